@@ -1,0 +1,33 @@
+# How every target of the project is built: one interface target with the warnings, and two functions.
+add_library(orrery_options INTERFACE)
+target_compile_features(orrery_options INTERFACE cxx_std_20)
+target_compile_options(orrery_options INTERFACE -Wall -Wextra $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
+target_include_directories(orrery_options INTERFACE "${PROJECT_SOURCE_DIR}")
+if(ORRERY_SANITIZE)
+  target_compile_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE})
+endif()
+
+# orrery_library(NAME SOURCES a.cpp ... DEPENDS target ...): a static library of one folder.
+function(orrery_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC orrery_options ${arg_DEPENDS})
+endfunction()
+
+# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...]): one GoogleTest program, one ctest entry.
+function(orrery_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE orrery_options ${arg_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE ORRERY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+                             ORRERY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
+                       ENVIRONMENT "QT_QPA_PLATFORM=offscreen")
+endfunction()

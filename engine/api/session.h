@@ -1,0 +1,86 @@
+// The facade: one loaded model that can be looked at, run, edited and measured. All methods may be called from any thread;
+// those that run the model block the caller (use a job thread) and are served by the device scheduler in turn.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+
+#include "engine/api/types.h"
+#include "engine/edit/edit.h"
+
+namespace orrery::api {
+
+class Session {
+ public:
+  /// Opens, builds and compiles. Progress stages are sentences for the person ("Reading SmolLM2-135M-Instruct").
+  static Result<std::shared_ptr<Session>> open(const OpenOptions& options, const ProgressCallback& progress,
+                                               std::stop_token stop);
+  virtual ~Session() = default;
+
+  virtual const ModelInfo& info() const = 0;
+  virtual const OpenOptions& options() const = 0;
+
+  // The graph. The model graph is what the person edits; the fused graph is what runs.
+  virtual graph::GraphVersion model_graph() const = 0;
+  virtual graph::GraphVersion fused_graph() const = 0;
+  virtual Result<PlanReport> plan(Phase phase) = 0;
+  virtual Result<EditRecord> apply(const edit::Edit& edit) = 0;  // the next run uses it, no reload
+  virtual Result<EditRecord> undo() = 0;  // not_found when there is nothing to undo
+  virtual Result<EditRecord> redo() = 0;
+  virtual std::vector<EditRecord> edits() const = 0;  // applied, oldest first
+  virtual std::vector<edit::Edit> recipe() const = 0;
+  virtual Result<void> set_fusion(bool enabled) = 0;
+
+  // Text.
+  virtual Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const = 0;
+  virtual std::string detokenize(const std::vector<int32_t>& ids) const = 0;
+  virtual std::string piece(int32_t id) const = 0;
+  virtual Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const = 0;
+
+  // Runs.
+  virtual Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events, std::stop_token stop) = 0;
+  virtual Result<ScoreResult> score(std::string_view text, int top, std::stop_token stop) = 0;
+  virtual Result<std::vector<Classification>> classify(const std::vector<std::string>& texts,
+                                                       const ClassifyCallback& on_result, std::stop_token stop) = 0;
+  virtual Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts, std::stop_token stop) = 0;
+  virtual Result<BenchResult> bench(const BenchOptions& options, const ProgressCallback& progress,
+                                    std::stop_token stop) = 0;
+
+  // Measurements.
+  virtual void set_profiling(bool enabled) = 0;
+  virtual Profile profile(Phase phase) const = 0;
+  virtual const MachineLimits& limits() const = 0;
+  virtual std::vector<DerivedWeight> derived_weights() const = 0;
+  virtual uint64_t memory_used() const = 0;  // weights resident + KV + scratch, bytes
+  virtual int64_t context_used() const = 0;  // tokens of the chat's sequence
+  virtual void forget_context() = 0;         // a new chat
+};
+
+/// What can be told without weights or a compile: `info`, `tokenize`, `render` of the command line.
+class TextTools {
+ public:
+  static Result<std::shared_ptr<TextTools>> open(const std::string& model);
+  virtual ~TextTools() = default;
+  virtual std::vector<int32_t> encode(std::string_view text, bool special) const = 0;
+  virtual std::string decode(const std::vector<int32_t>& ids) const = 0;
+  virtual std::string piece(int32_t id) const = 0;
+  virtual Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const = 0;
+};
+/// A template of its own.
+Result<std::string> render_template(std::string_view source, const std::vector<Message>& messages,
+                                    bool generation_prompt, std::string_view bos, std::string_view eos);
+
+/// Reads headers only; device memory is estimated for `context` tokens (0: the default).
+Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, int64_t context,
+                          const std::string& kv_type);
+
+struct LibraryEntry {
+  std::string name, path, adapter, format, architecture, dtype;
+  uint64_t parameters = 0, bytes = 0;
+};
+/// The default models that are there, then the models found in `folders`.
+std::vector<LibraryEntry> list_models(const std::vector<std::string>& folders);
+/// ${XDG_CACHE_HOME:-~/.cache}/orrery/models
+std::string default_models_folder();
+
+}  // namespace orrery::api

@@ -1,0 +1,202 @@
+// Values that the window and the command line exchange with the engine. Plain data, no behaviour.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/progress.h"
+#include "engine/graph/graph.h"
+
+namespace orrery::api {
+
+enum class Phase : uint8_t { prefill, decode };
+enum class Task : uint8_t { generate, embed, classify };
+
+struct OpenOptions {
+  std::string model;    // a path, or a name from the library
+  std::string adapter;  // PEFT folder; empty: none
+  std::string recipe;   // JSON file; empty: none
+  std::string device = "cpu";
+  int threads = 0;             // 0: the cores this process may run on
+  int64_t context = 0;         // 0: the model's own, at most 8192
+  std::string kv_type = "f16";  // f16, bf16, f32
+  int64_t batch_tokens = 512;  // tokens of one step at most
+  bool fusion = true;
+  bool exact = false;          // float32 arithmetic throughout
+};
+
+struct TensorRow {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> shape;
+  uint64_t bytes;
+};
+
+struct MemoryEstimate {
+  uint64_t weights = 0, kv_cache = 0, scratch = 0;  // bytes, at `context` tokens
+  int64_t context = 0;
+};
+
+struct ModelInfo {
+  std::string name, path, format, architecture, tokenizer, chat_template;
+  Task task = Task::generate;
+  uint64_t parameters = 0, bytes = 0;
+  int64_t context_length = 0, layers = 0, width = 0, vocabulary = 0;
+  std::string main_dtype;  // the dtype that holds most bytes: "Q4_1"
+  std::vector<std::string> labels;
+  std::vector<TensorRow> tensors;
+  MemoryEstimate memory;
+  std::vector<std::pair<std::string, std::string>> metadata;  // key, value as text (long arrays elided)
+};
+
+struct Message {
+  std::string role, content;
+};
+
+struct SamplingOptions {
+  float temperature = 0.8F;
+  int32_t top_k = 40;
+  float top_p = 0.95F;
+  float min_p = 0.05F;
+  float repeat_penalty = 1.0F;
+  std::optional<uint64_t> seed;  // none: from the clock
+};
+
+struct ChatRequest {
+  std::vector<Message> messages;  // the whole conversation; or
+  std::string raw;                // a raw prompt, no template, when messages is empty
+  int64_t max_tokens = 512;
+  SamplingOptions sampling;
+  int logprobs = 0;  // top N of each token, at most 20
+  std::vector<std::string> stop;  // texts that end the reply
+};
+
+struct TokenAlternative {
+  int32_t id = 0;
+  std::string piece;  // bytes; may be part of a UTF-8 sequence
+  float logprob = 0;
+};
+
+struct TokenEvent {
+  int32_t id = 0;
+  std::string piece;   // bytes
+  std::string text;    // whole UTF-8 text that is ready now; may be empty
+  float logprob = 0;
+  std::vector<TokenAlternative> top;
+  double step_ms = 0;  // this token's decode step; the first token: the prefill
+  int64_t position = 0;
+};
+
+struct PrefillEvent {
+  int64_t tokens = 0, done = 0;  // of this prompt; reused KV left out
+  double ms = 0;
+};
+
+/// Called on the engine's thread, in order; must return quickly.
+struct ChatEvents {
+  std::function<void(const PrefillEvent&)> on_prefill;
+  std::function<void(const TokenEvent&)> on_token;
+};
+
+struct ChatResult {
+  std::string text;
+  std::vector<TokenEvent> tokens;
+  std::string stop_reason;  // end, length, stop, cancelled, context
+  int64_t prompt_tokens = 0, reused_tokens = 0;
+  double prefill_ms = 0, decode_ms = 0, prefill_tokens_per_second = 0, decode_tokens_per_second = 0,
+         time_to_first_token_ms = 0;
+  int64_t context_used = 0;
+};
+
+struct ScoreResult {
+  int64_t tokens = 0;
+  double nll_per_token = 0, perplexity = 0;
+  std::vector<TokenAlternative> last_top;  // of the position after the last token
+};
+
+struct Classification {
+  std::string text, label;
+  std::vector<float> probabilities;  // by ModelInfo::labels
+  std::vector<float> logits;
+  double ms = 0;
+};
+
+struct Embedding {
+  std::string text;
+  std::vector<float> vector;
+};
+
+struct Rate {
+  int64_t tokens = 0;
+  double tokens_per_second = 0, sd = 0;
+};
+struct BenchOptions {
+  int64_t prompt = 512, gen = 128, depth = 0, batch = 1, tokens = 128;
+  int repeats = 5;
+};
+struct BenchResult {
+  std::optional<Rate> prefill, decode;
+  struct Encode {
+    int64_t batch = 0, tokens = 0;
+    double ms = 0, sequences_per_second = 0;
+  };
+  std::optional<Encode> encode;
+  std::string device;
+  int threads = 0;
+};
+
+struct PlanStep {
+  NodeId node;
+  std::string path, op, device, kernel;
+  struct Refused {
+    std::string kernel, reason;
+  };
+  std::vector<Refused> refused;
+  std::vector<std::string> not_asked;  // slower rows after the chosen one
+  double flops = 0, bytes = 0;
+};
+struct PlanReport {
+  std::vector<PlanStep> steps;
+  uint64_t arena_bytes = 0, workspace_bytes = 0;
+  double compile_ms = 0;
+};
+
+/// Time of one node of the model graph (estimated: a fused node's time shared out) or of the fused graph (measured).
+struct NodeTiming {
+  NodeId node;
+  double mean_us = 0, p50_us = 0, p95_us = 0, bytes = 0, flops = 0;
+  bool estimated = false;
+};
+struct Profile {
+  Phase phase = Phase::decode;
+  uint64_t generation = 0;        // grows with every recorded step; 0: nothing ran yet
+  std::vector<NodeTiming> model;  // by model-graph node
+  std::vector<NodeTiming> fused;  // by fused-graph node
+  double step_us = 0, nodes_us = 0, overhead_share = 0;
+};
+
+struct MachineLimits {
+  double read_gbytes_per_second = 0, gflops = 0;  // measured once on this machine; 0: not measured yet
+  int threads = 0;
+  std::string cpu;  // "AVX-512 VNNI BF16"
+};
+
+struct DerivedWeight {
+  std::string tensor, transform, reason;
+  uint64_t bytes = 0;
+};
+
+struct EditRecord {
+  std::string name;  // "bypass layers.3"
+  std::string words;  // "bypass scope=layers.3"
+  bool kv_kept = true;  // false: the context is read again at the next message
+};
+
+/// Tells of every text classified, in order; returns false to stop.
+using ClassifyCallback = std::function<bool(size_t index, const Classification&)>;
+
+}  // namespace orrery::api

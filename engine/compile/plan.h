@@ -1,0 +1,48 @@
+// A Plan: the immutable steps of one graph for one bucket of tokens, with the chosen kernels, the refusals and the arena.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/ops/lowering.h"
+#include "engine/weights/weight_store.h"
+
+namespace orrery::compile {
+
+/// Token counts that one plan serves: 1, 2-4, 5-8, 9-16, ... powers of two.
+struct Bucket {
+  int64_t min_tokens = 1, max_tokens = 1, max_outputs = 1, max_sequences = 1;
+};
+Bucket bucket_for(int64_t tokens, int64_t outputs, int64_t sequences);
+
+struct Options {
+  Bucket bucket;
+  DType kv_dtype = DType::f16;
+  kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
+  kernels::DeviceKind device = kernels::DeviceKind::cpu;
+  bool keep_logits = false;  // the logits output is read after the step
+};
+
+struct Step {
+  NodeId node;
+  std::string op, kernel;
+  std::vector<kernels::Refusal> refused;
+  std::function<void(const ops::StepContext&)> run;
+};
+
+struct Plan {
+  graph::GraphVersion graph;  // the fused graph it was compiled from
+  Options options;
+  std::vector<Step> steps;
+  size_t arena_bytes = 0, workspace_bytes = 0;
+  std::vector<ops::Slot> output_slots;     // of graph->outputs()
+  std::vector<ValueId> states;             // input states, by state index
+  double compile_milliseconds = 0;
+};
+
+/// Lowers every node in order; buffers share the arena by liveness. Fails with the node's reason when a node has no row.
+Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
+                                            kernels::ThreadTeam& team, const Options& options);
+
+}  // namespace orrery::compile

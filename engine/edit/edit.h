@@ -1,0 +1,40 @@
+// The verbs of a person's edits, as transactions on the model graph. A recipe is a list of them in JSON.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/transaction.h"
+
+namespace orrery::edit {
+
+/// {"op": "bypass", "scope": "layers.3"}
+struct Edit {
+  std::string op;
+  std::map<std::string, std::string> fields;
+  std::string to_string() const;  // "bypass scope=layers.3"
+};
+
+struct Verb {
+  std::string_view name;
+  std::string_view doc;
+  Result<graph::Journal> (*apply)(graph::Graph& graph, const Edit& edit);
+};
+std::span<const Verb> verbs();
+
+/// Applies to the graph or leaves it as it was and says why.
+Result<graph::Journal> apply(graph::Graph& graph, const Edit& edit);
+
+/// "bypass scope=layers.3" (the words after --edit).
+Result<Edit> parse_edit(std::string_view words);
+/// A recipe file: {"orrery_recipe": 1, "edits": [{"op": ...}]}.
+Result<std::vector<Edit>> parse_recipe(std::string_view json);
+std::string write_recipe(const std::vector<Edit>& edits);
+
+/// Scopes that bypass can take: one residual stream in, one out.
+bool can_bypass(const graph::Graph& graph, std::string_view scope);
+
+}  // namespace orrery::edit

@@ -1,0 +1,133 @@
+// The computation graph: SSA values made by nodes, in scopes that the view folds. A Graph is a value type: copy it, edit
+// the copy by a Transaction (transaction.h), share it as an immutable GraphVersion.
+//
+// Sources are nodes too, with no inputs and one output, so six primitives are enough to edit everything:
+//   op "weight"   attributes {tensor}            value kind weight: a tensor of the model file
+//   op "input"    attributes {name}              value kind input: token_ids, positions, ... (see step_inputs below)
+//   op "state"    attributes {name, ...}         value kind state: a layer's KV cache before the step
+//   op "constant" attributes {value}             value kind constant
+// State effects are explicit: kv_append(state, key, value) -> state. The final states are outputs of the graph, so that
+// dead-node removal keeps them. A node that no output depends on is bypassed: the model graph keeps and draws it, the
+// dead-node pass removes it from what runs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/graph/op_schema.h"
+
+namespace orrery::graph {
+
+/// Where a fused node's work came from: share of its cost, modelled (sums to 1 over the origins).
+struct Origin {
+  NodeId node;
+  double share = 1.0;
+};
+
+struct Value {
+  ValueId id;
+  ValueKind kind = ValueKind::activation;
+  std::string name;  // "h", "query"; unique within its producer only
+  ValueType type;
+  NodeId producer;
+  int output = 0;  // which output of the producer
+};
+
+struct Node {
+  NodeId id;
+  const OpSchema* op = nullptr;
+  std::string scope;  // "layers.3.attention"; its place in the hierarchy
+  std::string name;   // "q_proj"; unique within the scope
+  Attributes attributes;
+  std::vector<ValueId> inputs;  // {0} where an optional input is absent
+  std::vector<ValueId> outputs;
+  std::vector<Origin> origins;  // empty in a model graph: the node itself
+
+  std::string path() const { return scope.empty() ? name : scope + "." + name; }
+  bool is_source() const { return op->family == OpFamily::source; }
+};
+
+struct Use {
+  NodeId node;
+  int input = 0;
+};
+
+/// Names of the graph's step inputs and their types:
+///   token_ids i32[tokens], positions i32[tokens], sequence_starts i32[sequences+1], kv_lengths i32[sequences],
+///   output_rows i32[outputs]. The page table and the sampling requests travel beside them (ops/lowering.h).
+namespace step_input {
+inline constexpr std::string_view token_ids = "token_ids", positions = "positions",
+                                  sequence_starts = "sequence_starts", kv_lengths = "kv_lengths",
+                                  output_rows = "output_rows";
+}
+
+class Graph {
+ public:
+  /// Adds a node at the end of the order (or before `before`), runs its inference and makes its outputs. Refuses with a
+  /// reason that names the node, the value and the shapes. Value kinds follow from the source op; everything else makes
+  /// activations, except that an output named "state" has kind state.
+  struct NewNode {
+    std::string op, scope, name;
+    Attributes attributes;
+    std::vector<ValueId> inputs;
+    std::vector<Origin> origins;
+    NodeId before;  // none: at the end
+  };
+  explicit Graph(std::shared_ptr<const OpRegistry> ops) : ops_(std::move(ops)) {}
+
+  Result<NodeId> add_node(NewNode node);
+  Result<void> remove_node(NodeId node);  // refused while its outputs are used
+  Result<void> set_input(NodeId node, int input, ValueId value);
+  Result<void> set_attribute(NodeId node, const std::string& name, Attribute value);
+  Result<void> set_value_type(ValueId value, ValueType type);  // sources only
+  void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
+
+  /// In an order in which every node comes after its inputs; stable: nodes keep their place as far as that allows.
+  const std::vector<NodeId>& order() const { return order_; }
+  const Node* find(NodeId id) const;
+  const Node& node(NodeId id) const;    // id must exist
+  const Value& value(ValueId id) const;  // id must exist
+  const Value* find_value(ValueId id) const;
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  std::vector<Use> users(ValueId value) const;
+  NodeId find_path(std::string_view path) const;  // none when absent
+  /// The nodes whose path is `scope` or lies below it, in order.
+  std::vector<NodeId> in_scope(std::string_view scope) const;
+  /// Nodes that an output depends on.
+  std::vector<bool> live() const;  // by position in order()
+  NodeView view(const Node& node) const;
+  Cost cost(NodeId node, const Bindings& bindings) const;
+  const OpRegistry& ops() const { return *ops_; }
+  std::shared_ptr<const OpRegistry> shared_ops() const { return ops_; }
+
+  /// 64-bit hash of all that feeds a value: ops, attributes, weight names and transforms, in SSA form (ids and scope
+  /// names left out). Two states with equal hashes hold the same numbers for the same tokens.
+  uint64_t feed_hash(ValueId value) const;
+
+ private:
+  friend class Transaction;
+  std::shared_ptr<const OpRegistry> ops_;
+  std::vector<NodeId> order_;
+  std::unordered_map<NodeId, Node> nodes_;
+  std::unordered_map<ValueId, Value> values_;
+  std::vector<ValueId> outputs_;
+  uint32_t next_node_ = 1, next_value_ = 1;
+};
+
+using GraphVersion = std::shared_ptr<const Graph>;
+
+/// Everything that is wrong with a graph, each with its node: missing producers, cycles, types that inference does not
+/// confirm, duplicate paths. Empty when legal.
+struct Problem {
+  NodeId node;
+  Error error;
+};
+std::vector<Problem> verify(const Graph& graph);
+
+/// One line a node: "%12 = rms_norm(%11, %w3) {eps=1e-05}  # layers.0.attention_norm [tokens, 576]".
+std::string print(const Graph& graph);
+
+}  // namespace orrery::graph

@@ -1,0 +1,88 @@
+// An op's schema: what it is called, what it takes, how shapes follow, what it costs. Instances are static tables of
+// function pointers, one in each file of engine/ops; the registry lists them. Graph nodes point at their schema.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/base/shape.h"
+#include "kernels/dtype.h"
+
+namespace orrery::graph {
+
+using Attribute = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>>;
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+std::string to_string(const Attribute& attribute);
+
+/// The families that the view colours.
+enum class OpFamily : uint8_t { attention, linear, norm, activation, elementwise, embedding, sampling, data_movement, source, custom };
+
+enum class ValueKind : uint8_t { activation, weight, state, input, constant };
+
+struct ValueType {
+  DType dtype = DType::f32;
+  Shape shape;
+  friend bool operator==(const ValueType&, const ValueType&) = default;
+};
+
+struct InputSpec {
+  std::string_view name;  // "src", "weight", "bias", "residual", "query"
+  bool optional = false;
+  bool variadic = false;  // last input only: zero or more of it
+};
+
+struct AttributeSpec {
+  std::string_view name;
+  std::string_view doc;
+  std::optional<Attribute> fallback;  // required when absent; its type is the attribute's type
+};
+
+/// What one run of a node costs with the symbols bound.
+struct Cost {
+  double flops = 0;
+  double bytes = 0;  // read and written, weights included, each once
+};
+
+/// What inference, cost and lowering of one node see. Absent optional inputs are null.
+struct NodeView {
+  const Attributes* attributes;
+  std::vector<const ValueType*> inputs;
+  std::vector<const ValueType*> outputs;  // empty during inference
+};
+
+struct OpSchema {
+  std::string_view name;  // "rms_norm"
+  OpFamily family;
+  std::string_view doc;  // one or two sentences for the palette and the inspector
+  std::span<const InputSpec> inputs;
+  std::span<const std::string_view> outputs;
+  std::span<const AttributeSpec> attributes;
+  /// Types of the outputs, or why the inputs do not fit (code shape_mismatch; names both shapes).
+  Result<std::vector<ValueType>> (*infer)(const NodeView&);
+  Cost (*cost)(const NodeView&, const Bindings&);
+};
+
+/// The ops that graphs may use, by name. Held by value; tests make small ones of their own.
+class OpRegistry {
+ public:
+  explicit OpRegistry(std::vector<const OpSchema*> schemas) : schemas_(std::move(schemas)) {}
+  const OpSchema* find(std::string_view name) const {
+    for (const OpSchema* schema : schemas_)
+      if (schema->name == name) return schema;
+    return nullptr;
+  }
+  std::span<const OpSchema* const> all() const { return schemas_; }
+
+ private:
+  std::vector<const OpSchema*> schemas_;
+};
+
+}  // namespace orrery::graph

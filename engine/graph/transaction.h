@@ -1,0 +1,56 @@
+// An edit of a graph: primitives, recorded; commit verifies. The journal undoes and redoes it exactly: undo brings the
+// identical graph back, ids and order included.
+#pragma once
+
+#include <variant>
+
+#include "engine/graph/graph.h"
+
+namespace orrery::graph {
+
+/// One applied primitive with all that is needed to take it back and to apply it again.
+struct Change {
+  enum class Kind : uint8_t { add_node, remove_node, set_input, set_attribute, set_value_type, set_outputs };
+  Kind kind;
+  Node node;                     // add/remove: the node itself; else only its id
+  std::vector<Value> values;     // add/remove: its outputs;  set_value_type: {before, after}
+  size_t position = 0;           // add/remove: place in the order
+  int input = 0;                 // set_input
+  ValueId value_before, value_after;
+  std::string attribute;         // set_attribute
+  std::optional<Attribute> attribute_before, attribute_after;
+  std::vector<ValueId> outputs_before, outputs_after;
+};
+
+struct Journal {
+  std::string name;  // "bypass layers.3": the undo step's name
+  std::vector<Change> changes;
+};
+
+class Transaction {
+ public:
+  Transaction(Graph& graph, std::string name);
+  ~Transaction();  // takes everything back unless committed
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  Result<NodeId> add_node(Graph::NewNode node);
+  Result<void> remove_node(NodeId node);
+  Result<void> set_input(NodeId node, int input, ValueId value);
+  Result<void> set_attribute(NodeId node, const std::string& name, Attribute value);
+  Result<void> set_value_type(ValueId value, ValueType type);
+  void set_outputs(std::vector<ValueId> outputs);
+
+  /// Re-infers what follows, verifies the graph; on a problem takes everything back and returns its reason.
+  Result<Journal> commit();
+
+ private:
+  Graph& graph_;
+  Journal journal_;
+  bool committed_ = false;
+};
+
+void undo(Graph& graph, const Journal& journal);
+void redo(Graph& graph, const Journal& journal);
+
+}  // namespace orrery::graph

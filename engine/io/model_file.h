@@ -1,0 +1,87 @@
+// A model on disk, whatever its format: metadata, a table of tensors, and their mmapped bytes. Readers never trust the
+// file: every length, count and offset is checked against what is there before it is used, and a refused file costs
+// memory of the order of its header.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/base/metadata.h"
+#include "engine/base/progress.h"
+#include "engine/base/result.h"
+#include "kernels/dtype.h"
+
+namespace orrery::io {
+
+enum class Format : uint8_t { gguf, safetensors, hugging_face_folder };
+std::string_view name_of(Format format);  // "GGUF", "safetensors", "Hugging Face folder"
+
+/// A read-only mapping of a whole file. Reading past a file that another process truncated must not kill the process:
+/// check() compares the size again before a run.
+class MappedFile {
+ public:
+  static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
+  ~MappedFile();
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const std::filesystem::path& path() const { return path_; }
+  /// Gives the pages of a range back to the system (they are read again when touched).
+  void drop(std::span<const std::byte> range) const;
+
+ private:
+  MappedFile() = default;
+  std::filesystem::path path_;
+  std::span<const std::byte> bytes_;
+};
+
+struct Tensor {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;       // outermost first: a matrix is (rows, cols), rows of cols contiguous elements
+  std::span<const std::byte> data;  // exactly the bytes that shape and dtype need
+};
+
+struct ModelFile {
+  Format format = Format::gguf;
+  std::filesystem::path path;
+  std::string name;          // general.name, or the folder's name
+  std::string architecture;  // "llama", "bert" (general.architecture, model_type)
+  Metadata metadata;         // GGUF keys, or config.json flattened
+  std::vector<Tensor> tensors;
+  std::unordered_map<std::string, size_t> by_name;
+  std::vector<std::shared_ptr<const MappedFile>> files;  // keep the bytes alive
+  std::filesystem::path tokenizer_json;  // empty: none beside the file (GGUF carries its own)
+  std::string chat_template;             // empty: none
+  uint64_t file_bytes = 0;
+
+  const Tensor* find(std::string_view tensor) const;
+  uint64_t parameters() const;
+};
+
+/// Detects the format by content (never by the name's ending) and reads the headers. A folder is read as Hugging Face
+/// layout: config.json, *.safetensors (one, or shards with index), tokenizer files, sentence-transformers modules when
+/// there (metadata keys "sentence_transformers.pooling" = mean|cls, "sentence_transformers.normalize",
+/// "sentence_transformers.max_seq_length"). A file without weights opens with no tensors when it is GGUF with a tokenizer.
+Result<std::shared_ptr<const ModelFile>> open_model(const std::filesystem::path& path, const ProgressCallback& progress,
+                                                    std::stop_token stop);
+
+/// A PEFT LoRA adapter: W += scale * B A for each target, and whole tensors saved beside it (classifier, pooler).
+struct Adapter {
+  struct LowRank {
+    std::string target;  // the base model's tensor name, e.g. "encoder.layer.0.attention.self.query.weight"
+    Tensor a, b;         // a (rank, cols), b (rows, rank), f32 or f16 or bf16
+    double scale = 1.0;  // lora_alpha / r, or / sqrt(r) with rslora
+  };
+  std::filesystem::path path;
+  Metadata config;  // config.json beside it, flattened: labels, architecture
+  std::vector<LowRank> low_rank;
+  std::vector<Tensor> whole;  // modules_to_save, under the base model's names
+  std::shared_ptr<const ModelFile> file;  // keeps the bytes alive
+};
+Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& folder);
+
+}  // namespace orrery::io

@@ -1,0 +1,95 @@
+// How a node becomes a step of a plan. Each op file gives one lowering function: it describes its kernel Problem, selects
+// a row, and returns a closure that finds its operands in the StepContext and runs the row.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "kernels/attention.h"
+#include "kernels/linear.h"
+#include "kernels/row.h"
+#include "kernels/sample.h"
+
+namespace orrery::ops {
+
+/// The step inputs in the order of Slot::offset; names in graph::step_input.
+enum class StepInput : size_t { token_ids, positions, sequence_starts, kv_lengths, output_rows };
+
+/// Where a value's bytes are found when a step runs.
+struct Slot {
+  enum class Kind : uint8_t { none, arena, input, fixed, state };
+  Kind kind = Kind::none;
+  size_t offset = 0;            // arena: bytes; input: a StepInput; state: index into StepContext::states
+  const void* fixed = nullptr;  // weights and constants
+};
+
+/// Everything that changes from step to step. Owned by the executor; pointers stay valid during the step.
+struct StepContext {
+  int64_t tokens = 0, sequences = 0, outputs = 0;
+  const int32_t* token_ids = nullptr;        // (tokens)
+  const int32_t* positions = nullptr;        // (tokens)
+  const int32_t* sequence_starts = nullptr;  // (sequences + 1)
+  const int32_t* kv_lengths = nullptr;       // (sequences), after this step
+  const int32_t* output_rows = nullptr;      // (outputs)
+  const int32_t* page_table = nullptr;       // (sequences, max_pages)
+  int64_t max_pages = 0;
+  const kernels::Sample::Request* sampling = nullptr;  // (outputs)
+  kernels::Sample::Choice* choices = nullptr;          // (outputs), written by the sample node
+  std::span<const kernels::PagedKv> states;            // by state index
+  std::byte* arena = nullptr;
+  std::byte* workspace = nullptr;
+  kernels::ThreadTeam* team = nullptr;
+
+  Bindings bindings() const { return {{kTokens, tokens}, {kSequences, sequences}, {kOutputs, outputs}}; }
+  const kernels::PagedKv& state(const Slot& slot) const { return states[slot.offset]; }
+  kernels::Ragged ragged() const { return {sequence_starts, kv_lengths, page_table, sequences, max_pages}; }
+  kernels::Launch launch() const { return {team, workspace, nullptr}; }
+  /// The typed bytes of an arena, input or fixed slot; null for none.
+  template <class T>
+  T* data(const Slot& slot) const {
+    return static_cast<T*>(const_cast<void*>(address(slot)));
+  }
+  const void* address(const Slot& slot) const;
+};
+
+/// What a lowering may ask of the compiler.
+class LowerContext {
+ public:
+  virtual ~LowerContext() = default;
+  virtual const graph::Graph& graph() const = 0;
+  virtual Slot slot(ValueId value) const = 0;
+  /// A weight's bytes in the stored form (packing null) or packed; built once and shared. The shape is (rows, cols).
+  virtual Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing) = 0;
+  virtual const graph::ValueType& type(ValueId value) const = 0;
+  /// Bounds of the plan's bucket.
+  virtual int64_t min_tokens() const = 0;
+  virtual int64_t max_tokens() const = 0;
+  virtual int64_t max_outputs() const = 0;
+  virtual DType kv_dtype() const = 0;
+  virtual kernels::Linear::Accuracy accuracy() const = 0;
+  virtual kernels::DeviceKind device() const = 0;
+  virtual int threads() const = 0;
+};
+
+struct Lowered {
+  std::string kernel;  // the chosen row
+  std::vector<kernels::Refusal> refused;
+  size_t workspace_bytes = 0;
+  std::function<void(const StepContext&)> run;  // must not throw
+};
+
+using Lower = Result<Lowered> (*)(LowerContext&, const graph::Node&);
+
+/// One line an op: its schema and its lowering. Source ops have none.
+struct Op {
+  const graph::OpSchema* schema;
+  Lower lower;
+};
+std::span<const Op> all_ops();
+std::shared_ptr<const graph::OpRegistry> registry();  // the schemas of all_ops(); one instance
+Lower lowering_of(const graph::OpSchema& schema);     // null for sources
+
+}  // namespace orrery::ops

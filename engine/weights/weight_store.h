@@ -1,0 +1,59 @@
+// WeightStore hands out a tensor's bytes by (tensor, transform). The plain transform is the mmapped file, no copy. Derived
+// ones (packed for a kernel, adapter merged) are built once, on first use, counted, and shared by all graph versions.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/io/model_file.h"
+#include "kernels/row.h"
+
+namespace orrery::weights {
+
+/// Bytes with 64-byte alignment.
+struct Buffer {
+  static Result<Buffer> allocate(size_t bytes);  // out_of_memory names the bytes
+  std::byte* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  size_t size_ = 0;
+};
+
+/// For the inspector: what was built beside the file and why.
+struct DerivedWeight {
+  std::string tensor, transform, reason;
+  size_t bytes = 0;
+};
+
+class WeightStore {
+ public:
+  WeightStore(std::shared_ptr<const io::ModelFile> file, std::shared_ptr<const io::Adapter> adapter);
+
+  /// The tensor as the graph sees it: the file's, or the adapter's (whole, or base + scale * B A merged to float32).
+  Result<const io::Tensor*> tensor(const std::string& name, kernels::ThreadTeam& team);
+  /// Its bytes, packed when asked. The source pages of a packed tensor are given back.
+  Result<const void*> bytes(const std::string& name, const kernels::WeightPacking* packing, kernels::ThreadTeam& team);
+
+  std::vector<DerivedWeight> derived() const;
+  const io::ModelFile& file() const { return *file_; }
+
+ private:
+  Result<const io::Tensor*> tensor_locked(const std::string& name, kernels::ThreadTeam& team);
+  std::shared_ptr<const io::ModelFile> file_;
+  std::shared_ptr<const io::Adapter> adapter_;
+  mutable std::mutex mutex_;
+  struct Merged;
+  std::map<std::string, std::unique_ptr<Merged>> merged_;
+  std::map<std::pair<std::string, std::string>, Buffer> packed_;
+  std::vector<DerivedWeight> derived_;
+};
+
+}  // namespace orrery::weights

@@ -1,0 +1,47 @@
+// Element types as stored in memory and in files. Block formats follow the GGUF specification (ggml).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace orrery {
+
+enum class DType : uint8_t { f32, f16, bf16, i8, i32, i64, q4_0, q4_1, q8_0, q4_k, q6_k };
+
+/// A row of `cols` elements is stored as cols / block_elements blocks of block_bytes each.
+struct DTypeInfo {
+  std::string_view name;  // as the field writes it: "f32", "Q4_K"
+  int block_elements;
+  int block_bytes;
+};
+
+constexpr DTypeInfo dtype_info(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return {"f32", 1, 4};
+    case DType::f16: return {"f16", 1, 2};
+    case DType::bf16: return {"bf16", 1, 2};
+    case DType::i8: return {"i8", 1, 1};
+    case DType::i32: return {"i32", 1, 4};
+    case DType::i64: return {"i64", 1, 8};
+    case DType::q4_0: return {"Q4_0", 32, 18};
+    case DType::q4_1: return {"Q4_1", 32, 20};
+    case DType::q8_0: return {"Q8_0", 32, 34};
+    case DType::q4_k: return {"Q4_K", 256, 144};
+    case DType::q6_k: return {"Q6_K", 256, 210};
+  }
+  return {"?", 1, 1};
+}
+
+constexpr std::string_view name_of(DType dtype) { return dtype_info(dtype).name; }
+constexpr bool is_quantised(DType dtype) { return dtype_info(dtype).block_elements > 1; }
+
+/// Bytes of one row of `cols` elements; nothing when cols is negative or no multiple of the block.
+constexpr std::optional<size_t> row_bytes(DType dtype, int64_t cols) {
+  const DTypeInfo info = dtype_info(dtype);
+  if (cols < 0 || cols % info.block_elements != 0) return std::nullopt;
+  return static_cast<size_t>(cols / info.block_elements) * static_cast<size_t>(info.block_bytes);
+}
+
+}  // namespace orrery

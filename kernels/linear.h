@@ -1,0 +1,61 @@
+// Linear: dst_s = epilogue(src * weight_s^T + bias_s) for one to four weight segments that read one src.
+//   src (tokens, cols) f32 row-major      weight_s (rows_s, cols) row-major, dtype per segment, stored or packed
+//   bias_s (rows_s) f32 or null           dst_s (tokens, rows_s) f32, row stride dst_stride
+// silu_mul and gelu_tanh_mul take exactly two segments (gate, up) of equal rows and write one dst:
+//   dst = act(gate) * up.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "kernels/row.h"
+
+namespace orrery::kernels {
+
+enum class Epilogue : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul };
+
+struct Linear {
+  static constexpr int kMaxSegments = 4;
+
+  /// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: activations may be rounded
+  /// to int8 (quantised weights) or bf16 (dense bf16/f16 weights), within tests' tolerances for that path.
+  enum class Accuracy : uint8_t { exact, fast };
+
+  struct Segment {
+    int64_t rows = 0;
+    DType weight = DType::f32;
+    bool bias = false;
+  };
+  struct Problem {
+    int64_t tokens = 1;  // upper bound of the plan's bucket
+    int64_t min_tokens = 1;  // lower bound of the bucket
+    int64_t cols = 0;
+    std::array<Segment, kMaxSegments> segments{};
+    int segment_count = 1;
+    Epilogue epilogue = Epilogue::none;
+    Accuracy accuracy = Accuracy::fast;
+  };
+  struct Operand {
+    const void* weight = nullptr;  // stored form, or the row's packing
+    const float* bias = nullptr;
+    float* dst = nullptr;  // null for the second segment of a *_mul epilogue
+    int64_t dst_stride = 0;  // elements
+  };
+  struct Args {
+    Problem problem;
+    int64_t tokens = 0;  // of this call: min_tokens <= tokens <= problem.tokens
+    const float* src = nullptr;
+    int64_t src_stride = 0;  // elements
+    std::array<Operand, kMaxSegments> operands{};
+  };
+};
+
+/// Fastest first; the last row (reference) accepts every legal problem.
+std::span<const Row<Linear>> linear_rows();
+
+/// dst[cols] = one row of a stored matrix as float32, by the format's own definition.
+void dequantise_row(DType dtype, const void* src, int64_t cols, float* dst);
+/// One row of float32 to any stored type but the k-quants (round to nearest; blocks as GGUF defines them).
+void quantise_row(DType dtype, const float* src, int64_t cols, void* dst);
+
+}  // namespace orrery::kernels

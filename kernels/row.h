@@ -1,0 +1,75 @@
+// Kernel rows: for each op an ordered list {name, supports -> reason, run}, fastest first. The first row that supports
+// the problem is chosen once, when a plan is compiled; the reasons of the others are kept for the person to read.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/dtype.h"
+#include "kernels/thread_team.h"
+
+namespace orrery::kernels {
+
+enum class DeviceKind : uint8_t { cpu, cuda };
+
+/// What a kernel runs with. `workspace` has at least the bytes that the row asked for, 64-byte aligned, and belongs to
+/// the call: nothing is kept in it between calls.
+struct Launch {
+  ThreadTeam* team = nullptr;
+  std::byte* workspace = nullptr;
+  void* stream = nullptr;  // the device's stream; null on the CPU
+};
+
+/// Another form of a weight matrix that a row reads faster than the stored one. Built once by WeightStore, shared.
+struct WeightPacking {
+  std::string_view name;  // shown to the person, e.g. "bf16 blocked for oneDNN"
+  size_t (*bytes)(DType stored, int64_t rows, int64_t cols);
+  void (*pack)(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed, ThreadTeam& team);
+};
+
+template <class Op>
+struct Row {
+  using Problem = typename Op::Problem;
+  using Args = typename Op::Args;
+
+  std::string_view name;  // "cpu.avx512_vnni.matvec"
+  DeviceKind device = DeviceKind::cpu;
+  /// Empty when the row can run the problem, else the reason why not, for a person: "1 token; tiles need 8 or more".
+  std::string (*supports)(const Problem&) = nullptr;
+  void (*run)(const Args&, const Launch&) = nullptr;
+  /// Scratch bytes for the largest call of this problem; null for none.
+  size_t (*workspace)(const Problem&, int threads) = nullptr;
+  /// The packing that the row wants for each of its weight matrices; null for the stored form.
+  const WeightPacking* (*packing)(const Problem&) = nullptr;
+};
+
+struct Refusal {
+  std::string kernel;
+  std::string reason;
+};
+
+template <class Op>
+struct Selection {
+  const Row<Op>* row = nullptr;  // null when no row supports the problem
+  std::vector<Refusal> refused;  // the rows asked before it
+};
+
+/// Asks the rows of `device` in order.
+template <class Op>
+Selection<Op> select(std::span<const Row<Op>> rows, DeviceKind device, const typename Op::Problem& problem) {
+  Selection<Op> selection;
+  for (const Row<Op>& row : rows) {
+    std::string reason = row.device != device ? std::string("the node is placed on another device") : row.supports(problem);
+    if (reason.empty()) {
+      selection.row = &row;
+      break;
+    }
+    selection.refused.push_back({std::string(row.name), std::move(reason)});
+  }
+  return selection;
+}
+
+}  // namespace orrery::kernels
