@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Holds the include rules of the house: kernels <- engine <- ui <- app, and the order of the rooms inside engine.
+
+  include_layers_test.py REPOSITORY          scan the repository; exit 1 and name each line that breaks a rule
+  include_layers_test.py REPOSITORY --self   check that the scan finds planted violations
+"""
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+CODE = {".h", ".cpp", ".cu", ".cuh"}
+
+# What a room of engine may include directly: itself and everything below it.
+ENGINE_ORDER = {
+    "base": [],
+    "io": ["base"],
+    "text": ["base"],
+    "graph": ["base"],
+    "ops": ["graph"],
+    "models": ["ops", "io"],
+    "weights": ["io"],
+    "edit": ["ops", "io", "weights"],
+    "passes": ["ops"],
+    "compile": ["passes", "weights"],
+    "runtime": ["compile", "weights"],
+    "generate": ["runtime", "text"],
+    "api": ["base", "io", "text", "graph", "ops", "models", "weights", "edit", "passes", "compile", "runtime", "generate"],
+    "serve": ["api"],
+}
+# Kernel op headers belong to the rooms that lower and run; the plain vocabulary may be used anywhere in engine.
+KERNEL_VOCABULARY = {"kernels/dtype.h"}
+KERNEL_USERS = {"ops", "compile", "runtime", "weights"}
+UI_ENGINE = {"api", "base", "graph"}
+PAGES = {"chat", "classify", "latency", "compare", "inspector", "lab", "library"}
+QT = re.compile(r"^(Q[A-Z]\w*|qcustomplot\.h|Qt\w+/.*)$")
+CUDA = re.compile(r"^(cuda.*|cublas.*|nvml.*|cutlass/.*|cute/.*)$")
+
+
+def below(room, seen=None):
+    seen = set() if seen is None else seen
+    for lower in ENGINE_ORDER.get(room, []):
+        if lower not in seen:
+            seen.add(lower)
+            below(lower, seen)
+    return seen
+
+
+def broken_rule(source, header):
+    """Why `source` (path in the repository) may not include `header`, or None."""
+    parts = pathlib.PurePosixPath(source).parts
+    top, room = parts[0], parts[1] if len(parts) > 2 else ""
+    if QT.match(header) and not (top in ("ui",) or parts[:2] in (("app", "desktop"), ("tests", "ui"), ("tests", "app"))):
+        return "Qt belongs to ui, app/desktop and their tests"
+    if CUDA.match(header) and parts[:2] != ("kernels", "cuda"):
+        return "CUDA headers belong to kernels/cuda"
+    if top == "tests":
+        return None
+    target = pathlib.PurePosixPath(header).parts
+    if not target or target[0] not in ("kernels", "engine", "ui", "app"):
+        return None
+    to, to_room = target[0], target[1] if len(target) > 2 else ""
+    order = ["kernels", "engine", "ui", "app"]
+    if order.index(to) > order.index(top):
+        return f"{top} may not include {to}"
+    if top == "ui" and to == "kernels" and header not in KERNEL_VOCABULARY:
+        return "ui does not see kernels"
+    if top == "app" and to == "kernels" and header not in KERNEL_VOCABULARY:
+        return "app does not see kernels"
+    if top == "engine" and to == "kernels":
+        if header not in KERNEL_VOCABULARY and room not in KERNEL_USERS:
+            return f"engine/{room} may not include kernel headers other than {sorted(KERNEL_VOCABULARY)}"
+    if top == "engine" and to == "engine" and to_room != room and to_room not in below(room):
+        return f"engine/{room} may not include engine/{to_room}"
+    if top == "ui" and to == "engine" and to_room not in UI_ENGINE:
+        return f"ui includes only engine/{sorted(UI_ENGINE)}"
+    if top == "ui" and to == "ui" and room in PAGES and to_room in PAGES and to_room != room:
+        return "pages do not include each other"
+    if top == "app" and to == "engine" and to_room not in UI_ENGINE | {"serve"}:
+        return f"app includes only engine/{sorted(UI_ENGINE)} and serve"
+    return None
+
+
+def scan(root):
+    found, files = [], 0
+    for top in ("kernels", "engine", "ui", "app", "tests"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in CODE or not path.is_file():
+                continue
+            files += 1
+            source = path.relative_to(root).as_posix()
+            for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+                match = INCLUDE.match(line)
+                reason = broken_rule(source, match.group(1)) if match else None
+                if reason:
+                    found.append(f"{source}:{number}: {match.group(1)}: {reason}")
+    return found, files
+
+
+def self_check():
+    bad = [("kernels/ref/norm.cpp", "engine/graph/graph.h"), ("engine/base/x.h", "engine/io/model_file.h"),
+           ("engine/io/x.cpp", "kernels/linear.h"), ("engine/api/x.cpp", "QString"), ("ui/chat/x.h", "engine/runtime/y.h"),
+           ("ui/chat/x.h", "ui/latency/plot.h"), ("engine/ops/x.cpp", "cuda_runtime.h"), ("app/cli/x.cpp", "QtCore/QString"),
+           ("engine/graph/x.h", "engine/ops/lowering.h"), ("ui/graph/x.h", "kernels/linear.h")]
+    good = [("engine/io/x.cpp", "kernels/dtype.h"), ("engine/api/x.cpp", "engine/text/tokenizer.h"), ("ui/chat/x.h", "QWidget"),
+            ("ui/shell/x.h", "ui/chat/chat_page.h"), ("engine/compile/x.cpp", "engine/ops/lowering.h"), ("kernels/linear.h", "vector")]
+    missed = [pair for pair in bad if not broken_rule(*pair)] + [pair for pair in good if broken_rule(*pair)]
+    for source, header in missed:
+        print(f"wrong verdict for {source} including {header}")
+    return not missed
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    if "--self" in sys.argv:
+        return 0 if self_check() else 1
+    found, files = scan(root)
+    print("\n".join(found) if found else f"{files} files keep the include rules")
+    return 1 if found or files == 0 else 0
+
+
+sys.exit(main())
