@@ -1,0 +1,104 @@
+// The graph, drawn: groups that open and fold, heat, edges; pan, zoom, find, select. Shows immutable graph
+// versions; the layout is made on a worker thread and a late one is dropped. Emits what the person asks for
+// and changes nothing itself.
+#pragma once
+
+#include <QGraphicsView>
+#include <QString>
+#include <memory>
+#include <unordered_set>
+
+#include "engine/graph/graph.h"
+#include "ui/graph/figures.h"
+#include "ui/theme/theme.h"
+
+namespace orrery::ui {
+
+class GraphView : public QGraphicsView {
+  Q_OBJECT
+
+ public:
+  explicit GraphView(const Theme& theme, QWidget* parent = nullptr);
+  ~GraphView() override;
+
+  /// Shows a version; place, zoom, open groups and the selection stay as far as they still exist. `name` is
+  /// the root's name in the breadcrumb. Null clears.
+  void setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited = {}, const QString& name = {});
+  /// Values of tokens, sequences, outputs for the bytes of edges (default 1 each).
+  void setBindings(const Bindings& bindings);
+  /// May come at any rate; painted at 10 Hz, digits at 4 Hz. stepUs: time of the whole step, for shares.
+  void setTimings(Figures figures, double stepUs);
+  /// A new run begins: the colour scale may shrink, averages start afresh.
+  void resetTimings();
+  void setHeatMode(HeatMode mode);
+  HeatMode heatMode() const;
+  void setRunning(bool running);
+  void setReducedMotion(bool reduced);
+  void setTheme(const Theme& theme);
+
+  /// Nodes and scopes whose path, op, shape or tensor holds the text (case ignored; * and ? are wild cards).
+  /// The first match is selected and brought into view. Returns how many; 0 for an empty text, which clears.
+  int find(const QString& text);
+  int findNext();  // index of the shown match, from 0; -1 without matches
+  int findPrevious();
+  int matchCount() const;
+
+  void fit();
+  void zoomIn();
+  void zoomOut();
+  void zoomTo(double scale);  // about the centre; 1 is 100 %
+  double zoom() const;
+
+  void expandScope(const QString& scope);
+  void collapseScope(const QString& scope);
+  void toggleScope(const QString& scope);
+  void expandAll();
+  void collapseAll();
+  bool isExpanded(const QString& scope) const;
+
+  /// Opens the groups around it and brings it into view when it is not.
+  void select(NodeId node);
+  void selectScope(const QString& scope);
+  void clearSelection();
+  NodeId selectedNode() const;       // invalid when a scope or nothing is selected
+  QString selectedScope() const;     // "layers.12", "layers.0-11"; empty when a node or nothing is selected
+  QString scopeOfSelection() const;  // the node's scope, or the selected scope
+
+  /// Chosen by the suffix: png, svg or pdf. The whole graph as it is open now, light theme. False with
+  /// `reason`.
+  bool exportImage(const QString& path, QString* reason = nullptr);
+
+  /// Waits for a layout under way (tests, export). False when it took longer.
+  bool waitForLayout(int ms = 5000);
+
+ signals:
+  void nodeSelected(orrery::NodeId node);
+  void scopeSelected(const QString& scope);
+  void selectionCleared();
+  void zoomChanged(double scale);
+  void layoutFinished();
+  /// Right button. The node is invalid on a group; the scope is empty on the ground. A stack gives
+  /// "layers.0-11".
+  void contextMenuAsked(orrery::NodeId node, const QString& scope, const QPoint& globalPos);
+  void matchesChanged(int count, int current);
+
+ protected:
+  void drawBackground(QPainter* painter, const QRectF& rect) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+
+ private:
+  class Private;
+  std::unique_ptr<Private> d_;
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,54 @@
+// The graph as a tree of scopes and nodes for the Outline: name, time, share of the parent's time. Runs of
+// two or more neighbouring layers of equal structure are one row ("layers.0-11") with the layers as children
+// when `stack` is on.
+#pragma once
+
+#include <QAbstractItemModel>
+#include <memory>
+#include <unordered_set>
+
+#include "engine/graph/graph.h"
+#include "ui/graph/figures.h"
+
+namespace orrery::ui {
+
+class OutlineModel : public QAbstractItemModel {
+  Q_OBJECT
+
+ public:
+  enum Column { nameColumn, timeColumn, shareColumn, columns };
+  enum Role {
+    nodeRole = Qt::UserRole,  // uint: the NodeId's value; 0 for a scope
+    scopeRole,                // QString: the scope's path; for a node the scope it is in
+    pathRole,                 // QString: the full path
+    usRole,                   // double: time, sum for scopes; NaN when not measured
+    shareRole,                // double 0 to 1: share of the parent's time; NaN when not measured
+    familyRole,               // int: graph::OpFamily of a node, -1 for a scope
+    fusedRole,                // int: origins fused into the node; 0 or 1: not fused
+    editedRole,               // bool: edited, or holds an edited node
+    bypassedRole,             // bool: nothing depends on it
+    heatRole,                 // double 0 to 1: place on the heat scale; NaN when not measured
+  };
+
+  explicit OutlineModel(QObject* parent = nullptr);
+  ~OutlineModel() override;
+
+  void setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited = {}, const QString& name = {});
+  void setTimings(const Figures& figures, double stepUs);
+
+  QModelIndex indexOf(NodeId node) const;
+  QModelIndex indexOfScope(const QString& scope) const;
+
+  QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+  QModelIndex parent(const QModelIndex& child) const override;
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  class Private;
+  std::unique_ptr<Private> d_;
+};
+
+}  // namespace orrery::ui
