@@ -1,0 +1,37 @@
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011): a
+// random number as a pure function of key and counter, so a draw depends on nothing but its seed and its
+// position. One round, on counter (c0, c1, c2, c3) and key (k0, k1), with hi:lo the 64-bit products M0 * c0
+// and M1 * c2:
+//   (hi1 ^ c1 ^ k0, lo1, hi0 ^ c3 ^ k1, lo0), then the key grows by the Weyl constants (W0, W1). Ten rounds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace orrery::kernels {
+
+constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  constexpr uint64_t kMultiplier0 = 0xD2511F53;
+  constexpr uint64_t kMultiplier1 = 0xCD9E8D57;
+  constexpr uint32_t kWeyl0 = 0x9E3779B9;  // golden ratio
+  constexpr uint32_t kWeyl1 = 0xBB67AE85;  // sqrt(3) - 1
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t product0 = kMultiplier0 * counter[0];
+    const uint64_t product1 = kMultiplier1 * counter[2];
+    counter = {static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(product1),
+               static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(product0)};
+    key = {key[0] + kWeyl0, key[1] + kWeyl1};
+  }
+  return counter;
+}
+
+/// Uniform in [0, 1) with 53 bits: the draw at `position` of the stream `seed`.
+constexpr double philox_uniform(uint64_t seed, uint64_t position) {
+  const auto words =
+      philox4x32({static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), 0, 0},
+                 {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  const uint64_t bits = (static_cast<uint64_t>(words[1]) << 32 | words[0]) >> 11;
+  return static_cast<double>(bits) * 0x1p-53;
+}
+
+}  // namespace orrery::kernels

@@ -1,0 +1,112 @@
+// Attention, reference: one query and head at a time, scores and softmax in float64. One thread.
+//   dst = sum_j w_j value_j / sum_j w_j,  w_j = exp(cap(scale * query . key_j) - max),  cap(s) = softcap
+//   tanh(s / softcap)
+#include "kernels/attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/linear.h"
+#include "kernels/ref/reference.h"
+
+namespace orrery::kernels::ref {
+namespace {
+
+/// Keys [begin, end) that the query at `position` of a sequence of `length` sees.
+struct Visible {
+  int64_t begin, end;
+};
+
+Visible visible(const Attention::Problem& problem, int64_t position, int64_t length) {
+  const int64_t end = problem.causal ? std::min(position + 1, length) : length;
+  const int64_t begin = problem.window > 0 ? std::max<int64_t>(0, position + 1 - problem.window) : 0;
+  return {begin, end};
+}
+
+/// Reads the key or value row of one position of one sequence as float32.
+void read_row(const Attention::Args& args, int64_t sequence, int64_t position, int64_t kv_head, bool value,
+              float* dst) {
+  const int64_t dim = args.problem.head_dim;
+  if (args.problem.keys == Attention::Keys::packed) {
+    const int64_t token = args.ragged.sequence_starts[sequence] + position;
+    const float* src = value ? args.value + token * args.value_stride : args.key + token * args.key_stride;
+    std::copy_n(src + kv_head * dim, dim, dst);
+    return;
+  }
+  const PagedKv& kv = args.kv;
+  const int64_t page = args.ragged.page_table[sequence * args.ragged.max_pages + position / kv.page_tokens];
+  const int64_t row = ((value ? kv.kv_heads : 0) + kv_head) * kv.page_tokens + position % kv.page_tokens;
+  const size_t offset = static_cast<size_t>(row) * row_bytes(kv.dtype, dim).value_or(0);
+  dequantise_row(kv.dtype, kv.base + static_cast<size_t>(page) * kv.page_stride + offset, dim, dst);
+}
+
+double score(const Attention::Args& args, const float* query, const float* key) {
+  double dot = 0;
+  for (int64_t d = 0; d < args.problem.head_dim; ++d) dot += static_cast<double>(query[d]) * key[d];
+  const double scaled = dot * args.scale;
+  const double cap = args.problem.softcap;
+  return cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
+}
+
+struct Query {
+  int64_t sequence, position, token, head;
+};
+
+void attend(const Attention::Args& args, const Query& at, std::vector<double>& scores,
+            std::vector<float>& row) {
+  const Attention::Problem& problem = args.problem;
+  const int64_t dim = problem.head_dim;
+  const int64_t kv_head = at.head / (problem.heads / problem.kv_heads);
+  const Visible keys = visible(problem, at.position, args.ragged.kv_lengths[at.sequence]);
+  const float* query = args.query + at.token * args.query_stride + at.head * dim;
+  float* dst = args.dst + at.token * args.dst_stride + at.head * dim;
+
+  scores.clear();
+  for (int64_t j = keys.begin; j < keys.end; ++j) {
+    read_row(args, at.sequence, j, kv_head, false, row.data());
+    scores.push_back(score(args, query, row.data()));
+  }
+  std::vector<double> total(static_cast<size_t>(dim), 0.0);
+  double sum = 0;
+  const double largest = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
+  for (int64_t j = keys.begin; j < keys.end; ++j) {
+    const double weight = std::exp(scores[static_cast<size_t>(j - keys.begin)] - largest);
+    read_row(args, at.sequence, j, kv_head, true, row.data());
+    for (int64_t d = 0; d < dim; ++d) total[static_cast<size_t>(d)] += weight * row[static_cast<size_t>(d)];
+    sum += weight;
+  }
+  for (int64_t d = 0; d < dim; ++d)
+    dst[d] = sum > 0 ? static_cast<float>(total[static_cast<size_t>(d)] / sum) : 0.0F;
+}
+
+}  // namespace
+
+std::string legal(const Attention::Problem& problem) {
+  if (problem.head_dim <= 0 || problem.kv_heads <= 0 || problem.heads <= 0) return "there are no heads";
+  if (problem.heads % problem.kv_heads != 0) {
+    return std::to_string(problem.heads) + " query heads cannot share " + std::to_string(problem.kv_heads) +
+           " key heads evenly";
+  }
+  if (problem.window < 0) return "the window is negative";
+  if (problem.window > 0 && !problem.causal) return "a window without a causal mask is not defined";
+  if (problem.keys == Attention::Keys::packed && problem.kv != DType::f32) return "packed keys are f32";
+  if (problem.kv != DType::f32 && problem.kv != DType::f16 && problem.kv != DType::bf16) {
+    return "keys and values are kept as f32, f16 or bf16, not " + std::string(name_of(problem.kv));
+  }
+  return {};
+}
+
+void attention(const Attention::Args& args, const Launch&) {
+  std::vector<double> scores;
+  std::vector<float> row(static_cast<size_t>(args.problem.head_dim));
+  for (int64_t s = 0; s < args.ragged.sequences; ++s) {
+    const int64_t begin = args.ragged.sequence_starts[s];
+    const int64_t end = args.ragged.sequence_starts[s + 1];
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t position = args.ragged.kv_lengths[s] - (end - t);
+      for (int64_t h = 0; h < args.problem.heads; ++h) attend(args, {s, position, t, h}, scores, row);
+    }
+  }
+}
+
+}  // namespace orrery::kernels::ref

@@ -1,0 +1,107 @@
+// Pointwise ops, reference: each function in float64. One thread.
+//   silu(x) = x / (1 + e^-x)      gelu_erf(x) = x / 2 (1 + erf(x / sqrt 2))
+//   gelu_tanh(x) = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+//   softmax and l2_normalise work on rows; l2_normalise divides by max(norm, 1e-12), softmax of a row of -inf
+//   is 0.
+#include "kernels/elementwise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "kernels/ref/reference.h"
+
+namespace orrery::kernels::ref {
+namespace {
+
+using Function = Elementwise::Function;
+
+double silu(double x) { return x / (1.0 + std::exp(-x)); }
+
+double gelu_erf(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
+
+double gelu_tanh(double x) {
+  const double inner = std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return 0.5 * x * (1.0 + std::tanh(inner));
+}
+
+double apply(Function function, double a, double b, double factor) {
+  switch (function) {
+    case Function::silu:
+      return silu(a);
+    case Function::gelu_erf:
+      return gelu_erf(a);
+    case Function::gelu_tanh:
+      return gelu_tanh(a);
+    case Function::relu:
+      return a < 0 ? 0.0 : a;
+    case Function::tanh:
+      return std::tanh(a);
+    case Function::add:
+      return a + b;
+    case Function::mul:
+      return a * b;
+    case Function::silu_mul:
+      return silu(a) * b;
+    case Function::gelu_tanh_mul:
+      return gelu_tanh(a) * b;
+    case Function::scale:
+      return a * factor;
+    case Function::softmax:
+    case Function::l2_normalise:
+      break;  // not pointwise; see below
+  }
+  return a;
+}
+
+void softmax_row(const float* src, int64_t cols, float* dst) {
+  const double largest = *std::max_element(src, src + cols);
+  if (largest == -std::numeric_limits<double>::infinity()) {
+    std::fill_n(dst, cols, 0.0F);
+    return;
+  }
+  double sum = 0;
+  for (int64_t c = 0; c < cols; ++c) sum += std::exp(src[c] - largest);
+  for (int64_t c = 0; c < cols; ++c) dst[c] = static_cast<float>(std::exp(src[c] - largest) / sum);
+}
+
+void l2_normalise_row(const float* src, int64_t cols, float* dst) {
+  double squares = 0;
+  for (int64_t c = 0; c < cols; ++c) squares += static_cast<double>(src[c]) * src[c];
+  const double norm = std::max(std::sqrt(squares), 1e-12);
+  for (int64_t c = 0; c < cols; ++c) dst[c] = static_cast<float>(src[c] / norm);
+}
+
+bool takes_two(Function function) {
+  return function == Function::add || function == Function::mul || function == Function::silu_mul ||
+         function == Function::gelu_tanh_mul;
+}
+
+}  // namespace
+
+std::string legal(const Elementwise::Problem& problem) {
+  if (problem.cols <= 0) return "the rows have no columns";
+  const bool spreads = problem.function == Function::add || problem.function == Function::mul;
+  if (problem.broadcast && !spreads) return "only add and mul spread one row over all";
+  return {};
+}
+
+void elementwise(const Elementwise::Args& args, const Launch&) {
+  for (int64_t t = 0; t < args.tokens; ++t) {
+    const float* a = args.a + t * args.cols;
+    float* dst = args.dst + t * args.cols;
+    if (args.function == Function::softmax) {
+      softmax_row(a, args.cols, dst);
+    } else if (args.function == Function::l2_normalise) {
+      l2_normalise_row(a, args.cols, dst);
+    } else {
+      const float* b = takes_two(args.function) ? args.b + (args.broadcast ? 0 : t * args.cols) : a;
+      for (int64_t c = 0; c < args.cols; ++c) {
+        dst[c] = static_cast<float>(apply(args.function, a[c], b[c], args.factor));
+      }
+    }
+  }
+}
+
+}  // namespace orrery::kernels::ref

@@ -1,0 +1,128 @@
+// Sampling, reference: the whole row is sorted and every step of sample.h is done literally, in float64. One
+// thread.
+#include "kernels/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "kernels/philox.h"
+#include "kernels/ref/reference.h"
+
+namespace orrery::kernels::ref {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// NaN counts as -infinity; +infinity as the largest float, so that a softmax stays defined.
+float clean(float logit) {
+  return std::isnan(logit) ? kMinusInfinity : std::min(logit, std::numeric_limits<float>::max());
+}
+
+struct Token {
+  float logit;
+  int32_t id;
+  double weight = 0;  // exp((logit - largest) / temperature)
+};
+
+bool before(const Token& a, const Token& b) { return a.logit != b.logit ? a.logit > b.logit : a.id < b.id; }
+
+/// Tokens of finite logit, most probable first.
+std::vector<Token> sorted_tokens(const std::vector<float>& logits) {
+  std::vector<Token> tokens;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] > kMinusInfinity) tokens.push_back({logits[i], static_cast<int32_t>(i)});
+  }
+  std::sort(tokens.begin(), tokens.end(), before);
+  return tokens;
+}
+
+void penalise(const Sample::Request& request, std::vector<float>& logits) {
+  const float penalty = request.params.repeat_penalty;
+  if (!(penalty > 0) || penalty == 1.0F) return;
+  const std::set<int32_t> seen(request.recent, request.recent + request.recent_count);
+  for (const int32_t id : seen) {
+    if (id < 0 || id >= static_cast<int64_t>(logits.size())) continue;
+    float& logit = logits[static_cast<size_t>(id)];
+    logit = clean(logit > 0 ? logit / penalty : logit * penalty);
+  }
+}
+
+/// Cuts to the smallest set whose mass reaches top_p, then to p_i >= min_p * p_max.
+void cut(const SamplingParams& params, std::vector<Token>& tokens) {
+  double mass = 0;
+  for (const Token& token : tokens) mass += token.weight;
+  double reached = 0;
+  size_t kept = 0;
+  while (kept < tokens.size() && (kept == 0 || params.top_p >= 1.0F || reached < params.top_p * mass)) {
+    reached += tokens[kept++].weight;
+  }
+  while (kept > 1 && tokens[kept - 1].weight < params.min_p) --kept;
+  tokens.resize(kept);
+}
+
+int32_t draw(const Sample::Request& request, std::vector<Token> tokens) {
+  const SamplingParams& params = request.params;
+  if (!(params.temperature > 0)) return tokens.front().id;
+  if (params.top_k > 0 && tokens.size() > static_cast<size_t>(params.top_k)) {
+    tokens.resize(static_cast<size_t>(params.top_k));
+  }
+  const double largest = tokens.front().logit;
+  for (Token& token : tokens) token.weight = std::exp((token.logit - largest) / params.temperature);
+  cut(params, tokens);
+  double mass = 0;
+  for (const Token& token : tokens) mass += token.weight;
+  const double wanted = philox_uniform(params.seed, request.position) * mass;
+  double reached = 0;
+  for (const Token& token : tokens) {
+    reached += token.weight;
+    if (reached > wanted) return token.id;
+  }
+  return tokens.back().id;
+}
+
+Sample::Choice choose(const Sample::Request& request, const float* row, int64_t vocabulary) {
+  std::vector<float> logits(static_cast<size_t>(vocabulary));
+  std::transform(row, row + vocabulary, logits.begin(), clean);
+  Sample::Choice choice;
+  choice.logprob = kMinusInfinity;
+  const bool finite = std::any_of(row, row + vocabulary, [](float x) { return std::isfinite(x); });
+  if (!finite || request.target >= vocabulary) return choice;
+
+  const std::vector<Token> tokens = sorted_tokens(logits);
+  const double largest = tokens.front().logit;
+  double sum = 0;
+  for (const Token& token : tokens) sum += std::exp(token.logit - largest);
+  const double log_sum = largest + std::log(sum);
+  choice.top_count = static_cast<int32_t>(std::min<size_t>(
+      tokens.size(), static_cast<size_t>(std::clamp<int32_t>(request.top, 0, Sample::kMaxTop))));
+  for (int32_t i = 0; i < choice.top_count; ++i) {
+    choice.top_ids[i] = tokens[static_cast<size_t>(i)].id;
+    choice.top_logprobs[i] = static_cast<float>(tokens[static_cast<size_t>(i)].logit - log_sum);
+  }
+
+  if (request.target >= 0) {
+    choice.id = request.target;
+  } else {
+    std::vector<float> penalised = logits;
+    penalise(request, penalised);
+    choice.id = draw(request, sorted_tokens(penalised));
+  }
+  choice.logprob = static_cast<float>(logits[static_cast<size_t>(choice.id)] - log_sum);
+  return choice;
+}
+
+}  // namespace
+
+std::string legal(const Sample::Problem& problem) {
+  return problem.vocabulary > 0 ? "" : "the vocabulary is empty";
+}
+
+void sample(const Sample::Args& args, const Launch&) {
+  for (int64_t i = 0; i < args.outputs; ++i) {
+    args.choices[i] = choose(args.requests[i], args.logits + i * args.vocabulary, args.vocabulary);
+  }
+}
+
+}  // namespace orrery::kernels::ref
