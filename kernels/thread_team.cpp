@@ -1,0 +1,133 @@
+// Dispatch: the caller writes the task, then raises `epoch`; workers that see it run the task and count
+// `pending` down. Every wait spins for kSpin at most, then sleeps in std::atomic::wait, which is a futex for
+// int. Ordering: epoch and the barrier's generation are raised with seq_cst, so that a waker cannot miss a
+// sleeper; task and context are published by epoch, results of the workers by pending.
+#include "kernels/thread_team.h"
+
+#include <immintrin.h>
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace orrery::kernels {
+namespace {
+
+constexpr std::chrono::microseconds kSpin{50};
+constexpr int kPausesPerClock = 32;  // a look at the clock costs as much as a pause or two
+
+/// Returns when value != old, having acquired what was published with it.
+void wait_while(const std::atomic<int>& value, int old) {
+  for (int i = 0; i < kPausesPerClock; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    _mm_pause();
+  }
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < kPausesPerClock; ++i) {
+      if (value.load(std::memory_order_acquire) != old) return;
+      _mm_pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+struct ThreadTeam::Shared {
+  alignas(64) std::atomic<int> epoch{0};
+  Erased task = nullptr;
+  void* context = nullptr;
+  bool stop = false;
+  alignas(64) std::atomic<int> pending{0};
+  alignas(64) std::atomic<int> arrived{0};
+  alignas(64) std::atomic<int> generation{0};
+  std::vector<std::thread> workers;
+
+  void work(int thread) {
+    int seen = 0;
+    while (true) {
+      wait_while(epoch, seen);
+      ++seen;  // run() joins before it raises the epoch again, so no epoch is skipped
+      if (stop) return;
+      task(context, thread);
+      if (pending.fetch_sub(1, std::memory_order_seq_cst) == 1) pending.notify_one();
+    }
+  }
+
+  void raise_epoch() {
+    epoch.fetch_add(1, std::memory_order_seq_cst);
+    epoch.notify_all();
+  }
+};
+
+ThreadTeam::ThreadTeam(int threads) : size_(1), shared_(std::make_unique<Shared>()) {
+  if (threads <= 1) return;
+  shared_->workers.reserve(static_cast<size_t>(threads - 1));
+  try {
+    for (int thread = 1; thread < threads; ++thread) {
+      shared_->workers.emplace_back([shared = shared_.get(), thread] { shared->work(thread); });
+      ++size_;
+    }
+  } catch (const std::system_error&) {
+    // The system refuses more threads: the team is as large as it got.
+  }
+}
+
+ThreadTeam::~ThreadTeam() {
+  shared_->stop = true;
+  shared_->raise_epoch();
+  for (std::thread& worker : shared_->workers) worker.join();
+}
+
+void ThreadTeam::run_erased(Erased task, void* context) {
+  if (size_ > 1) {
+    shared_->task = task;
+    shared_->context = context;
+    shared_->pending.store(size_ - 1, std::memory_order_relaxed);
+    shared_->raise_epoch();
+  }
+  task(context, 0);
+  if (size_ == 1) return;
+  for (int left = shared_->pending.load(std::memory_order_acquire); left != 0;
+       left = shared_->pending.load(std::memory_order_acquire)) {
+    wait_while(shared_->pending, left);
+  }
+}
+
+void ThreadTeam::barrier() {
+  if (size_ == 1) return;
+  const int generation = shared_->generation.load(std::memory_order_acquire);
+  if (shared_->arrived.fetch_add(1, std::memory_order_acq_rel) == size_ - 1) {
+    shared_->arrived.store(0, std::memory_order_relaxed);
+    shared_->generation.fetch_add(1, std::memory_order_seq_cst);
+    shared_->generation.notify_all();
+  } else {
+    wait_while(shared_->generation, generation);
+  }
+}
+
+ThreadTeam::Range ThreadTeam::share(int64_t count, int thread, int64_t grain) const {
+  const int64_t units = (count + grain - 1) / grain;
+  const auto edge = [&](int64_t t) {
+    const int64_t begin = units * t / size_ * grain;
+    return begin < count ? begin : count;
+  };
+  return {edge(thread), edge(thread + 1)};
+}
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+    const unsigned count = std::thread::hardware_concurrency();
+    return count == 0 ? 1 : static_cast<int>(count);
+  }
+  const int count = CPU_COUNT(&set);
+  return count < 1 ? 1 : count;
+}
+
+}  // namespace orrery::kernels
