@@ -1,14 +1,14 @@
-// The computation graph: SSA values made by nodes, in scopes that the view folds. A Graph is a value type: copy it, edit
-// the copy by a Transaction (transaction.h), share it as an immutable GraphVersion.
+// The computation graph: SSA values made by nodes, in scopes that the view folds. A Graph is a value type:
+// copy it, edit the copy by a Transaction (transaction.h), share it as an immutable GraphVersion.
 //
 // Sources are nodes too, with no inputs and one output, so six primitives are enough to edit everything:
 //   op "weight"   attributes {tensor}            value kind weight: a tensor of the model file
-//   op "input"    attributes {name}              value kind input: token_ids, positions, ... (see step_inputs below)
-//   op "state"    attributes {name, ...}         value kind state: a layer's KV cache before the step
+//   op "input"    attributes {name}              value kind input: token_ids, positions, ... (see step_inputs
+//   below) op "state"    attributes {name, ...}         value kind state: a layer's KV cache before the step
 //   op "constant" attributes {value}             value kind constant
-// State effects are explicit: kv_append(state, key, value) -> state. The final states are outputs of the graph, so that
-// dead-node removal keeps them. A node that no output depends on is bypassed: the model graph keeps and draws it, the
-// dead-node pass removes it from what runs.
+// State effects are explicit: kv_append(state, key, value) -> state. The final states are outputs of the
+// graph, so that dead-node removal keeps them. A node that no output depends on is bypassed: the model graph
+// keeps and draws it, the dead-node pass removes it from what runs.
 #pragma once
 
 #include <memory>
@@ -56,8 +56,9 @@ struct Use {
 };
 
 /// Names of the graph's step inputs and their types:
-///   token_ids i32[tokens], positions i32[tokens], sequence_starts i32[sequences+1], kv_lengths i32[sequences],
-///   output_rows i32[outputs]. The page table and the sampling requests travel beside them (ops/lowering.h).
+///   token_ids i32[tokens], positions i32[tokens], sequence_starts i32[sequences+1], kv_lengths
+///   i32[sequences], output_rows i32[outputs]. The page table and the sampling requests travel beside them
+///   (ops/lowering.h).
 namespace step_input {
 inline constexpr std::string_view token_ids = "token_ids", positions = "positions",
                                   sequence_starts = "sequence_starts", kv_lengths = "kv_lengths",
@@ -66,9 +67,9 @@ inline constexpr std::string_view token_ids = "token_ids", positions = "position
 
 class Graph {
  public:
-  /// Adds a node at the end of the order (or before `before`), runs its inference and makes its outputs. Refuses with a
-  /// reason that names the node, the value and the shapes. Value kinds follow from the source op; everything else makes
-  /// activations, except that an output named "state" has kind state.
+  /// Adds a node at the end of the order (or before `before`), runs its inference and makes its outputs.
+  /// Refuses with a reason that names the node, the value and the shapes. Value kinds follow from the source
+  /// op; everything else makes activations, except that an output named "state" has kind state.
   struct NewNode {
     std::string op, scope, name;
     Attributes attributes;
@@ -78,17 +79,22 @@ class Graph {
   };
   explicit Graph(std::shared_ptr<const OpRegistry> ops) : ops_(std::move(ops)) {}
 
+  /// Attributes that are not given get their fallback, so a node's attributes are always complete. Absent
+  /// optional inputs at the end may be left out. A producer later than `before` moves the node behind it.
   Result<NodeId> add_node(NewNode node);
   Result<void> remove_node(NodeId node);  // refused while its outputs are used
+  /// Refused when it makes a cycle. Producers that come too late move to just before the node. Types that
+  /// follow are brought up to date by infer_types(), or by Transaction::commit.
   Result<void> set_input(NodeId node, int input, ValueId value);
   Result<void> set_attribute(NodeId node, const std::string& name, Attribute value);
   Result<void> set_value_type(ValueId value, ValueType type);  // sources only
   void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
 
-  /// In an order in which every node comes after its inputs; stable: nodes keep their place as far as that allows.
+  /// In an order in which every node comes after its inputs; stable: nodes keep their place as far as that
+  /// allows.
   const std::vector<NodeId>& order() const { return order_; }
   const Node* find(NodeId id) const;
-  const Node& node(NodeId id) const;    // id must exist
+  const Node& node(NodeId id) const;     // id must exist
   const Value& value(ValueId id) const;  // id must exist
   const Value* find_value(ValueId id) const;
   const std::vector<ValueId>& outputs() const { return outputs_; }
@@ -99,35 +105,59 @@ class Graph {
   /// Nodes that an output depends on.
   std::vector<bool> live() const;  // by position in order()
   NodeView view(const Node& node) const;
-  Cost cost(NodeId node, const Bindings& bindings) const;
+  Cost cost(NodeId node, const Bindings& bindings) const;  // zero for sources
+  /// What inference says of a node's outputs now; the error names the node, the value and both shapes.
+  Result<std::vector<ValueType>> infer(NodeId node) const;
+  /// Re-infers every node but the sources, in order. Stops at the first that does not fit.
+  Result<void> infer_types();
+  std::string value_path(ValueId value) const;  // "layers.0.attention.q_proj:dst"
   const OpRegistry& ops() const { return *ops_; }
   std::shared_ptr<const OpRegistry> shared_ops() const { return ops_; }
 
-  /// 64-bit hash of all that feeds a value: ops, attributes, weight names and transforms, in SSA form (ids and scope
-  /// names left out). Two states with equal hashes hold the same numbers for the same tokens.
+  /// 64-bit hash of all that feeds a value: ops, attributes, weight names and transforms, in SSA form (ids
+  /// and scope names left out). Two states with equal hashes hold the same numbers for the same tokens.
   uint64_t feed_hash(ValueId value) const;
 
  private:
   friend class Transaction;
+
+  size_t position(NodeId node) const;
+  Result<std::vector<ValueId>> checked_inputs(const OpSchema& schema, std::vector<ValueId> inputs,
+                                              const std::string& path) const;
+  Result<void> check_input(const Node& node, int input, ValueId value) const;
+  Result<std::vector<ValueType>> infer(const Node& node) const;
+  std::vector<Value> make_outputs(Node& node, std::vector<ValueType> types);
+  Result<void> move_before(NodeId producer, NodeId consumer);
+
+  // The primitives without their checks: what the journal applies and takes back.
+  void insert(Node node, const std::vector<Value>& values, size_t position);
+  void erase(NodeId node);
+  void replace_input(NodeId node, int input, ValueId value);
+
   std::shared_ptr<const OpRegistry> ops_;
   std::vector<NodeId> order_;
   std::unordered_map<NodeId, Node> nodes_;
   std::unordered_map<ValueId, Value> values_;
+  std::unordered_map<ValueId, std::vector<Use>> users_;  // in no order
+  std::unordered_map<std::string, NodeId> paths_;
   std::vector<ValueId> outputs_;
   uint32_t next_node_ = 1, next_value_ = 1;
 };
 
 using GraphVersion = std::shared_ptr<const Graph>;
 
-/// Everything that is wrong with a graph, each with its node: missing producers, cycles, types that inference does not
-/// confirm, duplicate paths. Empty when legal.
+/// Everything that is wrong with a graph, each with its node: missing producers, cycles, types that inference
+/// does not confirm (sources excepted: their type may be set), states that two live nodes write. Empty when
+/// legal.
 struct Problem {
   NodeId node;
   Error error;
 };
 std::vector<Problem> verify(const Graph& graph);
 
-/// One line a node: "%12 = rms_norm(%11, %w3) {eps=1e-05}  # layers.0.attention_norm [tokens, 576]".
+/// One line a node: "%12 = rms_norm(%11, %w3) {eps=1e-05}  # layers.0.attention.norm f32[tokens, 576]", then
+/// the outputs. Weights are %w, states %s, inputs %i, constants %c; an absent input is _. Equal graphs print
+/// equally.
 std::string print(const Graph& graph);
 
 }  // namespace orrery::graph

@@ -1,5 +1,6 @@
-// An op's schema: what it is called, what it takes, how shapes follow, what it costs. Instances are static tables of
-// function pointers, one in each file of engine/ops; the registry lists them. Graph nodes point at their schema.
+// An op's schema: what it is called, what it takes, how shapes follow, what it costs. Instances are static
+// tables of function pointers, one in each file of engine/ops; the registry lists them. Graph nodes point at
+// their schema.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,18 @@ using Attributes = std::map<std::string, Attribute, std::less<>>;
 std::string to_string(const Attribute& attribute);
 
 /// The families that the view colours.
-enum class OpFamily : uint8_t { attention, linear, norm, activation, elementwise, embedding, sampling, data_movement, source, custom };
+enum class OpFamily : uint8_t {
+  attention,
+  linear,
+  norm,
+  activation,
+  elementwise,
+  embedding,
+  sampling,
+  data_movement,
+  source,
+  custom
+};
 
 enum class ValueKind : uint8_t { activation, weight, state, input, constant };
 
@@ -39,10 +51,15 @@ struct InputSpec {
   bool variadic = false;  // last input only: zero or more of it
 };
 
+/// In the order of Attribute's alternatives; any: what the fallback has, or unchecked when there is none.
+enum class AttributeType : uint8_t { flag, integer, real, text, list, any };
+std::string_view name_of(AttributeType type);  // "a whole number"
+
 struct AttributeSpec {
   std::string_view name;
   std::string_view doc;
-  std::optional<Attribute> fallback;  // required when absent; its type is the attribute's type
+  std::optional<Attribute> fallback;        // required when absent; its type is the attribute's type
+  AttributeType type = AttributeType::any;  // for attributes without a fallback
 };
 
 /// What one run of a node costs with the symbols bound.
@@ -66,9 +83,14 @@ struct OpSchema {
   std::span<const std::string_view> outputs;
   std::span<const AttributeSpec> attributes;
   /// Types of the outputs, or why the inputs do not fit (code shape_mismatch; names both shapes).
+  /// Error::where may be the name of the input at fault: the graph puts the node and the value in its place.
   Result<std::vector<ValueType>> (*infer)(const NodeView&);
   Cost (*cost)(const NodeView&, const Bindings&);
 };
+
+/// The attributes with absent ones filled in by their fallbacks and whole numbers made real where the schema
+/// says so, or which one is unknown, missing or of another type.
+Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes);
 
 /// The ops that graphs may use, by name. Held by value; tests make small ones of their own.
 class OpRegistry {

@@ -1,5 +1,5 @@
-// An edit of a graph: primitives, recorded; commit verifies. The journal undoes and redoes it exactly: undo brings the
-// identical graph back, ids and order included.
+// An edit of a graph: primitives, recorded; commit verifies. The journal undoes and redoes it exactly: undo
+// brings the identical graph back, ids and order included.
 #pragma once
 
 #include <variant>
@@ -12,14 +12,15 @@ namespace orrery::graph {
 struct Change {
   enum class Kind : uint8_t { add_node, remove_node, set_input, set_attribute, set_value_type, set_outputs };
   Kind kind;
-  Node node;                     // add/remove: the node itself; else only its id
-  std::vector<Value> values;     // add/remove: its outputs;  set_value_type: {before, after}
-  size_t position = 0;           // add/remove: place in the order
-  int input = 0;                 // set_input
+  Node node;                  // add/remove: the node itself; else only its id
+  std::vector<Value> values;  // add/remove: its outputs;  set_value_type: {before, after}
+  size_t position = 0;        // add/remove: place in the order
+  int input = 0;              // set_input
   ValueId value_before, value_after;
-  std::string attribute;         // set_attribute
+  std::string attribute;  // set_attribute
   std::optional<Attribute> attribute_before, attribute_after;
   std::vector<ValueId> outputs_before, outputs_after;
+  std::vector<NodeId> order_before, order_after;  // set_input: only when the order changed
 };
 
 struct Journal {
@@ -45,6 +46,16 @@ class Transaction {
   Result<Journal> commit();
 
  private:
+  friend void undo(Graph& graph, const Journal& journal);
+  friend void redo(Graph& graph, const Journal& journal);
+  static void apply(Graph& graph, const Change& change);
+  static void take_back(Graph& graph, const Change& change);
+  static void set_type(Graph& graph, const Value& value);
+
+  void change_type(ValueId value, ValueType type);
+  Result<void> infer_types();
+  void roll_back();
+
   Graph& graph_;
   Journal journal_;
   bool committed_ = false;

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "engine/graph/op_schema.h"
+
+namespace orrery::graph {
+namespace {
+
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(int64_t value) { return std::to_string(value); }
+std::string text_of(double value) { return fmt::format("{}", value); }
+std::string text_of(const std::string& value) { return value; }
+std::string text_of(const std::vector<int64_t>& values) {
+  std::string text = "[";
+  for (const int64_t value : values) text += (text.size() > 1 ? ", " : "") + std::to_string(value);
+  return text + "]";
+}
+
+AttributeType type_of(const Attribute& attribute) { return static_cast<AttributeType>(attribute.index()); }
+
+AttributeType type_of(const AttributeSpec& spec) {
+  return spec.fallback ? type_of(*spec.fallback) : spec.type;
+}
+
+const AttributeSpec* find_spec(const OpSchema& schema, std::string_view name) {
+  for (const AttributeSpec& spec : schema.attributes)
+    if (spec.name == name) return &spec;
+  return nullptr;
+}
+
+std::string known_names(const OpSchema& schema) {
+  std::string names;
+  for (const AttributeSpec& spec : schema.attributes) (names += names.empty() ? "" : ", ") += spec.name;
+  return names.empty() ? fmt::format("{} takes no attributes", schema.name)
+                       : fmt::format("{} takes {}", schema.name, names);
+}
+
+/// Makes a whole number real where the spec wants one; refuses any other difference.
+Result<void> fit(const OpSchema& schema, const AttributeSpec& spec, Attribute& value) {
+  const AttributeType wanted = type_of(spec);
+  if (wanted == AttributeType::any || type_of(value) == wanted) return {};
+  if (const auto* whole = std::get_if<int64_t>(&value); whole && wanted == AttributeType::real) {
+    value = static_cast<double>(*whole);
+    return {};
+  }
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("{} of {} is {}, not {}", spec.name, schema.name, name_of(wanted), to_string(value)), "",
+      ""};
+}
+
+}  // namespace
+
+std::string to_string(const Attribute& attribute) {
+  return std::visit([](const auto& value) { return text_of(value); }, attribute);
+}
+
+std::string_view name_of(AttributeType type) {
+  switch (type) {
+    case AttributeType::flag:
+      return "true or false";
+    case AttributeType::integer:
+      return "a whole number";
+    case AttributeType::real:
+      return "a number";
+    case AttributeType::text:
+      return "a text";
+    case AttributeType::list:
+      return "a list of whole numbers";
+    case AttributeType::any:
+      return "anything";
+  }
+  return "?";
+}
+
+Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes) {
+  for (auto& [name, value] : attributes) {
+    const AttributeSpec* spec = find_spec(schema, name);
+    if (!spec)
+      return Error{ErrorCode::invalid_argument, fmt::format("{} has no attribute {}", schema.name, name), "",
+                   known_names(schema)};
+    ORRERY_TRY(fit(schema, *spec, value));
+  }
+  for (const AttributeSpec& spec : schema.attributes) {
+    if (attributes.contains(spec.name)) continue;
+    if (!spec.fallback)
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("{} needs the attribute {}", schema.name, spec.name), "",
+                   std::string(spec.doc)};
+    attributes.emplace(spec.name, *spec.fallback);
+  }
+  return attributes;
+}
+
+}  // namespace orrery::graph

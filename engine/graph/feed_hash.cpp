@@ -1,0 +1,90 @@
+// Merkle hash over SSA: a value's hash is of its op, attributes, type and the hashes of its inputs.
+#include <bit>
+#include <cstring>
+
+#include "engine/graph/graph.h"
+
+namespace orrery::graph {
+namespace {
+
+class Hash {
+ public:
+  void add(uint64_t word) {  // the finaliser of splitmix64 over a running sum
+    state_ += 0x9e3779b97f4a7c15ULL + word;
+    state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111ebULL;
+    state_ ^= state_ >> 31;
+  }
+  void add(std::string_view text) {
+    add(static_cast<uint64_t>(text.size()));
+    for (size_t i = 0; i < text.size(); i += 8) {
+      uint64_t word = 0;
+      std::memcpy(&word, text.data() + i, std::min<size_t>(8, text.size() - i));
+      add(word);
+    }
+  }
+  void add(const Attribute& attribute) {
+    add(static_cast<uint64_t>(attribute.index()));
+    std::visit([this](const auto& value) { add_value(value); }, attribute);
+  }
+  uint64_t value() const { return state_; }
+
+ private:
+  void add_value(bool value) { add(static_cast<uint64_t>(value)); }
+  void add_value(int64_t value) { add(static_cast<uint64_t>(value)); }
+  void add_value(double value) { add(std::bit_cast<uint64_t>(value)); }
+  void add_value(const std::string& value) { add(std::string_view(value)); }
+  void add_value(const std::vector<int64_t>& values) {
+    add(static_cast<uint64_t>(values.size()));
+    for (const int64_t value : values) add(static_cast<uint64_t>(value));
+  }
+  uint64_t state_ = 0;
+};
+
+/// A state before the step is what earlier steps put there: its name and layer number say nothing about the
+/// numbers.
+bool is_identity(const Node& node, std::string_view attribute) {
+  return node.op->name == "state" && (attribute == "name" || attribute == "layer");
+}
+
+uint64_t hash_of(const Graph& graph, const Node& node, const std::unordered_map<ValueId, uint64_t>& hashes) {
+  Hash hash;
+  hash.add(node.op->name);
+  for (const auto& [name, value] : node.attributes) {
+    if (is_identity(node, name)) continue;
+    hash.add(std::string_view(name));
+    hash.add(value);
+  }
+  for (const ValueId output : node.outputs) {
+    const ValueType& type = graph.value(output).type;
+    hash.add(static_cast<uint64_t>(type.dtype));
+    hash.add(std::string_view(to_string(type.shape)));
+  }
+  for (const ValueId input : node.inputs) {
+    const auto known = hashes.find(input);
+    hash.add(known == hashes.end() ? 0 : known->second);
+  }
+  return hash.value();
+}
+
+}  // namespace
+
+uint64_t Graph::feed_hash(ValueId value) const {
+  std::unordered_map<ValueId, uint64_t> hashes;
+  const Value* wanted = find_value(value);
+  if (!wanted) return 0;
+  for (const NodeId id : order_) {  // producers come first, so one walk will do
+    const Node& node = nodes_.at(id);
+    const uint64_t own = hash_of(*this, node, hashes);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      Hash output;
+      output.add(own);
+      output.add(static_cast<uint64_t>(i));
+      hashes.emplace(node.outputs[i], output.value());
+    }
+    if (id == wanted->producer) break;
+  }
+  return hashes.at(value);
+}
+
+}  // namespace orrery::graph

@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "engine/graph/graph.h"
+
+namespace orrery::graph {
+
+const Node* Graph::find(NodeId id) const {
+  const auto found = nodes_.find(id);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const Value* Graph::find_value(ValueId id) const {
+  const auto found = values_.find(id);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+const Node& Graph::node(NodeId id) const { return nodes_.at(id); }
+const Value& Graph::value(ValueId id) const { return values_.at(id); }
+
+std::vector<Use> Graph::users(ValueId value) const {
+  const auto found = users_.find(value);
+  if (found == users_.end()) return {};
+  std::vector<Use> uses = found->second;
+  if (uses.size() < 2) return uses;
+  std::unordered_map<NodeId, size_t> places;
+  for (const Use& use : uses) places.try_emplace(use.node, 0);
+  for (auto& [node, place] : places) place = position(node);
+  std::sort(uses.begin(), uses.end(), [&](const Use& a, const Use& b) {
+    return std::pair(places[a.node], a.input) < std::pair(places[b.node], b.input);
+  });
+  return uses;
+}
+
+NodeId Graph::find_path(std::string_view path) const {
+  const auto found = paths_.find(std::string(path));
+  return found == paths_.end() ? NodeId{} : found->second;
+}
+
+std::vector<NodeId> Graph::in_scope(std::string_view scope) const {
+  std::vector<NodeId> inside;
+  for (const NodeId id : order_) {
+    const std::string path = node(id).path();
+    if (scope.empty() || path == scope || (path.starts_with(scope) && path[scope.size()] == '.'))
+      inside.push_back(id);
+  }
+  return inside;
+}
+
+std::vector<bool> Graph::live() const {
+  std::unordered_set<NodeId> needed;
+  for (const ValueId output : outputs_)
+    if (const Value* value = find_value(output)) needed.insert(value->producer);
+  std::vector<bool> alive(order_.size());
+  for (size_t i = order_.size(); i-- > 0;) {
+    if (!needed.contains(order_[i])) continue;
+    alive[i] = true;
+    for (const ValueId input : node(order_[i]).inputs)
+      if (const Value* value = find_value(input)) needed.insert(value->producer);
+  }
+  return alive;
+}
+
+NodeView Graph::view(const Node& node) const {
+  NodeView view{&node.attributes, {}, {}};
+  for (const ValueId input : node.inputs) {
+    const Value* value = find_value(input);
+    view.inputs.push_back(value ? &value->type : nullptr);
+  }
+  for (const ValueId output : node.outputs) view.outputs.push_back(&value(output).type);
+  return view;
+}
+
+Cost Graph::cost(NodeId id, const Bindings& bindings) const {
+  const Node& node = this->node(id);
+  return node.op->cost ? node.op->cost(view(node), bindings) : Cost{};
+}
+
+std::string Graph::value_path(ValueId id) const {
+  const Value* value = find_value(id);
+  if (!value) return "%" + std::to_string(id.value);
+  return node(value->producer).path() + ":" + value->name;
+}
+
+}  // namespace orrery::graph

@@ -1,0 +1,206 @@
+#include "engine/graph/transaction.h"
+
+#include <fmt/format.h>
+
+namespace orrery::graph {
+
+Transaction::Transaction(Graph& graph, std::string name) : graph_(graph), journal_{std::move(name), {}} {}
+
+Transaction::~Transaction() {
+  if (!committed_) roll_back();
+}
+
+Result<NodeId> Transaction::add_node(Graph::NewNode request) {
+  ORRERY_ASSIGN(const NodeId id, graph_.add_node(std::move(request)));
+  Change change{};
+  change.kind = Change::Kind::add_node;
+  change.node = graph_.node(id);
+  for (const ValueId output : change.node.outputs) change.values.push_back(graph_.value(output));
+  change.position = graph_.position(id);
+  journal_.changes.push_back(std::move(change));
+  return id;
+}
+
+Result<void> Transaction::remove_node(NodeId id) {
+  Change change{};
+  change.kind = Change::Kind::remove_node;
+  if (const Node* node = graph_.find(id)) {
+    change.node = *node;
+    for (const ValueId output : node->outputs) change.values.push_back(graph_.value(output));
+    change.position = graph_.position(id);
+  }
+  ORRERY_TRY(graph_.remove_node(id));
+  journal_.changes.push_back(std::move(change));
+  return {};
+}
+
+Result<void> Transaction::set_input(NodeId id, int input, ValueId value) {
+  Change change{};
+  change.kind = Change::Kind::set_input;
+  change.node.id = id;
+  change.input = input;
+  change.value_after = value;
+  if (const Node* node = graph_.find(id);
+      node && input >= 0 && static_cast<size_t>(input) < node->inputs.size())
+    change.value_before = node->inputs[static_cast<size_t>(input)];
+  std::vector<NodeId> order = graph_.order_;
+  ORRERY_TRY(graph_.set_input(id, input, value));
+  if (order != graph_.order_) {
+    change.order_before = std::move(order);
+    change.order_after = graph_.order_;
+  }
+  journal_.changes.push_back(std::move(change));
+  return {};
+}
+
+Result<void> Transaction::set_attribute(NodeId id, const std::string& name, Attribute value) {
+  Change change{};
+  change.kind = Change::Kind::set_attribute;
+  change.node.id = id;
+  change.attribute = name;
+  Value source;
+  if (const Node* node = graph_.find(id)) {
+    if (const auto found = node->attributes.find(name); found != node->attributes.end())
+      change.attribute_before = found->second;
+    if (node->is_source() && !node->outputs.empty()) source = graph_.value(node->outputs.front());
+  }
+  ORRERY_TRY(graph_.set_attribute(id, name, std::move(value)));
+  change.attribute_after = graph_.node(id).attributes.find(name)->second;
+  journal_.changes.push_back(std::move(change));
+  if (source.id.valid()) {  // the type of a source follows its attributes: a change of its own in the journal
+    ValueType type = graph_.value(source.id).type;
+    set_type(graph_, source);
+    change_type(source.id, std::move(type));
+  }
+  return {};
+}
+
+Result<void> Transaction::set_value_type(ValueId id, ValueType type) {
+  const Value* value = graph_.find_value(id);
+  if (!value) return graph_.set_value_type(id, std::move(type));
+  const Value before = *value;
+  ORRERY_TRY(graph_.set_value_type(id, type));
+  set_type(graph_, before);
+  change_type(id, std::move(type));
+  return {};
+}
+
+void Transaction::set_outputs(std::vector<ValueId> outputs) {
+  Change change{};
+  change.kind = Change::Kind::set_outputs;
+  change.outputs_before = graph_.outputs_;
+  change.outputs_after = outputs;
+  graph_.set_outputs(std::move(outputs));
+  journal_.changes.push_back(std::move(change));
+}
+
+void Transaction::set_type(Graph& graph, const Value& value) { graph.values_.at(value.id).type = value.type; }
+
+void Transaction::change_type(ValueId id, ValueType type) {
+  const Value& before = graph_.value(id);
+  if (before.type == type) return;
+  Change change{};
+  change.kind = Change::Kind::set_value_type;
+  change.node.id = before.producer;
+  change.values = {before, before};
+  change.values[1].type = std::move(type);
+  set_type(graph_, change.values[1]);
+  journal_.changes.push_back(std::move(change));
+}
+
+Result<void> Transaction::infer_types() {
+  for (const NodeId id : graph_.order_) {
+    const Node& node = graph_.node(id);
+    if (node.is_source()) continue;
+    ORRERY_ASSIGN(auto types, graph_.infer(node));
+    if (types.size() != node.outputs.size())
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("It would have {} outputs instead of {}", types.size(), node.outputs.size()),
+                   node.path(), "Make a new node instead"};
+    for (size_t i = 0; i < types.size(); ++i) change_type(node.outputs[i], std::move(types[i]));
+  }
+  return {};
+}
+
+Result<Journal> Transaction::commit() {
+  auto inferred = infer_types();
+  if (!inferred) {
+    roll_back();
+    return std::move(inferred).error();
+  }
+  auto problems = verify(graph_);
+  if (!problems.empty()) {
+    roll_back();
+    return std::move(problems.front().error);
+  }
+  committed_ = true;
+  return std::move(journal_);
+}
+
+void Transaction::roll_back() {
+  undo(graph_, journal_);
+  journal_.changes.clear();
+}
+
+void Transaction::apply(Graph& graph, const Change& change) {
+  switch (change.kind) {
+    case Change::Kind::add_node:
+      graph.insert(change.node, change.values, change.position);
+      break;
+    case Change::Kind::remove_node:
+      graph.erase(change.node.id);
+      break;
+    case Change::Kind::set_input:
+      graph.replace_input(change.node.id, change.input, change.value_after);
+      if (!change.order_after.empty()) graph.order_ = change.order_after;
+      break;
+    case Change::Kind::set_attribute:
+      graph.nodes_.at(change.node.id).attributes.insert_or_assign(change.attribute, *change.attribute_after);
+      break;
+    case Change::Kind::set_value_type:
+      set_type(graph, change.values[1]);
+      break;
+    case Change::Kind::set_outputs:
+      graph.outputs_ = change.outputs_after;
+      break;
+  }
+}
+
+void Transaction::take_back(Graph& graph, const Change& change) {
+  switch (change.kind) {
+    case Change::Kind::add_node:
+      graph.erase(change.node.id);
+      break;
+    case Change::Kind::remove_node:
+      graph.insert(change.node, change.values, change.position);
+      break;
+    case Change::Kind::set_input:
+      graph.replace_input(change.node.id, change.input, change.value_before);
+      if (!change.order_before.empty()) graph.order_ = change.order_before;
+      break;
+    case Change::Kind::set_attribute:
+      if (change.attribute_before)
+        graph.nodes_.at(change.node.id)
+            .attributes.insert_or_assign(change.attribute, *change.attribute_before);
+      else
+        graph.nodes_.at(change.node.id).attributes.erase(change.attribute);
+      break;
+    case Change::Kind::set_value_type:
+      set_type(graph, change.values[0]);
+      break;
+    case Change::Kind::set_outputs:
+      graph.outputs_ = change.outputs_before;
+      break;
+  }
+}
+
+void undo(Graph& graph, const Journal& journal) {
+  for (auto change = journal.changes.rbegin(); change != journal.changes.rend(); ++change)
+    Transaction::take_back(graph, *change);
+}
+
+void redo(Graph& graph, const Journal& journal) {
+  for (const Change& change : journal.changes) Transaction::apply(graph, change);
+}
+
+}  // namespace orrery::graph
