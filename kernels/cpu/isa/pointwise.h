@@ -1,0 +1,87 @@
+// What pointwise.cpp, rope.cpp and reduce.cpp offer, built once per ISA: plain structs and tables of
+// functions. The rows in cpu/ split the work over the team and call these on each thread's share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace orrery::kernels {
+
+/// Same order as Elementwise::Function.
+enum class PointFunction : uint8_t {
+  silu,
+  gelu_erf,
+  gelu_tanh,
+  relu,
+  tanh,
+  add,
+  mul,
+  silu_mul,
+  gelu_tanh_mul,
+  scale
+};
+enum class HalfFormat : uint8_t { f32, f16, bf16 };
+
+/// One row of a norm; residual, sum and bias may be null.
+struct NormRow {
+  const float* src;
+  const float* residual;
+  float* sum;
+  float* dst;
+  const float* weight;
+  const float* bias;
+  int64_t cols;
+  float eps;
+};
+
+struct RopeToken {
+  const float* src;
+  float* dst;
+  const float* cosine;  // (rope_dims / 2), or (rope_dims) with each value twice for interleaved pairs
+  const float* sine;
+  int64_t heads, head_dim, rope_dims;
+};
+
+struct PointwiseTable {
+  void (*rms_norm)(const NormRow& row);
+  void (*layer_norm)(const NormRow& row);
+  /// dst = f(a, b) on n contiguous elements; b and factor where f has them. dst may be a or b.
+  void (*apply)(PointFunction function, const float* a, const float* b, float* dst, int64_t n, float factor);
+  void (*softmax)(const float* src, float* dst, int64_t cols);
+  void (*l2_normalise)(const float* src, float* dst, int64_t cols);
+  /// dst = src as f32, f16 or bf16 (nearest even).
+  void (*narrow)(HalfFormat to, const float* src, void* dst, int64_t n);
+};
+
+struct RopeTable {
+  /// cosine and sine of 2 pi * position * turns[i] for i < pairs, position any; each written `copies` (1 or
+  /// 2) times.
+  void (*angles)(const double* turns, double position, int64_t pairs, int copies, float* cosine, float* sine);
+  void (*rotate_interleaved)(const RopeToken& token);
+  void (*rotate_half)(const RopeToken& token);
+};
+
+/// Reductions of one row of logits, NaN as -infinity and +infinity as the largest float.
+struct ReduceTable {
+  /// The largest logit and the lowest id that has it; id -1 when no logit is finite.
+  int32_t (*argmax)(const float* logits, int64_t n, float* largest);
+  /// Sum of e^((logit - largest) * inverse_temperature) in float64.
+  double (*sum_exp)(const float* logits, int64_t n, float largest, float inverse_temperature);
+  /// Ids and logits of all logits >= threshold, in id order; returns their number, and stops counting at
+  /// `room`.
+  int64_t (*collect)(const float* logits, int64_t n, float threshold, int64_t room, int32_t* ids,
+                     float* values);
+};
+
+namespace avx2 {
+extern const PointwiseTable kPointwise;
+extern const RopeTable kRope;
+extern const ReduceTable kReduce;
+}  // namespace avx2
+namespace avx512 {
+extern const PointwiseTable kPointwise;
+extern const RopeTable kRope;
+extern const ReduceTable kReduce;
+}  // namespace avx512
+
+}  // namespace orrery::kernels
