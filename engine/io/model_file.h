@@ -1,6 +1,6 @@
-// A model on disk, whatever its format: metadata, a table of tensors, and their mmapped bytes. Readers never trust the
-// file: every length, count and offset is checked against what is there before it is used, and a refused file costs
-// memory of the order of its header.
+// A model on disk, whatever its format: metadata, a table of tensors, and their mmapped bytes. Readers never
+// trust the file: every length, count and offset is checked against what is there before it is used, and a
+// refused file costs memory of the order of its header.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace orrery::io {
 enum class Format : uint8_t { gguf, safetensors, hugging_face_folder };
 std::string_view name_of(Format format);  // "GGUF", "safetensors", "Hugging Face folder"
 
-/// A read-only mapping of a whole file. Reading past a file that another process truncated must not kill the process:
-/// check() compares the size again before a run.
+/// A read-only mapping of a whole file. Reading past a file that another process truncated must not kill the
+/// process: check() compares the size again before a run.
 class MappedFile {
  public:
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
@@ -31,6 +31,8 @@ class MappedFile {
   const std::filesystem::path& path() const { return path_; }
   /// Gives the pages of a range back to the system (they are read again when touched).
   void drop(std::span<const std::byte> range) const;
+  /// Refuses when the file on disk is now shorter than its mapping.
+  Result<void> check() const;
 
  private:
   MappedFile() = default;
@@ -41,7 +43,7 @@ class MappedFile {
 struct Tensor {
   std::string name;
   DType dtype = DType::f32;
-  std::vector<int64_t> shape;       // outermost first: a matrix is (rows, cols), rows of cols contiguous elements
+  std::vector<int64_t> shape;  // outermost first: a matrix is (rows, cols), rows of cols contiguous elements
   std::span<const std::byte> data;  // exactly the bytes that shape and dtype need
 };
 
@@ -54,22 +56,24 @@ struct ModelFile {
   std::vector<Tensor> tensors;
   std::unordered_map<std::string, size_t> by_name;
   std::vector<std::shared_ptr<const MappedFile>> files;  // keep the bytes alive
-  std::filesystem::path tokenizer_json;  // empty: none beside the file (GGUF carries its own)
-  std::string chat_template;             // empty: none
+  std::filesystem::path tokenizer_json;                  // empty: none beside the file (GGUF carries its own)
+  std::string chat_template;                             // empty: none
   uint64_t file_bytes = 0;
 
   const Tensor* find(std::string_view tensor) const;
   uint64_t parameters() const;
 };
 
-/// Detects the format by content (never by the name's ending) and reads the headers. A folder is read as Hugging Face
-/// layout: config.json, *.safetensors (one, or shards with index), tokenizer files, sentence-transformers modules when
-/// there (metadata keys "sentence_transformers.pooling" = mean|cls, "sentence_transformers.normalize",
-/// "sentence_transformers.max_seq_length"). A file without weights opens with no tensors when it is GGUF with a tokenizer.
-Result<std::shared_ptr<const ModelFile>> open_model(const std::filesystem::path& path, const ProgressCallback& progress,
-                                                    std::stop_token stop);
+/// Detects the format by content (never by the name's ending) and reads the headers. A folder is read as
+/// Hugging Face layout: config.json, *.safetensors (one, or shards with index), tokenizer files,
+/// sentence-transformers modules when there (metadata keys "sentence_transformers.pooling" = mean|cls,
+/// "sentence_transformers.normalize", "sentence_transformers.max_seq_length"). A file without weights opens
+/// with no tensors when it is GGUF with a tokenizer.
+Result<std::shared_ptr<const ModelFile>> open_model(const std::filesystem::path& path,
+                                                    const ProgressCallback& progress, std::stop_token stop);
 
-/// A PEFT LoRA adapter: W += scale * B A for each target, and whole tensors saved beside it (classifier, pooler).
+/// A PEFT LoRA adapter: W += scale * B A for each target, and whole tensors saved beside it (classifier,
+/// pooler).
 struct Adapter {
   struct LowRank {
     std::string target;  // the base model's tensor name, e.g. "encoder.layer.0.attention.self.query.weight"
@@ -79,9 +83,13 @@ struct Adapter {
   std::filesystem::path path;
   Metadata config;  // config.json beside it, flattened: labels, architecture
   std::vector<LowRank> low_rank;
-  std::vector<Tensor> whole;  // modules_to_save, under the base model's names
+  std::vector<Tensor> whole;              // modules_to_save, under the base model's names
   std::shared_ptr<const ModelFile> file;  // keeps the bytes alive
 };
 Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& folder);
+
+/// A tensor name without the prefix that a task head puts before its encoder: "bert.pooler.dense.weight" is
+/// "pooler.dense.weight". Adapters keep their names in this form; a base file may have either.
+std::string_view without_encoder_prefix(std::string_view tensor);
 
 }  // namespace orrery::io
