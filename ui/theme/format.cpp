@@ -1,0 +1,81 @@
+#include "ui/theme/format.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace orrery::ui::format {
+namespace {
+
+constexpr QChar kThinGap(0x202F);
+
+/// Parts thousands of the digits before a decimal point.
+QString grouped(const QString& digits) {
+  const qsizetype start = digits.startsWith('-') ? 1 : 0;
+  qsizetype point = digits.indexOf('.');
+  if (point < 0) point = digits.size();
+  QString text = digits;
+  for (qsizetype at = point - 3; at > start; at -= 3) text.insert(at, kThinGap);
+  return text;
+}
+
+}  // namespace
+
+QString dash() { return QStringLiteral("–"); }
+
+QString count(qint64 value) { return grouped(QString::number(value)); }
+
+QString number(double value, int digits) {
+  if (!std::isfinite(value)) return dash();
+  if (value == 0) return QStringLiteral("0");
+  // Rounded first: 9.996 has its digit before the point in another place than it seems.
+  int before = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
+  const double unit = std::pow(10.0, before - digits);
+  const double rounded = std::round(value / unit) * unit;
+  before = static_cast<int>(std::floor(std::log10(std::abs(rounded)) + 1e-9)) + 1;
+  if (before < -4) return QString::number(value, 'e', digits - 1);
+  return grouped(QString::number(rounded, 'f', std::max(0, digits - before)));
+}
+
+QString time(double us) {
+  if (!std::isfinite(us)) return dash();
+  if (us < 0.9995) return QString::number(us * 1e3, 'f', us < 0.0995 ? 1 : 0) + QStringLiteral(" ns");
+  if (us < 999.5) return (us < 9.995 ? QString::number(us, 'f', 1) : number(us)) + QStringLiteral(" µs");
+  if (us < 999.5e3) return number(us / 1e3) + QStringLiteral(" ms");
+  return number(us / 1e6) + QStringLiteral(" s");
+}
+
+QString timeShort(double us) {
+  if (!std::isfinite(us)) return dash();
+  if (us >= 999.5) return time(us);
+  return us < 9.995 ? QString::number(us, 'f', 1) : number(us);
+}
+
+QString bytes(double value) {
+  if (!std::isfinite(value) || value < 0) return dash();
+  constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
+  size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  const int decimals = unit > 0 && value < 9.95 ? 1 : 0;
+  return QString::number(value, 'f', decimals) + ' ' + QLatin1String(units[unit]);
+}
+
+QString rate(double value, const QString& unit) { return number(value) + ' ' + unit; }
+
+QString bandwidth(double bytes, double us) {
+  if (!(us > 0) || !(bytes > 0)) return dash();
+  const double perSecond = bytes / us * 1e6;
+  return perSecond < 0.9995e9 ? number(perSecond / 1e6) + QStringLiteral(" MB/s")
+                              : number(perSecond / 1e9) + QStringLiteral(" GB/s");
+}
+
+QString percent(double share) {
+  if (!std::isfinite(share)) return dash();
+  const double value = share * 100;
+  return QString::number(value, 'f', std::abs(value) < 99.95 ? 1 : 0) + QStringLiteral(" %");
+}
+
+}  // namespace orrery::ui::format

@@ -1,0 +1,148 @@
+#include "ui/theme/icons.h"
+
+#include <QFile>
+#include <QHash>
+#include <QIconEngine>
+#include <QPainter>
+#include <QPixmap>
+#include <QSvgRenderer>
+#include <array>
+
+/// Resources of a static library are not registered by the loader. Outside of every namespace, as Qt asks.
+static void registerResources() { Q_INIT_RESOURCE(orrery); }
+
+namespace orrery::ui {
+namespace {
+
+/// The file's text, null where there is no such icon.
+QByteArray source(const QString& name) {
+  static const bool registered = (registerResources(), true);
+  static QHash<QString, QByteArray> sources;  // GUI thread only, as all painting
+  Q_UNUSED(registered);
+  const auto known = sources.constFind(name);
+  if (known != sources.constEnd()) return *known;
+  QFile file(QStringLiteral(":/orrery/icons/%1.svg").arg(name));
+  const QByteArray text = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  return *sources.insert(name, text);
+}
+
+/// A parsed icon in one colour; null for an unknown name.
+QSvgRenderer* renderer(const QString& name, const QColor& color) {
+  static QHash<std::pair<QString, QRgb>, QSvgRenderer*> renderers;
+  const std::pair<QString, QRgb> key(name, color.rgba());
+  if (const auto known = renderers.constFind(key); known != renderers.constEnd()) return *known;
+  QByteArray text = source(name);
+  if (text.isEmpty()) return nullptr;
+  text.replace("currentColor", color.name().toLatin1());
+  if (renderers.size() > 512) {  // colours come and go with themes; glyphs of heat colours never get here
+    qDeleteAll(renderers);
+    renderers.clear();
+  }
+  return *renderers.insert(key, new QSvgRenderer(text));
+}
+
+class Engine : public QIconEngine {
+ public:
+  using Colors = std::array<QColor, 3>;  // normal, strong, disabled
+  Engine(QString name, const Colors& colors) : name_(std::move(name)), colors_(colors) {}
+
+  void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
+    const bool strong = mode == QIcon::Active || mode == QIcon::Selected;
+    paintIcon(*painter, name_, rect, colors_[mode == QIcon::Disabled ? 2 : strong ? 1 : 0]);
+  }
+  QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {
+    QPixmap pixmap(size);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    paint(&painter, QRect(QPoint(), size), mode, state);
+    return pixmap;
+  }
+  QPixmap scaledPixmap(const QSize& size, QIcon::Mode mode, QIcon::State state, qreal) override {
+    return pixmap(size, mode, state);  // the size already counts device pixels
+  }
+  QIconEngine* clone() const override { return new Engine(name_, colors_); }
+  QString key() const override { return QStringLiteral("orrery"); }
+
+ private:
+  QString name_;
+  Colors colors_;
+};
+
+QIcon make(QStringView name, const Engine::Colors& colors) {
+  if (source(name.toString()).isEmpty()) return {};
+  return QIcon(new Engine(name.toString(), colors));
+}
+
+}  // namespace
+
+QIcon icon(QStringView name, const Theme& theme) {
+  return make(name, {theme(Token::text2), theme(Token::text), theme(Token::disabled)});
+}
+
+QIcon icon(QStringView name, const Theme& theme, Token token) {
+  return make(name, {theme(token), theme(token), theme(Token::disabled)});
+}
+
+bool paintIcon(QPainter& painter, QStringView name, const QRectF& rect, const QColor& color) {
+  QSvgRenderer* svg = renderer(name.toString(), color);
+  if (!svg) return false;
+  const bool smooth = painter.testRenderHint(QPainter::Antialiasing);
+  painter.setRenderHint(QPainter::Antialiasing);
+  svg->render(&painter, rect);
+  painter.setRenderHint(QPainter::Antialiasing, smooth);
+  return true;
+}
+
+QStringView glyphName(graph::OpFamily family) {
+  switch (family) {
+    case graph::OpFamily::attention:
+      return u"g-attention";
+    case graph::OpFamily::linear:
+      return u"g-linear";
+    case graph::OpFamily::norm:
+      return u"g-norm";
+    case graph::OpFamily::activation:
+      return u"g-activation";
+    case graph::OpFamily::elementwise:
+      return u"g-elementwise";
+    case graph::OpFamily::embedding:
+      return u"g-embedding";
+    case graph::OpFamily::sampling:
+      return u"g-sampling";
+    case graph::OpFamily::data_movement:
+      return u"g-movement";
+    case graph::OpFamily::source:
+      return u"weights";
+    case graph::OpFamily::custom:
+      return u"g-custom";
+  }
+  return u"g-custom";
+}
+
+QString familyName(graph::OpFamily family) {
+  switch (family) {
+    case graph::OpFamily::attention:
+      return QStringLiteral("attention");
+    case graph::OpFamily::linear:
+      return QStringLiteral("linear");
+    case graph::OpFamily::norm:
+      return QStringLiteral("norm");
+    case graph::OpFamily::activation:
+      return QStringLiteral("activation");
+    case graph::OpFamily::elementwise:
+      return QStringLiteral("elementwise");
+    case graph::OpFamily::embedding:
+      return QStringLiteral("embedding");
+    case graph::OpFamily::sampling:
+      return QStringLiteral("sampling");
+    case graph::OpFamily::data_movement:
+      return QStringLiteral("data movement");
+    case graph::OpFamily::source:
+      return QStringLiteral("source");
+    case graph::OpFamily::custom:
+      return QStringLiteral("custom");
+  }
+  return QStringLiteral("custom");
+}
+
+}  // namespace orrery::ui
