@@ -144,6 +144,39 @@ std::string_view without_encoder_prefix(std::string_view tensor) {
   return tensor;
 }
 
+Result<void> check_adapter(const ModelFile& model, const Adapter& adapter) {
+  std::map<std::string_view, const Tensor*> base;
+  for (const Tensor& tensor : model.tensors) base.emplace(without_encoder_prefix(tensor.name), &tensor);
+  const auto find = [&](const std::string& name) -> const Tensor* {
+    if (const Tensor* exact = model.find(name)) return exact;
+    const auto it = base.find(name);
+    return it == base.end() ? nullptr : it->second;
+  };
+  const auto refuse = [&](std::string what, ErrorCode code) {
+    return Error{code, std::move(what), adapter.path.string(),
+                 "choose an adapter that was made for this model"};
+  };
+  for (const Adapter::LowRank& low_rank : adapter.low_rank) {
+    const Tensor* target = find(low_rank.target);
+    if (!target)
+      return refuse(
+          fmt::format("The adapter changes {}, which the model does not have", shown(low_rank.target)),
+          ErrorCode::not_found);
+    if (target->shape != std::vector{low_rank.b.shape[0], low_rank.a.shape[1]})
+      return refuse(
+          fmt::format("The adapter changes {} as [{}, {}], and the model's is [{}]", shown(low_rank.target),
+                      low_rank.b.shape[0], low_rank.a.shape[1], fmt::join(target->shape, ", ")),
+          ErrorCode::shape_mismatch);
+  }
+  for (const Tensor& whole : adapter.whole)
+    if (const Tensor* target = find(whole.name); target && target->shape != whole.shape)
+      return refuse(
+          fmt::format("The adapter replaces {} of shape [{}] by one of shape [{}]", shown(whole.name),
+                      fmt::join(target->shape, ", "), fmt::join(whole.shape, ", ")),
+          ErrorCode::shape_mismatch);
+  return {};
+}
+
 Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& folder) {
   std::error_code error;
   const std::filesystem::path config = folder / "adapter_config.json",

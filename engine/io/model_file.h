@@ -88,6 +88,10 @@ struct Adapter {
 };
 Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& folder);
 
+/// Refuses an adapter whose targets are not in the model, or have other shapes: it was made for another
+/// model.
+Result<void> check_adapter(const ModelFile& model, const Adapter& adapter);
+
 /// A tensor name without the prefix that a task head puts before its encoder: "bert.pooler.dense.weight" is
 /// "pooler.dense.weight". Adapters keep their names in this form; a base file may have either.
 std::string_view without_encoder_prefix(std::string_view tensor);

@@ -1,5 +1,6 @@
-// WeightStore hands out a tensor's bytes by (tensor, transform). The plain transform is the mmapped file, no copy. Derived
-// ones (packed for a kernel, adapter merged) are built once, on first use, counted, and shared by all graph versions.
+// WeightStore hands out a tensor's bytes by (tensor, transform). The plain transform is the mmapped file, no
+// copy. Derived ones (packed for a kernel, adapter merged) are built once, on first use, counted, and shared
+// by all graph versions.
 #pragma once
 
 #include <map>
@@ -36,17 +37,28 @@ struct DerivedWeight {
 class WeightStore {
  public:
   WeightStore(std::shared_ptr<const io::ModelFile> file, std::shared_ptr<const io::Adapter> adapter);
+  ~WeightStore();
 
-  /// The tensor as the graph sees it: the file's, or the adapter's (whole, or base + scale * B A merged to float32).
+  /// The tensor as the graph sees it: the file's, or the adapter's (whole, or base + scale * B A merged to
+  /// float32).
   Result<const io::Tensor*> tensor(const std::string& name, kernels::ThreadTeam& team);
-  /// Its bytes, packed when asked. The source pages of a packed tensor are given back.
-  Result<const void*> bytes(const std::string& name, const kernels::WeightPacking* packing, kernels::ThreadTeam& team);
+  /// Its bytes, packed when asked; always at their element's natural alignment. A tensor of more than two
+  /// dims is packed as (all dims but the last, last), a vector as one row. The source pages of a packed
+  /// tensor are given back.
+  Result<const void*> bytes(const std::string& name, const kernels::WeightPacking* packing,
+                            kernels::ThreadTeam& team);
 
   std::vector<DerivedWeight> derived() const;
   const io::ModelFile& file() const { return *file_; }
 
  private:
   Result<const io::Tensor*> tensor_locked(const std::string& name, kernels::ThreadTeam& team);
+  const io::Tensor* source(const std::string& name) const;
+  const io::Adapter::LowRank* low_rank(const std::string& name) const;
+  Result<const io::Tensor*> keep(const std::string& name, const io::Tensor& like, DType dtype, Buffer buffer,
+                                 std::string transform, std::string reason);
+  void give_back(const io::Tensor& tensor) const;
+
   std::shared_ptr<const io::ModelFile> file_;
   std::shared_ptr<const io::Adapter> adapter_;
   mutable std::mutex mutex_;

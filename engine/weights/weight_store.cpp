@@ -1,0 +1,136 @@
+#include "engine/weights/weight_store.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "engine/weights/merge.h"
+
+namespace orrery::weights {
+namespace {
+
+/// Kernels read elements at their natural alignment; safetensors may put them at any byte.
+size_t alignment_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::i32:
+      return 4;
+    case DType::i64:
+      return 8;
+    case DType::i8:
+      return 1;
+    default:
+      return 2;  // f16, bf16, and the block formats, which hold f16
+  }
+}
+
+bool is_aligned(const io::Tensor& tensor) {
+  return reinterpret_cast<uintptr_t>(tensor.data.data()) % alignment_of(tensor.dtype) == 0;
+}
+
+/// Adapters keep names without an encoder's prefix, a base file may have it.
+bool same_tensor(const std::string& adapters, const std::string& name) {
+  return adapters == name || adapters == io::without_encoder_prefix(name);
+}
+
+}  // namespace
+
+/// A tensor that is not the file's bytes as they stand.
+struct WeightStore::Merged {
+  Buffer buffer;
+  io::Tensor tensor;
+};
+
+WeightStore::WeightStore(std::shared_ptr<const io::ModelFile> file,
+                         std::shared_ptr<const io::Adapter> adapter)
+    : file_(std::move(file)), adapter_(std::move(adapter)) {}
+
+WeightStore::~WeightStore() = default;
+
+const io::Tensor* WeightStore::source(const std::string& name) const {
+  if (adapter_)
+    for (const io::Tensor& whole : adapter_->whole)
+      if (same_tensor(whole.name, name)) return &whole;
+  return file_->find(name);
+}
+
+const io::Adapter::LowRank* WeightStore::low_rank(const std::string& name) const {
+  if (adapter_)
+    for (const io::Adapter::LowRank& low_rank : adapter_->low_rank)
+      if (same_tensor(low_rank.target, name)) return &low_rank;
+  return nullptr;
+}
+
+Result<const io::Tensor*> WeightStore::keep(const std::string& name, const io::Tensor& like, DType dtype,
+                                            Buffer buffer, std::string transform, std::string reason) {
+  auto merged = std::make_unique<Merged>();
+  merged->tensor = {name, dtype, like.shape, {buffer.data(), buffer.size()}};
+  merged->buffer = std::move(buffer);
+  derived_.push_back({name, std::move(transform), std::move(reason), merged->buffer.size()});
+  return &(merged_[name] = std::move(merged))->tensor;
+}
+
+Result<const io::Tensor*> WeightStore::tensor_locked(const std::string& name, kernels::ThreadTeam& team) {
+  if (const auto it = merged_.find(name); it != merged_.end()) return &it->second->tensor;
+  const io::Tensor* tensor = source(name);
+  if (!tensor)
+    return Error{ErrorCode::not_found, fmt::format("The model has no tensor \"{}\"", name),
+                 file_->path.string(),
+                 "the file does not fit its architecture; get it again or choose another"};
+  const io::Adapter::LowRank* adapted = low_rank(name);
+  if (adapted) {
+    ORRERY_ASSIGN(Buffer merged, merge_low_rank(*tensor, *adapted, team));
+    give_back(*tensor);
+    return keep(name, *tensor, DType::f32, std::move(merged), "adapter merged to f32",
+                fmt::format("the adapter adds {} * B A of rank {}", adapted->scale, adapted->a.shape[0]));
+  }
+  if (is_aligned(*tensor)) return tensor;
+  ORRERY_ASSIGN(Buffer copy, Buffer::allocate(tensor->data.size()));
+  std::memcpy(copy.data(), tensor->data.data(), tensor->data.size());
+  give_back(*tensor);
+  return keep(name, *tensor, tensor->dtype, std::move(copy), "aligned copy",
+              "the file holds it at an odd address");
+}
+
+Result<const io::Tensor*> WeightStore::tensor(const std::string& name, kernels::ThreadTeam& team) {
+  const std::scoped_lock lock(mutex_);
+  return tensor_locked(name, team);
+}
+
+Result<const void*> WeightStore::bytes(const std::string& name, const kernels::WeightPacking* packing,
+                                       kernels::ThreadTeam& team) {
+  const std::scoped_lock lock(mutex_);
+  const std::pair key{name, std::string(packing ? packing->name : std::string_view())};
+  if (const auto it = packed_.find(key); it != packed_.end())
+    return static_cast<const void*>(it->second.data());
+  ORRERY_ASSIGN(const io::Tensor* tensor, tensor_locked(name, team));
+  if (!packing) return static_cast<const void*>(tensor->data.data());
+  const auto [rows, cols] = matrix_of(*tensor);
+  auto allocated = Buffer::allocate(packing->bytes(tensor->dtype, rows, cols));
+  if (!allocated.ok()) {
+    Error error = std::move(allocated).error();
+    error.where = fmt::format("{}, {}", name, packing->name);
+    return error;
+  }
+  Buffer packed = std::move(allocated).value();
+  packing->pack(tensor->data.data(), tensor->dtype, rows, cols, packed.data(), team);
+  give_back(*tensor);
+  derived_.push_back(
+      {name, std::string(packing->name), "the chosen kernel reads this form faster", packed.size()});
+  return static_cast<const void*>(packed_.emplace(key, std::move(packed)).first->second.data());
+}
+
+void WeightStore::give_back(const io::Tensor& tensor) const {
+  const auto drop_from = [&](const io::ModelFile& model) {
+    for (const auto& mapped : model.files) mapped->drop(tensor.data);
+  };
+  drop_from(*file_);
+  if (adapter_ && adapter_->file) drop_from(*adapter_->file);
+}
+
+std::vector<DerivedWeight> WeightStore::derived() const {
+  const std::scoped_lock lock(mutex_);
+  return derived_;
+}
+
+}  // namespace orrery::weights
