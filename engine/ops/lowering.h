@@ -1,5 +1,5 @@
-// How a node becomes a step of a plan. Each op file gives one lowering function: it describes its kernel Problem, selects
-// a row, and returns a closure that finds its operands in the StepContext and runs the row.
+// How a node becomes a step of a plan. Each op file gives one lowering function: it describes its kernel
+// Problem, selects a row, and returns a closure that finds its operands in the StepContext and runs the row.
 #pragma once
 
 #include <functional>
@@ -61,7 +61,8 @@ class LowerContext {
   virtual ~LowerContext() = default;
   virtual const graph::Graph& graph() const = 0;
   virtual Slot slot(ValueId value) const = 0;
-  /// A weight's bytes in the stored form (packing null) or packed; built once and shared. The shape is (rows, cols).
+  /// A weight's bytes in the stored form (packing null) or packed; built once and shared. The shape is (rows,
+  /// cols).
   virtual Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing) = 0;
   virtual const graph::ValueType& type(ValueId value) const = 0;
   /// Bounds of the plan's bucket.

@@ -1,0 +1,84 @@
+// attention: dst = softmax(scale * query key^T + mask) value over the keys and values of a state, causal
+#include <algorithm>
+
+#include "engine/ops/attention_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"query"}, {"state"}};
+constexpr std::string_view kOutputs[] = {"dst"};
+const AttributeSpec kAttributes[] = {
+    {"heads", "Query heads", {}, AttributeType::integer},
+    {"kv_heads", "Key and value heads; each serves heads / kv_heads query heads", {}, AttributeType::integer},
+    {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
+    {"window", "A query sees the last so many keys; 0: all", Attribute(int64_t{0})},
+    {"softcap", "Scores are bent to stay below it; 0: not", Attribute(0.0)},
+};
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view));
+  const int64_t kv_heads = integer(*view.attributes, "kv_heads");
+  if (view.inputs[1]->shape != Shape{kv_heads, head_dim})
+    return mismatch("state",
+                    fmt::format("state is {}, but query {} needs [{}, {}] (kv_heads, head_dim)",
+                                describe(*view.inputs[1]), describe(*view.inputs[0]), kv_heads, head_dim));
+  if (const int64_t window = integer(*view.attributes, "window"); window < 0)
+    return bad_attribute(fmt::format("window is {}; it must be at least 0", window));
+  ORRERY_TRY(expect_not_negative(*view.attributes, "softcap"));
+  return std::vector{*view.inputs[0]};
+}
+
+/// With n tokens a sequence and L keys after the step, query i sees L - n + i + 1 keys: L - (n - 1) / 2 on
+/// average. Keys and values of a sequence are counted once.
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const double tokens = rows_of(*view.inputs[0], bindings);
+  const auto sequences_bound = bindings.find(kSequences), context_bound = bindings.find(kContext);
+  const double sequences = sequences_bound == bindings.end()
+                               ? 1
+                               : std::max<double>(1, static_cast<double>(sequences_bound->second));
+  const double each = tokens / sequences;
+  double context = context_bound == bindings.end() ? each : static_cast<double>(context_bound->second);
+  double keys = std::max(0.0, context - (each - 1) / 2);
+  if (const auto window = static_cast<double>(integer(*view.attributes, "window")); window > 0) {
+    keys = std::min(keys, window);
+    context = std::min(context, window + each - 1);
+  }
+  Cost cost = cost_attention(view, bindings, keys);
+  cost.bytes += 2 * sequences * context * bytes(*view.inputs[1], bindings);
+  return cost;
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  kernels::Attention::Args args = attention_arguments(context, node);
+  args.problem.kv = context.kv_dtype();
+  args.problem.window = integer(node.attributes, "window");
+  args.problem.softcap = static_cast<float>(real(node.attributes, "softcap"));
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::attention_rows(), args.problem));
+  const Slot query = context.slot(node.inputs[0]), state = context.slot(node.inputs[1]);
+  const Slot dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.query = step.data<const float>(query);
+    call.dst = step.data<float>(dst);
+    call.ragged = step.ragged();
+    call.kv = step.state(state);
+    run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"attention",
+                       OpFamily::attention,
+                       "Each token gathers from the tokens before it what their keys say is of use.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kAttention{&kSchema, lower};
+
+}  // namespace orrery::ops

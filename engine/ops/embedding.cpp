@@ -1,0 +1,61 @@
+// embedding: dst[t] = scale * table[ids[t]]
+#include "kernels/embedding.h"
+
+#include "engine/ops/lower_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"ids"}, {"table"}};
+constexpr std::string_view kOutputs[] = {"dst"};
+const AttributeSpec kAttributes[] = {{"scale", "Multiplies every element", Attribute(1.0)}};
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const Dim rows, indices(view, 0, "ids"));
+  ORRERY_ASSIGN(const Stored table, stored_matrix(view, 1, "table"));
+  return std::vector{f32(rows, table.cols)};
+}
+
+/// Only the rows that are looked up are read.
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const double rows = rows_of(*view.outputs[0], bindings), written = bytes(*view.outputs[0], bindings);
+  const ValueType row{view.inputs[1]->dtype, {view.inputs[1]->shape.back()}};
+  const bool scaled = real(*view.attributes, "scale") != 1.0;
+  return {scaled ? written / sizeof(float) : 0, rows * (sizeof(int32_t) + bytes(row, bindings)) + written};
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  const ValueType& table = context.type(node.inputs[1]);
+  kernels::Embedding::Args args;
+  args.vocabulary = table.shape.front().constant();
+  args.cols = table.shape.back().constant();
+  args.dtype = table.dtype;
+  args.scale = static_cast<float>(real(node.attributes, "scale"));
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::embedding_rows(), {args.dtype, args.cols}));
+  ORRERY_ASSIGN(args.table, stored_weight(context, node, node.inputs[1], nullptr));
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
+  const Slot ids = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.ids = step.data<const int32_t>(ids);
+    call.dst = step.data<float>(dst);
+    call.tokens = rows.at(step);
+    if (call.tokens > 0) run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"embedding",
+                       OpFamily::embedding,
+                       "Looks up each token's vector in a table.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kEmbedding{&kSchema, lower};
+
+}  // namespace orrery::ops

@@ -1,0 +1,61 @@
+// kv_append: writes the step's keys and values behind what the state holds of each sequence
+#include "engine/ops/lower_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"state"}, {"key"}, {"value"}};
+constexpr std::string_view kOutputs[] = {"state"};
+
+Types infer(const NodeView& view) {
+  const ValueType& state = *view.inputs[0];
+  if (state.shape.size() != 2 || !state.shape[0].is_constant() || !state.shape[1].is_constant())
+    return mismatch("state", fmt::format("state is {}; it must be [kv_heads, head_dim]", describe(state)));
+  const auto wanted = product(state.shape[0].constant(), state.shape[1].constant());
+  ORRERY_ASSIGN(const Matrix key, activation(view, 1, "key"));
+  if (wanted != key.cols)
+    return mismatch("key", fmt::format("key is {}, but a token of state {} has {} elements",
+                                       describe(*view.inputs[1]), describe(state), wanted.value_or(-1)));
+  ORRERY_TRY(expect_same(view, 2, "value", 1, "key"));
+  return std::vector{state};
+}
+
+/// Keys and values are read as f32 and written in the cache's dtype.
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const double rows = rows_of(*view.inputs[1], bindings);
+  return {0, bytes(*view.inputs[1], bindings) + bytes(*view.inputs[2], bindings) +
+                 2 * rows * bytes(*view.inputs[0], bindings)};
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  kernels::KvAppend::Args args;
+  args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::kv_append_rows(),
+                                    {context.kv_dtype(), cols_of(context, node.inputs[0])}));
+  const Slot state = context.slot(node.inputs[0]);
+  const Slot key = context.slot(node.inputs[1]), value = context.slot(node.inputs[2]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.key = step.data<const float>(key);
+    call.value = step.data<const float>(value);
+    call.ragged = step.ragged();
+    call.kv = step.state(state);
+    run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"kv_append",
+                       OpFamily::data_movement,
+                       "Appends the new tokens' keys and values to what the layer remembers.",
+                       kInputs,
+                       kOutputs,
+                       {},
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kKvAppend{&kSchema, lower};
+
+}  // namespace orrery::ops

@@ -1,0 +1,53 @@
+// linear: dst = epilogue(src * weight^T + bias)
+#include "engine/ops/linear_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"src"}, {"weight"}, {"bias", true}};
+constexpr std::string_view kOutputs[] = {"dst"};
+const AttributeSpec kAttributes[] = {{"epilogue",
+                                      "Applied to the result: none, gelu_erf, gelu_tanh, silu, relu, tanh",
+                                      Attribute(std::string("none"))}};
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
+  ORRERY_ASSIGN(const Stored weight, stored_matrix(view, 1, "weight"));
+  if (weight.cols != src.cols)
+    return mismatch("weight",
+                    fmt::format("weight is {}, but src is {}: its rows have {} elements, not {}",
+                                describe(*view.inputs[1]), describe(*view.inputs[0]), weight.cols, src.cols));
+  ORRERY_TRY(expect_vector(view, 2, "bias", weight.rows, "a weight " + describe(*view.inputs[1])));
+  ORRERY_TRY(
+      expect_choice(*view.attributes, "epilogue", {"none", "gelu_erf", "gelu_tanh", "silu", "relu", "tanh"}));
+  return std::vector{f32(src.rows, weight.rows)};
+}
+
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const double results = count(view.outputs[0]->shape, bindings);
+  const double each = 2.0 * static_cast<double>(view.inputs[1]->shape.back().constant()) +
+                      (view.inputs[2] ? 1 : 0) + epilogue_flops(text(*view.attributes, "epilogue"));
+  Cost cost{each * results, bytes(*view.outputs[0], bindings)};
+  for (const ValueType* input : view.inputs) cost.bytes += bytes(input, bindings);
+  return cost;
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  const SegmentValues segment{node.inputs[1], node.inputs[2], node.outputs[0]};
+  return lower_linear(context, node, std::span(&segment, 1));
+}
+
+const OpSchema kSchema{"linear",
+                       OpFamily::linear,
+                       "Multiplies each row by a weight matrix and adds a bias.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kLinear{&kSchema, lower};
+
+}  // namespace orrery::ops

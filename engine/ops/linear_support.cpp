@@ -1,0 +1,90 @@
+#include "engine/ops/linear_support.h"
+
+namespace orrery::ops {
+namespace {
+
+using kernels::Epilogue;
+using kernels::Linear;
+
+struct EpilogueInfo {
+  std::string_view name;
+  Epilogue epilogue;
+  double flops;  // as the ops of the same names count them, plus one product for the gated
+};
+constexpr EpilogueInfo kEpilogues[] = {
+    {"none", Epilogue::none, 0},           {"gelu_erf", Epilogue::gelu_erf, 5},
+    {"gelu_tanh", Epilogue::gelu_tanh, 9}, {"silu", Epilogue::silu, 4},
+    {"relu", Epilogue::relu, 1},           {"tanh", Epilogue::tanh, 1},
+    {"silu_mul", Epilogue::silu_mul, 5},   {"gelu_tanh_mul", Epilogue::gelu_tanh_mul, 10},
+};
+
+struct Operands {
+  Slot bias, dst;
+  int64_t stride = 0;
+};
+
+Linear::Problem problem_of(LowerContext& context, const graph::Node& node,
+                           std::span<const SegmentValues> segments, RowBounds rows) {
+  Linear::Problem problem;
+  problem.tokens = rows.max;
+  problem.min_tokens = rows.min;
+  problem.cols = cols_of(context, node.inputs[0]);
+  problem.segment_count = static_cast<int>(segments.size());
+  problem.epilogue = parse_epilogue(text(node.attributes, "epilogue")).value_or(Epilogue::none);
+  problem.accuracy = context.accuracy();
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const ValueType& weight = context.type(segments[i].weight);
+    problem.segments[i] = {weight.shape.front().constant(), weight.dtype, segments[i].bias.valid()};
+  }
+  return problem;
+}
+
+}  // namespace
+
+std::optional<Epilogue> parse_epilogue(std::string_view name) {
+  for (const EpilogueInfo& info : kEpilogues)
+    if (info.name == name) return info.epilogue;
+  return std::nullopt;
+}
+
+bool is_gated(Epilogue epilogue) {
+  return epilogue == Epilogue::silu_mul || epilogue == Epilogue::gelu_tanh_mul;
+}
+
+double epilogue_flops(std::string_view epilogue) {
+  for (const EpilogueInfo& info : kEpilogues)
+    if (info.name == epilogue) return info.flops;
+  return 0;
+}
+
+Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
+                             std::span<const SegmentValues> segments) {
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  Linear::Args args;
+  args.problem = problem_of(context, node, segments, bounds(context, rows));
+  args.src_stride = args.problem.cols;
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::linear_rows(), args.problem));
+  const kernels::WeightPacking* packing = chosen.row->packing ? chosen.row->packing(args.problem) : nullptr;
+  std::array<Operands, Linear::kMaxSegments> operands{};
+  for (size_t i = 0; i < segments.size(); ++i) {
+    ORRERY_ASSIGN(args.operands[i].weight, stored_weight(context, node, segments[i].weight, packing));
+    ORRERY_ASSIGN(operands[i].bias, float_operand(context, segments[i].bias));
+    if (segments[i].dst.valid()) operands[i].dst = context.slot(segments[i].dst);
+    args.operands[i].dst_stride = args.problem.segments[i].rows;
+  }
+  ORRERY_ASSIGN(const Slot src, float_operand(context, node.inputs[0]));
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.tokens = rows.at(step);
+    if (call.tokens <= 0) return;
+    call.src = step.data<const float>(src);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      call.operands[i].bias = step.data<const float>(operands[i].bias);
+      call.operands[i].dst = step.data<float>(operands[i].dst);
+    }
+    run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+}  // namespace orrery::ops

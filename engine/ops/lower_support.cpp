@@ -1,0 +1,91 @@
+#include "engine/ops/lower_support.h"
+
+#include <algorithm>
+
+namespace orrery::ops {
+namespace {
+
+size_t float_bytes(DType, int64_t rows, int64_t cols) {
+  return static_cast<size_t>(rows * cols) * sizeof(float);
+}
+
+void pack_float(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed,
+                kernels::ThreadTeam& team) {
+  const size_t stride = row_bytes(dtype, cols).value_or(0);
+  const auto* src = static_cast<const std::byte*>(stored);
+  auto* dst = static_cast<float*>(packed);
+  team.run([&](int thread) {
+    const auto share = team.share(rows, thread);
+    for (int64_t row = share.begin; row < share.end; ++row)
+      kernels::dequantise_row(dtype, src + static_cast<size_t>(row) * stride, cols, dst + row * cols);
+  });
+}
+
+/// Norm weights and biases of bf16 files: the kernels read them as f32.
+constexpr kernels::WeightPacking kFloatPacking{"f32", float_bytes, pack_float};
+
+}  // namespace
+
+Result<RowCount> row_count(LowerContext& context, const graph::Node& node, ValueId value) {
+  const Shape& shape = context.type(value).shape;
+  RowCount rows;
+  if (shape.empty()) return RowCount{1, 0, 0, 0};
+  rows.constant = shape.front().constant();
+  for (const auto& [symbol, coefficient] : shape.front().terms()) {
+    if (symbol == kTokens)
+      rows.tokens = coefficient;
+    else if (symbol == kSequences)
+      rows.sequences = coefficient;
+    else if (symbol == kOutputs)
+      rows.outputs = coefficient;
+    else
+      return Error{ErrorCode::unsupported, fmt::format("A step does not know the size {}", symbol),
+                   fmt::format("{}, {}", node.path(), context.graph().value_path(value)), ""};
+  }
+  return rows;
+}
+
+RowBounds bounds(const LowerContext& context, const RowCount& rows) {
+  const auto positive = [](int64_t coefficient) { return std::max<int64_t>(coefficient, 0); };
+  RowBounds bounds;
+  bounds.max = rows.constant + positive(rows.tokens) * context.max_tokens() +
+               positive(rows.sequences) * context.max_tokens() +
+               positive(rows.outputs) * context.max_outputs();
+  bounds.min = rows.constant + rows.tokens * context.min_tokens() + rows.sequences + rows.outputs;
+  bounds.max = std::max<int64_t>(bounds.max, 1);
+  bounds.min = std::clamp<int64_t>(bounds.min, 1, bounds.max);
+  return bounds;
+}
+
+int64_t cols_of(LowerContext& context, ValueId value) {
+  const Shape& shape = context.type(value).shape;
+  return shape.empty() ? 0 : shape.back().constant();
+}
+
+Result<Slot> float_operand(LowerContext& context, ValueId value) {
+  if (!value.valid()) return Slot{};
+  if (context.graph().value(value).kind != graph::ValueKind::weight) return context.slot(value);
+  const bool plain = context.type(value).dtype == DType::f32;
+  ORRERY_ASSIGN(const void* bytes, context.weight(value, plain ? nullptr : &kFloatPacking));
+  return Slot{Slot::Kind::fixed, 0, bytes};
+}
+
+Result<const void*> stored_weight(LowerContext& context, const graph::Node& node, ValueId value,
+                                  const kernels::WeightPacking* packing) {
+  if (context.graph().value(value).kind != graph::ValueKind::weight)
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{} is computed; {} reads a weight of the file there",
+                             context.graph().value_path(value), node.op->name),
+                 node.path(), "Connect a weight"};
+  return context.weight(value, packing);
+}
+
+Error no_row(const graph::Node& node, const std::vector<kernels::Refusal>& refused) {
+  std::string reasons;
+  for (const auto& [kernel, reason] : refused)
+    reasons += (reasons.empty() ? "" : "; ") + kernel + ": " + reason;
+  return {ErrorCode::unsupported, fmt::format("No kernel can run this {}: {}", node.op->name, reasons),
+          node.path(), "Place the node on another device, or change the attribute that is refused"};
+}
+
+}  // namespace orrery::ops

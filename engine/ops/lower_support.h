@@ -1,0 +1,60 @@
+// What the lowerings share: choosing a row, finding operands, counting rows at run time.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "engine/ops/infer_support.h"
+#include "engine/ops/ops.h"
+
+namespace orrery::ops {
+
+/// A first dim as plain numbers, so that a closure can carry it.
+struct RowCount {
+  int64_t constant = 0, tokens = 0, sequences = 0, outputs = 0;
+  int64_t at(const StepContext& context) const {
+    return constant + tokens * context.tokens + sequences * context.sequences + outputs * context.outputs;
+  }
+};
+/// The first dim of the value's shape.
+Result<RowCount> row_count(LowerContext& context, const graph::Node& node, ValueId value);
+
+/// Row counts that the plan's bucket may bring. A step has no more sequences than tokens.
+struct RowBounds {
+  int64_t min = 1, max = 1;
+};
+RowBounds bounds(const LowerContext& context, const RowCount& rows);
+
+/// The last dim of the value's shape, 0 for none.
+int64_t cols_of(LowerContext& context, ValueId value);
+
+/// Where a float32 operand lies: the slot, or for a weight its bytes (converted to f32 once where stored
+/// otherwise).
+Result<Slot> float_operand(LowerContext& context, ValueId value);
+/// Where a weight's stored bytes lie; refuses a value that is no weight.
+Result<const void*> stored_weight(LowerContext& context, const graph::Node& node, ValueId value,
+                                  const kernels::WeightPacking* packing);
+
+Error no_row(const graph::Node& node, const std::vector<kernels::Refusal>& refused);
+
+template <class Kernel>
+struct Chosen {
+  const kernels::Row<Kernel>* row = nullptr;
+  Lowered lowered;  // all but run
+};
+
+/// The first row that supports the problem; when none does, the error lists every reason.
+template <class Kernel>
+Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
+                              std::span<const kernels::Row<Kernel>> rows,
+                              const typename Kernel::Problem& problem) {
+  kernels::Selection<Kernel> selection = kernels::select(rows, context.device(), problem);
+  if (!selection.row) return no_row(node, selection.refused);
+  Chosen<Kernel> chosen{selection.row, {}};
+  chosen.lowered.kernel = std::string(selection.row->name);
+  chosen.lowered.refused = std::move(selection.refused);
+  if (selection.row->workspace)
+    chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.threads());
+  return chosen;
+}
+
+}  // namespace orrery::ops

@@ -1,0 +1,40 @@
+#include "engine/ops/lowering.h"
+
+namespace orrery::ops {
+namespace {
+
+const void* input_of(const StepContext& context, StepInput input) {
+  switch (input) {
+    case StepInput::token_ids:
+      return context.token_ids;
+    case StepInput::positions:
+      return context.positions;
+    case StepInput::sequence_starts:
+      return context.sequence_starts;
+    case StepInput::kv_lengths:
+      return context.kv_lengths;
+    case StepInput::output_rows:
+      return context.output_rows;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const void* StepContext::address(const Slot& slot) const {
+  switch (slot.kind) {
+    case Slot::Kind::none:
+      return nullptr;
+    case Slot::Kind::arena:
+      return arena + slot.offset;
+    case Slot::Kind::input:
+      return input_of(*this, static_cast<StepInput>(slot.offset));
+    case Slot::Kind::fixed:
+      return slot.fixed;
+    case Slot::Kind::state:
+      return states[slot.offset].base;
+  }
+  return nullptr;
+}
+
+}  // namespace orrery::ops

@@ -1,0 +1,57 @@
+#include "engine/ops/norm_support.h"
+
+namespace orrery::ops {
+
+using Kind = kernels::Norm::Kind;
+
+Types infer_norm(const NodeView& view, Kind kind, bool residual) {
+  ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
+  if (residual) ORRERY_TRY(expect_same(view, 1, "residual", 0, "src"));
+  const size_t weight = residual ? 2 : 1;
+  const std::string reader = "a norm of src " + describe(*view.inputs[0]);
+  ORRERY_TRY(expect_vector(view, weight, "weight", src.cols, reader));
+  if (kind == Kind::layer) ORRERY_TRY(expect_vector(view, weight + 1, "bias", src.cols, reader));
+  ORRERY_TRY(expect_not_negative(*view.attributes, "eps"));
+  return std::vector<ValueType>(residual ? 2 : 1, *view.inputs[0]);
+}
+
+/// Per element, rms: square, sum, two multiplications; layer: sum, difference, square, sum, two
+/// multiplications, bias.
+Cost cost_norm(const NodeView& view, const Bindings& bindings, Kind kind, bool residual) {
+  const bool bias = kind == Kind::layer && view.inputs.back() != nullptr;
+  const double each = (kind == Kind::rms ? 4 : 6) + (residual ? 1 : 0) + (bias ? 1 : 0);
+  Cost cost{each * count(view.outputs[0]->shape, bindings), 0};
+  for (const ValueType* input : view.inputs) cost.bytes += bytes(input, bindings);
+  for (const ValueType* output : view.outputs) cost.bytes += bytes(output, bindings);
+  return cost;
+}
+
+Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind kind, bool residual) {
+  kernels::Norm::Args args;
+  args.kind = kind;
+  args.cols = cols_of(context, node.inputs[0]);
+  args.eps = static_cast<float>(real(node.attributes, "eps"));
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::norm_rows(), {kind, args.cols, residual}));
+  const size_t weight_input = residual ? 2 : 1;
+  ORRERY_ASSIGN(const Slot weight, float_operand(context, node.inputs[weight_input]));
+  ORRERY_ASSIGN(const Slot bias,
+                float_operand(context, kind == Kind::layer ? node.inputs[weight_input + 1] : ValueId{}));
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  const Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs.back());
+  const Slot added = residual ? context.slot(node.inputs[1]) : Slot{};
+  const Slot sum = residual ? context.slot(node.outputs[0]) : Slot{};
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.src = step.data<const float>(src);
+    call.residual = step.data<const float>(added);
+    call.sum = step.data<float>(sum);
+    call.dst = step.data<float>(dst);
+    call.weight = step.data<const float>(weight);
+    call.bias = step.data<const float>(bias);
+    call.tokens = rows.at(step);
+    if (call.tokens > 0) run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+}  // namespace orrery::ops

@@ -1,0 +1,77 @@
+// packed_attention: attention within each sequence of the step, keys and values from the step itself
+// (encoders)
+#include "engine/ops/attention_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"query"}, {"key"}, {"value"}, {"sequence_starts"}};
+constexpr std::string_view kOutputs[] = {"dst"};
+const AttributeSpec kAttributes[] = {
+    {"heads", "Query heads", {}, AttributeType::integer},
+    {"kv_heads", "Key and value heads; each serves heads / kv_heads query heads", {}, AttributeType::integer},
+    {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
+    {"causal", "A token sees no later ones", Attribute(false)},
+};
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view));
+  ORRERY_ASSIGN(const Matrix key, activation(view, 1, "key"));
+  const int64_t kv_heads = integer(*view.attributes, "kv_heads");
+  if (product(kv_heads, head_dim) != key.cols || key.rows != view.inputs[0]->shape[0])
+    return mismatch("key",
+                    fmt::format("key is {}, but query is {}: {} kv heads of {} are needed",
+                                describe(*view.inputs[1]), describe(*view.inputs[0]), kv_heads, head_dim));
+  ORRERY_TRY(expect_same(view, 2, "value", 1, "key"));
+  ORRERY_TRY(indices(view, 3, "sequence_starts"));
+  return std::vector{*view.inputs[0]};
+}
+
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const double tokens = rows_of(*view.inputs[0], bindings);
+  const double sequences = std::max(1.0, rows_of(*view.inputs[3], bindings) - 1);
+  const double each = tokens / sequences;
+  Cost cost = cost_attention(view, bindings, flag(*view.attributes, "causal") ? (each + 1) / 2 : each);
+  cost.bytes +=
+      bytes(*view.inputs[1], bindings) + bytes(*view.inputs[2], bindings) + bytes(*view.inputs[3], bindings);
+  return cost;
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  kernels::Attention::Args args = attention_arguments(context, node);
+  args.problem.keys = kernels::Attention::Keys::packed;
+  args.problem.kv = DType::f32;
+  args.problem.causal = flag(node.attributes, "causal");
+  args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::attention_rows(), args.problem));
+  const Slot query = context.slot(node.inputs[0]), key = context.slot(node.inputs[1]);
+  const Slot value = context.slot(node.inputs[2]), starts = context.slot(node.inputs[3]);
+  const Slot dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.query = step.data<const float>(query);
+    call.key = step.data<const float>(key);
+    call.value = step.data<const float>(value);
+    call.dst = step.data<float>(dst);
+    call.ragged = step.ragged();
+    call.ragged.sequence_starts = step.data<const int32_t>(starts);
+    call.ragged.page_table = nullptr;
+    run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"packed_attention",
+                       OpFamily::attention,
+                       "Every token of a text gathers from all tokens of the same text.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kPackedAttention{&kSchema, lower};
+
+}  // namespace orrery::ops

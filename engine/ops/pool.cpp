@@ -1,0 +1,66 @@
+// pool: one row a sequence: the mean of its rows, its first or its last
+#include "engine/ops/lower_support.h"
+#include "kernels/gather.h"
+
+namespace orrery::ops {
+namespace {
+
+using Kind = kernels::Gather::Kind;
+
+constexpr InputSpec kInputs[] = {{"src"}, {"sequence_starts"}};
+constexpr std::string_view kOutputs[] = {"dst"};
+const AttributeSpec kAttributes[] = {
+    {"kind", "mean of the rows, first row (CLS) or last row", {}, AttributeType::text}};
+
+Kind kind_of(const Attributes& attributes) {
+  const std::string_view kind = text(attributes, "kind");
+  return kind == "mean" ? Kind::mean : kind == "first" ? Kind::first : Kind::last;
+}
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
+  ORRERY_ASSIGN(const Dim starts, indices(view, 1, "sequence_starts"));
+  ORRERY_TRY(expect_choice(*view.attributes, "kind", {"mean", "first", "last"}));
+  return std::vector{f32(starts + -1, src.cols)};
+}
+
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const double written = bytes(*view.outputs[0], bindings), starts = bytes(*view.inputs[1], bindings);
+  if (kind_of(*view.attributes) != Kind::mean) return {0, starts + 2 * written};
+  return {count(view.inputs[0]->shape, bindings) + count(view.outputs[0]->shape, bindings),
+          starts + bytes(*view.inputs[0], bindings) + written};
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  kernels::Gather::Args args;
+  args.kind = kind_of(node.attributes);
+  args.cols = cols_of(context, node.inputs[0]);
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::gather_rows(), {args.kind, args.cols}));
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
+  const Slot src = context.slot(node.inputs[0]), starts = context.slot(node.inputs[1]);
+  const Slot dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.src = step.data<const float>(src);
+    call.sequence_starts = step.data<const int32_t>(starts);
+    call.dst = step.data<float>(dst);
+    call.count = rows.at(step);
+    if (call.count > 0) run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"pool",
+                       OpFamily::data_movement,
+                       "Makes one vector of each sequence's rows.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kPool{&kSchema, lower};
+
+}  // namespace orrery::ops

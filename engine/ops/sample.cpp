@@ -1,0 +1,51 @@
+// sample: one token a row of logits, by the sampling request of its sequence (kernels/sample.h)
+#include "kernels/sample.h"
+
+#include "engine/ops/lower_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"logits"}};
+constexpr std::string_view kOutputs[] = {"tokens"};
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const Matrix logits, activation(view, 0, "logits"));
+  return std::vector{ValueType{DType::i32, {logits.rows}}};
+}
+
+/// A softmax over the logits, which are read once from memory.
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  return {5 * count(view.inputs[0]->shape, bindings),
+          bytes(*view.inputs[0], bindings) + bytes(*view.outputs[0], bindings)};
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  kernels::Sample::Args args;
+  args.vocabulary = cols_of(context, node.inputs[0]);
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::sample_rows(), {args.vocabulary}));
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  const Slot logits = context.slot(node.inputs[0]), tokens = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.outputs = rows.at(step);
+    if (call.outputs <= 0) return;
+    call.logits = step.data<const float>(logits);
+    call.requests = step.sampling;
+    call.choices = step.choices;
+    run(call, step.launch());
+    auto* ids = step.data<int32_t>(tokens);
+    for (int64_t i = 0; i < call.outputs; ++i) ids[i] = call.choices[i].id;
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{
+    "sample", OpFamily::sampling, "Draws the next token from the logits.", kInputs, kOutputs, {}, infer,
+    cost};
+
+}  // namespace
+
+const Op kSample{&kSchema, lower};
+
+}  // namespace orrery::ops

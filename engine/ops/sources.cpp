@@ -1,0 +1,120 @@
+// The sources: weight, input, state, constant. They take nothing and are not lowered: the compiler binds
+// their values.
+#include "engine/graph/graph.h"
+#include "engine/ops/infer_support.h"
+#include "engine/ops/ops.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr std::string_view kWeightOutput[] = {"weight"}, kValueOutput[] = {"value"},
+                           kStateOutput[] = {"state"};
+
+/// A shape of positive sizes whose bytes can be counted.
+Result<ValueType> fixed_type(DType dtype, const std::vector<int64_t>& sizes) {
+  int64_t elements = 1;
+  Shape shape;
+  for (const int64_t size : sizes) {
+    if (size <= 0) return bad_attribute(fmt::format("shape has the size {}; sizes begin at 1", size));
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > (int64_t{1} << 56))
+      return bad_attribute("shape has more elements than memory can hold");
+    shape.emplace_back(size);
+  }
+  if (!sizes.empty() && !row_bytes(dtype, sizes.back()))
+    return bad_attribute(fmt::format("rows of {} elements cannot be stored as {}: its blocks hold {}",
+                                     sizes.back(), name_of(dtype), dtype_info(dtype).block_elements));
+  return ValueType{dtype, std::move(shape)};
+}
+
+const AttributeSpec kWeightAttributes[] = {
+    {"tensor", "Name of the tensor in the model file", {}, AttributeType::text},
+    {"dtype", "How it is stored, as the field writes it: f32, bf16, Q4_K", {}, AttributeType::text},
+    {"shape", "Its sizes, outermost first", {}, AttributeType::list},
+};
+
+Types infer_weight(const NodeView& view) {
+  if (text(*view.attributes, "tensor").empty()) return bad_attribute("tensor is empty");
+  const auto dtype = parse_dtype(text(*view.attributes, "dtype"));
+  if (!dtype) return bad_attribute(fmt::format("dtype is \"{}\"", text(*view.attributes, "dtype")));
+  ORRERY_ASSIGN(ValueType type, fixed_type(*dtype, list(*view.attributes, "shape")));
+  return std::vector{std::move(type)};
+}
+
+const OpSchema kWeightSchema{"weight",     OpFamily::source, "A tensor of the model file.",
+                             {},           kWeightOutput,    kWeightAttributes,
+                             infer_weight, nullptr};
+
+const AttributeSpec kInputAttributes[] = {
+    {"name", "Which of the step's inputs", {}, AttributeType::text},
+};
+
+Types infer_input(const NodeView& view) {
+  const std::string_view name = text(*view.attributes, "name");
+  using namespace graph::step_input;
+  const auto row = [](Dim size) { return std::vector{ValueType{DType::i32, {std::move(size)}}}; };
+  if (name == token_ids || name == positions) return row(kTokens);
+  if (name == sequence_starts) return row(Dim(kSequences) + 1);
+  if (name == kv_lengths) return row(kSequences);
+  if (name == output_rows) return row(kOutputs);
+  ORRERY_TRY(expect_choice(*view.attributes, "name",
+                           {token_ids, positions, sequence_starts, kv_lengths, output_rows}));
+  return row(0);
+}
+
+const OpSchema kInputSchema{"input",
+                            OpFamily::source,
+                            "What a step brings: token ids, their positions, and "
+                            "which rows belong to which sequence.",
+                            {},
+                            kValueOutput,
+                            kInputAttributes,
+                            infer_input,
+                            nullptr};
+
+const AttributeSpec kStateAttributes[] = {
+    {"name", "What the state is called", {}, AttributeType::text},
+    {"layer", "The layer it belongs to", {}, AttributeType::integer},
+    {"kv_heads", "Key and value heads", {}, AttributeType::integer},
+    {"head_dim", "Elements of one head", {}, AttributeType::integer},
+};
+
+Types infer_state(const NodeView& view) {
+  ORRERY_TRY(expect_positive(*view.attributes, "kv_heads"));
+  ORRERY_TRY(expect_positive(*view.attributes, "head_dim"));
+  ORRERY_ASSIGN(ValueType type, fixed_type(DType::f16, {integer(*view.attributes, "kv_heads"),
+                                                        integer(*view.attributes, "head_dim")}));
+  return std::vector{std::move(type)};
+}
+
+const OpSchema kStateSchema{"state",
+                            OpFamily::source,
+                            "The keys and values of all tokens that a layer has "
+                            "read so far.",
+                            {},
+                            kStateOutput,
+                            kStateAttributes,
+                            infer_state,
+                            nullptr};
+
+const AttributeSpec kConstantAttributes[] = {
+    {"value", "Every element", {}, AttributeType::real},
+    {"shape", "Its sizes, outermost first", Attribute(std::vector<int64_t>{1})},
+};
+
+Types infer_constant(const NodeView& view) {
+  ORRERY_ASSIGN(ValueType type, fixed_type(DType::f32, list(*view.attributes, "shape")));
+  return std::vector{std::move(type)};
+}
+
+const OpSchema kConstantSchema{
+    "constant",     OpFamily::source, "A tensor of one number.", {}, kValueOutput, kConstantAttributes,
+    infer_constant, nullptr};
+
+}  // namespace
+
+const Op kWeight{&kWeightSchema, nullptr};
+const Op kInput{&kInputSchema, nullptr};
+const Op kState{&kStateSchema, nullptr};
+const Op kConstant{&kConstantSchema, nullptr};
+
+}  // namespace orrery::ops

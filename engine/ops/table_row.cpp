@@ -1,0 +1,58 @@
+// table_row: dst = table[row], one row as a vector: what every token gets alike (the token type of a single
+// text)
+#include "engine/ops/lower_support.h"
+#include "kernels/embedding.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"table"}};
+constexpr std::string_view kOutputs[] = {"dst"};
+const AttributeSpec kAttributes[] = {{"row", "Which row", {}, AttributeType::integer}};
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const Stored table, stored_matrix(view, 0, "table"));
+  if (const int64_t row = integer(*view.attributes, "row"); row < 0 || row >= table.rows)
+    return mismatch("table", fmt::format("row is {}, but table is {}", row, describe(*view.inputs[0])));
+  return std::vector{ValueType{DType::f32, {table.cols}}};
+}
+
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const ValueType row{view.inputs[0]->dtype, {view.inputs[0]->shape.back()}};
+  return {0, bytes(row, bindings) + bytes(*view.outputs[0], bindings)};
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  const ValueType& table = context.type(node.inputs[0]);
+  kernels::Embedding::Args args;
+  args.tokens = 1;
+  args.vocabulary = table.shape.front().constant();
+  args.cols = table.shape.back().constant();
+  args.dtype = table.dtype;
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::embedding_rows(), {args.dtype, args.cols}));
+  ORRERY_ASSIGN(args.table, stored_weight(context, node, node.inputs[0], nullptr));
+  const auto row = static_cast<int32_t>(integer(node.attributes, "row"));
+  const Slot dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.ids = &row;
+    call.dst = step.data<float>(dst);
+    run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"table_row",
+                       OpFamily::embedding,
+                       "One row of a table, to be added to every token.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kTableRow{&kSchema, lower};
+
+}  // namespace orrery::ops
