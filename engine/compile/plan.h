@@ -1,4 +1,5 @@
-// A Plan: the immutable steps of one graph for one bucket of tokens, with the chosen kernels, the refusals and the arena.
+// A Plan: the immutable steps of one graph for one bucket of tokens, with the chosen kernels, the refusals
+// and the arena.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,8 @@ struct Options {
   DType kv_dtype = DType::f16;
   kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
   kernels::DeviceKind device = kernels::DeviceKind::cpu;
-  bool keep_logits = false;  // the logits output is read after the step
+  bool keep_logits = false;  // the logits output is read after the step (outputs always live to its end)
+  int threads = 0;           // of the team that will run the plan; 0: of the team that compiles it
 };
 
 struct Step {
@@ -38,11 +40,16 @@ struct Plan {
   size_t arena_bytes = 0, workspace_bytes = 0;
   std::vector<ops::Slot> output_slots;     // of graph->outputs()
   std::vector<ValueId> states;             // input states, by state index
+  std::vector<weights::Buffer> constants;  // bytes of the constant nodes
   double compile_milliseconds = 0;
 };
 
-/// Lowers every node in order; buffers share the arena by liveness. Fails with the node's reason when a node has no row.
+/// Lowers every node in order; buffers share the arena by liveness. Fails with the node's reason when a node
+/// has no row.
 Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
                                             kernels::ThreadTeam& team, const Options& options);
+
+/// The rows of the same op that come after a chosen kernel, and so were not asked. Empty for an unknown name.
+std::vector<std::string> rows_after(std::string_view kernel);
 
 }  // namespace orrery::compile

@@ -16,7 +16,8 @@ enum class Phase : uint8_t { prefill, decode };  // labels: a step with one toke
 /// Times of one node over the window of recent steps of one phase.
 struct NodeTime {
   NodeId node;  // of the fused graph
-  double last_us = 0, mean_us = 0, p50_us = 0, p95_us = 0;  // mean: moving average, half-life 0.5 s of run time
+  double last_us = 0, mean_us = 0, p50_us = 0,
+         p95_us = 0;            // mean: moving average, half-life 0.5 s of run time
   double bytes = 0, flops = 0;  // of the last step
   uint64_t runs = 0;
 };
@@ -26,17 +27,19 @@ struct ProfileSnapshot {
   uint64_t generation = 0;  // grows with every step
   graph::GraphVersion fused;
   std::vector<NodeTime> nodes;  // in plan order
-  double step_us = 0;      // moving average of the whole step
-  double nodes_us = 0;     // sum of the nodes
-  double overhead_share = 0;  // measured cost of profiling, of the step
+  double step_us = 0;           // moving average of the whole step
+  double nodes_us = 0;          // sum of the nodes
+  double overhead_share = 0;    // measured cost of profiling, of the step
 };
 
 class Profiler {
  public:
   void set_enabled(bool enabled);
   bool enabled() const;
-  /// Called by the executor after a step, with the end time of every plan step in nanoseconds (times[0] is the start).
-  void record(const compile::Plan& plan, Phase phase, const ops::StepContext& context, const std::vector<int64_t>& times);
+  /// Called by the executor after a step, with the end time of every plan step in nanoseconds (times[0] is
+  /// the start).
+  void record(const compile::Plan& plan, Phase phase, const ops::StepContext& context,
+              const std::vector<int64_t>& times);
   ProfileSnapshot snapshot(Phase phase) const;
   void clear();
 

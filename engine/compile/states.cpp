@@ -1,0 +1,58 @@
+#include "engine/compile/states.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+namespace orrery::compile {
+namespace {
+
+Result<int64_t> positive(const graph::Node& node, const char* attribute) {
+  const auto it = node.attributes.find(attribute);
+  const auto* number = it == node.attributes.end() ? nullptr : std::get_if<int64_t>(&it->second);
+  if (!number || *number <= 0 || *number > (int64_t{1} << 20))
+    return Error{ErrorCode::invalid_argument, fmt::format("The state has no usable \"{}\"", attribute),
+                 fmt::format("node {}", node.path()), "give it a whole number above 0"};
+  return *number;
+}
+
+/// The state node that a state value descends from.
+NodeId origin(const graph::Graph& graph, ValueId value) {
+  for (const graph::Node* node = graph.find(graph.value(value).producer); node;) {
+    if (node->is_source()) return node->id;
+    const graph::Node* before = nullptr;
+    for (const ValueId input : node->inputs)
+      if (const graph::Value* v = graph.find_value(input); v && v->kind == graph::ValueKind::state) {
+        before = graph.find(v->producer);
+        break;
+      }
+    node = before;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
+  std::vector<StateUse> states;
+  std::unordered_map<NodeId, size_t> index;
+  const std::vector<bool> live = graph.live();
+  for (size_t i = 0; i < graph.order().size(); ++i) {
+    const graph::Node& node = graph.node(graph.order()[i]);
+    if (!live[i] || !node.is_source() || node.outputs.size() != 1) continue;
+    if (graph.value(node.outputs[0]).kind != graph::ValueKind::state) continue;
+    StateUse use{node.id, node.outputs[0], {}, 0, 0};
+    ORRERY_ASSIGN(use.kv_heads, positive(node, "kv_heads"));
+    ORRERY_ASSIGN(use.head_dim, positive(node, "head_dim"));
+    index.emplace(node.id, states.size());
+    states.push_back(use);
+  }
+  for (const ValueId output : graph.outputs()) {
+    if (graph.value(output).kind != graph::ValueKind::state) continue;
+    if (const auto it = index.find(origin(graph, output)); it != index.end())
+      states[it->second].last = output;
+  }
+  return states;
+}
+
+}  // namespace orrery::compile

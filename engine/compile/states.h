@@ -1,0 +1,20 @@
+// The states (KV caches) of a graph: where each begins, and what it holds at the end of a step.
+#pragma once
+
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace orrery::compile {
+
+struct StateUse {
+  NodeId source;  // the "state" node: the same id in the model graph and in the graph that passes made of it
+  ValueId initial;  // its value
+  ValueId last;     // the graph output that follows from it; none when the step does not change it
+  int64_t kv_heads = 0, head_dim = 0;
+};
+
+/// In the order of the live state nodes, which is the state index of every plan of this graph.
+Result<std::vector<StateUse>> states_of(const graph::Graph& graph);
+
+}  // namespace orrery::compile

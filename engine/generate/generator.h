@@ -1,0 +1,67 @@
+// Writes a reply: submits the prompt, turns tokens into text as they come, and knows when the reply ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/device_scheduler.h"
+#include "engine/text/tokenizer.h"
+
+namespace orrery::generate {
+
+struct Request {
+  std::vector<text::TokenId> prompt;
+  int64_t max_tokens = 0;  // 0: until the model or the context ends
+  kernels::SamplingParams sampling;
+  int top = 0;                     // alternatives of each token
+  std::vector<std::string> stops;  // texts that end the reply; not part of it
+};
+
+struct Alternative {
+  text::TokenId id = 0;
+  std::string piece;
+  float logprob = 0;
+};
+
+/// `text` is what became whole with this token; the texts of a reply's tokens join to the reply. The token
+/// that ended the reply (end of turn) is told as well, with an empty text.
+struct Token {
+  text::TokenId id = 0;
+  std::string piece, text;
+  float logprob = 0;
+  std::vector<Alternative> top;
+  double step_ms = 0;
+  int64_t position = 0;
+};
+
+/// Called on the scheduler's thread.
+struct Events {
+  std::function<void(const runtime::PrefillStep&)> on_prefill;
+  std::function<void(const Token&)> on_token;
+};
+
+enum class StopReason : uint8_t { end, length, stop, cancelled, context };
+std::string_view name_of(StopReason reason);
+
+struct Reply {
+  std::string text;
+  std::vector<Token> tokens;
+  StopReason reason = StopReason::end;
+  runtime::DecodeOutcome figures;
+};
+
+/// What the generator runs on.
+struct Engine {
+  runtime::DeviceScheduler& scheduler;
+  std::shared_ptr<runtime::Model> model;
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+};
+
+/// Blocks until the reply ends. A stop request is no error: the reply so far comes back.
+Result<Reply> write_reply(const Engine& engine, std::shared_ptr<runtime::Sequence> sequence, Request request,
+                          const Events& events, std::stop_token stop);
+
+}  // namespace orrery::generate

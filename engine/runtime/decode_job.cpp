@@ -1,0 +1,172 @@
+#include "engine/runtime/decode_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace orrery::runtime {
+namespace {
+
+double milliseconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+}  // namespace
+
+DecodeJob::DecodeJob(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request)
+    : Job(std::move(model), request.stop), sequence_(std::move(sequence)), request_(std::move(request)) {}
+
+/// Compares the text with what the sequence holds; what differs is forgotten.
+Result<void> DecodeJob::start() {
+  const auto wanted = static_cast<int64_t>(request_.tokens.size());
+  if (wanted == 0)
+    return Error{ErrorCode::invalid_argument, "There is no text to read", "", "give at least one token"};
+  const int64_t room = model_->options().context;
+  if (wanted > room || (wanted == room && !request_.score))
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("The text has {} tokens, the context holds {}", wanted, room), "context",
+                 "shorten it, begin a new chat, or open the model with a larger --context"};
+  const std::vector<int32_t>& before = sequence_->tokens;
+  const auto same =
+      std::mismatch(before.begin(), before.end(), request_.tokens.begin(), request_.tokens.end());
+  model_->kv()->truncate(sequence_->kv, same.first - before.begin());
+  sequence_->tokens = std::move(request_.tokens);
+  sequence_->length = size();
+  outcome_.prompt_tokens = wanted;
+  outcome_.reused_tokens =
+      request_.score ? 0 : std::min(model_->kv()->valid_tokens(sequence_->kv), wanted - 1);
+  started_ = true;
+  return {};
+}
+
+int64_t DecodeJob::chunk(const StepRoom& room) const {
+  int64_t tokens = std::min(size() - from_, room.tokens);
+  if (request_.score) {
+    const int64_t unscored = std::max<int64_t>(from_ + tokens - std::max(from_, scored_), 0);
+    tokens -= std::max<int64_t>(unscored - room.outputs, 0);
+  } else if (tokens == size() - from_ && room.outputs == 0) {
+    --tokens;  // the last token waits for a step with room for its logits
+  }
+  return tokens;
+}
+
+bool DecodeJob::join(StepBatch& batch, StepRoom& room) {
+  if (!started_)
+    if (auto ready = start(); !ready.ok()) {
+      fail(std::move(ready).error());
+      return false;
+    }
+  const int64_t valid = model_->kv()->valid_tokens(sequence_->kv);
+  from_ = std::min(valid, size() - 1);
+  remaining_ = size() - from_;
+  const int64_t tokens = room.sequences > 0 ? chunk(room) : 0;
+  if (tokens <= 0) return false;
+  to_ = from_ + tokens;
+  if (auto pages = model_->kv()->reserve(sequence_->kv, to_); !pages.ok()) {
+    fail(std::move(pages).error());
+    return false;
+  }
+  if (!timed_) {
+    timed_ = true;
+    first_step_ = last_token_ = Clock::now();
+  }
+  const auto begin = sequence_->tokens.begin() + static_cast<std::ptrdiff_t>(from_);
+  const int64_t row = batch.add_sequence({begin, static_cast<size_t>(tokens)}, from_, sequence_->kv.pages);
+  room.tokens -= tokens;
+  --room.sequences;
+  add_outputs(batch, room, row);
+  return true;
+}
+
+void DecodeJob::add_outputs(StepBatch& batch, StepRoom& room, int64_t row) {
+  output_ = -1;
+  outputs_ = 0;
+  const int64_t first = request_.score ? std::max(from_, scored_) : size() - 1;
+  for (int64_t position = first; position < to_; ++position) {
+    const int64_t output = batch.add_output(row + position - from_, sample_request(position));
+    if (output_ < 0) output_ = output;
+    ++outputs_;
+    --room.outputs;
+  }
+}
+
+/// The token after `position`: the one that is there when scoring, else a draw.
+kernels::Sample::Request DecodeJob::sample_request(int64_t position) const {
+  const std::vector<int32_t>& tokens = sequence_->tokens;
+  kernels::Sample::Request request;
+  request.position = static_cast<uint64_t>(position + 1);
+  if (request_.score) {
+    const bool last = position + 1 == size();
+    request.params.temperature = 0;
+    request.target = last ? -1 : tokens[static_cast<size_t>(position + 1)];
+    request.top = last ? request_.top : 0;
+    return request;
+  }
+  const size_t count = std::min(tokens.size(), kRecentTokens);
+  request.params = request_.sampling;
+  request.recent = tokens.data() + tokens.size() - count;
+  request.recent_count = static_cast<int32_t>(count);
+  request.top = request_.top;
+  return request;
+}
+
+void DecodeJob::complete(const StepResult& result) {
+  {
+    const std::scoped_lock lock(model_->kv_mutex);
+    model_->kv()->written(sequence_->kv, from_, to_);
+  }
+  remaining_ = size() - to_;
+  if (request_.on_prefill && outcome_.generated == 0)
+    request_.on_prefill({outcome_.prompt_tokens - outcome_.reused_tokens, to_ - outcome_.reused_tokens,
+                         milliseconds(Clock::now() - first_step_)});
+  if (request_.score) return take_score(result);
+  if (output_ >= 0) take_token(result);
+}
+
+void DecodeJob::take_score(const StepResult& result) {
+  for (int64_t i = 0; i < outputs_; ++i) {
+    const kernels::Sample::Choice& choice = result.batch.choice(output_ + i);
+    if (++scored_ == size())
+      outcome_.last = choice;
+    else
+      outcome_.logprobs.push_back(choice.logprob);
+  }
+  if (scored_ == size()) end(DecodeOutcome::End::enough);
+}
+
+void DecodeJob::take_token(const StepResult& result) {
+  const kernels::Sample::Choice& choice = result.batch.choice(output_);
+  if (choice.id < 0)
+    return fail({ErrorCode::unsupported, "The model gave no finite logit, so there is no next token",
+                 fmt::format("position {}", size()), "undo the last edit, or try exact arithmetic"});
+  const Clock::time_point now = Clock::now();
+  const TokenStep token{choice, milliseconds(now - last_token_), size()};
+  last_token_ = now;
+  if (outcome_.generated++ == 0) {
+    first_token_ = now;
+    outcome_.prefill_ms = milliseconds(now - first_step_);
+  }
+  {
+    const std::scoped_lock lock(model_->kv_mutex);
+    sequence_->tokens.push_back(choice.id);
+    sequence_->length = size();
+    remaining_ = size() - to_;
+  }
+  if (!request_.on_token || !request_.on_token(token)) return end(DecodeOutcome::End::enough);
+  if (size() >= model_->options().context) end(DecodeOutcome::End::context);
+}
+
+void DecodeJob::end(DecodeOutcome::End end) {
+  outcome_.end = end;
+  if (timed_ && outcome_.generated == 0) outcome_.prefill_ms = milliseconds(Clock::now() - first_step_);
+  if (outcome_.generated > 1) outcome_.decode_ms = milliseconds(last_token_ - first_token_);
+  finished_ = true;
+  promise_.set_value(std::move(outcome_));
+}
+
+void DecodeJob::fail(Error error) {
+  finished_ = true;
+  promise_.set_value(std::move(error));
+}
+
+}  // namespace orrery::runtime

@@ -1,0 +1,83 @@
+// Reading a text into a sequence, and from there either writing on (generate) or telling how likely it was
+// (score).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+
+#include "engine/runtime/job.h"
+
+namespace orrery::runtime {
+
+struct TokenStep {
+  const kernels::Sample::Choice& choice;
+  double step_ms = 0;    // since the token before; the first: since its prompt's first step began
+  int64_t position = 0;  // of this token in its sequence
+};
+
+struct PrefillStep {
+  int64_t tokens = 0, done = 0;  // of what had to be read; reused tokens left out
+  double ms = 0;
+};
+
+/// Callbacks run on the scheduler's thread and must be quick.
+struct DecodeRequest {
+  std::vector<int32_t>
+      tokens;  // the whole text; the longest common prefix with the sequence is not read again
+  kernels::SamplingParams sampling;
+  int32_t top = 0;  // alternatives of each token, at most Sample::kMaxTop
+  bool score = false;
+  std::function<bool(const TokenStep&)> on_token;  // generate: false when it is enough
+  std::function<void(const PrefillStep&)> on_prefill;
+  std::stop_token stop;
+};
+
+struct DecodeOutcome {
+  enum class End : uint8_t { enough, cancelled, context };
+  End end = End::enough;
+  int64_t prompt_tokens = 0, reused_tokens = 0, generated = 0;
+  double prefill_ms = 0, decode_ms = 0;
+  std::vector<float> logprobs;                  // score: of tokens[1..], given all before
+  std::optional<kernels::Sample::Choice> last;  // score: what would follow the text
+};
+
+class DecodeJob final : public Job {
+ public:
+  /// How many tokens the repetition penalty looks back.
+  static constexpr size_t kRecentTokens = 64;
+
+  DecodeJob(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request);
+  std::future<Result<DecodeOutcome>> future() { return promise_.get_future(); }
+
+  bool is_decode() const override { return started_ && remaining_ == 1 && !request_.score; }
+  bool join(StepBatch& batch, StepRoom& room) override;
+  void complete(const StepResult& result) override;
+  void cancel() override { end(DecodeOutcome::End::cancelled); }
+  void fail(Error error) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Result<void> start();
+  int64_t chunk(const StepRoom& room) const;
+  void add_outputs(StepBatch& batch, StepRoom& room, int64_t row);
+  kernels::Sample::Request sample_request(int64_t position) const;
+  void take_score(const StepResult& result);
+  void take_token(const StepResult& result);
+  void end(DecodeOutcome::End end);
+  int64_t size() const { return static_cast<int64_t>(sequence_->tokens.size()); }
+
+  std::shared_ptr<Sequence> sequence_;
+  DecodeRequest request_;
+  std::promise<Result<DecodeOutcome>> promise_;
+  DecodeOutcome outcome_;
+  bool started_ = false, timed_ = false;
+  int64_t remaining_ = 0;      // tokens that are not in the cache
+  int64_t from_ = 0, to_ = 0;  // what the current step brings
+  int64_t scored_ = 0;         // rows that were scored
+  int64_t output_ = -1, outputs_ = 0;
+  Clock::time_point first_step_, last_token_, first_token_;
+};
+
+}  // namespace orrery::runtime

@@ -1,0 +1,186 @@
+#include "engine/runtime/device_scheduler.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace orrery::runtime {
+
+DeviceScheduler::DeviceScheduler(int threads)
+    : team_(threads > 0 ? threads : kernels::available_cores()),
+      executor_(team_),
+      thread_([this](const std::stop_token& stop) { loop(stop); }) {
+  pthread_setname_np(thread_.native_handle(), "orrery-device");
+}
+
+DeviceScheduler::~DeviceScheduler() {
+  thread_.request_stop();
+  thread_.join();
+  for (const auto& job : jobs_) job->fail(cancelled_error());
+  for (const auto& job : submitted_) job->fail(cancelled_error());
+}
+
+std::shared_ptr<Sequence> DeviceScheduler::new_sequence(const std::shared_ptr<Model>& model) {
+  return {new Sequence, [model](Sequence* sequence) {
+            {
+              const std::scoped_lock lock(model->kv_mutex);
+              if (model->kv()) model->kv()->release(sequence->kv);
+            }
+            delete sequence;
+          }};
+}
+
+std::future<Result<DecodeOutcome>> DeviceScheduler::decode(std::shared_ptr<Model> model,
+                                                           std::shared_ptr<Sequence> sequence,
+                                                           DecodeRequest request) {
+  auto job = std::make_shared<DecodeJob>(std::move(model), std::move(sequence), std::move(request));
+  auto future = job->future();
+  submit(std::move(job));
+  return future;
+}
+
+std::future<Result<size_t>> DeviceScheduler::encode(std::shared_ptr<Model> model, EncodeRequest request) {
+  auto job = std::make_shared<EncodeJob>(std::move(model), std::move(request));
+  auto future = job->future();
+  submit(std::move(job));
+  return future;
+}
+
+void DeviceScheduler::submit(std::shared_ptr<Job> job) {
+  const std::scoped_lock lock(mutex_);
+  submitted_.push_back(std::move(job));
+  wake_.notify_one();
+}
+
+void DeviceScheduler::post(When when, Task task) {
+  const std::scoped_lock lock(mutex_);
+  (when == When::idle ? idle_tasks_ : tasks_).push_back(std::move(task));
+  wake_.notify_one();
+}
+
+void DeviceScheduler::take_submitted() {
+  const std::scoped_lock lock(mutex_);
+  jobs_.insert(jobs_.end(), submitted_.begin(), submitted_.end());
+  submitted_.clear();
+}
+
+/// One task; idle ones only when there is nothing to run.
+bool DeviceScheduler::run_task() {
+  Task task;
+  {
+    const std::scoped_lock lock(mutex_);
+    const bool idle = jobs_.empty() && submitted_.empty();
+    std::deque<Task>& queue = !tasks_.empty() || !idle ? tasks_ : idle_tasks_;
+    if (queue.empty()) return false;
+    task = std::move(queue.front());
+    queue.pop_front();
+  }
+  task(team_);
+  return true;
+}
+
+void DeviceScheduler::end_stopped() {
+  for (const auto& job : jobs_)
+    if (!job->finished() && job->stop_requested()) job->cancel();
+  std::erase_if(jobs_, [](const auto& job) { return job->finished(); });
+}
+
+/// The model that waited longest.
+std::shared_ptr<Model> DeviceScheduler::next_model() const {
+  const auto next = std::min_element(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
+    return a->model()->last_served < b->model()->last_served;
+  });
+  return (*next)->model();
+}
+
+void DeviceScheduler::loop(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      if (jobs_.empty())
+        wake_.wait(lock, stop,
+                   [this] { return !submitted_.empty() || !tasks_.empty() || !idle_tasks_.empty(); });
+    }
+    if (stop.stop_requested()) return;
+    take_submitted();
+    while (run_task()) {
+    }
+    take_submitted();
+    end_stopped();
+    if (!jobs_.empty()) step(next_model());
+    end_stopped();
+  }
+}
+
+/// Packs and runs one step. Whatever goes wrong ends only the jobs that were packed (or all of the model's,
+/// when it could not even be packed).
+void DeviceScheduler::step(const std::shared_ptr<Model>& model) {
+  model->last_served = ++served_;
+  packed_.clear();
+  try {
+    Result<void> result = pack(model);
+    if (result.ok() && !batch_.empty()) result = run_packed(model);
+    if (!result.ok()) fail_step(result.error());
+  } catch (const std::bad_alloc&) {
+    fail_step({ErrorCode::out_of_memory, "There was not enough memory for a step", "",
+               "use a smaller --context or --batch-tokens, or close other models"});
+  } catch (const std::exception& exception) {
+    fail_step({ErrorCode::internal, fmt::format("A step failed: {}", exception.what()), "", "try again"});
+  }
+  packed_.clear();
+}
+
+void DeviceScheduler::fail_step(const Error& error) {
+  for (const auto& job : packed_)
+    if (!job->finished()) job->fail(error);
+}
+
+Result<void> DeviceScheduler::pack(const std::shared_ptr<Model>& model) {
+  batch_.clear();
+  std::vector<std::shared_ptr<Job>> candidates;
+  for (const auto& job : jobs_)
+    if (job->model() == model) candidates.push_back(job);
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [](const auto& job) { return job->is_decode(); });
+  packed_ = candidates;  // who pays when the version cannot be adopted
+  running_ = model->version();
+  ORRERY_TRY(model->adopt(running_));
+  packed_.clear();
+  StepRoom room;
+  room.tokens = model->options().batch_tokens;
+  const std::scoped_lock lock(model->kv_mutex);
+  for (const auto& job : candidates)
+    if (job->join(batch_, room)) packed_.push_back(job);
+  // Who was served goes behind who was not, so that no reply starves when a step has no room for all.
+  if (packed_.size() < candidates.size())
+    std::stable_partition(jobs_.begin(), jobs_.end(), [this](const auto& job) {
+      return !job->is_decode() || std::find(packed_.begin(), packed_.end(), job) == packed_.end();
+    });
+  return {};
+}
+
+Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model) {
+  const auto start = std::chrono::steady_clock::now();
+  ORRERY_ASSIGN(const auto plan, model->plan(*running_, batch_.bucket(), team_));
+  std::span<const kernels::PagedKv> states;
+  if (model->kv()) states = model->kv()->states();
+  ORRERY_TRY(executor_.run(*plan, batch_, states, &model->profiler));
+  const StepResult result{
+      *plan, batch_, executor_,
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()};
+  for (const auto& job : packed_) {
+    if (job->finished()) continue;
+    try {
+      job->complete(result);
+    } catch (const std::exception& exception) {
+      if (!job->finished())
+        job->fail({ErrorCode::internal, fmt::format("Taking a step's results failed: {}", exception.what()),
+                   "", "try again"});
+    }
+  }
+  return {};
+}
+
+}  // namespace orrery::runtime

@@ -1,0 +1,64 @@
+#include "engine/runtime/encode_job.h"
+
+#include <fmt/format.h>
+
+namespace orrery::runtime {
+
+EncodeJob::EncodeJob(std::shared_ptr<Model> model, EncodeRequest request)
+    : Job(std::move(model), request.stop), request_(std::move(request)) {}
+
+bool EncodeJob::join(StepBatch& batch, StepRoom& room) {
+  if (request_.texts.empty()) {
+    cancel();
+    return false;
+  }
+  first_sequence_ = batch.sequences();
+  joined_ = 0;
+  while (done_ + joined_ < request_.texts.size() && room.sequences > 0) {
+    const std::vector<int32_t>& text = request_.texts[done_ + joined_];
+    const auto tokens = static_cast<int64_t>(text.size());
+    if (tokens == 0) {
+      fail({ErrorCode::invalid_argument, "A text without tokens cannot be encoded",
+            fmt::format("text {}", done_ + joined_ + 1), "leave it out"});
+      return false;
+    }
+    if (tokens > room.tokens && !batch.empty())
+      break;  // a text is never cut; a long one gets a step of its own
+    batch.add_sequence(text, 0, {});
+    room.tokens -= tokens;
+    --room.sequences;
+    ++joined_;
+  }
+  return joined_ > 0;
+}
+
+void EncodeJob::complete(const StepResult& result) {
+  const float* rows = result.executor.output(result.plan, 0);
+  const graph::Graph& graph = *result.plan.graph;
+  const graph::ValueType& type = graph.value(graph.outputs().at(0)).type;
+  if (!rows || type.dtype != DType::f32 || type.shape.size() != 2 || !type.shape[1].is_constant())
+    return fail({ErrorCode::unsupported, "The graph has no float32 output with one row a text", "output 0",
+                 "undo the edit that changed its output"});
+  const auto width = static_cast<size_t>(type.shape[1].constant());
+  for (size_t i = 0; i < joined_; ++i) {
+    const size_t row = static_cast<size_t>(first_sequence_) + i;
+    const double share =
+        static_cast<double>(request_.texts[done_].size()) / static_cast<double>(result.batch.tokens());
+    const bool more = request_.on_result(done_, {rows + row * width, width}, result.ms * share);
+    ++done_;
+    if (!more) return cancel();
+  }
+  if (done_ == request_.texts.size()) cancel();
+}
+
+void EncodeJob::cancel() {
+  finished_ = true;
+  promise_.set_value(done_);
+}
+
+void EncodeJob::fail(Error error) {
+  finished_ = true;
+  promise_.set_value(std::move(error));
+}
+
+}  // namespace orrery::runtime

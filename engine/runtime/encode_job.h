@@ -1,0 +1,42 @@
+// Whole texts through an encoder: packed ragged into steps, no KV.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <span>
+#include <vector>
+
+#include "engine/runtime/job.h"
+
+namespace orrery::runtime {
+
+/// One text's row of the graph's first output. Called on the scheduler's thread, in order; false: no more is
+/// wanted. `ms` is the text's share of its step by tokens.
+using EncodeCallback = std::function<bool(size_t index, std::span<const float> row, double ms)>;
+
+struct EncodeRequest {
+  std::vector<std::vector<int32_t>> texts;  // none empty
+  EncodeCallback on_result;
+  std::stop_token stop;
+};
+
+class EncodeJob final : public Job {
+ public:
+  EncodeJob(std::shared_ptr<Model> model, EncodeRequest request);
+  /// The number of texts that were done: fewer than asked for when it was stopped.
+  std::future<Result<size_t>> future() { return promise_.get_future(); }
+
+  bool is_decode() const override { return false; }
+  bool join(StepBatch& batch, StepRoom& room) override;
+  void complete(const StepResult& result) override;
+  void cancel() override;
+  void fail(Error error) override;
+
+ private:
+  EncodeRequest request_;
+  std::promise<Result<size_t>> promise_;
+  size_t done_ = 0, joined_ = 0;  // texts; texts of the current step
+  int64_t first_sequence_ = 0;
+};
+
+}  // namespace orrery::runtime

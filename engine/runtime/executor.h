@@ -1,0 +1,36 @@
+// Runs the steps of a plan one after another over one arena, and tells the profiler how long each took.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "engine/runtime/profiler.h"
+#include "engine/runtime/step_batch.h"
+
+namespace orrery::runtime {
+
+class Executor {
+ public:
+  explicit Executor(kernels::ThreadTeam& team) : team_(team) {}
+
+  /// Fails with out_of_memory when the arena cannot grow. `profiler` may be null. A kernel's exception passes
+  /// through.
+  Result<void> run(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,
+                   Profiler* profiler);
+
+  /// A graph output of the last run; null for none. Valid until the next run.
+  const float* output(const compile::Plan& plan, size_t index) const;
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  Result<void> grow(weights::Buffer& buffer, size_t bytes);
+
+  kernels::ThreadTeam& team_;
+  weights::Buffer arena_, workspace_;
+  std::vector<int64_t> times_;
+  ops::StepContext context_;
+  std::atomic<size_t> bytes_{0};
+};
+
+}  // namespace orrery::runtime

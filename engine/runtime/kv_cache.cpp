@@ -1,0 +1,227 @@
+#include "engine/runtime/kv_cache.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace orrery::runtime {
+namespace {
+
+constexpr size_t kSlabBytes = size_t{8} << 20;
+
+uint64_t next_id() {
+  static std::atomic<uint64_t> counter{0};
+  return ++counter;
+}
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+bool same_geometry(const StateLayout& a, const StateLayout& b) {
+  return a.kv_heads == b.kv_heads && a.head_dim == b.head_dim;
+}
+
+/// The slot of each state: those with its hash first, then free ones of its geometry. Nothing when they do
+/// not suffice.
+template <class Slots>
+std::optional<std::vector<size_t>> match(const Slots& slots, std::span<const StateLayout> states) {
+  constexpr size_t kNone = std::numeric_limits<size_t>::max();
+  std::vector<size_t> result(states.size(), kNone);
+  std::vector<bool> taken(slots.size(), false);
+  const auto assign = [&](size_t state, auto&& fits) {
+    for (size_t slot = 0; slot < slots.size() && result[state] == kNone; ++slot)
+      if (!taken[slot] && same_geometry(slots[slot].layout, states[state]) && fits(slots[slot])) {
+        result[state] = slot;
+        taken[slot] = true;
+      }
+  };
+  for (size_t i = 0; i < states.size(); ++i)
+    assign(i, [&](const auto& slot) { return slot.layout.hash == states[i].hash; });
+  for (size_t i = 0; i < states.size(); ++i) {
+    assign(i, [](const auto&) { return true; });
+    if (result[i] == kNone) return std::nullopt;
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> states, DType dtype,
+                                                 int64_t max_pages) {
+  std::unique_ptr<KvCache> cache(new KvCache);
+  cache->id_ = next_id();
+  cache->dtype_ = dtype;
+  cache->max_pages_ = std::max<int64_t>(max_pages, 1);
+  std::vector<size_t> slots;
+  for (const StateLayout& state : states) {
+    const size_t bytes = kernels::kv_page_bytes(dtype, kPageTokens, state.kv_heads, state.head_dim);
+    if (bytes == 0 || bytes > (size_t{1} << 32))
+      return Error{ErrorCode::unsupported,
+                   fmt::format("A state of {} heads of {} cannot be kept as {}", state.kv_heads,
+                               state.head_dim, name_of(dtype)),
+                   "KV cache", "choose another --kv-type"};
+    slots.push_back(cache->slots_.size());
+    cache->slots_.push_back({state, 1, cache->page_bytes_});
+    cache->page_bytes_ += round_up(bytes, 64);
+  }
+  cache->page_bytes_ = std::max<size_t>(cache->page_bytes_, 64);
+  const size_t system_page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (cache->page_bytes_ > std::numeric_limits<size_t>::max() / 4 / static_cast<size_t>(cache->max_pages_))
+    return Error{ErrorCode::out_of_memory, "The KV cache is larger than the address space", "KV cache",
+                 "choose a smaller --context"};
+  cache->reserved_bytes_ = round_up(cache->page_bytes_ * static_cast<size_t>(cache->max_pages_), system_page);
+  void* base =
+      mmap(nullptr, cache->reserved_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    return Error{ErrorCode::out_of_memory,
+                 fmt::format("No address range of {} MB for the KV cache", cache->reserved_bytes_ >> 20),
+                 "KV cache", "choose a smaller --context"};
+  cache->base_ = static_cast<std::byte*>(base);
+  cache->bind(states, slots);
+  return cache;
+}
+
+KvCache::~KvCache() {
+  if (base_) munmap(base_, reserved_bytes_);
+}
+
+void KvCache::bind(std::span<const StateLayout> states, std::span<const size_t> slots) {
+  bound_slots_.assign(slots.begin(), slots.end());
+  bound_.clear();
+  for (size_t i = 0; i < states.size(); ++i) {
+    Slot& slot = slots_[slots[i]];
+    if (slot.layout.hash != states[i].hash) {
+      slot.layout.hash = states[i].hash;
+      ++slot.epoch;
+    }
+    bound_.push_back(
+        {base_ + slot.offset, page_bytes_, dtype_, kPageTokens, slot.layout.kv_heads, slot.layout.head_dim});
+  }
+}
+
+bool KvCache::adopt(std::span<const StateLayout> states) {
+  const auto slots = match(slots_, states);
+  if (!slots) return false;
+  bind(states, *slots);
+  return true;
+}
+
+bool KvCache::would_keep(std::span<const StateLayout> states, const KvPages& sequence) const {
+  const int64_t now = valid_tokens(sequence);
+  if (now == 0) return true;
+  const auto slots = match(slots_, states);
+  if (!slots) return false;
+  for (size_t i = 0; i < states.size(); ++i) {
+    const size_t slot = (*slots)[i];
+    if (slots_[slot].layout.hash != states[i].hash || valid_in(slot, sequence) < now) return false;
+  }
+  return true;
+}
+
+int64_t KvCache::valid_in(size_t slot, const KvPages& sequence) const {
+  if (sequence.cache != id_ || slot >= sequence.valid.size()) return 0;
+  return sequence.valid[slot].epoch == slots_[slot].epoch ? sequence.valid[slot].tokens : 0;
+}
+
+int64_t KvCache::valid_tokens(const KvPages& sequence) const {
+  if (sequence.cache != id_) return 0;
+  int64_t tokens = static_cast<int64_t>(sequence.pages.size()) * kPageTokens;
+  for (const size_t slot : bound_slots_) tokens = std::min(tokens, valid_in(slot, sequence));
+  return tokens;
+}
+
+Result<void> KvCache::commit_slab() {
+  const int64_t done = pages_committed();
+  const auto slab = static_cast<int64_t>(std::max<size_t>(kSlabBytes / page_bytes_, 1));
+  const int64_t next = std::min(done + slab, max_pages_);
+  const size_t system_page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t begin = static_cast<size_t>(done) * page_bytes_ / system_page * system_page;
+  const size_t end = round_up(static_cast<size_t>(next) * page_bytes_, system_page);
+  if (mprotect(base_ + begin, end - begin, PROT_READ | PROT_WRITE) != 0)
+    return Error{ErrorCode::out_of_memory,
+                 fmt::format("No memory for {} more MB of KV cache", (end - begin) >> 20), "KV cache",
+                 "close other models or choose a smaller --context"};
+  references_.resize(static_cast<size_t>(next), 0);
+  for (int64_t page = next - 1; page >= done; --page) free_.push_back(static_cast<int32_t>(page));
+  committed_.store(next, std::memory_order_relaxed);
+  return {};
+}
+
+Result<int32_t> KvCache::take_page() {
+  if (free_.empty()) {
+    if (pages_committed() == max_pages_)
+      return Error{
+          ErrorCode::out_of_memory,
+          fmt::format("The KV cache is full: all {} pages of {} tokens are in use", max_pages_, kPageTokens),
+          "KV cache", "end another chat, shorten this one, or open the model with a larger --context"};
+    ORRERY_TRY(commit_slab());
+  }
+  const int32_t page = free_.back();
+  free_.pop_back();
+  references_[static_cast<size_t>(page)] = 1;
+  in_use_.fetch_add(1, std::memory_order_relaxed);
+  return page;
+}
+
+void KvCache::drop_page(int32_t page) {
+  if (--references_[static_cast<size_t>(page)] > 0) return;
+  free_.push_back(page);
+  in_use_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
+  if (sequence.cache != id_) sequence = {id_, {}, {}};
+  sequence.valid.resize(slots_.size());
+  const auto needed = static_cast<size_t>((tokens + kPageTokens - 1) / kPageTokens);
+  const size_t before = sequence.pages.size();
+  while (sequence.pages.size() < needed) {
+    Result<int32_t> page = take_page();
+    if (page.ok()) {
+      sequence.pages.push_back(*page);
+      continue;
+    }
+    while (sequence.pages.size() > before) {
+      drop_page(sequence.pages.back());
+      sequence.pages.pop_back();
+    }
+    return std::move(page).error();
+  }
+  return {};
+}
+
+void KvCache::written(KvPages& sequence, int64_t from, int64_t to) {
+  if (sequence.cache != id_) return;
+  for (KvPages::Valid& valid : sequence.valid) valid.tokens = std::min(valid.tokens, from);
+  for (const size_t slot : bound_slots_) sequence.valid[slot] = {slots_[slot].epoch, to};
+}
+
+void KvCache::truncate(KvPages& sequence, int64_t tokens) {
+  if (sequence.cache != id_) {
+    sequence = {};
+    return;
+  }
+  const auto keep = static_cast<size_t>((tokens + kPageTokens - 1) / kPageTokens);
+  while (sequence.pages.size() > keep) {
+    drop_page(sequence.pages.back());
+    sequence.pages.pop_back();
+  }
+  for (KvPages::Valid& valid : sequence.valid) valid.tokens = std::min(valid.tokens, tokens);
+}
+
+KvPages KvCache::share(const KvPages& sequence, int64_t tokens) {
+  KvPages copy{id_, {}, {}};
+  copy.valid.resize(slots_.size());
+  if (sequence.cache != id_) return copy;
+  const auto whole = std::min(static_cast<size_t>(tokens / kPageTokens), sequence.pages.size());
+  copy.pages.assign(sequence.pages.begin(), sequence.pages.begin() + static_cast<std::ptrdiff_t>(whole));
+  for (const int32_t page : copy.pages) ++references_[static_cast<size_t>(page)];
+  copy.valid = sequence.valid;
+  for (KvPages::Valid& valid : copy.valid)
+    valid.tokens = std::min(valid.tokens, static_cast<int64_t>(whole) * kPageTokens);
+  return copy;
+}
+
+}  // namespace orrery::runtime

@@ -1,0 +1,107 @@
+// Paged KV storage of one model on one device.
+//
+// One page holds kPageTokens tokens of every state (layer): [slot 0][slot 1]..., each slot laid out as
+// kernels/attention.h says, so that one page table serves all layers. The address range is reserved once, for
+// the limit; memory is committed in slabs as pages are first used, and pages that a sequence gives back are
+// used again.
+//
+// A slot belongs to a feed hash (graph.feed_hash of the state's last value). Each sequence knows for each
+// slot up to which token it is valid; so after an edit a state whose feed did not change keeps what it holds,
+// and the others are read again. Used by the scheduler's thread only, but for the counters, which any thread
+// may read.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "kernels/attention.h"
+
+namespace orrery::runtime {
+
+/// One state of a graph version. Equal hashes hold equal numbers for equal tokens.
+struct StateLayout {
+  uint64_t hash = 0;
+  int64_t kv_heads = 0, head_dim = 0;
+};
+
+/// The part of a sequence that lives in the cache.
+struct KvPages {
+  uint64_t cache = 0;  // id of the cache that the pages belong to; 0: none
+  std::vector<int32_t> pages;
+  struct Valid {
+    uint64_t epoch = 0;  // of the slot, when the tokens were written
+    int64_t tokens = 0;
+  };
+  std::vector<Valid> valid;  // by slot
+};
+
+class KvCache {
+ public:
+  static constexpr int64_t kPageTokens = 32;
+
+  /// `max_pages` bounds what sequences can hold together. Reserves addresses, commits nothing.
+  static Result<std::unique_ptr<KvCache>> create(std::span<const StateLayout> states, DType dtype,
+                                                 int64_t max_pages);
+  ~KvCache();
+  KvCache(const KvCache&) = delete;
+  KvCache& operator=(const KvCache&) = delete;
+
+  /// Binds the states of another graph version to slots: equal hashes keep theirs, the others take slots that
+  /// are not needed. False when they do not fit (more states, another geometry): a new cache is needed.
+  bool adopt(std::span<const StateLayout> states);
+  /// Whether `adopt` would keep every token of the sequence.
+  bool would_keep(std::span<const StateLayout> states, const KvPages& sequence) const;
+
+  /// The states of the adopted version, by state index.
+  const std::vector<kernels::PagedKv>& states() const { return bound_; }
+
+  /// Tokens of the sequence that every bound state holds.
+  int64_t valid_tokens(const KvPages& sequence) const;
+  /// Pages for `tokens` tokens; out_of_memory leaves the sequence as it was.
+  Result<void> reserve(KvPages& sequence, int64_t tokens);
+  /// Tells that a step wrote tokens [from, to) of the bound states.
+  void written(KvPages& sequence, int64_t from, int64_t to);
+  /// Forgets the tokens from `tokens` on, and gives back the pages behind them.
+  void truncate(KvPages& sequence, int64_t tokens);
+  void release(KvPages& sequence) { truncate(sequence, 0); }
+  /// A second sequence that shares the whole pages of the first `tokens` tokens (reference counted).
+  KvPages share(const KvPages& sequence, int64_t tokens);
+
+  uint64_t id() const { return id_; }
+  int64_t max_pages() const { return max_pages_; }
+  size_t page_bytes() const { return page_bytes_; }
+  int64_t pages_in_use() const { return in_use_.load(std::memory_order_relaxed); }
+  int64_t pages_committed() const { return committed_.load(std::memory_order_relaxed); }
+  size_t bytes_committed() const { return static_cast<size_t>(pages_committed()) * page_bytes_; }
+
+ private:
+  struct Slot {
+    StateLayout layout;
+    uint64_t epoch = 1;
+    size_t offset = 0;  // in a page
+  };
+  KvCache() = default;
+  Result<int32_t> take_page();
+  Result<void> commit_slab();
+  void drop_page(int32_t page);
+  void bind(std::span<const StateLayout> states, std::span<const size_t> slots);
+  int64_t valid_in(size_t slot, const KvPages& sequence) const;
+
+  uint64_t id_ = 0;
+  DType dtype_ = DType::f16;
+  std::byte* base_ = nullptr;
+  size_t page_bytes_ = 0, reserved_bytes_ = 0;
+  int64_t max_pages_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<size_t> bound_slots_;  // by state index
+  std::vector<kernels::PagedKv> bound_;
+  std::vector<int32_t> references_;  // by page
+  std::vector<int32_t> free_;        // used last, first
+  std::atomic<int64_t> in_use_{0}, committed_{0};
+};
+
+}  // namespace orrery::runtime

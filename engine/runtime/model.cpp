@@ -1,0 +1,76 @@
+#include "engine/runtime/model.h"
+
+#include <unordered_map>
+
+#include "engine/compile/states.h"
+
+namespace orrery::runtime {
+
+Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused) {
+  auto version = std::make_shared<Version>();
+  // Hashes are taken from the model graph, so that fusion, which changes no number that is kept, keeps the
+  // cache.
+  ORRERY_ASSIGN(const std::vector<compile::StateUse> drawn, compile::states_of(*model));
+  ORRERY_ASSIGN(const std::vector<compile::StateUse> run, compile::states_of(*fused));
+  std::unordered_map<NodeId, uint64_t> hashes;
+  for (const compile::StateUse& state : drawn)
+    if (state.last.valid()) hashes.emplace(state.source, model->feed_hash(state.last));
+  for (const compile::StateUse& state : run) {
+    const auto it = hashes.find(state.source);
+    const ValueId last = state.last.valid() ? state.last : state.initial;
+    version->states.push_back(
+        {it != hashes.end() ? it->second : fused->feed_hash(last), state.kv_heads, state.head_dim});
+  }
+  version->model = std::move(model);
+  version->fused = std::move(fused);
+  return std::shared_ptr<const Version>(std::move(version));
+}
+
+Model::Model(std::shared_ptr<weights::WeightStore> weights, std::shared_ptr<const Version> version,
+             const Options& options)
+    : weights_(std::move(weights)), options_(options), version_(std::move(version)) {}
+
+std::shared_ptr<const Version> Model::version() const {
+  const std::scoped_lock lock(version_mutex_);
+  return version_;
+}
+
+void Model::set_version(std::shared_ptr<const Version> version) {
+  const std::scoped_lock lock(version_mutex_);
+  version_ = std::move(version);
+}
+
+bool Model::keeps_context(const Version& version, const Sequence& sequence) const {
+  const std::scoped_lock lock(kv_mutex);
+  return !kv_ || sequence.tokens.empty() || kv_->would_keep(version.states, sequence.kv);
+}
+
+Result<std::shared_ptr<const compile::Plan>> Model::plan(const Version& version,
+                                                         const compile::Bucket& bucket,
+                                                         kernels::ThreadTeam& team) {
+  compile::Options options;
+  options.bucket = bucket;
+  options.kv_dtype = options_.kv_dtype;
+  options.accuracy = options_.accuracy;
+  options.device = options_.device;
+  options.threads = options_.threads;
+  return plans_.get(version.fused, *weights_, team, options);
+}
+
+size_t Model::kv_bytes() const {
+  const std::scoped_lock lock(kv_mutex);
+  return kv_ ? kv_->bytes_committed() : 0;
+}
+
+Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
+  if (adopted_ == version) return {};
+  const std::scoped_lock lock(kv_mutex);
+  if (!kv_ || !kv_->adopt(version->states)) {
+    const int64_t pages = (options_.kv_tokens + KvCache::kPageTokens - 1) / KvCache::kPageTokens;
+    ORRERY_ASSIGN(kv_, KvCache::create(version->states, options_.kv_dtype, pages));
+  }
+  adopted_ = version;
+  return {};
+}
+
+}  // namespace orrery::runtime

@@ -1,0 +1,68 @@
+// One loaded model as the scheduler runs it: weights, the current graph version, its plans, its KV cache, its
+// profile.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/runtime/kv_cache.h"
+#include "engine/runtime/plan_cache.h"
+#include "engine/runtime/profiler.h"
+#include "engine/runtime/sequence.h"
+
+namespace orrery::runtime {
+
+/// A graph that can run, immutable. The model graph is the person's; the fused one is what passes made of it.
+struct Version {
+  graph::GraphVersion model, fused;
+  std::vector<StateLayout> states;  // by state index of the fused graph's plans
+};
+Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused);
+
+class Model {
+ public:
+  struct Options {
+    DType kv_dtype = DType::f16;
+    kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
+    kernels::DeviceKind device = kernels::DeviceKind::cpu;
+    int threads = 1;             // of the scheduler's team
+    int64_t context = 2048;      // tokens of one sequence at most
+    int64_t batch_tokens = 512;  // tokens of one step at most
+    int64_t kv_tokens = 8192;    // tokens of all sequences together at most
+  };
+  Model(std::shared_ptr<weights::WeightStore> weights, std::shared_ptr<const Version> version,
+        const Options& options);
+
+  const Options& options() const { return options_; }
+  weights::WeightStore& weights() const { return *weights_; }
+
+  /// The version that the next step adopts. Any thread.
+  std::shared_ptr<const Version> version() const;
+  void set_version(std::shared_ptr<const Version> version);
+  /// Whether a sequence keeps all its KV when this version is adopted. Any thread.
+  bool keeps_context(const Version& version, const Sequence& sequence) const;
+  /// The plan of a version for a bucket; compiled on the calling thread when it is not cached.
+  Result<std::shared_ptr<const compile::Plan>> plan(const Version& version, const compile::Bucket& bucket,
+                                                    kernels::ThreadTeam& team);
+  size_t kv_bytes() const;  // committed; any thread
+
+  /// Binds the KV cache to the version; makes a new one when the states do not fit. Scheduler's thread.
+  Result<void> adopt(const std::shared_ptr<const Version>& version);
+  KvCache* kv() { return kv_.get(); }  // null before the first adopt; under kv_mutex
+
+  Profiler profiler;
+  mutable std::mutex kv_mutex;  // the cache's tables and the sequences; never held while a step runs
+  uint64_t last_served = 0;     // scheduler's thread
+
+ private:
+  std::shared_ptr<weights::WeightStore> weights_;
+  Options options_;
+  PlanCache plans_;
+  mutable std::mutex version_mutex_;
+  std::shared_ptr<const Version> version_;
+  std::shared_ptr<const Version> adopted_;
+  std::unique_ptr<KvCache> kv_;
+};
+
+}  // namespace orrery::runtime

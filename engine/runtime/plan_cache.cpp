@@ -1,0 +1,41 @@
+#include "engine/runtime/plan_cache.h"
+
+namespace orrery::runtime {
+namespace {
+
+bool same_bucket(const compile::Bucket& a, const compile::Bucket& b) {
+  return a.min_tokens == b.min_tokens && a.max_tokens == b.max_tokens && a.max_outputs == b.max_outputs &&
+         a.max_sequences == b.max_sequences;
+}
+
+}  // namespace
+
+std::shared_ptr<const compile::Plan> PlanCache::find(const graph::GraphVersion& fused,
+                                                     const compile::Options& options) {
+  const std::scoped_lock lock(mutex_);
+  for (auto it = plans_.begin(); it != plans_.end(); ++it)
+    if ((*it)->graph == fused && same_bucket((*it)->options.bucket, options.bucket)) {
+      plans_.splice(plans_.begin(), plans_, it);
+      return plans_.front();
+    }
+  return nullptr;
+}
+
+Result<std::shared_ptr<const compile::Plan>> PlanCache::get(const graph::GraphVersion& fused,
+                                                            weights::WeightStore& weights,
+                                                            kernels::ThreadTeam& team,
+                                                            const compile::Options& options) {
+  if (auto plan = find(fused, options)) return plan;
+  ORRERY_ASSIGN(auto plan, compile::compile(fused, weights, team, options));
+  const std::scoped_lock lock(mutex_);
+  plans_.push_front(plan);
+  if (plans_.size() > limit_) plans_.pop_back();
+  return plan;
+}
+
+size_t PlanCache::size() const {
+  const std::scoped_lock lock(mutex_);
+  return plans_.size();
+}
+
+}  // namespace orrery::runtime

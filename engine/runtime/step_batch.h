@@ -1,0 +1,43 @@
+// The inputs of one token-packed step: rows of all sequences behind each other, no padding.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/compile/plan.h"
+
+namespace orrery::runtime {
+
+class StepBatch {
+ public:
+  void clear();
+  /// Appends a sequence's tokens, the first at `position`; after the step it is position + tokens long.
+  /// `pages` is empty for encoders. Returns the row of the first token.
+  int64_t add_sequence(std::span<const int32_t> tokens, int64_t position, std::span<const int32_t> pages);
+  /// Asks for the logits of a row. The request's `recent` must stay valid during the step. Returns the
+  /// output's index.
+  int64_t add_output(int64_t row, const kernels::Sample::Request& request);
+
+  int64_t tokens() const { return static_cast<int64_t>(token_ids_.size()); }
+  int64_t sequences() const { return static_cast<int64_t>(kv_lengths_.size()); }
+  int64_t outputs() const { return static_cast<int64_t>(requests_.size()); }
+  bool empty() const { return token_ids_.empty(); }
+  compile::Bucket bucket() const { return compile::bucket_for(tokens(), outputs(), sequences()); }
+  /// A step that brings one token a sequence.
+  bool is_decode() const { return tokens() == sequences(); }
+
+  /// Points the context at this batch; the page table is laid out here. Valid until the batch changes.
+  void fill(ops::StepContext& context);
+  const kernels::Sample::Choice& choice(int64_t output) const {
+    return choices_[static_cast<size_t>(output)];
+  }
+
+ private:
+  std::vector<int32_t> token_ids_, positions_, sequence_starts_{0}, kv_lengths_, output_rows_, page_table_;
+  std::vector<std::span<const int32_t>> pages_;
+  std::vector<kernels::Sample::Request> requests_;
+  std::vector<kernels::Sample::Choice> choices_;
+};
+
+}  // namespace orrery::runtime
