@@ -1,5 +1,5 @@
-// Chat templates: the subset of Jinja 2 that published templates use, as transformers renders it (trim_blocks and
-// lstrip_blocks on). Steps and output are bounded, so that no template runs without end.
+// Chat templates: the subset of Jinja 2 that published templates use, as transformers renders it (trim_blocks
+// and lstrip_blocks on). Steps and output are bounded, so that no template runs without end.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ class ChatTemplate {
  public:
   /// A syntax error names its line.
   static Result<ChatTemplate> parse(std::string_view source);
-  Result<std::string> render(const std::vector<Message>& messages, bool add_generation_prompt, std::string_view bos,
-                             std::string_view eos) const;
+  Result<std::string> render(const std::vector<Message>& messages, bool add_generation_prompt,
+                             std::string_view bos, std::string_view eos) const;
   /// Used when a model brings none: "role: content" lines.
   static ChatTemplate plain();
 

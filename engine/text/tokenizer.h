@@ -19,12 +19,14 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
   virtual std::string_view kind() const = 0;  // "byte-level BPE", "WordPiece"
   virtual int32_t vocabulary() const = 0;
-  /// The ids of a text; nothing trimmed. add_special: what the model adds around a text (BOS, CLS, SEP). Special tokens
-  /// that are written in the text ("<|im_start|>") become their ids when parse_special.
-  virtual std::vector<TokenId> encode(std::string_view text, bool add_special, bool parse_special = true) const = 0;
+  /// The ids of a text; nothing trimmed. add_special: what the model adds around a text (BOS, CLS, SEP).
+  /// Special tokens that are written in the text ("<|im_start|>") become their ids when parse_special.
+  virtual std::vector<TokenId> encode(std::string_view text, bool add_special,
+                                      bool parse_special = true) const = 0;
   /// The bytes that an id stands for in running text; may be part of a UTF-8 sequence. Empty for unknown ids.
   virtual std::string piece(TokenId id) const = 0;
-  /// As the reference decodes a whole sequence (WordPiece joins "##"); special tokens kept unless skip_special.
+  /// As the reference decodes a whole sequence (WordPiece joins "##"); special tokens kept unless
+  /// skip_special.
   virtual std::string decode(const std::vector<TokenId>& ids, bool skip_special = false) const = 0;
   virtual bool is_special(TokenId id) const = 0;
   /// The id of a token written exactly so, or -1.
@@ -42,8 +44,8 @@ Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& met
 /// From the text of a Hugging Face tokenizer.json: BPE with byte level, WordPiece with BertNormalizer.
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_json(std::string_view json);
 
-/// Joins pieces to text while they stream: holds back an incomplete UTF-8 sequence until it is whole; what can never
-/// become whole turns into U+FFFD.
+/// Joins pieces to text while they stream: holds back an incomplete UTF-8 sequence until it is whole; what
+/// can never become whole turns into U+FFFD.
 class StreamingDecoder {
  public:
   std::string push(std::string_view piece);  // the text that is whole now

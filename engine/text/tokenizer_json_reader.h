@@ -1,0 +1,22 @@
+// tokenizer.json as it streams by: the vocabulary and the merges go into flat lists, the small rest into a
+// tree. Nothing is built that the file did not pay for: nesting and the size of the tree are bounded.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace orrery::text {
+
+struct TokenizerJson {
+  std::vector<std::pair<std::string, int64_t>> vocabulary;  // model.vocab
+  std::vector<std::pair<std::string, std::string>> merges;  // model.merges, "a b" or ["a", "b"]
+  nlohmann::json rest;                                      // everything else
+};
+
+Result<TokenizerJson> read_tokenizer_json(std::string_view json);
+
+}  // namespace orrery::text

@@ -1,0 +1,186 @@
+#include "engine/text/unicode.h"
+
+#include <utf8proc.h>
+
+#include <cstdlib>
+
+namespace orrery::text {
+namespace {
+
+struct Lead {
+  int length;                       // 0: cannot start a sequence
+  uint8_t second_low, second_high;  // range of the second byte
+};
+
+Lead lead_of(uint8_t byte) {
+  if (byte < 0x80) return {1, 0, 0};
+  if (byte >= 0xC2 && byte <= 0xDF) return {2, 0x80, 0xBF};
+  if (byte == 0xE0) return {3, 0xA0, 0xBF};
+  if (byte == 0xED) return {3, 0x80, 0x9F};
+  if (byte >= 0xE1 && byte <= 0xEF) return {3, 0x80, 0xBF};
+  if (byte == 0xF0) return {4, 0x90, 0xBF};
+  if (byte >= 0xF1 && byte <= 0xF3) return {4, 0x80, 0xBF};
+  if (byte == 0xF4) return {4, 0x80, 0x8F};
+  return {0, 0, 0};
+}
+
+utf8proc_category_t category(char32_t value) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(value));
+}
+
+template <class Map>
+std::string map_code_points(std::string_view text, Map map) {
+  std::string result;
+  result.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const CodePoint point = code_point_at(text, i);
+    if (point.valid) {
+      map(result, point.value);
+    } else {
+      append_utf8(result, kReplacement);
+    }
+    i += point.bytes;
+  }
+  return result;
+}
+
+}  // namespace
+
+CodePoint code_point_at(std::string_view text, size_t position) {
+  const auto at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = at(position);
+  const Lead lead = lead_of(first);
+  if (lead.length == 1) return {first, 1, true};
+  if (lead.length == 0) return {};
+  char32_t value = first & (0x7FU >> lead.length);
+  for (uint32_t k = 1; k < static_cast<uint32_t>(lead.length); ++k) {
+    const uint8_t low = k == 1 ? lead.second_low : 0x80, high = k == 1 ? lead.second_high : 0xBF;
+    if (position + k >= text.size() || at(position + k) < low || at(position + k) > high)
+      return {kReplacement, k, false};
+    value = (value << 6) | (at(position + k) & 0x3FU);
+  }
+  return {value, static_cast<uint32_t>(lead.length), true};
+}
+
+size_t incomplete_tail(std::string_view text) {
+  for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const size_t position = text.size() - back;
+    const Lead lead = lead_of(static_cast<uint8_t>(text[position]));
+    if (lead.length == 0) continue;  // a continuation byte, or never valid
+    const CodePoint point = code_point_at(text, position);
+    return !point.valid && point.bytes == back && static_cast<size_t>(lead.length) > back ? back : 0;
+  }
+  return 0;
+}
+
+bool is_valid_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const CodePoint point = code_point_at(text, i);
+    if (!point.valid) return false;
+    i += point.bytes;
+  }
+  return true;
+}
+
+std::string replace_invalid(std::string_view text) {
+  return map_code_points(text, [](std::string& out, char32_t value) { append_utf8(out, value); });
+}
+
+void append_utf8(std::string& text, char32_t value) {
+  if (value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) value = kReplacement;
+  const auto put = [&](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+  if (value < 0x80) {
+    put(value);
+  } else if (value < 0x800) {
+    put(0xC0 | (value >> 6)), put(0x80 | (value & 0x3F));
+  } else if (value < 0x10000) {
+    put(0xE0 | (value >> 12)), put(0x80 | ((value >> 6) & 0x3F)), put(0x80 | (value & 0x3F));
+  } else {
+    put(0xF0 | (value >> 18)), put(0x80 | ((value >> 12) & 0x3F));
+    put(0x80 | ((value >> 6) & 0x3F)), put(0x80 | (value & 0x3F));
+  }
+}
+
+size_t count_code_points(std::string_view text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++count) i += code_point_at(text, i).bytes;
+  return count;
+}
+
+bool is_white_space(char32_t value) {
+  return (value >= 9 && value <= 13) || value == 0x20 || value == 0x85 || value == 0xA0 || value == 0x1680 ||
+         (value >= 0x2000 && value <= 0x200A) || value == 0x2028 || value == 0x2029 || value == 0x202F ||
+         value == 0x205F || value == 0x3000;
+}
+
+bool is_other(char32_t value) {
+  const auto kind = category(value);
+  return kind == UTF8PROC_CATEGORY_CC || kind == UTF8PROC_CATEGORY_CF || kind == UTF8PROC_CATEGORY_CO ||
+         kind == UTF8PROC_CATEGORY_CS;
+}
+
+bool is_punctuation(char32_t value) {
+  if (value < 0x80)
+    return (value >= 33 && value <= 47) || (value >= 58 && value <= 64) || (value >= 91 && value <= 96) ||
+           (value >= 123 && value <= 126);
+  const auto kind = category(value);
+  return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO;
+}
+
+bool is_nonspacing_mark(char32_t value) { return category(value) == UTF8PROC_CATEGORY_MN; }
+
+bool is_word_character(char32_t value) {
+  const auto kind = category(value);
+  return value == '_' || (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_ND);
+}
+
+bool is_cjk_ideograph(char32_t value) {
+  return (value >= 0x4E00 && value <= 0x9FFF) || (value >= 0x3400 && value <= 0x4DBF) ||
+         (value >= 0x20000 && value <= 0x2A6DF) || (value >= 0x2A700 && value <= 0x2B73F) ||
+         (value >= 0x2B740 && value <= 0x2B81F) || (value >= 0x2B920 && value <= 0x2CEAF) ||
+         (value >= 0xF900 && value <= 0xFAFF) || (value >= 0x2F800 && value <= 0x2FA1F);
+}
+
+std::string normalize(std::string_view text, NormalForm form) {
+  if (!is_valid_utf8(text)) return normalize(replace_invalid(text), form);
+  int options = UTF8PROC_STABLE;
+  const bool compose = form == NormalForm::nfc || form == NormalForm::nfkc;
+  options |= compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
+  if (form == NormalForm::nfkc || form == NormalForm::nfkd) options |= UTF8PROC_COMPAT;
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                   static_cast<utf8proc_ssize_t>(text.size()), &mapped,
+                                   static_cast<utf8proc_option_t>(options));
+  if (length < 0) return std::string(text);  // only out of memory is left; the text as it is stays usable
+  std::string result(reinterpret_cast<const char*>(mapped), static_cast<size_t>(length));
+  std::free(mapped);
+  return result;
+}
+
+std::string lowercase(std::string_view text) {
+  return map_code_points(text, [](std::string& out, char32_t value) {
+    if (value == 0x130) {  // the only code point whose lower case is two
+      out += "i\xCC\x87";
+    } else {
+      append_utf8(out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(value))));
+    }
+  });
+}
+
+std::string uppercase(std::string_view text) {
+  return map_code_points(text, [](std::string& out, char32_t value) {
+    if (value == 0xDF) {  // the common one of those whose upper case is two
+      out += "SS";
+    } else {
+      append_utf8(out, static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(value))));
+    }
+  });
+}
+
+std::string strip_nonspacing_marks(std::string_view text) {
+  return map_code_points(normalize(text, NormalForm::nfd), [](std::string& out, char32_t value) {
+    if (!is_nonspacing_mark(value)) append_utf8(out, value);
+  });
+}
+
+}  // namespace orrery::text

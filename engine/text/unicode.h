@@ -1,0 +1,48 @@
+// Unicode as the tokenizers need it: UTF-8 that is walked without ever reading past its end, categories,
+// normal forms.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery::text {
+
+inline constexpr char32_t kReplacement = 0xFFFD;
+
+struct CodePoint {
+  char32_t value = kReplacement;
+  uint32_t bytes =
+      1;  // how many bytes it takes; of an invalid sequence its longest well-formed start, at least 1
+  bool valid = false;
+};
+/// The code point at `position`, which must be below text.size(). Overlong forms, surrogates and values above
+/// U+10FFFF are invalid (Unicode 15, table 3-7).
+CodePoint code_point_at(std::string_view text, size_t position);
+/// Bytes at the end of `text` that start a sequence whose rest may still come: 0 to 3.
+size_t incomplete_tail(std::string_view text);
+
+bool is_valid_utf8(std::string_view text);
+/// Each invalid sequence becomes U+FFFD.
+std::string replace_invalid(std::string_view text);
+void append_utf8(std::string& text, char32_t value);
+size_t count_code_points(std::string_view text);
+
+bool is_white_space(char32_t value);      // property White_Space
+bool is_other(char32_t value);            // Cc, Cf, Co, Cs
+bool is_punctuation(char32_t value);      // P*, and all ASCII punctuation
+bool is_nonspacing_mark(char32_t value);  // Mn
+bool is_word_character(char32_t value);   // letter, mark, digit, underscore
+/// The CJK ideographs that BERT's normalizer puts spaces around.
+bool is_cjk_ideograph(char32_t value);
+
+enum class NormalForm : uint8_t { nfc, nfd, nfkc, nfkd };
+/// The text must be valid UTF-8; otherwise invalid sequences are replaced first.
+std::string normalize(std::string_view text, NormalForm form);
+/// Full lower-case mapping of each code point, without context or locale.
+std::string lowercase(std::string_view text);
+std::string uppercase(std::string_view text);
+std::string strip_nonspacing_marks(std::string_view text);  // NFD, then every Mn removed
+
+}  // namespace orrery::text

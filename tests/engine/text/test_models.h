@@ -1,0 +1,23 @@
+// What the tests of this folder share: the default models' tokenizers, golden files, and a small GGUF
+// metadata reader, so that these tests need no other library of the engine.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/text/tokenizer.h"
+
+namespace orrery::text::test {
+
+std::filesystem::path models_folder();
+std::string read_file(const std::filesystem::path& path);  // throws where it cannot be read
+nlohmann::json golden(const std::string& name);
+Metadata smollm2_metadata();
+const std::string& minilm_tokenizer_json();
+std::shared_ptr<const Tokenizer> smollm2();
+std::shared_ptr<const Tokenizer> minilm();
+std::string random_bytes(uint64_t seed, size_t count);
+std::string random_text(uint64_t seed, size_t code_points);  // valid UTF-8 of all planes and kinds
+
+}  // namespace orrery::text::test
