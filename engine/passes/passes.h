@@ -1,5 +1,6 @@
-// Graph to Graph rewrites before compiling. One file a pass; the manager times, can disable, verifies and snapshots each.
-// A pass keeps the id of a node that it does not touch; a fused node names its origins with their modelled shares.
+// Graph to Graph rewrites before compiling. One file a pass; the manager times, can disable, verifies and
+// snapshots each. A pass keeps the id of a node that it does not touch; a fused node names its origins with
+// their modelled shares.
 #pragma once
 
 #include <set>
@@ -24,7 +25,7 @@ std::span<const Pass> all_passes();
 
 struct Options {
   std::set<std::string, std::less<>> disabled;
-  bool fusion = true;   // false: only fold_constants and remove_dead_nodes
+  bool fusion = true;  // false: only fold_constants and remove_dead_nodes
   bool snapshots = false;
 };
 

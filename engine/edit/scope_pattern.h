@@ -1,0 +1,17 @@
+// Which scopes a person means: "layers.3", "layers.*", "layers.4-7", "layers.*.mlp".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace orrery::edit {
+
+/// The scopes and node paths that a pattern names, in the order of the graph. `*` is any one part between
+/// dots, `a-b` a number from a to b, both included. Refused: a pattern that names nothing, and a range whose
+/// ends are not there.
+Result<std::vector<std::string>> match_scopes(const graph::Graph& graph, std::string_view pattern);
+
+}  // namespace orrery::edit

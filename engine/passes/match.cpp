@@ -1,0 +1,67 @@
+#include "engine/passes/match.h"
+
+#include <algorithm>
+
+#include "engine/passes/rewrite.h"
+
+namespace orrery::passes {
+
+NodeId only_user(const graph::Graph& graph, ValueId value) {
+  const auto& outputs = graph.outputs();
+  const std::vector<graph::Use> users = graph.users(value);
+  if (users.size() != 1 || std::find(outputs.begin(), outputs.end(), value) != outputs.end()) return {};
+  return users.front().node;
+}
+
+const graph::Node* producer_of(const graph::Graph& graph, ValueId value, std::string_view op) {
+  const graph::Value* found = graph.find_value(value);
+  const graph::Node* node = found ? graph.find(found->producer) : nullptr;
+  return node && node->op->name == op ? node : nullptr;
+}
+
+bool is_plain_linear(const graph::Graph& graph, const graph::Node& node) {
+  if (node.op->name != "linear" || node.inputs.size() < 2) return false;
+  const auto* epilogue = attribute<std::string>(node, "epilogue");
+  if (epilogue && *epilogue != "none") return false;
+  return std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId input) {
+    return !input.valid() || graph.node(graph.value(input).producer).is_source();
+  });
+}
+
+std::string_view epilogue_of(const graph::Node& activation) {
+  const std::string_view op = activation.op->name;
+  if (op == "gelu") {
+    const auto* approximation = attribute<std::string>(activation, "approximation");
+    if (!approximation || *approximation == "none") return "gelu_erf";
+    return *approximation == "tanh" ? "gelu_tanh" : std::string_view();
+  }
+  for (const std::string_view same : {"silu", "relu", "tanh"})
+    if (op == same) return same;
+  return {};
+}
+
+std::optional<GateUp> match_gate_up(const graph::Graph& graph, const graph::Node& product) {
+  if (product.op->name != "mul" || product.inputs.size() != 2) return std::nullopt;
+  for (const size_t side : {0U, 1U}) {
+    const graph::Value& activated = graph.value(product.inputs[side]);
+    const graph::Node& activation = graph.node(activated.producer);
+    const std::string_view epilogue = epilogue_of(activation);
+    if (epilogue != "silu" && epilogue != "gelu_tanh") continue;
+    const graph::Node* gate = producer_of(graph, activation.inputs[0], "linear");
+    const graph::Node* up = producer_of(graph, product.inputs[1 - side], "linear");
+    if (!gate || !up || gate == up || !is_plain_linear(graph, *gate) || !is_plain_linear(graph, *up))
+      continue;
+    const bool same_place = gate->inputs[0] == up->inputs[0] && gate->scope == up->scope &&
+                            gate->scope == activation.scope && gate->scope == product.scope;
+    const bool same_type = graph.value(gate->outputs[0]).type == graph.value(up->outputs[0]).type;
+    const bool unseen = only_user(graph, gate->outputs[0]) == activation.id &&
+                        only_user(graph, activated.id) == product.id &&
+                        only_user(graph, up->outputs[0]) == product.id;
+    if (same_place && same_type && unseen)
+      return GateUp{gate->id, up->id, activation.id, product.id,
+                    epilogue == "silu" ? "silu_mul" : "gelu_tanh_mul"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace orrery::passes

@@ -1,0 +1,16 @@
+// The run functions of the passes, one a file; passes.cpp lists them with their names. Each returns how many
+// places it rewrote, and leaves a graph of the same meaning.
+#pragma once
+
+#include "engine/graph/graph.h"
+
+namespace orrery::passes {
+
+Result<int> fold_constants(graph::Graph& graph);
+Result<int> remove_dead_nodes(graph::Graph& graph);
+Result<int> fuse_residual_norm(graph::Graph& graph);
+Result<int> fuse_qkv(graph::Graph& graph);
+Result<int> fuse_gate_up(graph::Graph& graph);
+Result<int> fuse_bias_activation(graph::Graph& graph);
+
+}  // namespace orrery::passes
