@@ -13,12 +13,11 @@
 namespace orrery::kernels::ref {
 namespace {
 
+constexpr float kLargest = std::numeric_limits<float>::max();
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 /// NaN counts as -infinity; +infinity as the largest float, so that a softmax stays defined.
-float clean(float logit) {
-  return std::isnan(logit) ? kMinusInfinity : std::min(logit, std::numeric_limits<float>::max());
-}
+float clean(float logit) { return std::isnan(logit) ? kMinusInfinity : std::min(logit, kLargest); }
 
 struct Token {
   float logit;
@@ -40,12 +39,13 @@ std::vector<Token> sorted_tokens(const std::vector<float>& logits) {
 
 void penalise(const Sample::Request& request, std::vector<float>& logits) {
   const float penalty = request.params.repeat_penalty;
-  if (!(penalty > 0) || penalty == 1.0F) return;
+  if (!(penalty > 0) || !std::isfinite(penalty) || penalty == 1.0F) return;
   const std::set<int32_t> seen(request.recent, request.recent + request.recent_count);
   for (const int32_t id : seen) {
     if (id < 0 || id >= static_cast<int64_t>(logits.size())) continue;
     float& logit = logits[static_cast<size_t>(id)];
-    logit = clean(logit > 0 ? logit / penalty : logit * penalty);
+    if (logit == kMinusInfinity) continue;
+    logit = std::clamp(logit > 0 ? logit / penalty : logit * penalty, -kLargest, kLargest);
   }
 }
 

@@ -61,16 +61,20 @@ struct RopeTable {
   void (*rotate_half)(const RopeToken& token);
 };
 
+/// A token as one number, smaller for the better one: the float's bits in inverted order, then the id.
+using RankKey = uint64_t;
+
 /// Reductions of one row of logits, NaN as -infinity and +infinity as the largest float.
 struct ReduceTable {
-  /// The largest logit and the lowest id that has it; id -1 when no logit is finite.
-  int32_t (*argmax)(const float* logits, int64_t n, float* largest);
+  static constexpr int64_t kBlock = 128;
+  /// maxima[b] = the largest of block b (the last one is ragged); returns the largest of all.
+  float (*block_maxima)(const float* logits, int64_t n, float* maxima);
+  /// The lowest id whose logit is `wanted`, -1 when there is none.
+  int32_t (*find)(const float* logits, int64_t n, float wanted);
   /// Sum of e^((logit - largest) * inverse_temperature) in float64.
   double (*sum_exp)(const float* logits, int64_t n, float largest, float inverse_temperature);
-  /// Ids and logits of all logits >= threshold, in id order; returns their number, and stops counting at
-  /// `room`.
-  int64_t (*collect)(const float* logits, int64_t n, float threshold, int64_t room, int32_t* ids,
-                     float* values);
+  /// Keys of all logits >= threshold, in id order; returns their number.
+  int64_t (*collect)(const float* logits, int64_t n, float threshold, RankKey* keys);
 };
 
 namespace avx2 {

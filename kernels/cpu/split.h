@@ -1,0 +1,37 @@
+// How a row of cpu/ spreads its work over the team, and which machine it needs.
+#pragma once
+
+#include <string>
+
+#include "kernels/cpu/isa.h"
+#include "kernels/ref/reference.h"
+
+namespace orrery::kernels {
+
+/// Elements touched below which a dispatch costs more than it saves: about a microsecond of one core.
+constexpr int64_t kWorthSplitting = 8192;
+
+/// Calls body(begin, end, thread) for shares of [0, count) on the team's threads, or once for all of it on
+/// the calling thread (as thread 0) when count * cost, in elements touched, is small. Shares never change
+/// what an item computes.
+template <class Body>
+void split(const Launch& launch, int64_t count, int64_t cost, Body&& body) {
+  if (count <= 0) return;
+  if (launch.team == nullptr || launch.team->size() == 1 || count == 1 || count * cost < kWorthSplitting) {
+    body(int64_t{0}, count, 0);
+    return;
+  }
+  launch.team->run([&](int thread) {
+    const ThreadTeam::Range share = launch.team->share(count, thread);
+    if (share.begin < share.end) body(share.begin, share.end, thread);
+  });
+}
+
+/// `supports` of a row that takes every legal problem on machines with `isa`.
+template <Isa isa, class Problem>
+std::string legal_on(const Problem& problem) {
+  std::string reason = ref::legal(problem);
+  return reason.empty() && isa != Isa::baseline ? isa_refusal(isa) : reason;
+}
+
+}  // namespace orrery::kernels

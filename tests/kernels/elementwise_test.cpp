@@ -1,0 +1,142 @@
+#include "kernels/elementwise.h"
+
+#include <limits>
+
+#include "tests/kernels/row_testing.h"
+
+namespace orrery::kernels {
+namespace {
+
+using Function = Elementwise::Function;
+using testing::random_floats;
+
+constexpr Function kAll[] = {Function::silu,    Function::gelu_erf,      Function::gelu_tanh,
+                             Function::relu,    Function::tanh,          Function::add,
+                             Function::mul,     Function::silu_mul,      Function::scale,
+                             Function::softmax, Function::gelu_tanh_mul, Function::l2_normalise};
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+std::vector<float> run(const Row<Elementwise>& row, Elementwise::Args args, const std::vector<float>& a,
+                       const std::vector<float>& b) {
+  std::vector<float> dst = a;  // in place, as plans do
+  args.a = dst.data();
+  args.b = b.data();
+  args.dst = dst.data();
+  testing::run_row(row, {args.function, args.cols, args.broadcast}, args);
+  return dst;
+}
+
+TEST(Elementwise, rows_agree_with_the_reference) {
+  for (const Function function : kAll) {
+    for (const int64_t cols : testing::kOddSizes) {
+      for (const int64_t tokens : {int64_t{1}, int64_t{5}, int64_t{37}}) {
+        const auto size = static_cast<size_t>(tokens * cols);
+        const std::vector<float> a = random_floats(size, 5, 4.0F);
+        const std::vector<float> b = random_floats(size, 6);
+        const Elementwise::Args args{.function = function, .tokens = tokens, .cols = cols, .factor = 0.37F};
+        const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, b);
+        testing::each_fast_row(elementwise_rows(), {function, cols, false}, [&](const Row<Elementwise>& row) {
+          EXPECT_LT(testing::relative_error(run(row, args, a, b), expected), 1e-6)
+              << static_cast<int>(function) << ": " << tokens << " x " << cols;
+        });
+      }
+    }
+  }
+}
+
+TEST(Elementwise, broadcast_uses_one_row_for_all) {
+  for (const Function function : {Function::add, Function::mul}) {
+    const int64_t tokens = 61;
+    const int64_t cols = 301;
+    const std::vector<float> a = random_floats(tokens * cols, 7);
+    const std::vector<float> b = random_floats(cols, 8);
+    const Elementwise::Args args{.function = function, .tokens = tokens, .cols = cols, .broadcast = true};
+    const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, b);
+    EXPECT_EQ(expected[7 * cols + 3],
+              function == Function::add ? a[7 * cols + 3] + b[3] : a[7 * cols + 3] * b[3]);
+    testing::each_fast_row(elementwise_rows(), {function, cols, true},
+                           [&](const Row<Elementwise>& row) { EXPECT_EQ(run(row, args, a, b), expected); });
+  }
+  for (const Row<Elementwise>& row : elementwise_rows())
+    EXPECT_NE(row.supports({Function::silu, 8, true}), "");
+}
+
+/// Relative error of each element where the result is a normal float, over a fine sweep.
+void expect_pointwise(Function function, float low, float high, double tolerance) {
+  constexpr int64_t kCount = 400'001;
+  std::vector<float> a(kCount);
+  for (int64_t i = 0; i < kCount; ++i) {
+    a[static_cast<size_t>(i)] = low + (high - low) * static_cast<float>(i) / static_cast<float>(kCount - 1);
+  }
+  const Elementwise::Args args{.function = function, .tokens = 1, .cols = kCount};
+  const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, a);
+  testing::each_fast_row(elementwise_rows(), {function, kCount, false}, [&](const Row<Elementwise>& row) {
+    const std::vector<float> actual = run(row, args, a, a);
+    double worst = 0;
+    float where = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (std::abs(expected[i]) < 1e-30F) continue;
+      const double error = std::abs((static_cast<double>(actual[i]) - expected[i]) / expected[i]);
+      if (error > worst) where = a[i];
+      worst = std::max(worst, error);
+    }
+    EXPECT_LT(worst, tolerance) << static_cast<int>(function) << " at " << where;
+  });
+}
+
+TEST(Elementwise, functions_are_accurate_to_the_last_bits_on_their_whole_range) {
+  expect_pointwise(Function::silu, -80.0F, 100.0F, 4e-7);
+  expect_pointwise(Function::gelu_erf, -11.0F, 20.0F, 1e-6);
+  expect_pointwise(Function::gelu_tanh, -8.0F, 20.0F, 1e-5);  // e^-2u carries the roundings of 2u, up to 50
+  expect_pointwise(Function::tanh, -12.0F, 12.0F, 4e-7);
+  expect_pointwise(Function::tanh, -0.01F, 0.01F, 4e-7);
+}
+
+TEST(Elementwise, extremes_stay_defined) {
+  const std::vector<float> a = {kInfinity, 1e30F, 200.0F, 0.0F, -200.0F, -1e30F, std::nanf("")};
+  const std::vector<float> ends = {kInfinity, 1e30F, 200.0F, 0.0F, 0.0F, 0.0F};
+  for (const Function function : {Function::silu, Function::gelu_erf, Function::gelu_tanh, Function::relu}) {
+    const Elementwise::Args args{.function = function, .tokens = 1, .cols = 7};
+    testing::each_fast_row(elementwise_rows(), {function, 7, false}, [&](const Row<Elementwise>& row) {
+      const std::vector<float> dst = run(row, args, a, a);
+      for (size_t i = 1; i < ends.size(); ++i) {
+        EXPECT_FLOAT_EQ(dst[i], ends[i]) << static_cast<int>(function) << " of " << a[i];
+      }
+      EXPECT_TRUE(std::isnan(dst[6])) << static_cast<int>(function);
+    });
+  }
+}
+
+// softmax((x, 0)) = 1 / (1 + e^-x) shows exp through the rows: each weight against std::exp.
+TEST(Elementwise, softmax_exponentials_are_within_two_ten_millionths) {
+  constexpr int64_t kRows = 200'000;
+  std::vector<float> a(2 * kRows, 0.0F);
+  for (int64_t i = 0; i < kRows; ++i) a[static_cast<size_t>(2 * i)] = -87.0F * static_cast<float>(i) / kRows;
+  const Elementwise::Args args{.function = Function::softmax, .tokens = kRows, .cols = 2};
+  testing::each_fast_row(elementwise_rows(), {Function::softmax, 2, false}, [&](const Row<Elementwise>& row) {
+    const std::vector<float> dst = run(row, args, a, a);
+    double worst = 0;
+    for (size_t i = 0; i < a.size(); i += 2) {
+      const double expected =
+          std::exp(static_cast<double>(a[i])) / (1.0 + std::exp(static_cast<double>(a[i])));
+      worst = std::max(worst, std::abs(dst[i] - expected) / expected);
+    }
+    EXPECT_LT(worst, 3e-7);  // exp 2e-7 and the rounding of sum and quotient
+  });
+}
+
+TEST(Elementwise, softmax_of_masked_rows) {
+  const std::vector<float> a = {-kInfinity, 1.0F,       -kInfinity, 1.0F, -kInfinity, -kInfinity,
+                                -kInfinity, -kInfinity, 0.0F,       0.0F, -1e9F,      -kInfinity,
+                                88.0F,      -120.0F,    -1e30F,     87.0F};
+  const Elementwise::Args args{.function = Function::softmax, .tokens = 4, .cols = 4};
+  const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, a);
+  EXPECT_EQ(std::vector<float>(expected.begin(), expected.begin() + 8),
+            (std::vector<float>{0, .5F, 0, .5F, 0, 0, 0, 0}));
+  testing::each_fast_row(elementwise_rows(), {Function::softmax, 4, false}, [&](const Row<Elementwise>& row) {
+    EXPECT_LT(testing::relative_error(run(row, args, a, a), expected), 3e-7);
+  });
+}
+
+}  // namespace
+}  // namespace orrery::kernels

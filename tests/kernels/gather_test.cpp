@@ -1,0 +1,54 @@
+#include "kernels/gather.h"
+
+#include "tests/kernels/row_testing.h"
+
+namespace orrery::kernels {
+namespace {
+
+using Kind = Gather::Kind;
+using testing::random_floats;
+
+TEST(Gather, rows_agree_with_the_reference) {
+  const std::vector<int32_t> starts = {0, 5, 5, 6, 203, 300};  // the second sequence is empty
+  const std::vector<int32_t> index = {299, 0, 7, 7, 150};
+  for (const int64_t cols : testing::kOddSizes) {
+    const std::vector<float> src = random_floats(static_cast<size_t>(300 * cols), 21);
+    for (const Kind kind : {Kind::rows, Kind::mean, Kind::first, Kind::last}) {
+      const auto run = [&](const Row<Gather>& row) {
+        std::vector<float> dst(static_cast<size_t>(5 * cols), -1.0F);
+        testing::run_row(row, {kind, cols},
+                         {.kind = kind,
+                          .src = src.data(),
+                          .index = index.data(),
+                          .sequence_starts = starts.data(),
+                          .dst = dst.data(),
+                          .count = 5,
+                          .cols = cols});
+        return dst;
+      };
+      const std::vector<float> expected = run(testing::reference_of(gather_rows()));
+      testing::each_fast_row(gather_rows(), {kind, cols}, [&](const Row<Gather>& row) {
+        EXPECT_LT(testing::relative_error(run(row), expected), 2e-7) << static_cast<int>(kind) << " " << cols;
+      });
+    }
+  }
+}
+
+TEST(Gather, picks_what_its_name_says) {
+  const float src[] = {1, 2, 3, 4, 5, 6};  // 3 rows of 2
+  const int32_t starts[] = {0, 3, 3};
+  for (const Row<Gather>& row : gather_rows()) {
+    const auto run = [&](Kind kind) {
+      std::vector<float> dst(4, -1.0F);
+      row.run({.kind = kind, .src = src, .sequence_starts = starts, .dst = dst.data(), .count = 2, .cols = 2},
+              {});
+      return dst;
+    };
+    EXPECT_EQ(run(Kind::mean), (std::vector<float>{3, 4, 0, 0}));
+    EXPECT_EQ(run(Kind::first), (std::vector<float>{1, 2, 0, 0}));
+    EXPECT_EQ(run(Kind::last), (std::vector<float>{5, 6, 0, 0}));
+  }
+}
+
+}  // namespace
+}  // namespace orrery::kernels

@@ -1,0 +1,96 @@
+#include "kernels/rope.h"
+
+#include "tests/kernels/row_testing.h"
+
+namespace orrery::kernels {
+namespace {
+
+using testing::random_floats;
+
+struct Case {
+  Rope::Style style;
+  int64_t tokens, heads, head_dim, rope_dims;
+  bool factors, in_place;
+};
+
+std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_position) {
+  const int64_t stride = c.heads * c.head_dim + 5;
+  std::vector<float> src = random_floats(static_cast<size_t>(c.tokens * stride), 11);
+  std::vector<float> dst(src.size(), -7.0F);
+  if (c.in_place) dst = src;
+  std::vector<int32_t> positions;
+  for (int64_t t = 0; t < c.tokens; ++t) positions.push_back(first_position + static_cast<int32_t>(3 * t));
+  std::vector<float> factors = random_floats(static_cast<size_t>(c.rope_dims / 2), 12);
+  for (float& factor : factors) factor = 1.0F + std::abs(factor);
+  const Rope::Args args{.style = c.style,
+                        .src = c.in_place ? dst.data() : src.data(),
+                        .dst = dst.data(),
+                        .src_stride = stride,
+                        .dst_stride = stride,
+                        .positions = positions.data(),
+                        .tokens = c.tokens,
+                        .heads = c.heads,
+                        .head_dim = c.head_dim,
+                        .rope_dims = c.rope_dims,
+                        .base = 100000.0F,
+                        .frequency_scale = 0.5F,
+                        .frequency_factors = c.factors ? factors.data() : nullptr};
+  testing::run_row(row, {c.style, c.head_dim, c.rope_dims}, args);
+  return dst;
+}
+
+TEST(Rope, rows_agree_with_the_reference) {
+  constexpr std::pair<int64_t, int64_t> kDims[] = {{2, 2},   {8, 6},     {32, 32},   {64, 64}, {64, 16},
+                                                   {80, 34}, {128, 128}, {100, 100}, {64, 0}};
+  for (const Rope::Style style : {Rope::Style::interleaved, Rope::Style::half}) {
+    for (const auto& [head_dim, rope_dims] : kDims) {
+      for (const int64_t tokens : {int64_t{1}, int64_t{41}}) {
+        for (const int32_t position : {0, 1000, 131'000}) {
+          const Case c{style, tokens, 5, head_dim, rope_dims, tokens > 1, position == 1000};
+          const std::vector<float> expected = run(testing::reference_of(rope_rows()), c, position);
+          testing::each_fast_row(rope_rows(), {style, head_dim, rope_dims}, [&](const Row<Rope>& row) {
+            EXPECT_LT(testing::relative_error(run(row, c, position), expected), 1e-6)
+                << head_dim << "/" << rope_dims << " at " << position;
+          });
+        }
+      }
+    }
+  }
+}
+
+TEST(Rope, quarter_turns_keep_their_signs) {
+  // base 1 and frequency pi / 2 a position: each step of position is a quarter turn of (x, y).
+  const float expected[4][2] = {{3, 4}, {-4, 3}, {-3, -4}, {4, -3}};
+  for (const Row<Rope>& row : rope_rows()) {
+    if (!row.supports({Rope::Style::interleaved, 2, 2}).empty()) continue;
+    for (int32_t position = 0; position < 9; ++position) {
+      const float src[2] = {3, 4};
+      float dst[2];
+      Rope::Args args{.src = src,
+                      .dst = dst,
+                      .src_stride = 2,
+                      .dst_stride = 2,
+                      .positions = &position,
+                      .tokens = 1,
+                      .heads = 1,
+                      .head_dim = 2,
+                      .rope_dims = 2,
+                      .base = 1.0F,
+                      .frequency_scale = 1.57079633F};
+      row.run(args, {});
+      EXPECT_NEAR(dst[0], expected[position % 4][0], 2e-6) << row.name << " " << position;
+      EXPECT_NEAR(dst[1], expected[position % 4][1], 2e-6) << row.name << " " << position;
+    }
+  }
+}
+
+TEST(Rope, refuses_what_it_cannot_rotate) {
+  const Row<Rope>& reference = testing::reference_of(rope_rows());
+  EXPECT_NE(reference.supports({Rope::Style::half, 64, 63}), "");
+  EXPECT_NE(reference.supports({Rope::Style::half, 64, 66}), "");
+  EXPECT_EQ(reference.supports({Rope::Style::half, 2048, 2048}), "");
+  EXPECT_NE(rope_rows().front().supports({Rope::Style::half, 2048, 2048}), "");
+}
+
+}  // namespace
+}  // namespace orrery::kernels
