@@ -18,14 +18,15 @@ struct BuiltModel {
   Task task = Task::generate;
   int64_t context_length = 0;
   int64_t layers = 0, width = 0, heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
-  std::vector<std::string> labels;  // classify
-  bool normalised = false;          // embed: vectors have unit length
+  std::vector<std::string> labels = {};  // classify
+  bool normalised = false;               // embed: vectors have unit length
 };
 
-/// Graph of a generator: inputs token_ids, positions, output_rows; outputs: the sample node's tokens i32[outputs], the
-/// logits f32[outputs, vocabulary], then the final states. The rows of output_rows are gathered before the last norm.
-/// Graph of an encoder: outputs one value f32[sequences, width or labels] (logits for classify).
-/// Scopes: "embed", "layers.N.attention", "layers.N.mlp", "output", "sampler"; node names as the field says them.
+/// Graph of a generator: inputs token_ids, positions, output_rows; outputs: the sample node's tokens
+/// i32[outputs], the logits f32[outputs, vocabulary], then the final states. The rows of output_rows are
+/// gathered before the last norm. Graph of an encoder: outputs one value f32[sequences, width or labels]
+/// (logits for classify). Scopes: "embed", "layers.N.attention", "layers.N.mlp", "output", "sampler"; node
+/// names as the field says them.
 struct Architecture {
   std::string_view name;  // general.architecture / model_type
   Result<BuiltModel> (*build)(const io::ModelFile& file, const io::Adapter* adapter);

@@ -1,0 +1,110 @@
+#include "engine/models/graph_builder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace orrery::models {
+
+GraphBuilder::GraphBuilder(const io::ModelFile& file, const io::Adapter* adapter)
+    : file_(file), adapter_(adapter), graph_(ops::registry()) {
+  for (const io::Tensor& tensor : file.tensors)
+    unprefixed_.emplace(io::without_encoder_prefix(tensor.name), &tensor);
+}
+
+ValueId GraphBuilder::add_node(graph::Graph::NewNode node) {
+  if (failed()) return {};
+  auto added = graph_.add_node(std::move(node));
+  if (added) return graph_.node(*added).outputs.front();
+  Error error = std::move(added).error();
+  error.where = error.where.empty() ? file_.path.string() : file_.path.string() + ", " + error.where;
+  refuse(std::move(error));
+  return {};
+}
+
+ValueId GraphBuilder::input(std::string_view name) {
+  if (const auto made = inputs_.find(name); made != inputs_.end()) return made->second;
+  const ValueId value = add_node({"input", "", std::string(name), {{"name", std::string(name)}}, {}, {}, {}});
+  return inputs_[std::string(name)] = value;
+}
+
+ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
+                             const std::vector<int64_t>& shape) {
+  if (failed()) return {};
+  const auto found = find(tensor);
+  if (!found) {
+    refuse({ErrorCode::corrupt_file, fmt::format("The file has no tensor {}", tensor), file_.path.string(),
+            fmt::format("Its metadata ask for it as {}.{}: the file is cut short, or its metadata belong to "
+                        "another model",
+                        scope_, name)});
+    return {};
+  }
+  if (*found->shape != shape) {
+    refuse({ErrorCode::shape_mismatch,
+            fmt::format("The tensor {} is [{}], but the metadata ask for [{}]", found->name,
+                        fmt::join(*found->shape, ", "), fmt::join(shape, ", ")),
+            file_.path.string(),
+            fmt::format("It would be {}.{}: the metadata belong to another model", scope_, name)});
+    return {};
+  }
+  if (const auto made = weights_.find(found->name); made != weights_.end()) return made->second;
+  const ValueId value = add_node(
+      {"weight",
+       scope_,
+       name,
+       {{"tensor", found->name}, {"dtype", std::string(name_of(found->dtype))}, {"shape", *found->shape}},
+       {},
+       {},
+       {}});
+  return weights_[found->name] = value;
+}
+
+ValueId GraphBuilder::state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim) {
+  return add_node(
+      {"state",
+       scope_,
+       name,
+       {{"name", scope_ + "." + name}, {"layer", layer}, {"kv_heads", kv_heads}, {"head_dim", head_dim}},
+       {},
+       {},
+       {}});
+}
+
+ValueId GraphBuilder::add(const std::string& op, const std::string& name, std::vector<ValueId> inputs,
+                          graph::Attributes attributes) {
+  return add_node({op, scope_, name, std::move(attributes), std::move(inputs), {}, {}});
+}
+
+ValueId GraphBuilder::linear(ValueId src, const Linear& linear) {
+  const ValueId matrix =
+      weight(linear.name + ".weight", linear.tensor + ".weight", {linear.rows, linear.cols});
+  const bool biased = has(linear.tensor + ".bias");
+  const ValueId bias =
+      biased ? weight(linear.name + ".bias", linear.tensor + ".bias", {linear.rows}) : ValueId{};
+  return add("linear", linear.name, {src, matrix, bias});
+}
+
+std::optional<GraphBuilder::Found> GraphBuilder::find(const std::string& tensor) const {
+  const std::string_view short_name = io::without_encoder_prefix(tensor);
+  const io::Tensor* base = file_.find(tensor);
+  if (const auto found = unprefixed_.find(short_name); !base && found != unprefixed_.end())
+    base = found->second;
+  if (adapter_) {
+    for (const io::Tensor& whole : adapter_->whole)
+      if (whole.name == short_name) return Found{base ? base->name : whole.name, whole.dtype, &whole.shape};
+    for (const io::Adapter::LowRank& low_rank : adapter_->low_rank)
+      if (base && low_rank.target == short_name) return Found{base->name, DType::f32, &base->shape};
+  }
+  return base ? std::optional(Found{base->name, base->dtype, &base->shape}) : std::nullopt;
+}
+
+void GraphBuilder::refuse(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+Result<graph::Graph> GraphBuilder::finish(std::vector<ValueId> outputs) {
+  if (error_) return *error_;
+  graph_.set_outputs(std::move(outputs));
+  return std::move(graph_);
+}
+
+}  // namespace orrery::models

@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include "engine/models/architectures.h"
+
+namespace orrery::models {
+
+std::span<const Architecture> architectures() {
+  static constexpr Architecture kArchitectures[] = {
+      {"llama", build_llama},
+      {"bert", build_bert},
+  };
+  return kArchitectures;
+}
+
+Result<BuiltModel> build(const io::ModelFile& file, const io::Adapter* adapter) {
+  std::string known;
+  for (const Architecture& architecture : architectures()) {
+    if (architecture.name != file.architecture) {
+      (known += known.empty() ? "" : ", ") += architecture.name;
+      continue;
+    }
+    if (adapter) ORRERY_TRY(io::check_adapter(file, *adapter));
+    return architecture.build(file, adapter);
+  }
+  return Error{ErrorCode::unsupported,
+               file.architecture.empty()
+                   ? std::string("The file does not say what architecture it holds")
+                   : fmt::format("The architecture {:?} is not known", file.architecture),
+               file.path.string(), "Models of these architectures can be opened: " + known};
+}
+
+}  // namespace orrery::models
