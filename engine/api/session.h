@@ -1,5 +1,6 @@
-// The facade: one loaded model that can be looked at, run, edited and measured. All methods may be called from any thread;
-// those that run the model block the caller (use a job thread) and are served by the device scheduler in turn.
+// The facade: one loaded model that can be looked at, run, edited and measured. All methods may be called
+// from any thread; those that run the model block the caller (use a job thread) and are served by the device
+// scheduler in turn.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@ namespace orrery::api {
 
 class Session {
  public:
-  /// Opens, builds and compiles. Progress stages are sentences for the person ("Reading SmolLM2-135M-Instruct").
+  /// Opens, builds and compiles. Progress stages are sentences for the person ("Reading
+  /// SmolLM2-135M-Instruct").
   static Result<std::shared_ptr<Session>> open(const OpenOptions& options, const ProgressCallback& progress,
                                                std::stop_token stop);
   virtual ~Session() = default;
@@ -25,7 +27,7 @@ class Session {
   virtual graph::GraphVersion fused_graph() const = 0;
   virtual Result<PlanReport> plan(Phase phase) = 0;
   virtual Result<EditRecord> apply(const edit::Edit& edit) = 0;  // the next run uses it, no reload
-  virtual Result<EditRecord> undo() = 0;  // not_found when there is nothing to undo
+  virtual Result<EditRecord> undo() = 0;                         // not_found when there is nothing to undo
   virtual Result<EditRecord> redo() = 0;
   virtual std::vector<EditRecord> edits() const = 0;  // applied, oldest first
   virtual std::vector<edit::Edit> recipe() const = 0;
@@ -38,11 +40,14 @@ class Session {
   virtual Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const = 0;
 
   // Runs.
-  virtual Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events, std::stop_token stop) = 0;
+  virtual Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events,
+                                  std::stop_token stop) = 0;
   virtual Result<ScoreResult> score(std::string_view text, int top, std::stop_token stop) = 0;
   virtual Result<std::vector<Classification>> classify(const std::vector<std::string>& texts,
-                                                       const ClassifyCallback& on_result, std::stop_token stop) = 0;
-  virtual Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts, std::stop_token stop) = 0;
+                                                       const ClassifyCallback& on_result,
+                                                       std::stop_token stop) = 0;
+  virtual Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts,
+                                               std::stop_token stop) = 0;
   virtual Result<BenchResult> bench(const BenchOptions& options, const ProgressCallback& progress,
                                     std::stop_token stop) = 0;
 

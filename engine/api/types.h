@@ -21,12 +21,12 @@ struct OpenOptions {
   std::string adapter;  // PEFT folder; empty: none
   std::string recipe;   // JSON file; empty: none
   std::string device = "cpu";
-  int threads = 0;             // 0: the cores this process may run on
-  int64_t context = 0;         // 0: the model's own, at most 8192
+  int threads = 0;              // 0: the cores this process may run on
+  int64_t context = 0;          // 0: the model's own, at most 8192
   std::string kv_type = "f16";  // f16, bf16, f32
-  int64_t batch_tokens = 512;  // tokens of one step at most
+  int64_t batch_tokens = 512;   // tokens of one step at most
   bool fusion = true;
-  bool exact = false;          // float32 arithmetic throughout
+  bool exact = false;  // float32 arithmetic throughout
 };
 
 struct TensorRow {
@@ -71,7 +71,7 @@ struct ChatRequest {
   std::string raw;                // a raw prompt, no template, when messages is empty
   int64_t max_tokens = 512;
   SamplingOptions sampling;
-  int logprobs = 0;  // top N of each token, at most 20
+  int logprobs = 0;               // top N of each token, at most 20
   std::vector<std::string> stop;  // texts that end the reply
 };
 
@@ -83,8 +83,8 @@ struct TokenAlternative {
 
 struct TokenEvent {
   int32_t id = 0;
-  std::string piece;   // bytes
-  std::string text;    // whole UTF-8 text that is ready now; may be empty
+  std::string piece;  // bytes
+  std::string text;   // whole UTF-8 text that is ready now; may be empty
   float logprob = 0;
   std::vector<TokenAlternative> top;
   double step_ms = 0;  // this token's decode step; the first token: the prefill
@@ -165,7 +165,8 @@ struct PlanReport {
   double compile_ms = 0;
 };
 
-/// Time of one node of the model graph (estimated: a fused node's time shared out) or of the fused graph (measured).
+/// Time of one node of the model graph (estimated: a fused node's time shared out) or of the fused graph
+/// (measured).
 struct NodeTiming {
   NodeId node;
   double mean_us = 0, p50_us = 0, p95_us = 0, bytes = 0, flops = 0;
@@ -191,8 +192,8 @@ struct DerivedWeight {
 };
 
 struct EditRecord {
-  std::string name;  // "bypass layers.3"
-  std::string words;  // "bypass scope=layers.3"
+  std::string name;     // "bypass layers.3"
+  std::string words;    // "bypass scope=layers.3"
   bool kv_kept = true;  // false: the context is read again at the next message
 };
 

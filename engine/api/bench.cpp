@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "engine/api/guard.h"
+#include "engine/api/session_impl.h"
+
+namespace orrery::api {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Sequences = std::vector<std::shared_ptr<runtime::Sequence>>;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double mean = 0, squares = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+/// Runs the parts of a bench; each repeat with fresh sequences.
+class Bench {
+ public:
+  Bench(const generate::Engine& engine, int64_t vocabulary, const BenchOptions& options,
+        const ProgressCallback& progress, std::stop_token stop)
+      : engine_(engine),
+        vocabulary_(vocabulary),
+        options_(options),
+        progress_(progress),
+        stop_(std::move(stop)) {}
+
+  /// Repeats `once`, which returns the seconds of what is timed; the first, a warm-up, does not count.
+  template <class Once>
+  Result<std::vector<double>> repeat(std::string_view stage, Once&& once) {
+    std::vector<double> seconds;
+    for (int i = 0; i <= options_.repeats; ++i) {
+      if (stop_.stop_requested()) return cancelled_error();
+      if (progress_) progress_(stage, static_cast<uint64_t>(i), static_cast<uint64_t>(options_.repeats + 1));
+      ORRERY_ASSIGN(const double time, once());
+      if (i > 0) seconds.push_back(time);
+    }
+    return seconds;
+  }
+
+  Result<double> prefill() {
+    Sequences sequences = fresh();
+    if (options_.depth > 0) ORRERY_TRY(drop(extend(sequences, options_.depth, 1)));
+    return extend(sequences, options_.prompt, 1);
+  }
+
+  Result<double> decode() {
+    Sequences sequences = fresh();
+    ORRERY_TRY(drop(extend(sequences, std::max<int64_t>(options_.depth, 1), 1)));
+    return extend(sequences, 0, options_.gen);
+  }
+
+  Result<double> encode() {
+    runtime::EncodeRequest request;
+    for (int64_t i = 0; i < options_.batch; ++i) request.texts.push_back(random_tokens(options_.tokens));
+    request.on_result = [](size_t, std::span<const float>, double) { return true; };
+    request.stop = stop_;
+    const auto start = Clock::now();
+    const auto done = engine_.scheduler.encode(engine_.model, std::move(request)).get();
+    if (!done.ok()) return done.error();
+    return seconds_since(start);
+  }
+
+ private:
+  Sequences fresh() {
+    Sequences sequences;
+    for (int64_t i = 0; i < options_.batch; ++i)
+      sequences.push_back(runtime::DeviceScheduler::new_sequence(engine_.model));
+    return sequences;
+  }
+
+  std::vector<int32_t> random_tokens(int64_t count) {
+    std::vector<int32_t> tokens;
+    for (int64_t i = 0; i < count; ++i) {
+      state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
+      tokens.push_back(
+          static_cast<int32_t>((state_ >> 33) % static_cast<uint64_t>(std::max<int64_t>(vocabulary_, 1))));
+    }
+    return tokens;
+  }
+
+  /// Adds `read` tokens to every sequence and writes `write` tokens; all of them at once. The seconds it
+  /// took.
+  Result<double> extend(const Sequences& sequences, int64_t read, int64_t write) {
+    std::vector<runtime::DecodeRequest> requests;
+    for (const auto& sequence : sequences) {
+      runtime::DecodeRequest request;
+      request.tokens = sequence->tokens;  // idle: nothing changes it
+      const std::vector<int32_t> more = random_tokens(read);
+      request.tokens.insert(request.tokens.end(), more.begin(), more.end());
+      request.sampling.temperature = 0;
+      request.on_token = [left = write](const runtime::TokenStep&) mutable { return --left > 0; };
+      request.stop = stop_;
+      requests.push_back(std::move(request));
+    }
+    std::vector<std::future<Result<runtime::DecodeOutcome>>> futures;
+    const auto start = Clock::now();
+    for (size_t i = 0; i < sequences.size(); ++i)
+      futures.push_back(engine_.scheduler.decode(engine_.model, sequences[i], std::move(requests[i])));
+    std::vector<Result<runtime::DecodeOutcome>> outcomes;
+    for (auto& future : futures) outcomes.push_back(future.get());
+    const double seconds = seconds_since(start);
+    for (const auto& outcome : outcomes) {
+      if (!outcome.ok()) return outcome.error();
+      if (outcome.value().end == runtime::DecodeOutcome::End::cancelled) return cancelled_error();
+    }
+    return seconds;
+  }
+
+  static Result<void> drop(const Result<double>& result) {
+    if (!result.ok()) return result.error();
+    return {};
+  }
+
+  generate::Engine engine_;
+  int64_t vocabulary_;
+  const BenchOptions& options_;
+  const ProgressCallback& progress_;
+  std::stop_token stop_;
+  uint64_t state_ = 42;
+};
+
+Rate rate_of(int64_t tokens, const std::vector<double>& seconds) {
+  std::vector<double> rates;
+  for (const double time : seconds) rates.push_back(static_cast<double>(tokens) / time);
+  return {tokens, median(rates), deviation(rates)};
+}
+
+Result<void> check(const BenchOptions& options) {
+  const bool legal = options.prompt >= 0 && options.gen >= 0 && options.depth >= 0 && options.batch >= 1 &&
+                     options.batch <= 4096 && options.tokens >= 1 && options.repeats >= 1 &&
+                     options.repeats <= 10000;
+  if (legal) return {};
+  return Error{ErrorCode::invalid_argument, "The sizes of the bench are out of range", "bench",
+               "prompt, gen and depth are 0 or more; batch, tokens and repeats 1 or more"};
+}
+
+}  // namespace
+
+Result<BenchResult> SessionImpl::bench(const BenchOptions& options, const ProgressCallback& progress,
+                                       std::stop_token stop) {
+  return guarded([&]() -> Result<BenchResult> {
+    ORRERY_TRY(check(options));
+    Bench bench(engine(), parts_.info.vocabulary, options, progress, std::move(stop));
+    BenchResult result;
+    result.device = parts_.options.device;
+    result.threads = parts_.scheduler->threads();
+    if (parts_.info.task != Task::generate) {
+      if (parts_.text_limit > 0 && options.tokens > parts_.text_limit)
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("The model reads texts of at most {} tokens", parts_.text_limit), "--tokens",
+                     "choose fewer"};
+      ORRERY_ASSIGN(const auto seconds, bench.repeat("Encoding", [&] { return bench.encode(); }));
+      const double time = median(seconds);
+      result.encode = BenchResult::Encode{options.batch, options.tokens, time * 1e3,
+                                          static_cast<double>(options.batch) / time};
+      return result;
+    }
+    if (options.prompt > 0) {
+      ORRERY_ASSIGN(const auto seconds, bench.repeat("Reading a prompt", [&] { return bench.prefill(); }));
+      result.prefill = rate_of(options.prompt * options.batch, seconds);
+    }
+    if (options.gen > 0) {
+      ORRERY_ASSIGN(const auto seconds, bench.repeat("Writing tokens", [&] { return bench.decode(); }));
+      result.decode = rate_of(options.gen * options.batch, seconds);
+    }
+    return result;
+  });
+}
+
+}  // namespace orrery::api

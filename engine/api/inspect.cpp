@@ -1,0 +1,133 @@
+#include "engine/api/inspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/api/guard.h"
+#include "engine/api/text_support.h"
+#include "engine/compile/arena.h"
+#include "engine/compile/states.h"
+#include "engine/passes/passes.h"
+#include "kernels/attention.h"
+
+namespace orrery::api {
+namespace {
+
+constexpr size_t kTextLimit = 4096;  // bytes of one metadata text that are shown
+
+Task to_task(models::Task task) {
+  switch (task) {
+    case models::Task::generate:
+      return Task::generate;
+    case models::Task::embed:
+      return Task::embed;
+    case models::Task::classify:
+      return Task::classify;
+  }
+  return Task::generate;
+}
+
+/// A metadata value as text; long arrays and texts are elided.
+struct ValueText {
+  std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+  std::string operator()(int64_t number) const { return fmt::format("{}", number); }
+  std::string operator()(double number) const { return fmt::format("{:g}", number); }
+  std::string operator()(const std::string& text) const {
+    if (text.size() <= kTextLimit) return text;
+    return text.substr(0, kTextLimit) + fmt::format("... ({} bytes)", text.size());
+  }
+  template <class T>
+  std::string operator()(const std::vector<T>& list) const {
+    if (list.size() > 8) return fmt::format("[{} values]", list.size());
+    std::string text = "[";
+    for (const T& item : list) text += (text.size() > 1 ? ", " : "") + (*this)(item);
+    return text + "]";
+  }
+};
+
+/// Bytes of the step's buffers, by liveness alone; kernels may ask for some workspace besides.
+uint64_t scratch_bytes(const graph::Graph& graph, bool generates, int64_t batch_tokens) {
+  const auto passed = passes::run_passes(graph, {});
+  if (!passed.ok()) return 0;
+  const compile::Bucket bucket = generates ? compile::bucket_for(batch_tokens, 1, 1)
+                                           : compile::bucket_for(batch_tokens, 0, batch_tokens / 8);
+  const auto live = compile::liveness(*passed.value().graph, bucket);
+  return live.ok() ? compile::lay_out(live.value().lifetimes).bytes : 0;
+}
+
+uint64_t kv_bytes(const graph::Graph& graph, DType dtype, int64_t context) {
+  const auto states = compile::states_of(graph);
+  if (!states.ok()) return 0;
+  uint64_t bytes = 0;
+  for (const compile::StateUse& state : states.value())
+    bytes += kernels::kv_page_bytes(dtype, context, state.kv_heads, state.head_dim);
+  return bytes;
+}
+
+}  // namespace
+
+Result<DType> parse_kv_type(const std::string& name) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
+    if (name == name_of(dtype)) return dtype;
+  return Error{ErrorCode::invalid_argument, fmt::format("The KV cache cannot be kept as \"{}\"", name),
+               "--kv-type", "use f16, bf16 or f32"};
+}
+
+Result<int64_t> choose_context(int64_t model_context, int64_t wanted) {
+  const int64_t own = model_context > 0 ? model_context : kDefaultContext;
+  if (wanted < 0 || wanted > own)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("A context of {} tokens does not fit the model", wanted), "--context",
+                 fmt::format("choose 1 to {}, or 0 for the default", own)};
+  return wanted > 0 ? wanted : std::min(own, kDefaultContext);
+}
+
+ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, const std::string& tokenizer,
+                   int64_t context, DType kv_type, int64_t batch_tokens) {
+  const io::ModelFile& file = *source.file;
+  ModelInfo info;
+  info.name = display_name(file);
+  info.path = file.path.string();
+  info.format = io::name_of(file.format);
+  info.architecture = file.architecture;
+  info.tokenizer = tokenizer;
+  info.chat_template = file.chat_template;
+  info.parameters = file.parameters();
+  info.bytes = file.file_bytes;
+  info.main_dtype = main_dtype(file);
+  for (const io::Tensor& tensor : file.tensors)
+    info.tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.data.size()});
+  for (const auto& [key, value] : file.metadata.all())
+    info.metadata.emplace_back(key, std::visit(ValueText{}, value));
+  info.memory.context = context;
+  for (const TensorRow& row : info.tensors) info.memory.weights += row.bytes;
+  if (!built) return info;
+  info.task = to_task(built->task);
+  info.context_length = built->context_length;
+  info.layers = built->layers;
+  info.width = built->width;
+  info.vocabulary = built->vocabulary;
+  info.labels = built->labels;
+  info.memory.kv_cache = kv_bytes(built->graph, kv_type, context);
+  info.memory.scratch = scratch_bytes(built->graph, info.task == Task::generate, batch_tokens);
+  return info;
+}
+
+Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, int64_t context,
+                          const std::string& kv_type) {
+  return guarded([&]() -> Result<ModelInfo> {
+    ORRERY_ASSIGN(const DType kv, parse_kv_type(kv_type));
+    ORRERY_ASSIGN(const ModelPath path, resolve_model(model, adapter));
+    ORRERY_ASSIGN(const ModelSource source, open_source(path, {}, {}));
+    const auto tokenizer = load_tokenizer(*source.file);
+    const std::string kind = tokenizer.ok() ? std::string(tokenizer.value()->kind()) : std::string();
+    if (source.file->tensors.empty())
+      return describe(source, nullptr, kind, 0, kv, OpenOptions{}.batch_tokens);
+    ORRERY_ASSIGN(const models::BuiltModel built, models::build(*source.file, source.adapter.get()));
+    ORRERY_ASSIGN(const int64_t length, choose_context(built.context_length, context));
+    return describe(source, &built, kind, length, kv, OpenOptions{}.batch_tokens);
+  });
+}
+
+}  // namespace orrery::api

@@ -1,0 +1,176 @@
+#include "engine/api/library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "engine/api/guard.h"
+
+namespace orrery::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kScanDepth = 4;
+constexpr size_t kScanLimit = 2000;  // entries that are looked into
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+/// The entries of a folder in the order of their names; nothing for one that cannot be read.
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && it != end; it.increment(error))
+    paths.push_back(it->path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+fs::path gguf_in(const fs::path& folder) {
+  for (const fs::path& path : entries(folder))
+    if (path.extension() == ".gguf" && is_file(path)) return path;
+  return {};
+}
+
+/// The default classifier's adapter: fetched beside the models, installed, or in the source tree.
+fs::path sentiment_adapter() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path places[] = {fs::path(default_models_folder()) / "sentiment",
+                             program.parent_path().parent_path() / "share/orrery/models/sentiment",
+                             fs::path(ORRERY_SOURCE_RESOURCES) / "models/sentiment"};
+  for (const fs::path& place : places)
+    if (is_file(place / "adapter_config.json")) return place;
+  return {};
+}
+
+/// The default models that are there: name -> path and adapter.
+std::map<std::string, ModelPath> defaults() {
+  const fs::path folder = default_models_folder();
+  std::map<std::string, ModelPath> known;
+  if (const fs::path file = gguf_in(folder / "smollm2"); !file.empty()) known["smollm2"] = {file, {}};
+  const fs::path minilm = folder / "minilm";
+  if (!is_file(minilm / "config.json")) return known;
+  known["minilm"] = {minilm, {}};
+  if (const fs::path adapter = sentiment_adapter(); !adapter.empty()) known["sentiment"] = {minilm, adapter};
+  return known;
+}
+
+Error unknown_model(const std::string& model) {
+  std::string names;
+  for (const auto& [name, path] : defaults()) names += (names.empty() ? "" : ", ") + name;
+  const std::string advice =
+      names.empty() ? "name a .gguf or .safetensors file or a folder; ./bootstrap.sh fetches the defaults"
+                    : fmt::format("name a file or a folder, or one of: {}", names);
+  return {ErrorCode::not_found, fmt::format("There is no model \"{}\"", model), default_models_folder(),
+          advice};
+}
+
+void add_entry(std::vector<LibraryEntry>& list, const std::string& name, const ModelPath& path) {
+  const Result<ModelSource> source = open_source(path, {}, {});
+  if (!source.ok() || source.value().file->tensors.empty()) return;
+  const io::ModelFile& file = *source.value().file;
+  list.push_back({name.empty() ? display_name(file) : name, path.model.string(), path.adapter.string(),
+                  std::string(io::name_of(file.format)), file.architecture, main_dtype(file),
+                  file.parameters(), file.file_bytes});
+}
+
+/// Models below a folder. A Hugging Face folder is one model; its files are not listed again.
+void scan(const fs::path& folder, int depth, size_t& looked, std::set<fs::path>& seen,
+          std::vector<LibraryEntry>& list) {
+  const bool hugging_face = is_file(folder / "config.json");
+  bool weights = false;
+  for (const fs::path& path : entries(folder)) {
+    if (++looked > kScanLimit) return;
+    const std::string ending = path.extension().string();
+    if (is_file(path)) {
+      weights = weights || ending == ".safetensors";
+      const bool model = ending == ".gguf" || (ending == ".safetensors" && !hugging_face);
+      if (model && path.filename() != "adapter_model.safetensors" &&
+          seen.insert(fs::weakly_canonical(path)).second)
+        add_entry(list, "", {path, {}});
+    } else if (is_folder(path) && depth > 0 && !path.filename().string().starts_with('.')) {
+      scan(path, depth - 1, looked, seen, list);
+    }
+  }
+  if (hugging_face && weights && !is_file(folder / "adapter_config.json") &&
+      seen.insert(fs::weakly_canonical(folder)).second)
+    add_entry(list, "", {folder, {}});
+}
+
+}  // namespace
+
+std::string default_models_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache && *cache) return (fs::path(cache) / "orrery/models").string();
+  const char* home = std::getenv("HOME");
+  return (fs::path(home && *home ? home : ".") / ".cache/orrery/models").string();
+}
+
+Result<ModelPath> resolve_model(const std::string& model, const std::string& adapter) {
+  ModelPath path;
+  std::error_code error;
+  if (model.empty())
+    return Error{ErrorCode::invalid_argument, "No model was named", "",
+                 "name a file, a folder or a library model"};
+  const auto known = defaults();
+  if (const auto it = known.find(model); it != known.end())
+    path = it->second;
+  else if (fs::exists(model, error))
+    path.model = model;
+  else
+    return unknown_model(model);
+  if (!adapter.empty()) path.adapter = adapter;
+  return path;
+}
+
+Result<ModelSource> open_source(const ModelPath& path, const ProgressCallback& progress,
+                                std::stop_token stop) {
+  ModelSource source;
+  ORRERY_ASSIGN(source.file, io::open_model(path.model, progress, std::move(stop)));
+  if (!path.adapter.empty()) {
+    ORRERY_ASSIGN(source.adapter, io::open_adapter(path.adapter));
+    ORRERY_TRY(io::check_adapter(*source.file, *source.adapter));
+  }
+  return source;
+}
+
+std::string display_name(const io::ModelFile& file) {
+  return file.name.empty() ? file.path.filename().string() : file.name;
+}
+
+std::string main_dtype(const io::ModelFile& file) {
+  std::map<DType, uint64_t> bytes;
+  for (const io::Tensor& tensor : file.tensors) bytes[tensor.dtype] += tensor.data.size();
+  const auto most = std::max_element(bytes.begin(), bytes.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? "" : std::string(name_of(most->first));
+}
+
+std::vector<LibraryEntry> list_models(const std::vector<std::string>& folders) {
+  return guarded_or_empty([&] {
+    std::vector<LibraryEntry> list;
+    std::set<fs::path> seen;
+    for (const auto& [name, path] : defaults()) {
+      add_entry(list, name, path);
+      seen.insert(fs::weakly_canonical(path.model));
+    }
+    size_t looked = 0;
+    for (const std::string& folder : folders) scan(folder, kScanDepth, looked, seen, list);
+    return list;
+  });
+}
+
+}  // namespace orrery::api

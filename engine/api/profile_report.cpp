@@ -1,0 +1,154 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "engine/api/guard.h"
+#include "engine/api/machine_limits.h"
+#include "engine/api/session_impl.h"
+
+namespace orrery::api {
+namespace {
+
+/// Times of fused nodes, shared out over the nodes that they were made of.
+class ModelTimings {
+ public:
+  void add(const graph::Node* fused, const NodeTiming& timing) {
+    if (!fused || fused->origins.empty()) return share(timing.node, timing, 1.0, false);
+    const bool estimated = fused->origins.size() > 1;
+    for (const graph::Origin& origin : fused->origins) share(origin.node, timing, origin.share, estimated);
+  }
+
+  std::vector<NodeTiming> take() { return std::move(timings_); }
+
+ private:
+  void share(NodeId node, const NodeTiming& timing, double part, bool estimated) {
+    const auto [it, added] = index_.emplace(node, timings_.size());
+    if (added) timings_.push_back({node, 0, 0, 0, 0, 0, false});
+    NodeTiming& sum = timings_[it->second];
+    sum.mean_us += timing.mean_us * part;
+    sum.p50_us += timing.p50_us * part;
+    sum.p95_us += timing.p95_us * part;
+    sum.bytes += timing.bytes * part;
+    sum.flops += timing.flops * part;
+    sum.estimated = sum.estimated || estimated;
+  }
+
+  std::unordered_map<NodeId, size_t> index_;
+  std::vector<NodeTiming> timings_;
+};
+
+runtime::Phase to_runtime(Phase phase) {
+  return phase == Phase::prefill ? runtime::Phase::prefill : runtime::Phase::decode;
+}
+
+/// Bytes of a mapping that are in memory now.
+uint64_t resident_bytes(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return 0;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  const size_t before = address % page;
+  std::vector<unsigned char> present((bytes.size() + before + page - 1) / page);
+  void* start = reinterpret_cast<void*>(address - before);
+  if (mincore(start, bytes.size() + before, present.data()) != 0) return bytes.size();
+  uint64_t pages = 0;
+  for (const unsigned char flag : present) pages += flag & 1U;
+  return pages * page;
+}
+
+std::string path_of(const graph::Graph& graph, NodeId id) {
+  const graph::Node* node = graph.find(id);
+  return node ? node->path() : std::string();
+}
+
+}  // namespace
+
+void SessionImpl::set_profiling(bool enabled) { parts_.model->profiler.set_enabled(enabled); }
+
+Profile SessionImpl::profile(Phase phase) const {
+  return guarded_or_empty([&] {
+    const runtime::ProfileSnapshot snapshot = parts_.model->profiler.snapshot(to_runtime(phase));
+    Profile profile;
+    profile.phase = phase;
+    profile.generation = snapshot.generation;
+    profile.step_us = snapshot.step_us;
+    profile.nodes_us = snapshot.nodes_us;
+    profile.overhead_share = snapshot.overhead_share;
+    ModelTimings model;
+    for (const runtime::NodeTime& time : snapshot.nodes) {
+      const NodeTiming timing{time.node,  time.mean_us, time.p50_us, time.p95_us,
+                              time.bytes, time.flops,   false};
+      model.add(snapshot.fused->find(time.node), timing);
+      profile.fused.push_back(timing);
+    }
+    profile.model = model.take();
+    return profile;
+  });
+}
+
+Result<PlanReport> SessionImpl::plan(Phase phase) {
+  return guarded([&]() -> Result<PlanReport> {
+    const int64_t tokens = phase == Phase::decode && parts_.info.task == Task::generate
+                               ? 1
+                               : parts_.model->options().batch_tokens;
+    const auto version = parts_.model->version();
+    kernels::ThreadTeam team(1);
+    ORRERY_ASSIGN(const auto plan, parts_.model->plan(*version, compile::bucket_for(tokens, 1, 1), team));
+    PlanReport report;
+    report.arena_bytes = plan->arena_bytes;
+    report.workspace_bytes = plan->workspace_bytes;
+    report.compile_ms = plan->compile_milliseconds;
+    const Bindings bindings{{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}};
+    for (const compile::Step& step : plan->steps) {
+      PlanStep row;
+      row.node = step.node;
+      row.path = path_of(*version->fused, step.node);
+      row.op = step.op;
+      row.device = parts_.options.device;
+      row.kernel = step.kernel;
+      for (const kernels::Refusal& refusal : step.refused)
+        row.refused.push_back({refusal.kernel, refusal.reason});
+      row.not_asked = compile::rows_after(step.kernel);
+      const graph::Cost cost = version->fused->cost(step.node, bindings);
+      row.flops = cost.flops;
+      row.bytes = cost.bytes;
+      report.steps.push_back(std::move(row));
+    }
+    return report;
+  });
+}
+
+const MachineLimits& SessionImpl::limits() const {
+  if (limits_->ready.load(std::memory_order_acquire)) return limits_->measured;
+  static_cast<void>(guarded([&]() -> Result<void> {
+    if (limits_->asked.exchange(true)) return {};
+    parts_.scheduler->call(runtime::DeviceScheduler::When::idle,
+                           [limits = limits_](kernels::ThreadTeam& team) {
+                             limits->measured = measure_limits(team);
+                             limits->ready.store(true, std::memory_order_release);
+                           });
+    return {};
+  }));
+  return limits_->unmeasured;
+}
+
+std::vector<DerivedWeight> SessionImpl::derived_weights() const {
+  return guarded_or_empty([&] {
+    std::vector<DerivedWeight> rows;
+    for (const weights::DerivedWeight& row : parts_.weights->derived())
+      rows.push_back({row.tensor, row.transform, row.reason, row.bytes});
+    return rows;
+  });
+}
+
+uint64_t SessionImpl::memory_used() const {
+  return guarded_or_empty([&] {
+    uint64_t bytes = parts_.model->kv_bytes() + parts_.scheduler->scratch_bytes();
+    for (const auto& file : parts_.source.file->files) bytes += resident_bytes(file->bytes());
+    for (const weights::DerivedWeight& row : parts_.weights->derived()) bytes += row.bytes;
+    return bytes;
+  });
+}
+
+}  // namespace orrery::api

@@ -1,0 +1,115 @@
+// The session behind the facade. One file a concern: open, runs, edits, profile, bench.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "engine/api/library.h"
+#include "engine/api/session.h"
+#include "engine/generate/generator.h"
+#include "engine/models/builder.h"
+#include "engine/runtime/device_scheduler.h"
+#include "engine/text/chat_template.h"
+
+namespace orrery::api {
+
+class SessionImpl final : public Session {
+ public:
+  /// What open() found and made.
+  struct Parts {
+    OpenOptions options;
+    ModelInfo info;
+    ModelSource source;
+    std::shared_ptr<weights::WeightStore> weights;
+    std::shared_ptr<const text::Tokenizer> tokenizer;
+    Result<text::ChatTemplate> chat_template;
+    graph::GraphVersion model_graph;
+    std::shared_ptr<runtime::DeviceScheduler> scheduler;
+    std::shared_ptr<runtime::Model> model;
+    int64_t text_limit = 0;  // tokens of one text for classify and embed
+  };
+  explicit SessionImpl(Parts parts);
+
+  const ModelInfo& info() const override { return parts_.info; }
+  const OpenOptions& options() const override { return parts_.options; }
+
+  graph::GraphVersion model_graph() const override;
+  graph::GraphVersion fused_graph() const override;
+  Result<PlanReport> plan(Phase phase) override;
+  Result<EditRecord> apply(const edit::Edit& edit) override;
+  Result<EditRecord> undo() override;
+  Result<EditRecord> redo() override;
+  std::vector<EditRecord> edits() const override;
+  std::vector<edit::Edit> recipe() const override;
+  Result<void> set_fusion(bool enabled) override;
+
+  Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
+  std::string detokenize(const std::vector<int32_t>& ids) const override;
+  std::string piece(int32_t id) const override;
+  Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const override;
+
+  Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events,
+                          std::stop_token stop) override;
+  Result<ScoreResult> score(std::string_view text, int top, std::stop_token stop) override;
+  Result<std::vector<Classification>> classify(const std::vector<std::string>& texts,
+                                               const ClassifyCallback& on_result,
+                                               std::stop_token stop) override;
+  Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts, std::stop_token stop) override;
+  Result<BenchResult> bench(const BenchOptions& options, const ProgressCallback& progress,
+                            std::stop_token stop) override;
+
+  void set_profiling(bool enabled) override;
+  Profile profile(Phase phase) const override;
+  const MachineLimits& limits() const override;
+  std::vector<DerivedWeight> derived_weights() const override;
+  uint64_t memory_used() const override;
+  int64_t context_used() const override;
+  void forget_context() override;
+
+  /// Applies the recipe at open.
+  Result<void> replay(const std::vector<edit::Edit>& edits);
+
+ private:
+  struct Applied {
+    edit::Edit edit;
+    EditRecord record;
+    graph::Journal journal;
+  };
+  /// Measured on the scheduler's thread; outlives the session when it is still measuring.
+  struct LazyLimits {
+    MachineLimits unmeasured, measured;
+    std::atomic<bool> asked{false}, ready{false};
+  };
+
+  // session_edit.cpp; all under edit_mutex_
+  Result<Applied> apply_locked(const edit::Edit& edit);
+  Result<bool> adopt(graph::GraphVersion graph, bool fusion);  // whether the context is kept
+  Result<EditRecord> step_back();
+  Result<EditRecord> step_forward();
+
+  // session_run.cpp
+  Result<void> require(Task task) const;
+  generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
+  Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
+  Result<void> check_ids(const std::vector<int32_t>& ids) const;
+  std::shared_ptr<runtime::Sequence> chat_sequence() const;
+  Result<std::vector<Classification>> run_classify(const std::vector<std::string>& texts,
+                                                   const ClassifyCallback& on_result, std::stop_token stop);
+
+  Parts parts_;
+  mutable std::mutex edit_mutex_;
+  graph::GraphVersion graph_;
+  bool fusion_ = true;
+  std::vector<Applied> applied_, undone_;
+
+  std::mutex chat_mutex_;  // one reply at a time
+  mutable std::mutex sequence_mutex_;
+  std::shared_ptr<runtime::Sequence> sequence_;
+  std::shared_ptr<LazyLimits> limits_;
+};
+
+/// session_edit.cpp: passes, verification and state hashes of a model graph.
+Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph, bool fusion);
+
+}  // namespace orrery::api

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <map>
+
+#include "engine/api/guard.h"
+#include "engine/api/inspect.h"
+#include "engine/api/session_impl.h"
+#include "engine/api/text_support.h"
+#include "engine/compile/states.h"
+#include "kernels/cpu/isa.h"
+
+namespace orrery::api {
+namespace {
+
+constexpr int64_t kMaxBatchTokens = 8192;
+constexpr int64_t kSequencesPlanned = 64;  // how many full contexts the KV cache may hold, memory permitting
+
+/// One scheduler a device: sessions with the same thread count share it, so that two of them never fight for
+/// cores.
+Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const OpenOptions& options) {
+  if (options.device != "cpu")
+    return Error{ErrorCode::device, fmt::format("There is no device \"{}\" in this program", options.device),
+                 "--device", "use cpu"};
+  const int cores = kernels::available_cores();
+  if (options.threads < 0 || options.threads > std::max(cores * 4, 256))
+    return Error{ErrorCode::invalid_argument, fmt::format("{} threads cannot be started", options.threads),
+                 "--threads", fmt::format("choose 1 to {}, or 0 for all cores", cores)};
+  const int threads = options.threads > 0 ? options.threads : cores;
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<runtime::DeviceScheduler>> schedulers;
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<runtime::DeviceScheduler> scheduler = schedulers[threads].lock();
+  if (!scheduler) {
+    scheduler = std::make_shared<runtime::DeviceScheduler>(threads);
+    schedulers[threads] = scheduler;
+  }
+  return scheduler;
+}
+
+int64_t physical_memory() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? pages * size : int64_t{4} << 30;
+}
+
+/// All sequences together: many contexts, but at most half of the memory, and one context in any case.
+int64_t kv_tokens(const graph::Graph& graph, DType dtype, int64_t context) {
+  const auto states = compile::states_of(graph);
+  int64_t bytes = 0;
+  if (states.ok())
+    for (const compile::StateUse& state : states.value())
+      bytes += static_cast<int64_t>(kernels::kv_page_bytes(dtype, 1, state.kv_heads, state.head_dim));
+  if (bytes == 0) return context;
+  return std::clamp(physical_memory() / 2 / bytes, context, context * kSequencesPlanned);
+}
+
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream.is_open() || stream.bad())
+    return Error{ErrorCode::io, "The recipe cannot be read", path, "check the file and its permissions"};
+  return text;
+}
+
+/// Longest text of an encoder: what its tokenizer or its folder says for vectors, else what the model was
+/// made for.
+int64_t text_limit(const io::ModelFile& file, const models::BuiltModel& built) {
+  const int64_t own = built.context_length;
+  if (built.task != models::Task::embed) return own;
+  const auto limit = file.metadata.integer("sentence_transformers.max_seq_length");
+  if (!limit || *limit <= 0) return own;
+  return own > 0 ? std::min(own, *limit) : *limit;
+}
+
+Result<void> check_options(const OpenOptions& options) {
+  if (options.batch_tokens < 1 || options.batch_tokens > kMaxBatchTokens)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("Steps of {} tokens are not possible", options.batch_tokens), "--batch-tokens",
+                 fmt::format("choose 1 to {}", kMaxBatchTokens)};
+  return {};
+}
+
+class Opening {
+ public:
+  Opening(const OpenOptions& options, const ProgressCallback& progress, std::stop_token stop)
+      : options_(options), progress_(progress), stop_(std::move(stop)) {}
+
+  Result<std::shared_ptr<Session>> run() {
+    ORRERY_TRY(check_options(options_));
+    ORRERY_ASSIGN(const DType kv_option, parse_kv_type(options_.kv_type));
+    const DType kv_type = options_.exact ? DType::f32 : kv_option;
+    ORRERY_ASSIGN(auto scheduler, scheduler_for(options_));
+    ORRERY_ASSIGN(const ModelPath path, resolve_model(options_.model, options_.adapter));
+    ORRERY_TRY(stage(fmt::format("Reading {}", path.model.filename().string())));
+    ORRERY_ASSIGN(ModelSource source, open_source(path, progress_, stop_));
+    if (source.file->tensors.empty())
+      return Error{ErrorCode::unsupported, "The file has no weights, so there is nothing to run",
+                   path.model.string(), "choose the model itself"};
+    auto tokenizer = std::async(
+        std::launch::async, [file = source.file] { return guarded([&] { return load_tokenizer(*file); }); });
+    ORRERY_TRY(stage("Building the graph"));
+    ORRERY_ASSIGN(models::BuiltModel built, models::build(*source.file, source.adapter.get()));
+    const int64_t limit = text_limit(*source.file, built);
+    ORRERY_ASSIGN(const int64_t context, choose_context(built.context_length, options_.context));
+    auto weights = std::make_shared<weights::WeightStore>(source.file, source.adapter);
+    auto graph = std::make_shared<const graph::Graph>(built.graph);
+    ORRERY_ASSIGN(auto version, prepare_version(graph, options_.fusion));
+    ORRERY_TRY(stage("Preparing the kernels"));
+    runtime::Model::Options run;
+    run.kv_dtype = kv_type;
+    run.accuracy = options_.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
+    run.threads = scheduler->threads();
+    run.context = context;
+    run.batch_tokens = options_.batch_tokens;
+    run.kv_tokens = kv_tokens(*graph, kv_type, context);
+    auto model = std::make_shared<runtime::Model>(weights, version, run);
+    ORRERY_TRY(compile_first(*model, *version));
+    ORRERY_TRY(stage("Reading the tokenizer"));
+    Result<std::shared_ptr<const text::Tokenizer>> words = tokenizer.get();
+    if (!words.ok()) return std::move(words).error();
+    ModelInfo info =
+        describe(source, &built, std::string(words.value()->kind()), context, kv_type, options_.batch_tokens);
+    Result<text::ChatTemplate> chat_template = load_template(*source.file);
+    auto session = std::make_shared<SessionImpl>(SessionImpl::Parts{
+        options_, std::move(info), std::move(source), std::move(weights), std::move(words).value(),
+        std::move(chat_template), std::move(graph), std::move(scheduler), std::move(model), limit});
+    if (!options_.recipe.empty()) ORRERY_TRY(replay(*session));
+    return std::shared_ptr<Session>(std::move(session));
+  }
+
+ private:
+  Result<void> stage(const std::string& words) {
+    if (stop_.stop_requested()) return cancelled_error();
+    if (progress_) progress_(words, 0, 0);
+    return {};
+  }
+
+  /// What every step after the first prompt runs, so that a model that cannot run is refused now. On this
+  /// thread, with a team of its own: the scheduler goes on serving others.
+  Result<void> compile_first(runtime::Model& model, const runtime::Version& version) {
+    kernels::ThreadTeam team(model.options().threads);
+    ORRERY_TRY(drop(model.plan(version, compile::bucket_for(1, 1, 1), team)));
+    return stage("Ready");
+  }
+
+  static Result<void> drop(const Result<std::shared_ptr<const compile::Plan>>& plan) {
+    if (!plan.ok()) return plan.error();
+    return {};
+  }
+
+  Result<void> replay(SessionImpl& session) {
+    ORRERY_TRY(stage("Applying the recipe"));
+    ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
+    ORRERY_ASSIGN(const std::vector<edit::Edit> edits, edit::parse_recipe(json));
+    return session.replay(edits);
+  }
+
+  const OpenOptions& options_;
+  const ProgressCallback& progress_;
+  std::stop_token stop_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Session>> Session::open(const OpenOptions& options, const ProgressCallback& progress,
+                                               std::stop_token stop) {
+  return guarded([&] { return Opening(options, progress, std::move(stop)).run(); });
+}
+
+SessionImpl::SessionImpl(Parts parts)
+    : parts_(std::move(parts)),
+      graph_(parts_.model_graph),
+      fusion_(parts_.options.fusion),
+      sequence_(runtime::DeviceScheduler::new_sequence(parts_.model)),
+      limits_(std::make_shared<LazyLimits>()) {
+  limits_->unmeasured.threads = parts_.scheduler->threads();
+  limits_->unmeasured.cpu = kernels::isa_summary();
+}
+
+}  // namespace orrery::api

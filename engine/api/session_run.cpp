@@ -1,0 +1,260 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "engine/api/guard.h"
+#include "engine/api/session_impl.h"
+#include "engine/api/text_support.h"
+#include "engine/generate/encode_texts.h"
+
+namespace orrery::api {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double rate(int64_t count, double milliseconds) {
+  return count > 0 && milliseconds > 0 ? static_cast<double>(count) / milliseconds * 1e3 : 0;
+}
+
+Result<kernels::SamplingParams> sampling_params(const SamplingOptions& options) {
+  const auto refuse = [](std::string_view what, std::string_view where, std::string_view advice) {
+    return Error{ErrorCode::invalid_argument, std::string(what), std::string(where), std::string(advice)};
+  };
+  if (!std::isfinite(options.temperature) || options.temperature < 0)
+    return refuse("The temperature must be 0 or more", "--temperature",
+                  "0 takes the likeliest token, 0.8 is usual");
+  if (options.top_k < 0) return refuse("top-k must be 0 or more", "--top-k", "0 keeps all tokens");
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    return refuse("top-p must be above 0 and at most 1", "--top-p", "1 keeps all tokens");
+  if (!(options.min_p >= 0 && options.min_p <= 1))
+    return refuse("min-p must be 0 to 1", "--min-p", "0 keeps all tokens");
+  if (!(options.repeat_penalty > 0 && options.repeat_penalty <= 10))
+    return refuse("The repeat penalty must be above 0 and at most 10", "--repeat-penalty", "1 is no penalty");
+  const auto clock = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  return kernels::SamplingParams{options.temperature, options.top_k,          options.top_p,
+                                 options.min_p,       options.repeat_penalty, options.seed.value_or(clock)};
+}
+
+TokenAlternative to_api(const generate::Alternative& alternative) {
+  return {alternative.id, alternative.piece, alternative.logprob};
+}
+
+TokenEvent to_api(const generate::Token& token) {
+  TokenEvent event{token.id, token.piece, token.text, token.logprob, {}, token.step_ms, token.position};
+  for (const generate::Alternative& alternative : token.top) event.top.push_back(to_api(alternative));
+  return event;
+}
+
+ChatResult to_api(const generate::Reply& reply) {
+  const runtime::DecodeOutcome& figures = reply.figures;
+  ChatResult result;
+  result.text = reply.text;
+  for (const generate::Token& token : reply.tokens) result.tokens.push_back(to_api(token));
+  result.stop_reason = generate::name_of(reply.reason);
+  result.prompt_tokens = figures.prompt_tokens;
+  result.reused_tokens = figures.reused_tokens;
+  result.prefill_ms = figures.prefill_ms;
+  result.decode_ms = figures.decode_ms;
+  result.prefill_tokens_per_second = rate(figures.prompt_tokens - figures.reused_tokens, figures.prefill_ms);
+  result.decode_tokens_per_second = rate(figures.generated - 1, figures.decode_ms);
+  return result;
+}
+
+std::string_view task_words(Task task) {
+  switch (task) {
+    case Task::generate:
+      return "write text";
+    case Task::embed:
+      return "make sentence vectors";
+    case Task::classify:
+      return "classify";
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<void> SessionImpl::require(Task task) const {
+  if (parts_.info.task == task) return {};
+  return Error{ErrorCode::unsupported, fmt::format("This model does not {}", task_words(task)),
+               parts_.info.name, fmt::format("it can {}", task_words(parts_.info.task))};
+}
+
+Result<void> SessionImpl::check_ids(const std::vector<int32_t>& ids) const {
+  const int64_t vocabulary = parts_.info.vocabulary;
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] < 0 || (vocabulary > 0 && ids[i] >= vocabulary))
+      return Error{ErrorCode::corrupt_file,
+                   fmt::format("The tokenizer gave id {}, the model has {} tokens", ids[i], vocabulary),
+                   fmt::format("token {}", i), "the tokenizer does not belong to this model"};
+  return {};
+}
+
+Result<std::vector<int32_t>> SessionImpl::tokenize(std::string_view text, bool special) const {
+  return guarded([&]() -> Result<std::vector<int32_t>> { return parts_.tokenizer->encode(text, special); });
+}
+
+std::string SessionImpl::detokenize(const std::vector<int32_t>& ids) const {
+  return guarded_or_empty([&] { return parts_.tokenizer->decode(ids); });
+}
+
+std::string SessionImpl::piece(int32_t id) const {
+  return guarded_or_empty([&] { return parts_.tokenizer->piece(id); });
+}
+
+Result<std::string> SessionImpl::render(const std::vector<Message>& messages, bool generation_prompt) const {
+  return guarded([&]() -> Result<std::string> {
+    if (!parts_.chat_template.ok()) return parts_.chat_template.error();
+    return render_with(parts_.chat_template.value(), *parts_.tokenizer, messages, generation_prompt);
+  });
+}
+
+/// A template writes the special tokens itself; a raw prompt gets what the model adds around a text, but no
+/// closing token: the reply follows it.
+Result<std::vector<int32_t>> SessionImpl::prompt_of(const ChatRequest& request) const {
+  if (request.messages.empty() && request.raw.empty())
+    return Error{ErrorCode::invalid_argument, "There is nothing to say", "",
+                 "give a message or a raw prompt"};
+  std::vector<int32_t> ids;
+  if (request.messages.empty()) {
+    ids = parts_.tokenizer->encode(request.raw, true);
+    while (ids.size() > 1 && ids.back() == parts_.tokenizer->eos()) ids.pop_back();
+  } else {
+    ORRERY_ASSIGN(const std::string text, render(request.messages, true));
+    ids = parts_.tokenizer->encode(text, false);
+  }
+  ORRERY_TRY(check_ids(ids));
+  return ids;
+}
+
+std::shared_ptr<runtime::Sequence> SessionImpl::chat_sequence() const {
+  const std::scoped_lock lock(sequence_mutex_);
+  return sequence_;
+}
+
+int64_t SessionImpl::context_used() const { return chat_sequence()->length.load(); }
+
+void SessionImpl::forget_context() {
+  static_cast<void>(guarded([&]() -> Result<void> {
+    auto fresh = runtime::DeviceScheduler::new_sequence(parts_.model);
+    const std::scoped_lock lock(sequence_mutex_);
+    sequence_.swap(fresh);
+    return {};
+  }));
+}
+
+Result<ChatResult> SessionImpl::chat(const ChatRequest& request, const ChatEvents& events,
+                                     std::stop_token stop) {
+  const Clock::time_point start = Clock::now();
+  return guarded([&]() -> Result<ChatResult> {
+    const std::scoped_lock lock(chat_mutex_);
+    ORRERY_TRY(require(Task::generate));
+    generate::Request wanted;
+    ORRERY_ASSIGN(wanted.sampling, sampling_params(request.sampling));
+    ORRERY_ASSIGN(wanted.prompt, prompt_of(request));
+    wanted.max_tokens = request.max_tokens;
+    wanted.top = request.logprobs;
+    wanted.stops = request.stop;
+    double first_token_ms = 0;
+    generate::Events told;
+    if (events.on_prefill)
+      told.on_prefill = [&](const runtime::PrefillStep& step) {
+        events.on_prefill({step.tokens, step.done, step.ms});
+      };
+    told.on_token = [&](const generate::Token& token) {
+      if (first_token_ms == 0) first_token_ms = milliseconds_since(start);
+      if (events.on_token) events.on_token(to_api(token));
+    };
+    const auto sequence = chat_sequence();
+    ORRERY_ASSIGN(const generate::Reply reply,
+                  generate::write_reply(engine(), sequence, std::move(wanted), told, std::move(stop)));
+    ChatResult result = to_api(reply);
+    result.time_to_first_token_ms = first_token_ms;
+    result.context_used = sequence->length.load();
+    return result;
+  });
+}
+
+Result<ScoreResult> SessionImpl::score(std::string_view text, int top, std::stop_token stop) {
+  return guarded([&]() -> Result<ScoreResult> {
+    ORRERY_TRY(require(Task::generate));
+    runtime::DecodeRequest request;
+    request.tokens = parts_.tokenizer->encode(text, true);
+    ORRERY_TRY(check_ids(request.tokens));
+    if (request.tokens.size() < 2)
+      return Error{ErrorCode::invalid_argument, "The text is too short to be scored", "",
+                   "give two tokens or more"};
+    request.score = true;
+    request.top = std::clamp(top, 0, kernels::Sample::kMaxTop);
+    request.stop = std::move(stop);
+    ScoreResult result;
+    result.tokens = static_cast<int64_t>(request.tokens.size());
+    auto sequence = runtime::DeviceScheduler::new_sequence(parts_.model);
+    ORRERY_ASSIGN(const runtime::DecodeOutcome outcome,
+                  parts_.scheduler->decode(parts_.model, std::move(sequence), std::move(request)).get());
+    if (outcome.end == runtime::DecodeOutcome::End::cancelled || !outcome.last) return cancelled_error();
+    double sum = 0;
+    for (const float logprob : outcome.logprobs) sum -= logprob;
+    result.nll_per_token = sum / static_cast<double>(outcome.logprobs.size());
+    result.perplexity = std::exp(result.nll_per_token);
+    for (int32_t i = 0; i < outcome.last->top_count; ++i)
+      result.last_top.push_back({outcome.last->top_ids[i], parts_.tokenizer->piece(outcome.last->top_ids[i]),
+                                 outcome.last->top_logprobs[i]});
+    return result;
+  });
+}
+
+Result<std::vector<Classification>> SessionImpl::classify(const std::vector<std::string>& texts,
+                                                          const ClassifyCallback& on_result,
+                                                          std::stop_token stop) {
+  return guarded([&]() -> Result<std::vector<Classification>> {
+    ORRERY_TRY(require(Task::classify));
+    return run_classify(texts, on_result, std::move(stop));
+  });
+}
+
+Result<std::vector<Classification>> SessionImpl::run_classify(const std::vector<std::string>& texts,
+                                                              const ClassifyCallback& on_result,
+                                                              std::stop_token stop) {
+  std::vector<Classification> results;
+  if (texts.empty()) return results;
+  const std::vector<std::string>& labels = parts_.info.labels;
+  const auto take = [&](size_t index, std::span<const float> logits, double ms) {
+    Classification result;
+    result.text = texts[index];
+    result.logits.assign(logits.begin(), logits.end());
+    result.probabilities = generate::softmax(logits);
+    const auto best = static_cast<size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    result.label = best < labels.size() ? labels[best] : fmt::format("LABEL_{}", best);
+    result.ms = ms;
+    results.push_back(std::move(result));
+    return !on_result || on_result(index, results.back());
+  };
+  const auto done = generate::encode_texts(engine(), texts, parts_.text_limit, take, std::move(stop));
+  if (!done.ok()) return done.error();
+  return results;
+}
+
+Result<std::vector<Embedding>> SessionImpl::embed(const std::vector<std::string>& texts,
+                                                  std::stop_token stop) {
+  return guarded([&]() -> Result<std::vector<Embedding>> {
+    ORRERY_TRY(require(Task::embed));
+    std::vector<Embedding> results;
+    if (texts.empty()) return results;
+    const auto take = [&](size_t index, std::span<const float> row, double) {
+      results.push_back({texts[index], {row.begin(), row.end()}});
+      return true;
+    };
+    const auto done = generate::encode_texts(engine(), texts, parts_.text_limit, take, std::move(stop));
+    if (!done.ok()) return done.error();
+    return results;
+  });
+}
+
+}  // namespace orrery::api

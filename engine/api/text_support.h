@@ -1,0 +1,21 @@
+// The tokenizer and the chat template of a model file.
+#pragma once
+
+#include <memory>
+
+#include "engine/api/session.h"
+#include "engine/io/model_file.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+
+namespace orrery::api {
+
+Result<std::shared_ptr<const text::Tokenizer>> load_tokenizer(const io::ModelFile& file);
+
+/// The file's template, or the plain one when it has none.
+Result<text::ChatTemplate> load_template(const io::ModelFile& file);
+
+Result<std::string> render_with(const text::ChatTemplate& chat_template, const text::Tokenizer& tokenizer,
+                                const std::vector<Message>& messages, bool generation_prompt);
+
+}  // namespace orrery::api

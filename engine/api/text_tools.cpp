@@ -1,0 +1,87 @@
+#include <fstream>
+#include <iterator>
+
+#include "engine/api/guard.h"
+#include "engine/api/library.h"
+#include "engine/api/text_support.h"
+
+namespace orrery::api {
+namespace {
+
+std::vector<text::Message> to_text(const std::vector<Message>& messages) {
+  std::vector<text::Message> result;
+  for (const Message& message : messages) result.push_back({message.role, message.content});
+  return result;
+}
+
+class Tools final : public TextTools {
+ public:
+  Tools(std::shared_ptr<const text::Tokenizer> tokenizer, Result<text::ChatTemplate> chat_template)
+      : tokenizer_(std::move(tokenizer)), template_(std::move(chat_template)) {}
+
+  std::vector<int32_t> encode(std::string_view text, bool special) const override {
+    return guarded_or_empty([&] { return tokenizer_->encode(text, special); });
+  }
+  std::string decode(const std::vector<int32_t>& ids) const override {
+    return guarded_or_empty([&] { return tokenizer_->decode(ids); });
+  }
+  std::string piece(int32_t id) const override {
+    return guarded_or_empty([&] { return tokenizer_->piece(id); });
+  }
+  Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const override {
+    return guarded([&]() -> Result<std::string> {
+      if (!template_.ok()) return template_.error();
+      return render_with(template_.value(), *tokenizer_, messages, generation_prompt);
+    });
+  }
+
+ private:
+  std::shared_ptr<const text::Tokenizer> tokenizer_;
+  Result<text::ChatTemplate> template_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const text::Tokenizer>> load_tokenizer(const io::ModelFile& file) {
+  if (file.tokenizer_json.empty()) {
+    if (file.format == io::Format::gguf) return text::tokenizer_from_gguf(file.metadata);
+    return Error{ErrorCode::not_found, "The model has no tokenizer", file.path.string(),
+                 "put its tokenizer.json beside it"};
+  }
+  std::ifstream stream(file.tokenizer_json, std::ios::binary);
+  const std::string json{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream || json.empty())
+    return Error{ErrorCode::io, "The tokenizer cannot be read", file.tokenizer_json.string(),
+                 "check the file and its permissions"};
+  return text::tokenizer_from_json(json);
+}
+
+Result<text::ChatTemplate> load_template(const io::ModelFile& file) {
+  if (file.chat_template.empty()) return text::ChatTemplate::plain();
+  return text::ChatTemplate::parse(file.chat_template);
+}
+
+Result<std::string> render_with(const text::ChatTemplate& chat_template, const text::Tokenizer& tokenizer,
+                                const std::vector<Message>& messages, bool generation_prompt) {
+  return chat_template.render(to_text(messages), generation_prompt, tokenizer.piece(tokenizer.bos()),
+                              tokenizer.piece(tokenizer.eos()));
+}
+
+Result<std::shared_ptr<TextTools>> TextTools::open(const std::string& model) {
+  return guarded([&]() -> Result<std::shared_ptr<TextTools>> {
+    ORRERY_ASSIGN(const ModelPath path, resolve_model(model, ""));
+    ORRERY_ASSIGN(const auto file, io::open_model(path.model, {}, {}));
+    ORRERY_ASSIGN(auto tokenizer, load_tokenizer(*file));
+    return std::shared_ptr<TextTools>(std::make_shared<Tools>(std::move(tokenizer), load_template(*file)));
+  });
+}
+
+Result<std::string> render_template(std::string_view source, const std::vector<Message>& messages,
+                                    bool generation_prompt, std::string_view bos, std::string_view eos) {
+  return guarded([&]() -> Result<std::string> {
+    ORRERY_ASSIGN(const text::ChatTemplate parsed, text::ChatTemplate::parse(source));
+    return parsed.render(to_text(messages), generation_prompt, bos, eos);
+  });
+}
+
+}  // namespace orrery::api
