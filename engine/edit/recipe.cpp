@@ -1,8 +1,9 @@
-// A recipe:  {"orrery_recipe": 1, "name": "...", "notes": "...", "edits": [{"op": "bypass", "scope":
-// "layers.3"}, ...]} name and notes are optional. Fields are texts; numbers and bools are taken as their
-// text.
+// A recipe:
+//   {"orrery_recipe": 1, "name": "...", "notes": "...", "edits": [{"op": "bypass", "scope": "layers.3"}]}
+// name and notes are optional. Fields are texts; numbers and bools are taken as their text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
