@@ -1,15 +1,10 @@
-// The rows of Linear, one declaration per source file, put in order by cpu/linear.cpp.
+// The rows of Linear, declared by source file and put in order by cpu/linear.cpp.
 #pragma once
 
+#include "kernels/cpu/isa.h"
 #include "kernels/linear.h"
 
 namespace orrery::kernels {
-
-namespace ref {
-std::string linear_supports(const Linear::Problem& problem);
-size_t linear_workspace(const Linear::Problem& problem, int threads);
-void linear(const Linear::Args& args, const Launch& launch);
-}  // namespace ref
 
 /// Empty when the problem is one that Linear defines (extents, segments, block sizes), else what is wrong
 /// with it.
@@ -18,5 +13,28 @@ std::string linear_refusal(const Linear::Problem& problem);
 constexpr bool is_gated(Epilogue epilogue) {
   return epilogue == Epilogue::silu_mul || epilogue == Epilogue::gelu_tanh_mul;
 }
+
+namespace ref {
+std::string linear_supports(const Linear::Problem& problem);
+size_t linear_workspace(const Linear::Problem& problem, int threads);
+void linear(const Linear::Args& args, const Launch& launch);
+}  // namespace ref
+
+// linear_quant.cpp
+std::string supports_matvec_avx512(const Linear::Problem& problem);
+std::string supports_matvec_avx2(const Linear::Problem& problem);
+std::string supports_tiles_avx512(const Linear::Problem& problem);
+size_t matvec_workspace(const Linear::Problem& problem, int threads);
+size_t tiles_workspace(const Linear::Problem& problem, int threads);
+void run_matvec_avx512(const Linear::Args& args, const Launch& launch);
+void run_matvec_avx2(const Linear::Args& args, const Launch& launch);
+void run_tiles_avx512(const Linear::Args& args, const Launch& launch);
+
+// linear_dense.cpp
+std::string supports_dot_avx512(const Linear::Problem& problem);
+std::string supports_dot_avx2(const Linear::Problem& problem);
+size_t dot_workspace(const Linear::Problem& problem, int threads);
+void run_dot_avx512(const Linear::Args& args, const Launch& launch);
+void run_dot_avx2(const Linear::Args& args, const Launch& launch);
 
 }  // namespace orrery::kernels

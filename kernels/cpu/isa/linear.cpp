@@ -1,0 +1,75 @@
+// Epilogues of Linear and the table of its functions.
+//   dst = act(dst + bias)       dst = act(dst + bias) * (up + up_bias)       (tokens, count) f32, in place
+//   traffic: dst (and up) once, from cache: a share is finished right after it was summed
+#include "kernels/cpu/isa/linear.h"
+
+#include "kernels/cpu/isa/linear_parts.h"
+#include "kernels/cpu/isa/simd_math.h"
+
+namespace orrery::kernels::ORRERY_ISA {
+namespace {
+
+/// dst[i] = function(dst[i] + bias[i], up[i] + up_bias[i]) for one token.
+template <class Function>
+void finish_token(const LinearFinish& f, int64_t token, Function&& function) {
+  float* dst = f.dst + token * f.dst_stride;
+  const float* up = f.up == nullptr ? nullptr : f.up + token * f.up_stride;
+  each_vector(f.count, [&](auto read, auto write) {
+    Vec x = read(dst);
+    if (f.bias != nullptr) x = x + read(f.bias);
+    Vec y = set1(0.0F);
+    if (up != nullptr) {
+      y = read(up);
+      if (f.up_bias != nullptr) y = y + read(f.up_bias);
+    }
+    write(dst, function(x, y));
+  });
+}
+
+template <class Function>
+void finish_all(const LinearFinish& f, Function&& function) {
+  for (int64_t t = 0; t < f.tokens; ++t) finish_token(f, t, function);
+}
+
+}  // namespace
+
+void linear_finish(const LinearFinish& f) {
+  switch (f.function) {
+    case LinearFunction::none:
+      if (f.bias != nullptr) finish_all(f, [](Vec x, Vec) { return x; });
+      return;
+    case LinearFunction::gelu_erf:
+      return finish_all(f, [](Vec x, Vec) { return gelu_erf(x); });
+    case LinearFunction::gelu_tanh:
+      return finish_all(f, [](Vec x, Vec) { return gelu_tanh(x); });
+    case LinearFunction::silu:
+      return finish_all(f, [](Vec x, Vec) { return silu(x); });
+    case LinearFunction::relu:
+      return finish_all(f, [](Vec x, Vec) { return select(less(x, set1(0.0F)), set1(0.0F), x); });
+    case LinearFunction::tanh:
+      return finish_all(f, [](Vec x, Vec) { return tanh(x); });
+    case LinearFunction::silu_mul:
+      return finish_all(f, [](Vec x, Vec y) { return silu(x) * y; });
+    case LinearFunction::gelu_tanh_mul:
+      return finish_all(f, [](Vec x, Vec y) { return gelu_tanh(x) * y; });
+  }
+}
+
+void linear_to_bf16(const float* src, int64_t n, uint16_t* dst) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store_bf16(dst + i, load(src + i));
+  if (i == n) return;
+  uint16_t part[kLanes];
+  store_bf16(part, load_part(src + i, n - i));
+  std::memcpy(dst + i, part, static_cast<size_t>(n - i) * sizeof(uint16_t));
+}
+
+#if defined(ORRERY_ISA_AVX512)
+const LinearTable kLinear = {linear_finish,     linear_dense,       linear_quantise,
+                             linear_quant_rows, linear_quant_tiles, linear_to_bf16};
+#else
+const LinearTable kLinear = {linear_finish,     linear_dense, linear_quantise,
+                             linear_quant_rows, nullptr,      linear_to_bf16};
+#endif
+
+}  // namespace orrery::kernels::ORRERY_ISA

@@ -1,0 +1,117 @@
+// What the linear*.cpp files offer, built once per ISA: plain structs and a table of functions that do one
+// thread's share. The rows in cpu/linear_*.cpp split the work over the team and call these. All of them write
+// plain sums (src * weight^T); `finish` then adds the bias and applies the epilogue in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/dtype.h"
+
+namespace orrery::kernels {
+
+/// Rows [begin, end) of one weight matrix times all tokens: sum of row r, token t goes to dst[t * dst_stride
+/// + r - begin].
+struct DenseShare {
+  DType weight;  // any but integers; what is neither f32, f16 nor bf16 is dequantised panel by panel into
+                 // scratch
+  const std::byte* matrix;
+  size_t row_bytes;
+  int64_t cols;
+  const float* src;
+  int64_t src_stride, tokens;
+  float* dst;
+  int64_t dst_stride;
+  int64_t begin, end;
+  float* scratch;  // kDensePanel * cols floats when the weight is quantised
+  void (*dequantise)(DType dtype, const void* src, int64_t cols, float* dst);
+};
+constexpr int64_t kDensePanel = 16;
+
+/// One token's activations as int8, symmetric, in original order:
+///   blocks of 32 (for Q4_0, Q4_1, Q8_0):  values, then pairs (scale d, d * sum of the values) per block
+///   blocks of 256 (for Q4_K, Q6_K):       values, then scale per block, int16 sums per 16 and per 32
+/// and for tiles the int32 sums per 32 or 16, negated. Values and pairs are padded with zeros to 128 columns.
+struct ActivationLayout {
+  size_t scales, sums16, sums32, negated;  // byte offsets in the token's record; values are at 0
+  size_t bytes;                            // of one record
+};
+
+enum class ActivationBlock : uint8_t { b32, b256 };
+
+static constexpr ActivationLayout activation_layout(ActivationBlock block, int64_t cols) {
+  const auto align = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
+  const size_t padded = (static_cast<size_t>(cols) + 127) / 128 * 128;
+  ActivationLayout layout{};
+  layout.scales = padded;
+  if (block == ActivationBlock::b32) {
+    layout.sums16 = layout.sums32 = layout.negated = align(layout.scales + padded / 32 * 2 * sizeof(float));
+    layout.bytes = align(layout.negated + padded / 32 * sizeof(int32_t));
+    return layout;
+  }
+  layout.sums16 = align(layout.scales + padded / 256 * sizeof(float) + sizeof(float));
+  layout.sums32 = align(layout.sums16 + padded / 16 * sizeof(int16_t));
+  layout.negated = align(layout.sums32 + padded / 32 * sizeof(int16_t));
+  layout.bytes = align(layout.negated + padded / 16 * sizeof(int32_t));
+  return layout;
+}
+
+static constexpr ActivationBlock activation_block(DType weight) {
+  return weight == DType::q4_k || weight == DType::q6_k ? ActivationBlock::b256 : ActivationBlock::b32;
+}
+
+/// Rows [begin, end) of one quantised matrix times all tokens, from quantised activations; dst as in
+/// DenseShare.
+struct QuantShare {
+  DType weight;
+  const std::byte* matrix;
+  size_t row_bytes;
+  int64_t cols;
+  const std::byte* activations;  // records of activation_layout(activation_block(weight), cols)
+  int64_t tokens;
+  float* dst;
+  int64_t dst_stride;
+  int64_t begin, end;
+  std::byte* scratch;  // tiles only: tile_scratch_bytes(weight, cols)
+};
+
+/// Tiles: one unpacked panel of 32 weight rows. Bytes as u8 [cols / 4][32 rows][4], then float scales [cols /
+/// sub][32] (sub: 32 columns, Q6_K 16) and the mins, see linear_tiles.cpp.
+constexpr int64_t kTilePanel = 32;
+static constexpr size_t tile_scratch_bytes(int64_t cols) {
+  return static_cast<size_t>(cols) * kTilePanel +
+         2 * static_cast<size_t>(cols / 16 + 16) * kTilePanel * sizeof(float);
+}
+
+/// dst = act(dst + bias), or for gated functions act(dst + bias) * (up + up_bias), on (tokens, count). Biases
+/// may be null.
+enum class LinearFunction : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul };
+struct LinearFinish {
+  LinearFunction function;
+  float* dst;
+  int64_t dst_stride;
+  const float* up;
+  int64_t up_stride;
+  const float* bias;
+  const float* up_bias;
+  int64_t tokens, count;
+};
+
+struct LinearTable {
+  void (*finish)(const LinearFinish& finish);
+  void (*dense)(const DenseShare& share);
+  /// Rounds one token: d = max |x| / 127 per block, values to nearest.
+  void (*quantise)(ActivationBlock block, const float* src, int64_t cols, std::byte* record);
+  void (*quant_rows)(const QuantShare& share);
+  void (*quant_tiles)(const QuantShare& share);  // null where the ISA has none
+  void (*to_bf16)(const float* src, int64_t n, uint16_t* dst);
+};
+
+namespace avx2 {
+extern const LinearTable kLinear;
+}
+namespace avx512 {
+extern const LinearTable kLinear;
+}
+
+}  // namespace orrery::kernels

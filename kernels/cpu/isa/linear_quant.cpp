@@ -1,0 +1,108 @@
+// Quantised sums for few tokens: dst[t, r] = sum_k dequantised(weight[r, k]) * dequantised(activation[t, k]).
+//   weight rows as stored (Q4_0, Q4_1, Q8_0, Q4_K, Q6_K), activations int8 records; integer products and sums
+//   inside a block (32 or 256 columns) are exact, blocks are summed in float32. One call is one thread's
+//   rows, walked one after the other with prefetch, so that memory is read linearly; up to kGroup tokens are
+//   multiplied while a row's blocks are in registers, further tokens while it is in L1. A token's sum depends
+//   on no other token. Four rows' lanes are summed together by one transpose. traffic: weights once
+#include "kernels/cpu/isa/linear_rows256.h"
+#include "kernels/cpu/isa/linear_rows512.h"
+
+namespace orrery::kernels::ORRERY_ISA {
+namespace {
+
+constexpr int kGroup = 4;  // tokens
+
+#if defined(ORRERY_ISA_AVX512)
+/// The sums of four vectors.
+ORRERY_INLINE __m128 sum4(const __m512 (&x)[4]) {
+  const __m512 low = _mm512_add_ps(_mm512_unpacklo_ps(x[0], x[1]), _mm512_unpackhi_ps(x[0], x[1]));
+  const __m512 high = _mm512_add_ps(_mm512_unpacklo_ps(x[2], x[3]), _mm512_unpackhi_ps(x[2], x[3]));
+  const __m512 all = _mm512_add_ps(_mm512_shuffle_ps(low, high, _MM_SHUFFLE(1, 0, 1, 0)),
+                                   _mm512_shuffle_ps(low, high, _MM_SHUFFLE(3, 2, 3, 2)));
+  const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+  return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
+#else
+ORRERY_INLINE __m128 sum4(const __m256 (&x)[4]) {
+  const __m256 all = _mm256_hadd_ps(_mm256_hadd_ps(x[0], x[1]), _mm256_hadd_ps(x[2], x[3]));
+  return _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
+}
+#endif
+
+/// Rows r .. r + 3 of `tokens` tokens; only the first `rows` of them exist.
+template <class Format, int tokens>
+ORRERY_INLINE void four_rows(const QuantShare& share, const Activations& acts, int64_t r, int64_t rows,
+                             float* dst) {
+  Vec sums[tokens][4];
+  for (int i = 0; i < 4; ++i) {
+    Vec row[tokens];
+    if (i < rows) {
+      Format::template row<tokens>(share.matrix + static_cast<size_t>(r + i) * share.row_bytes, acts,
+                                   share.cols, row);
+    } else {
+      for (int t = 0; t < tokens; ++t) row[t] = set1(0.0F);
+    }
+    for (int t = 0; t < tokens; ++t) sums[t][i] = row[t];
+  }
+  for (int t = 0; t < tokens; ++t) {
+    float total[4];
+    _mm_storeu_ps(total, sum4(sums[t]));
+    std::memcpy(dst + t * share.dst_stride, total, static_cast<size_t>(rows) * sizeof(float));
+  }
+}
+
+template <class Format, int tokens>
+void group(const QuantShare& share, const Activations& acts, int64_t r, float* dst) {
+  const int64_t rows = share.end - r;
+  if (rows >= 4) {
+    four_rows<Format, tokens>(share, acts, r, 4, dst);
+  } else {
+    four_rows<Format, tokens>(share, acts, r, rows, dst);
+  }
+}
+
+template <class Format>
+void all_rows(const QuantShare& share) {
+  const ActivationLayout layout = activation_layout(activation_block(share.weight), share.cols);
+  for (int64_t r = share.begin; r < share.end; r += 4) {
+    for (int64_t t = 0; t < share.tokens; t += kGroup) {
+      const Activations acts{share.activations + static_cast<size_t>(t) * layout.bytes, layout.bytes, layout};
+      float* dst = share.dst + t * share.dst_stride + (r - share.begin);
+      switch (share.tokens - t) {
+        case 1:
+          group<Format, 1>(share, acts, r, dst);
+          break;
+        case 2:
+          group<Format, 2>(share, acts, r, dst);
+          break;
+        case 3:
+          group<Format, 3>(share, acts, r, dst);
+          break;
+        default:
+          group<Format, kGroup>(share, acts, r, dst);
+          break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void linear_quant_rows(const QuantShare& share) {
+  switch (share.weight) {
+    case DType::q4_0:
+      return all_rows<Blocks32<Q4_0>>(share);
+    case DType::q4_1:
+      return all_rows<Blocks32<Q4_1>>(share);
+    case DType::q8_0:
+      return all_rows<Blocks32<Q8_0>>(share);
+    case DType::q4_k:
+      return all_rows<Q4_K>(share);
+    case DType::q6_k:
+      return all_rows<Q6_K>(share);
+    default:
+      return;  // supports() lets nothing else through
+  }
+}
+
+}  // namespace orrery::kernels::ORRERY_ISA

@@ -1,0 +1,195 @@
+// Quantised sums for many tokens (AVX-512 VNNI): the same sums as linear_quant.cpp, in another order of
+// float32 adds.
+//   A panel of 32 weight rows is unpacked once (linear_panel.h) and stays in L2; then tiles of kTileTokens x
+//   32 rows: an inner step is two loads, one broadcast a token and two vpdpbusd a token. Integer sums start
+//   at minus offset times the sum of the activations, so the weights' offset costs nothing. Weight scales are
+//   applied per sub-block, activation scales per block of 32 or 256. One call is one thread's rows. A token's
+//   sum depends on no other token. traffic: weights once; activations (cols bytes a token) once per panel,
+//   from cache
+#include "kernels/cpu/isa/linear_panel.h"
+#include "kernels/cpu/isa/linear_rows512.h"
+
+namespace orrery::kernels::ORRERY_ISA {
+
+#if defined(ORRERY_ISA_AVX512)
+namespace {
+
+constexpr int kTileTokens = 4;  // 4 x 2 int32 + 8 block + 8 total sums of 32 registers
+
+template <int tokens>
+struct Sums {
+  __m512 v[tokens][2];
+};
+
+/// Integer sums of `groups` x 4 columns from column 4 * group on.
+template <int tokens, int groups>
+ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t group,
+                       __m512i (&sum)[tokens][2]) {
+  for (int g = 0; g < groups; ++g) {
+    const __m512i w0 = _mm512_loadu_si512(panel.bytes + (group + g) * 128);
+    const __m512i w1 = _mm512_loadu_si512(panel.bytes + (group + g) * 128 + 64);
+    for (int t = 0; t < tokens; ++t) {
+      int four;
+      std::memcpy(&four, acts.values(t) + 4 * (group + g), sizeof four);
+      const __m512i x = _mm512_set1_epi32(four);
+      sum[t][0] = _mm512_dpbusd_epi32(sum[t][0], w0, x);
+      sum[t][1] = _mm512_dpbusd_epi32(sum[t][1], w1, x);
+    }
+  }
+}
+
+template <class Format, int tokens>
+ORRERY_INLINE void start(const Activations& acts, int64_t sub, __m512i (&sum)[tokens][2]) {
+  for (int t = 0; t < tokens; ++t) {
+    __m512i first = _mm512_setzero_si512();
+    if constexpr (Format::kOffsetShift > 0) {
+      first = _mm512_slli_epi32(_mm512_set1_epi32(acts.negated(t)[sub]), Format::kOffsetShift);
+    }
+    sum[t][0] = sum[t][1] = first;
+  }
+}
+
+/// Blocks of 32: total += d_w d_x dot (+ m d_x sum).
+template <class Format, int tokens>
+ORRERY_INLINE void block32(const Panel& panel, const Activations& acts, int64_t b, Sums<tokens>& total) {
+  __m512i sum[tokens][2];
+  start<Format, tokens>(acts, b, sum);
+  dot<tokens, 8>(panel, acts, 8 * b, sum);
+  for (int h = 0; h < 2; ++h) {
+    const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * b + 16 * h);
+    for (int t = 0; t < tokens; ++t) {
+      const __m512 scaled = _mm512_mul_ps(scale, _mm512_set1_ps(acts.scales(t)[2 * b]));
+      total.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t][h]), scaled, total.v[t][h]);
+    }
+    if constexpr (Format::kOffsetShift == 0) {
+      const __m512 min = _mm512_loadu_ps(reinterpret_cast<const float*>(panel.mins) + 32 * b + 16 * h);
+      for (int t = 0; t < tokens; ++t) {
+        total.v[t][h] = _mm512_fmadd_ps(min, _mm512_set1_ps(acts.scales(t)[2 * b + 1]), total.v[t][h]);
+      }
+    }
+  }
+}
+
+/// The mins of one Q4_K block: block -= m * sum_s n_s (sum of the activations of s), the integer part exact.
+template <int tokens>
+ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& acts, int64_t b,
+                           Sums<tokens>& block) {
+  const auto* factors = reinterpret_cast<const float*>(panel.mins + cols / 64 * 128);
+  for (int h = 0; h < 2; ++h) {
+    const __m512 factor = _mm512_loadu_ps(factors + 32 * b + 16 * h);
+    for (int t = 0; t < tokens; ++t) {
+      __m512i sum = _mm512_setzero_si512();
+      for (int pair = 0; pair < 4; ++pair) {
+        int two;
+        std::memcpy(&two, acts.sums32(t) + 8 * b + 2 * pair, sizeof two);
+        const __m512i mins = _mm512_loadu_si512(panel.mins + (4 * b + pair) * 128 + 64 * h);
+        sum = _mm512_dpwssd_epi32(sum, mins, _mm512_set1_epi32(two));
+      }
+      block.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), factor, block.v[t][h]);
+    }
+  }
+}
+
+/// Blocks of 256: block = sum over sub-blocks of d s dot (- mins), then total += d_x block.
+template <class Format, int tokens>
+ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations& acts, int64_t b,
+                            Sums<tokens>& total) {
+  constexpr int kSubs = 256 / Format::kSub;
+  Sums<tokens> block;
+  for (int t = 0; t < tokens; ++t) block.v[t][0] = block.v[t][1] = _mm512_setzero_ps();
+  for (int64_t s = kSubs * b; s < kSubs * (b + 1); ++s) {
+    __m512i sum[tokens][2];
+    start<Format, tokens>(acts, s, sum);
+    dot<tokens, Format::kSub / 4>(panel, acts, Format::kSub / 4 * s, sum);
+    for (int h = 0; h < 2; ++h) {
+      const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * s + 16 * h);
+      for (int t = 0; t < tokens; ++t) {
+        block.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t][h]), scale, block.v[t][h]);
+      }
+    }
+  }
+  if constexpr (Format::kOffsetShift == 0) mins256<tokens>(panel, cols, acts, b, block);
+  for (int t = 0; t < tokens; ++t) {
+    const __m512 scale = _mm512_set1_ps(acts.scales(t)[b]);
+    for (int h = 0; h < 2; ++h) total.v[t][h] = _mm512_fmadd_ps(block.v[t][h], scale, total.v[t][h]);
+  }
+}
+
+template <class Format, int tokens>
+void tile(const Panel& panel, int64_t cols, const Activations& acts, int64_t rows, float* dst,
+          int64_t dst_stride) {
+  Sums<tokens> total;
+  for (int t = 0; t < tokens; ++t) total.v[t][0] = total.v[t][1] = _mm512_setzero_ps();
+  if constexpr (Format::kWide) {
+    for (int64_t b = 0; b < cols / 256; ++b) block256<Format, tokens>(panel, cols, acts, b, total);
+  } else {
+    for (int64_t b = 0; b < cols / 32; ++b) block32<Format, tokens>(panel, acts, b, total);
+  }
+  const auto mask = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
+  for (int t = 0; t < tokens; ++t) {
+    float* out = dst + t * dst_stride;
+    _mm512_mask_storeu_ps(out, static_cast<__mmask16>(mask), total.v[t][0]);
+    if (rows > 16) _mm512_mask_storeu_ps(out + 16, static_cast<__mmask16>(mask >> 16), total.v[t][1]);
+  }
+}
+
+template <class Format>
+void panel_tiles(const QuantShare& share, const Panel& panel, int64_t rows, float* dst) {
+  const ActivationLayout layout = activation_layout(activation_block(share.weight), share.cols);
+  for (int64_t t = 0; t < share.tokens; t += kTileTokens) {
+    const Activations acts{share.activations + static_cast<size_t>(t) * layout.bytes, layout.bytes, layout};
+    float* out = dst + t * share.dst_stride;
+    switch (share.tokens - t) {
+      case 1:
+        tile<Format, 1>(panel, share.cols, acts, rows, out, share.dst_stride);
+        break;
+      case 2:
+        tile<Format, 2>(panel, share.cols, acts, rows, out, share.dst_stride);
+        break;
+      case 3:
+        tile<Format, 3>(panel, share.cols, acts, rows, out, share.dst_stride);
+        break;
+      default:
+        tile<Format, kTileTokens>(panel, share.cols, acts, rows, out, share.dst_stride);
+        break;
+    }
+  }
+}
+
+template <class Format>
+void all_panels(const QuantShare& share) {
+  const Panel panel = panel_at(share.scratch, share.cols);
+  for (int64_t r = share.begin; r < share.end; r += kTilePanel) {
+    const int64_t rows = share.end - r < kTilePanel ? share.end - r : kTilePanel;
+    for (int lane = 0; lane < kTilePanel; lane += 16) {
+      const int64_t first = lane < rows ? r + lane : r;
+      const Rows16 sixteen(share.matrix + static_cast<size_t>(first) * share.row_bytes, share.row_bytes,
+                           lane < rows ? rows - lane : rows);
+      Format::unpack(sixteen, share.cols, panel, lane);
+    }
+    panel_tiles<Format>(share, panel, rows, share.dst + (r - share.begin));
+  }
+}
+
+}  // namespace
+
+void linear_quant_tiles(const QuantShare& share) {
+  switch (share.weight) {
+    case DType::q4_0:
+      return all_panels<TileQ4_0>(share);
+    case DType::q4_1:
+      return all_panels<TileQ4_1>(share);
+    case DType::q8_0:
+      return all_panels<TileQ8_0>(share);
+    case DType::q4_k:
+      return all_panels<TileQ4_K>(share);
+    case DType::q6_k:
+      return all_panels<TileQ6_K>(share);
+    default:
+      return;  // supports() lets nothing else through
+  }
+}
+
+#endif
+
+}  // namespace orrery::kernels::ORRERY_ISA

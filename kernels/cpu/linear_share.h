@@ -1,0 +1,109 @@
+// How the rows of Linear split a call: units of `grain` weight rows, counted through all segments (gated:
+// through the gate's rows, each with its partner of the up matrix), go to the threads in contiguous shares; a
+// share is summed and finished panel by panel, so that the epilogue reads from cache.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cpu/isa/linear.h"
+#include "kernels/cpu/linear_rows.h"
+
+namespace orrery::kernels {
+
+/// The functions of the ISA: avx512 or avx2.
+inline const LinearTable& linear_table(Isa isa) {
+  return isa == Isa::avx512 ? avx512::kLinear : avx2::kLinear;
+}
+
+inline LinearFunction linear_function(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::none:
+      return LinearFunction::none;
+    case Epilogue::gelu_erf:
+      return LinearFunction::gelu_erf;
+    case Epilogue::gelu_tanh:
+      return LinearFunction::gelu_tanh;
+    case Epilogue::silu:
+      return LinearFunction::silu;
+    case Epilogue::relu:
+      return LinearFunction::relu;
+    case Epilogue::tanh:
+      return LinearFunction::tanh;
+    case Epilogue::silu_mul:
+      return LinearFunction::silu_mul;
+    case Epilogue::gelu_tanh_mul:
+      return LinearFunction::gelu_tanh_mul;
+  }
+  return LinearFunction::none;
+}
+
+/// Where one sum goes: rows [begin, end) of a segment, all tokens.
+struct SumTarget {
+  int segment;
+  int64_t begin, end;
+  float* dst;  // of row `begin`
+  int64_t dst_stride;
+};
+
+struct SharePlan {
+  int64_t grain;  // rows; a thread's share begins at a multiple
+  int64_t panel;  // rows that are summed before they are finished, a multiple of grain
+};
+
+/// Floats of scratch that finish_share needs per thread: the up half of a gated panel.
+inline int64_t up_scratch(const Linear::Problem& problem, int64_t tokens, const SharePlan& plan) {
+  if (!is_gated(problem.epilogue)) return 0;
+  return (tokens * std::min(plan.panel, problem.segments[0].rows) + 15) / 16 * 16;
+}
+
+inline LinearFinish finish_of(const Linear::Args& args, int segment, int64_t begin, int64_t count) {
+  const auto bias = [&](int s) {
+    const float* all = args.problem.segments[s].bias ? args.operands[s].bias : nullptr;
+    return all == nullptr ? nullptr : all + begin;
+  };
+  LinearFinish finish{};
+  finish.function = linear_function(args.problem.epilogue);
+  finish.dst = args.operands[segment].dst + begin;
+  finish.dst_stride = args.operands[segment].dst_stride;
+  finish.bias = bias(segment);
+  if (is_gated(args.problem.epilogue)) finish.up_bias = bias(1);
+  finish.tokens = args.tokens;
+  finish.count = count;
+  return finish;
+}
+
+/// Rows [begin, end) of a segment, panel by panel. sum(SumTarget) writes plain sums.
+template <class Sum>
+void finish_rows(const Linear::Args& args, const LinearTable& table, int segment, ThreadTeam::Range rows,
+                 int64_t panel, float* up, Sum& sum) {
+  for (int64_t r = rows.begin; r < rows.end; r += panel) {
+    const int64_t end = std::min(r + panel, rows.end);
+    LinearFinish finish = finish_of(args, segment, r, end - r);
+    sum(SumTarget{segment, r, end, finish.dst, finish.dst_stride});
+    if (is_gated(args.problem.epilogue)) {
+      sum(SumTarget{1, r, end, up, end - r});
+      finish.up = up;
+      finish.up_stride = end - r;
+    }
+    table.finish(finish);
+  }
+}
+
+/// The share of `thread`.
+template <class Sum>
+void finish_share(const Linear::Args& args, const ThreadTeam& team, int thread, const LinearTable& table,
+                  const SharePlan& plan, float* up, Sum&& sum) {
+  const int segments = is_gated(args.problem.epilogue) ? 1 : args.problem.segment_count;
+  const auto units_of = [&](int s) { return (args.problem.segments[s].rows + plan.grain - 1) / plan.grain; };
+  int64_t units = 0;
+  for (int s = 0; s < segments; ++s) units += units_of(s);
+  const ThreadTeam::Range mine = team.share(units, thread);
+  int64_t first = 0;  // unit at which segment s begins
+  for (int s = 0; s < segments; first += units_of(s), ++s) {
+    const int64_t begin = std::max<int64_t>(mine.begin - first, 0) * plan.grain;
+    const int64_t end = std::min((mine.end - first) * plan.grain, args.problem.segments[s].rows);
+    if (begin < end) finish_rows(args, table, s, {begin, end}, plan.panel, up, sum);
+  }
+}
+
+}  // namespace orrery::kernels

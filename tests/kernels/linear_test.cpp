@@ -1,0 +1,214 @@
+// Every row of Linear against the reference: dtypes, odd sizes, segments of mixed dtype, epilogues, strides.
+// Rows that round activations to int8 are compared with the reference on activations rounded the same way, so
+// that the float32 tolerance holds for them too; that the rounding itself stays within its bound is a test of
+// its own.
+#include "linear_testing.h"
+
+namespace orrery::kernels {
+namespace {
+
+using testing::LinearCase;
+using testing::SegmentSpec;
+
+constexpr double kFloatTolerance = 2e-6;  // of |x| |w|: float32 sums in any order, up to 2,048 columns
+constexpr double kBf16Tolerance = 1e-2;   // of |x| |w|: both factors rounded to 2^-9, worst case 2^-8
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool rounds_to_int8(const Row<Linear>& row) {
+  return contains(row.name, "matvec") || contains(row.name, "tiles");
+}
+
+double tolerance_of(const Row<Linear>& row) {
+  return contains(row.name, "bf16") ? kBf16Tolerance : kFloatTolerance;
+}
+
+void expect_close(const LinearCase& c, const Row<Linear>& row, int output, const std::vector<float>& source,
+                  const std::vector<float>& actual, const std::vector<float>& expected) {
+  const std::vector<float> scales = c.scales(output, source);
+  ASSERT_EQ(actual.size(), expected.size());
+  const auto rows = static_cast<size_t>(c.problem.segments[static_cast<size_t>(output)].rows);
+  for (size_t i = 0; i < actual.size(); ++i) {
+    ASSERT_NEAR(actual[i], expected[i], tolerance_of(row) * scales[i])
+        << row.name << " output " << output << " token " << i / rows << " row " << i % rows;
+  }
+}
+
+/// All rows that take the case against the reference, output by output.
+void check(const LinearCase& c, int threads = 2) {
+  const std::span<const Row<Linear>> rows = linear_rows();
+  const Row<Linear>& reference = rows.back();
+  testing::each_fast_row(rows, c.problem, [&](const Row<Linear>& row) {
+    const auto actual = c.run(row, threads, c.src);
+    for (int s = 0; s < c.outputs(); ++s) {
+      const DType dtype = c.problem.segments[static_cast<size_t>(s)].weight;
+      const int64_t block = dtype == DType::q4_k || dtype == DType::q6_k ? 256 : 32;
+      const std::vector<float> source =
+          rounds_to_int8(row) ? testing::rounded_activations(c.src, block) : c.src;
+      const auto expected = c.run(reference, 2, source);
+      const auto i = static_cast<size_t>(s);
+      expect_close(c, row, s, source, actual[i], expected[i]);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  });
+}
+
+class LinearDtype : public ::testing::TestWithParam<DType> {
+ protected:
+  static std::vector<int64_t> columns() {
+    const int block = dtype_info(GetParam()).block_elements;
+    if (block == 256) return {256, 768};
+    if (block == 32) return {32, 64, 96, 128, 576, 608};
+    return {1, 7, 16, 33, 384, 577};
+  }
+};
+
+TEST_P(LinearDtype, EverySizeMatchesTheReference) {
+  for (const int64_t cols : columns()) {
+    for (const int64_t tokens : {1, 2, 3, 4, 5, 7, 8, 9, 31, 33}) {
+      for (const int64_t rows : {1, 5, 32, 33, 67}) {
+        SCOPED_TRACE(std::to_string(tokens) + " tokens, " + std::to_string(rows) + " x " +
+                     std::to_string(cols));
+        check(LinearCase(tokens, cols, {{rows, GetParam()}}));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(LinearDtype, ExactModeKeepsFloat32) {
+  for (const int64_t tokens : {1, 6, 40}) {
+    const LinearCase c(tokens, columns().back(), {{45, GetParam(), true}}, Epilogue::none,
+                       Linear::Accuracy::exact);
+    for (const Row<Linear>& row : linear_rows()) {
+      if (rounds_to_int8(row)) {
+        EXPECT_NE(row.supports(c.problem), "") << row.name;
+      }
+    }
+    check(c);
+  }
+}
+
+TEST_P(LinearDtype, LargeMatrixOnThreeThreads) {
+  for (const int64_t tokens : {1, 3, 64}) check(LinearCase(tokens, columns().back(), {{577, GetParam()}}), 3);
+}
+
+TEST_P(LinearDtype, EpiloguesAndBias) {
+  for (const Epilogue epilogue : {Epilogue::none, Epilogue::gelu_erf, Epilogue::gelu_tanh, Epilogue::silu,
+                                  Epilogue::relu, Epilogue::tanh}) {
+    for (const int64_t tokens : {1, 3, 12}) {
+      SCOPED_TRACE("epilogue " + std::to_string(static_cast<int>(epilogue)));
+      check(LinearCase(tokens, columns()[1], {{37, GetParam(), true}}, epilogue));
+    }
+  }
+}
+
+TEST_P(LinearDtype, GatedEpilogues) {
+  for (const Epilogue epilogue : {Epilogue::silu_mul, Epilogue::gelu_tanh_mul}) {
+    for (const int64_t tokens : {1, 5, 19}) {
+      check(
+          LinearCase(tokens, columns()[1], {{1100, GetParam(), true}, {1100, GetParam(), false}}, epilogue));
+    }
+  }
+}
+
+TEST_P(LinearDtype, ATokenDependsNeitherOnTheOthersNorOnTheThreads) {
+  const int64_t cols = columns().back();
+  for (const int64_t tokens : {8, 21}) {
+    const LinearCase c(tokens, cols, {{70, GetParam()}});
+    for (const Row<Linear>& row : linear_rows()) {
+      if (!row.supports(c.problem).empty()) continue;
+      const auto all = c.run(row, 2, c.src);
+      EXPECT_EQ(all, c.run(row, 1, c.src)) << row.name;
+      EXPECT_EQ(all, c.run(row, 3, c.src)) << row.name;
+      const int64_t first = tokens == 8 ? 3 : 10;  // the call split in two
+      const auto head = c.run(row, 2, {c.src.begin(), c.src.begin() + first * cols});
+      const auto tail = c.run(row, 2, {c.src.begin() + first * cols, c.src.end()});
+      std::vector<float> joined = head[0];
+      joined.insert(joined.end(), tail[0].begin(), tail[0].end());
+      EXPECT_EQ(all[0], joined) << row.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, LinearDtype,
+                         ::testing::Values(DType::f32, DType::f16, DType::bf16, DType::q4_0, DType::q4_1,
+                                           DType::q8_0, DType::q4_k, DType::q6_k),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+TEST(Linear, SegmentsOfMixedTypes) {
+  for (const int64_t tokens : {1, 4, 30}) {
+    check(LinearCase(tokens, 512, {{192, DType::q4_k}, {64, DType::q4_k, true}, {64, DType::q6_k}}));
+    check(
+        LinearCase(tokens, 512, {{33, DType::q4_1}, {70, DType::q6_k}, {5, DType::q8_0}, {32, DType::q4_0}}));
+    check(LinearCase(tokens, 512, {{33, DType::f32}, {70, DType::f16, true}, {5, DType::bf16}}));
+    check(LinearCase(tokens, 512, {{40, DType::q4_k}, {40, DType::q6_k}}, Epilogue::silu_mul));
+  }
+}
+
+TEST(Linear, RoundingActivationsStaysWithinHalfAStep) {
+  const LinearCase c(3, 512, {{64, DType::q4_1}});
+  const auto exact = c.run(linear_rows().back(), 2, c.src);
+  const std::vector<float> rounded = testing::rounded_activations(c.src, 32);
+  const auto scales = c.scales(0, c.src);
+  testing::each_fast_row(linear_rows(), c.problem, [&](const Row<Linear>& row) {
+    const auto actual = c.run(row, 2, c.src);
+    double error = 0.0;
+    for (size_t i = 0; i < actual[0].size(); ++i)
+      error += std::pow((actual[0][i] - exact[0][i]) / scales[i], 2);
+    // Gaussian blocks of 32: d is about 2.1 / 127, a rounding d / sqrt(12), so 0.005 of |x| per unit |w| /
+    // sqrt(cols)
+    EXPECT_LT(std::sqrt(error / static_cast<double>(actual[0].size())) * std::sqrt(512.0),
+              0.008 * std::sqrt(512.0));
+  });
+}
+
+TEST(Linear, NotANumberIsSeen) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k}) {
+    for (const int64_t tokens : {1, 12}) {
+      LinearCase c(tokens, 512, {{40, dtype}});
+      c.src[300] = NAN;
+      testing::each_fast_row(linear_rows(), c.problem, [&](const Row<Linear>& row) {
+        const auto actual = c.run(row, 2, c.src);
+        EXPECT_TRUE(std::isnan(actual[0][0])) << row.name;
+        if (tokens > 1) {
+          EXPECT_TRUE(std::isfinite(actual[0][40])) << row.name;
+        }
+      });
+    }
+  }
+}
+
+TEST(Linear, ZerosAndLargeValues) {
+  for (const DType dtype : {DType::f32, DType::q4_0, DType::q4_k}) {
+    LinearCase c(10, 256, {{40, dtype}});
+    std::fill(c.src.begin(), c.src.begin() + 256, 0.0F);
+    for (int i = 256; i < 512; ++i) c.src[static_cast<size_t>(i)] *= 1e30F;
+    for (int i = 512; i < 768; ++i) c.src[static_cast<size_t>(i)] *= 1e-30F;
+    check(c);
+  }
+}
+
+TEST(Linear, RefusesWhatItDoesNotDefine) {
+  Linear::Problem problem;
+  problem.cols = 100;
+  problem.segments[0] = {8, DType::q4_1, false};
+  EXPECT_TRUE(contains(linear_rows().back().supports(problem), "no multiple of a Q4_1 block"));
+  problem.cols = 64;
+  problem.epilogue = Epilogue::silu_mul;
+  EXPECT_TRUE(contains(linear_rows().back().supports(problem), "two segments"));
+  problem.segment_count = 2;
+  problem.segments[1] = {9, DType::q4_1, false};
+  EXPECT_TRUE(contains(linear_rows().back().supports(problem), "differ in rows"));
+  problem.segments[1].rows = 8;
+  EXPECT_EQ(linear_rows().back().supports(problem), "");
+  for (const Row<Linear>& row : linear_rows()) {
+    problem.cols = 65;
+    EXPECT_NE(row.supports(problem), "") << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace orrery::kernels

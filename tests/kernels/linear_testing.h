@@ -1,0 +1,200 @@
+// A random linear problem with its data, run by any row; and the activations as the int8 rows round them.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "kernels/half.h"
+#include "kernels/linear.h"
+#include "row_testing.h"
+
+namespace orrery::kernels::testing {
+
+/// Random stored rows of about N(0, 1 / cols) elements; for the k-quants random bits with fitting scales.
+inline std::vector<std::byte> random_weights(DType dtype, int64_t rows, int64_t cols, uint32_t seed) {
+  const size_t bytes = row_bytes(dtype, cols).value();
+  std::vector<std::byte> stored(bytes * static_cast<size_t>(rows));
+  const float deviation = 1.0F / std::sqrt(static_cast<float>(cols));
+  if (dtype != DType::q4_k && dtype != DType::q6_k) {
+    const std::vector<float> values = random_floats(static_cast<size_t>(rows * cols), seed, deviation);
+    for (int64_t r = 0; r < rows; ++r) {
+      quantise_row(dtype, values.data() + r * cols, cols, stored.data() + static_cast<size_t>(r) * bytes);
+    }
+    return stored;
+  }
+  std::mt19937 engine(seed);
+  for (std::byte& b : stored) b = static_cast<std::byte>(engine() & 255);
+  const auto size = static_cast<size_t>(dtype_info(dtype).block_bytes);
+  for (size_t at = 0; at < stored.size(); at += size) {
+    const auto put = [&](size_t offset, float value) {
+      const uint16_t half = f16_from_float(value);
+      std::memcpy(stored.data() + at + offset, &half, sizeof half);
+    };
+    const float jitter = 0.5F + static_cast<float>(engine() % 1000) / 1000.0F;
+    if (dtype == DType::q4_k) {  // d s q - m n: about 32 * 8 each
+      put(0, deviation / 250.0F * jitter);
+      put(2, deviation / 30.0F * jitter);
+    } else {
+      put(208, deviation / 1300.0F * jitter);
+    }
+  }
+  return stored;
+}
+
+/// x as the int8 rows see it: per block d = max |x| / 127 and d * round(x / d).
+inline std::vector<float> rounded_activations(const std::vector<float>& src, int64_t block) {
+  std::vector<float> rounded(src.size());
+  for (size_t at = 0; at < src.size(); at += static_cast<size_t>(block)) {
+    float most = 0.0F;
+    for (int64_t i = 0; i < block; ++i) most = std::max(most, std::fabs(src[at + static_cast<size_t>(i)]));
+    const float d = most / 127.0F;
+    const float inverse = d > 0.0F ? 1.0F / d : 0.0F;
+    for (size_t i = at; i < at + static_cast<size_t>(block); ++i)
+      rounded[i] = d * std::nearbyint(src[i] * inverse);
+  }
+  return rounded;
+}
+
+struct SegmentSpec {
+  int64_t rows;
+  DType dtype;
+  bool bias = false;
+};
+
+/// Data of one problem. dst rows are `kGap` elements longer than needed and the gap is checked.
+class LinearCase {
+ public:
+  static constexpr int64_t kGap = 3;
+  static constexpr float kUntouched = -7777.0F;
+
+  LinearCase(int64_t tokens, int64_t cols, const std::vector<SegmentSpec>& segments,
+             Epilogue epilogue = Epilogue::none, Linear::Accuracy accuracy = Linear::Accuracy::fast)
+      : src(random_floats(static_cast<size_t>(tokens * cols), 11)) {
+    problem.tokens = tokens;
+    problem.min_tokens = tokens;
+    problem.cols = cols;
+    problem.segment_count = static_cast<int>(segments.size());
+    problem.epilogue = epilogue;
+    problem.accuracy = accuracy;
+    for (size_t s = 0; s < segments.size(); ++s) {
+      problem.segments[s] = {segments[s].rows, segments[s].dtype, segments[s].bias};
+      weights.push_back(
+          random_weights(segments[s].dtype, segments[s].rows, cols, static_cast<uint32_t>(100 + s)));
+      biases.push_back(random_floats(static_cast<size_t>(segments[s].rows), static_cast<uint32_t>(200 + s)));
+    }
+  }
+
+  int outputs() const { return problem.epilogue >= Epilogue::silu_mul ? 1 : problem.segment_count; }
+
+  /// dst of each output, (tokens, rows) without the gap.
+  std::vector<std::vector<float>> run(const Row<Linear>& row, int threads,
+                                      const std::vector<float>& source) const {
+    ThreadTeam team(threads);
+    return run(row, team, source);
+  }
+
+  std::vector<std::vector<float>> run(const Row<Linear>& row, ThreadTeam& team,
+                                      const std::vector<float>& source) const {
+    Linear::Args args;
+    args.problem = problem;
+    args.tokens = static_cast<int64_t>(source.size()) / problem.cols;
+    args.src = source.data();
+    args.src_stride = problem.cols;
+    const auto packed = pack(row, team);
+    std::vector<std::vector<float>> dst;
+    for (int s = 0; s < outputs(); ++s) {
+      dst.emplace_back(static_cast<size_t>(args.tokens * (problem.segments[s].rows + kGap)), kUntouched);
+    }
+    for (int s = 0; s < problem.segment_count; ++s) {
+      const auto i = static_cast<size_t>(s);
+      args.operands[i] = {
+          packed[i].bytes == 0 ? static_cast<const void*>(weights[i].data()) : packed[i].memory->data(),
+          problem.segments[i].bias ? biases[i].data() : nullptr, s < outputs() ? dst[i].data() : nullptr,
+          problem.segments[i].rows + kGap};
+    }
+    Workspace workspace(row.workspace != nullptr ? row.workspace(problem, team.size()) : 0);
+    row.run(args, {.team = &team, .workspace = workspace.data()});
+    EXPECT_TRUE(workspace.intact()) << row.name << " wrote behind its workspace";
+    for (size_t s = 0; s < dst.size(); ++s) strip(dst[s], problem.segments[s].rows, args.tokens);
+    return dst;
+  }
+
+  /// |x_t| |w_r| for each output element: what rounding errors scale with. Gated: the product of both.
+  std::vector<float> scales(int output, const std::vector<float>& source) const {
+    const auto rows = static_cast<size_t>(problem.segments[static_cast<size_t>(output)].rows);
+    const size_t tokens = source.size() / static_cast<size_t>(problem.cols);
+    std::vector<float> result(tokens * rows);
+    const std::vector<float> first = norms(output);
+    const std::vector<float> second =
+        problem.epilogue >= Epilogue::silu_mul ? norms(1) : std::vector<float>{};
+    for (size_t t = 0; t < tokens; ++t) {
+      const float x = norm(source.data() + t * static_cast<size_t>(problem.cols));
+      for (size_t r = 0; r < rows; ++r) {
+        result[t * rows + r] = 1e-3F + x * first[r];
+        if (!second.empty()) result[t * rows + r] *= 2.0F + 2.0F * x * second[r];
+      }
+    }
+    return result;
+  }
+
+  Linear::Problem problem;
+  std::vector<float> src;
+  std::vector<std::vector<std::byte>> weights;
+  std::vector<std::vector<float>> biases;
+
+ private:
+  struct Packed {
+    size_t bytes = 0;
+    std::shared_ptr<Workspace> memory_owner;
+    Workspace* memory = nullptr;
+  };
+
+  std::vector<Packed> pack(const Row<Linear>& row, ThreadTeam& team) const {
+    std::vector<Packed> packed(static_cast<size_t>(problem.segment_count));
+    const WeightPacking* packing = row.packing != nullptr ? row.packing(problem) : nullptr;
+    if (packing == nullptr) return packed;
+    for (size_t s = 0; s < packed.size(); ++s) {
+      const Linear::Segment& segment = problem.segments[s];
+      packed[s].bytes = packing->bytes(segment.weight, segment.rows, problem.cols);
+      packed[s].memory_owner = std::make_shared<Workspace>(packed[s].bytes);
+      packed[s].memory = packed[s].memory_owner.get();
+      packing->pack(weights[s].data(), segment.weight, segment.rows, problem.cols, packed[s].memory->data(),
+                    team);
+      EXPECT_TRUE(packed[s].memory->intact()) << packing->name << " wrote behind its bytes";
+    }
+    return packed;
+  }
+
+  static void strip(std::vector<float>& dst, int64_t rows, int64_t tokens) {
+    for (int64_t t = 0; t < tokens; ++t) {
+      for (int64_t g = 0; g < kGap; ++g) {
+        EXPECT_EQ(dst[static_cast<size_t>(t * (rows + kGap) + rows + g)], kUntouched) << "wrote between rows";
+      }
+      std::copy_n(dst.begin() + t * (rows + kGap), rows, dst.begin() + t * rows);
+    }
+    dst.resize(static_cast<size_t>(tokens * rows));
+  }
+
+  float norm(const float* x) const {
+    double sum = 0.0;
+    for (int64_t k = 0; k < problem.cols; ++k) sum += static_cast<double>(x[k]) * x[k];
+    return static_cast<float>(std::sqrt(sum));
+  }
+
+  std::vector<float> norms(int segment) const {
+    const auto s = static_cast<size_t>(segment);
+    const size_t bytes = row_bytes(problem.segments[s].weight, problem.cols).value();
+    std::vector<float> row(static_cast<size_t>(problem.cols));
+    std::vector<float> result;
+    for (int64_t r = 0; r < problem.segments[s].rows; ++r) {
+      dequantise_row(problem.segments[s].weight, weights[s].data() + static_cast<size_t>(r) * bytes,
+                     problem.cols, row.data());
+      result.push_back(norm(row.data()));
+    }
+    return result;
+  }
+};
+
+}  // namespace orrery::kernels::testing
