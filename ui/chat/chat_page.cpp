@@ -1,0 +1,248 @@
+#include "ui/chat/chat_page.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QPainter>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "ui/theme/format.h"
+#include "ui/theme/icons.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kAlternatives = 5;  // tokens shown in the popup
+constexpr int kPopupBesideWidth = 520;  // narrower pages show the popup at the token
+
+}  // namespace
+
+ChatPage::ChatPage(const Theme& theme, SessionController* session, QWidget* parent)
+    : QWidget(parent),
+      theme_(theme),
+      session_(session),
+      banner_(new Banner(theme, this)),
+      stack_(new QStackedWidget(this)),
+      start_(new ChatStart(theme, this)),
+      transcript_(new TranscriptView(theme, this)),
+      input_(new ChatInput(theme, this)),
+      popup_(new TokenPopup(theme, this)),
+      sampling_(new SamplingPopover(theme, this)),
+      corner_(new QWidget(this)) {
+  setupCorner();
+  setupLayout();
+  setupTranscript();
+  setupSession();
+  takeModel();
+}
+
+void ChatPage::setupCorner() {
+  auto* layout = new QHBoxLayout(corner_);
+  layout->setContentsMargins(0, 0, 8, 0);
+  layout->setSpacing(2);
+  auto* fresh = new IconButton(theme_, "plus", "New chat (Ctrl+N)", corner_);
+  auto* options = new IconButton(theme_, "gear", "Sampling and system prompt", corner_);
+  auto* more = new IconButton(theme_, "more", "More", corner_);
+  for (IconButton* button : {fresh, options, more}) layout->addWidget(button);
+  connect(fresh, &QAbstractButton::clicked, this, &ChatPage::newChat);
+  connect(options, &QAbstractButton::clicked, this, [this, options] { sampling_->popupAt(options); });
+  connect(more, &QAbstractButton::clicked, this, [this, more] { showMenu(-1, more->mapToGlobal(QPoint(0, more->height()))); });
+}
+
+void ChatPage::setupLayout() {
+  stack_->addWidget(start_);
+  stack_->addWidget(transcript_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  auto* inset = new QVBoxLayout;
+  inset->setContentsMargins(12, 8, 12, 0);
+  inset->addWidget(banner_);
+  layout->addLayout(inset);
+  layout->addWidget(stack_, 1);
+  auto* foot = new QVBoxLayout;
+  foot->setContentsMargins(12, 4, 12, 10);
+  foot->addWidget(input_);
+  layout->addLayout(foot);
+  setFocusProxy(input_);
+}
+
+void ChatPage::setupTranscript() {
+  connect(start_, &ChatStart::suggested, this, &ChatPage::send);
+  connect(input_, &ChatInput::sendAsked, this, &ChatPage::send);
+  connect(input_, &ChatInput::stopAsked, this, &ChatPage::stop);
+  connect(transcript_, &TranscriptView::tokenPointed, this, &ChatPage::showToken);
+  connect(transcript_, &TranscriptView::menuAsked, this, &ChatPage::showMenu);
+}
+
+void ChatPage::setupSession() {
+  connect(session_, &SessionController::opened, this, &ChatPage::takeModel);
+  connect(session_, &SessionController::tokensArrived, this, &ChatPage::takeTokens);
+  connect(session_, &SessionController::replyFinished, this, &ChatPage::finish);
+  connect(session_, &SessionController::vitalsChanged, this, &ChatPage::updateCounter);
+  connect(session_, &SessionController::stateChanged, this, [this](RunState state) {
+    input_->setRunning(state != RunState::idle);
+    transcript_->setStreaming(state == RunState::prefill || state == RunState::decode);
+  });
+  connect(session_, &SessionController::replyFailed, this, [this](const UiError& error) {
+    finish({});
+    banner_->showError(error);
+  });
+}
+
+void ChatPage::takeModel() {
+  const SessionPtr session = session_->session();
+  newChat();
+  const bool chats = session && session->info().task == api::Task::generate;
+  const QString name = session ? QString::fromStdString(session->info().name).section('-', 0, 0) : QString();
+  if (!session) {
+    start_->setState("No model is loaded", "Open a model file, or drop one on the window", false);
+  } else if (chats) {
+    start_->setState("Ask " + name + " something", "or type below; Enter sends", true);
+  } else {
+    start_->setState(name + " does not write text", "It reads whole texts: use Classify, or open a chat model", false);
+  }
+  input_->setPlaceholder(chats ? "Message " + name : "Open a chat model to write to it");
+  input_->setEnabled(chats);
+  updateCounter();
+}
+
+void ChatPage::send(const QString& text) {
+  if (!session_->session() || session_->running() || text.trimmed().isEmpty()) return;
+  if (session_->session()->info().task != api::Task::generate) return;
+  input_->clear();
+  messages_.push_back({"user", text.toStdString()});
+  transcript_->addMessage(TranscriptItem::Role::person, text);
+  request();
+}
+
+void ChatPage::request() {
+  banner_->dismiss();
+  stack_->setCurrentWidget(transcript_);
+  transcript_->addMessage(TranscriptItem::Role::model, {});
+  liveTokens_ = 0;
+  liveMs_ = firstMs_ = 0;
+  api::ChatRequest request;
+  if (const QString system = sampling_->systemPrompt(); !system.isEmpty())
+    request.messages.push_back({"system", system.toStdString()});
+  request.messages.insert(request.messages.end(), messages_.begin(), messages_.end());
+  request.sampling = sampling_->sampling();
+  request.max_tokens = sampling_->maximumTokens();
+  request.logprobs = kAlternatives;
+  session_->chat(request);
+}
+
+void ChatPage::takeTokens(const TokenBatch& tokens) {
+  for (const api::TokenEvent& token : tokens) {
+    if (liveTokens_++ == 0) {
+      firstMs_ = token.step_ms;
+    } else {
+      liveMs_ += token.step_ms;
+    }
+  }
+  transcript_->appendTokens(tokens);
+  transcript_->setLastFigures(liveFigures(liveTokens_, liveMs_, firstMs_, device()));
+}
+
+void ChatPage::finish(const api::ChatResult& result) {
+  if (messages_.empty() || messages_.back().role != "user") return;
+  const TranscriptItem& reply = transcript_->message(transcript_->messageCount() - 1);
+  std::string text = result.text.empty() ? reply.text().toStdString() : result.text;
+  messages_.push_back({"assistant", std::move(text)});
+  if (result.decode_ms > 0 || result.prefill_ms > 0) {
+    transcript_->setLastFigures(replyFigures(result, liveTokens_, device()));
+  } else {
+    std::vector<Figure> figures = liveFigures(liveTokens_, liveMs_, firstMs_, device());
+    figures.insert(figures.end() - 1, Figure{"stopped", Token::text2});
+    transcript_->setLastFigures(std::move(figures));
+  }
+  transcript_->setStreaming(false);
+  input_->setFocus();
+}
+
+void ChatPage::newChat() {
+  if (session_->running()) session_->stop();
+  messages_.clear();
+  transcript_->clear();
+  banner_->dismiss();
+  stack_->setCurrentWidget(start_);
+  session_->forgetContext();
+  input_->setFocus();
+}
+
+void ChatPage::stop() { session_->stop(); }
+
+bool ChatPage::canRegenerate() const {
+  return !session_->running() && messages_.size() >= 2 && messages_.back().role == "assistant";
+}
+
+void ChatPage::regenerate() {
+  if (!canRegenerate()) return;
+  messages_.pop_back();
+  transcript_->removeLast();
+  request();
+}
+
+void ChatPage::copyConversation() {
+  QStringList lines;
+  for (const api::Message& message : messages_)
+    lines += (message.role == "user" ? "> " : "") + QString::fromStdString(message.content);
+  QGuiApplication::clipboard()->setText(lines.join("\n\n"));
+}
+
+void ChatPage::showToken(const api::TokenEvent* token, int index, const QRectF& rect) {
+  popup_->setVisible(token != nullptr);
+  update();
+  if (!token) return;
+  popup_->setToken(*token, index);
+  QPoint at(width() - popup_->width() - 12, stack_->y() + 7);
+  const QRectF place = rect.translated(transcript_->mapTo(this, QPoint(0, 0)));
+  if (width() < kPopupBesideWidth || place.right() > at.x() - 24) {
+    const int above = static_cast<int>(place.top()) - popup_->height() - 4;
+    const int below = static_cast<int>(place.bottom()) + 4;
+    at = QPoint(std::clamp(static_cast<int>(place.left()), 4, std::max(4, width() - popup_->width() - 4)),
+                above >= 0 ? above : std::min(below, height() - popup_->height()));
+  }
+  popup_->move(at);
+  popup_->raise();
+}
+
+void ChatPage::showMenu(int message, const QPoint& position) {
+  QMenu menu;
+  if (message >= 0) {
+    const auto index = static_cast<size_t>(message);
+    if (!transcript_->selectedText().isEmpty())
+      menu.addAction("Copy selection", transcript_, &TranscriptView::copySelection);
+    menu.addAction("Copy message", this, [this, index] {
+      QGuiApplication::clipboard()->setText(transcript_->message(index).text());
+    });
+  }
+  QAction* again = menu.addAction("Regenerate", QKeySequence("Ctrl+Return"), this, &ChatPage::regenerate);
+  again->setEnabled(canRegenerate());
+  menu.addAction("Copy conversation", this, &ChatPage::copyConversation)->setEnabled(!messages_.empty());
+  menu.addAction("New chat", QKeySequence::New, this, &ChatPage::newChat);
+  menu.exec(position);
+}
+
+void ChatPage::updateCounter() {
+  const SessionPtr session = session_->session();
+  if (!session || session->info().task != api::Task::generate) return input_->setCounter({});
+  const int64_t limit = session->info().memory.context > 0 ? session->info().memory.context : session->info().context_length;
+  input_->setCounter(format::count(session_->vitals().contextUsed) + " / " + format::count(limit) + " tokens");
+}
+
+QString ChatPage::device() const {
+  return session_->session() ? deviceName(session_->session()->options().device) : QString();
+}
+
+void ChatPage::setTheme(const Theme& theme) {
+  theme_ = theme;
+  update();
+}
+
+void ChatPage::paintEvent(QPaintEvent* event) {
+  QPainter painter(this);
+  painter.fillRect(event->rect(), theme_(Token::panel));
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,71 @@
+// The conversation with the loaded model. Wires the transcript, the input and the sampling options to the session.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/chat/chat_input.h"
+#include "ui/chat/chat_start.h"
+#include "ui/chat/sampling_popover.h"
+#include "ui/chat/token_popup.h"
+#include "ui/chat/transcript_view.h"
+#include "ui/session/session_controller.h"
+#include "ui/widgets/banner.h"
+
+class QStackedWidget;
+
+namespace orrery::ui {
+
+class ChatPage : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  ChatPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
+
+  void send(const QString& text);
+  void newChat();
+  void regenerate();
+  void stop();
+  void copyConversation();
+  void focusInput() { input_->setFocus(); }
+  bool canRegenerate() const;
+  /// Buttons for the dock's title: new chat, sampling, more.
+  QWidget* corner() const { return corner_; }
+  TranscriptView* transcript() const { return transcript_; }
+  ChatInput* input() const { return input_; }
+  SamplingPopover* sampling() const { return sampling_; }
+  TokenPopup* popup() const { return popup_; }
+  Banner* banner() const { return banner_; }
+  void setTheme(const Theme& theme) override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void setupCorner();
+  void setupLayout();
+  void setupSession();
+  void setupTranscript();
+  void request();
+  void takeModel();
+  void takeTokens(const TokenBatch& tokens);
+  void finish(const api::ChatResult& result);
+  void showToken(const api::TokenEvent* token, int index, const QRectF& rect);
+  void showMenu(int message, const QPoint& position);
+  void updateCounter();
+  QString device() const;
+
+  Theme theme_;
+  SessionController* session_;
+  Banner* banner_;
+  QStackedWidget* stack_;
+  ChatStart* start_;
+  TranscriptView* transcript_;
+  ChatInput* input_;
+  TokenPopup* popup_;
+  SamplingPopover* sampling_;
+  QWidget* corner_;
+  std::vector<api::Message> messages_;  // without the system prompt
+  size_t liveTokens_ = 0;
+  double liveMs_ = 0, firstMs_ = 0;
+};
+
+}  // namespace orrery::ui

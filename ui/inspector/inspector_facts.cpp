@@ -1,0 +1,167 @@
+#include "ui/inspector/inspector_facts.h"
+
+#include <QRegularExpression>
+#include <algorithm>
+
+namespace orrery::ui {
+namespace {
+
+QString text(std::string_view value) { return QString::fromUtf8(value.data(), static_cast<qsizetype>(value.size())); }
+
+QString roleOf(graph::ValueKind kind) {
+  switch (kind) {
+    case graph::ValueKind::weight: return "W";
+    case graph::ValueKind::state: return "state";
+    case graph::ValueKind::constant: return "const";
+    default: return "in";
+  }
+}
+
+QString shapeText(const Shape& shape) { return QString::fromStdString(to_string(shape)); }
+
+ValueRow rowOf(const graph::Value& value, const QString& role, const QString& name, const Bindings& bindings) {
+  return {role, name, shapeText(value.type.shape), text(name_of(value.type.dtype)), valueBytes(value.type, bindings), value.producer};
+}
+
+/// A weight is called by its tensor, without the prefix that the scope already tells.
+QString weightName(const graph::Graph& graph, const graph::Value& value) {
+  const graph::Node* source = graph.find(value.producer);
+  if (source)
+    if (const auto tensor = source->attributes.find("tensor"); tensor != source->attributes.end())
+      if (const auto* name = std::get_if<std::string>(&tensor->second)) return QString::fromStdString(*name);
+  return QString::fromStdString(value.name);
+}
+
+void addInputs(NodeFacts& facts, const graph::Graph& graph, const graph::Node& node, const Bindings& bindings) {
+  double heaviest = 0;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const graph::Value* value = graph.find_value(node.inputs[i]);
+    if (!value) continue;
+    const bool weight = value->kind == graph::ValueKind::weight;
+    const size_t slot = node.op->inputs.empty() ? 0 : std::min(i, node.op->inputs.size() - 1);
+    const QString name = weight ? weightName(graph, *value) : node.op->inputs.empty() ? text(value->name) : text(node.op->inputs[slot].name);
+    facts.values.push_back(rowOf(*value, roleOf(value->kind), name, bindings));
+    if (weight && facts.values.back().bytes > heaviest) {
+      heaviest = facts.values.back().bytes;
+      facts.dtype = facts.values.back().dtype;
+    }
+  }
+}
+
+}  // namespace
+
+double valueBytes(const graph::ValueType& type, const Bindings& bindings) {
+  if (type.shape.empty()) return static_cast<double>(row_bytes(type.dtype, 1).value_or(0));
+  const auto cols = type.shape.back().evaluate(bindings);
+  const auto count = element_count(type.shape, bindings);
+  if (!cols || !count || *cols <= 0) return 0;
+  const auto row = row_bytes(type.dtype, *cols);
+  return row ? static_cast<double>(*row) * static_cast<double>(*count / *cols) : 0;
+}
+
+std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId id, const Bindings& bindings) {
+  const graph::Node* node = graph.find(id);
+  if (!node) return std::nullopt;
+  NodeFacts facts;
+  facts.id = id;
+  facts.name = QString::fromStdString(node->name);
+  facts.scope = QString::fromStdString(node->scope);
+  facts.op = text(node->op->name);
+  facts.doc = text(node->op->doc);
+  facts.family = node->op->family;
+  addInputs(facts, graph, *node, bindings);
+  for (const ValueId output : node->outputs)
+    if (const graph::Value* value = graph.find_value(output))
+      facts.values.push_back(rowOf(*value, "out", QString::fromStdString(value->name), bindings));
+  if (facts.dtype.isEmpty() && !facts.values.empty()) facts.dtype = facts.values.back().dtype;
+  for (const auto& [name, value] : node->attributes)
+    facts.attributes.emplace_back(text(name), QString::fromStdString(graph::to_string(value)));
+  for (const graph::Origin& origin : node->origins) {
+    const graph::Node* source = model ? model->find(origin.node) : nullptr;
+    facts.origins.push_back({origin.node, source ? QString::fromStdString(source->path()) : QString("removed node"), origin.share});
+  }
+  if (facts.origins.size() < 2) facts.origins.clear();
+  const std::vector<bool> live = graph.live();
+  const auto place = std::find(graph.order().begin(), graph.order().end(), id);
+  const auto position = static_cast<size_t>(place - graph.order().begin());
+  facts.bypassed = position < live.size() && !live[position];
+  return facts;
+}
+
+TimeFacts nodeTime(const api::Profile* profile, NodeId node, bool fused) {
+  TimeFacts facts;
+  if (!profile || profile->generation == 0) return facts;
+  for (const api::NodeTiming& timing : fused ? profile->fused : profile->model) {
+    if (timing.node != node) continue;
+    facts.us = timing.mean_us;
+    facts.p50 = timing.p50_us;
+    facts.p95 = timing.p95_us;
+    facts.estimated = timing.estimated;
+    if (timing.mean_us > 0) {
+      facts.bytesPerSecond = timing.bytes / timing.mean_us * 1e6;
+      facts.flopsPerSecond = timing.flops / timing.mean_us * 1e6;
+    }
+    if (profile->step_us > 0) facts.share = timing.mean_us / profile->step_us;
+    break;
+  }
+  return facts;
+}
+
+std::vector<std::string> scopesOf(const QString& scope) {
+  static const QRegularExpression range("^(.*\\.)(\\d+)[-\u2013](\\d+)$");
+  const QRegularExpressionMatch match = range.match(scope);
+  if (!match.hasMatch()) return {scope.toStdString()};
+  std::vector<std::string> scopes;
+  const int last = std::min(match.captured(3).toInt(), match.captured(2).toInt() + 100000);
+  for (int layer = match.captured(2).toInt(); layer <= last; ++layer)
+    scopes.push_back((match.captured(1) + QString::number(layer)).toStdString());
+  return scopes;
+}
+
+ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope, bool fused) {
+  ScopeFacts facts;
+  facts.scope = scope;
+  std::unordered_map<NodeId, const api::NodeTiming*> timings;
+  if (profile)
+    for (const api::NodeTiming& timing : fused ? profile->fused : profile->model) timings[timing.node] = &timing;
+  double bytes = 0, flops = 0;
+  for (const std::string& part : scopesOf(scope)) {
+    for (const NodeId id : graph.in_scope(part)) {
+      const graph::Node& node = graph.node(id);
+      if (node.is_source()) {
+        for (const ValueId output : node.outputs)
+          if (graph.value(output).kind == graph::ValueKind::weight)
+            facts.weightBytes += static_cast<uint64_t>(valueBytes(graph.value(output).type, {}));
+        continue;
+      }
+      ++facts.nodes;
+      if (const auto timing = timings.find(id); timing != timings.end()) {
+        facts.time.us += timing->second->mean_us;
+        bytes += timing->second->bytes;
+        flops += timing->second->flops;
+        facts.time.estimated = facts.time.estimated || timing->second->estimated;
+      }
+    }
+  }
+  if (facts.time.us > 0) {
+    facts.time.bytesPerSecond = bytes / facts.time.us * 1e6;
+    facts.time.flopsPerSecond = flops / facts.time.us * 1e6;
+    if (profile->step_us > 0) facts.time.share = facts.time.us / profile->step_us;
+  }
+  return facts;
+}
+
+const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* fused, NodeId node, bool nodeIsFused) {
+  if (!plan) return nullptr;
+  for (const api::PlanStep& step : plan->steps) {
+    if (step.node == node) return &step;
+    if (nodeIsFused || !fused) continue;
+    const graph::Node* owner = fused->find(step.node);
+    if (!owner) continue;
+    for (const graph::Origin& origin : owner->origins)
+      if (origin.node == node) return &step;
+  }
+  return nullptr;
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,62 @@
+// What the inspector says of a node or a scope, as values; computed from the graph, the plan and the profile.
+#pragma once
+
+#include <QString>
+#include <optional>
+#include <vector>
+
+#include "engine/api/types.h"
+#include "engine/graph/graph.h"
+
+namespace orrery::ui {
+
+struct ValueRow {
+  QString role;  // in, W, state, out
+  QString name, shape, dtype;
+  double bytes = 0;  // 0: not known
+  NodeId producer;   // of an input
+};
+
+struct OriginRow {
+  NodeId node;  // of the model graph
+  QString path;
+  double share = 0;
+};
+
+struct NodeFacts {
+  NodeId id;
+  QString name, scope, op, doc;
+  graph::OpFamily family = graph::OpFamily::custom;
+  QString dtype;  // of the heaviest weight, else of the first output
+  bool bypassed = false;
+  std::vector<ValueRow> values;
+  std::vector<std::pair<QString, QString>> attributes;
+  std::vector<OriginRow> origins;  // empty: not fused
+};
+
+struct TimeFacts {
+  double us = 0, p50 = 0, p95 = 0;        // 0: not measured
+  double bytesPerSecond = 0, flopsPerSecond = 0;
+  double share = 0;                       // of the step
+  bool estimated = false;
+};
+
+struct ScopeFacts {
+  QString scope;
+  int nodes = 0;
+  uint64_t weightBytes = 0;
+  TimeFacts time;
+};
+
+/// `bindings`: tokens, sequences and outputs of the step whose bytes are shown.
+std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId node, const Bindings& bindings);
+TimeFacts nodeTime(const api::Profile* profile, NodeId node, bool fused);
+ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope, bool fused);
+/// "layers.0-11" holds "layers.3": scopes as the views write them.
+std::vector<std::string> scopesOf(const QString& scope);
+/// The step that runs a node: its own, or for a node of the model graph that of the fused node it went into.
+const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* fused, NodeId node, bool nodeIsFused);
+/// Bytes of a value with the symbols bound; 0 when a symbol is free.
+double valueBytes(const graph::ValueType& type, const Bindings& bindings);
+
+}  // namespace orrery::ui

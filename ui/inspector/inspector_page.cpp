@@ -1,0 +1,350 @@
+#include "ui/inspector/inspector_page.h"
+
+#include <QPaintEvent>
+#include <QPainter>
+#include <QScrollBar>
+
+#include "ui/theme/format.h"
+#include "ui/theme/icons.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kDigitsMilliseconds = 250;
+
+/// Bytes are those of a step with one token; sizes that grow with the prompt say so in their shape.
+const Bindings kOneToken = {{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+
+QString firstLetterUp(QString text) {
+  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  return text;
+}
+
+}  // namespace
+
+InspectorPage::InspectorPage(const Theme& theme, SessionController* session, QWidget* parent)
+    : QWidget(parent), theme_(theme), session_(session), scroll_(new QScrollArea(this)), corner_(new QWidget(this)) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(scroll_);
+  scroll_->setFrameShape(QFrame::NoFrame);
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->viewport()->setAutoFillBackground(false);
+  auto* lock = new IconButton(theme, "lock", "Keep this node; do not follow the selection", corner_);
+  lock->setCheckable(true);
+  connect(lock, &QAbstractButton::toggled, this, &InspectorPage::setLocked);
+  auto* row = new QHBoxLayout(corner_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->addWidget(lock);
+  digits_.setSingleShot(true);
+  digits_.setInterval(kDigitsMilliseconds);
+  rebuildSoon_.setSingleShot(true);
+  rebuildSoon_.setInterval(0);
+  connect(&digits_, &QTimer::timeout, this, &InspectorPage::showTime);
+  connect(&rebuildSoon_, &QTimer::timeout, this, &InspectorPage::rebuild);
+  connect(session_, &SessionController::profileChanged, this, [this](api::Phase phase) {
+    if (phase == phase_ && !digits_.isActive()) digits_.start();
+  });
+  connect(session_, &SessionController::graphChanged, this, [this] {
+    plans_[0] = plans_[1] = nullptr;
+    session_->requestPlan(phase_);
+    rebuildSoon_.start();
+  });
+  connect(session_, &SessionController::planReady, this, [this](api::Phase phase, const PlanPtr& plan) {
+    plans_[phase == api::Phase::decode] = plan;
+    if (phase == phase_) rebuildSoon_.start();
+  });
+  rebuild();
+}
+
+void InspectorPage::showNode(NodeId node, bool fused) {
+  if (locked_ || (node == node_ && fused == fused_ && scope_.isEmpty())) return;
+  node_ = node;
+  scope_.clear();
+  fused_ = fused;
+  rebuild();
+}
+
+void InspectorPage::showScope(const QString& scope, bool fused) {
+  if (locked_ || (scope == scope_ && fused == fused_)) return;
+  node_ = {};
+  scope_ = scope;
+  fused_ = fused;
+  rebuild();
+}
+
+void InspectorPage::clear() {
+  if (locked_) return;
+  node_ = {};
+  scope_.clear();
+  rebuild();
+}
+
+void InspectorPage::setPhase(api::Phase phase) {
+  phase_ = phase;
+  if (!plans_[phase == api::Phase::decode]) session_->requestPlan(phase);
+  rebuild();
+}
+
+void InspectorPage::rebuild() {
+  const int scrolled = scroll_->verticalScrollBar() ? scroll_->verticalScrollBar()->value() : 0;
+  content_ = new QWidget;
+  column_ = new QVBoxLayout(content_);
+  column_->setContentsMargins(0, 12, 0, 8);
+  column_->setSpacing(8);
+  time_ = nullptr;
+  // Versions are shared: hold them while facts are read from them.
+  const SessionPtr session = session_->session();
+  const graph::GraphVersion model = session ? session->model_graph() : nullptr;
+  const graph::GraphVersion fused = session ? session->fused_graph() : nullptr;
+  const graph::GraphVersion shown = fused_ ? fused : model;
+  std::optional<NodeFacts> facts;
+  if (shown && node_.valid()) facts = nodeFacts(*shown, model.get(), node_, kOneToken);
+  if (facts) {
+    buildNode(*facts);
+  } else if (shown && !scope_.isEmpty()) {
+    buildScope(scopeFacts(*shown, profile(), scope_, fused_));
+  } else {
+    buildEmpty();
+  }
+  column_->addStretch(1);
+  scroll_->setWidget(content_);
+  scroll_->verticalScrollBar()->setValue(scrolled);
+  showTime();
+}
+
+void InspectorPage::buildNode(const NodeFacts& facts) {
+  addHead(glyphName(facts.family).toString(), facts.family, facts.name, facts.scope);
+  std::vector<std::pair<QString, Token>> chips;
+  if (!facts.origins.empty())
+    chips.emplace_back(QString("%1 ops in 1 kernel").arg(facts.origins.size()), Token::text2);
+  const SessionPtr session = session_->session();
+  const bool cuda = session->options().device.rfind("cuda", 0) == 0;
+  chips.emplace_back(cuda ? "CUDA 0" : "CPU", cuda ? Token::cuda : Token::cpu);
+  chips.emplace_back(facts.op, Token::text2);
+  if (!facts.dtype.isEmpty()) chips.emplace_back(facts.dtype, Token::text2);
+  if (facts.bypassed) chips.emplace_back("bypassed", Token::edited);
+  addChips(chips, facts.origins.empty() ? QString() : "fuse");
+  addDoc(facts.doc);
+  const graph::GraphVersion fused = session->fused_graph();
+  addTime();
+  if (!facts.bypassed) addKernel(planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_));
+  addValues(facts);
+  addAttributes(facts);
+  addOrigins(facts);
+  addEditButtons(facts.scope);
+}
+
+void InspectorPage::buildScope(const ScopeFacts& facts) {
+  addHead("layers", std::nullopt, facts.scope, QString("%1 nodes").arg(facts.nodes));
+  std::vector<std::pair<QString, Token>> chips;
+  if (facts.weightBytes > 0) chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);
+  if (!chips.empty()) addChips(chips, "weights");
+  addTime();
+  addEditButtons(facts.scope);
+}
+
+void InspectorPage::buildEmpty() {
+  auto* text = new Text(theme_, {Token::text3, 12}, "Choose a node or a group in the graph to see what it is, what it costs and which kernel runs it.", content_);
+  text->setWrap(true);
+  auto* inset = new QVBoxLayout;
+  inset->setContentsMargins(14, 0, 14, 0);
+  inset->addWidget(text);
+  column_->addLayout(inset);
+}
+
+void InspectorPage::addHead(const QString& icon, std::optional<graph::OpFamily> family, const QString& name, const QString& path) {
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(14, 0, 14, 0);
+  row->setSpacing(10);
+  row->addWidget(new GlyphBox(theme_, icon, family, content_));
+  auto* lines = new QVBoxLayout;
+  lines->setSpacing(1);
+  auto* title = new Text(theme_, {Token::text, 15, QFont::DemiBold}, name, content_);
+  auto* place = new Text(theme_, {Token::text3, 11, QFont::Normal, true}, path, content_);
+  title->setElide(Qt::ElideMiddle);
+  place->setElide(Qt::ElideMiddle);
+  lines->addWidget(title);
+  lines->addWidget(place);
+  row->addLayout(lines, 1);
+  column_->addLayout(row);
+}
+
+void InspectorPage::addChips(const std::vector<std::pair<QString, Token>>& chips, const QString& firstIcon) {
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(14, 0, 14, 0);
+  row->setSpacing(6);
+  bool first = true;
+  for (const auto& [text, token] : chips) {
+    row->addWidget(new Chip(theme_, text, token, first ? firstIcon : QString(), content_));
+    first = false;
+  }
+  row->addStretch(1);
+  column_->addLayout(row);
+}
+
+void InspectorPage::addDoc(const QString& doc) {
+  if (doc.isEmpty()) return;
+  auto* text = new Text(theme_, {Token::text2, 12}, firstLetterUp(doc), content_);
+  text->setWrap(true);
+  auto* inset = new QVBoxLayout;
+  inset->setContentsMargins(14, 0, 14, 2);
+  inset->addWidget(text);
+  column_->addLayout(inset);
+}
+
+Section* InspectorPage::addSection(const QString& title) {
+  auto* section = new Section(theme_, title, content_);
+  column_->addWidget(section);
+  return section;
+}
+
+void InspectorPage::addTime() {
+  time_ = addSection("Time");
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(10);
+  grid->setVerticalSpacing(4);
+  grid->setColumnStretch(2, 1);
+  memory_ = addRateRow(theme_, grid, "memory", time_->body());
+  compute_ = addRateRow(theme_, grid, "compute", time_->body());
+  share_ = addRateRow(theme_, grid, "of the step", time_->body());
+  time_->content()->addLayout(grid);
+}
+
+void InspectorPage::showTime() {
+  if (!time_) return;
+  const SessionPtr session = session_->session();
+  const graph::GraphVersion shown = !session ? nullptr : fused_ ? session->fused_graph() : session->model_graph();
+  if (!shown) return;
+  const TimeFacts time = node_.valid() ? nodeTime(profile(), node_, fused_) : scopeFacts(*shown, profile(), scope_, fused_).time;
+  QString figures = time.us > 0 ? (time.estimated ? QString::fromUtf8("≈ ") : QString()) + format::time(time.us) : format::dash();
+  if (time.p95 > 0) figures += "  p95 " + format::timeShort(time.p95);
+  time_->setFigures(figures);
+  const api::MachineLimits& limits = session->limits();
+  const double memoryLimit = limits.read_gbytes_per_second * 1e9, computeLimit = limits.gflops * 1e9;
+  const auto show = [](const RateRow& row, double value, double limit, const QString& text) {
+    row.value->setText(value > 0 ? text : format::dash());
+    row.meter->setShare(limit > 0 ? value / limit : 0);
+    row.share->setText(value > 0 && limit > 0 ? format::percent(value / limit) : format::dash());
+  };
+  show(memory_, time.bytesPerSecond, memoryLimit, format::number(time.bytesPerSecond * 1e-9) + " GB/s");
+  show(compute_, time.flopsPerSecond, computeLimit, format::number(time.flopsPerSecond * 1e-9) + " GFLOP/s");
+  show(share_, time.share, 1, {});
+}
+
+void InspectorPage::addKernel(const api::PlanStep* step) {
+  Section* section = addSection("Kernel");
+  section->setFigures({});
+  if (!step) {
+    const bool compiled = plans_[phase_ == api::Phase::decode] != nullptr;
+    section->content()->addWidget(new Text(theme_, {Token::text3, 11.5},
+                                           compiled ? "Nothing runs for this node" : "Compiling", section->body()));
+    return;
+  }
+  using Verdict = KernelRow::Verdict;
+  const auto add = [&](Verdict verdict, const std::string& kernel, const std::string& reason) {
+    section->content()->addWidget(new KernelRow(theme_, verdict, QString::fromStdString(kernel), QString::fromStdString(reason), section->body()));
+  };
+  for (const api::PlanStep::Refused& refused : step->refused) add(Verdict::refused, refused.kernel, refused.reason);
+  if (!step->kernel.empty()) add(Verdict::chosen, step->kernel, {});
+  for (const std::string& kernel : step->not_asked) add(Verdict::notAsked, kernel, {});
+}
+
+void InspectorPage::addValues(const NodeFacts& facts) {
+  if (facts.values.empty()) return;
+  Section* section = addSection("Values");
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(8);
+  grid->setVerticalSpacing(4);
+  grid->setColumnStretch(1, 1);
+  int row = 0;
+  for (const ValueRow& value : facts.values) {
+    const auto mono = [&](const QString& text, Token token, int column, Qt::Alignment alignment = Qt::AlignLeft) {
+      auto* cell = new Text(theme_, {token, 11, QFont::Normal, true}, text, section->body());
+      cell->setAlignment(alignment | Qt::AlignVCenter);
+      cell->setElide(Qt::ElideMiddle);
+      cell->setToolTip(text);
+      if (column != 1) cell->reserve(text);
+      grid->addWidget(cell, row, column);
+    };
+    mono(value.role, Token::text3, 0);
+    mono(value.name, Token::text, 1);
+    mono(value.shape, Token::text2, 2, Qt::AlignRight);
+    mono(value.dtype, Token::text2, 3, Qt::AlignRight);
+    mono(value.bytes > 0 ? format::bytes(value.bytes) : QString(), Token::text2, 4, Qt::AlignRight);
+    ++row;
+  }
+  section->content()->addLayout(grid);
+}
+
+void InspectorPage::addAttributes(const NodeFacts& facts) {
+  if (facts.attributes.empty()) return;
+  Section* section = addSection("Attributes");
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(12);
+  grid->setVerticalSpacing(4);
+  grid->setColumnStretch(1, 1);
+  int row = 0;
+  for (const auto& [name, value] : facts.attributes) {
+    auto* text = new Text(theme_, {Token::text, 11, QFont::Normal, true}, value, section->body());
+    text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    text->setToolTip(value);
+    grid->addWidget(new Text(theme_, {Token::text2, 11.5}, name, section->body()), row, 0);
+    grid->addWidget(text, row++, 1);
+  }
+  section->content()->addLayout(grid);
+}
+
+void InspectorPage::addOrigins(const NodeFacts& facts) {
+  if (facts.origins.empty()) return;
+  Section* section = addSection("Fused from");
+  section->setFigures("share, estimated");
+  for (const OriginRow& origin : facts.origins) {
+    auto* row = new QHBoxLayout;
+    auto* link = new LinkButton(theme_, origin.path, section->body());
+    const NodeId node = origin.node;
+    connect(link, &QAbstractButton::clicked, this, [this, node] { emit nodeAsked(node, false); });
+    row->addWidget(link, 1);
+    auto* share = new Text(theme_, {Token::text2, 11, QFont::Normal, true}, format::percent(origin.share), section->body());
+    share->reserve(share->text());
+    row->addWidget(share);
+    section->content()->addLayout(row);
+  }
+}
+
+void InspectorPage::addEditButtons(const QString& scope) {
+  const SessionPtr session = session_->session();
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(14, 4, 14, 0);
+  row->setSpacing(8);
+  const graph::GraphVersion model = session->model_graph();
+  const auto& canBypass = session_->services().canBypass;
+  if (model && canBypass && !scope.isEmpty() && canBypass(*model, scope.toStdString())) {
+    auto* bypass = new Button(theme_, "Bypass " + scope, Button::Kind::plain, content_);
+    bypass->setIconName("bypass");
+    bypass->setToolTip("The residual stream passes by; the next message runs without it");
+    connect(bypass, &QAbstractButton::clicked, this, [this, scope] { emit bypassAsked(scope); });
+    row->addWidget(bypass);
+  }
+  if (session_->canUndo()) {
+    auto* undo = new Button(theme_, "Undo edit", Button::Kind::plain, content_);
+    undo->setIconName("undo");
+    connect(undo, &QAbstractButton::clicked, this, &InspectorPage::undoAsked);
+    row->addWidget(undo);
+  }
+  row->addStretch(1);
+  column_->addLayout(row);
+}
+
+void InspectorPage::setTheme(const Theme& theme) {
+  theme_ = theme;
+  update();
+}
+
+void InspectorPage::paintEvent(QPaintEvent* event) {
+  QPainter painter(this);
+  painter.fillRect(event->rect(), theme_(Token::panel));
+}
+
+}  // namespace orrery::ui

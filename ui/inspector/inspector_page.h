@@ -1,0 +1,70 @@
+// The chosen node or scope: what it is, what it costs, which kernel runs it and which were refused, its tensors.
+#pragma once
+
+#include <QScrollArea>
+#include <QTimer>
+#include <QWidget>
+
+#include "ui/inspector/inspector_rows.h"
+#include "ui/session/session_controller.h"
+#include "ui/widgets/buttons.h"
+#include "ui/widgets/section.h"
+
+namespace orrery::ui {
+
+class InspectorPage : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  InspectorPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
+
+  void showNode(NodeId node, bool fused);
+  void showScope(const QString& scope, bool fused);
+  void clear();
+  void setPhase(api::Phase phase);
+  /// While locked, a new selection is not followed.
+  void setLocked(bool locked) { locked_ = locked; }
+  QWidget* corner() const { return corner_; }
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  void bypassAsked(const QString& scope);
+  void undoAsked();
+  void nodeAsked(orrery::NodeId node, bool fused);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void rebuild();
+  void buildNode(const NodeFacts& facts);
+  void buildScope(const ScopeFacts& facts);
+  void buildEmpty();
+  void addHead(const QString& icon, std::optional<graph::OpFamily> family, const QString& name, const QString& path);
+  void addChips(const std::vector<std::pair<QString, Token>>& chips, const QString& firstIcon);
+  void addDoc(const QString& text);
+  void addTime();
+  void addKernel(const api::PlanStep* step);
+  void addValues(const NodeFacts& facts);
+  void addAttributes(const NodeFacts& facts);
+  void addOrigins(const NodeFacts& facts);
+  void addEditButtons(const QString& scope);
+  void showTime();
+  Section* addSection(const QString& title);
+  const api::Profile* profile() const { return session_->profile(phase_).get(); }
+
+  Theme theme_;
+  SessionController* session_;
+  QScrollArea* scroll_;
+  QWidget *content_ = nullptr, *corner_;
+  QVBoxLayout* column_ = nullptr;
+  Section* time_ = nullptr;
+  RateRow memory_, compute_, share_;
+  NodeId node_;
+  QString scope_;
+  bool fused_ = false, locked_ = false;
+  api::Phase phase_ = api::Phase::decode;
+  PlanPtr plans_[2];
+  QTimer digits_, rebuildSoon_;
+};
+
+}  // namespace orrery::ui

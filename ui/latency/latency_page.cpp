@@ -1,0 +1,184 @@
+#include "ui/latency/latency_page.h"
+
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QPainter>
+#include <QSaveFile>
+
+#include "ui/theme/format.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
+
+}  // namespace
+
+LatencyPage::LatencyPage(const Theme& theme, SessionController* session, QWidget* parent)
+    : QWidget(parent),
+      theme_(theme),
+      session_(session),
+      plot_(new LatencyPlot(theme, this)),
+      legend_(new LatencyLegend(theme, this)),
+      corner_(new QWidget(this)),
+      figures_(new QWidget(this)),
+      empty_(new Text(theme, {Token::text3, 12}, "Send a message: every token's time is drawn here", plot_)) {
+  setupCorner();
+  setupFigures();
+  setupLayout();
+  setupSession();
+  connect(legend_, &LatencyLegend::toggled, this, [this](LatencyCurve curve, bool visible) {
+    plot_->setCurveVisible(curve, visible);
+    refresh();
+  });
+  digits_.setInterval(kDigitsMilliseconds);
+  connect(&digits_, &QTimer::timeout, this, &LatencyPage::showFigures);
+  showFigures();
+}
+
+void LatencyPage::setupCorner() {
+  auto* layout = new QHBoxLayout(corner_);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  reset_ = new IconButton(theme_, "fit", "Show all and follow the live end", corner_);
+  pause_ = new IconButton(theme_, "pause", "Pause the plot; the run goes on", corner_);
+  pause_->setCheckable(true);
+  auto* save = new IconButton(theme_, "export", "Export as PNG, PDF or CSV", corner_);
+  for (IconButton* button : {reset_, pause_, save}) layout->addWidget(button);
+  reset_->hide();
+  connect(reset_, &QAbstractButton::clicked, plot_, &LatencyPlot::resetView);
+  connect(plot_, &LatencyPlot::viewChanged, this, [this](bool following) {
+    reset_->setVisible(!following);
+    if (following) refresh();
+  });
+  connect(pause_, &QAbstractButton::toggled, this, [this](bool paused) {
+    plot_->setPaused(paused);
+    pause_->setIconName(paused ? "play" : "pause");
+    refresh();
+  });
+  connect(save, &QAbstractButton::clicked, this, &LatencyPage::askExport);
+}
+
+LatencyPage::FigureTexts LatencyPage::addFigure(const QString& caption, Token token) {
+  auto* grid = static_cast<QGridLayout*>(figures_->layout());
+  const int row = grid->rowCount();
+  FigureTexts texts{new Text(theme_, {Token::text3, 10.5}, caption, figures_),
+                    new Text(theme_, {token, 18, QFont::Medium, true}, format::dash(), figures_),
+                    new Text(theme_, {Token::text3, 11}, {}, figures_)};
+  texts.value->reserve("0.00");
+  grid->addWidget(texts.caption, row, 0, 1, 3);
+  grid->addWidget(texts.value, row + 1, 0, Qt::AlignLeft | Qt::AlignBottom);
+  grid->addWidget(texts.unit, row + 1, 1, Qt::AlignLeft | Qt::AlignBottom);
+  grid->setRowMinimumHeight(row + 2, 5);
+  return texts;
+}
+
+void LatencyPage::setupFigures() {
+  auto* grid = new QGridLayout(figures_);
+  grid->setContentsMargins(12, 8, 8, 8);
+  grid->setHorizontalSpacing(6);
+  grid->setVerticalSpacing(0);
+  p50_ = addFigure("decode p50", Token::cpu);
+  p95_ = addFigure("decode p95", Token::text);
+  speed_ = addFigure("speed", Token::text);
+  beforeCaption_ = new Text(theme_, {Token::text3, 10.5}, "before the edit", figures_);
+  before_ = new Text(theme_, {Token::text2, 11, QFont::Normal, true}, {}, figures_);
+  const int row = grid->rowCount();
+  grid->addWidget(beforeCaption_, row, 0, 1, 3);
+  grid->addWidget(before_, row + 1, 0, 1, 3);
+  grid->setRowStretch(row + 2, 1);
+  grid->setColumnStretch(2, 1);
+}
+
+void LatencyPage::setupLayout() {
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(plot_, 1);
+  layout->addWidget(figures_);
+  figures_->setFixedWidth(static_cast<int>(theme_.scaled(132)));
+  empty_->move(48, 22);
+  empty_->resize(empty_->sizeHint());
+}
+
+void LatencyPage::setupSession() {
+  connect(session_, &SessionController::opened, this, [this] {
+    series_.clear();
+    refresh();
+  });
+  connect(session_, &SessionController::stateChanged, this, [this](RunState state) {
+    if (state == RunState::prefill) series_.beginReply();
+    state == RunState::idle ? digits_.stop() : digits_.start();
+    refresh();
+    if (state == RunState::idle) showFigures();
+  });
+  connect(session_, &SessionController::prefilled, this, [this](const api::PrefillEvent& event) {
+    series_.addPrefill(event);
+    refresh();
+  });
+  connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
+    for (const api::TokenEvent& token : tokens) series_.addToken(token);
+    refresh();
+  });
+  connect(session_, &SessionController::edited, this, [this](const api::EditRecord& record, EditKind kind) {
+    const QString name = QString::fromStdString(record.name);
+    series_.addEdit(kind == EditKind::undone ? "undo " + name : name);
+    refresh();
+    showFigures();
+  });
+}
+
+void LatencyPage::refresh() {
+  const RunState state = session_->state();
+  empty_->setVisible(series_.blocks().empty() && series_.samples().empty());
+  plot_->show(series_, state == RunState::decode || state == RunState::stopping);
+}
+
+void LatencyPage::showFigures() {
+  const LatencySeries::Figures figures = series_.figures();
+  const auto milliseconds = [](double ms) { return ms > 0 ? format::number(ms) : format::dash(); };
+  p50_.value->setText(milliseconds(figures.p50));
+  p95_.value->setText(milliseconds(figures.p95));
+  p50_.unit->setText(figures.p50 > 0 ? "ms" : "");
+  p95_.unit->setText(figures.p95 > 0 ? "ms" : "");
+  speed_.value->setText(figures.tokensPerSecond > 0 ? format::number(figures.tokensPerSecond) : format::dash());
+  speed_.unit->setText(figures.tokensPerSecond > 0 ? "tok/s" : "");
+  beforeCaption_->setVisible(figures.beforeEdit > 0);
+  before_->setVisible(figures.beforeEdit > 0);
+  before_->setText("p50 " + milliseconds(figures.beforeEdit) + " ms");
+}
+
+bool LatencyPage::exportTo(const QString& path, QString* reason) {
+  if (!path.endsWith(".csv", Qt::CaseInsensitive)) return plot_->exportTo(path, series_, reason);
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly) && file.write(series_.csv().toUtf8()) >= 0 && file.commit()) return true;
+  *reason = file.errorString();
+  return false;
+}
+
+void LatencyPage::askExport() {
+  QString path = QFileDialog::getSaveFileName(this, "Export the latency", "latency.png",
+                                              "Picture (*.png);;Document (*.pdf);;Numbers (*.csv)");
+  if (path.isEmpty()) return;
+  QString reason;
+  if (exportTo(path, &reason)) {
+    emit exported(path);
+  } else {
+    emit exportFailed(path, reason);
+  }
+}
+
+void LatencyPage::setTheme(const Theme& theme) {
+  theme_ = theme;
+  figures_->setFixedWidth(static_cast<int>(theme.scaled(132)));
+  refresh();
+  update();
+}
+
+void LatencyPage::paintEvent(QPaintEvent* event) {
+  QPainter painter(this);
+  painter.fillRect(event->rect(), theme_(Token::panel));
+  painter.fillRect(figures_->x(), 10, 1, height() - 20, theme_(Token::border));
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,60 @@
+// The time of every token, live, and its figures.
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+
+#include "ui/latency/latency_legend.h"
+#include "ui/latency/latency_plot.h"
+#include "ui/session/session_controller.h"
+#include "ui/widgets/buttons.h"
+#include "ui/widgets/text.h"
+
+namespace orrery::ui {
+
+class LatencyPage : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  LatencyPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
+
+  QWidget* legend() const { return legend_; }
+  QWidget* corner() const { return corner_; }
+  const LatencySeries& series() const { return series_; }
+  LatencyPlot* plot() const { return plot_; }
+  /// png, pdf or csv by the suffix. False with a reason.
+  bool exportTo(const QString& path, QString* reason);
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  void exportFailed(const QString& path, const QString& reason);
+  void exported(const QString& path);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  struct FigureTexts {
+    Text *caption, *value, *unit;
+  };
+  void setupCorner();
+  void setupFigures();
+  void setupLayout();
+  void setupSession();
+  FigureTexts addFigure(const QString& caption, Token token);
+  void askExport();
+  void refresh();
+  void showFigures();
+
+  Theme theme_;
+  SessionController* session_;
+  LatencySeries series_;
+  LatencyPlot* plot_;
+  LatencyLegend* legend_;
+  QWidget *corner_, *figures_;
+  IconButton *pause_ = nullptr, *reset_ = nullptr;
+  FigureTexts p50_{}, p95_{}, speed_{};
+  Text *beforeCaption_ = nullptr, *before_ = nullptr, *empty_;
+  QTimer digits_;
+};
+
+}  // namespace orrery::ui

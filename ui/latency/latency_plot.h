@@ -1,0 +1,59 @@
+// Draws a LatencySeries with QCustomPlot: each token thin, p50 thick, p95 filled down to it, prefills as blocks whose
+// area is time, edits dashed. Wheel zooms about the pointer, dragging moves, a double click returns to following.
+#pragma once
+
+#include <qcustomplot.h>
+
+#include "ui/latency/latency_series.h"
+#include "ui/widgets/themed.h"
+
+namespace orrery::ui {
+
+enum class LatencyCurve { p50, band, each, prefill };
+inline constexpr int kLatencyCurves = 4;
+
+class LatencyPlot : public QCustomPlot, public Themed {
+  Q_OBJECT
+ public:
+  explicit LatencyPlot(const Theme& theme, QWidget* parent = nullptr);
+
+  /// Shows the series as it is now; draws at the next turn of the event loop.
+  void show(const LatencySeries& series, bool live);
+  void setPaused(bool paused);
+  void setCurveVisible(LatencyCurve curve, bool visible);
+  void resetView();
+  bool following() const { return following_; }
+  void setTheme(const Theme& theme) override;
+  /// png or pdf by the suffix, in the light theme. False with a reason.
+  bool exportTo(const QString& path, const LatencySeries& series, QString* reason);
+
+ signals:
+  void viewChanged(bool following);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+ private:
+  void setupAxes();
+  void setupGraphs();
+  void styleAll();
+  void fillGraphs(const LatencySeries& series);
+  void fillItems(const LatencySeries& series, bool live);
+  void addBlock(const LatencySeries::Block& block);
+  void addMark(const LatencySeries::Mark& mark);
+  void addNote(double x, const QString& text, Token token, Qt::Alignment alignment);
+  void fitRanges(const LatencySeries& series);
+  QColor blockFill() const;
+
+  Theme theme_;
+  QCPGraph *each_, *p50_, *p95_;
+  QCPItemTracer* head_;
+  QCPItemStraightLine* liveLine_;
+  std::vector<QCPAbstractItem*> items_;  // blocks, marks and notes; made anew with the series
+  size_t itemKey_ = 0;
+  bool visible_[kLatencyCurves] = {true, true, true, true};
+  bool paused_ = false, following_ = true;
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,94 @@
+#include "ui/latency/latency_series.h"
+
+#include <algorithm>
+
+namespace orrery::ui {
+namespace {
+
+constexpr size_t kWindow = 64;  // tokens
+
+/// Nearest-rank percentile; `values` is not empty.
+double percentile(std::vector<double> values, double share) {
+  const auto rank = static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(rank), values.end());
+  return values[rank];
+}
+
+}  // namespace
+
+void LatencySeries::beginReply() {
+  ++reply_;
+  starts_.push_back(x_);
+  prefillOpen_ = false;
+  firstToken_ = true;
+}
+
+void LatencySeries::addPrefill(const api::PrefillEvent& event) {
+  if (!prefillOpen_) {
+    blocks_.push_back({x_, 0, 0});
+    prefillOpen_ = true;
+  }
+  Block& block = blocks_.back();
+  block.tokens = std::max<int64_t>(event.done, 0);
+  block.ms = event.ms;
+  x_ = std::max(x_, block.x + static_cast<double>(block.tokens));
+}
+
+void LatencySeries::addToken(const api::TokenEvent& token) {
+  prefillOpen_ = false;
+  if (firstToken_) {  // it came out of the prefill: its time is the block's
+    firstToken_ = false;
+    return;
+  }
+  window_.push_back(token.step_ms);
+  if (window_.size() > kWindow) window_.pop_front();
+  const std::vector<double> values(window_.begin(), window_.end());
+  samples_.push_back({x_, token.step_ms, percentile(values, 0.5), percentile(values, 0.95), reply_});
+  x_ += 1;
+}
+
+void LatencySeries::addEdit(const QString& name) {
+  marks_.push_back({x_, name, figures().p50});
+  window_.clear();  // the edited model is another model: its percentiles start afresh
+  sinceEdit_ = samples_.size();
+}
+
+void LatencySeries::clear() { *this = {}; }
+
+double LatencySeries::replyStart(int reply) const {
+  return reply >= 1 && reply <= static_cast<int>(starts_.size()) ? starts_[static_cast<size_t>(reply) - 1] : 0;
+}
+
+LatencySeries::Figures LatencySeries::figures() const {
+  Figures figures;
+  std::vector<double> values;
+  for (size_t i = std::max(sinceEdit_, samples_.size() > kWindow ? samples_.size() - kWindow : 0); i < samples_.size(); ++i)
+    values.push_back(samples_[i].ms);
+  if (!values.empty()) {
+    figures.p50 = percentile(values, 0.5);
+    figures.p95 = percentile(values, 0.95);
+    double sum = 0;
+    for (const double value : values) sum += value;
+    if (sum > 0) figures.tokensPerSecond = static_cast<double>(values.size()) / sum * 1e3;
+  }
+  if (!marks_.empty()) figures.beforeEdit = marks_.back().p50Before;
+  return figures;
+}
+
+QString LatencySeries::csv() const {
+  QString text = "kind,reply,token,tokens,ms,p50_ms,p95_ms,name\n";
+  const auto number = [](double value) { return QString::number(value, 'g', 6); };
+  for (const Block& block : blocks_)
+    text += QString("prefill,,%1,%2,%3,,,\n").arg(number(block.x)).arg(block.tokens).arg(number(block.ms));
+  for (const Sample& sample : samples_)
+    text += QString("decode,%1,%2,1,%3,%4,%5,\n")
+                .arg(sample.reply)
+                .arg(number(sample.x), number(sample.ms), number(sample.p50), number(sample.p95));
+  for (const Mark& mark : marks_) {
+    QString name = mark.name;
+    text += QString("edit,,%1,,,,,\"%2\"\n").arg(number(mark.x), name.replace('"', "\"\""));
+  }
+  return text;
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,44 @@
+// The library: double-click or Enter opens a model.
+#pragma once
+
+#include <QListView>
+#include <QWidget>
+
+#include "ui/library/library_delegate.h"
+#include "ui/library/library_model.h"
+#include "ui/widgets/buttons.h"
+#include "ui/widgets/themed.h"
+
+namespace orrery::ui {
+
+class LibraryPage : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  LibraryPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
+
+  LibraryModel* model() const { return model_; }
+  QListView* list() const { return list_; }
+  QWidget* corner() const { return corner_; }
+  void setRecent(const QStringList& paths) { model_->setRecent(paths); }
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  void openAsked(const QString& path, const QString& adapter);
+  void fileAsked();
+  void countChanged(int models);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void ask(const QModelIndex& index);
+
+  Theme theme_;
+  SessionController* session_;
+  LibraryModel* model_;
+  LibraryDelegate* delegate_;
+  QListView* list_;
+  QWidget* corner_;
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,28 @@
+// The engine functions that the window needs, handed in by the program, so that pages never name an implementation and
+// tests can drive the whole window with a session of their own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/api/session.h"
+
+namespace orrery::ui {
+
+using SessionPtr = std::shared_ptr<api::Session>;
+
+struct Services {
+  std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
+  std::function<std::vector<api::LibraryEntry>(const std::vector<std::string>& folders)> listModels;
+  /// Whether a scope of the model graph has one residual stream in and one out.
+  std::function<bool(const graph::Graph&, std::string_view scope)> canBypass;
+  /// The JSON text of a recipe.
+  std::function<std::string(const std::vector<edit::Edit>&)> writeRecipe;
+  /// Why CUDA cannot be chosen on this machine; empty when it can.
+  std::string cudaRefusal;
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,232 @@
+#include "ui/session/session_controller.h"
+
+#include <QFileInfo>
+#include <exception>
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kFeedMilliseconds = 33;   // tokens and results reach the window at ~30 Hz
+constexpr int kPollMilliseconds = 100;  // the heat's rate
+constexpr int kProgressMilliseconds = 50;
+
+QString shownName(const std::string& model) {
+  const QString text = QString::fromStdString(model);
+  const QString name = QFileInfo(text).fileName();
+  return name.isEmpty() ? text : name;
+}
+
+/// Third-party code below may throw; a job never does.
+template <class T, class Call>
+Result<T> guarded(Call&& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::out_of_memory, "There is not enough memory", "", "close other programs or choose a smaller model"};
+  } catch (const std::exception& error) {
+    return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
+  }
+}
+
+}  // namespace
+
+SessionController::SessionController(Services services, QObject* parent)
+    : QObject(parent),
+      services_(std::move(services)),
+      feed_(std::make_shared<RunFeed>()),
+      jobs_(std::make_unique<Worker>()),
+      runs_(std::make_unique<Worker>()) {
+  feedTimer_.setInterval(kFeedMilliseconds);
+  pollTimer_.setInterval(kPollMilliseconds);
+  connect(&feedTimer_, &QTimer::timeout, this, &SessionController::drain);
+  connect(&pollTimer_, &QTimer::timeout, this, &SessionController::poll);
+}
+
+SessionController::~SessionController() {
+  loadStop_.request_stop();
+  runStop_.request_stop();
+  runs_.reset();
+  jobs_.reset();
+}
+
+void SessionController::post(std::function<void()> call) {
+  QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
+}
+
+bool SessionController::canUndo() const { return session_ && !session_->edits().empty(); }
+
+void SessionController::open(const api::OpenOptions& options) {
+  loadStop_.request_stop();
+  const quint64 generation = ++loadGeneration_;
+  loading_ = true;
+  loadingName_ = shownName(options.model);
+  emit loadStarted(loadingName_);
+  loadStop_ = jobs_->post([this, generation, options](std::stop_token stop) {
+    QElapsedTimer clock;
+    clock.start();
+    auto last = std::make_shared<qint64>(-kProgressMilliseconds);
+    const ProgressCallback progress = [=, this](std::string_view stage, uint64_t done, uint64_t total) {
+      if (clock.elapsed() - *last < kProgressMilliseconds) return;
+      *last = clock.elapsed();
+      const LoadProgress value{QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size())), done, total,
+                               static_cast<double>(*last) * 1e-3};
+      post([this, generation, value] {
+        if (generation == loadGeneration_ && loading_) emit loadProgress(value);
+      });
+    };
+    auto result = guarded<SessionPtr>([&] { return services_.open(options, progress, stop); });
+    post([this, generation, result = std::move(result)] { finishLoad(generation, result); });
+  });
+}
+
+void SessionController::cancelLoad() {
+  if (!loading_) return;
+  loadStop_.request_stop();
+  ++loadGeneration_;  // whatever it still returns is not wanted
+  loading_ = false;
+  emit loadEnded();
+}
+
+void SessionController::finishLoad(quint64 generation, Result<SessionPtr> result) {
+  if (generation != loadGeneration_) {
+    if (result.ok()) jobs_->post([unused = std::move(result).value()](std::stop_token) {});
+    return;
+  }
+  loading_ = false;
+  if (result.ok()) {
+    adopt(std::move(result).value());
+  } else if (result.error().code != ErrorCode::cancelled) {
+    emit loadFailed(describeError("Could not open " + loadingName_, result.error(), {"Open another"}));
+  }
+  emit loadEnded();
+}
+
+void SessionController::adopt(SessionPtr session) {
+  if (running()) {
+    runStop_.request_stop();
+    drain();
+    endRun();
+    api::ChatResult stopped;
+    stopped.stop_reason = "cancelled";
+    emit replyFinished(stopped);
+  }
+  std::swap(session_, session);
+  // The weights of the old session are unmapped on the thread that may still use them, not on the window's.
+  if (session) runs_->post([old = std::move(session)](std::stop_token) {});
+  ++sessionGeneration_;
+  redoDepth_ = 0;
+  profiles_[0] = profiles_[1] = nullptr;
+  vitals_ = {};
+  emit opened();
+  emit graphChanged();
+  poll();
+}
+
+void SessionController::scanLibrary(const std::vector<std::string>& folders) {
+  jobs_->post([this, folders](std::stop_token) {
+    auto found = guarded<Library>([&] { return Result<Library>(services_.listModels(folders)); });
+    Library models = found.ok() ? std::move(found).value() : Library{};
+    post([this, models = std::move(models)] { emit libraryScanned(models); });
+  });
+}
+
+void SessionController::apply(const edit::Edit& edit) {
+  const QString title = QString("Could not %1").arg(QString::fromStdString(edit.to_string()));
+  editJob(title, EditKind::applied, [edit](api::Session& session) { return session.apply(edit); });
+}
+
+void SessionController::undo() {
+  editJob("Could not undo", EditKind::undone, [](api::Session& session) { return session.undo(); });
+}
+
+void SessionController::redo() {
+  editJob("Could not redo", EditKind::redone, [](api::Session& session) { return session.redo(); });
+}
+
+void SessionController::editJob(const QString& title, EditKind kind, EditCall call) {
+  if (!session_) return;
+  jobs_->post([this, title, kind, call = std::move(call), session = session_,
+               generation = sessionGeneration_](std::stop_token) {
+    auto result = guarded<api::EditRecord>([&] { return call(*session); });
+    post([this, title, kind, generation, result = std::move(result)] {
+      if (generation == sessionGeneration_) finishEdit(title, kind, result);
+    });
+  });
+}
+
+void SessionController::finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result) {
+  if (!result.ok()) {
+    if (result.error().code == ErrorCode::not_found && kind != EditKind::applied) {
+      if (kind == EditKind::redone) redoDepth_ = 0;
+      return;  // nothing to undo or redo
+    }
+    emit editFailed(describeError(title, result.error()));
+    return;
+  }
+  switch (kind) {
+    case EditKind::applied: redoDepth_ = 0; break;
+    case EditKind::undone: ++redoDepth_; break;
+    case EditKind::redone: redoDepth_ = std::max(0, redoDepth_ - 1); break;
+  }
+  profiles_[0] = profiles_[1] = nullptr;
+  emit edited(*result, kind);
+  emit graphChanged();
+  poll();
+}
+
+void SessionController::setFusion(bool enabled) {
+  if (!session_) return;
+  jobs_->post([this, enabled, session = session_, generation = sessionGeneration_](std::stop_token) {
+    auto result = guarded<bool>([&]() -> Result<bool> {
+      ORRERY_TRY(session->set_fusion(enabled));
+      return true;
+    });
+    post([this, generation, result = std::move(result)] {
+      if (generation != sessionGeneration_) return;
+      if (!result.ok()) emit editFailed(describeError("Could not change the fusion", result.error()));
+      emit graphChanged();
+    });
+  });
+}
+
+void SessionController::setProfiling(bool enabled) {
+  if (session_) session_->set_profiling(enabled);
+}
+
+void SessionController::requestPlan(api::Phase phase) {
+  if (!session_) return;
+  jobs_->post([this, phase, session = session_, generation = sessionGeneration_](std::stop_token) {
+    auto result = guarded<api::PlanReport>([&] { return session->plan(phase); });
+    post([this, phase, generation, result = std::move(result)] {
+      if (generation != sessionGeneration_) return;
+      if (result.ok()) {
+        emit planReady(phase, std::make_shared<const api::PlanReport>(*result));
+      } else {
+        emit planFailed(describeError("Could not compile the graph", result.error()));
+      }
+    });
+  });
+}
+
+void SessionController::poll() {
+  if (!session_ || pollPending_) return;
+  pollPending_ = true;
+  jobs_->post([this, session = session_, generation = sessionGeneration_](std::stop_token) {
+    auto prefill = std::make_shared<const api::Profile>(session->profile(api::Phase::prefill));
+    auto decode = std::make_shared<const api::Profile>(session->profile(api::Phase::decode));
+    const Vitals vitals{session->memory_used(), session->context_used(),
+                        std::max(prefill->overhead_share, decode->overhead_share)};
+    post([this, generation, prefill, decode, vitals] {
+      pollPending_ = false;
+      if (generation != sessionGeneration_) return;
+      vitals_ = vitals;
+      profiles_[0] = prefill;
+      profiles_[1] = decode;
+      emit profileChanged(api::Phase::prefill, prefill);
+      emit profileChanged(api::Phase::decode, decode);
+      emit vitalsChanged(vitals);
+    });
+  });
+}
+
+}  // namespace orrery::ui

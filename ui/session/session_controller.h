@@ -1,0 +1,149 @@
+// Owns the loaded session and the two threads that work on it: one loads, compiles and measures, one runs. Everything
+// that can take time happens there; results come back as values by queued calls and are dropped when a newer job of the
+// same kind has begun. Lives on the GUI thread. Destroying it stops and joins.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+#include <memory>
+
+#include "ui/session/run_feed.h"
+#include "ui/session/services.h"
+#include "ui/session/ui_error.h"
+#include "ui/session/worker.h"
+
+namespace orrery::ui {
+
+enum class RunState { idle, prefill, decode, classify, stopping };
+
+struct LoadProgress {
+  QString stage;
+  quint64 done = 0, total = 0;  // total 0: unknown
+  double seconds = 0;           // since the load began
+};
+
+enum class EditKind { applied, undone, redone };
+
+/// Polled beside the profile.
+struct Vitals {
+  quint64 memoryUsed = 0;  // bytes
+  qint64 contextUsed = 0;  // tokens
+  double overheadShare = 0;
+};
+
+using ProfilePtr = std::shared_ptr<const api::Profile>;
+using PlanPtr = std::shared_ptr<const api::PlanReport>;
+using TokenBatch = std::vector<api::TokenEvent>;
+using ClassifyBatch = std::vector<IndexedClassification>;
+using Library = std::vector<api::LibraryEntry>;
+
+class SessionController : public QObject {
+  Q_OBJECT
+ public:
+  explicit SessionController(Services services, QObject* parent = nullptr);
+  ~SessionController() override;
+
+  const Services& services() const { return services_; }
+  SessionPtr session() const { return session_; }
+  bool loading() const { return loading_; }
+  QString loadingName() const { return loadingName_; }
+  RunState state() const { return state_; }
+  bool running() const { return state_ != RunState::idle; }
+  bool canUndo() const;
+  bool canRedo() const { return redoDepth_ > 0; }
+  Vitals vitals() const { return vitals_; }
+  ProfilePtr profile(api::Phase phase) const { return profiles_[phase == api::Phase::prefill ? 0 : 1]; }
+
+  /// The session that is there stays until the new one has loaded, and stays for good if that fails.
+  void open(const api::OpenOptions& options);
+  void cancelLoad();
+  void scanLibrary(const std::vector<std::string>& folders);
+
+  void chat(const api::ChatRequest& request);
+  void classify(const std::vector<std::string>& texts);
+  void stop();
+  void forgetContext();
+
+  void apply(const edit::Edit& edit);
+  void undo();
+  void redo();
+  void setFusion(bool enabled);
+  void setProfiling(bool enabled);
+  void requestPlan(api::Phase phase);
+  /// Reads profile and vitals once, for instance after the phase switch.
+  void poll();
+
+ signals:
+  void loadStarted(const QString& name);
+  void loadProgress(const orrery::ui::LoadProgress& progress);
+  void loadFailed(const orrery::ui::UiError& error);
+  void loadEnded();  // after opened, failed and cancelled alike
+  void opened();
+  void libraryScanned(const orrery::ui::Library& models);
+
+  void stateChanged(orrery::ui::RunState state);
+  void prefilled(const orrery::api::PrefillEvent& event);
+  void tokensArrived(const orrery::ui::TokenBatch& tokens);
+  void replyFinished(const orrery::api::ChatResult& result);
+  void replyFailed(const orrery::ui::UiError& error);
+  void classified(const orrery::ui::ClassifyBatch& batch);
+  void classifyFinished(double milliseconds, bool stopped);
+  void classifyFailed(const orrery::ui::UiError& error);
+
+  void edited(const orrery::api::EditRecord& record, orrery::ui::EditKind kind);
+  void editFailed(const orrery::ui::UiError& error);
+  void graphChanged();
+  void planReady(orrery::api::Phase phase, const orrery::ui::PlanPtr& plan);
+  void planFailed(const orrery::ui::UiError& error);
+  void profileChanged(orrery::api::Phase phase, const orrery::ui::ProfilePtr& profile);
+  void vitalsChanged(const orrery::ui::Vitals& vitals);
+
+ private:
+  using EditCall = std::function<Result<api::EditRecord>(api::Session&)>;
+
+  void finishLoad(quint64 generation, Result<SessionPtr> result);
+  void adopt(SessionPtr session);
+  void setState(RunState state);
+  void editJob(const QString& title, EditKind kind, EditCall call);
+  void finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result);
+  void finishChat(quint64 generation, const Result<api::ChatResult>& result);
+  void finishClassify(quint64 generation, double milliseconds, const Result<std::vector<api::Classification>>& result);
+  void beginRun(RunState state);
+  void endRun();
+  void drain();
+  /// Runs `call` on the GUI thread, unless this object is gone by then.
+  void post(std::function<void()> call);
+
+  Services services_;
+  SessionPtr session_;
+  bool loading_ = false;
+  QString loadingName_;
+  quint64 loadGeneration_ = 0, runGeneration_ = 0, sessionGeneration_ = 0;
+  std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};
+  RunState state_ = RunState::idle;
+  int redoDepth_ = 0;
+  bool pollPending_ = false;
+  Vitals vitals_;
+  ProfilePtr profiles_[2];
+  std::shared_ptr<RunFeed> feed_;
+  QTimer feedTimer_, pollTimer_;
+  // Last, so that both threads are joined before anything that their jobs use is gone.
+  std::unique_ptr<Worker> jobs_, runs_;
+};
+
+}  // namespace orrery::ui
+
+Q_DECLARE_METATYPE(orrery::ui::LoadProgress)
+Q_DECLARE_METATYPE(orrery::ui::RunState)
+Q_DECLARE_METATYPE(orrery::ui::EditKind)
+Q_DECLARE_METATYPE(orrery::ui::Vitals)
+Q_DECLARE_METATYPE(orrery::ui::ProfilePtr)
+Q_DECLARE_METATYPE(orrery::ui::PlanPtr)
+Q_DECLARE_METATYPE(orrery::ui::TokenBatch)
+Q_DECLARE_METATYPE(orrery::ui::ClassifyBatch)
+Q_DECLARE_METATYPE(orrery::ui::Library)
+Q_DECLARE_METATYPE(orrery::api::ChatResult)
+Q_DECLARE_METATYPE(orrery::api::PrefillEvent)
+Q_DECLARE_METATYPE(orrery::api::EditRecord)
+Q_DECLARE_METATYPE(orrery::api::Phase)

@@ -1,0 +1,124 @@
+// The half of SessionController that runs the model.
+#include <exception>
+
+#include "ui/session/session_controller.h"
+
+namespace orrery::ui {
+namespace {
+
+template <class T, class Call>
+Result<T> guardedRun(Call&& call) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
+  }
+}
+
+}  // namespace
+
+void SessionController::setState(RunState state) {
+  if (state_ == state) return;
+  state_ = state;
+  emit stateChanged(state);
+}
+
+void SessionController::beginRun(RunState state) {
+  ++runGeneration_;
+  feed_ = std::make_shared<RunFeed>();
+  feedTimer_.start();
+  pollTimer_.start();
+  setState(state);
+}
+
+void SessionController::endRun() {
+  ++runGeneration_;
+  feedTimer_.stop();
+  pollTimer_.stop();
+  setState(RunState::idle);
+}
+
+void SessionController::chat(const api::ChatRequest& request) {
+  if (!session_ || running()) return;
+  beginRun(RunState::prefill);
+  runStop_ = runs_->post([this, request, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
+    const api::ChatEvents events{[feed](const api::PrefillEvent& event) { feed->add(event); },
+                                 [feed](const api::TokenEvent& event) { feed->add(event); }};
+    auto result = guardedRun<api::ChatResult>([&] { return session->chat(request, events, stop); });
+    post([this, generation, result = std::move(result)] { finishChat(generation, result); });
+  });
+}
+
+void SessionController::finishChat(quint64 generation, const Result<api::ChatResult>& result) {
+  if (generation != runGeneration_) return;
+  drain();
+  endRun();
+  poll();
+  if (result.ok()) {
+    emit replyFinished(*result);
+  } else if (result.error().code == ErrorCode::cancelled) {
+    api::ChatResult stopped;
+    stopped.stop_reason = "cancelled";
+    emit replyFinished(stopped);
+  } else {
+    emit replyFailed(describeError("The reply stopped", result.error()));
+  }
+}
+
+void SessionController::classify(const std::vector<std::string>& texts) {
+  if (!session_ || running() || texts.empty()) return;
+  beginRun(RunState::classify);
+  runStop_ = runs_->post([this, texts, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
+    QElapsedTimer clock;
+    clock.start();
+    const api::ClassifyCallback each = [&](size_t index, const api::Classification& value) {
+      feed->add(index, value);
+      return !stop.stop_requested();
+    };
+    auto result = guardedRun<std::vector<api::Classification>>([&] { return session->classify(texts, each, stop); });
+    const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+    post([this, generation, milliseconds, result = std::move(result)] {
+      finishClassify(generation, milliseconds, result);
+    });
+  });
+}
+
+void SessionController::finishClassify(quint64 generation, double milliseconds,
+                                       const Result<std::vector<api::Classification>>& result) {
+  if (generation != runGeneration_) return;
+  drain();
+  const bool stopped = state_ == RunState::stopping;
+  endRun();
+  poll();
+  if (result.ok() || result.error().code == ErrorCode::cancelled) {
+    emit classifyFinished(milliseconds, stopped);
+  } else {
+    emit classifyFailed(describeError("Could not classify", result.error()));
+  }
+}
+
+void SessionController::stop() {
+  if (!running()) return;
+  runStop_.request_stop();
+  setState(RunState::stopping);
+}
+
+void SessionController::forgetContext() {
+  if (!session_) return;
+  runs_->post([this, session = session_](std::stop_token) {
+    session->forget_context();
+    post([this] { poll(); });
+  });
+}
+
+void SessionController::drain() {
+  RunFeed::Batch batch = feed_->take();
+  if (batch.prefill) emit prefilled(*batch.prefill);
+  if (!batch.tokens.empty()) {
+    if (state_ == RunState::prefill) setState(RunState::decode);
+    emit tokensArrived(batch.tokens);
+  }
+  if (!batch.classified.empty()) emit classified(batch.classified);
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,119 @@
+#include "ui/widgets/segmented.h"
+
+#include <QFontMetricsF>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <cmath>
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kPadding = 12, kMark = 16;
+
+}  // namespace
+
+Segmented::Segmented(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+  setFocusPolicy(Qt::StrongFocus);
+  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+}
+
+void Segmented::addChoice(const QString& text, Mark mark, Token markColor) {
+  choices_.push_back({text, {}, mark, markColor});
+  updateGeometry();
+}
+
+void Segmented::setRefused(int choice, const QString& reason) {
+  choices_.at(static_cast<size_t>(choice)).refused = reason;
+  update();
+}
+
+void Segmented::setCurrent(int choice) {
+  current_ = choice;
+  update();
+}
+
+void Segmented::setTheme(const Theme& theme) {
+  theme_ = theme;
+  updateGeometry();
+  update();
+}
+
+double Segmented::widthOf(const Choice& choice) const {
+  const double text = QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(choice.text);
+  return std::ceil(text + 2 * theme_.scaled(kPadding) + (choice.mark == Mark::none ? 0 : kMark - 4));
+}
+
+QSize Segmented::sizeHint() const {
+  double width = 0;
+  for (const Choice& choice : choices_) width += widthOf(choice);
+  return {static_cast<int>(width), static_cast<int>(std::ceil(theme_.scaled(28)))};
+}
+
+int Segmented::choiceAt(const QPoint& position) const {
+  double left = 0;
+  for (size_t i = 0; i < choices_.size(); ++i) {
+    left += widthOf(choices_[i]);
+    if (position.x() < left) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void Segmented::choose(int choice) {
+  if (choice < 0 || choice >= static_cast<int>(choices_.size()) || choice == current_) return;
+  if (!choices_[static_cast<size_t>(choice)].refused.isEmpty()) return;
+  current_ = choice;
+  update();
+  emit chosen(choice);
+}
+
+void Segmented::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const double radius = theme_.scaled(5);
+  paintBox(painter, rect(), radius, theme_(Token::sunken), theme_(Token::border));
+  double left = 0;
+  for (size_t i = 0; i < choices_.size(); ++i) {
+    const Choice& choice = choices_[i];
+    const QRectF cell(left, 0, widthOf(choice), height());
+    left += cell.width();
+    const bool on = static_cast<int>(i) == current_, refused = !choice.refused.isEmpty();
+    if (on) paintBox(painter, cell, radius, theme_(Token::hover), Theme::blend(theme_(Token::hover), theme_(Token::borderStrong), 0.6));
+    double x = cell.left() + theme_.scaled(kPadding);
+    if (choice.mark != Mark::none) {
+      const QRectF dot(x - 2, height() / 2.0 - 3.5, 7, 7);
+      painter.setPen(refused ? QPen(theme_(Token::disabled), 1) : QPen(Qt::NoPen));
+      painter.setBrush(refused ? QBrush(Qt::NoBrush) : QBrush(theme_(choice.color)));
+      choice.mark == Mark::circle ? painter.drawEllipse(dot) : painter.drawRect(dot);
+      x += kMark - 4;
+    }
+    painter.setPen(theme_(refused ? Token::disabled : on ? Token::text : Token::text2));
+    painter.setFont(theme_.textFont(12.5, on ? QFont::Medium : QFont::Normal));
+    painter.drawText(QRectF(x, 0, cell.right() - x, height()), Qt::AlignVCenter | Qt::AlignLeft, choice.text);
+  }
+  if (hasFocus()) paintFocus(painter, rect(), radius, theme_);
+}
+
+void Segmented::mousePressEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) choose(choiceAt(event->pos()));
+}
+
+void Segmented::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Left) return choose(current_ - 1);
+  if (event->key() == Qt::Key_Right) return choose(current_ + 1);
+  QWidget::keyPressEvent(event);
+}
+
+bool Segmented::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    auto* help = static_cast<QHelpEvent*>(event);
+    const int choice = choiceAt(help->pos());
+    const QString reason = choice < 0 ? QString() : choices_[static_cast<size_t>(choice)].refused;
+    QToolTip::showText(help->globalPos(), reason.isEmpty() ? toolTip() : reason, this);
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+}  // namespace orrery::ui
