@@ -82,6 +82,48 @@ ORRERY_INLINE void store_bf16(void* dst, Vec x) {
   _mm256_storeu_si256(static_cast<__m256i*>(dst), _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
 }
 
+/// Lanes low <= i < high; either may lie outside.
+ORRERY_INLINE Mask lanes_between(int64_t low, int64_t high) {
+  const uint32_t below = high <= 0 ? 0U : high >= kLanes ? 0xFFFFU : (1U << high) - 1;
+  const uint32_t under = low <= 0 ? 0U : low >= kLanes ? 0xFFFFU : (1U << low) - 1;
+  return static_cast<Mask>(below & ~under);
+}
+
+/// rows[i] lane j and rows[j] lane i exchanged.
+ORRERY_INLINE void transpose(Vec (&rows)[kLanes]) {
+  Vec pairs[16];
+  Vec quads[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; i += 2) {
+    pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
+    pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
+  }
+  const auto low = [](Vec a, Vec b) {
+    return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+  };
+  const auto high = [](Vec a, Vec b) {
+    return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+  };
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; i += 4) {  // quads[i + c]: columns c, c + 4, c + 8, c + 12 of rows i .. i + 3
+    quads[i] = low(pairs[i], pairs[i + 2]);
+    quads[i + 1] = high(pairs[i], pairs[i + 2]);
+    quads[i + 2] = low(pairs[i + 1], pairs[i + 3]);
+    quads[i + 3] = high(pairs[i + 1], pairs[i + 3]);
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    const Vec even_top = _mm512_shuffle_f32x4(quads[c], quads[4 + c], 0x88);
+    const Vec odd_top = _mm512_shuffle_f32x4(quads[c], quads[4 + c], 0xDD);
+    const Vec even_bottom = _mm512_shuffle_f32x4(quads[8 + c], quads[12 + c], 0x88);
+    const Vec odd_bottom = _mm512_shuffle_f32x4(quads[8 + c], quads[12 + c], 0xDD);
+    rows[c] = _mm512_shuffle_f32x4(even_top, even_bottom, 0x88);
+    rows[c + 4] = _mm512_shuffle_f32x4(odd_top, odd_bottom, 0x88);
+    rows[c + 8] = _mm512_shuffle_f32x4(even_top, even_bottom, 0xDD);
+    rows[c + 12] = _mm512_shuffle_f32x4(odd_top, odd_bottom, 0xDD);
+  }
+}
+
 /// Float64, half as many lanes.
 using Wide = __m512d;
 ORRERY_INLINE Wide wide_set1(double x) { return _mm512_set1_pd(x); }
@@ -176,6 +218,37 @@ ORRERY_INLINE void store_bf16(void* dst, Vec x) {
   const __m256i high = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
   _mm_storeu_si128(static_cast<__m128i*>(dst),
                    _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)));
+}
+
+ORRERY_INLINE Mask lanes_between(int64_t low, int64_t high) {
+  const auto edge = [](int64_t x) {
+    return _mm256_set1_epi32(x <= 0 ? 0 : x >= kLanes ? kLanes : static_cast<int>(x));
+  };
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_castsi256_ps(
+      _mm256_andnot_si256(_mm256_cmpgt_epi32(edge(low), lane), _mm256_cmpgt_epi32(edge(high), lane)));
+}
+
+ORRERY_INLINE void transpose(Vec (&rows)[kLanes]) {
+  Vec pairs[8];
+  Vec quads[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
+    pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i += 4) {  // quads[i + c]: columns c and c + 4 of rows i .. i + 3
+    quads[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+    quads[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xEE);
+    quads[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+    quads[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xEE);
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    rows[c] = _mm256_permute2f128_ps(quads[c], quads[4 + c], 0x20);
+    rows[c + 4] = _mm256_permute2f128_ps(quads[c], quads[4 + c], 0x31);
+  }
 }
 
 using Wide = __m256d;

@@ -1,0 +1,242 @@
+#include "kernels/attention.h"
+
+#include "tests/kernels/attention_testing.h"
+
+namespace orrery::kernels {
+namespace {
+
+using testing::Part;
+using testing::Sequence;
+using testing::Shape;
+using testing::Step;
+using Keys = Attention::Keys;
+
+const Row<Attention>& reference() { return testing::reference_of(attention_rows()); }
+
+/// Rows [begin, end) of a result.
+std::vector<float> rows_of(const std::vector<float>& dst, const Shape& shape, int64_t begin, int64_t end) {
+  const int64_t width = shape.heads * shape.head_dim;
+  return {dst.begin() + begin * width, dst.begin() + end * width};
+}
+
+std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t position, int64_t head) {
+  const int64_t kv_head = head / (shape.heads / shape.kv_heads);
+  const int64_t dim = shape.head_dim;
+  const int64_t end = shape.causal ? position + 1 : sequence.length;
+  std::vector<double> weights;
+  for (int64_t j = 0; j < end; ++j) {
+    double dot = 0;
+    for (int64_t d = 0; d < dim; ++d) {
+      dot += static_cast<double>(
+                 sequence.query[static_cast<size_t>((position * shape.heads + head) * dim + d)]) *
+             sequence.key[static_cast<size_t>((j * shape.kv_heads + kv_head) * dim + d)];
+    }
+    double score = 0.3F * dot;
+    if (shape.softcap > 0) score = shape.softcap * std::tanh(score / shape.softcap);
+    weights.push_back(shape.window > 0 && j + shape.window <= position ? 0.0 : std::exp(score));
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<float> result;
+  for (int64_t d = 0; d < dim; ++d) {
+    double total = 0;
+    for (int64_t j = 0; j < end; ++j) {
+      total += weights[static_cast<size_t>(j)] *
+               sequence.value[static_cast<size_t>((j * shape.kv_heads + kv_head) * dim + d)];
+    }
+    result.push_back(static_cast<float>(total / sum));
+  }
+  return result;
+}
+
+TEST(Attention, reference_is_a_softmax_in_float64) {
+  const std::vector<Shape> shapes = {
+      {.head_dim = 8, .kv = DType::f32},
+      {.heads = 6, .kv_heads = 1, .head_dim = 5, .kv = DType::f32, .page_tokens = 3},
+      {.head_dim = 8, .kv = DType::f32, .window = 4},
+      {.head_dim = 8, .kv = DType::f32, .softcap = 1.5F},
+      {.head_dim = 8, .kv = DType::f32, .causal = false}};
+  for (const Shape& shape : shapes) {
+    const Sequence sequence(shape, 13, 40);
+    const std::vector<float> dst = Step(shape, {{&sequence, 13, 13}}).run(reference());
+    std::vector<float> expected;
+    for (int64_t p = 0; p < 13; ++p) {
+      for (int64_t h = 0; h < shape.heads; ++h) {
+        const std::vector<float> row = naive(shape, sequence, p, h);
+        expected.insert(expected.end(), row.begin(), row.end());
+      }
+    }
+    EXPECT_LT(testing::relative_error(dst, expected), 1e-6);
+  }
+}
+
+const std::vector<Shape> kShapes = {
+    {},
+    {.heads = 9, .kv_heads = 3, .head_dim = 64, .page_tokens = 32},
+    {.heads = 3, .kv_heads = 3, .head_dim = 32, .kv = DType::bf16},
+    {.heads = 8, .kv_heads = 1, .head_dim = 128, .kv = DType::f32},
+    {.heads = 2, .kv_heads = 1, .head_dim = 80, .page_tokens = 7},
+    {.heads = 5, .kv_heads = 5, .head_dim = 20, .kv = DType::bf16, .page_tokens = 1},
+    {.heads = 71, .kv_heads = 1, .head_dim = 8},
+    {.heads = 2, .kv_heads = 2, .head_dim = 1, .kv = DType::f32},
+    {.heads = 4, .kv_heads = 2, .head_dim = 64, .window = 37},
+    {.heads = 4, .kv_heads = 2, .head_dim = 256, .softcap = 2.0F},
+    {.heads = 4, .kv_heads = 2, .head_dim = 48, .kv = DType::f32, .causal = false},
+};
+
+TEST(Attention, rows_agree_with_the_reference) {
+  for (const Shape& shape : kShapes) {
+    const Sequence first(shape, 330, 50);
+    const Sequence second(shape, 600, 60);
+    const Sequence third(shape, 65, 70);
+    const std::vector<std::vector<Part>> steps = {
+        {{&third, 65, 65}},
+        {{&first, 1, 330}},
+        {{&third, 1, 1}},
+        {{&first, 70, 330}, {&second, 1, 513}, {&third, 64, 64}, {&second, 0, 90}, {&second, 3, 600}},
+    };
+    for (const std::vector<Part>& parts : steps) {
+      const Step step(shape, parts);
+      const std::vector<float> expected = step.run(reference());
+      testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
+        EXPECT_LT(testing::relative_error(step.run(row), expected), 2e-6)
+            << shape.heads << "/" << shape.kv_heads << " x " << shape.head_dim << ", " << name_of(shape.kv);
+      });
+    }
+  }
+}
+
+TEST(Attention, large_scores_do_not_overflow) {
+  const Shape shape{.kv = DType::f32};
+  Sequence sequence(shape, 100, 80);
+  for (float& x : sequence.key) x *= 60.0F;
+  const Step step(shape, {{&sequence, 100, 100}});
+  const std::vector<float> expected = step.run(reference());
+  testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
+    EXPECT_LT(testing::relative_error(step.run(row), expected), 1e-3);  // scores near 500 carry 3e-5 each
+  });
+}
+
+TEST(Attention, a_sequence_gives_the_same_bits_alone_and_in_a_batch) {
+  const Shape shape{.heads = 9, .kv_heads = 3};
+  const Sequence first(shape, 700, 90);
+  const Sequence second(shape, 300, 91);
+  const Sequence third(shape, 40, 92);
+  const Step together(shape, {{&first, 1, 700}, {&second, 150, 290}, {&third, 40, 40}, {&second, 1, 33}});
+  testing::each_fast_row(attention_rows(), together.problem(), [&](const Row<Attention>& row) {
+    const std::vector<float> all = together.run(row);
+    for (const int threads : {1, 2, 3}) {
+      EXPECT_EQ(together.run(row, Keys::paged, threads), all) << threads;
+      EXPECT_EQ(Step(shape, {{&first, 1, 700}}, 5).run(row, Keys::paged, threads), rows_of(all, shape, 0, 1))
+          << threads;
+      EXPECT_EQ(Step(shape, {{&second, 150, 290}}, 6).run(row, Keys::paged, threads),
+                rows_of(all, shape, 1, 151));
+      EXPECT_EQ(Step(shape, {{&third, 40, 40}}, 7).run(row, Keys::paged, threads),
+                rows_of(all, shape, 151, 191));
+    }
+  });
+}
+
+TEST(Attention, a_prompt_in_chunks_gives_the_bits_of_the_prompt_at_once) {
+  for (const int64_t window : {0, 100}) {
+    const Shape shape{.heads = 9, .kv_heads = 3, .window = window};
+    const Sequence sequence(shape, 600, 95);
+    const Step whole(shape, {{&sequence, 600, 600}});
+    testing::each_fast_row(attention_rows(), whole.problem(), [&](const Row<Attention>& row) {
+      const std::vector<float> all = whole.run(row);
+      for (const auto& [begin, end] :
+           {std::pair<int64_t, int64_t>{0, 1}, {0, 37}, {37, 301}, {301, 599}, {599, 600}}) {
+        EXPECT_EQ(Step(shape, {{&sequence, end - begin, end}}, 9).run(row), rows_of(all, shape, begin, end))
+            << begin;
+      }
+    });
+  }
+}
+
+TEST(Attention, page_order_and_size_change_no_bit) {
+  Shape shape{.heads = 4, .kv_heads = 2};
+  const Sequence sequence(shape, 333, 97);
+  const Step step(shape, {{&sequence, 20, 333}});
+  testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
+    const std::vector<float> dst = step.run(row);
+    for (const int64_t page_tokens : {1, 16, 32, 100, 512}) {
+      shape.page_tokens = page_tokens;
+      EXPECT_EQ(Step(shape, {{&sequence, 20, 333}}, 77).run(row), dst) << page_tokens;
+    }
+  });
+}
+
+TEST(Attention, packed_sequences_attend_to_themselves_only) {
+  for (const bool causal : {false, true}) {
+    for (const int64_t head_dim : {32, 64, 24}) {
+      const Shape shape{
+          .heads = 12, .kv_heads = 12, .head_dim = head_dim, .kv = DType::f32, .causal = causal};
+      const Sequence first(shape, 9, 100);
+      const Sequence second(shape, 130, 101);
+      const Sequence third(shape, 1, 102);
+      const Step step(shape, {{&first, 9, 9}, {&second, 130, 130}, {&third, 1, 1}});
+      const std::vector<float> expected = step.run(reference(), Keys::packed);
+      EXPECT_EQ(rows_of(expected, shape, 139, 140), third.value) << "one token sees itself";
+      testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
+        const std::vector<float> dst = step.run(row, Keys::packed);
+        EXPECT_LT(testing::relative_error(dst, expected), 2e-6);
+        EXPECT_EQ(Step(shape, {{&second, 130, 130}}).run(row, Keys::packed, 1), rows_of(dst, shape, 9, 139));
+        EXPECT_EQ(step.run(row, Keys::paged), dst) << "pages of f32 hold the same keys";
+      });
+    }
+  }
+}
+
+TEST(Attention, illegal_problems_are_refused_with_a_reason) {
+  const Attention::Problem good = Step({}, {}).problem();
+  for (const Row<Attention>& row : attention_rows()) {
+    const auto reason = [&](auto change) {
+      Attention::Problem problem = good;
+      change(problem);
+      return row.supports(problem);
+    };
+    EXPECT_NE(reason([](auto& p) { p.kv_heads = 3; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.kv = DType::q8_0; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.head_dim = 0; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.keys = Keys::packed; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.causal = false, p.window = 8; }), "") << row.name;
+  }
+}
+
+TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
+  for (const DType kv : {DType::f32, DType::f16, DType::bf16}) {
+    for (const int64_t head_dim : {1, 17, 64, 80}) {
+      const Shape shape{.heads = 3, .kv_heads = 3, .head_dim = head_dim, .kv = kv, .page_tokens = 5};
+      Sequence sequence(shape, 41, 110);
+      const float odd[] = {0.0F,  -0.0F,   65519.0F, 65520.0F, -1e30F,
+                           6e-8F, 2.9e-8F, 1e-40F,   INFINITY, -INFINITY};
+      std::copy_n(odd, std::min<size_t>(std::size(odd), sequence.key.size()), sequence.key.begin());
+      const Step written(shape, {{&sequence, 41, 41}, {&sequence, 9, 12}});
+      testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
+        std::vector<std::byte> memory(written.memory().size(), std::byte{0xFF});
+        PagedKv pages = written.pages();
+        pages.base = memory.data();
+        std::vector<float> key = sequence.key;
+        std::vector<float> value = sequence.value;
+        const int64_t width = shape.kv_heads * head_dim;
+        // The second sequence brings positions 3 .. 11 of its 12; positions 0 .. 2 stay unwritten.
+        testing::append_rows(key, sequence.key, width, 3, 12);
+        testing::append_rows(value, sequence.value, width, 3, 12);
+        testing::run_row(row, {kv, head_dim},
+                         {.key = key.data(),
+                          .value = value.data(),
+                          .key_stride = width,
+                          .value_stride = width,
+                          .ragged = written.ragged(),
+                          .kv = pages});
+        size_t different = 0;
+        for (size_t i = 0; i < memory.size(); ++i) different += memory[i] != written.memory()[i] ? 1 : 0;
+        // What differs is at most the three unwritten positions.
+        EXPECT_LE(different, 2 * 3 * static_cast<size_t>(width) * row_bytes(kv, 1).value());
+        EXPECT_GT(different, 0U);
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery::kernels
