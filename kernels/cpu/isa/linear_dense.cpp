@@ -48,14 +48,19 @@ struct Tile {
 template <class Weight, int rows, int tokens, bool prefetch>
 ORRERY_INLINE void tile(const Tile& a) {
   Vec total[tokens][rows];
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
+#pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) total[t][r] = set1(0.0F);
   }
   const auto step = [&](auto weight_at, auto src_at) __attribute__((always_inline)) {
     Vec w[rows];
+#pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) w[r] = weight_at(a.weight + static_cast<size_t>(r) * a.row_bytes);
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       const Vec x = src_at(a.src + t * a.src_stride);
+#pragma GCC unroll 16
       for (int r = 0; r < rows; ++r) total[t][r] = fma(w[r], x, total[t][r]);
     }
   };
@@ -71,7 +76,9 @@ ORRERY_INLINE void tile(const Tile& a) {
     step([k, rest](const std::byte* p) { return Weight::part(p + k * Weight::kBytes, rest); },
          [k, rest](const float* p) { return load_part(p + k, rest); });
   }
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
+#pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) a.dst[t * a.dst_stride + r] = sum(total[t][r]);
   }
 }

@@ -45,6 +45,7 @@ struct Rows16 {
 /// 16 bytes of each row at `at`, dwords transposed: out[j] holds bytes 4j..4j+3 of rows 0..15.
 ORRERY_INLINE void transpose16(const Rows16& rows, int64_t at, __m512i (&out)[4]) {
   __m512i a[4];
+#pragma GCC unroll 16
   for (int i = 0; i < 4; ++i) {
     const auto part = [&](int lane) __attribute__((always_inline)) {
       return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows.base + rows.offset[i + 4 * lane] + at));
@@ -77,6 +78,7 @@ ORRERY_INLINE __m512 high_f16(__m512i dwords) { return low_f16(_mm512_srli_epi32
 ORRERY_INLINE void unpack_nibbles32(const Rows16& rows, int64_t at, std::byte* bytes, int64_t group) {
   __m512i v[4];
   transpose16(rows, at, v);
+#pragma GCC unroll 16
   for (int j = 0; j < 4; ++j) {
     put(bytes, group + j, low_nibbles(v[j]));
     put(bytes, group + 4 + j, high_nibbles(v[j]));
@@ -116,9 +118,11 @@ struct TileQ8_0 {
   static constexpr int kSub = 32, kOffsetShift = 7;
   static void unpack(const Rows16& rows, int64_t cols, const Panel& panel, int lane) {
     for (int64_t b = 0; b < cols / 32; ++b) {
+#pragma GCC unroll 16
       for (int part = 0; part < 2; ++part) {
         __m512i v[4];
         transpose16(rows, 34 * b + 2 + 16 * part, v);
+#pragma GCC unroll 16
         for (int j = 0; j < 4; ++j) {
           put(panel.bytes + 4 * lane, 8 * b + 4 * part + j, _mm512_xor_si512(v[j], _mm512_set1_epi8(-128)));
         }
@@ -137,10 +141,12 @@ struct TileQ4_K {
       const int64_t at = 144 * b;
       for (int c = 0; c < 4;
            ++c) {  // 32 bytes: columns 64c.. in the low nibbles, 64c + 32.. in the high ones
+#pragma GCC unroll 16
         for (int part = 0; part < 2; ++part) {
           __m512i v[4];
           transpose16(rows, at + 16 + 32 * c + 16 * part, v);
           const int64_t group = 64 * b + 16 * c + 4 * part;
+#pragma GCC unroll 16
           for (int j = 0; j < 4; ++j) {
             put(panel.bytes + 4 * lane, group + j, low_nibbles(v[j]));
             put(panel.bytes + 4 * lane, group + 8 + j, high_nibbles(v[j]));
@@ -153,6 +159,7 @@ struct TileQ4_K {
                        _mm512_sub_ps(_mm512_setzero_ps(), high_f16(head)));
       const __m512i w[3] = {rows.dword(at + 4), rows.dword(at + 8), rows.dword(at + 12)};
       __m512i min[8];
+#pragma GCC unroll 16
       for (int s = 0; s < 8; ++s) {
         __m512i scale;
         sub_block(w, s, scale, min[s]);
@@ -187,13 +194,17 @@ struct TileQ6_K {
   static void unpack(const Rows16& rows, int64_t cols, const Panel& panel, int lane) {
     for (int64_t b = 0; b < cols / 256; ++b) {
       const int64_t at = 210 * b;
+#pragma GCC unroll 16
       for (int half = 0; half < 2; ++half) {
         __m512i high[2][4];
+#pragma GCC unroll 16
         for (int part = 0; part < 2; ++part) transpose16(rows, at + 128 + 32 * half + 16 * part, high[part]);
+#pragma GCC unroll 16
         for (int chunk = 0; chunk < 4; ++chunk) {  // 16 low bytes: groups chunk / 2 and chunk / 2 + 2
           __m512i low[4];
           transpose16(rows, at + 64 * half + 16 * chunk, low);
           const int64_t group = 64 * b + 32 * half + 4 * chunk;
+#pragma GCC unroll 16
           for (int j = 0; j < 4; ++j) {
             const __m512i h = high[chunk % 2][j];
             const int shift = 2 * (chunk / 2);
@@ -209,6 +220,7 @@ struct TileQ6_K {
       const __m512 d = high_f16(rows.dword(at + 206));  // the block's last two bytes
       for (int s = 0; s < 16; s += 4) {
         const __m512i four = rows.dword(at + 192 + s);
+#pragma GCC unroll 16
         for (int j = 0; j < 4; ++j) {
           const __m512i scale = _mm512_srai_epi32(_mm512_sll_epi32(four, _mm_cvtsi32_si128(24 - 8 * j)), 24);
           _mm512_storeu_ps(panel.scales + 32 * (16 * b + s + j) + lane,

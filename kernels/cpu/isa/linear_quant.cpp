@@ -34,16 +34,20 @@ template <class Format, int tokens>
 ORRERY_INLINE void four_rows(const QuantShare& share, const Activations& acts, int64_t r, int64_t rows,
                              float* dst) {
   Vec sums[tokens][4];
+#pragma GCC unroll 16
   for (int i = 0; i < 4; ++i) {
     Vec row[tokens];
     if (i < rows) {
       Format::template row<tokens>(share.matrix + static_cast<size_t>(r + i) * share.row_bytes, acts,
                                    share.cols, row);
     } else {
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) row[t] = set1(0.0F);
     }
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) sums[t][i] = row[t];
   }
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
     float total[4];
     _mm_storeu_ps(total, sum4(sums[t]));

@@ -55,11 +55,13 @@ struct Blocks32 {
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m256 (&out)[tokens]) {
     float side[tokens] = {};
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) out[t] = _mm256_setzero_ps();
     for (int64_t b = 0; b < cols / 32; ++b, w += Format::kBytes) {
       fetch_ahead(w);
       const float d = f16_to_float(w);
       const float m = Format::min(w);
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         const float* scales = acts.scales(t) + 2 * b;
         const __m256i dot = Format::dot(w, acts.values(t) + 32 * b);
@@ -67,6 +69,7 @@ struct Blocks32 {
         out[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_set1_ps(d * scales[0]), out[t]);
       }
     }
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       out[t] = _mm256_add_ps(out[t], _mm256_zextps128_ps256(_mm_set_ss(Format::kOffset * side[t])));
     }
@@ -79,6 +82,7 @@ struct Q4_K {
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m256 (&out)[tokens]) {
     __m128 side[tokens];
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       out[t] = _mm256_setzero_ps();
       side[t] = _mm_setzero_ps();
@@ -92,11 +96,14 @@ struct Q4_K {
       int16_t scales[16];
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(scales), scales_mins);
       __m256i dot[tokens];
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) dot[t] = _mm256_setzero_si256();
+#pragma GCC unroll 16
       for (int c = 0; c < 4; ++c) {
         const __m256i bytes = load256(w + 16 + 32 * c);
         const __m256i low = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
         const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
+#pragma GCC unroll 16
         for (int t = 0; t < tokens; ++t) {
           const int8_t* x = acts.values(t) + 256 * b + 64 * c;
           dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(low, load256(x)),
@@ -107,6 +114,7 @@ struct Q4_K {
       }
       const float d = f16_to_float(w);
       const float m = f16_to_float(w + 2);
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         const float dx = acts.scales(t)[b];
         const __m128i sums = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(t) + 8 * b));
@@ -114,6 +122,7 @@ struct Q4_K {
         out[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[t]), _mm256_set1_ps(d * dx), out[t]);
       }
     }
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) out[t] = _mm256_add_ps(out[t], _mm256_zextps128_ps256(side[t]));
   }
 };
@@ -123,6 +132,7 @@ struct Q6_K {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m256 (&out)[tokens]) {
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) out[t] = _mm256_setzero_ps();
     for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
       fetch_ahead(w);
@@ -133,7 +143,9 @@ struct Q6_K {
       int16_t scale[16];
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(scale), scales);
       __m256i dot[tokens];
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) dot[t] = _mm256_setzero_si256();
+#pragma GCC unroll 16
       for (int g = 0; g < 8; ++g) {  // 32 columns each
         const int half = g / 4;
         const __m256i nibbles = load256(w + 64 * half + 32 * (g % 2));
@@ -144,12 +156,14 @@ struct Q6_K {
         const __m256i high = _mm256_slli_epi16(_mm256_and_si256(moved, _mm256_set1_epi8(3)), 4);
         const __m256i q = _mm256_or_si256(low, high);
         const __m256i s = _mm256_set_m128i(_mm_set1_epi16(scale[2 * g + 1]), _mm_set1_epi16(scale[2 * g]));
+#pragma GCC unroll 16
         for (int t = 0; t < tokens; ++t) {
           const __m256i x = load256(acts.values(t) + 256 * b + 32 * g);
           dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(q, x), s));
         }
       }
       const float d = f16_to_float(w + 208);
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         const __m256i sums = load256(acts.sums16(t) + 16 * b);
         const __m256i offset = _mm256_slli_epi32(_mm256_madd_epi16(scales, sums), 5);

@@ -126,6 +126,7 @@ struct Blocks32 {
       high = Format::two(w + 2 * kBytes, blocks > 3 ? w + 3 * kBytes : w + 2 * kBytes);
     const __m512i pick_low = _mm512_set_epi32(2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0);
     const __m512i pick_high = _mm512_set_epi32(6, 6, 6, 6, 6, 6, 6, 6, 4, 4, 4, 4, 4, 4, 4, 4);
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       const __m256 product = _mm256_mul_ps(pairs, _mm256_loadu_ps(acts.scales(t) + 2 * b));
       sums.side[t] = _mm256_add_ps(sums.side[t], product);
@@ -146,6 +147,7 @@ struct Blocks32 {
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m512 (&out)[tokens]) {
     Sums<tokens> sums;
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       sums.dot[t] = _mm512_setzero_ps();
       sums.side[t] = _mm256_setzero_ps();
@@ -173,6 +175,7 @@ struct Blocks32 {
     }
     const __m256 odd =
         _mm256_setr_ps(0, Format::kOffset, 0, Format::kOffset, 0, Format::kOffset, 0, Format::kOffset);
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       out[t] = _mm512_add_ps(sums.dot[t], _mm512_zextps256_ps512(_mm256_mul_ps(sums.side[t], odd)));
     }
@@ -186,6 +189,7 @@ struct Q4_K {
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m512 (&out)[tokens]) {
     __m128 side[tokens];
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       out[t] = _mm512_setzero_ps();
       side[t] = _mm_setzero_ps();
@@ -200,13 +204,16 @@ struct Q4_K {
       const __m512i wide = _mm512_castsi256_si512(scales_mins);
       const __m128i mins = _mm256_extracti128_si256(scales_mins, 1);
       __m512i dot[tokens];
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) dot[t] = _mm512_setzero_si512();
+#pragma GCC unroll 16
       for (int c = 0; c < 4; ++c) {
         const __m512i bytes =
             _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 16 + 32 * c)));
         const __m512i q = _mm512_and_si512(_mm512_srlv_epi64(bytes, shifts), _mm512_set1_epi8(15));
         const __m512i scale = _mm512_permutexvar_epi16(
             _mm512_add_epi16(pick, _mm512_set1_epi16(static_cast<short>(2 * c))), wide);
+#pragma GCC unroll 16
         for (int t = 0; t < tokens; ++t) {
           const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 64 * c);
           dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q, x), scale);
@@ -214,6 +221,7 @@ struct Q4_K {
       }
       const float d = f16_to_float(w);
       const float m = f16_to_float(w + 2);
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         const float dx = acts.scales(t)[b];
         const __m128i sums = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(t) + 8 * b));
@@ -221,6 +229,7 @@ struct Q4_K {
         out[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[t]), _mm512_set1_ps(d * dx), out[t]);
       }
     }
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) out[t] = _mm512_add_ps(out[t], _mm512_zextps128_ps512(side[t]));
   }
 };
@@ -232,6 +241,7 @@ struct Q6_K {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m512 (&out)[tokens]) {
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) out[t] = _mm512_setzero_ps();
     // For each byte of 8: the 8 bits that begin so that its pair of high bits lands in bits 4 and 5.
     const __m512i low_control =
@@ -248,7 +258,9 @@ struct Q6_K {
       const __m256i scales = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 192)));
       const __m512i wide = _mm512_castsi256_si512(scales);
       __m512i dot[tokens];
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) dot[t] = _mm512_setzero_si512();
+#pragma GCC unroll 16
       for (int half = 0; half < 2; ++half) {
         const __m512i nibbles = _mm512_loadu_si512(w + 64 * half);
         const __m512i pairs =
@@ -259,9 +271,11 @@ struct Q6_K {
           return _mm512_or_si512(_mm512_and_si512(low4, _mm512_set1_epi8(15)), bits);
         };
         const __m512i q[2] = {join(nibbles, low_control), join(_mm512_srli_epi16(nibbles, 4), high_control)};
+#pragma GCC unroll 16
         for (int part = 0; part < 2; ++part) {
           const __m512i scale = _mm512_permutexvar_epi16(
               _mm512_add_epi16(groups, _mm512_set1_epi16(static_cast<short>(8 * half + 4 * part))), wide);
+#pragma GCC unroll 16
           for (int t = 0; t < tokens; ++t) {
             const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 128 * half + 64 * part);
             dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q[part], x), scale);
@@ -269,6 +283,7 @@ struct Q6_K {
         }
       }
       const float d = f16_to_float(w + 208);
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         const __m256i sums = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(acts.sums16(t) + 16 * b));
         const __m256i offset = _mm256_slli_epi32(_mm256_madd_epi16(scales, sums), 5);

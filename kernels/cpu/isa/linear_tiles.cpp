@@ -25,9 +25,11 @@ struct Sums {
 template <int tokens, int groups>
 ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t group,
                        __m512i (&sum)[tokens][2]) {
+#pragma GCC unroll 16
   for (int g = 0; g < groups; ++g) {
     const __m512i w0 = _mm512_loadu_si512(panel.bytes + (group + g) * 128);
     const __m512i w1 = _mm512_loadu_si512(panel.bytes + (group + g) * 128 + 64);
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       int four;
       std::memcpy(&four, acts.values(t) + 4 * (group + g), sizeof four);
@@ -40,6 +42,7 @@ ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t grou
 
 template <class Format, int tokens>
 ORRERY_INLINE void start(const Activations& acts, int64_t sub, __m512i (&sum)[tokens][2]) {
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
     __m512i first = _mm512_setzero_si512();
     if constexpr (Format::kOffsetShift > 0) {
@@ -55,14 +58,17 @@ ORRERY_INLINE void block32(const Panel& panel, const Activations& acts, int64_t 
   __m512i sum[tokens][2];
   start<Format, tokens>(acts, b, sum);
   dot<tokens, 8>(panel, acts, 8 * b, sum);
+#pragma GCC unroll 16
   for (int h = 0; h < 2; ++h) {
     const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * b + 16 * h);
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       const __m512 scaled = _mm512_mul_ps(scale, _mm512_set1_ps(acts.scales(t)[2 * b]));
       total.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t][h]), scaled, total.v[t][h]);
     }
     if constexpr (Format::kOffsetShift == 0) {
       const __m512 min = _mm512_loadu_ps(reinterpret_cast<const float*>(panel.mins) + 32 * b + 16 * h);
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         total.v[t][h] = _mm512_fmadd_ps(min, _mm512_set1_ps(acts.scales(t)[2 * b + 1]), total.v[t][h]);
       }
@@ -75,10 +81,13 @@ template <int tokens>
 ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& acts, int64_t b,
                            Sums<tokens>& block) {
   const auto* factors = reinterpret_cast<const float*>(panel.mins + cols / 64 * 128);
+#pragma GCC unroll 16
   for (int h = 0; h < 2; ++h) {
     const __m512 factor = _mm512_loadu_ps(factors + 32 * b + 16 * h);
+#pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       __m512i sum = _mm512_setzero_si512();
+#pragma GCC unroll 16
       for (int pair = 0; pair < 4; ++pair) {
         int two;
         std::memcpy(&two, acts.sums32(t) + 8 * b + 2 * pair, sizeof two);
@@ -96,21 +105,26 @@ ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations&
                             Sums<tokens>& total) {
   constexpr int kSubs = 256 / Format::kSub;
   Sums<tokens> block;
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) block.v[t][0] = block.v[t][1] = _mm512_setzero_ps();
   for (int64_t s = kSubs * b; s < kSubs * (b + 1); ++s) {
     __m512i sum[tokens][2];
     start<Format, tokens>(acts, s, sum);
     dot<tokens, Format::kSub / 4>(panel, acts, Format::kSub / 4 * s, sum);
+#pragma GCC unroll 16
     for (int h = 0; h < 2; ++h) {
       const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * s + 16 * h);
+#pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         block.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t][h]), scale, block.v[t][h]);
       }
     }
   }
   if constexpr (Format::kOffsetShift == 0) mins256<tokens>(panel, cols, acts, b, block);
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
     const __m512 scale = _mm512_set1_ps(acts.scales(t)[b]);
+#pragma GCC unroll 16
     for (int h = 0; h < 2; ++h) total.v[t][h] = _mm512_fmadd_ps(block.v[t][h], scale, total.v[t][h]);
   }
 }
@@ -119,6 +133,7 @@ template <class Format, int tokens>
 void tile(const Panel& panel, int64_t cols, const Activations& acts, int64_t rows, float* dst,
           int64_t dst_stride) {
   Sums<tokens> total;
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) total.v[t][0] = total.v[t][1] = _mm512_setzero_ps();
   if constexpr (Format::kWide) {
     for (int64_t b = 0; b < cols / 256; ++b) block256<Format, tokens>(panel, cols, acts, b, total);
@@ -126,6 +141,7 @@ void tile(const Panel& panel, int64_t cols, const Activations& acts, int64_t row
     for (int64_t b = 0; b < cols / 32; ++b) block32<Format, tokens>(panel, acts, b, total);
   }
   const auto mask = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
+#pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
     float* out = dst + t * dst_stride;
     _mm512_mask_storeu_ps(out, static_cast<__mmask16>(mask), total.v[t][0]);

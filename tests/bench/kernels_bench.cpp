@@ -1,0 +1,214 @@
+// Time of every row of Linear on shapes of real models: GB/s of weights for few tokens, GOP/s for many.
+//   kernels_bench --benchmark_filter='Q4_1.*576x1536'      ORRERY_THREADS=1: one thread, rates by its CPU
+// time, which holds on a busy machine too.
+// A row is checked against the reference before it is timed; weights are copied until they exceed the caches,
+// and each call takes the next copy, so that few tokens read memory as a model does.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/half.h"
+#include "kernels/linear.h"
+
+namespace orrery::kernels {
+namespace {
+
+struct Shape {
+  int64_t rows, cols;
+};
+
+constexpr size_t kBeyondCaches = size_t{192} << 20;
+
+int thread_count() {
+  const char* wish = std::getenv("ORRERY_THREADS");
+  const int threads = wish == nullptr ? available_cores() : std::atoi(wish);
+  return threads < 1 ? 1 : threads;
+}
+
+std::vector<float> random_floats(size_t count, float deviation) {
+  std::mt19937 engine(5);
+  std::normal_distribution<float> normal(0.0F, deviation);
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(engine);
+  return values;
+}
+
+std::vector<std::byte> random_weights(DType dtype, const Shape& shape) {
+  const size_t bytes = row_bytes(dtype, shape.cols).value_or(0);
+  std::vector<std::byte> stored(bytes * static_cast<size_t>(shape.rows));
+  if (dtype == DType::q4_k || dtype == DType::q6_k) {
+    std::mt19937 engine(7);
+    for (std::byte& b : stored) b = static_cast<std::byte>(engine() & 255);
+    const auto size = static_cast<size_t>(dtype_info(dtype).block_bytes);
+    const uint16_t scale = f16_from_float(1e-4F);
+    for (size_t at = 0; at < stored.size(); at += size) {
+      std::memcpy(stored.data() + at + (dtype == DType::q4_k ? 0 : 208), &scale, sizeof scale);
+      if (dtype == DType::q4_k) std::memcpy(stored.data() + at + 2, &scale, sizeof scale);
+    }
+    return stored;
+  }
+  const std::vector<float> row = random_floats(static_cast<size_t>(shape.cols), 0.05F);
+  for (int64_t r = 0; r < shape.rows; ++r) {
+    quantise_row(dtype, row.data(), shape.cols, stored.data() + static_cast<size_t>(r) * bytes);
+  }
+  return stored;
+}
+
+/// One problem with copies of its weights, as the row wants them.
+class Bench {
+ public:
+  Bench(const Row<Linear>& row, DType dtype, Shape shape, int64_t tokens, Linear::Accuracy accuracy)
+      : row_(row),
+        team_(thread_count()),
+        src_(random_floats(static_cast<size_t>(tokens * shape.cols), 1.0F)),
+        dst_(static_cast<size_t>(tokens * shape.rows)),
+        stored_(random_weights(dtype, shape)) {
+    problem_.tokens = problem_.min_tokens = tokens;
+    problem_.cols = shape.cols;
+    problem_.segments[0] = {shape.rows, dtype, false};
+    problem_.accuracy = accuracy;
+    const WeightPacking* packing = row.packing == nullptr ? nullptr : row.packing(problem_);
+    std::vector<std::byte> one = stored_;
+    if (packing != nullptr) {
+      one.resize(packing->bytes(dtype, shape.rows, shape.cols) + 64);
+      packing->pack(stored_.data(), dtype, shape.rows, shape.cols, aligned(one), team_);
+    }
+    weight_bytes_ = one.size();
+    const size_t copies = tokens > 8 ? 1 : kBeyondCaches / one.size() + 1;
+    weights_.assign(copies, one);
+    workspace_.resize((row.workspace == nullptr ? 0 : row.workspace(problem_, team_.size())) + 64);
+  }
+
+  void call() {
+    std::vector<std::byte>& weight = weights_[next_++ % weights_.size()];
+    run(row_, row_.packing != nullptr && row_.packing(problem_) != nullptr ? aligned(weight) : weight.data(),
+        workspace_);
+  }
+
+  /// Largest difference from the reference on up to four tokens, relative to the largest value.
+  double error() {
+    const int64_t all = problem_.tokens;
+    call();
+    const std::vector<float> actual = dst_;
+    const Row<Linear>& reference = linear_rows().back();
+    std::vector<std::byte> scratch(reference.workspace(problem_, team_.size()) + 64);
+    problem_.tokens = std::min<int64_t>(all, 4);
+    run(reference, stored_.data(), scratch);
+    double worst = 0.0;
+    double scale = 1e-30;
+    for (size_t i = 0; i < dst_.size() / static_cast<size_t>(all) * static_cast<size_t>(problem_.tokens);
+         ++i) {
+      worst = std::max(worst, std::fabs(static_cast<double>(actual[i]) - dst_[i]));
+      scale = std::max(scale, std::fabs(static_cast<double>(dst_[i])));
+    }
+    problem_.tokens = all;
+    return worst / scale;
+  }
+
+  const Linear::Problem& problem() const { return problem_; }
+  size_t weight_bytes() const { return weight_bytes_; }
+
+ private:
+  static std::byte* aligned(std::vector<std::byte>& bytes) {
+    return bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
+  }
+
+  void run(const Row<Linear>& row, const void* weight, std::vector<std::byte>& workspace) {
+    Linear::Args args;
+    args.problem = problem_;
+    args.tokens = problem_.tokens;
+    args.src = src_.data();
+    args.src_stride = problem_.cols;
+    args.operands[0] = {weight, nullptr, dst_.data(), problem_.segments[0].rows};
+    row.run(args, {.team = &team_, .workspace = aligned(workspace)});
+  }
+
+  const Row<Linear>& row_;
+  ThreadTeam team_;
+  Linear::Problem problem_;
+  std::vector<float> src_, dst_;
+  std::vector<std::byte> stored_, workspace_;
+  std::vector<std::vector<std::byte>> weights_;
+  size_t weight_bytes_ = 0;
+  size_t next_ = 0;
+};
+
+void measure(benchmark::State& state, const Row<Linear>& row, DType dtype, Shape shape, int64_t tokens,
+             Linear::Accuracy accuracy) {
+  Bench bench(row, dtype, shape, tokens, accuracy);
+  if (const double error = bench.error(); !(error < 0.05)) {
+    state.SkipWithError(("wrong result, relative error " + std::to_string(error)).c_str());
+    return;
+  }
+  for (auto _ : state) bench.call();
+  const auto calls = static_cast<double>(state.iterations());
+  const auto products = static_cast<double>(2 * tokens * shape.rows * shape.cols);
+  state.counters["GB/s"] = benchmark::Counter(calls * static_cast<double>(bench.weight_bytes()) / 1e9,
+                                              benchmark::Counter::kIsRate);
+  state.counters["GOP/s"] = benchmark::Counter(calls * products / 1e9, benchmark::Counter::kIsRate);
+}
+
+void dispatch(benchmark::State& state) {
+  ThreadTeam team(thread_count());
+  for (auto _ : state) team.run([](int) {});
+}
+
+void barrier(benchmark::State& state) {
+  ThreadTeam team(thread_count());
+  constexpr int kBarriers = 100;
+  for (auto _ : state) {
+    team.run([&](int) {
+      for (int i = 0; i < kBarriers; ++i) team.barrier();
+    });
+  }
+  state.SetItemsProcessed(state.iterations() * kBarriers);
+}
+
+void register_rows() {
+  benchmark::RegisterBenchmark("team/dispatch", dispatch)->UseRealTime();
+  benchmark::RegisterBenchmark("team/100_barriers", barrier)->UseRealTime();
+  const std::pair<DType, Shape> cases[] = {{DType::q4_1, {1536, 576}},  {DType::q4_1, {576, 1536}},
+                                           {DType::q4_0, {1536, 576}},  {DType::q8_0, {4096, 576}},
+                                           {DType::q4_k, {8192, 2048}}, {DType::q6_k, {2048, 8192}},
+                                           {DType::f32, {1536, 384}},   {DType::f32, {384, 1536}},
+                                           {DType::bf16, {2048, 2048}}, {DType::f16, {2048, 2048}}};
+  for (const auto& [dtype, shape] : cases) {
+    for (const int64_t tokens : {1, 4, 16, 64, 512}) {
+      for (const Row<Linear>& row : linear_rows().first(linear_rows().size() - 1)) {
+        for (const Linear::Accuracy accuracy : {Linear::Accuracy::fast, Linear::Accuracy::exact}) {
+          Linear::Problem problem;
+          problem.tokens = problem.min_tokens = tokens;
+          problem.cols = shape.cols;
+          problem.segments[0] = {shape.rows, dtype, false};
+          problem.accuracy = accuracy;
+          if (!row.supports(problem).empty()) continue;
+          const std::string name = std::string(name_of(dtype)) + "/" + std::to_string(shape.rows) + "x" +
+                                   std::to_string(shape.cols) + "/" + std::to_string(tokens) + "/" +
+                                   std::string(row.name) +
+                                   (accuracy == Linear::Accuracy::exact ? "/exact" : "/fast");
+          auto* entry = benchmark::RegisterBenchmark(
+              name.c_str(), [&row, dtype = dtype, shape = shape, tokens, accuracy](auto& state) {
+                measure(state, row, dtype, shape, tokens, accuracy);
+              });
+          if (thread_count() > 1) entry->UseRealTime();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery::kernels
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  orrery::kernels::register_rows();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
