@@ -1,0 +1,125 @@
+#include "engine/text/jinja_value.h"
+
+#include <algorithm>
+
+namespace orrery::text::jinja {
+
+Value::Value(std::vector<Value> items, bool tuple) {
+  List list;
+  list.tuple = tuple;
+  for (const Value& item : items) list.depth = std::max(list.depth, item.depth() + 1);
+  list.items = std::move(items);
+  data_ = std::make_shared<const List>(std::move(list));
+}
+
+bool Value::truthy() const {
+  if (const bool* flag = boolean()) return *flag;
+  if (const int64_t* number = integer()) return *number != 0;
+  if (const double* number = real()) return *number != 0;
+  if (const std::string* text = string()) return !text->empty();
+  if (const List* items = list()) return !items->items.empty();
+  if (const Dict* items = dict()) return items->is_namespace || !items->items.empty();
+  return loop() || function();
+}
+
+const int64_t* Value::as_integer(int64_t& storage) const {
+  if (const int64_t* number = integer()) return number;
+  if (const bool* flag = boolean()) return &(storage = *flag ? 1 : 0);
+  return nullptr;
+}
+
+bool Value::as_number(double& number) const {
+  int64_t storage = 0;
+  if (const int64_t* whole = as_integer(storage)) return number = static_cast<double>(*whole), true;
+  if (const double* value = real()) return number = *value, true;
+  return false;
+}
+
+std::string_view Value::type_name() const {
+  static constexpr std::string_view kNames[] = {"undefined", "none", "boolean", "integer", "number",
+                                                "string",    "list", "dict",    "loop",    "function"};
+  return kNames[data_.index()];
+}
+
+int Value::depth() const {
+  if (const List* items = list()) return items->depth;
+  if (const Dict* items = dict()) return items->depth;
+  return 1;
+}
+
+const Value* Dict::find(std::string_view key) const {
+  for (const auto& [name, value] : items)
+    if (name == key) return &value;
+  return nullptr;
+}
+
+void Dict::set(const std::string& key, Value value) {
+  depth = std::max(depth, value.depth() + 1);
+  for (auto& [name, old] : items)
+    if (name == key) {
+      old = std::move(value);
+      return;
+    }
+  items.emplace_back(key, std::move(value));
+}
+
+Error render_error(std::string what) {
+  return {ErrorCode::invalid_argument, "The chat template failed: " + std::move(what), "",
+          "Change the messages, or use another template"};
+}
+
+Error limit_error(std::string what) {
+  return {ErrorCode::unsupported, "The chat template was stopped: " + std::move(what), "",
+          "Use a template that ends and stays small"};
+}
+
+Result<void> Budget::step(int64_t count) {
+  steps -= count;
+  if (steps < 0) return limit_error("it takes too many steps");
+  return {};
+}
+
+Result<void> Budget::make(size_t size) {
+  if (size > kLongest) return limit_error("a text grows beyond 16 MB");
+  bytes -= static_cast<int64_t>(size);
+  if (bytes < 0) return limit_error("it makes too much text");
+  return step(static_cast<int64_t>(size / 4096));
+}
+
+Result<Value> Budget::text(std::string value) {
+  ORRERY_TRY(make(value.size()));
+  return Value(std::move(value));
+}
+
+Result<Value> Budget::list(std::vector<Value> items, bool tuple) {
+  ORRERY_TRY(step(static_cast<int64_t>(items.size() / 8)));
+  Value value(std::move(items), tuple);
+  if (value.depth() > kDeepest) return limit_error("lists are nested too deeply");
+  return value;
+}
+
+const Value* Arguments::find(size_t position, std::string_view name) const {
+  if (position < positional.size()) return &positional[position];
+  for (const auto& [key, value] : named)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+int64_t Arguments::integer(size_t position, std::string_view name, int64_t fallback) const {
+  const Value* value = find(position, name);
+  int64_t storage = 0;
+  const int64_t* number = value ? value->as_integer(storage) : nullptr;
+  return number ? *number : fallback;
+}
+
+bool Arguments::flag(size_t position, std::string_view name, bool fallback) const {
+  const Value* value = find(position, name);
+  return value ? value->truthy() : fallback;
+}
+
+const std::string* Arguments::string(size_t position, std::string_view name) const {
+  const Value* value = find(position, name);
+  return value ? value->string() : nullptr;
+}
+
+}  // namespace orrery::text::jinja

@@ -1,0 +1,194 @@
+// Chat templates: exact against the reference for the default model, against Jinja 2 for the language
+// (templates.json holds what it renders with the reference's settings), and bounded for templates that were
+// made to harm.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "engine/text/chat_template.h"
+#include "test_models.h"
+
+namespace orrery::text {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<Message> messages_of(const nlohmann::json& list) {
+  std::vector<Message> messages;
+  for (const auto& item : list) messages.push_back({item["role"], item["content"]});
+  return messages;
+}
+
+Result<std::string> render(std::string_view source, const std::vector<Message>& messages = {}) {
+  auto parsed = ChatTemplate::parse(source);
+  if (!parsed) return parsed.error();
+  return parsed->render(messages, true, "<s>", "</s>");
+}
+
+std::string text_of(std::string_view source) {
+  auto result = render(source);
+  return result ? *result : "ERROR " + result.error().to_string();
+}
+
+std::string error_of(std::string_view source) {
+  auto result = render(source);
+  return result ? "rendered: " + result->substr(0, 200) : result.error().to_string();
+}
+
+TEST(Template, SmolLM2RendersAsTheReference) {
+  const auto metadata = test::smollm2_metadata();
+  auto parsed = ChatTemplate::parse(*metadata.text("tokenizer.chat_template"));
+  ASSERT_TRUE(parsed.ok()) << parsed.error().to_string();
+  for (const auto& item : test::golden("smollm2.json")["chat"]) {
+    const auto result = parsed->render(messages_of(item["messages"]), true, "<|im_start|>", "<|im_end|>");
+    ASSERT_TRUE(result.ok()) << result.error().to_string();
+    EXPECT_EQ(*result, item["rendered"].get<std::string>());
+  }
+}
+
+TEST(Template, LanguageAgreesWithJinja) {
+  const auto cases =
+      nlohmann::json::parse(test::read_file(ORRERY_SOURCE_DIR "/tests/engine/text/templates.json"));
+  ASSERT_GT(cases.size(), 20U);
+  for (const auto& item : cases) {
+    const auto name = item["name"].get<std::string>();
+    auto parsed = ChatTemplate::parse(item["template"].get<std::string>());
+    ASSERT_TRUE(parsed.ok()) << name << ": " << parsed.error().to_string();
+    const auto result =
+        parsed->render(messages_of(item["messages"]), item["generation_prompt"], "<s>", "</s>");
+    if (item.contains("refused")) {
+      ASSERT_FALSE(result.ok()) << name;
+      EXPECT_THAT(result.error().what, HasSubstr(item["refused"].get<std::string>()));
+    } else {
+      EXPECT_EQ(result.ok() ? *result : result.error().to_string(), item["expected"].get<std::string>())
+          << name;
+    }
+  }
+}
+
+TEST(Template, PlainForm) {
+  const auto result = ChatTemplate::plain().render({{"user", "Hi"}}, true, "", "");
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(*result, "user: Hi\nassistant: ");
+}
+
+TEST(Template, SyntaxErrorsNameTheirLine) {
+  for (const char* source : {"a\n{{ x",
+                             "a\n{% if x %}",
+                             "a\n{% if %}{% endif %}",
+                             "a\n{{ 1 + }}",
+                             "a\n{{ 'x }}",
+                             "a\n{# x",
+                             "a\n{% raw %}",
+                             "a\n{% nope %}",
+                             "a\n{% endif %}",
+                             "a\n{{ ) }}",
+                             "a\n{{ [1 }}",
+                             "a\n{{ a b }}",
+                             "a\n{% for x %}{% endfor %}",
+                             "a\n{% break %}",
+                             "a\n{{ $ }}",
+                             "a\n{{ 99999999999999999999 }}",
+                             "a\n{% set %}",
+                             "a\n{{ '\\x' }}",
+                             "a\n{% for x in y recursive %}{% endfor %}",
+                             "a\n{{ x[] }}",
+                             "a\n{{ x[1:2:3:4] }}",
+                             "a\n{% macro f() %}{% endmacro %}",
+                             "a\n{% set a.b, c = 1 %}"}) {
+    const auto parsed = ChatTemplate::parse(source);
+    ASSERT_FALSE(parsed.ok()) << source;
+    EXPECT_THAT(parsed.error().where, HasSubstr("line ")) << source;
+    EXPECT_FALSE(parsed.error().advice.empty());
+  }
+  EXPECT_THAT(ChatTemplate::parse("a\nb\n{{ * }}").error().where, HasSubstr("line 3"));
+}
+
+TEST(Template, RunErrorsNameTheirLine) {
+  for (const char* source :
+       {"a\n{{ 1 + 'x' }}", "a\n{{ nope.x }}", "a\n{{ nope() }}", "a\n{{ 1 / 0 }}", "a\n{{ 1 // 0 }}",
+        "a\n{{ 1 % 0 }}", "a\n{{ 'a'.nope() }}", "a\n{{ 1|nope }}", "a\n{{ 1 is nope }}",
+        "a\n{% for x in 1 %}{% endfor %}", "a\n{% set x.y = 1 %}", "a\n{{ 1 < 'a' }}", "a\n{{ -'a' }}",
+        "a\n{% for a, b in [1] %}{% endfor %}", "a\n{{ 9223372036854775807 + 1 }}", "a\n{{ 10 ** 40 }}",
+        "a\n{{ nope|tojson }}", "a\n{{ [1, 'a']|sort }}", "a\n{{ 'a'[::0] }}"}) {
+    const auto result = render(source);
+    ASSERT_FALSE(result.ok()) << source << " gave " << *result;
+    EXPECT_EQ(result.error().where, "template line 2") << source << result.error().to_string();
+  }
+  EXPECT_EQ(text_of("{{ (-9223372036854775807 - 1) // -1 if false else 'fine' }}"), "fine");
+  EXPECT_THAT(error_of("{{ (-9223372036854775807 - 1) // -1 }}"), HasSubstr("64 bits"));
+  EXPECT_EQ(text_of("{{ (-9223372036854775807 - 1) % -1 }}"), "0");
+}
+
+double seconds(std::string_view source, std::string& error) {
+  const auto start = std::chrono::steady_clock::now();
+  error = error_of(source);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(HostileTemplate, EndsAndStaysSmall) {
+  for (const char* source :
+       {"{% for a in range(100000000) %}x{% endfor %}",
+        "{% for a in range(2000) %}{% for b in range(2000) %}{% endfor %}{% endfor %}",
+        "{% set ns = namespace(x='a') %}{% for i in range(100) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+        "{% set ns = namespace(x=[0]) %}{% for i in range(100) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+        "{% set ns = namespace(x=[0]) %}{% for i in range(9000) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}",
+        "{% set ns = namespace(x=[0]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ "
+        "ns.x }}",
+        "{% set a = namespace(x=[0]) %}{% set b = namespace(x=[0]) %}{% for i in range(60) %}{% set a.x = "
+        "[a.x, a.x] %}{% set b.x = [b.x, b.x] %}{% endfor %}{{ a.x == b.x }}{{ a.x == b.x }}{{ a.x == b.x }}",
+        "{% for i in range(1000) %}{{ 'x' * 100000 }}{% endfor %}", "{{ 'x' * 9000000000 }}",
+        "{{ [0] * 9000000000 }}", "{% set ns = namespace() %}{% set ns.me = ns %}{{ ns|tojson }}",
+        "{% set ns = namespace() %}{% set ns.me = [ns] %}{{ ns }}",
+        "{% for i in range(300) %}{% set x %}{{ 'y' * 1000000 }}{% endset %}{% endfor %}",
+        "{{ ('a' * 4000000)|replace('a', 'bbbbbbbbbb') }}", "{{ ('a' * 4000000).replace('', 'bbbbbbbbbb') }}",
+        "{% for i in range(100000) %}{% for j in range(100000) %}{% break %}{% endfor %}{% endfor %}",
+        "{{ range(900000)|list|unique|list|length }}", "{{ 0|nope }}{{ 2 ** 999999999999 }}"}) {
+    std::string error;
+    EXPECT_LT(seconds(source, error), 5.0) << source;
+    EXPECT_THAT(error, HasSubstr("The chat template ")) << source;
+  }
+  EXPECT_EQ(text_of("{{ 1 ** 999999999999 }}{{ (-1) ** 999999999999 }}{{ 0 ** 999999999999 }}"), "1-10");
+}
+
+TEST(HostileTemplate, DeepNesting) {
+  const auto repeat = [](std::string_view part, int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += part;
+    return text;
+  };
+  for (const std::string& source :
+       {"{{ " + repeat("(", 100'000) + " }}", "{{ " + repeat("[", 100'000) + " }}",
+        "{{ " + repeat("not ", 100'000) + "1 }}", "{{ " + repeat("-", 100'000) + "1 }}",
+        "{{ 1" + repeat(" + 1", 100'000) + " }}", "{{ a" + repeat(".b", 100'000) + " }}",
+        "{{ a" + repeat("|trim", 100'000) + " }}", repeat("{% if 1 %}", 100'000),
+        repeat("{% for a in b %}", 100'000), "{{ 1" + repeat(" if 1 else 1", 100'000) + " }}",
+        "{{ a" + repeat("[a", 100'000) + " }}", "{{ 2" + repeat("**2", 100'000) + " }}",
+        "{{ {" + repeat("'a':{", 100'000) + " }}", "{{ 1" + repeat(" if 1", 100'000) + " }}"})
+    EXPECT_FALSE(ChatTemplate::parse(source).ok()) << source.substr(0, 20);
+  EXPECT_EQ(text_of("{{ " + repeat("(", 20) + "1" + repeat(")", 20) + repeat(" + 1", 100) + " }}"), "101");
+}
+
+TEST(HostileTemplate, RandomSourcesDoNotFail) {
+  static constexpr const char* kParts[] = {
+      "{{",     "}}",       "{%",   "%}",  "{#",      "#}", "if", "for",  "in", "set",
+      "endfor", "endif",    "x",    "'a'", "1",       "(",  ")",  "[",    "]",  ":",
+      ".",      "|",        "trim", "is",  "defined", "+",  "~",  "-",    "\n", " ",
+      "else",   "messages", "loop", ",",   "=",       "==", "\\", "\xFF", "{",  "}"};
+  uint64_t state = 1;
+  int rendered = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string source;
+    for (int i = 0; i < 12; ++i) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      source += kParts[(state >> 33) % std::size(kParts)];
+      if ((state >> 60) % 2) source += ' ';
+    }
+    rendered += render(source, {{"user", "hi"}}).ok();
+  }
+  EXPECT_GT(rendered, 100);
+}
+
+}  // namespace
+}  // namespace orrery::text
