@@ -1,0 +1,139 @@
+#include "tests/engine/ops/bench.h"
+
+namespace orrery::ops::test {
+namespace {
+
+constexpr size_t kHeads = 4, kKvHeads = 2, kDim = 32;
+
+struct Keys {
+  const Floats &key, &value;
+  size_t begin, end;  // rows that the query sees
+};
+
+/// One query row of all heads.
+std::vector<double> attend(const Floats& query, size_t row, const Keys& keys, double scale) {
+  std::vector<double> dst(kHeads * kDim);
+  for (size_t head = 0; head < kHeads; ++head) {
+    const size_t kv = head / (kHeads / kKvHeads);
+    std::vector<double> weights;
+    double sum = 0;
+    for (size_t k = keys.begin; k < keys.end; ++k) {
+      double score = 0;
+      for (size_t i = 0; i < kDim; ++i)
+        score += double(query[(row * kHeads + head) * kDim + i]) * keys.key[(k * kKvHeads + kv) * kDim + i];
+      weights.push_back(std::exp(score * scale));
+      sum += weights.back();
+    }
+    for (size_t k = keys.begin; k < keys.end; ++k)
+      for (size_t i = 0; i < kDim; ++i)
+        dst[head * kDim + i] += weights[k - keys.begin] / sum * keys.value[(k * kKvHeads + kv) * kDim + i];
+  }
+  return dst;
+}
+
+const Attributes kAttention = {{"heads", int64_t{kHeads}}, {"kv_heads", int64_t{kKvHeads}}, {"scale", 0.25}};
+
+TEST(PagedAttention, SeesItselfAndWhatCameBefore) {
+  Bench bench(7);  // crosses a page
+  const Floats query = noise(7 * kHeads * kDim, 1), key = noise(7 * kKvHeads * kDim, 2),
+               value = noise(7 * kKvHeads * kDim, 3);
+  const ValueId state = bench.state(kKvHeads, kDim);
+  const auto append =
+      bench.add("kv_append", {state, bench.rows("k", kTokens, key), bench.rows("v", kTokens, value)});
+  ASSERT_TRUE(append.ok()) << append.error().to_string();
+  bench.run(*append);
+  const ValueId after = bench.graph().node(*append).outputs[0];
+  EXPECT_EQ(bench.graph().value(after).kind, graph::ValueKind::state);
+  const auto out = bench.run("attention", {bench.rows("q", kTokens, query), after}, kAttention);
+  std::vector<double> expected;
+  for (size_t row = 0; row < 7; ++row)
+    for (const double x : attend(query, row, {key, value, 0, row + 1}, 0.25)) expected.push_back(x);
+  expect_near(out.at(0), expected, 2e-5);
+}
+
+TEST(PagedAttention, AWindowHidesOldKeys) {
+  Bench bench(7);
+  const Floats query = noise(7 * kHeads * kDim, 1), key = noise(7 * kKvHeads * kDim, 2),
+               value = noise(7 * kKvHeads * kDim, 3);
+  const auto append = bench.add("kv_append", {bench.state(kKvHeads, kDim), bench.rows("k", kTokens, key),
+                                              bench.rows("v", kTokens, value)});
+  ASSERT_TRUE(append.ok());
+  bench.run(*append);
+  Attributes attributes = kAttention;
+  attributes["window"] = int64_t{3};
+  const auto out = bench.run(
+      "attention", {bench.rows("q", kTokens, query), bench.graph().node(*append).outputs[0]}, attributes);
+  std::vector<double> expected;
+  for (size_t row = 0; row < 7; ++row)
+    for (const double x : attend(query, row, {key, value, row < 3 ? 0 : row - 2, row + 1}, 0.25))
+      expected.push_back(x);
+  expect_near(out.at(0), expected, 2e-5);
+}
+
+TEST(PackedAttention, StaysWithinTheSequence) {
+  for (const bool causal : {false, true}) {
+    Bench bench(5, 2);
+    bench.sequence_starts = {0, 2, 5};
+    bench.kv_lengths = {2, 3};
+    const Floats query = noise(5 * kHeads * kDim, 1), key = noise(5 * kKvHeads * kDim, 2),
+                 value = noise(5 * kKvHeads * kDim, 3);
+    Attributes attributes = kAttention;
+    attributes["causal"] = causal;
+    const auto out = bench.run("packed_attention",
+                               {bench.rows("q", kTokens, query), bench.rows("k", kTokens, key),
+                                bench.rows("v", kTokens, value), bench.input("sequence_starts")},
+                               attributes);
+    std::vector<double> expected;
+    for (size_t row = 0; row < 5; ++row) {
+      const Keys keys{key, value, row < 2 ? 0u : 2u, causal ? row + 1 : (row < 2 ? 2u : 5u)};
+      for (const double x : attend(query, row, keys, 0.25)) expected.push_back(x);
+    }
+    expect_near(out.at(0), expected, 2e-5);
+  }
+}
+
+struct RopeCase {
+  bool half;
+  size_t dims;
+  bool factors;
+};
+
+std::vector<double> rotate(const Floats& src, const RopeCase& one, const Floats& factors, double base,
+                           double scale) {
+  std::vector<double> dst(src.begin(), src.end());
+  for (size_t t = 0; t < src.size() / (kHeads * kDim); ++t)
+    for (size_t head = 0; head < kHeads; ++head)
+      for (size_t i = 0; i < one.dims / 2; ++i) {
+        const double frequency = std::pow(base, -2.0 * double(i) / double(one.dims));
+        const double angle = double(10 * t) * scale * frequency / (one.factors ? factors[i] : 1.0);
+        const size_t at = (t * kHeads + head) * kDim;
+        const size_t a = at + (one.half ? i : 2 * i), b = at + (one.half ? i + one.dims / 2 : 2 * i + 1);
+        dst[a] = src[a] * std::cos(angle) - src[b] * std::sin(angle);
+        dst[b] = src[a] * std::sin(angle) + src[b] * std::cos(angle);
+      }
+  return dst;
+}
+
+TEST(Rope, RotatesPairsOfEitherOrder) {
+  for (const RopeCase one :
+       {RopeCase{false, kDim, false}, {true, kDim, false}, {true, 16, false}, {false, kDim, true}}) {
+    Bench bench(3);
+    bench.positions = {0, 10, 20};
+    const Floats src = noise(3 * kHeads * kDim, 1);
+    Floats factors = noise(one.dims / 2, 2);
+    for (float& factor : factors) factor = 2 + factor;
+    const ValueId slow =
+        one.factors ? bench.weight("f", DType::f32, {int64_t(one.dims / 2)}, factors) : ValueId{};
+    const auto out = bench.run("rope", {bench.rows("x", kTokens, src), bench.input("positions"), slow},
+                               {{"style", std::string(one.half ? "half" : "interleaved")},
+                                {"heads", int64_t{kHeads}},
+                                {"head_dim", int64_t{kDim}},
+                                {"rope_dims", int64_t(one.dims)},
+                                {"base", 1000.0},
+                                {"frequency_scale", 0.5}});
+    expect_near(out.at(0), rotate(src, one, factors, 1000.0, 0.5), 2e-5);
+  }
+}
+
+}  // namespace
+}  // namespace orrery::ops::test

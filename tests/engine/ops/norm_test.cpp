@@ -1,0 +1,85 @@
+#include "tests/engine/ops/bench.h"
+
+namespace orrery::ops::test {
+namespace {
+
+constexpr size_t kRows = 3, kCols = 40;
+
+struct Parts {
+  Floats weight, bias;
+};
+
+std::vector<double> rms(const Floats& src, const Floats& weight, double eps) {
+  std::vector<double> dst(src.size());
+  for (size_t row = 0; row < kRows; ++row) {
+    double squares = 0;
+    for (size_t i = 0; i < kCols; ++i) squares += double(src[row * kCols + i]) * src[row * kCols + i];
+    const double factor = 1 / std::sqrt(squares / kCols + eps);
+    for (size_t i = 0; i < kCols; ++i) dst[row * kCols + i] = src[row * kCols + i] * factor * weight[i];
+  }
+  return dst;
+}
+
+std::vector<double> layer(const Floats& src, const Parts& parts, double eps) {
+  std::vector<double> dst(src.size());
+  for (size_t row = 0; row < kRows; ++row) {
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < kCols; ++i) mean += src[row * kCols + i] / double(kCols);
+    for (size_t i = 0; i < kCols; ++i) variance += std::pow(src[row * kCols + i] - mean, 2) / double(kCols);
+    for (size_t i = 0; i < kCols; ++i)
+      dst[row * kCols + i] = (src[row * kCols + i] - mean) / std::sqrt(variance + eps) * parts.weight[i] +
+                             (parts.bias.empty() ? 0.0 : parts.bias[i]);
+  }
+  return dst;
+}
+
+TEST(Norms, RmsNorm) {
+  Bench bench;
+  const Floats src = noise(kRows * kCols, 1), weight = noise(kCols, 2);
+  const auto out =
+      bench.run("rms_norm", {bench.rows("x", kTokens, src), bench.weight("w", DType::f32, {kCols}, weight)},
+                {{"eps", 0.25}});
+  expect_near(out.at(0), rms(src, weight, 0.25));
+}
+
+TEST(Norms, WeightsOfHalfPrecisionAreReadAsFloat) {
+  Bench bench;
+  const Floats src = noise(kRows * kCols, 1);
+  const ValueId weight = bench.weight("w", DType::bf16, {kCols}, noise(kCols, 2));
+  const auto out = bench.run("rms_norm", {bench.rows("x", kTokens, src), weight}, {{"eps", 1e-5}});
+  expect_near(out.at(0), rms(src, bench.weight_values(weight), 1e-5));
+}
+
+TEST(Norms, LayerNormWithAndWithoutBias) {
+  for (const bool biased : {true, false}) {
+    Bench bench;
+    const Floats src = noise(kRows * kCols, 3);
+    const Parts parts{noise(kCols, 4), biased ? noise(kCols, 5) : Floats{}};
+    const ValueId bias = biased ? bench.weight("b", DType::f32, {kCols}, parts.bias) : ValueId{};
+    const auto out =
+        bench.run("layer_norm",
+                  {bench.rows("x", kTokens, src), bench.weight("w", DType::f32, {kCols}, parts.weight), bias},
+                  {{"eps", 1e-3}});
+    expect_near(out.at(0), layer(src, parts, 1e-3));
+  }
+}
+
+TEST(Norms, FusedNormsAlsoGiveTheSum) {
+  Bench bench;
+  const Floats a = noise(kRows * kCols, 6), b = noise(kRows * kCols, 7);
+  const Parts parts{noise(kCols, 8), noise(kCols, 9)};
+  Floats sum(a.size());
+  for (size_t i = 0; i < a.size(); ++i) sum[i] = a[i] + b[i];
+  const ValueId src = bench.rows("a", kTokens, a), residual = bench.rows("b", kTokens, b);
+  const ValueId weight = bench.weight("w", DType::f32, {kCols}, parts.weight);
+  const ValueId bias = bench.weight("bias", DType::f32, {kCols}, parts.bias);
+  const auto root = bench.run("add_rms_norm", {src, residual, weight}, {{"eps", 1e-5}});
+  expect_near(root.at(0), std::vector<double>(sum.begin(), sum.end()));
+  expect_near(root.at(1), rms(sum, parts.weight, 1e-5));
+  const auto mean = bench.run("add_layer_norm", {src, residual, weight, bias}, {{"eps", 1e-5}});
+  expect_near(mean.at(0), std::vector<double>(sum.begin(), sum.end()));
+  expect_near(mean.at(1), layer(sum, parts, 1e-5));
+}
+
+}  // namespace
+}  // namespace orrery::ops::test
