@@ -1,0 +1,180 @@
+// The bypass verb on the real models' graphs; what an edit leaves behind, and what undo brings back.
+#include "engine/edit/edit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "engine/models/builder.h"
+
+namespace orrery::edit {
+namespace {
+
+using graph::Graph;
+using ::testing::HasSubstr;
+
+std::filesystem::path models_folder() {
+  if (const char* folder = std::getenv("ORRERY_MODELS")) return folder;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"))
+    return std::filesystem::path(cache) / "orrery/models";
+  return std::filesystem::path(std::getenv("HOME")) / ".cache/orrery/models";
+}
+
+Graph graph_of(const char* model) {
+  auto file = io::open_model(models_folder() / model, {}, {});
+  if (!file.ok()) throw std::runtime_error(file.error().to_string());
+  auto built = models::build(**file, nullptr);
+  if (!built.ok()) throw std::runtime_error(built.error().to_string());
+  return std::move(built->graph);
+}
+
+Result<graph::Journal> edit(Graph& graph, std::string_view words) {
+  ORRERY_ASSIGN(const Edit parsed, parse_edit(words));
+  return apply(graph, parsed);
+}
+
+size_t live_count(const Graph& graph, std::string_view scope) {
+  const std::vector<bool> live = graph.live();
+  const std::vector<NodeId> inside = graph.in_scope(scope);
+  size_t count = 0;
+  for (size_t i = 0; i < live.size(); ++i)
+    count += live[i] && std::find(inside.begin(), inside.end(), graph.order()[i]) != inside.end() ? 1 : 0;
+  return count;
+}
+
+ValueId output_of(const Graph& graph, std::string_view path) {
+  return graph.node(graph.find_path(path)).outputs[0];
+}
+ValueId input_of(const Graph& graph, std::string_view path, size_t input) {
+  return graph.node(graph.find_path(path)).inputs[input];
+}
+
+class Llama : public ::testing::Test {
+ protected:
+  Graph graph_ = graph_of("smollm2");
+  const std::string before_ = print(graph_);
+};
+
+TEST_F(Llama, BypassOfALayerJoinsItsNeighbours) {
+  const size_t outputs = graph_.outputs().size();
+  auto journal = edit(graph_, "bypass scope=layers.3");
+  ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+  EXPECT_EQ(journal->name, "bypass layers.3");
+  EXPECT_EQ(input_of(graph_, "layers.4.attention.norm", 0), output_of(graph_, "layers.2.mlp.residual"));
+  EXPECT_EQ(input_of(graph_, "layers.4.attention.residual", 0), output_of(graph_, "layers.2.mlp.residual"));
+  EXPECT_EQ(live_count(graph_, "layers.3"), 0U);
+  EXPECT_GT(live_count(graph_, "layers.4"), 10U);
+  EXPECT_EQ(graph_.outputs().size(), outputs - 1);  // its state
+  EXPECT_TRUE(verify(graph_).empty());
+  EXPECT_TRUE(graph_.find_path("layers.3.attention.sdpa").valid());  // still drawn
+}
+
+TEST_F(Llama, UndoAndRedoAreExact) {
+  auto journal = edit(graph_, "bypass scope=layers.5-7");
+  ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+  const std::string after = print(graph_);
+  ASSERT_NE(after, before_);
+  graph::undo(graph_, *journal);
+  EXPECT_EQ(print(graph_), before_);
+  graph::redo(graph_, *journal);
+  EXPECT_EQ(print(graph_), after);
+}
+
+TEST_F(Llama, PartsOfALayerAndPatterns) {
+  for (const char* words : {"bypass scope=layers.3.attention", "bypass scope=layers.3.mlp"}) {
+    auto journal = edit(graph_, words);
+    ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+  }
+  EXPECT_EQ(live_count(graph_, "layers.3"), 0U);
+  auto all = edit(graph_, "bypass scope=layers.10-29.mlp");
+  ASSERT_TRUE(all.ok()) << all.error().to_string();
+  EXPECT_EQ(live_count(graph_, "layers.10.mlp") + live_count(graph_, "layers.29.mlp"), 0U);
+  EXPECT_GT(live_count(graph_, "layers.29.attention"), 5U);
+  EXPECT_GT(live_count(graph_, "layers.9.mlp"), 5U);
+  EXPECT_TRUE(verify(graph_).empty());
+}
+
+TEST_F(Llama, EveryLayerAtOnce) {
+  auto journal = edit(graph_, "bypass scope=layers.*");
+  ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+  EXPECT_EQ(live_count(graph_, "layers"), 0U);
+  EXPECT_EQ(graph_.outputs().size(), 2U);  // tokens and logits
+  EXPECT_EQ(input_of(graph_, "output.select_rows", 0), output_of(graph_, "embed.token_embedding"));
+  graph::undo(graph_, *journal);
+  EXPECT_EQ(print(graph_), before_);
+}
+
+TEST_F(Llama, TheLastLayerAndTheFirst) {
+  ASSERT_TRUE(edit(graph_, "bypass scope=layers.29").ok());
+  EXPECT_EQ(input_of(graph_, "output.select_rows", 0), output_of(graph_, "layers.28.mlp.residual"));
+  ASSERT_TRUE(edit(graph_, "bypass scope=layers.0").ok());
+  EXPECT_EQ(input_of(graph_, "layers.1.attention.norm", 0), output_of(graph_, "embed.token_embedding"));
+}
+
+TEST_F(Llama, RefusalsNameWhatDoesNotFitAndLeaveTheGraph) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"bypass scope=embed", {"No activation enters"}},
+      {"bypass scope=output", {"output.lm_head:dst", "outputs, 49152", "tokens, 576"}},
+      {"bypass scope=layers.3.attention.k_proj",
+       {"tokens, 576", "tokens, 192", "layers.3.attention.k_proj:dst"}},
+      {"bypass scope=layers.3.mlp.gate", {"2 activations enter"}},
+      {"bypass scope=layers.30", {"no such scope", "layers.30"}},
+      {"bypass scope=layers.28-31", {"both ends"}},
+      {"bypass scope=layers.7-3", {"no such scope"}},
+      {"bypass scope=layers.", {"no such scope"}},
+      {"bypass scope=*", {"No activation enters"}},
+      {"bypass scope=layers.0-99999999999999999999", {"no such scope"}}};
+  for (const auto& [words, parts] : cases) {
+    SCOPED_TRACE(words);
+    auto refused = edit(graph_, words);
+    ASSERT_FALSE(refused.ok());
+    for (const std::string& part : parts) EXPECT_THAT(refused.error().to_string(), HasSubstr(part));
+    EXPECT_EQ(print(graph_), before_);
+  }
+}
+
+TEST_F(Llama, TwiceIsRefused) {
+  ASSERT_TRUE(edit(graph_, "bypass scope=layers.3").ok());
+  const std::string once = print(graph_);
+  auto again = edit(graph_, "bypass scope=layers.3");
+  ASSERT_FALSE(again.ok());
+  EXPECT_THAT(again.error().to_string(), HasSubstr("bypassed already"));
+  // In the second of two scopes: the first is taken back too.
+  EXPECT_FALSE(edit(graph_, "bypass scope=layers.2-3").ok());
+  EXPECT_EQ(print(graph_), once);
+}
+
+TEST_F(Llama, CanBypassSaysWhatBypassWouldSay) {
+  for (const char* scope : {"layers.0", "layers.29", "layers.4.mlp", "layers.4.attention"})
+    EXPECT_TRUE(can_bypass(graph_, scope)) << scope;
+  for (const char* scope : {"", "layers", "embed", "output", "sampler", "nothing", "layers.4.mlp.gate"})
+    EXPECT_EQ(can_bypass(graph_, scope), std::string_view(scope) == "layers") << scope;
+  EXPECT_EQ(print(graph_), before_);
+}
+
+TEST(Bert, LayersAndTheirParts) {
+  Graph graph = graph_of("minilm");
+  const std::string before = print(graph);
+  auto layer = edit(graph, "bypass scope=layers.5");
+  ASSERT_TRUE(layer.ok()) << layer.error().to_string();
+  EXPECT_EQ(input_of(graph, "output.pool", 0), output_of(graph, "layers.4.mlp.norm"));
+  auto part = edit(graph, "bypass scope=layers.0.attention");
+  ASSERT_TRUE(part.ok()) << part.error().to_string();
+  EXPECT_EQ(input_of(graph, "layers.0.mlp.up_proj", 0), output_of(graph, "embed.norm"));
+  EXPECT_TRUE(verify(graph).empty());
+  graph::undo(graph, *part);
+  graph::undo(graph, *layer);
+  EXPECT_EQ(print(graph), before);
+}
+
+TEST(Verbs, AreListed) {
+  ASSERT_EQ(verbs().size(), 1U);
+  EXPECT_EQ(verbs()[0].name, "bypass");
+  EXPECT_FALSE(verbs()[0].doc.empty());
+}
+
+}  // namespace
+}  // namespace orrery::edit

@@ -1,0 +1,92 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/edit/edit.h"
+
+namespace orrery::edit {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ParseEdit, WordsAndQuotes) {
+  auto edit = parse_edit("  bypass   scope=layers.3 ");
+  ASSERT_TRUE(edit.ok()) << edit.error().to_string();
+  EXPECT_EQ(edit->op, "bypass");
+  EXPECT_EQ(edit->fields.at("scope"), "layers.3");
+  EXPECT_EQ(edit->to_string(), "bypass scope=layers.3");
+  auto quoted = parse_edit(R"(bypass scope="a \"b\" c\\d")");
+  ASSERT_TRUE(quoted.ok()) << quoted.error().to_string();
+  EXPECT_EQ(quoted->fields.at("scope"), R"(a "b" c\d)");
+  EXPECT_EQ(parse_edit(quoted->to_string())->fields, quoted->fields);
+}
+
+TEST(ParseEdit, RefusesWithTheWords) {
+  const std::pair<std::string, const char*> cases[] = {{"", "empty"},
+                                                       {"   ", "empty"},
+                                                       {"bypass", "scope is missing"},
+                                                       {"bypass scope=", "scope is missing"},
+                                                       {"bypass layers.3", "FIELD=VALUE"},
+                                                       {"bypass =3", "FIELD=VALUE"},
+                                                       {"bypass scope=a scope=b", "twice"},
+                                                       {"bypass scope=a extra=1", "extra"},
+                                                       {"explode scope=a", "bypass"},
+                                                       {"bypass scope=\"a", "not closed"},
+                                                       {std::string(100'000, 'x'), "too long"}};
+  for (const auto& [words, part] : cases) {
+    SCOPED_TRACE(words.substr(0, 40));
+    auto edit = parse_edit(words);
+    ASSERT_FALSE(edit.ok());
+    EXPECT_EQ(edit.error().code, ErrorCode::invalid_argument);
+    EXPECT_THAT(edit.error().to_string(), HasSubstr(part));
+    EXPECT_FALSE(edit.error().advice.empty());
+  }
+}
+
+TEST(Recipe, WritesWhatItReads) {
+  std::vector<Edit> edits;
+  for (int i = 0; i < 12; ++i) edits.push_back({"bypass", {{"scope", "layers." + std::to_string(i)}}});
+  edits.push_back({"bypass", {{"scope", "quote \" and \xC3\xA9"}}});
+  const std::string text = write_recipe(edits);
+  auto read = parse_recipe(text);
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  ASSERT_EQ(read->size(), edits.size());
+  for (size_t i = 0; i < edits.size(); ++i) EXPECT_EQ((*read)[i].to_string(), edits[i].to_string());
+  EXPECT_EQ(write_recipe(*read), text);
+  auto none = parse_recipe(write_recipe({}));
+  ASSERT_TRUE(none.ok()) << none.error().to_string();
+  EXPECT_TRUE(none->empty());
+}
+
+TEST(Recipe, InvalidUtf8IsReplacedNotThrown) {
+  EXPECT_THAT(write_recipe({{"bypass", {{"scope", "a\xff"}}}}), HasSubstr("a\xEF\xBF\xBD"));
+}
+
+TEST(Recipe, RefusesWhatIsNoRecipe) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "JSON"},
+      {"[]", "root"},
+      {"{}", "orrery_recipe is missing"},
+      {R"({"orrery_recipe":"1","edits":[]})", "orrery_recipe is missing"},
+      {R"({"orrery_recipe":2,"edits":[]})", "version 2"},
+      {R"({"orrery_recipe":1})", "no edits"},
+      {R"({"orrery_recipe":1,"edits":3})", "array of objects"},
+      {R"({"orrery_recipe":1,"edits":["bypass"]})", "array of objects"},
+      {R"({"orrery_recipe":1,"edits":[[1]]})", "array of objects"},
+      {R"({"orrery_recipe":1,"edits":[{"op":"bypass","scope":"a"}],"eddits":1})", "eddits"},
+      {R"({"orrery_recipe":1,"edits":[{"op":"bypass","scope":"a"},{"op":"explode"}]})", "edit 2"},
+      {R"({"orrery_recipe":1,"edits":[{"scope":"a"}]})", "edit 1"},
+      {R"({"orrery_recipe":1,"edits":[{},{"op":"bypass","scope":"a"}]})", "Edit 1 is empty"},
+      {R"({"orrery_recipe":1,"edits":[{"op":"bypass","scope":"a","op":"bypass"}]})", "twice"},
+      {R"({"orrery_recipe":1,"edits":[{"op":"bypass","scope":{"a":1}}]})", "scope is missing"},
+      {R"({"orrery_recipe":1,"edits":)" + std::string(100'000, '['), "levels"},
+      {std::string(2'000'000, ' '), "larger"}};
+  for (const auto& [json, part] : cases) {
+    SCOPED_TRACE(json.substr(0, 80));
+    auto recipe = parse_recipe(json);
+    ASSERT_FALSE(recipe.ok());
+    EXPECT_THAT(recipe.error().to_string(), HasSubstr(part));
+  }
+}
+
+}  // namespace
+}  // namespace orrery::edit
