@@ -113,7 +113,7 @@ kernels::Sample::Request DecodeJob::sample_request(int64_t position) const {
 void DecodeJob::complete(const StepResult& result) {
   {
     const std::scoped_lock lock(model_->kv_mutex);
-    model_->kv()->written(sequence_->kv, from_, to_);
+    model_->kv()->written(sequence_->kv, to_);
   }
   remaining_ = size() - to_;
   if (request_.on_prefill && outcome_.generated == 0)
@@ -161,12 +161,19 @@ void DecodeJob::end(DecodeOutcome::End end) {
   if (timed_ && outcome_.generated == 0) outcome_.prefill_ms = milliseconds(Clock::now() - first_step_);
   if (outcome_.generated > 1) outcome_.decode_ms = milliseconds(last_token_ - first_token_);
   finished_ = true;
-  promise_.set_value(std::move(outcome_));
 }
 
 void DecodeJob::fail(Error error) {
+  error_ = std::move(error);
   finished_ = true;
-  promise_.set_value(std::move(error));
+}
+
+void DecodeJob::settle() {
+  sequence_.reset();
+  if (error_)
+    promise_.set_value(*std::move(error_));
+  else
+    promise_.set_value(std::move(outcome_));
 }
 
 }  // namespace orrery::runtime

@@ -56,6 +56,7 @@ class DecodeJob final : public Job {
   void complete(const StepResult& result) override;
   void cancel() override { end(DecodeOutcome::End::cancelled); }
   void fail(Error error) override;
+  void settle() override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -72,6 +73,7 @@ class DecodeJob final : public Job {
   DecodeRequest request_;
   std::promise<Result<DecodeOutcome>> promise_;
   DecodeOutcome outcome_;
+  std::optional<Error> error_;
   bool started_ = false, timed_ = false;
   int64_t remaining_ = 0;      // tokens that are not in the cache
   int64_t from_ = 0, to_ = 0;  // what the current step brings

@@ -18,8 +18,11 @@ DeviceScheduler::DeviceScheduler(int threads)
 DeviceScheduler::~DeviceScheduler() {
   thread_.request_stop();
   thread_.join();
-  for (const auto& job : jobs_) job->fail(cancelled_error());
-  for (const auto& job : submitted_) job->fail(cancelled_error());
+  take_submitted();
+  for (const auto& job : jobs_) {
+    job->fail(cancelled_error());
+    job->settle();
+  }
 }
 
 std::shared_ptr<Sequence> DeviceScheduler::new_sequence(const std::shared_ptr<Model>& model) {
@@ -84,7 +87,10 @@ bool DeviceScheduler::run_task() {
 void DeviceScheduler::end_stopped() {
   for (const auto& job : jobs_)
     if (!job->finished() && job->stop_requested()) job->cancel();
-  std::erase_if(jobs_, [](const auto& job) { return job->finished(); });
+  std::erase_if(jobs_, [](const auto& job) {
+    if (job->finished()) job->settle();
+    return job->finished();
+  });
 }
 
 /// The model that waited longest.

@@ -51,14 +51,16 @@ void EncodeJob::complete(const StepResult& result) {
   if (done_ == request_.texts.size()) cancel();
 }
 
-void EncodeJob::cancel() {
+void EncodeJob::fail(Error error) {
+  error_ = std::move(error);
   finished_ = true;
-  promise_.set_value(done_);
 }
 
-void EncodeJob::fail(Error error) {
-  finished_ = true;
-  promise_.set_value(std::move(error));
+void EncodeJob::settle() {
+  if (error_)
+    promise_.set_value(*std::move(error_));
+  else
+    promise_.set_value(done_);
 }
 
 }  // namespace orrery::runtime

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <future>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,12 +30,14 @@ class EncodeJob final : public Job {
   bool is_decode() const override { return false; }
   bool join(StepBatch& batch, StepRoom& room) override;
   void complete(const StepResult& result) override;
-  void cancel() override;
+  void cancel() override { finished_ = true; }
   void fail(Error error) override;
+  void settle() override;
 
  private:
   EncodeRequest request_;
   std::promise<Result<size_t>> promise_;
+  std::optional<Error> error_;
   size_t done_ = 0, joined_ = 0;  // texts; texts of the current step
   int64_t first_sequence_ = 0;
 };

@@ -49,6 +49,8 @@ class Job {
   /// Ends it because its stop token asked for it: what is done so far is the result.
   virtual void cancel() = 0;
   virtual void fail(Error error) = 0;
+  /// Lets go of what the finished job holds, then tells whoever waits. Once, outside of all locks.
+  virtual void settle() = 0;
 
  protected:
   std::shared_ptr<Model> model_;

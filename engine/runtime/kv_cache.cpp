@@ -192,9 +192,8 @@ Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
   return {};
 }
 
-void KvCache::written(KvPages& sequence, int64_t from, int64_t to) {
+void KvCache::written(KvPages& sequence, int64_t to) {
   if (sequence.cache != id_) return;
-  for (KvPages::Valid& valid : sequence.valid) valid.tokens = std::min(valid.tokens, from);
   for (const size_t slot : bound_slots_) sequence.valid[slot] = {slots_[slot].epoch, to};
 }
 

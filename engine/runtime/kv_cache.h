@@ -63,8 +63,9 @@ class KvCache {
   int64_t valid_tokens(const KvPages& sequence) const;
   /// Pages for `tokens` tokens; out_of_memory leaves the sequence as it was.
   Result<void> reserve(KvPages& sequence, int64_t tokens);
-  /// Tells that a step wrote tokens [from, to) of the bound states.
-  void written(KvPages& sequence, int64_t from, int64_t to);
+  /// Tells that steps wrote the bound states up to token `to`. Other states keep what they hold of these
+  /// tokens: whoever changes a token truncates there first.
+  void written(KvPages& sequence, int64_t to);
   /// Forgets the tokens from `tokens` on, and gives back the pages behind them.
   void truncate(KvPages& sequence, int64_t tokens);
   void release(KvPages& sequence) { truncate(sequence, 0); }

@@ -1,0 +1,132 @@
+#include "engine/runtime/kv_cache.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <set>
+
+namespace orrery::runtime {
+namespace {
+
+std::vector<StateLayout> layouts(std::initializer_list<uint64_t> hashes) {
+  std::vector<StateLayout> states;
+  for (const uint64_t hash : hashes) states.push_back({hash, 2, 16});
+  return states;
+}
+
+std::unique_ptr<KvCache> cache_of(std::initializer_list<uint64_t> hashes, int64_t pages) {
+  auto cache = KvCache::create(layouts(hashes), DType::f16, pages);
+  EXPECT_TRUE(cache.ok());
+  return std::move(cache).value();
+}
+
+/// A sequence that holds `tokens` tokens.
+KvPages filled(KvCache& cache, int64_t tokens) {
+  KvPages sequence;
+  EXPECT_TRUE(cache.reserve(sequence, tokens).ok());
+  cache.written(sequence, tokens);
+  return sequence;
+}
+
+TEST(KvCache, PagesOfAReleasedSequenceAreUsedAgain) {
+  auto cache = cache_of({1, 2}, 4);
+  KvPages first = filled(*cache, 4 * KvCache::kPageTokens);
+  const std::set<int32_t> pages(first.pages.begin(), first.pages.end());
+  EXPECT_EQ(pages.size(), 4U);
+  EXPECT_EQ(cache->pages_in_use(), 4);
+  cache->release(first);
+  EXPECT_EQ(cache->pages_in_use(), 0);
+  const KvPages second = filled(*cache, 4 * KvCache::kPageTokens);
+  EXPECT_EQ(std::set<int32_t>(second.pages.begin(), second.pages.end()), pages);
+}
+
+TEST(KvCache, FullIsAnErrorThatLeavesTheSequenceAsItWas) {
+  auto cache = cache_of({1}, 3);
+  KvPages a = filled(*cache, 2 * KvCache::kPageTokens), b = filled(*cache, 1);
+  const auto grown = cache->reserve(b, 3 * KvCache::kPageTokens);
+  ASSERT_FALSE(grown.ok());
+  EXPECT_EQ(grown.error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ(b.pages.size(), 1U);
+  EXPECT_EQ(cache->valid_tokens(b), 1);
+  cache->release(a);
+  EXPECT_TRUE(cache->reserve(b, 3 * KvCache::kPageTokens).ok());
+}
+
+TEST(KvCache, StatesOfOnePageDoNotOverlapAndAreWritable) {
+  auto cache = cache_of({1, 2, 3}, 40000);
+  KvPages sequence = filled(*cache, 40000LL * KvCache::kPageTokens / 100);
+  const size_t bytes = kernels::kv_page_bytes(DType::f16, KvCache::kPageTokens, 2, 16);
+  for (size_t i = 0; i < 3; ++i)
+    for (const int32_t page : sequence.pages) {
+      const kernels::PagedKv& kv = cache->states()[i];
+      std::memset(kv.base + static_cast<size_t>(page) * kv.page_stride, static_cast<int>(i + 1), bytes);
+    }
+  for (size_t i = 0; i < 3; ++i)
+    for (const int32_t page : sequence.pages) {
+      const kernels::PagedKv& kv = cache->states()[i];
+      const std::byte* at = kv.base + static_cast<size_t>(page) * kv.page_stride;
+      EXPECT_EQ(at[0], std::byte(i + 1));
+      EXPECT_EQ(at[bytes - 1], std::byte(i + 1));
+    }
+}
+
+TEST(KvCache, AnEditKeepsWhatItsHashesKeep) {
+  auto cache = cache_of({1, 2, 3}, 8);
+  KvPages sequence = filled(*cache, 50);
+  EXPECT_TRUE(cache->would_keep(layouts({1, 2}), sequence)) << "the last layer bypassed";
+  EXPECT_FALSE(cache->would_keep(layouts({1, 30}), sequence)) << "the second layer bypassed";
+  ASSERT_TRUE(cache->adopt(layouts({1, 2})));
+  EXPECT_EQ(cache->valid_tokens(sequence), 50);
+  ASSERT_TRUE(cache->reserve(sequence, 60).ok());
+  cache->written(sequence, 60);
+  ASSERT_TRUE(cache->adopt(layouts({1, 2, 3})));
+  EXPECT_EQ(cache->valid_tokens(sequence), 50) << "the third layer saw only the first 50 tokens";
+  ASSERT_TRUE(cache->adopt(layouts({1, 30})));
+  EXPECT_EQ(cache->valid_tokens(sequence), 0);
+  EXPECT_FALSE(cache->adopt(layouts({1, 2, 3, 4}))) << "more states than a page holds";
+}
+
+TEST(KvCache, TruncatedTokensDoNotComeBack) {
+  auto cache = cache_of({1, 2}, 8);
+  KvPages sequence = filled(*cache, 50);
+  cache->truncate(sequence, 20);
+  EXPECT_EQ(cache->valid_tokens(sequence), 20);
+  EXPECT_EQ(sequence.pages.size(), 1U);
+  ASSERT_TRUE(cache->adopt(layouts({1})));
+  ASSERT_TRUE(cache->reserve(sequence, 40).ok());
+  cache->written(sequence, 40);
+  EXPECT_EQ(cache->valid_tokens(sequence), 40);
+  ASSERT_TRUE(cache->adopt(layouts({1, 2})));
+  EXPECT_EQ(cache->valid_tokens(sequence), 20) << "the second state saw no more";
+}
+
+TEST(KvCache, SharedPagesLiveAsLongAsOneOwner) {
+  auto cache = cache_of({1}, 8);
+  KvPages sequence = filled(*cache, 3 * KvCache::kPageTokens - 1);
+  KvPages copy = cache->share(sequence, 3 * KvCache::kPageTokens - 1);
+  EXPECT_EQ(cache->valid_tokens(copy), 2 * KvCache::kPageTokens) << "whole pages only";
+  EXPECT_EQ(cache->pages_in_use(), 3);
+  cache->release(sequence);
+  EXPECT_EQ(cache->pages_in_use(), 2);
+  cache->release(copy);
+  EXPECT_EQ(cache->pages_in_use(), 0);
+}
+
+TEST(KvCache, ASequenceOfAnotherCacheHoldsNothing) {
+  auto before = cache_of({1}, 8), after = cache_of({1}, 8);
+  KvPages sequence = filled(*before, 40);
+  EXPECT_EQ(after->valid_tokens(sequence), 0);
+  ASSERT_TRUE(after->reserve(sequence, 10).ok());
+  EXPECT_EQ(after->pages_in_use(), 1);
+}
+
+TEST(KvCache, MemoryIsCommittedAsItIsUsed) {
+  auto cache = cache_of({1, 2}, 1 << 20);
+  EXPECT_EQ(cache->bytes_committed(), 0U);
+  KvPages sequence = filled(*cache, 1);
+  EXPECT_GT(cache->bytes_committed(), 0U);
+  EXPECT_LE(cache->bytes_committed(), size_t{16} << 20);
+}
+
+}  // namespace
+}  // namespace orrery::runtime
