@@ -1,0 +1,92 @@
+#include "engine/compile/arena.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "engine/compile/plan.h"
+
+namespace orrery::compile {
+namespace {
+
+bool live_together(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+
+/// Bytes that live at one moment at most: no layout can need less.
+size_t peak(const std::vector<Lifetime>& lifetimes) {
+  size_t most = 0;
+  for (const Lifetime& at : lifetimes) {
+    size_t sum = 0;
+    for (const Lifetime& other : lifetimes)
+      if (other.first <= at.first && at.first <= other.last) sum += other.bytes;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+void expect_disjoint(const std::vector<Lifetime>& lifetimes, const ArenaLayout& layout) {
+  ASSERT_EQ(layout.offsets.size(), lifetimes.size());
+  for (size_t i = 0; i < lifetimes.size(); ++i) {
+    EXPECT_EQ(layout.offsets[i] % kArenaAlignment, 0U);
+    EXPECT_LE(layout.offsets[i] + lifetimes[i].bytes, layout.bytes);
+    for (size_t j = 0; j < i; ++j) {
+      if (!live_together(lifetimes[i], lifetimes[j])) continue;
+      const bool apart = layout.offsets[i] + lifetimes[i].bytes <= layout.offsets[j] ||
+                         layout.offsets[j] + lifetimes[j].bytes <= layout.offsets[i];
+      EXPECT_TRUE(apart) << i << " and " << j;
+    }
+  }
+}
+
+TEST(Arena, NoTwoLiveBuffersOverlap) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Lifetime> lifetimes;
+    const int steps = 1 + static_cast<int>(random() % 40);
+    for (int i = 0; i < steps * 2; ++i) {
+      const int first = static_cast<int>(random() % static_cast<unsigned>(steps));
+      lifetimes.push_back({random() % 5000, first, first + static_cast<int>(random() % 6)});
+    }
+    const ArenaLayout layout = lay_out(lifetimes);
+    expect_disjoint(lifetimes, layout);
+  }
+}
+
+TEST(Arena, AChainNeedsTwoBuffers) {
+  std::vector<Lifetime> lifetimes;
+  for (int i = 0; i < 50; ++i) lifetimes.push_back({6400, i, i + 1});
+  const ArenaLayout layout = lay_out(lifetimes);
+  EXPECT_EQ(layout.bytes, 12800U);
+}
+
+TEST(Arena, ALayeredModelComesNearItsPeak) {
+  std::vector<Lifetime> lifetimes;
+  for (int layer = 0; layer < 30; ++layer) {
+    const int s = layer * 8;
+    for (const Lifetime& buffer :
+         {Lifetime{2304, s, s + 4}, Lifetime{2304, s + 1, s + 3}, Lifetime{768, s + 1, s + 2},
+          Lifetime{768, s + 1, s + 2}, Lifetime{2304, s + 3, s + 4}, Lifetime{2304, s + 4, s + 8},
+          Lifetime{6144, s + 5, s + 7}, Lifetime{2304, s + 7, s + 8}})
+      lifetimes.push_back(buffer);
+  }
+  const ArenaLayout layout = lay_out(lifetimes);
+  expect_disjoint(lifetimes, layout);
+  EXPECT_LE(layout.bytes, peak(lifetimes) * 5 / 4);
+}
+
+TEST(Arena, NothingNeedsNothing) { EXPECT_EQ(lay_out({}).bytes, 0U); }
+
+TEST(Bucket, HoldsItsTokensAndIsAPowerOfTwo) {
+  for (int64_t tokens = 1; tokens <= 5000; ++tokens) {
+    const Bucket bucket = bucket_for(tokens, 1, 1);
+    ASSERT_LE(bucket.min_tokens, tokens);
+    ASSERT_GE(bucket.max_tokens, tokens);
+    ASSERT_EQ(bucket.max_tokens & (bucket.max_tokens - 1), 0);
+    ASSERT_TRUE(bucket.max_tokens <= 2 || bucket.min_tokens == bucket.max_tokens / 2 + 1);
+  }
+  EXPECT_EQ(bucket_for(3, 5, 9).max_outputs, 8);
+  EXPECT_EQ(bucket_for(3, 5, 9).max_sequences, 16);
+  EXPECT_EQ(bucket_for(3, 0, 1).max_outputs, 1);
+}
+
+}  // namespace
+}  // namespace orrery::compile

@@ -1,0 +1,115 @@
+#include "engine/compile/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "engine/compile/arena.h"
+#include "engine/compile/states.h"
+#include "tests/engine/runtime/tiny_model.h"
+
+namespace orrery::compile {
+namespace {
+
+using runtime::TinyModel;
+
+class PlanTest : public testing::Test {
+ protected:
+  std::shared_ptr<const Plan> plan(const graph::GraphVersion& graph, int64_t tokens) {
+    Options options;
+    options.bucket = bucket_for(tokens, 1, 1);
+    options.accuracy = kernels::Linear::Accuracy::exact;
+    auto plan = compile(graph, *tiny_.weights, team_, options);
+    EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error().to_string());
+    return plan.ok() ? plan.value() : nullptr;
+  }
+
+  TinyModel tiny_;
+  kernels::ThreadTeam team_{2};
+};
+
+TEST_F(PlanTest, EveryLiveNodeIsOneStepInOrder) {
+  const auto graph = TinyModel::version(tiny_.graph())->fused;
+  const auto compiled = plan(graph, 8);
+  ASSERT_TRUE(compiled);
+  std::vector<NodeId> expected;
+  for (const NodeId id : graph->order())
+    if (!graph->node(id).is_source()) expected.push_back(id);
+  std::vector<NodeId> steps;
+  for (const Step& step : compiled->steps) {
+    steps.push_back(step.node);
+    EXPECT_FALSE(step.kernel.empty()) << step.op;
+    for (const kernels::Refusal& refusal : step.refused)
+      EXPECT_FALSE(refusal.reason.empty()) << refusal.kernel;
+  }
+  EXPECT_EQ(steps, expected);
+  EXPECT_EQ(compiled->states.size(), 2U);
+  EXPECT_EQ(compiled->output_slots.size(), graph->outputs().size());
+}
+
+TEST_F(PlanTest, DeadNodesAreNoSteps) {
+  auto graph = std::make_shared<graph::Graph>(*tiny_.graph());
+  const ValueId input = graph->node(graph->find_path("inputs.token_ids")).outputs[0];
+  const ValueId table = graph->node(graph->find_path("weights.embedding")).outputs[0];
+  auto dead = graph->add_node({"embedding", "", "unused", {}, {input, table}, {}, {}});
+  ASSERT_TRUE(dead.ok()) << dead.error().to_string();
+  const auto compiled = plan(graph, 4);
+  ASSERT_TRUE(compiled);
+  for (const Step& step : compiled->steps) EXPECT_NE(step.node, dead.value());
+}
+
+TEST_F(PlanTest, LargerBucketsNeedMoreArena) {
+  const auto graph = tiny_.graph();
+  EXPECT_GT(plan(graph, 64)->arena_bytes, plan(graph, 1)->arena_bytes);
+}
+
+TEST_F(PlanTest, RowsAfterTheChosenAreNamed) {
+  const auto compiled = plan(tiny_.graph(), 8);
+  ASSERT_TRUE(compiled);
+  std::set<std::string> ends;
+  for (const Step& step : compiled->steps) {
+    const std::vector<std::string> after = rows_after(step.kernel);
+    for (const std::string& row : after) EXPECT_NE(row, step.kernel);
+    ends.insert(after.empty() ? step.kernel : after.back());
+  }
+  EXPECT_THAT(ends, testing::Each(testing::HasSubstr("ref"))) << "the last row of each op is the reference";
+  EXPECT_TRUE(rows_after("no such kernel").empty());
+}
+
+TEST_F(PlanTest, AMissingWeightIsAnErrorThatNamesTheNode) {
+  auto graph = std::make_shared<graph::Graph>(*tiny_.graph());
+  ASSERT_TRUE(graph->set_attribute(graph->find_path("weights.head"), "tensor", std::string("gone")).ok());
+  Options options;
+  options.bucket = bucket_for(1, 1, 1);
+  const auto compiled = compile(graph, *tiny_.weights, team_, options);
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_THAT(compiled.error().to_string(), testing::HasSubstr("gone"));
+}
+
+TEST_F(PlanTest, StatesKeepTheirSourceThroughPasses) {
+  const auto version = TinyModel::version(tiny_.graph());
+  const auto drawn = states_of(*version->model), fused = states_of(*version->fused);
+  ASSERT_TRUE(drawn.ok());
+  ASSERT_TRUE(fused.ok());
+  ASSERT_EQ(drawn.value().size(), 2U);
+  ASSERT_EQ(fused.value().size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(drawn.value()[i].source, fused.value()[i].source);
+    EXPECT_EQ(drawn.value()[i].kv_heads, TinyModel::kKvHeads);
+    EXPECT_TRUE(drawn.value()[i].last.valid());
+  }
+  EXPECT_NE(version->states[0].hash, version->states[1].hash);
+}
+
+TEST_F(PlanTest, OutputsLiveToTheEnd) {
+  const auto graph = tiny_.graph();
+  const auto live = liveness(*graph, bucket_for(4, 1, 1));
+  ASSERT_TRUE(live.ok());
+  const int end = static_cast<int>(live.value().steps.size());
+  int kept = 0;
+  for (size_t i = 0; i < live.value().values.size(); ++i) kept += live.value().lifetimes[i].last == end;
+  EXPECT_EQ(kept, 2) << "the tokens and the logits";
+}
+
+}  // namespace
+}  // namespace orrery::compile

@@ -1,0 +1,173 @@
+// Replies of a tiny model whose vocabulary is made of pieces that show how text is put together.
+#include "engine/generate/generator.h"
+
+#include <gmock/gmock.h>
+
+#include "engine/generate/encode_texts.h"
+#include "tests/engine/runtime/tiny_model.h"
+
+namespace orrery::generate {
+namespace {
+
+using runtime::TinyModel;
+
+/// Token t is written as "<t>"; odd tokens are the first and even ones the second half of a two-byte
+/// character.
+class PieceTokenizer final : public text::Tokenizer {
+ public:
+  std::vector<text::TokenId> ends;
+  bool halves = false;
+
+  std::string_view kind() const override { return "pieces"; }
+  int32_t vocabulary() const override { return TinyModel::kVocabulary; }
+  std::vector<text::TokenId> encode(std::string_view text, bool add_special, bool) const override {
+    std::vector<text::TokenId> ids;
+    for (const char c : text) ids.push_back(c);
+    if (add_special) {
+      ids.insert(ids.begin(), 1);
+      ids.push_back(2);
+    }
+    return ids;
+  }
+  std::string piece(text::TokenId id) const override {
+    if (halves) return id % 2 ? "\xC3" : "\xA9";
+    return "<" + std::to_string(id) + ">";
+  }
+  std::string decode(const std::vector<text::TokenId>&, bool) const override { return {}; }
+  bool is_special(text::TokenId id) const override { return id == 1 || id == 2; }
+  text::TokenId find(std::string_view) const override { return -1; }
+  text::TokenId bos() const override { return 1; }
+  text::TokenId eos() const override { return 2; }
+  std::vector<text::TokenId> end_ids() const override { return ends; }
+};
+
+class Generator : public testing::Test {
+ protected:
+  Generator() : model_(tiny_.model()), tokenizer_(std::make_shared<PieceTokenizer>()) {}
+
+  Reply reply(const Request& request, const Events& events = {}, std::stop_token stop = {}) {
+    const Engine engine{scheduler_, model_, tokenizer_};
+    auto reply =
+        write_reply(engine, runtime::DeviceScheduler::new_sequence(model_), request, events, std::move(stop));
+    EXPECT_TRUE(reply.ok()) << (reply.ok() ? "" : reply.error().to_string());
+    return reply.ok() ? std::move(reply).value() : Reply{};
+  }
+  static Request request(int64_t max_tokens) {
+    Request request;
+    request.prompt = runtime::tiny_text(9, 5);
+    request.max_tokens = max_tokens;
+    request.sampling.temperature = 0;
+    return request;
+  }
+
+  TinyModel tiny_;
+  runtime::DeviceScheduler scheduler_{2};
+  std::shared_ptr<runtime::Model> model_;
+  std::shared_ptr<PieceTokenizer> tokenizer_;
+};
+
+TEST_F(Generator, EventsJoinToTheText) {
+  std::string streamed;
+  int64_t prefilled = 0;
+  const Events events{[&](const runtime::PrefillStep& step) { prefilled = step.done; },
+                      [&](const Token& token) { streamed += token.text; }};
+  const Reply whole = reply(request(12), events);
+  EXPECT_EQ(whole.reason, StopReason::length);
+  EXPECT_EQ(whole.tokens.size(), 12U);
+  EXPECT_EQ(streamed, whole.text);
+  EXPECT_EQ(prefilled, 9);
+  std::string pieces;
+  for (const Token& token : whole.tokens) pieces += token.piece;
+  EXPECT_EQ(whole.text, pieces);
+  EXPECT_EQ(whole.tokens[3].position, 12);
+  double decode = 0;
+  for (size_t i = 1; i < whole.tokens.size(); ++i) decode += whole.tokens[i].step_ms;
+  EXPECT_NEAR(decode, whole.figures.decode_ms, 1e-6) << "steps add up to the decode time";
+  EXPECT_NEAR(whole.tokens[0].step_ms, whole.figures.prefill_ms, 0.5);
+}
+
+TEST_F(Generator, AnEndTokenEndsItWithoutText) {
+  const Reply whole = reply(request(12));
+  tokenizer_->ends = {whole.tokens[6].id};
+  size_t first = 0;
+  while (whole.tokens[first].id != whole.tokens[6].id) ++first;
+  const Reply ended = reply(request(12));
+  EXPECT_EQ(ended.reason, StopReason::end);
+  ASSERT_EQ(ended.tokens.size(), first + 1);
+  EXPECT_EQ(ended.tokens.back().text, "");
+  EXPECT_THAT(whole.text, testing::StartsWith(ended.text));
+}
+
+TEST_F(Generator, AStopTextAcrossTokensEndsIt) {
+  const Reply whole = reply(request(12));
+  Request wanted = request(12);
+  wanted.stops = {whole.tokens[3].piece.substr(1) + whole.tokens[4].piece};
+  const Reply stopped = reply(wanted);
+  EXPECT_EQ(stopped.reason, StopReason::stop);
+  EXPECT_EQ(stopped.text, whole.text.substr(0, whole.text.find(wanted.stops[0])));
+}
+
+TEST_F(Generator, HalfCharactersAreNeverShown) {
+  tokenizer_->halves = true;
+  std::vector<std::string> texts;
+  const Events events{{}, [&](const Token& token) { texts.push_back(token.text); }};
+  const Reply whole = reply(request(30), events);
+  std::string joined;
+  for (const std::string& text : texts) {
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("\xC3\xC3")));
+    if (!text.empty()) {
+      EXPECT_NE(text.back(), '\xC3');
+    }
+    joined += text;
+  }
+  EXPECT_EQ(joined, whole.text);
+}
+
+TEST_F(Generator, ACancelledReplyKeepsItsText) {
+  std::stop_source stop;
+  int count = 0;
+  const Events events{{}, [&](const Token&) {
+                        if (++count == 4) stop.request_stop();
+                      }};
+  const Reply cut = reply(request(0), events, stop.get_token());
+  EXPECT_EQ(cut.reason, StopReason::cancelled);
+  EXPECT_EQ(cut.tokens.size(), 4U);
+  EXPECT_FALSE(cut.text.empty());
+}
+
+TEST_F(Generator, WithoutALimitTheContextEndsIt) {
+  const Reply whole = reply(request(0));
+  EXPECT_EQ(whole.reason, StopReason::context);
+  EXPECT_EQ(static_cast<int64_t>(whole.tokens.size()) + 9, model_->options().context);
+}
+
+TEST_F(Generator, SeedsDecideTheDraw) {
+  Request wanted = request(40);
+  wanted.sampling = {1.5F, 0, 1.0F, 0.0F, 1.0F, 7};
+  const Reply first = reply(wanted), again = reply(wanted);
+  wanted.sampling.seed = 8;
+  const Reply other = reply(wanted);
+  EXPECT_EQ(first.text, again.text);
+  EXPECT_NE(first.text, other.text);
+}
+
+TEST_F(Generator, AlternativesAreMostProbableFirst) {
+  Request wanted = request(3);
+  wanted.top = 5;
+  for (const Token& token : reply(wanted).tokens) {
+    ASSERT_EQ(token.top.size(), 5U);
+    EXPECT_EQ(token.top[0].id, token.id) << "greedy";
+    EXPECT_FLOAT_EQ(token.top[0].logprob, token.logprob);
+    for (size_t i = 1; i < 5; ++i) EXPECT_LE(token.top[i].logprob, token.top[i - 1].logprob);
+  }
+}
+
+TEST(EncodeWithin, KeepsTheClosingToken) {
+  const PieceTokenizer tokenizer;
+  EXPECT_THAT(encode_within(tokenizer, "abc", 10), testing::ElementsAre(1, 'a', 'b', 'c', 2));
+  EXPECT_THAT(encode_within(tokenizer, "abc", 4), testing::ElementsAre(1, 'a', 'b', 2));
+  EXPECT_THAT(encode_within(tokenizer, "abc", 0), testing::SizeIs(5));
+}
+
+}  // namespace
+}  // namespace orrery::generate
