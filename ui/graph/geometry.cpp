@@ -1,0 +1,147 @@
+#include "ui/graph/geometry.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery::ui {
+namespace {
+
+size_t at(int index) { return static_cast<size_t>(index); }
+
+double distanceTo(Point a, Point b, Point p) {
+  const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
+  const double t = length > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / length, 0.0, 1.0) : 0;
+  return std::hypot(a.x + t * dx - p.x, a.y + t * dy - p.y);
+}
+
+int wireAt(const GroupLayout& layout, Point local, double tolerance) {
+  for (size_t i = 0; i < layout.wires.size(); ++i) {
+    const PlacedWire& wire = layout.wires[i];
+    if (!wire.bounds.grown(tolerance).contains(local)) continue;
+    for (size_t k = 1; k < wire.points.size(); ++k)
+      if (distanceTo(wire.points[k - 1], wire.points[k], local) <= tolerance) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Hit hitGroup(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin, Point point,
+             double tolerance) {
+  const Point local{point.x - origin.x, point.y - origin.y};
+  for (size_t i = 0; i < layout.items.size(); ++i) {
+    const Placed& placed = layout.items[i];
+    if (!placed.box.contains(local)) continue;
+    Hit own = describePlaced(scene, group, layout, static_cast<int>(i), origin);
+    if (placed.kind != Placed::Kind::open) return own;
+    const Hit inner =
+        hitGroup(scene, own.group, *placed.inner, innerOrigin(placed, origin), point, tolerance);
+    if (inner.kind != Hit::Kind::nothing) return inner;
+    own.header = local.y < placed.box.y + kHeaderHeight;
+    return own;
+  }
+  Hit hit;
+  if (const int wire = wireAt(layout, local, tolerance); wire >= 0) {
+    hit.kind = Hit::Kind::wire;
+    hit.holder = group;
+    hit.item = wire;
+  }
+  return hit;
+}
+
+/// Follows the chain of groups down to where the child is drawn.
+std::optional<Rect> boxOfChild(const Drawing& drawing, const std::vector<int>& chain, int child) {
+  const GroupLayout* layout = drawing.layout.get();
+  Point origin;
+  for (size_t depth = 0;; ++depth) {
+    const bool last = depth + 1 == chain.size();
+    const int wanted = last ? child : drawing.scene->groups[at(chain[depth + 1])].child;
+    if (at(wanted) >= layout->itemOf.size()) return std::nullopt;
+    const Placed& placed = layout->items[at(layout->itemOf[at(wanted)])];
+    if (last || placed.kind != Placed::Kind::open) return placed.box.moved(origin.x, origin.y);
+    origin = innerOrigin(placed, origin);
+    layout = placed.inner.get();
+  }
+}
+
+void walk(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin,
+          std::vector<Hit>& hits) {
+  std::vector<int> order(layout.items.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::stable_sort(order.begin(), order.end(), [&layout](int a, int b) {
+    const Rect &x = layout.items[at(a)].box, &y = layout.items[at(b)].box;
+    return x.y != y.y ? x.y < y.y : x.x < y.x;
+  });
+  for (const int item : order) {
+    const Hit hit = describePlaced(scene, group, layout, item, origin);
+    const Placed& placed = layout.items[at(item)];
+    if (placed.kind == Placed::Kind::open)
+      walk(scene, hit.group, *placed.inner, innerOrigin(placed, origin), hits);
+    else
+      hits.push_back(hit);
+  }
+}
+
+}  // namespace
+
+Hit describePlaced(const SceneGraph& scene, int holder, const GroupLayout& layout, int item, Point origin) {
+  const Placed& placed = layout.items[at(item)];
+  const SceneGroup& parent = scene.groups[at(holder)];
+  Hit hit;
+  hit.holder = holder;
+  hit.item = item;
+  hit.box = placed.box.moved(origin.x, origin.y);
+  const int first = parent.children[at(placed.first)].index;
+  switch (placed.kind) {
+    case Placed::Kind::node:
+      hit.kind = Hit::Kind::node;
+      break;
+    case Placed::Kind::folded:
+      hit.kind = Hit::Kind::folded;
+      break;
+    case Placed::Kind::open:
+      hit.kind = Hit::Kind::open;
+      break;
+    case Placed::Kind::stack:
+      hit.kind = Hit::Kind::stack;
+      break;
+  }
+  if (hit.kind == Hit::Kind::node) {
+    hit.node = first;
+  } else {
+    hit.group = first;
+    hit.lastGroup = parent.children[at(placed.last)].index;
+  }
+  return hit;
+}
+
+Hit hitTest(const Drawing& drawing, Point point, double tolerance) {
+  if (!drawing) return {};
+  return hitGroup(*drawing.scene, 0, *drawing.layout, {}, point, tolerance);
+}
+
+std::optional<Rect> boxOfNode(const Drawing& drawing, int position) {
+  if (!drawing || position < 0 || at(position) >= drawing.scene->nodes.size()) return std::nullopt;
+  const SceneNode& node = drawing.scene->nodes[at(position)];
+  return boxOfChild(drawing, drawing.scene->chain(node.group), node.child);
+}
+
+std::optional<Rect> boxOfGroup(const Drawing& drawing, int group) {
+  if (!drawing || group < 0 || at(group) >= drawing.scene->groups.size()) return std::nullopt;
+  if (group == 0) return drawing.bounds();
+  const SceneGroup& wanted = drawing.scene->groups[at(group)];
+  return boxOfChild(drawing, drawing.scene->chain(wanted.parent), wanted.child);
+}
+
+Span spanOf(const SceneGraph& scene, const SceneGroup& holder, const Placed& placed) {
+  const SceneChild &first = holder.children[at(placed.first)], &last = holder.children[at(placed.last)];
+  const int begin = first.isGroup ? scene.groups[at(first.index)].begin : first.index;
+  const int end = last.isGroup ? scene.groups[at(last.index)].end : last.index + 1;
+  return {begin, end};
+}
+
+std::vector<Hit> walkOrder(const Drawing& drawing) {
+  std::vector<Hit> hits;
+  if (drawing) walk(*drawing.scene, 0, *drawing.layout, {}, hits);
+  return hits;
+}
+
+}  // namespace orrery::ui

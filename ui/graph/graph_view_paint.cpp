@@ -1,0 +1,51 @@
+// Drawing of the view: the ground with its dots, the graph, the picture that fades out after a fold.
+#include <QGraphicsScene>
+#include <cmath>
+
+#include "ui/graph/graph_view_private.h"
+
+namespace orrery::ui {
+
+PaintJob GraphView::Private::job(const QRectF& visible) const {
+  PaintJob job;
+  job.drawing = &drawing;
+  job.heat = &heat;
+  job.marks = &marks;
+  job.editedBefore = &editedBefore;
+  job.bindings = &bindings;
+  job.visible = {visible.x(), visible.y(), visible.width(), visible.height()};
+  job.detail = detail;
+  job.scale = scale;
+  if (running && !reducedMotion) job.running = static_cast<double>(clock.elapsed() % 1200) / 1200;
+  return job;
+}
+
+void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
+  Private& d = *d_;
+  painter->fillRect(rect, d.theme(Token::canvas));
+  painter->save();
+  const double step = 24;
+  if (d.scale >= 0.5) {  // the dots of the ground; below they would be grey
+    const QColor dot = Theme::blend(d.theme(Token::canvas), d.theme(Token::edge), 0.28);
+    QPolygonF dots;
+    for (double y = std::floor(rect.top() / step) * step; y < rect.bottom(); y += step)
+      for (double x = std::floor(rect.left() / step) * step; x < rect.right(); x += step)
+        dots << QPointF(x, y);
+    QPen pen(dot, 1.2);
+    pen.setCosmetic(true);
+    painter->setPen(pen);
+    painter->drawPoints(dots);
+  }
+  d.marks.focused = hasFocus();
+  d.painter.paint(*painter, d.job(rect));
+  painter->restore();
+  if (d.faded.isNull()) return;
+  painter->save();
+  painter->resetTransform();
+  const bool started = d.fade.state() == QAbstractAnimation::Running;
+  painter->setOpacity(started ? 1 - d.fade.currentValue().toDouble() : 1);
+  painter->drawPixmap(0, 0, d.faded);
+  painter->restore();
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,116 @@
+// The view's state and the steps that its public functions share. Only graph_view*.cpp include this.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QPixmap>
+#include <QTimer>
+#include <QVariantAnimation>
+#include <optional>
+
+#include "ui/graph/graph_view.h"
+#include "ui/graph/layout_worker.h"
+#include "ui/graph/overlays.h"
+#include "ui/graph/scene_painter.h"
+
+namespace orrery::ui {
+
+/// A thing that find() found.
+struct Match {
+  int node = -1, group = -1;
+};
+
+class GraphView::Private {
+ public:
+  Private(GraphView* view, const Theme& theme);
+
+  // Layout
+  void relayout(bool newScene, bool choose = false);
+  void show(LayoutReply reply);
+  void restoreMarks();
+  /// The next layout keeps this thing where it is on the screen.
+  void anchorAt(int group, int node = -1);
+
+  // The camera: `scene` is drawn at `screen` (viewport coordinates).
+  void setCamera(double scale, QPointF scene, QPointF screen);
+  void moveCamera(double scale, QPointF centre);  // animated
+  QPointF centre() const;
+  QRectF visibleScene() const;
+  void reveal(const Rect& box);
+  void showFirst();
+  double fitScale() const;
+
+  // Drawing
+  PaintJob job(const QRectF& visible) const;
+  void heatChanged();
+  void refreshOverlays();
+  void placeOverlays();
+  void updateBreadcrumb();
+  void fadeFromNow();
+
+  // Choosing
+  void selectHit(const Hit& hit);
+  void setSelection(NodeId node, const std::string& scope);
+  void notifySelection();
+  void setHover(const Hit& hit);
+  void toggle(const Hit& hit);
+  QString scopeOf(const Hit& hit) const;
+  std::pair<int, int> groupsOf(
+      const QString& scope) const;  // of a stack the first and the last; -1 when absent
+  void openAround(int group);
+  void moveSelection(int key);
+  void upALevel();
+
+  // Finding
+  void search();
+  void showMatch(int index);
+
+  QString toolTipAt(const QPoint& position) const;
+  Point toScene(QPointF viewportPoint) const;
+
+  GraphView* q;
+  Theme theme;
+  ScenePainter painter;
+  graph::GraphVersion graph;
+  QString name;
+  std::unordered_set<NodeId> edited;
+  std::vector<int> editedBefore;
+  Bindings bindings{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+  Drawing drawing;
+  std::unordered_set<std::string> open;
+  bool everShown = false;
+  HeatModel heat;
+  Marks marks;
+  NodeId selectedNode;
+  std::string selectedScope;  // "layers.3" or "layers.0-11"
+  Detail detail = Detail::near;
+  double scale = 1;
+
+  struct Anchor {
+    std::string scope;
+    NodeId node;
+    QPointF screen;
+  };
+  std::optional<Anchor> anchor;
+  std::optional<std::pair<NodeId, std::string>> revealAfter;
+
+  QString needle;
+  std::vector<Match> matches;
+  int match = -1;
+  std::unordered_set<std::string> openedByFind;
+
+  bool running = false, reducedMotion = false, dragging = false, pressed = false;
+  QPoint pressedAt, lastDrag;
+  QElapsedTimer clock;
+  QTimer repaint, digits, bar;
+  QVariantAnimation camera, fade;
+  double cameraScale[2] = {1, 1};
+  QPointF cameraCentre[2];
+  QPixmap faded;
+
+  Breadcrumb* breadcrumb;
+  Legend* legend;
+  Minimap* minimap;
+  std::unique_ptr<LayoutWorker> worker;  // last: stops before the rest goes
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,206 @@
+#include "ui/graph/heat_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ui/theme/format.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kHalfLife = 0.5;  // seconds
+
+size_t at(int index) { return static_cast<size_t>(index); }
+
+}  // namespace
+
+void HeatModel::setScene(std::shared_ptr<const SceneGraph> scene) {
+  scene_ = std::move(scene);
+  addUp();
+  low_ = high_ = 0;
+  widen();
+  updateDigits();
+}
+
+void HeatModel::setFigures(const Figures& figures, double stepUs, double now) {
+  const double keep = last_ < 0 ? 0 : std::exp2(-std::max(0.0, now - last_) / kHalfLife);
+  last_ = now;
+  Figures next = figures;
+  for (auto& [id, figure] : next)
+    if (const auto old = figures_.find(id); old != figures_.end() && old->second.us > 0)
+      figure.us = old->second.us * keep + figure.us * (1 - keep);
+  stepUs_ = stepUs_ > 0 ? stepUs_ * keep + stepUs * (1 - keep) : stepUs;
+  figures_ = std::move(next);
+  const bool first = !measured_;
+  addUp();
+  widen();
+  if (first) updateDigits();
+}
+
+void HeatModel::reset() {
+  last_ = -1;
+  stepUs_ = 0;
+  low_ = high_ = 0;
+  figures_.clear();
+  addUp();
+}
+
+void HeatModel::setMode(HeatMode mode) {
+  mode_ = mode;
+  low_ = high_ = 0;
+  widen();
+}
+
+void HeatModel::updateDigits() {
+  digits_ = now_;
+  digitsStepUs_ = stepUs_;
+}
+
+void HeatModel::addUp() {
+  const size_t count = scene_ ? scene_->nodes.size() : 0;
+  at_.assign(count, nullptr);
+  now_ = {std::vector<double>(count + 1, 0), std::vector<double>(count + 1, 0),
+          std::vector<int>(count + 1, 0), std::vector<int>(count + 1, 0)};
+  measured_ = false;
+  severalDevices_ = slow_ = false;
+  const QString* device = nullptr;
+  for (size_t i = 0; i < count; ++i) {
+    const SceneNode& node = scene_->nodes[i];
+    const auto found = figures_.find(node.id);
+    const NodeFigures* figure = found == figures_.end() ? nullptr : &found->second;
+    at_[i] = figure;
+    const bool known = figure && figure->us > 0;
+    now_.us[i + 1] = now_.us[i] + (known ? figure->us : 0);
+    now_.bytes[i + 1] = now_.bytes[i] + (figure && figure->bytes > 0 ? figure->bytes : node.movedBytes);
+    now_.known[i + 1] = now_.known[i] + (known ? 1 : 0);
+    now_.estimated[i + 1] = now_.estimated[i] + (known && figure->estimated ? 1 : 0);
+    measured_ |= known;
+    slow_ |= known && figure->us > 1e5;
+    if (!figure || figure->device.isEmpty()) continue;
+    severalDevices_ |= device && *device != figure->device;
+    device = &figure->device;
+  }
+}
+
+double HeatModel::sum(const std::vector<double>& prefix, Span span) const {
+  return at(span.end) < prefix.size() ? prefix[at(span.end)] - prefix[at(span.begin)] : 0;
+}
+
+double HeatModel::valueOf(const Sums& sums, Span span) const {
+  if (at(span.end) >= sums.known.size()) return kNotKnown;
+  if (mode_ == HeatMode::bytes) return sum(sums.bytes, span) > 0 ? sum(sums.bytes, span) : kNotKnown;
+  if (sums.known[at(span.end)] == sums.known[at(span.begin)]) return kNotKnown;
+  const double us = sum(sums.us, span);
+  if (mode_ != HeatMode::share) return us;
+  const double step = &sums == &digits_ ? digitsStepUs_ : stepUs_;
+  return step > 0 ? us / step : kNotKnown;
+}
+
+double HeatModel::value(Span span) const { return valueOf(now_, span); }
+
+double HeatModel::us(Span span) const {
+  if (at(span.end) >= now_.known.size() || now_.known[at(span.end)] == now_.known[at(span.begin)])
+    return kNotKnown;
+  return sum(now_.us, span);
+}
+
+double HeatModel::share(Span span) const { return stepUs_ > 0 ? us(span) / stepUs_ : kNotKnown; }
+
+void HeatModel::widen() {
+  std::vector<double> values;
+  for (int i = 0; scene_ && i < static_cast<int>(scene_->nodes.size()); ++i)
+    if (const double v = value({i, i + 1}); v > 0) values.push_back(v);
+  if (values.empty()) return;
+  // The coldest twentieth does not stretch the scale.
+  const size_t low = values.size() / 20;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(low), values.end());
+  const double least = values[low], most = *std::max_element(values.begin(), values.end());
+  double bottom = std::pow(10, std::floor(std::log10(least) + 1e-9)),
+         top = std::pow(10, std::ceil(std::log10(most) - 1e-9));
+  if (mode_ == HeatMode::share) top = std::min(top, 1.0);
+  if (top <= bottom) bottom = top / 10;
+  low_ = low_ > 0 ? std::min(low_, bottom) : bottom;
+  high_ = std::max(high_, top);
+}
+
+double HeatModel::heat(Span span, int count) const {
+  if (mode_ == HeatMode::off || !(high_ > 0)) return kNotKnown;
+  const double v = value(span) / std::max(1, count);
+  if (!std::isfinite(v)) return kNotKnown;
+  if (!logarithmic_) return std::clamp(v / high_, 0.0, 1.0);
+  if (v <= low_) return 0;
+  return std::clamp(std::log(v / low_) / std::log(high_ / low_), 0.0, 1.0);
+}
+
+QString HeatModel::text(Span span, bool shortForm) const {
+  const double v = valueOf(digits_, span);
+  if (!std::isfinite(v)) return {};
+  if (mode_ == HeatMode::bytes) return format::bytes(v);
+  if (mode_ == HeatMode::share) return format::percent(v);
+  const bool estimated = digits_.estimated[at(span.end)] > digits_.estimated[at(span.begin)];
+  return (estimated ? QStringLiteral("≈ ") : QString()) +
+         (shortForm ? format::timeShort(v) : format::time(v));
+}
+
+QString HeatModel::eachText(Span span, int count) const {
+  const double v = valueOf(digits_, span) / std::max(1, count);
+  if (!std::isfinite(v)) return {};
+  const QString text = mode_ == HeatMode::bytes   ? format::bytes(v)
+                       : mode_ == HeatMode::share ? format::percent(v)
+                                                  : format::time(v);
+  return text + QStringLiteral(" each");
+}
+
+QString HeatModel::bandwidthText(int position) const {
+  const Span span{position, position + 1};
+  if (at(span.end) >= digits_.known.size() || digits_.known[at(span.end)] == digits_.known[at(span.begin)])
+    return {};
+  const double bytes = sum(digits_.bytes, span);
+  return bytes > 0 ? format::bandwidth(bytes, sum(digits_.us, span)) : QString();
+}
+
+QString HeatModel::kernel(int position) const {
+  return at(position) < at_.size() && at_[at(position)] ? at_[at(position)]->kernel : QString();
+}
+
+QString HeatModel::device(int position) const {
+  return at(position) < at_.size() && at_[at(position)] ? at_[at(position)]->device : QString();
+}
+
+QString HeatModel::title() const {
+  switch (mode_) {
+    case HeatMode::off:
+      return {};
+    case HeatMode::time:
+      return QStringLiteral("Time");
+    case HeatMode::bytes:
+      return QStringLiteral("Bytes");
+    case HeatMode::share:
+      return QStringLiteral("Share of step");
+  }
+  return {};
+}
+
+std::vector<QString> HeatModel::ticks() const {
+  const double low = logarithmic_ ? low_ : 0, middle = logarithmic_ ? std::sqrt(low_ * high_) : high_ / 2;
+  const auto text = [this](double v) {
+    switch (mode_) {
+      case HeatMode::bytes:
+        return format::bytes(v);
+      case HeatMode::share:
+        return format::number(v * 100) + QStringLiteral(" %");
+      default:
+        break;
+    }
+    if (v <= 0) return QStringLiteral("0");
+    if (v < 1) return format::number(v * 1e3) + QStringLiteral(" ns");
+    if (v < 999.5) return format::number(v, 2) + QStringLiteral(" µs");
+    return v < 999.5e3 ? format::number(v / 1e3, 2) + QStringLiteral(" ms")
+                       : format::number(v / 1e6, 2) + QStringLiteral(" s");
+  };
+  return {text(low), text(middle), text(high_)};
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,77 @@
+// Numbers behind the colours: averaged figures by node, sums over groups, the scale from cold to hot. Nodes
+// are addressed by their position in the scene; a group or a stack is a run of positions, so every sum is a
+// difference of two prefix sums.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ui/graph/figures.h"
+#include "ui/graph/scene_graph.h"
+
+namespace orrery::ui {
+
+/// Positions [begin, end).
+struct Span {
+  int begin = 0, end = 0;
+};
+
+class HeatModel {
+ public:
+  /// Averages of nodes that stay are kept.
+  void setScene(std::shared_ptr<const SceneGraph> scene);
+  /// `now` in seconds, from any start: averages have a half-life of 0.5 s.
+  void setFigures(const Figures& figures, double stepUs, double now);
+  void reset();
+  void setMode(HeatMode mode);
+  HeatMode mode() const { return mode_; }
+  void setLogarithmic(bool logarithmic) { logarithmic_ = logarithmic; }
+  bool isLogarithmic() const { return logarithmic_; }
+  /// Digits follow the averages only here (the view calls it at 4 Hz).
+  void updateDigits();
+
+  /// In the mode's unit: µs, bytes, share of the step. NaN when nothing of the span is known.
+  double value(Span span) const;
+  /// Place on the scale, 0 to 1; of `count` equal parts their mean. NaN when not known or the mode is off.
+  double heat(Span span, int count = 1) const;
+  /// NaN when not measured.
+  double us(Span span) const;
+  double share(Span span) const;
+  QString text(Span span,
+               bool shortForm = false) const;  // empty when not known; shows time when the mode is off
+  QString eachText(Span span, int count) const;
+  QString bandwidthText(int position) const;  // empty when not known
+  QString kernel(int position) const;
+  QString device(int position) const;
+  bool severalDevices() const { return severalDevices_; }
+  bool measured() const { return measured_; }
+  /// Some node runs longer than 100 ms: long enough for a person to wait for it.
+  bool slow() const { return slow_; }
+
+  double low() const { return low_; }
+  double high() const { return high_; }
+  /// The scale's name and its three ticks.
+  QString title() const;
+  std::vector<QString> ticks() const;
+
+ private:
+  struct Sums {
+    std::vector<double> us, bytes;
+    std::vector<int> known, estimated;
+  };
+  double sum(const std::vector<double>& prefix, Span span) const;
+  void addUp();
+  void widen();
+  double valueOf(const Sums& sums, Span span) const;
+
+  std::shared_ptr<const SceneGraph> scene_;
+  Figures figures_;                     // averaged
+  std::vector<const NodeFigures*> at_;  // by position; null when not known
+  Sums now_, digits_;
+  double stepUs_ = 0, digitsStepUs_ = 0, last_ = -1;
+  double low_ = 0, high_ = 0;
+  HeatMode mode_ = HeatMode::time;
+  bool logarithmic_ = true, severalDevices_ = false, measured_ = false, slow_ = false;
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,77 @@
+// The layout of a whole scene: every open group is laid out on its own, bottom up, and remembered by its
+// structure, so that thirty equal layers cost one. Coordinates of a group are relative to the middle of its
+// frame's top (layout.h).
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ui/graph/layout.h"
+#include "ui/graph/scene_graph.h"
+
+namespace orrery::ui {
+
+struct GroupLayout;
+
+/// One drawn thing of a group: a node, a folded group, an open group, or a stack of equal folded groups.
+struct Placed {
+  enum class Kind : uint8_t { node, folded, open, stack };
+  Kind kind = Kind::node;
+  int first = 0, last = 0;  // children of the group that it stands for
+  Rect box;
+  bool pills = false;                        // there is room for the node's pills
+  std::shared_ptr<const GroupLayout> inner;  // of an open group
+};
+
+struct PlacedWire {
+  int edge = -1;                              // into SceneGroup::edges: the first of those that it stands for
+  int from = kLayoutEntry, to = kLayoutExit;  // Placed, or the ends
+  std::vector<Point> points;
+  Rect bounds;
+  bool atSide = false, lane = false, arrow = true, dotted = false;
+};
+
+struct GroupLayout {
+  std::vector<Placed> items;
+  std::vector<PlacedWire> wires;
+  std::vector<int> itemOf;  // by child
+  double halfWidth = 0, height = 0;
+};
+
+/// Widths that the text needs, in pixels at scale 1; the view gives those of its fonts.
+struct TextWidths {
+  double nameChar = 6.9, pillChar = 5.8;
+};
+
+class Hierarchy {
+ public:
+  explicit Hierarchy(TextWidths widths = {}) : widths_(widths) {}
+
+  /// `open`: paths of the open groups; the root is always open. Null when stopped.
+  std::shared_ptr<const GroupLayout> layout(const SceneGraph& scene,
+                                            const std::unordered_set<std::string>& open,
+                                            std::stop_token stop = {});
+  size_t cached() const { return cache_.size(); }
+
+ private:
+  std::shared_ptr<const GroupLayout> layoutGroup(const SceneGraph& scene, int group,
+                                                 const std::unordered_set<std::string>& open,
+                                                 std::stop_token stop);
+  uint64_t signature(const SceneGraph& scene, int group, const std::unordered_set<std::string>& open) const;
+
+  TextWidths widths_;
+  std::unordered_map<uint64_t, std::shared_ptr<const GroupLayout>> cache_;
+};
+
+/// Width of a pill with this text; 0 for none.
+double pillWidth(const ScenePill& pill, const TextWidths& widths);
+/// What a pill says: "ffn_gate  553 kB".
+std::string pillText(const ScenePill& pill);
+/// "layers.0-11": the scope of a stack.
+std::string stackScope(const SceneGroup& first, const SceneGroup& last);
+
+}  // namespace orrery::ui

@@ -1,0 +1,43 @@
+// What the steps of layoutLayers() hand to each other.
+#pragma once
+
+#include "ui/graph/layout.h"
+
+namespace orrery::ui::steps {
+
+/// A place in a row: an item, or the bend of a wire that passes the row.
+struct Slot {
+  int item = -1;  // -1: a bend
+  int row = 0;
+  double width = 1;               // of what is drawn
+  double x = 0;                   // of the port, in the middle
+  std::vector<int> above, below;  // neighbouring slots
+};
+
+/// How one edge goes: by slots from row to row, or by a lane.
+struct Path {
+  int edge = 0;
+  bool lane = false;
+  std::vector<int> slots;  // source, bends, target (entry and exit are slots too)
+};
+
+struct Rows {
+  std::vector<Slot> slots;             // items first, then entry, exit, then bends
+  std::vector<std::vector<int>> rows;  // row 0 holds the entry, the last one the exit
+  std::vector<Path> paths;             // by drawn edge
+  int entry = 0, exit = 0;             // slots
+};
+
+/// Rank of each item: the longest path to it; edges that would close a cycle do not count.
+std::vector<int> rankItems(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge>& edges);
+Rows makeRows(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge>& edges,
+              const std::vector<int>& rank);
+/// Orders every row by the medians of its neighbours.
+void orderRows(Rows& rows);
+/// Gives every slot its x.
+void placeRows(Rows& rows, const LayoutMetrics& metrics);
+/// Tracks, lanes, heights: everything that depends on y.
+void routeWires(const std::vector<LayoutItem>& items, const Rows& rows, const LayoutMetrics& metrics,
+                LayoutResult& result);
+
+}  // namespace orrery::ui::steps

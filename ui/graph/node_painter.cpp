@@ -1,0 +1,339 @@
+#include "ui/graph/node_painter.h"
+
+#include <QCache>
+#include <QFontMetricsF>
+#include <QPainterPath>
+#include <cmath>
+
+#include "ui/theme/icons.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kGutter = 26, kRadius = 5.5, kPad = 10;
+
+void setPen(QPainter& painter, const QColor& color, double width, Qt::PenStyle style = Qt::SolidLine) {
+  painter.setPen(QPen(color, width, style));
+  painter.setBrush(Qt::NoBrush);
+}
+
+void fillRounded(QPainter& painter, const QRectF& rect, double radius, const QColor& fill) {
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(fill);
+  painter.drawRoundedRect(rect, radius, radius);
+}
+
+double textWidth(const QString& text, const QFont& font) {
+  return QFontMetricsF(font).horizontalAdvance(text);
+}
+
+void drawRight(QPainter& painter, const QPointF& baseline, const QString& text, const QFont& font) {
+  painter.drawText(QPointF(baseline.x() - textWidth(text, font), baseline.y()), text);
+}
+
+}  // namespace
+
+Detail detailAt(double scale, Detail current) {
+  constexpr double kMid = 0.35, kNear = 0.8, kHysteresis = 0.03;
+  const auto above = [scale](double limit, bool now) {
+    return scale >= limit * (now ? 1 - kHysteresis : 1 + kHysteresis);
+  };
+  if (above(kNear, current == Detail::near)) return Detail::near;
+  return above(kMid, current != Detail::far) ? Detail::mid : Detail::far;
+}
+
+QString elided(const QString& text, const QFont& font, double width) {
+  return QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, width);
+}
+
+NodePainter::NodePainter(const Theme& theme) : theme_(theme) {
+  const Theme plain(theme.mode());  // boxes grow by zoom, not by the text setting
+  fonts_.name = plain.textFont(12, QFont::DemiBold);
+  fonts_.time = plain.monoFont(11, QFont::Medium);
+  fonts_.second = plain.monoFont(10);
+  fonts_.chip = plain.textFont(9, QFont::DemiBold);
+  fonts_.stackChip = plain.textFont(10, QFont::DemiBold);
+  fonts_.midName = plain.textFont(11, QFont::Medium);
+  fonts_.midTime = plain.monoFont(11);
+  fonts_.tag = plain.textFont(9, QFont::Bold);
+}
+
+QColor NodePainter::bodyOf(const NodeLook& look) const {
+  return look.body.isValid() ? look.body : theme_(Token::raised);
+}
+
+QColor NodePainter::lineOf(const NodeLook& look) const {
+  if (look.body.isValid()) return Theme::blend(look.body, theme_(Token::text), 0.14);
+  return Theme::blend(theme_(Token::raised), theme_(Token::borderStrong), theme_.isDark() ? 0.42 : 0.64);
+}
+
+void NodePainter::paint(QPainter& painter, const NodeLook& look, Detail detail, double scale) const {
+  switch (detail) {
+    case Detail::far:
+      return paintFar(painter, look, scale);
+    case Detail::mid:
+      return paintMid(painter, look, scale);
+    case Detail::near:
+      return paintNear(painter, look);
+  }
+}
+
+void NodePainter::paintFar(QPainter& painter, const NodeLook& look, double scale) const {
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  if (look.bypassed) {
+    setPen(painter, theme_(Token::text3), 0);
+    painter.drawRect(look.box);
+  } else {
+    const QColor fill = look.body.isValid()
+                            ? look.body
+                            : Theme::blend(theme_(Token::canvas), theme_.family(look.family), 0.42);
+    painter.fillRect(look.box, fill);
+  }
+  if (look.edited) {
+    const double side = 3 / scale;
+    painter.fillRect(QRectF(look.box.right() - side, look.box.top(), side, side), theme_(Token::edited));
+  }
+  if (look.selected || look.hovered || look.match) {
+    const double off = 1.5 / scale;
+    QPen pen(theme_(look.selected ? Token::accent
+                    : look.match  ? Token::warn
+                                  : Token::text2),
+             look.selected ? 2 : 1);
+    pen.setCosmetic(true);
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(look.box.adjusted(-off, -off, off, off));
+  }
+}
+
+void NodePainter::paintMid(QPainter& painter, const NodeLook& look, double scale) const {
+  // In screen pixels, so that text and stripe keep their size between 0.35 and 0.8.
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.translate(look.box.topLeft());
+  painter.scale(1 / scale, 1 / scale);
+  NodeLook screen = look;
+  screen.box = QRectF(0, 0, look.box.width() * scale, look.box.height() * scale);
+  const QRectF& box = screen.box;
+  paintPlates(painter, screen, 2.4);
+  const QColor body = bodyOf(look);
+  if (look.bypassed) {
+    setPen(painter, theme_(Token::text3), 1, Qt::DashLine);
+  } else {
+    painter.setBrush(body);
+    painter.setPen(QPen(lineOf(look), 1));
+  }
+  painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3.5, 3.5);
+  QPainterPath clip;
+  clip.addRoundedRect(box, 4, 4);
+  painter.setClipPath(clip, Qt::IntersectClip);
+  painter.fillRect(QRectF(0, 0, 4, box.height()),
+                   look.bypassed ? theme_(Token::text3) : theme_.family(look.family));
+  painter.fillRect(QRectF(4, 0, 1, box.height()), theme_(Token::canvas));
+  if (look.fused) {
+    setPen(painter, Theme::blend(body, Theme::textOn(body), 0.5), 1);
+    painter.drawRoundedRect(QRectF(7.5, 2.5, box.width() - 10, box.height() - 5), 2.5, 2.5);
+  }
+  const QColor text = look.bypassed         ? theme_(Token::text3)
+                      : look.body.isValid() ? Theme::textOn(body)
+                                            : theme_(Token::text);
+  painter.setPen(text);
+  const double baseline = box.height() / 2 + 4;
+  double room = box.width() - 20 - (look.edited ? 8 : 0);
+  if (!look.shortTime.isEmpty() && !look.edited) {
+    const double width = textWidth(look.shortTime, fonts_.midTime);
+    if (width + 48 < room) {
+      painter.setFont(fonts_.midTime);
+      painter.drawText(QPointF(box.width() - 8 - width, baseline), look.shortTime);
+      room -= width + 6;
+    }
+  }
+  painter.setFont(fonts_.midName);
+  const QString name = look.chip.startsWith(u'×')
+                           ? look.name + QStringLiteral("  ") + QString(look.chip).remove(' ')
+                           : look.name;
+  painter.drawText(QPointF(12, baseline), elided(name, fonts_.midName, room));
+  if (look.running >= 0) {
+    const double width = box.width() * 0.28;
+    painter.fillRect(QRectF(look.running * (box.width() + width) - width, box.height() - 3, width, 3),
+                     theme_(Token::accent));
+  }
+  painter.setClipping(false);
+  if (look.edited) paintNotch(painter, box, 10, 4, 1.2);
+  if (look.selected || look.hovered || look.match) {
+    setPen(painter,
+           theme_(look.selected ? Token::accent
+                  : look.match  ? Token::warn
+                                : Token::text2),
+           look.selected ? 2 : 1);
+    const double off = look.selected ? 2.5 : 2;
+    painter.drawRoundedRect(box.adjusted(-off, -off, off, off), 6, 6);
+  }
+  painter.restore();
+}
+
+void NodePainter::paintPlates(QPainter& painter, const NodeLook& look, double step) const {
+  for (int plate = look.plates; plate > 0; --plate) {
+    const double off = step * plate;
+    painter.setPen(QPen(theme_(Token::edge), 1));
+    painter.setBrush(
+        Theme::blend(theme_(Token::panel), theme_(plate == 1 ? Token::raised : Token::window), 0.4));
+    painter.drawRoundedRect(look.box.adjusted(0.5 + off, 0.5 + off, off - 0.5, off - 0.5), kRadius, kRadius);
+  }
+}
+
+void NodePainter::paintGutter(QPainter& painter, const NodeLook& look) const {
+  const QRectF& box = look.box;
+  QPainterPath gutter;
+  gutter.addRoundedRect(QRectF(box.left() + 1, box.top() + 1, kGutter + 8, box.height() - 2), 5, 5);
+  painter.save();
+  painter.setClipRect(QRectF(box.left() + 1, box.top() + 1, kGutter - 1, box.height() - 2),
+                      Qt::IntersectClip);
+  const QColor ground = theme_.isDark() ? Theme::blend(theme_(Token::window), theme_(Token::panel), 0.6)
+                                        : theme_(Token::raised);
+  painter.fillPath(gutter, ground);
+  painter.restore();
+  fillRounded(painter, QRectF(box.left() + 1, box.top() + 6, 2.5, box.height() - 12), 1.25,
+              theme_.family(look.family));
+  const QRectF glyph(box.left() + 7.5, box.center().y() - 7, 14, 14);
+  if (look.group)
+    paintIcon(painter, u"right", glyph, theme_(Token::text));
+  else
+    paintIcon(painter, glyphName(look.family), glyph, theme_.family(look.family));
+}
+
+double NodePainter::paintChip(QPainter& painter, const NodeLook& look, double x, const QColor& body,
+                              const QColor& text) const {
+  const bool stack = look.plates == 2;
+  const QFont& font = stack ? fonts_.stackChip : fonts_.chip;
+  const double width = textWidth(look.chip, font) + (stack ? 11 : 9), height = stack ? 14 : 12.5;
+  const QRectF chip(x, look.box.top() + (stack ? 3 : 4), width, height);
+  fillRounded(painter, chip, stack ? 3.5 : 3, Theme::blend(body, text, 0.22));
+  painter.setPen(text);
+  painter.setFont(font);
+  painter.drawText(chip, Qt::AlignCenter, look.chip);
+  return width;
+}
+
+void NodePainter::paintTexts(QPainter& painter, const NodeLook& look) const {
+  const QColor body = bodyOf(look);
+  const bool heat = look.body.isValid();
+  const QColor text = heat ? Theme::textOn(body) : theme_(Token::text);
+  const QRectF& box = look.box;
+  const double left = box.left() + kGutter + kPad, right = box.right() - kPad, first = box.top() + 14.5,
+               second = box.top() + 28;
+  painter.setPen(text);
+  double room = right - left;
+  if (!look.time.isEmpty()) {
+    painter.setFont(fonts_.time);
+    drawRight(painter, {right - (look.edited ? 6 : 0), first}, look.time, fonts_.time);
+    room -= textWidth(look.time, fonts_.time) + 8 + (look.edited ? 6 : 0);
+  }
+  if (!look.chip.isEmpty()) room -= textWidth(look.chip, fonts_.chip) + 18;
+  painter.setFont(fonts_.name);
+  const QString name = elided(look.name, fonts_.name, room);
+  painter.drawText(QPointF(left, first), name);
+  if (!look.chip.isEmpty()) paintChip(painter, look, left + textWidth(name, fonts_.name) + 8, body, text);
+
+  painter.setPen(heat ? Theme::blend(body, text, 0.86) : theme_(Token::text2));
+  painter.setFont(fonts_.second);
+  const double rightWidth = textWidth(look.right, fonts_.second);
+  drawRight(painter, {right, second}, look.right, fonts_.second);
+  painter.drawText(QPointF(left, second), elided(look.left, fonts_.second, right - left - rightWidth - 8));
+}
+
+void NodePainter::paintNotch(QPainter& painter, const QRectF& box, double side, double radius,
+                             double pen) const {
+  QPainterPath notch(QPointF(box.right() - side, box.top()));
+  notch.lineTo(box.right() - radius, box.top());
+  notch.quadTo(box.right(), box.top(), box.right(), box.top() + radius);
+  notch.lineTo(box.right(), box.top() + side);
+  notch.closeSubpath();
+  painter.setPen(QPen(theme_(Token::canvas), pen, Qt::SolidLine, Qt::SquareCap, Qt::RoundJoin));
+  painter.setBrush(theme_(Token::edited));
+  painter.drawPath(notch);
+}
+
+void NodePainter::paintTag(QPainter& painter, const NodeLook& look) const {
+  const QColor color = theme_(look.otherDevice ? Token::cuda : Token::cpu);
+  const double width = textWidth(look.device, fonts_.tag) + 10;
+  const QRectF tag(look.box.right() - 6 - width, look.box.bottom() - 6.5, width, 12);
+  fillRounded(painter, tag.adjusted(-1.5, -1.5, 1.5, 1.5), 4.5, theme_(Token::canvas));
+  painter.setPen(QPen(color, 1));
+  painter.setBrush(Theme::blend(theme_(Token::panel), color, 0.18));
+  painter.drawRoundedRect(tag, 3, 3);
+  painter.setFont(fonts_.tag);
+  painter.drawText(tag, Qt::AlignCenter, look.device);
+}
+
+void NodePainter::paintMarks(QPainter& painter, const NodeLook& look) const {
+  const QRectF& box = look.box;
+  const bool ports = look.selected || look.hovered;
+  const QPointF foot(box.center().x(), box.bottom()), head(box.center().x(), box.top());
+  painter.setPen(QPen(theme_(Token::canvas), ports ? 1.6 : 1.2));
+  painter.setBrush(theme_(ports ? Token::accent : Token::edge));
+  if (!look.bypassed) painter.drawEllipse(foot, ports ? 3.6 : 2.4, ports ? 3.6 : 2.4);
+  if (ports && !look.bypassed) painter.drawEllipse(head, 3.6, 3.6);
+  if (look.selected) {
+    setPen(painter, theme_(Token::accent), 2);
+    painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), 9, 9);
+    if (look.focused) {
+      setPen(painter, theme_(Token::text), 1, Qt::DotLine);
+      painter.drawRoundedRect(box.adjusted(-5.5, -5.5, 5.5, 5.5), 11, 11);
+    }
+  } else if (look.match || look.hovered) {
+    setPen(painter, theme_(look.match ? Token::warn : Token::text2), look.match ? 1.5 : 1);
+    painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 7.5, 7.5);
+  }
+}
+
+void NodePainter::paintBypassed(QPainter& painter, const NodeLook& look) const {
+  const QColor color = theme_(Token::text3);
+  QPen pen(color, 1);
+  pen.setDashPattern({4, 3});
+  painter.setPen(pen);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRoundedRect(look.box.adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
+  fillRounded(painter, QRectF(look.box.left() + 1, look.box.top() + 6, 2.5, look.box.height() - 12), 1.25,
+              color);
+  paintIcon(painter, look.group ? QStringView(u"right") : glyphName(look.family),
+            QRectF(look.box.left() + 7.5, look.box.center().y() - 7, 14, 14), color);
+  const double left = look.box.left() + kGutter + kPad, width = look.box.right() - kPad - left;
+  painter.setPen(color);
+  painter.setFont(fonts_.name);
+  painter.drawText(QPointF(left, look.box.top() + 14.5), elided(look.name, fonts_.name, width));
+  painter.setFont(fonts_.second);
+  painter.drawText(QPointF(left, look.box.top() + 28),
+                   elided(QStringLiteral("bypassed: x passes through"), fonts_.second, width));
+}
+
+void NodePainter::paintNear(QPainter& painter, const NodeLook& look) const {
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (look.bypassed) {
+    paintBypassed(painter, look);
+  } else {
+    paintPlates(painter, look, 4);
+    const QColor body = bodyOf(look);
+    painter.setPen(QPen(lineOf(look), 1));
+    painter.setBrush(body);
+    painter.drawRoundedRect(look.box.adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
+    paintGutter(painter, look);
+    if (look.fused) {
+      setPen(painter, Theme::blend(body, Theme::textOn(body), 0.38), 1);
+      painter.drawRoundedRect(look.box.adjusted(kGutter + 2.5, 2.5, -2.5, -2.5), 4, 4);
+    }
+    paintTexts(painter, look);
+    if (look.running >= 0) {
+      const double width = look.box.width() * 0.28;
+      const double x = look.box.left() + look.running * (look.box.width() + width) - width;
+      const QRectF bar =
+          QRectF(x, look.box.bottom() - 4, width, 3).intersected(look.box.adjusted(4, 0, -4, 0));
+      if (!bar.isEmpty()) fillRounded(painter, bar, 1.5, theme_(Token::accent));
+    }
+  }
+  if (look.edited) paintNotch(painter, look.box, 15, 6, 1.5);
+  paintMarks(painter, look);
+  if (!look.device.isEmpty()) paintTag(painter, look);
+}
+
+}  // namespace orrery::ui

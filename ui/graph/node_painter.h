@@ -1,0 +1,64 @@
+// Draws one box of the graph, in one of three degrees of detail. Knows nothing of graphs: a NodeLook says it
+// all.
+#pragma once
+
+#include <QPainter>
+#include <QString>
+
+#include "ui/theme/theme.h"
+
+namespace orrery::ui {
+
+/// By scale: below 0.35 rectangles, to 0.8 one line, above everything.
+enum class Detail : uint8_t { far, mid, near };
+/// With 3 % of hysteresis, so that a wheel at rest does not flicker.
+Detail detailAt(double scale, Detail current);
+
+struct NodeLook {
+  QRectF box;                             // scene coordinates
+  QString name, chip, time, left, right;  // chip "4 in 1" or "× 12"; left and right: the second line
+  QString shortTime;                      // Mid
+  QString device;                         // tag; empty: none
+  bool otherDevice = false;               // a CUDA device: its colour
+  graph::OpFamily family = graph::OpFamily::custom;
+  QColor body;     // invalid: no value
+  int plates = 0;  // 1 folded group, 2 stack
+  bool group = false, fused = false, edited = false, bypassed = false;
+  bool selected = false, focused = false, hovered = false, match = false;
+  double running = -1;  // 0 to 1: place of the moving bar; below 0: none
+};
+
+class NodePainter {
+ public:
+  explicit NodePainter(const Theme& theme);
+
+  /// The painter maps scene coordinates; `scale` is device pixels (independent ones) to a scene unit.
+  void paint(QPainter& painter, const NodeLook& look, Detail detail, double scale) const;
+
+ private:
+  struct Fonts {
+    QFont name, time, second, chip, stackChip, midName, midTime, tag;
+  };
+  QColor bodyOf(const NodeLook& look) const;
+  QColor lineOf(const NodeLook& look) const;
+  void paintFar(QPainter& painter, const NodeLook& look, double scale) const;
+  void paintMid(QPainter& painter, const NodeLook& look, double scale) const;
+  void paintNear(QPainter& painter, const NodeLook& look) const;
+  void paintPlates(QPainter& painter, const NodeLook& look, double step) const;
+  void paintGutter(QPainter& painter, const NodeLook& look) const;
+  void paintTexts(QPainter& painter, const NodeLook& look) const;
+  double paintChip(QPainter& painter, const NodeLook& look, double x, const QColor& body,
+                   const QColor& text) const;
+  void paintMarks(QPainter& painter, const NodeLook& look) const;
+  void paintBypassed(QPainter& painter, const NodeLook& look) const;
+  void paintTag(QPainter& painter, const NodeLook& look) const;
+  void paintNotch(QPainter& painter, const QRectF& box, double side, double radius, double pen) const;
+
+  Theme theme_;
+  Fonts fonts_;
+};
+
+/// "gate…silu": shortened in the middle to the width.
+QString elided(const QString& text, const QFont& font, double width);
+
+}  // namespace orrery::ui

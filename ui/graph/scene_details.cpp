@@ -1,0 +1,205 @@
+#include "ui/graph/scene_details.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace orrery::ui {
+namespace {
+
+/// FNV-1a over what makes groups alike.
+class Hash {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) byte(static_cast<unsigned char>(c));
+    byte(0);
+  }
+  void add(uint64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) byte(static_cast<unsigned char>(number >> shift));
+  }
+  uint64_t value() const { return value_; }
+
+ private:
+  void byte(unsigned char c) { value_ = (value_ ^ c) * 0x100000001b3ULL; }
+  uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+/// "blk.3.ffn_gate.weight" -> "ffn_gate".
+std::string shortTensor(const std::string& tensor) {
+  std::string name = tensor;
+  for (const std::string_view suffix : {".weight", ".bias"})
+    if (name.size() > suffix.size() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  const size_t dot = name.rfind('.');
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
+std::string attributeText(const graph::Node& node, std::string_view name) {
+  const auto place = node.attributes.find(name);
+  const auto* text = place == node.attributes.end() ? nullptr : std::get_if<std::string>(&place->second);
+  return text ? *text : node.name;
+}
+
+int64_t attributeInteger(const graph::Node& node, std::string_view name) {
+  const auto place = node.attributes.find(name);
+  const auto* number = place == node.attributes.end() ? nullptr : std::get_if<int64_t>(&place->second);
+  return number ? *number : 0;
+}
+
+void append(ScenePill& pill, const std::string& name, double bytes) {
+  constexpr size_t kLongest = 26;  // characters; the tool tip has the rest
+  pill.bytes += bytes;
+  const std::string whole = ", " + pill.text + ",";
+  if (whole.find(", " + name + ",") != std::string::npos) return;
+  if (pill.text.size() + name.size() > kLongest && !pill.text.empty()) {
+    if (!pill.text.ends_with("…")) pill.text += ", …";
+    return;
+  }
+  pill.text += (pill.text.empty() ? "" : ", ") + name;
+}
+
+void addPills(const graph::Graph& graph, const graph::Node& source, SceneNode& node,
+              const Bindings& bindings) {
+  for (const ValueId input : source.inputs) {
+    const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
+    if (!value) continue;
+    const graph::Node& producer = graph.node(value->producer);
+    if (!producer.is_source()) continue;
+    switch (value->kind) {
+      case graph::ValueKind::weight:
+        append(node.weights, shortTensor(attributeText(producer, "tensor")), bytesOf(value->type, bindings));
+        break;
+      case graph::ValueKind::constant:
+        append(node.inputs, producer.name, 0);
+        break;
+      default:
+        append(node.inputs, attributeText(producer, "name"), 0);
+        break;
+    }
+  }
+}
+
+/// Of a node with weight matrices: what goes in and out, and the stored dtype.
+bool describeMatrix(const graph::Graph& graph, const graph::Node& source, SceneNode& node) {
+  for (const ValueId input : source.inputs) {
+    const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
+    if (!value || value->kind != graph::ValueKind::weight || value->type.shape.size() != 2) continue;
+    node.detail = value->type.shape[1].to_string() + " → " + value->type.shape[0].to_string();
+    node.type = std::string(name_of(value->type.dtype));
+    return true;
+  }
+  return false;
+}
+
+void describe(const graph::Graph& graph, SceneNode& node, const Bindings& bindings) {
+  const graph::Node& source = graph.node(node.id);
+  node.name = source.name;
+  node.path = source.path();
+  node.op = source.op->name;
+  node.family = source.op->family;
+  node.fused = std::max<int>(1, static_cast<int>(source.origins.size()));
+  node.movedBytes = graph.cost(node.id, bindings).bytes;
+  addPills(graph, source, node, bindings);
+  if (source.op->family == graph::OpFamily::linear && describeMatrix(graph, source, node)) return;
+  node.detail = node.op;
+  if (!source.outputs.empty())
+    if (const graph::Value* value = graph.find_value(source.outputs.front()))
+      node.type = value->kind == graph::ValueKind::state ? "state" : shapeText(value->type.shape, bindings);
+}
+
+}  // namespace
+
+double bytesOf(const graph::ValueType& type, const Bindings& bindings) {
+  const std::optional<int64_t> count = element_count(type.shape, bindings);
+  if (!count || *count < 0) return 0;
+  const DTypeInfo info = dtype_info(type.dtype);
+  return static_cast<double>(*count) / info.block_elements * info.block_bytes;
+}
+
+std::string shapeText(const Shape& shape, const Bindings& bindings) {
+  std::string text = "[";
+  for (const Dim& dim : shape) {
+    const std::optional<int64_t> size = dim.evaluate(bindings);
+    text += (text.size() > 1 ? ", " : "") + (size ? std::to_string(*size) : dim.to_string());
+  }
+  return text + "]";
+}
+
+void describeNodes(SceneGraph& scene, const Bindings& bindings) {
+  for (SceneNode& node : scene.nodes) describe(*scene.graph, node, bindings);
+}
+
+void describeGroups(SceneGraph& scene) {
+  for (SceneGroup& group : scene.groups) {
+    group.doc = std::to_string(group.nodeCount()) + " nodes";
+    if (group.number >= 0) continue;
+    for (int at = group.begin; at < group.end; ++at) {
+      const SceneNode& node = scene.nodes[static_cast<size_t>(at)];
+      if (node.family != graph::OpFamily::attention) continue;
+      const graph::Node& source = scene.graph->node(node.id);
+      const int64_t heads = attributeInteger(source, "heads"), shared = attributeInteger(source, "kv_heads");
+      if (heads > 0) group.doc = std::to_string(heads) + " heads";
+      if (heads > 0 && shared > 0 && shared != heads) group.doc += ", " + std::to_string(shared) + " KV";
+      break;
+    }
+  }
+}
+
+namespace {
+
+/// One node as its group sees it: the op, its place below the group, where its inputs come from.
+void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode& node, Hash& hash) {
+  const graph::Node& source = scene.graph->node(node.id);
+  hash.add(node.op);
+  hash.add(std::string_view(node.path).substr(std::min(node.path.size(), group.path.size())));
+  for (const auto& [name, value] : source.attributes) {
+    if (name == "layer" || name == "tensor" || name == "name") continue;
+    hash.add(name);
+    hash.add(graph::to_string(value));
+  }
+  for (const ValueId input : source.inputs) {
+    const graph::Value* value = input.valid() ? scene.graph->find_value(input) : nullptr;
+    if (!value) {
+      hash.add(uint64_t{1});
+      continue;
+    }
+    const graph::Node& producer = scene.graph->node(value->producer);
+    if (producer.is_source()) {
+      hash.add(static_cast<uint64_t>(value->kind) + 2);
+      hash.add(to_string(value->type.shape));
+      continue;
+    }
+    const int at = scene.nodes[static_cast<size_t>(scene.nodeOf.at(producer.id))].position;
+    const bool inside = at >= group.begin && at < group.end;
+    hash.add(inside ? static_cast<uint64_t>(at - group.begin) + 16 : uint64_t{8});
+    hash.add(static_cast<uint64_t>(value->output));
+  }
+}
+
+}  // namespace
+
+void hashGroups(SceneGraph& scene) {
+  for (auto place = scene.groups.rbegin(); place != scene.groups.rend();
+       ++place) {  // inner groups before outer ones
+    SceneGroup& group = *place;
+    Hash stack;
+    for (int at = group.begin; at < group.end; ++at)
+      hashNode(scene, group, scene.nodes[static_cast<size_t>(at)], stack);
+    group.stackHash = stack.value();
+    Hash layout;
+    layout.add(group.stackHash);
+    for (int at = group.begin; at < group.end; ++at) {
+      const SceneNode& node = scene.nodes[static_cast<size_t>(at)];
+      layout.add(static_cast<uint64_t>(node.live) + 2 * static_cast<uint64_t>(node.fused > 1));
+      layout.add(static_cast<uint64_t>(node.weights.empty()) +
+                 2 * static_cast<uint64_t>(node.inputs.empty()));
+    }
+    for (const SceneChild& child : group.children)
+      layout.add(child.isGroup ? scene.groups[static_cast<size_t>(child.index)].layoutHash : uint64_t{0});
+    for (const SceneEdge& edge : group.edges) {
+      layout.add(static_cast<uint64_t>(static_cast<uint32_t>(edge.from)));
+      layout.add(static_cast<uint64_t>(static_cast<uint32_t>(edge.to)));
+    }
+    group.layoutHash = layout.value();
+  }
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,98 @@
+// A graph as the view thinks of it: groups with children and with the edges between those children. Knows no
+// pixels and no Qt. Sources (weights, inputs, states, constants) are no boxes: they become pills beside the
+// node that takes them.
+//
+// Scopes become groups; a number belongs to the word before it ("layers.3" is one group under the root). A
+// group of one child is that child. An edge of the graph appears once in every group it crosses: from a child
+// to a child in the lowest common group, to kExit in the groups that it leaves, from kEntry in those that it
+// enters.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace orrery::ui {
+
+inline constexpr int kEntry = -1, kExit = -2;
+
+/// What one node takes from sources, by side of the box.
+struct ScenePill {
+  std::string text;  // "ffn_gate, ffn_up", "positions"
+  double bytes = 0;  // 0: not written
+  bool empty() const { return text.empty(); }
+};
+
+struct SceneNode {
+  NodeId id;
+  int group = 0;     // index of the group it is drawn in
+  int child = 0;     // index among the children of that group
+  int position = 0;  // place among all drawn nodes, groups being contiguous
+  std::string name, path, op;
+  graph::OpFamily family = graph::OpFamily::custom;
+  int fused = 1;             // origins fused into it
+  bool live = true;          // an output depends on it
+  std::string detail, type;  // "576 → 1536" or the op; "[1, 576]" or the dtype of the weight
+  ScenePill weights, inputs;
+  double movedBytes = 0;  // the op's own cost: bytes of one run
+};
+
+struct SceneChild {
+  bool isGroup = false;
+  int index = 0;  // into SceneGraph::groups or ::nodes
+};
+
+/// Between children of one group. `values` in the order of the graph; bytes is their sum with the symbols
+/// bound.
+struct SceneEdge {
+  int from = kEntry, to = kExit;
+  std::vector<ValueId> values;
+  double bytes = 0;
+};
+
+struct SceneGroup {
+  std::string path, name, doc;  // "layers.3", "layers.3", "9 heads, 3 KV"
+  std::string stem;             // "layers" when numbered
+  int number = -1;              // 3 when numbered
+  int parent = -1, child = 0;   // index of the parent, index among its children
+  int depth = 0;
+  std::vector<SceneChild> children;
+  std::vector<SceneEdge> edges;
+  int begin = 0, end = 0;  // positions of its nodes
+  uint64_t stackHash =
+      0;  // equal for layers that stack: structure without names of the scope, liveness, weights
+  uint64_t layoutHash = 0;  // equal for groups that are laid out alike
+  bool live = true;         // some node is
+  int nodeCount() const { return end - begin; }
+};
+
+struct SceneGraph {
+  graph::GraphVersion graph;
+  std::vector<SceneGroup> groups;                // 0 is the root
+  std::vector<SceneNode> nodes;                  // by position
+  std::unordered_map<NodeId, int> nodeOf;        // drawn nodes; a source maps to its first user
+  std::unordered_map<std::string, int> groupOf;  // by path
+
+  const SceneNode* find(NodeId id) const;
+  int group(const std::string& path) const;  // -1 when absent
+  /// The group itself and those around it, outermost (the root) first.
+  std::vector<int> chain(int group) const;
+};
+
+/// Null when stopped.
+std::shared_ptr<const SceneGraph> makeScene(graph::GraphVersion graph, const Bindings& bindings,
+                                            std::stop_token stop);
+
+/// Bytes of one value with the symbols bound; 0 when they are not.
+double bytesOf(const graph::ValueType& type, const Bindings& bindings);
+/// "[1, 576]": numbers where the symbols are bound.
+std::string shapeText(const Shape& shape, const Bindings& bindings);
+
+/// Splits "layers.3.attention" into {"layers.3", "attention"}.
+std::vector<std::string> scopeParts(const std::string& scope);
+
+}  // namespace orrery::ui
