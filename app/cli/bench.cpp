@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "app/cli/common_options.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  api::OpenOptions open;
+  api::BenchOptions bench;
+};
+
+Json to_json(const api::Rate& rate) {
+  return {{"tokens", rate.tokens}, {"tokens_per_second", rate.tokens_per_second}, {"sd", rate.sd}};
+}
+
+Json to_json(const api::BenchResult& result) {
+  Json document = Json::object();
+  if (result.prefill) document["prefill"] = to_json(*result.prefill);
+  if (result.decode) document["decode"] = to_json(*result.decode);
+  if (result.encode)
+    document["encode"] = {{"batch", result.encode->batch},
+                          {"tokens", result.encode->tokens},
+                          {"ms", result.encode->ms},
+                          {"sequences_per_second", result.encode->sequences_per_second}};
+  document["device"] = result.device;
+  document["threads"] = result.threads;
+  return document;
+}
+
+void print_rates(const api::BenchResult& result) {
+  const auto line = [](std::string_view name, const api::Rate& rate) {
+    print(fmt::format("{:<8} {:>6} tokens  {:>9.2f} ± {:.2f} tokens/s\n", name, rate.tokens,
+                      rate.tokens_per_second, rate.sd));
+  };
+  if (result.prefill) line("prefill", *result.prefill);
+  if (result.decode) line("decode", *result.decode);
+  if (result.encode)
+    print(fmt::format("encode   {:>2} x {} tokens  {:>9.3f} ms, {:.2f} sequences/s\n", result.encode->batch,
+                      result.encode->tokens, result.encode->ms, result.encode->sequences_per_second));
+  print(fmt::format("on {}, {} threads\n", result.device, result.threads));
+}
+
+}  // namespace
+
+Runner prepare_bench(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<Options>();
+  add_model_options(app, options->open);
+  api::BenchOptions& bench = options->bench;
+  const CLI::Range amount(int64_t{0}, int64_t{1} << 20), count(int64_t{1}, int64_t{1} << 16);
+  app.add_option("--prompt", bench.prompt, "tokens of prefill; 0 leaves it out")
+      ->check(amount)
+      ->capture_default_str();
+  app.add_option("--gen", bench.gen, "tokens of decode; 0 leaves it out")
+      ->check(amount)
+      ->capture_default_str();
+  app.add_option("--depth", bench.depth, "tokens already in the context")
+      ->check(amount)
+      ->capture_default_str();
+  app.add_option("--batch", bench.batch, "sequences at once")->check(count)->capture_default_str();
+  app.add_option("--tokens", bench.tokens, "encoders: tokens of each sequence")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--repeats", bench.repeats, "runs that count")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_output_options(app, context);
+  return [options, &context]() -> Result<int> {
+    ORRERY_ASSIGN(const auto session, open_session(context, options->open));
+    ProgressLine progress(context);
+    ORRERY_ASSIGN(const api::BenchResult result,
+                  session->bench(options->bench, progress.callback(), context.stop()));
+    progress.clear();
+    if (context.json) {
+      print_json(to_json(result));
+    } else {
+      print_rates(result);
+    }
+    return kExitDone;
+  };
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "app/cli/common_options.h"
+#include "app/cli/conversation.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  api::OpenOptions open;
+  std::string system, prompt;
+  bool raw = false;
+  CLI::Option* given_prompt = nullptr;
+  uint64_t seed = 0;
+  CLI::Option* given_seed = nullptr;
+  api::ChatRequest request;
+};
+
+Json to_json(const api::ChatResult& result) {
+  Json tokens = Json::array();
+  for (const api::TokenEvent& token : result.tokens) {
+    Json top = Json::array();
+    for (const api::TokenAlternative& other : token.top)
+      top.push_back({{"id", other.id}, {"piece", other.piece}, {"logprob", other.logprob}});
+    tokens.push_back(
+        {{"id", token.id}, {"piece", token.piece}, {"logprob", token.logprob}, {"top", std::move(top)}});
+  }
+  return {{"text", result.text},
+          {"tokens", std::move(tokens)},
+          {"stop_reason", result.stop_reason},
+          {"prompt_tokens", result.prompt_tokens},
+          {"prefill_ms", result.prefill_ms},
+          {"decode_ms", result.decode_ms},
+          {"prefill_tokens_per_second", result.prefill_tokens_per_second},
+          {"decode_tokens_per_second", result.decode_tokens_per_second},
+          {"time_to_first_token_ms", result.time_to_first_token_ms}};
+}
+
+void print_alternatives(const api::TokenEvent& token) {
+  const auto shown = [](const std::string& piece) {
+    return Json(piece).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string line = fmt::format("{:<16} {:8.4f} ", shown(token.piece), token.logprob);
+  for (const api::TokenAlternative& other : token.top)
+    line += fmt::format("  {} {:.3f}", shown(other.piece), other.logprob);
+  fmt::print(stderr, "{}\n", line);
+}
+
+Result<int> one_reply(api::Session& session, Options& options, const Context& context) {
+  if (options.raw) {
+    options.request.raw = options.prompt;
+    options.request.messages.clear();
+  } else {
+    options.request.messages.push_back({"user", options.prompt});
+  }
+  api::ChatEvents events;
+  if (!context.json) events.on_token = [](const api::TokenEvent& token) { print_now(token.text); };
+  ORRERY_ASSIGN(const api::ChatResult result, session.chat(options.request, events, context.stop()));
+  if (context.json) {
+    print_json(to_json(result));
+  } else {
+    print_now("\n");
+    if (options.request.logprobs > 0)
+      for (const api::TokenEvent& token : result.tokens) print_alternatives(token);
+    note(context, figures_of(result));
+  }
+  return result.stop_reason == "cancelled" ? kExitInterrupted : kExitDone;
+}
+
+void add_sampling_options(CLI::App& app, Options& options) {
+  api::SamplingOptions& sampling = options.request.sampling;
+  app.add_option("--temperature", sampling.temperature, "0 is greedy")->capture_default_str();
+  app.add_option("--top-k", sampling.top_k, "the K likeliest tokens; 0: all")->capture_default_str();
+  app.add_option("--top-p", sampling.top_p, "the likeliest tokens with this much probability")
+      ->capture_default_str();
+  app.add_option("--min-p", sampling.min_p, "least probability, as a share of the likeliest token's")
+      ->capture_default_str();
+  app.add_option("--repeat-penalty", sampling.repeat_penalty, "above 1 makes repetition less likely")
+      ->capture_default_str();
+  options.given_seed =
+      app.add_option("--seed", options.seed, "the same seed gives the same reply; else from the clock");
+}
+
+}  // namespace
+
+Runner prepare_chat(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<Options>();
+  add_model_options(app, options->open);
+  app.add_option("--system", options->system, "system message");
+  options->given_prompt =
+      app.add_option("--prompt", options->prompt, "one message; without it, a conversation");
+  app.add_flag("--raw", options->raw, "no chat template: the prompt is continued as it is")
+      ->needs(options->given_prompt);
+  app.add_option("--max-tokens", options->request.max_tokens, "longest reply")
+      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
+  add_sampling_options(app, *options);
+  app.add_option("--logprobs", options->request.logprobs, "the N likeliest tokens at each place")
+      ->check(CLI::Range(0, 20));
+  add_output_options(app, context);
+  app.parse_complete_callback([options, &context] {
+    if (context.json && options->given_prompt->empty())
+      throw CLI::RequiredError("--prompt (a conversation has no single JSON document)");
+  });
+  return [options, &context]() -> Result<int> {
+    if (!options->given_seed->empty()) options->request.sampling.seed = options->seed;
+    if (!options->system.empty()) options->request.messages.push_back({"system", options->system});
+    ORRERY_ASSIGN(const auto session, open_session(context, options->open));
+    if (options->given_prompt->empty()) return converse(*session, options->request, context);
+    return one_reply(*session, *options, context);
+  };
+}
+
+}  // namespace orrery::cli

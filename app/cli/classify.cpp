@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/classify_report.h"
+#include "app/cli/common_options.h"
+#include "app/cli/input.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  api::OpenOptions open;
+  TextOptions texts;
+  std::string csv, text_column, label_column, out;
+};
+
+struct Job {
+  CsvTable table;  // of --csv
+  std::vector<std::string> texts, given;
+};
+
+Result<size_t> find_column(const CsvTable& table, const std::string& name, const std::string& file) {
+  if (const auto column = table.column(name)) return *column;
+  return Error{ErrorCode::invalid_argument, fmt::format("There is no column \"{}\"", name), file,
+               fmt::format("The columns are {}", fmt::join(table.header, ", "))};
+}
+
+Result<Job> read_job(const Options& options) {
+  Job job;
+  if (options.csv.empty()) {
+    ORRERY_ASSIGN(job.texts, texts_of(options.texts));
+    return job;
+  }
+  ORRERY_ASSIGN(const std::string content, read_file(options.csv));
+  auto table = parse_csv(content);
+  if (!table) {
+    Error error = table.error();
+    error.where = options.csv + ", " + error.where;
+    return error;
+  }
+  job.table = std::move(table).value();
+  ORRERY_ASSIGN(const size_t text, find_column(job.table, options.text_column, options.csv));
+  for (const auto& row : job.table.rows) job.texts.push_back(row[text]);
+  if (options.label_column.empty()) return job;
+  ORRERY_ASSIGN(const size_t label, find_column(job.table, options.label_column, options.csv));
+  for (const auto& row : job.table.rows) job.given.push_back(row[label]);
+  return job;
+}
+
+void print_result(const api::Classification& result) {
+  const auto best = std::max_element(result.probabilities.begin(), result.probabilities.end());
+  print_now(fmt::format("{:<12} {:.4f} {:8.2f} ms  {}\n", result.label,
+                        best == result.probabilities.end() ? 0.0F : *best, result.ms, result.text));
+}
+
+Result<std::vector<api::Classification>> classify(api::Session& session, const Job& job,
+                                                  const Context& context, bool show) {
+  ProgressLine progress(context);
+  const ProgressCallback tell = show ? ProgressCallback() : progress.callback();
+  return session.classify(
+      job.texts,
+      [&](size_t index, const api::Classification& result) {
+        if (show) print_result(result);
+        if (tell) tell("Classifying", index + 1, job.texts.size());
+        return true;
+      },
+      context.stop());
+}
+
+Result<int> run(const Options& options, const Context& context) {
+  ORRERY_ASSIGN(const Job job, read_job(options));
+  ORRERY_ASSIGN(const auto session, open_session(context, options.open));
+  const bool show = !context.json && options.out.empty();
+  ORRERY_ASSIGN(const auto results, classify(*session, job, context, show));
+  const std::vector<std::string>& labels = session->info().labels;
+  if (!options.out.empty()) ORRERY_TRY(write_file(options.out, extended_csv(job.table, results, labels)));
+  const Metrics metrics = measure(results, job.given);
+  if (!context.json) {
+    if (!job.given.empty()) print(confusion_table(metrics));
+    return kExitDone;
+  }
+  Json list = Json::array();
+  for (const api::Classification& result : results) list.push_back(to_json(result, labels));
+  Json document = {{"results", std::move(list)}};
+  if (!job.given.empty()) document.update(to_json(metrics));
+  print_json(document);
+  return kExitDone;
+}
+
+}  // namespace
+
+Runner prepare_classify(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<Options>();
+  add_model_options(app, options->open);
+  CLI::App* source = app.add_option_group("texts", "what is classified");
+  add_text_options(*source, options->texts);
+  CLI::Option* csv = source->add_option("--csv", options->csv, "a table with a header line");
+  source->require_option(1, 2);
+  CLI::Option* text =
+      app.add_option("--text-column", options->text_column, "the column of --csv with the texts");
+  csv->needs(text);
+  text->needs(csv);
+  app.add_option("--label-column", options->label_column,
+                 "the column of --csv with the right labels: adds metrics")
+      ->needs(csv);
+  app.add_option("--out", options->out, "write the table of --csv with the found labels here")->needs(csv);
+  for (const char* other : {"--text", "--texts"}) csv->excludes(source->get_option(other));
+  add_output_options(app, context);
+  return [options, &context] { return run(*options, context); };
+}
+
+}  // namespace orrery::cli

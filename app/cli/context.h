@@ -1,0 +1,18 @@
+// What every verb gets beside its own options.
+#pragma once
+
+#include "app/cli/interrupts.h"
+
+namespace orrery::cli {
+
+inline constexpr int kExitDone = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130;
+
+struct Context {
+  bool json = false;   // one document on stdout
+  bool quiet = false;  // no progress, no figures on stderr
+  Interrupts& interrupts;
+
+  std::stop_token stop() const { return interrupts.token(); }
+};
+
+}  // namespace orrery::cli

@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+
+#include "app/cli/common_options.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  api::OpenOptions open;
+  TextOptions texts;
+};
+
+}  // namespace
+
+Runner prepare_embed(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<Options>();
+  add_model_options(app, options->open);
+  CLI::App* source = app.add_option_group("texts", "what is embedded");
+  add_text_options(*source, options->texts);
+  source->require_option(1, 2);
+  add_output_options(app, context);
+  return [options, &context]() -> Result<int> {
+    ORRERY_ASSIGN(const std::vector<std::string> texts, texts_of(options->texts));
+    ORRERY_ASSIGN(const auto session, open_session(context, options->open));
+    ORRERY_ASSIGN(const std::vector<api::Embedding> embeddings, session->embed(texts, context.stop()));
+    Json document = Json::array();
+    for (const api::Embedding& embedding : embeddings) {
+      if (context.json) {
+        document.push_back({{"text", embedding.text}, {"vector", embedding.vector}});
+      } else {
+        print(fmt::format("{}\n", fmt::join(embedding.vector, " ")));
+      }
+    }
+    if (context.json) print_json(document);
+    return kExitDone;
+  };
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,114 @@
+#include "app/cli/graph_formats.h"
+
+#include <fmt/format.h>
+
+namespace orrery::cli {
+namespace {
+
+Json to_json(const graph::Attribute& attribute) {
+  return std::visit([](const auto& value) { return Json(value); }, attribute);
+}
+
+Json to_json(const Shape& shape) {
+  Json dims = Json::array();
+  for (const Dim& dim : shape)
+    dims.push_back(dim.is_constant() ? Json(dim.constant()) : Json(dim.to_string()));
+  return dims;
+}
+
+Json ids(const std::vector<ValueId>& values) {
+  Json list = Json::array();
+  for (const ValueId value : values) list.push_back(value.value);
+  return list;
+}
+
+Json node_json(const graph::Node& node) {
+  Json attributes = Json::object(), origins = Json::array();
+  for (const auto& [name, attribute] : node.attributes) attributes[name] = to_json(attribute);
+  for (const graph::Origin& origin : node.origins)
+    origins.push_back({{"node", origin.node.value}, {"share", origin.share}});
+  return {{"id", node.id.value},
+          {"op", node.op->name},
+          {"scope", node.scope},
+          {"name", node.name},
+          {"attributes", std::move(attributes)},
+          {"inputs", ids(node.inputs)},
+          {"outputs", ids(node.outputs)},
+          {"origins", std::move(origins)}};
+}
+
+/// Values in the order of their producers.
+template <class Visit>
+void each_value(const graph::Graph& graph, Visit visit) {
+  for (const NodeId id : graph.order())
+    for (const ValueId value : graph.node(id).outputs) visit(graph.value(value));
+}
+
+std::string dot_quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+}  // namespace
+
+std::string_view name_of_kind(graph::ValueKind kind) {
+  switch (kind) {
+    case graph::ValueKind::activation:
+      return "activation";
+    case graph::ValueKind::weight:
+      return "weight";
+    case graph::ValueKind::state:
+      return "state";
+    case graph::ValueKind::input:
+      return "input";
+    case graph::ValueKind::constant:
+      return "constant";
+  }
+  return "?";
+}
+
+bool is_drawn(const graph::Node& node) { return !node.is_source() || node.op->name == "input"; }
+
+Json graph_json(const graph::Graph& graph) {
+  Json nodes = Json::array(), values = Json::array();
+  for (const NodeId id : graph.order()) nodes.push_back(node_json(graph.node(id)));
+  each_value(graph, [&](const graph::Value& value) {
+    values.push_back({{"id", value.id.value},
+                      {"name", value.name},
+                      {"kind", name_of_kind(value.kind)},
+                      {"dtype", name_of(value.type.dtype)},
+                      {"shape", to_json(value.type.shape)}});
+  });
+  return {{"nodes", std::move(nodes)}, {"values", std::move(values)}};
+}
+
+std::string graph_dot(const graph::Graph& graph) {
+  std::string text =
+      "digraph orrery {\n  rankdir=TB;\n  node [shape=box, style=rounded, fontname=\"Inter\", "
+      "fontsize=10];\n";
+  for (const NodeId id : graph.order()) {
+    const graph::Node& node = graph.node(id);
+    if (!is_drawn(node)) continue;
+    text += fmt::format("  n{} [label={}{}];\n", id.value,
+                        dot_quoted(fmt::format("{}\n{}", node.op->name, node.path())),
+                        node.is_source() ? ", shape=ellipse" : "");
+  }
+  for (const NodeId id : graph.order()) {
+    const graph::Node& node = graph.node(id);
+    if (!is_drawn(node)) continue;
+    for (const ValueId input : node.inputs) {
+      const graph::Value* value = graph.find_value(input);
+      const graph::Node* producer = value ? graph.find(value->producer) : nullptr;
+      if (producer && is_drawn(*producer))
+        text += fmt::format("  n{} -> n{} [label={}, fontsize=8];\n", producer->id.value, id.value,
+                            dot_quoted(to_string(value->type.shape)));
+    }
+  }
+  return text + "}\n";
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,90 @@
+// orrery-cli: the engine without a window. Exit 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+#include <fmt/format.h>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "app/cli/output.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+std::string known_verbs() {
+  std::string names;
+  for (const Verb& verb : verbs()) names += (names.empty() ? "" : ", ") + std::string(verb.name);
+  return names;
+}
+
+bool is_known(std::string_view name) {
+  for (const Verb& verb : verbs())
+    if (verb.name == name) return true;
+  return false;
+}
+
+/// The exit code of a verb's outcome, its error told.
+int finish(const Result<int>& outcome) {
+  if (!outcome.ok()) {
+    if (outcome.error().code == ErrorCode::cancelled) return kExitInterrupted;
+    print_error(outcome.error());
+    return kExitFailed;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    print_error({ErrorCode::io, "The output could not be written", "stdout", "Check where it goes to"});
+    return kExitFailed;
+  }
+  return *outcome;
+}
+
+int run(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, told at the end
+  Interrupts interrupts;
+  Context context{false, false, interrupts};
+  CLI::App app("Orrery's engine on the command line", "orrery-cli");
+  app.set_version_flag("--version", std::string("orrery-cli ") + ORRERY_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(38);
+  app.footer(
+      "Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 130 interrupted.\n"
+      "\"orrery-cli VERB --help\" says all about one verb.");
+  Runner chosen;
+  for (const Verb& verb : verbs()) {
+    CLI::App* sub = app.add_subcommand(std::string(verb.name), std::string(verb.doc));
+    sub->final_callback([&chosen, runner = verb.prepare(*sub, context)] { chosen = runner; });
+  }
+  if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
+    print_usage_error(
+        fmt::format("There is no verb \"{}\" (orrery-cli): Use one of {}", argv[1], known_verbs()));
+    return kExitUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    const std::string verb = argc > 1 ? std::string(argv[1]) + " " : "";
+    print_usage_error(fmt::format("{} (command line): See orrery-cli {}--help{}", error.what(),
+                                  is_known(argc > 1 ? argv[1] : "") ? verb : "",
+                                  argc > 1 ? "" : "; verbs: " + known_verbs()));
+    return kExitUsage;
+  }
+  return finish(chosen());
+}
+
+}  // namespace
+}  // namespace orrery::cli
+
+int main(int argc, char** argv) {
+  try {
+    return orrery::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: The memory is not enough (orrery-cli): Close other programs or use a smaller model\n",
+               stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: Something went wrong inside (%s): Please report it\n", error.what());
+  }
+  return orrery::cli::kExitFailed;
+}

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "app/cli/common_options.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+Json to_json(const api::PlanReport& plan) {
+  Json steps = Json::array();
+  for (const api::PlanStep& step : plan.steps) {
+    Json refused = Json::array();
+    for (const auto& refusal : step.refused)
+      refused.push_back({{"kernel", refusal.kernel}, {"reason", refusal.reason}});
+    steps.push_back({{"node", step.path},
+                     {"op", step.op},
+                     {"device", step.device},
+                     {"kernel", step.kernel},
+                     {"refused", std::move(refused)},
+                     {"flops", step.flops},
+                     {"bytes", step.bytes}});
+  }
+  return {{"steps", std::move(steps)}, {"arena_bytes", plan.arena_bytes}};
+}
+
+void print_table(const api::PlanReport& plan) {
+  for (const api::PlanStep& step : plan.steps) {
+    print(fmt::format("{:<44} {:<20} {:<6} {}\n", step.path, step.op, step.device, step.kernel));
+    for (const auto& refusal : step.refused)
+      print(fmt::format("    not {}: {}\n", refusal.kernel, refusal.reason));
+  }
+  print(fmt::format("{} steps, {} of buffers, compiled in {:.1f} ms\n", plan.steps.size(),
+                    readable_bytes(plan.arena_bytes), plan.compile_ms));
+}
+
+}  // namespace
+
+Runner prepare_plan(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<api::OpenOptions>();
+  const auto phase = std::make_shared<std::string>("decode");
+  add_model_options(app, *options);
+  add_phase_option(app, *phase);
+  add_output_options(app, context);
+  return [options, phase, &context]() -> Result<int> {
+    ORRERY_ASSIGN(const auto session, open_session(context, *options));
+    ORRERY_ASSIGN(const api::PlanReport plan, session->plan(phase_of(*phase)));
+    if (context.json) {
+      print_json(to_json(plan));
+    } else {
+      print_table(plan);
+    }
+    return kExitDone;
+  };
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,52 @@
+#include "app/cli/common_options.h"
+#include "app/cli/input.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  std::string model, template_file, messages, bos, eos;
+  bool no_prompt = false;
+};
+
+Result<std::string> render(const Options& options, const api::TextTools* tools) {
+  ORRERY_ASSIGN(const std::vector<api::Message> messages, read_messages(options.messages));
+  if (options.template_file.empty()) return tools->render(messages, !options.no_prompt);
+  ORRERY_ASSIGN(const std::string source, read_file(options.template_file));
+  return api::render_template(source, messages, !options.no_prompt, options.bos, options.eos);
+}
+
+}  // namespace
+
+Runner prepare_render(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<Options>();
+  CLI::Option* model = add_model_name(app, options->model, false);
+  CLI::Option* source =
+      app.add_option("--template", options->template_file, "a Jinja chat template, FILE.jinja");
+  app.add_option("--messages", options->messages, "a JSON array of {role, content}, F.json")->required();
+  app.add_option("--bos", options->bos, "bos_token of the template")->needs(source);
+  app.add_option("--eos", options->eos, "eos_token of the template")->needs(source);
+  app.add_flag("--no-generation-prompt", options->no_prompt, "leave out what asks the model for its reply");
+  add_output_options(app, context);
+  app.parse_complete_callback([model, source] {
+    if (model->empty() && source->empty()) throw CLI::RequiredError("MODEL or --template");
+  });
+  return [options, &context]() -> Result<int> {
+    std::shared_ptr<api::TextTools> tools;
+    if (!options->model.empty()) {
+      ORRERY_ASSIGN(tools, api::TextTools::open(options->model));
+    }
+    ORRERY_ASSIGN(const std::string text, render(*options, tools.get()));
+    if (context.json) {
+      // The template itself writes BOS; nothing is added around it.
+      const std::vector<int32_t> ids = tools ? tools->encode(text, false) : std::vector<int32_t>();
+      print_json({{"text", text}, {"ids", ids}});
+    } else {
+      print(text);
+    }
+    return kExitDone;
+  };
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,27 @@
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"list", "models found in the library folders", prepare_list},
+    {"info", "what a file holds, and the memory it will need", prepare_info},
+    {"graph", "the graph, before or after the passes", prepare_graph},
+    {"plan", "compiled steps: chosen kernels, and why faster ones were refused", prepare_plan},
+    {"tokenize", "the bytes of stdin to token ids, or back", prepare_tokenize},
+    {"render", "a conversation through a chat template, as the model would get it", prepare_render},
+    {"chat", "one reply, or a conversation when no prompt is given", prepare_chat},
+    {"score", "how likely a text is", prepare_score},
+    {"classify", "labels and their probabilities; metrics where labels are given", prepare_classify},
+    {"embed", "sentence vectors", prepare_embed},
+    {"bench", "tokens per second of prefill, decode and encoding, warm-up left out", prepare_bench},
+    {"profile", "time of every node in both phases; a trace for Perfetto", prepare_profile},
+    {"first-light", "a first look: chat in a terminal; otherwise one question and one classification",
+     prepare_first_light},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+}  // namespace orrery::cli
