@@ -37,4 +37,14 @@ size_t dot_workspace(const Linear::Problem& problem, int threads);
 void run_dot_avx512(const Linear::Args& args, const Launch& launch);
 void run_dot_avx2(const Linear::Args& args, const Launch& launch);
 
+// linear_onednn.cpp
+std::string supports_onednn_f32(const Linear::Problem& problem);
+std::string supports_onednn_bf16(const Linear::Problem& problem);
+size_t onednn_f32_workspace(const Linear::Problem& problem, int threads);
+size_t onednn_bf16_workspace(const Linear::Problem& problem, int threads);
+const WeightPacking* onednn_f32_packing(const Linear::Problem& problem);
+const WeightPacking* onednn_bf16_packing(const Linear::Problem& problem);
+void run_onednn_f32(const Linear::Args& args, const Launch& launch);
+void run_onednn_bf16(const Linear::Args& args, const Launch& launch);
+
 }  // namespace orrery::kernels

@@ -1,0 +1,260 @@
+// Rows cpu.onednn.f32 and cpu.onednn.bf16: dense weights packed into oneDNN's blocked form.
+//   packed weight, rows padded to 64 with zeros, cols % 16 == 0 (bf16: 32):
+//     f32 [rows / 64][cols / 16][16][64]        bf16 [rows / 64][cols / 32][16][64][2]
+//   Threads own whole panels of 64 rows; tiles of up to 64 tokens x 1 or 2 panels (few tokens: up to 16, so
+//   that a call into the library carries enough work) are multiplied into thread-local scratch and finished
+//   into dst. bf16: all threads first round src to bf16 in the workspace. f32: arithmetic is float32; f16 and
+//   bf16 weights are packed as f32 exactly. workspace: src as the element type when it must be converted or
+//   made dense, then per thread: two tiles, oneDNN's scratch traffic: packed weights once per 64 tokens (from
+//   L2), src once per panel
+#include "kernels/cpu/linear_onednn.h"
+
+#include "kernels/cpu/linear_share.h"
+#include "kernels/half.h"
+
+namespace orrery::kernels {
+namespace {
+
+using onednn::Element;
+
+constexpr int64_t kFewTokens = 8;
+constexpr size_t kTileBytes = 8192 * sizeof(float);  // 64 tokens x 128 rows or 8 x 1,024
+
+int64_t tile_rows(int64_t tokens) { return tokens <= kFewTokens ? 1024 : 128; }
+
+int64_t padded_rows(int64_t rows) {
+  return (rows + onednn::kPanelRows - 1) / onednn::kPanelRows * onednn::kPanelRows;
+}
+
+size_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2; }
+
+int64_t column_block(Element element) { return element == Element::f32 ? 16 : 32; }
+
+/// Where element (row, col) of a weight lies in the packed form, in elements.
+int64_t packed_index(Element element, int64_t row, int64_t col, int64_t cols) {
+  const int64_t panel = row / 64 * 64 * cols;
+  if (element == Element::f32) return panel + col * 64 + row % 64;
+  return panel + col / 2 * 128 + row % 64 * 2 + col % 2;
+}
+
+size_t packed_bytes(Element element, int64_t rows, int64_t cols) {
+  return static_cast<size_t>(padded_rows(rows) * cols) * element_bytes(element);
+}
+
+void pack_row(Element element, const float* values, int64_t row, int64_t cols, void* packed) {
+  for (int64_t k = 0; k < cols; ++k) {
+    const int64_t at = packed_index(element, row, k, cols);
+    if (element == Element::f32) {
+      static_cast<float*>(packed)[at] = values[k];
+    } else {
+      static_cast<uint16_t*>(packed)[at] = bf16_from_float(values[k]);
+    }
+  }
+}
+
+template <Element element>
+size_t packing_bytes(DType, int64_t rows, int64_t cols) {
+  return packed_bytes(element, rows, cols);
+}
+
+template <Element element>
+void pack(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed, ThreadTeam& team) {
+  const size_t stored_bytes = row_bytes(dtype, cols).value_or(0);
+  std::vector<float> all_values(static_cast<size_t>(cols * team.size()));
+  team.run([&](int thread) {
+    const ThreadTeam::Range mine = team.share(padded_rows(rows), thread, onednn::kPanelRows);
+    float* values = all_values.data() + cols * thread;
+    for (int64_t r = mine.begin; r < mine.end; ++r) {
+      if (r < rows) {
+        dequantise_row(dtype, static_cast<const std::byte*>(stored) + static_cast<size_t>(r) * stored_bytes,
+                       cols, values);
+      } else {
+        std::fill_n(values, cols, 0.0F);
+      }
+      pack_row(element, values, r, cols, packed);
+    }
+  });
+}
+
+constexpr WeightPacking kPackF32{"f32 blocked for oneDNN", packing_bytes<Element::f32>, pack<Element::f32>};
+constexpr WeightPacking kPackBf16{"bf16 blocked for oneDNN", packing_bytes<Element::bf16>,
+                                  pack<Element::bf16>};
+
+bool is_dense(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+
+std::string supports(Element element, const Linear::Problem& problem) {
+  if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
+  if (std::string reason = isa_refusal(Isa::avx512); !reason.empty()) return reason;
+  const bool bf16 = element == Element::bf16;
+  for (int s = 0; s < problem.segment_count; ++s) {
+    const DType dtype = problem.segments[s].weight;
+    if (!is_dense(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
+    if (bf16 && dtype == DType::f32) return "f32 weights keep float32 arithmetic";
+  }
+  if (bf16 && problem.accuracy == Linear::Accuracy::exact)
+    return "rounds to bf16; exact arithmetic was asked for";
+  if (problem.cols % column_block(element) != 0) {
+    return std::to_string(problem.cols) + " columns; the blocked form takes multiples of " +
+           std::to_string(column_block(element));
+  }
+  const int64_t tokens = std::min(problem.tokens, onednn::kTokens);
+  if (onednn::matmul({element, tokens, onednn::kPanelRows, problem.cols}) == nullptr) {
+    return "oneDNN has no fast matmul for this machine";
+  }
+  return "";
+}
+
+/// Where things lie in the workspace of one call.
+struct Scratch {
+  size_t source = 0;  // bytes of the converted src
+  size_t thread_bytes = 2 * kTileBytes + onednn::kScratchBytes;
+
+  Scratch(Element element, const Linear::Problem& problem, int64_t tokens) {
+    source = (static_cast<size_t>(tokens * problem.cols) * element_bytes(element) + 63) / 64 * 64;
+  }
+  std::byte* of_thread(std::byte* workspace, int thread) const {
+    return workspace + source + thread_bytes * static_cast<size_t>(thread);
+  }
+};
+
+size_t workspace(Element element, const Linear::Problem& problem, int threads) {
+  const Scratch scratch(element, problem, problem.tokens);
+  return scratch.source + scratch.thread_bytes * static_cast<size_t>(threads);
+}
+
+/// The same product by plain loops, for the day when the library fails in the middle of a run.
+void plain_tile(Element element, const onednn::Shape& shape, const void* src, const void* weight,
+                float* tile) {
+  const auto at = [element](const void* p, int64_t i) {
+    return element == Element::f32 ? static_cast<const float*>(p)[i]
+                                   : float_from_bf16(static_cast<const uint16_t*>(p)[i]);
+  };
+  for (int64_t t = 0; t < shape.tokens; ++t) {
+    for (int64_t r = 0; r < shape.rows; ++r) {
+      float sum = 0.0F;
+      for (int64_t k = 0; k < shape.cols; ++k) {
+        sum += at(src, t * shape.cols + k) * at(weight, packed_index(element, r, k, shape.cols));
+      }
+      tile[t * shape.rows + r] = sum;
+    }
+  }
+}
+
+/// One call of Linear.
+class Run {
+ public:
+  Run(Element element, const Linear::Args& args, const Launch& launch)
+      : element_(element),
+        args_(args),
+        launch_(launch),
+        scratch_(element, args.problem, args.tokens),
+        converted_(element == Element::bf16 || args.src_stride != args.problem.cols) {}
+
+  void operator()() {
+    launch_.team->run([this](int thread) {
+      if (converted_) {
+        convert(thread);
+        launch_.team->barrier();
+      }
+      const onednn::OneThread one;
+      share(thread);
+    });
+  }
+
+ private:
+  void convert(int thread) {
+    const ThreadTeam::Range tokens = launch_.team->share(args_.tokens, thread);
+    const int64_t cols = args_.problem.cols;
+    for (int64_t t = tokens.begin; t < tokens.end; ++t) {
+      const float* src = args_.src + t * args_.src_stride;
+      if (element_ == Element::f32) {
+        std::copy_n(src, cols, reinterpret_cast<float*>(launch_.workspace) + t * cols);
+      } else {
+        table_.to_bf16(src, cols, reinterpret_cast<uint16_t*>(launch_.workspace) + t * cols);
+      }
+    }
+  }
+
+  const std::byte* source(int64_t token) const {
+    const auto* all = converted_ ? launch_.workspace : reinterpret_cast<const std::byte*>(args_.src);
+    return all + static_cast<size_t>(token * args_.problem.cols) * element_bytes(element_);
+  }
+
+  void share(int thread) {
+    std::byte* own = scratch_.of_thread(launch_.workspace, thread);
+    const int segments = is_gated(args_.problem.epilogue) ? 1 : args_.problem.segment_count;
+    const auto panels_of = [&](int s) {
+      return padded_rows(args_.problem.segments[s].rows) / onednn::kPanelRows;
+    };
+    int64_t panels = 0;
+    for (int s = 0; s < segments; ++s) panels += panels_of(s);
+    const ThreadTeam::Range mine = launch_.team->share(panels, thread);
+    int64_t first = 0;
+    for (int s = 0; s < segments; first += panels_of(s), ++s) {
+      const int64_t begin = std::max<int64_t>(mine.begin - first, 0) * onednn::kPanelRows;
+      const int64_t end = std::min(mine.end - first, panels_of(s)) * onednn::kPanelRows;
+      for (int64_t r = begin; r < end; r += tile_rows(args_.tokens)) {
+        rows(s, r, std::min(r + tile_rows(args_.tokens), end), own);
+      }
+    }
+  }
+
+  /// Padded rows [begin, end) of a segment, all tokens.
+  void rows(int segment, int64_t begin, int64_t end, std::byte* own) {
+    auto* tile = reinterpret_cast<float*>(own);
+    auto* up = reinterpret_cast<float*>(own + kTileBytes);
+    const int64_t count = std::min(end, args_.problem.segments[segment].rows) - begin;
+    for (int64_t t = 0; t < args_.tokens; t += onednn::kTokens) {
+      const onednn::Shape shape{element_, std::min(args_.tokens - t, onednn::kTokens), end - begin,
+                                args_.problem.cols};
+      LinearFinish finish = finish_of(args_, segment, begin, count);
+      float* dst = finish.dst + t * finish.dst_stride;
+      multiply(shape, segment, begin, t, tile, own + 2 * kTileBytes);
+      if (is_gated(args_.problem.epilogue)) {
+        multiply(shape, 1, begin, t, up, own + 2 * kTileBytes);
+        finish.up = up;
+        finish.up_stride = shape.rows;
+      }
+      finish.dst = tile;
+      finish.dst_stride = shape.rows;
+      finish.tokens = shape.tokens;
+      table_.finish(finish);
+      for (int64_t i = 0; i < shape.tokens; ++i) {
+        std::copy_n(tile + i * shape.rows, count, dst + i * args_.operands[segment].dst_stride);
+      }
+    }
+  }
+
+  void multiply(const onednn::Shape& shape, int segment, int64_t row, int64_t token, float* tile,
+                std::byte* scratch) {
+    const auto* weight = static_cast<const std::byte*>(args_.operands[segment].weight) +
+                         static_cast<size_t>(row * shape.cols) * element_bytes(element_);
+    const auto matmul = onednn::matmul(shape);
+    if (matmul != nullptr && onednn::run(*matmul, source(token), weight, tile, scratch)) return;
+    plain_tile(element_, shape, source(token), weight, tile);
+  }
+
+  Element element_;
+  const Linear::Args& args_;
+  const Launch& launch_;
+  Scratch scratch_;
+  bool converted_;
+  const LinearTable& table_ = avx512::kLinear;
+};
+
+}  // namespace
+
+std::string supports_onednn_f32(const Linear::Problem& p) { return supports(Element::f32, p); }
+std::string supports_onednn_bf16(const Linear::Problem& p) { return supports(Element::bf16, p); }
+size_t onednn_f32_workspace(const Linear::Problem& p, int threads) {
+  return workspace(Element::f32, p, threads);
+}
+size_t onednn_bf16_workspace(const Linear::Problem& p, int threads) {
+  return workspace(Element::bf16, p, threads);
+}
+const WeightPacking* onednn_f32_packing(const Linear::Problem&) { return &kPackF32; }
+const WeightPacking* onednn_bf16_packing(const Linear::Problem&) { return &kPackBf16; }
+void run_onednn_f32(const Linear::Args& a, const Launch& l) { Run(Element::f32, a, l)(); }
+void run_onednn_bf16(const Linear::Args& a, const Launch& l) { Run(Element::bf16, a, l)(); }
+
+}  // namespace orrery::kernels
