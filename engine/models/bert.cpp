@@ -176,6 +176,9 @@ Result<BuiltModel> build_bert(const io::ModelFile& file, const io::Adapter* adap
   GraphBuilder builder(file, adapter);
   ORRERY_ASSIGN(const int64_t labels, label_count(config, builder));
 
+  for (const auto name :
+       {graph::step_input::token_ids, graph::step_input::positions, graph::step_input::sequence_starts})
+    builder.input(name);
   ValueId stream = embed(builder, bert);
   for (int64_t layer = 0; layer < bert.layers && !builder.failed(); ++layer)
     stream = mlp(builder, bert, attention(builder, bert, stream, layer), layer);

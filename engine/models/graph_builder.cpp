@@ -47,26 +47,17 @@ ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
     return {};
   }
   if (const auto made = weights_.find(found->name); made != weights_.end()) return made->second;
-  const ValueId value = add_node(
-      {"weight",
-       scope_,
-       name,
-       {{"tensor", found->name}, {"dtype", std::string(name_of(found->dtype))}, {"shape", *found->shape}},
-       {},
-       {},
-       {}});
+  graph::Attributes attributes = {
+      {"tensor", found->name}, {"dtype", std::string(name_of(found->dtype))}, {"shape", *found->shape}};
+  if (found->adapted) attributes["transform"] = std::string("adapter");
+  const ValueId value = add_node({"weight", scope_, name, std::move(attributes), {}, {}, {}});
   return weights_[found->name] = value;
 }
 
 ValueId GraphBuilder::state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim) {
-  return add_node(
-      {"state",
-       scope_,
-       name,
-       {{"name", scope_ + "." + name}, {"layer", layer}, {"kv_heads", kv_heads}, {"head_dim", head_dim}},
-       {},
-       {},
-       {}});
+  graph::Attributes attributes = {
+      {"name", scope_ + "." + name}, {"layer", layer}, {"kv_heads", kv_heads}, {"head_dim", head_dim}};
+  return add_node({"state", scope_, name, std::move(attributes), {}, {}, {}});
 }
 
 ValueId GraphBuilder::add(const std::string& op, const std::string& name, std::vector<ValueId> inputs,
@@ -90,11 +81,12 @@ std::optional<GraphBuilder::Found> GraphBuilder::find(const std::string& tensor)
     base = found->second;
   if (adapter_) {
     for (const io::Tensor& whole : adapter_->whole)
-      if (whole.name == short_name) return Found{base ? base->name : whole.name, whole.dtype, &whole.shape};
+      if (whole.name == short_name)
+        return Found{base ? base->name : whole.name, whole.dtype, &whole.shape, true};
     for (const io::Adapter::LowRank& low_rank : adapter_->low_rank)
-      if (base && low_rank.target == short_name) return Found{base->name, DType::f32, &base->shape};
+      if (base && low_rank.target == short_name) return Found{base->name, DType::f32, &base->shape, true};
   }
-  return base ? std::optional(Found{base->name, base->dtype, &base->shape}) : std::nullopt;
+  return base ? std::optional(Found{base->name, base->dtype, &base->shape, false}) : std::nullopt;
 }
 
 void GraphBuilder::refuse(Error error) {

@@ -37,6 +37,7 @@ class GraphBuilder {
     std::string name;
     DType dtype = DType::f32;
     const std::vector<int64_t>* shape = nullptr;
+    bool adapted = false;
   };
   std::optional<Found> find(const std::string& tensor) const;
   bool has(const std::string& tensor) const { return find(tensor).has_value(); }

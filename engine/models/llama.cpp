@@ -138,6 +138,9 @@ Result<BuiltModel> build_llama(const io::ModelFile& file, const io::Adapter* ada
   const std::string head = gguf ? "output" : "lm_head";
   ORRERY_ASSIGN(const int64_t vocabulary, vocabulary_of(config, builder, table + ".weight"));
 
+  for (const auto name :
+       {graph::step_input::token_ids, graph::step_input::positions, graph::step_input::output_rows})
+    builder.input(name);
   builder.enter("embed");
   const ValueId embeddings =
       builder.weight("token_embedding.weight", table + ".weight", {vocabulary, sizes.width});

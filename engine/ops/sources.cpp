@@ -30,6 +30,7 @@ const AttributeSpec kWeightAttributes[] = {
     {"tensor", "Name of the tensor in the model file", {}, AttributeType::text},
     {"dtype", "How it is stored, as the field writes it: f32, bf16, Q4_K", {}, AttributeType::text},
     {"shape", "Its sizes, outermost first", {}, AttributeType::list},
+    {"transform", "What is done to it before it is used; empty: nothing", Attribute(std::string())},
 };
 
 Types infer_weight(const NodeView& view) {

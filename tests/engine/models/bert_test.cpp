@@ -93,6 +93,12 @@ TEST(Bert, AnAdapterChangesTheTypesOfWhatItMerges) {
   ASSERT_EQ(refusal(file, &adapter), "");
   EXPECT_EQ(type_at(build(file, nullptr)->graph, "layers.0.attention.q_proj.weight"), "bf16[64, 64]");
   EXPECT_EQ(type_at(build(file, &adapter)->graph, "layers.0.attention.q_proj.weight"), "f32[64, 64]");
+  EXPECT_EQ(
+      node_at(build(file, &adapter)->graph, "layers.0.attention.q_proj.weight").attributes.at("transform"),
+      Attribute(std::string("adapter")));
+  EXPECT_EQ(
+      node_at(build(file, &adapter)->graph, "layers.1.attention.q_proj.weight").attributes.at("transform"),
+      Attribute(std::string()));
   adapter.low_rank[0].target = "encoder.layer.9.attention.self.query.weight";
   EXPECT_THAT(refusal(file, &adapter), HasSubstr("encoder.layer.9.attention.self.query.weight"));
 }
