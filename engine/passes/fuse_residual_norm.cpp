@@ -20,21 +20,13 @@ const graph::Node* residual_add(const graph::Graph& graph, const graph::Node& no
   return stored ? add : nullptr;
 }
 
-/// "add_" and the norm's path below the scope: "add_mlp_norm".
-std::string name_below(const std::string& scope, const graph::Node& norm) {
-  std::string path = norm.path();
-  if (!scope.empty()) path.erase(0, scope.size() + 1);
-  std::replace(path.begin(), path.end(), '.', '_');
-  return "add_" + path;
-}
-
 Result<void> fuse(graph::Graph& graph, NodeId add_id, NodeId norm_id) {
   const graph::Node& norm = graph.node(norm_id);
   const std::array origins = {add_id, norm_id};
   graph::Graph::NewNode fused;
   fused.op = "add_" + std::string(norm.op->name);
-  fused.scope = common_scope(graph, origins);
-  fused.name = free_name(graph, fused.scope, name_below(fused.scope, norm));
+  fused.scope = norm.scope;  // not the common one: that of two layers is no place in the drawing
+  fused.name = free_name(graph, fused.scope, "add_" + norm.name);
   fused.attributes = norm.attributes;
   fused.inputs = graph.node(add_id).inputs;
   fused.inputs.insert(fused.inputs.end(), norm.inputs.begin() + 1, norm.inputs.end());

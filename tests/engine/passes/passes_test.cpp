@@ -360,7 +360,8 @@ TEST(RealModels, SmolLM2) {
                                                                    {"sample", 1}}));
   expect_sound_origins(*outcome.graph);
   EXPECT_EQ(outcome.graph->node(outcome.graph->find_path("layers.3.attention.qkv")).origins.size(), 3U);
-  EXPECT_TRUE(outcome.graph->find_path("layers.3.add_mlp_norm").valid());
+  EXPECT_TRUE(outcome.graph->find_path("layers.3.mlp.add_norm").valid());
+  EXPECT_TRUE(outcome.graph->find_path("layers.4.attention.add_norm").valid());  // the residual of layer 3
 }
 
 TEST(RealModels, MiniLMWithItsClassifier) {
