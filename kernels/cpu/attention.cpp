@@ -233,7 +233,8 @@ void run_chunks(const Attention::Args& args, const Launch& launch, int64_t items
     ItemCursor merge(args);
     for (int64_t first = 0; first < items; first += round) {
       const int64_t count = std::min(round, items - first);
-      for (int64_t i = thread; i < count; i += threads) {
+      const ThreadTeam::Range share = launch.team->share(count, thread);
+      for (int64_t i = share.begin; i < share.end; ++i) {
         const Item item = compute.at(first + i);
         const Chunks chunks(item.unit);
         if (chunks.count() == 0) {

@@ -99,11 +99,10 @@ void multiply(Product p, int64_t rows, int64_t columns) {
 struct TileRows {
   const std::byte* key[kTileKeys];
   const std::byte* value[kTileKeys];
-  int64_t count;
+  int64_t begin, count;
 };
 
-void find_rows(const KeySource& keys, int64_t begin, int64_t end, TileRows& rows) {
-  rows.count = end - begin;
+void locate(const KeySource& keys, int64_t begin, TileRows& rows) {
   if (keys.pages == nullptr) {
     for (int64_t i = 0; i < rows.count; ++i) {
       rows.key[i] = keys.key + static_cast<size_t>(begin + i) * keys.key_stride;
@@ -122,6 +121,14 @@ void find_rows(const KeySource& keys, int64_t begin, int64_t end, TileRows& rows
   }
 }
 
+/// Pointers of the keys [begin, end); behind them, up to a whole vector, the last key again.
+void find_rows(const KeySource& keys, int64_t begin, int64_t end, TileRows& rows) {
+  rows.begin = begin;
+  rows.count = end - begin;
+  locate(keys, begin, rows);
+  for (int64_t i = rows.count; i % kLanes != 0; ++i) rows.key[i] = rows.key[rows.count - 1];
+}
+
 template <HalfFormat kFormat>
 ORRERY_INLINE Vec load_elements(const std::byte* row, int64_t offset, int64_t n) {
   if constexpr (kFormat == HalfFormat::f32) {
@@ -134,44 +141,66 @@ ORRERY_INLINE Vec load_elements(const std::byte* row, int64_t offset, int64_t n)
   }
 }
 
-/// key[d][i] = row i's element d; columns behind the last row, up to a whole vector, are zero.
+/// Asks for a row's lines, into L2: L1 has no room beside the tiles. Inlined, or g++ drops the call as one
+/// without effect.
 template <HalfFormat kFormat>
-void load_keys(const TileRows& rows, int64_t dim, float* key) {
+ORRERY_INLINE void prefetch(const std::byte* row, int64_t dim) {
+  const int64_t bytes = dim * (kFormat == HalfFormat::f32 ? 4 : 2);
+  for (int64_t b = 0; b < bytes; b += 64) _mm_prefetch(reinterpret_cast<const char*>(row + b), _MM_HINT_T1);
+}
+
+/// key[d][i] = row i's element d, and the next tile's keys are asked for meanwhile. Columns behind the last
+/// row repeat it; no row sees them.
+template <HalfFormat kFormat>
+void load_keys(const TileRows& rows, const TileRows& next, int64_t dim, float* key) {
   for (int64_t first = 0; first < rows.count; first += kLanes) {
-    const int64_t n = rows.count - first < kLanes ? rows.count - first : kLanes;
-    for (int64_t d = 0; d < dim; d += kLanes) {
-      Vec block[kLanes];
-      for (int64_t i = 0; i < n; ++i) block[i] = load_elements<kFormat>(rows.key[first + i], d, dim - d);
-      for (int64_t i = n; i < kLanes; ++i) block[i] = set1(0.0F);
+    const std::byte* const* row = rows.key + first;
+    for (int64_t i = first; i < first + kLanes && i < next.count; ++i) prefetch<kFormat>(next.key[i], dim);
+    Vec block[kLanes];
+    int64_t d = 0;
+    for (; d + kLanes <= dim; d += kLanes) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) block[i] = load_elements<kFormat>(row[i], d, kLanes);
       transpose(block);
-      for (int64_t i = 0; i < kLanes && d + i < dim; ++i) store(key + (d + i) * kTileKeys + first, block[i]);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) store(key + (d + i) * kTileKeys + first, block[i]);
     }
+    if (d == dim) continue;
+    for (int i = 0; i < kLanes; ++i) block[i] = load_elements<kFormat>(row[i], d, dim - d);
+    transpose(block);
+    for (int i = 0; i < dim - d; ++i) store(key + (d + i) * kTileKeys + first, block[i]);
   }
 }
 
 /// value[i][d], zero behind head_dim.
 template <HalfFormat kFormat>
-void load_values(const TileRows& rows, int64_t dim, int64_t padded, float* value) {
+void load_values(const TileRows& rows, const TileRows& next, int64_t dim, int64_t padded, float* value) {
   for (int64_t i = 0; i < rows.count; ++i) {
+    if (i < next.count) prefetch<kFormat>(next.value[i], dim);
     float* dst = value + i * padded;
-    for (int64_t d = 0; d < padded; d += kLanes) {
+    int64_t d = 0;
+    for (; d + kLanes <= dim; d += kLanes) store(dst + d, load_elements<kFormat>(rows.value[i], d, kLanes));
+    for (; d < padded; d += kLanes) {
       store(dst + d, d < dim ? load_elements<kFormat>(rows.value[i], d, dim - d) : set1(0.0F));
     }
   }
 }
 
-void load_tile(const KeySource& keys, const TileRows& rows, int64_t dim, float* key, float* value) {
-  const int64_t padded = padded_dim(dim);
-  switch (keys.format) {
+template <HalfFormat kFormat>
+void load_rows(const TileRows& rows, const TileRows& next, int64_t dim, float* key, float* value) {
+  load_keys<kFormat>(rows, next, dim, key);
+  load_values<kFormat>(rows, next, dim, padded_dim(dim), value);
+}
+
+void load_tile(HalfFormat format, const TileRows& rows, const TileRows& next, int64_t dim, float* key,
+               float* value) {
+  switch (format) {
     case HalfFormat::f32:
-      load_keys<HalfFormat::f32>(rows, dim, key);
-      return load_values<HalfFormat::f32>(rows, dim, padded, value);
+      return load_rows<HalfFormat::f32>(rows, next, dim, key, value);
     case HalfFormat::f16:
-      load_keys<HalfFormat::f16>(rows, dim, key);
-      return load_values<HalfFormat::f16>(rows, dim, padded, value);
+      return load_rows<HalfFormat::f16>(rows, next, dim, key, value);
     case HalfFormat::bf16:
-      load_keys<HalfFormat::bf16>(rows, dim, key);
-      return load_values<HalfFormat::bf16>(rows, dim, padded, value);
+      return load_rows<HalfFormat::bf16>(rows, next, dim, key, value);
   }
 }
 
@@ -248,7 +277,7 @@ void weigh(const AttentionUnit& unit, Span seen, int vectors, float* scores, int
   state.sum[r] += sum(added);
 }
 
-void tile(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
+void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next, float* scratch,
           const AttentionState& state) {
   const int64_t dim = unit.head_dim;
   const int64_t padded = padded_dim(dim);
@@ -256,16 +285,23 @@ void tile(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
   float* key = query + kUnitRows * padded;
   float* value = key + kTileKeys * padded;
   float* scores = value + kTileKeys * padded;
-  TileRows rows;
-  find_rows(unit.keys, begin, end, rows);
-  load_tile(unit.keys, rows, dim, key, value);
+  load_tile(unit.keys.format, rows, next, dim, key, value);
 
   const int vectors = static_cast<int>((rows.count + kLanes - 1) / kLanes);
   multiply({query, key, scores, dim, kTileKeys, kTileKeys, dim, false}, unit.rows, vectors * kLanes);
   for (int64_t r = 0; r < unit.rows; ++r) {
-    weigh(unit, visible(unit, r, begin, end), vectors, scores + r * kTileKeys, r, state);
+    weigh(unit, visible(unit, r, rows.begin, rows.begin + rows.count), vectors, scores + r * kTileKeys, r,
+          state);
   }
   multiply({scores, value, state.total, kTileKeys, padded, padded, rows.count, true}, unit.rows, padded);
+}
+
+int64_t nearer(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/// Behind the last key that any row of the unit sees.
+int64_t visible_end(const AttentionUnit& unit) {
+  if (!unit.causal) return unit.length;
+  return nearer(unit.length, unit.first_position + (unit.first_row + unit.rows - 1) / unit.group + 1);
 }
 
 void chunk(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
@@ -277,8 +313,17 @@ void chunk(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch
   }
   __builtin_memset(state.total, 0,
                    static_cast<size_t>(unit.rows * padded_dim(unit.head_dim)) * sizeof(float));
-  for (int64_t first = begin / kTileKeys * kTileKeys; first < end; first += kTileKeys) {
-    tile(unit, first, first + kTileKeys < end ? first + kTileKeys : end, scratch, state);
+  // While a tile is computed, the next one, which may be the next chunk's first, is on its way from memory.
+  const int64_t last = visible_end(unit);
+  TileRows tiles[2];
+  int64_t first = begin / kTileKeys * kTileKeys;
+  find_rows(unit.keys, first, nearer(first + kTileKeys, end), tiles[0]);
+  for (int64_t i = 0; first < end; first += kTileKeys, ++i) {
+    const int64_t next = first + kTileKeys;
+    TileRows& coming = tiles[(i + 1) % 2];
+    coming.count = 0;
+    if (next < last) find_rows(unit.keys, next, nearer(next + kTileKeys, next < end ? end : last), coming);
+    tile(unit, tiles[i % 2], coming, scratch, state);
   }
 }
 
