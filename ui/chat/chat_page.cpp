@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QPaintEvent>
 #include <QPainter>
 #include <QStackedWidget>
 #include <QVBoxLayout>

@@ -2,6 +2,7 @@
 
 #include <QFileDialog>
 #include <QGridLayout>
+#include <QPaintEvent>
 #include <QPainter>
 #include <QSaveFile>
 

@@ -17,7 +17,7 @@ struct StateLook {
 };
 
 StateLook lookOf(const QString& state) {
-  if (state == "loaded" || state == "loading") return {Token::accent, u"dotc"};
+  if (state == "loaded") return {Token::accent, u"dotc"};
   if (state == "fits") return {Token::ok, u"check"};
   if (state == "tight") return {Token::warn, u"warn"};
   return {Token::error, u"error"};

@@ -1,6 +1,7 @@
 #include "ui/library/library_model.h"
 
 #include <QFileInfo>
+#include <algorithm>
 
 #include "ui/theme/format.h"
 
@@ -42,24 +43,17 @@ void LibraryModel::merge() {
   endResetModel();
 }
 
-void LibraryModel::setLoaded(const QString& path, const QString& name) {
-  loadedPath_ = path;
-  loadedName_ = name;
-  loadingPath_.clear();
-  if (!rows_.empty()) emit dataChanged(index(0), index(rowCount() - 1));
-}
-
-void LibraryModel::setLoading(const QString& path) {
-  loadingPath_ = path;
+void LibraryModel::setLoaded(const QString& model, const QString& adapter) {
+  loaded_ = model;
+  loadedAdapter_ = adapter;
   if (!rows_.empty()) emit dataChanged(index(0), index(rowCount() - 1));
 }
 
 int LibraryModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }
 
 QString LibraryModel::stateOf(const api::LibraryEntry& entry) const {
-  const QString path = text(entry.path), name = text(entry.name);
-  if (!loadingPath_.isEmpty() && (loadingPath_ == path || loadingPath_ == name)) return "loading";
-  if (!loadedPath_.isEmpty() && (loadedPath_ == path || loadedPath_ == name)) return "loaded";
+  const bool byPath = text(entry.path) == loaded_ && text(entry.adapter) == loadedAdapter_;
+  if (!loaded_.isEmpty() && (byPath || text(entry.name) == loaded_)) return "loaded";
   if (memory_ == 0 || entry.bytes == 0) return {};
   const double share = static_cast<double>(entry.bytes) / static_cast<double>(memory_);
   return share < kFits ? "fits" : share < kTight ? "tight" : "too large";
@@ -88,10 +82,10 @@ QVariant LibraryModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-QModelIndex LibraryModel::find(const QString& path) const {
+QModelIndex LibraryModel::find(const QString& pathOrName) const {
   for (int row = 0; row < rowCount(); ++row) {
     const api::LibraryEntry& entry = rows_[static_cast<size_t>(row)];
-    if (text(entry.path) == path || text(entry.name) == path) return index(row);
+    if (text(entry.path) == pathOrName || text(entry.name) == pathOrName) return index(row);
   }
   return {};
 }

@@ -16,7 +16,7 @@ class LibraryModel : public QAbstractListModel {
     detailRole,   // "GGUF  Q4_1  98 MB"
     pathRole,     // what to open: a path or a library name
     adapterRole,  // PEFT folder; empty: none
-    stateRole,    // "loaded", "loading", "fits", "tight", "too large"; empty: not known
+    stateRole,    // "loaded", "fits", "tight", "too large"; empty: not known
     missingRole,  // bool: a recent file that is no longer there
   };
 
@@ -24,14 +24,14 @@ class LibraryModel : public QAbstractListModel {
 
   void setModels(Library models);
   void setRecent(const QStringList& paths);
-  void setLoaded(const QString& path, const QString& name);
-  void setLoading(const QString& path);
+  /// As the session was opened: a path or a library name, and its adapter.
+  void setLoaded(const QString& model, const QString& adapter);
   /// Memory that the machine has, bytes; 0: not known.
   void setMemory(quint64 bytes) { memory_ = bytes; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QModelIndex find(const QString& path) const;
+  QModelIndex find(const QString& pathOrName) const;
 
  private:
   void merge();
@@ -39,7 +39,7 @@ class LibraryModel : public QAbstractListModel {
 
   Library found_, rows_;
   QStringList recent_;
-  QString loadedPath_, loadedName_, loadingPath_;
+  QString loaded_, loadedAdapter_;
   quint64 memory_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "ui/library/library_page.h"
 
+#include <QPaintEvent>
 #include <QPainter>
 #include <QVBoxLayout>
 
@@ -34,7 +35,7 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
   connect(session_, &SessionController::libraryScanned, model_, &LibraryModel::setModels);
   connect(session_, &SessionController::opened, this, [this] {
     const SessionPtr loaded = session_->session();
-    model_->setLoaded(QString::fromStdString(loaded->options().model), QString::fromStdString(loaded->info().name));
+    model_->setLoaded(QString::fromStdString(loaded->options().model), QString::fromStdString(loaded->options().adapter));
   });
 }
 

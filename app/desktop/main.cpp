@@ -1,0 +1,114 @@
+// The desktop program: reads the command line, hands the engine's functions to the window, shows it.
+#include <QApplication>
+#include <QCommandLineParser>
+#include <cstdio>
+
+#include "engine/api/session.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/picture_run.h"
+
+namespace {
+
+using namespace orrery;
+
+constexpr int kWrongUsage = 2;
+constexpr const char* kDefaultModel = "smollm2";
+
+struct Arguments {
+  QString model = kDefaultModel, recipe;
+  ui::WindowOptions window;
+  std::optional<ui::PictureOptions> picture;
+};
+
+int wrongUsage(const QString& text) {
+  std::fprintf(stderr, "error: %s\n", qPrintable(text));
+  return kWrongUsage;
+}
+
+/// Empty when the arguments are right, else what is wrong with them.
+QString read(QCommandLineParser& parser, Arguments& arguments) {
+  if (parser.positionalArguments().size() > 1) return "Two models were named: name one; the window opens others from its library";
+  if (!parser.positionalArguments().isEmpty()) arguments.model = parser.positionalArguments().first();
+  arguments.recipe = parser.value("recipe");
+  if (parser.isSet("device")) arguments.window.open.device = parser.value("device").toStdString();
+  if (parser.isSet("threads")) arguments.window.open.threads = parser.value("threads").toInt();
+  if (parser.isSet("context")) arguments.window.open.context = parser.value("context").toLongLong();
+  arguments.window.configFolder = parser.value("config");
+  if (const QString theme = parser.value("theme"); !theme.isEmpty()) {
+    if (theme != "dark" && theme != "light") return "There is no theme \"" + theme + "\": use dark or light";
+    arguments.window.theme = theme == "dark" ? ui::ThemeChoice::dark : ui::ThemeChoice::light;
+  }
+  const QString page = parser.isSet("page") ? parser.value("page") : "chat";
+  if (page == "compare" || page == "lab") return "The page \"" + page + "\" is not available yet: use graph, chat or classify";
+  if (page != "graph" && page != "chat" && page != "classify") return "There is no page \"" + page + "\": use graph, chat or classify";
+  if (!parser.isSet("screenshot")) {
+    for (const char* option : {"after", "say", "page"})
+      if (parser.isSet(option)) return QString("--%1 belongs to --screenshot FILE.png: name the picture too").arg(option);
+    return {};
+  }
+  ui::PictureOptions picture;
+  picture.file = parser.value("screenshot");
+  picture.say = parser.value("say");
+  picture.page = page;
+  bool number = true;
+  if (parser.isSet("after")) picture.after = parser.value("after").toDouble(&number);
+  if (!number || picture.after < 0 || picture.after > 3600) return "--after takes seconds, 0 to 3600: --after 5";
+  arguments.picture = picture;
+  return {};
+}
+
+void addOptions(QCommandLineParser& parser) {
+  parser.setApplicationDescription("Shows a neural network as the graph that runs, and runs it.");
+  parser.addHelpOption();
+  parser.addVersionOption();
+  parser.addPositionalArgument("MODEL", "A .gguf or .safetensors file, a Hugging Face folder, or a name from the library (default smollm2).", "[MODEL]");
+  parser.addOption({"recipe", "Apply the edits of this recipe.", "FILE.json"});
+  parser.addOption({"device", "cpu or cuda:N.", "DEVICE"});
+  parser.addOption({"threads", "Threads of the CPU (default: all).", "N"});
+  parser.addOption({"context", "Tokens of context (default: the model's own, at most 8192).", "N"});
+  parser.addOption({"theme", "dark or light (default: as remembered, else as the desktop).", "THEME"});
+  parser.addOption({"config", "Folder of the window's settings.", "DIR"});
+  parser.addOption({"screenshot", "Do the work, save a picture of the window, quit.", "FILE.png"});
+  parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});
+  parser.addOption({"say", "Text to type into the page and send.", "TEXT"});
+  parser.addOption({"page", "graph, chat or classify (default chat).", "PAGE"});
+}
+
+ui::Services services() {
+  ui::Services services;
+  services.open = api::Session::open;
+  services.listModels = api::list_models;
+  services.canBypass = edit::can_bypass;
+  services.writeRecipe = edit::write_recipe;
+  services.cudaRefusal = "This build has no CUDA module: models run on the CPU";
+  return services;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QApplication application(argc, argv);
+  QApplication::setApplicationName("orrery");
+  QApplication::setApplicationVersion("0.1.0");
+  QCommandLineParser parser;
+  addOptions(parser);
+  if (!parser.parse(QApplication::arguments())) return wrongUsage(parser.errorText() + ": see --help");
+  if (parser.isSet("help")) parser.showHelp(0);
+  if (parser.isSet("version")) parser.showVersion();
+  Arguments arguments;
+  if (const QString problem = read(parser, arguments); !problem.isEmpty()) return wrongUsage(problem);
+  arguments.window.systemMode = ui::Theme::systemMode();
+  ui::MainWindow window(services(), arguments.window);
+  std::optional<ui::PictureRun> picture;
+  if (arguments.picture) {
+    window.resize(1600, 1000);
+    picture.emplace(&window, *arguments.picture);
+    QObject::connect(&*picture, &ui::PictureRun::finished, &application, [](const QString& error) {
+      if (!error.isEmpty()) std::fprintf(stderr, "error: %s\n", qPrintable(error));
+      QApplication::exit(error.isEmpty() ? 0 : 1);
+    });
+  }
+  window.show();
+  window.openModel(arguments.model, {}, arguments.recipe);
+  return QApplication::exec();
+}

@@ -1,0 +1,242 @@
+#include "ui/classify/classify_page.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QPaintEvent>
+#include <QPainter>
+#include <QSaveFile>
+#include <QVBoxLayout>
+
+namespace orrery::ui {
+namespace {
+
+constexpr const char* kClassifier = "sentiment";
+constexpr int kDetailsWidth = 200;
+
+}  // namespace
+
+ClassifyPage::ClassifyPage(const Theme& theme, SessionController* session, QWidget* parent)
+    : QWidget(parent),
+      theme_(theme),
+      session_(session),
+      model_(new ClassifyModel(this)),
+      delegate_(new ScoreDelegate(theme, this)),
+      banner_(new Banner(theme, this)),
+      progress_(new ProgressStrip(theme, this)),
+      modelButton_(new DropButton(theme, this)),
+      csvButton_(new Button(theme, "Open CSV", Button::Kind::plain, this)),
+      run_(new Button(theme, "Classify", Button::Kind::primary, this)),
+      field_(new SearchField(theme, {}, "Type a text", {}, this)),
+      csv_(new CsvBar(theme, this)),
+      table_(new QTableView(this)),
+      details_(new ClassifyDetails(theme, model_, this)),
+      corner_(new QWidget(this)) {
+  setupTable();
+  setupLayout();
+  setupCorner();
+  setupSession();
+  takeModel();
+}
+
+void ClassifyPage::setupBar(QHBoxLayout* bar) {
+  bar->setSpacing(8);
+  modelButton_->setIconName("layers");
+  modelButton_->menu()->addAction("Load the classifier", this, &ClassifyPage::prepare);
+  modelButton_->menu()->addAction("Show its graph", this, &ClassifyPage::graphAsked);
+  csvButton_->setIconName("open");
+  csvButton_->setToolTip("A CSV or TSV file with one text a row");
+  bar->addWidget(modelButton_);
+  bar->addWidget(csvButton_);
+  bar->addWidget(field_, 1);
+  bar->addWidget(run_);
+  connect(csvButton_, &QAbstractButton::clicked, this, &ClassifyPage::askCsv);
+  connect(run_, &QAbstractButton::clicked, this, &ClassifyPage::runAsked);
+  connect(field_, &QLineEdit::returnPressed, this, &ClassifyPage::runAsked);
+  connect(field_, &SearchField::escaped, this, &ClassifyPage::stop);
+}
+
+void ClassifyPage::setupTable() {
+  table_->setModel(model_);
+  table_->setItemDelegate(delegate_);
+  table_->setFrameShape(QFrame::NoFrame);
+  table_->setShowGrid(false);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setMouseTracking(true);
+  table_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->setAccessibleName("Classified texts");
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme_.scaled(26)));
+  QHeaderView* header = table_->horizontalHeader();
+  header->setHighlightSections(false);
+  header->setSectionResizeMode(ClassifyModel::textColumn, QHeaderView::Stretch);
+  header->setSectionResizeMode(ClassifyModel::labelColumn, QHeaderView::Fixed);
+  header->setSectionResizeMode(ClassifyModel::scoreColumn, QHeaderView::Fixed);
+  header->resizeSection(ClassifyModel::labelColumn, 84);
+  header->resizeSection(ClassifyModel::scoreColumn, 104);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& current) { details_->showRow(current.row()); });
+}
+
+void ClassifyPage::setupLayout() {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 8, 0, 0);
+  layout->setSpacing(6);
+  auto* top = new QVBoxLayout;
+  top->setContentsMargins(12, 0, 12, 0);
+  top->setSpacing(6);
+  top->addWidget(banner_);
+  top->addWidget(progress_);
+  auto* bar = new QHBoxLayout;
+  setupBar(bar);
+  top->addLayout(bar);
+  top->addWidget(csv_);
+  layout->addLayout(top);
+  auto* body = new QHBoxLayout;
+  body->setSpacing(0);
+  auto* right = new Ground(theme_, Token::panel, this, Ground::leftLine);
+  right->setFixedWidth(kDetailsWidth);
+  auto* inset = new QVBoxLayout(right);
+  inset->setContentsMargins(1, 0, 0, 0);
+  inset->addWidget(details_);
+  body->addWidget(table_, 1);
+  body->addWidget(right);
+  layout->addLayout(body, 1);
+  connect(csv_, &CsvBar::changed, this, [this] { model_->setTexts(csv_->texts(), csv_->truths()); });
+  connect(csv_, &CsvBar::closed, this, [this] { model_->setTexts({}, {}); });
+}
+
+void ClassifyPage::setupCorner() {
+  auto* layout = new QHBoxLayout(corner_);
+  layout->setContentsMargins(0, 0, 8, 0);
+  layout->setSpacing(2);
+  auto* graph = new IconButton(theme_, "graph", "Show the classifier's graph", corner_);
+  auto* save = new IconButton(theme_, "export", "Export the table as CSV", corner_);
+  layout->addWidget(graph);
+  layout->addWidget(save);
+  connect(graph, &QAbstractButton::clicked, this, [this] {
+    prepare();
+    emit graphAsked();
+  });
+  connect(save, &QAbstractButton::clicked, this, &ClassifyPage::askExport);
+}
+
+void ClassifyPage::setupSession() {
+  connect(session_, &SessionController::loadStarted, progress_, [this](const QString& name) { progress_->begin("Loading " + name); });
+  connect(session_, &SessionController::loadProgress, progress_, &ProgressStrip::setProgress);
+  connect(session_, &SessionController::loadEnded, progress_, &QWidget::hide);
+  connect(progress_, &ProgressStrip::cancelled, session_, &SessionController::cancelLoad);
+  connect(session_, &SessionController::loadFailed, this, [this](UiError error) {
+    waiting_ = false;
+    error.actions = {"Try again"};
+    banner_->showError(error);
+  });
+  connect(banner_, &Banner::actionChosen, this, [this] {
+    banner_->dismiss();
+    prepare();
+  });
+  connect(session_, &SessionController::opened, this, &ClassifyPage::takeModel);
+  connect(session_, &SessionController::classified, model_, &ClassifyModel::setResults);
+  connect(session_, &SessionController::stateChanged, this, &ClassifyPage::updateButton);
+  connect(session_, &SessionController::classifyFailed, banner_, &Banner::showError);
+  connect(session_, &SessionController::classifyFinished, this, [this](double milliseconds, bool stopped) {
+    details_->showSummary(milliseconds, stopped);
+    if (!table_->currentIndex().isValid() && model_->rowCount() > 0) table_->selectRow(0);
+  });
+}
+
+void ClassifyPage::prepare() {
+  if (session_->session() || session_->loading()) return;
+  api::OpenOptions options;
+  options.model = kClassifier;
+  session_->open(options);
+}
+
+void ClassifyPage::takeModel() {
+  const SessionPtr session = session_->session();
+  modelButton_->setCaption(kClassifier, !session ? "not loaded" : QString::fromStdString(session->info().main_dtype));
+  if (!session) return;
+  QStringList labels;
+  for (const std::string& label : session->info().labels) labels += QString::fromStdString(label);
+  model_->setLabels(labels);
+  if (waiting_) begin();
+}
+
+void ClassifyPage::runAsked() {
+  if (session_->running()) return session_->stop();
+  if (csv_->active()) return classifyTexts(csv_->texts(), csv_->truths());
+  const QString text = field_->text().trimmed();
+  if (!text.isEmpty()) classifyTexts({text});
+}
+
+void ClassifyPage::classifyTexts(const QStringList& texts, const QStringList& truths) {
+  if (texts.isEmpty() || session_->running()) return;
+  banner_->dismiss();
+  model_->setTexts(texts, truths);
+  details_->showSummary(-1, false);
+  waiting_ = true;
+  session_->session() ? begin() : prepare();
+}
+
+void ClassifyPage::begin() {
+  waiting_ = false;
+  std::vector<std::string> texts;
+  for (const ClassifyModel::Row& row : model_->rows()) texts.push_back(row.text.toStdString());
+  session_->classify(texts);
+}
+
+void ClassifyPage::openCsv(const QString& path) {
+  Result<CsvTexts> table = readCsvTexts(path);
+  const QString name = QFileInfo(path).fileName();
+  if (!table.ok()) return banner_->showError(describeError("Could not open " + name, table.error()));
+  banner_->dismiss();
+  csv_->show(name, std::move(table).value());
+  prepare();
+}
+
+void ClassifyPage::askCsv() {
+  const QString path = QFileDialog::getOpenFileName(this, "Open a table of texts", {}, "Tables (*.csv *.tsv);;All files (*)");
+  if (!path.isEmpty()) openCsv(path);
+}
+
+bool ClassifyPage::exportCsv(const QString& path, QString* reason) const {
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly) && file.write(model_->csv().toUtf8()) >= 0 && file.commit()) return true;
+  *reason = file.errorString();
+  return false;
+}
+
+void ClassifyPage::askExport() {
+  const QString path = QFileDialog::getSaveFileName(this, "Export the table", "classified.csv", "Tables (*.csv)");
+  if (path.isEmpty()) return;
+  QString reason;
+  if (exportCsv(path, &reason)) return banner_->showNotice("Saved " + QFileInfo(path).fileName());
+  banner_->showError(describeError("Could not save " + QFileInfo(path).fileName(),
+                                   {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder"}));
+}
+
+void ClassifyPage::updateButton() {
+  const bool running = session_->running();
+  run_->setCaption(running ? "Stop" : "Classify");
+  csvButton_->setEnabled(!running);
+}
+
+void ClassifyPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  prepare();  // the first look at the page loads the classifier in the background
+}
+
+void ClassifyPage::setTheme(const Theme& theme) {
+  theme_ = theme;
+  delegate_->setTheme(theme);
+  table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme.scaled(26)));
+  update();
+}
+
+void ClassifyPage::paintEvent(QPaintEvent* event) {
+  QPainter painter(this);
+  painter.fillRect(event->rect(), theme_(Token::panel));
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,78 @@
+// Texts to labels: one typed, or a file of them. Uses a session of its own, loaded at first use, so that the chat model
+// stays where it is.
+#pragma once
+
+#include <QHBoxLayout>
+#include <QTableView>
+#include <QWidget>
+
+#include "ui/classify/classify_details.h"
+#include "ui/classify/csv_bar.h"
+#include "ui/classify/score_delegate.h"
+#include "ui/session/session_controller.h"
+#include "ui/widgets/banner.h"
+#include "ui/widgets/progress_strip.h"
+#include "ui/widgets/search_field.h"
+
+namespace orrery::ui {
+
+class ClassifyPage : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  ClassifyPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
+
+  /// Loads the classifier unless it is there or on its way.
+  void prepare();
+  void classifyTexts(const QStringList& texts, const QStringList& truths = {});
+  void openCsv(const QString& path);
+  /// False with a reason.
+  bool exportCsv(const QString& path, QString* reason) const;
+  void stop() { session_->stop(); }
+  void focusInput() { field_->setFocus(); }
+  ClassifyModel* model() const { return model_; }
+  ClassifyDetails* details() const { return details_; }
+  CsvBar* csvBar() const { return csv_; }
+  QTableView* table() const { return table_; }
+  Banner* banner() const { return banner_; }
+  SearchField* field() const { return field_; }
+  Button* classifyButton() const { return run_; }
+  QWidget* corner() const { return corner_; }
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  void graphAsked();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void setupBar(QHBoxLayout* bar);
+  void setupTable();
+  void setupLayout();
+  void setupSession();
+  void setupCorner();
+  void runAsked();
+  void begin();
+  void takeModel();
+  void askCsv();
+  void askExport();
+  void updateButton();
+
+  Theme theme_;
+  SessionController* session_;
+  ClassifyModel* model_;
+  ScoreDelegate* delegate_;
+  Banner* banner_;
+  ProgressStrip* progress_;
+  DropButton* modelButton_;
+  Button *csvButton_, *run_;
+  SearchField* field_;
+  CsvBar* csv_;
+  QTableView* table_;
+  ClassifyDetails* details_;
+  QWidget* corner_;
+  bool waiting_ = false;  // texts wait for the model
+};
+
+}  // namespace orrery::ui

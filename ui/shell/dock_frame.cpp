@@ -1,0 +1,88 @@
+#include "ui/shell/dock_frame.h"
+
+#include <QEvent>
+#include <QTimer>
+
+namespace orrery::ui {
+
+DockFrame::DockFrame(const Theme& theme, const QString& title, const QString& name, QWidget* page, QMainWindow* window)
+    : QDockWidget(title, window), title_(new DockTitle(theme, title, this)), empty_(new QWidget(this)) {
+  setObjectName(name);
+  empty_->setFixedHeight(0);
+  empty_->hide();
+  setWidget(page);
+  setTitleBarWidget(title_);
+  connect(title_, &DockTitle::floatAsked, this, [this] { setFloating(!isFloating()); });
+  connect(title_, &DockTitle::closeAsked, this, &QWidget::close);
+}
+
+void DockFrame::setCorner(QWidget* corner) {
+  corner_ = corner;
+  title_->setCorner(corner);
+}
+
+void DockFrame::setTabbed(bool tabbed) {
+  if (tabbed == tabbed_) return;
+  tabbed_ = tabbed;
+  setTitleBarWidget(tabbed ? empty_ : static_cast<QWidget*>(title_));
+  title_->setVisible(!tabbed);
+  if (!tabbed && corner_) title_->setCorner(corner_);
+}
+
+DockKeeper::DockKeeper(QMainWindow* window, QObject* parent) : QObject(parent), window_(window) {
+  connect(window, &QMainWindow::tabifiedDockWidgetActivated, this, &DockKeeper::refreshSoon);
+  window->installEventFilter(this);
+}
+
+void DockKeeper::add(DockFrame* dock) {
+  docks_.push_back(dock);
+  connect(dock, &QDockWidget::dockLocationChanged, this, &DockKeeper::refreshSoon);
+  connect(dock, &QDockWidget::topLevelChanged, this, &DockKeeper::refreshSoon);
+  connect(dock, &QDockWidget::visibilityChanged, this, &DockKeeper::refreshSoon);
+}
+
+void DockKeeper::refreshSoon() {
+  if (pending_) return;
+  pending_ = true;
+  QTimer::singleShot(0, this, &DockKeeper::refresh);
+}
+
+void DockKeeper::refresh() {
+  pending_ = false;
+  for (DockFrame* dock : docks_) dock->setTabbed(!dock->isFloating() && !window_->tabifiedDockWidgets(dock).isEmpty());
+  for (QTabBar* bar : window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    bar->setExpanding(false);
+    bar->setDocumentMode(true);
+    bar->setElideMode(Qt::ElideNone);
+    bar->removeEventFilter(this);
+    bar->installEventFilter(this);
+    placeCorner(bar);
+  }
+}
+
+DockFrame* DockKeeper::shownDock(QTabBar* bar) const {
+  for (DockFrame* dock : docks_)
+    if (dock->tabbed() && bar->currentIndex() >= 0 && dock->windowTitle() == bar->tabText(bar->currentIndex())) return dock;
+  return nullptr;
+}
+
+void DockKeeper::placeCorner(QTabBar* bar) {
+  DockFrame* shown = shownDock(bar);
+  for (DockFrame* dock : docks_)
+    if (dock->tabbed() && dock != shown && dock->corner() && dock->corner()->parentWidget() == bar) dock->corner()->hide();
+  if (!shown || !shown->corner()) return;
+  QWidget* corner = shown->corner();
+  if (corner->parentWidget() != bar) corner->setParent(bar);
+  const QSize size = corner->sizeHint();
+  corner->setGeometry(bar->width() - size.width() - 2, (bar->height() - size.height()) / 2, size.width(), size.height());
+  corner->show();
+  corner->raise();
+}
+
+bool DockKeeper::eventFilter(QObject* object, QEvent* event) {
+  if (event->type() == QEvent::LayoutRequest && object == window_) refreshSoon();
+  if (auto* bar = qobject_cast<QTabBar*>(object); bar && (event->type() == QEvent::Resize || event->type() == QEvent::Show)) placeCorner(bar);
+  return QObject::eventFilter(object, event);
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,57 @@
+#include "ui/shell/dock_title.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kHeight = 32;
+constexpr int kMiddle = 3, kCorner = 4;  // places in the layout
+
+}  // namespace
+
+DockTitle::DockTitle(const Theme& theme, const QString& title, QWidget* parent)
+    : QWidget(parent), theme_(theme), subtitle_(new Text(theme, {Token::text3, 11}, {}, this)), layout_(new QHBoxLayout(this)) {
+  layout_->setContentsMargins(12, 0, 6, 0);
+  layout_->setSpacing(8);
+  auto* name = new Text(theme, {Token::text, 12, QFont::DemiBold}, title, this);
+  name->reserve(title);
+  layout_->addWidget(name);
+  layout_->addWidget(subtitle_);
+  layout_->addStretch(1);
+  layout_->addStretch(1);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(0);
+  auto* detach = new IconButton(theme, "float", "Detach or attach", this);
+  auto* close = new IconButton(theme, "close", "Close; View opens it again", this);
+  detach->setToken(Token::text3);
+  close->setToken(Token::text3);
+  buttons->addWidget(detach);
+  buttons->addWidget(close);
+  layout_->addLayout(buttons);
+  connect(detach, &QAbstractButton::clicked, this, &DockTitle::floatAsked);
+  connect(close, &QAbstractButton::clicked, this, &DockTitle::closeAsked);
+  setTheme(theme);
+}
+
+void DockTitle::setMiddle(QWidget* widget) { layout_->insertWidget(kMiddle, widget); }
+
+void DockTitle::setCorner(QWidget* widget) {
+  layout_->insertWidget(std::min(layout_->count() - 1, kCorner + (layout_->count() > 5 ? 1 : 0)), widget);
+  widget->show();
+}
+
+void DockTitle::setTheme(const Theme& theme) {
+  theme_ = theme;
+  setFixedHeight(static_cast<int>(theme.scaled(kHeight)));
+  update();
+}
+
+void DockTitle::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme_(Token::panel));
+  painter.fillRect(0, height() - 1, width(), 1, theme_(Token::border));
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,213 @@
+#include "ui/shell/graph_page.h"
+
+#include <QMenu>
+#include <QPaintEvent>
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "ui/shell/graph_figures.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kBarHeight = 32;
+
+}  // namespace
+
+GraphPage::GraphPage(const Theme& theme, QWidget* parent)
+    : QWidget(parent),
+      theme_(theme),
+      bar_(new QWidget(this)),
+      tabs_(new QTabBar(bar_)),
+      zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
+      banner_(new Banner(theme, this)),
+      progress_(new ProgressStrip(theme, this)),
+      stack_(new QStackedWidget(this)),
+      model_(new GraphView(theme, this)),
+      fused_(new GraphView(theme, this)),
+      hint_(new DropHint(theme, this)) {
+  setupBar();
+  setupLayout();
+  setupView(model_, false);
+  setupView(fused_, true);
+  connect(tabs_, &QTabBar::currentChanged, this, [this] {
+    refreshTabs();
+    emit tabChanged(fusedShown());
+  });
+}
+
+void GraphPage::setupBar() {
+  bar_->setFixedHeight(static_cast<int>(theme_.scaled(kBarHeight)));
+  tabs_->addTab("Model graph");
+  tabs_->addTab("Fused graph");
+  tabs_->setTabToolTip(0, "What you edit: one node for each operation of the model");
+  tabs_->setTabToolTip(1, "What runs: after the passes, with the kernel of each node");
+  tabs_->setExpanding(false);
+  tabs_->setDocumentMode(true);
+  tabs_->setDrawBase(false);
+  tabs_->setElideMode(Qt::ElideNone);
+  auto* out = new IconButton(theme_, "minus", "Zoom out (Ctrl+-)", bar_);
+  auto* in = new IconButton(theme_, "plus", "Zoom in (Ctrl++)", bar_);
+  connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
+  connect(in, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
+  zoom_->reserve("100 %");
+  zoom_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  auto* layout = new QHBoxLayout(bar_);
+  layout->setContentsMargins(2, 0, 14, 0);
+  layout->setSpacing(0);
+  layout->addWidget(tabs_, 1);
+  layout->addWidget(out);
+  layout->addWidget(in);
+  layout->addSpacing(6);
+  layout->addWidget(zoom_);
+}
+
+void GraphPage::setupLayout() {
+  stack_->addWidget(hint_);
+  stack_->addWidget(model_);
+  stack_->addWidget(fused_);
+  auto* inset = new QVBoxLayout;
+  inset->setContentsMargins(12, 8, 12, 8);
+  inset->setSpacing(6);
+  inset->addWidget(progress_);
+  inset->addWidget(banner_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(bar_);
+  layout->addLayout(inset);
+  layout->addWidget(stack_, 1);
+  // The inset takes no room while both are hidden.
+  inset->setContentsMargins(0, 0, 0, 0);
+}
+
+void GraphPage::setupView(GraphView* view, bool fused) {
+  connect(view, &GraphView::nodeSelected, this, [this, fused](NodeId node) { emit nodeChosen(node, fused); });
+  connect(view, &GraphView::scopeSelected, this, [this, fused](const QString& scope) { emit scopeChosen(scope, fused); });
+  connect(view, &GraphView::selectionCleared, this, &GraphPage::choiceCleared);
+  connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
+  connect(view, &GraphView::contextMenuAsked, this, &GraphPage::showMenu);
+  connect(view, &GraphView::zoomChanged, this, [this, view](double scale) {
+    if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
+  });
+}
+
+void GraphPage::setSource(SessionController* source) {
+  if (source_) source_->disconnect(this);
+  source_ = source;
+  plans_[0] = plans_[1] = nullptr;
+  connectSource();
+  refreshGraph();
+}
+
+void GraphPage::connectSource() {
+  if (!source_) return;
+  connect(source_, &SessionController::graphChanged, this, [this] {
+    plans_[0] = plans_[1] = nullptr;
+    refreshGraph();
+  });
+  connect(source_, &SessionController::planReady, this, [this](api::Phase phase, const PlanPtr& plan) {
+    plans_[phase == api::Phase::decode] = plan;
+    refreshTimings();
+  });
+  connect(source_, &SessionController::profileChanged, this, [this](api::Phase phase) {
+    if (phase == phase_) refreshTimings();
+  });
+}
+
+void GraphPage::refreshGraph() {
+  stale_[0] = stale_[1] = true;
+  if (source_ && source_->session()) source_->requestPlan(phase_);
+  refreshTabs();
+}
+
+void GraphPage::refreshTabs() {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  if (!session) {
+    stack_->setCurrentWidget(hint_);
+    return;
+  }
+  const bool fused = fusedShown();
+  stack_->setCurrentWidget(fused ? fused_ : model_);
+  if (stale_[fused]) {
+    stale_[fused] = false;
+    const graph::GraphVersion model = session->model_graph();
+    std::unordered_set<NodeId> edited;
+    if (model) edited = editedNodes(*model, session->recipe());
+    shown_[fused] = fused ? session->fused_graph() : model;
+    if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
+    view()->setGraph(shown_[fused], std::move(edited), QString::fromStdString(session->info().name));
+  }
+  refreshTimings();
+  zoom_->setText(QString("%1 %").arg(qRound(view()->zoom() * 100)));
+}
+
+void GraphPage::refreshTimings() {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  if (!session) return;
+  const bool fused = fusedShown();
+  const ProfilePtr profile = source_->profile(phase_);
+  const graph::GraphVersion fusedGraph = session->fused_graph();
+  const api::Profile none;
+  const api::Profile& shown = profile ? *profile : none;
+  view()->setTimings(figuresOf(shown, plans_[phase_ == api::Phase::decode].get(), fusedGraph.get(), fused), shown.step_us);
+}
+
+void GraphPage::setPhase(api::Phase phase) {
+  phase_ = phase;
+  if (source_ && source_->session() && !plans_[phase == api::Phase::decode]) source_->requestPlan(phase);
+  refreshTimings();
+}
+
+void GraphPage::setHeatMode(HeatMode mode) {
+  model_->setHeatMode(mode);
+  fused_->setHeatMode(mode);
+}
+
+void GraphPage::setRunning(bool running) {
+  model_->setRunning(running);
+  fused_->setRunning(running);
+}
+
+void GraphPage::showTab(bool fused) { tabs_->setCurrentIndex(fused ? 1 : 0); }
+
+void GraphPage::resetTimings() {
+  model_->resetTimings();
+  fused_->resetTimings();
+}
+
+void GraphPage::showMenu(NodeId node, const QString& scope, const QPoint& position) {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  if (!session) return;
+  QMenu menu;
+  const graph::GraphVersion model = session->model_graph();
+  // Every scope that holds the node, from the nearest out, can be bypassed where the residual stream allows it.
+  for (QString at = scope; !at.isEmpty(); at = at.contains('.') ? at.left(at.lastIndexOf('.')) : QString())
+    if (model && source_->services().canBypass && source_->services().canBypass(*model, at.toStdString()))
+      menu.addAction("Bypass " + at, this, [this, at] { emit bypassAsked(at); });
+  menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
+  menu.addSeparator();
+  if (!scope.isEmpty() && !node.valid())
+    menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this, [this, scope] { view()->toggleScope(scope); });
+  menu.addAction("Open all", view(), &GraphView::expandAll);
+  menu.addAction("Fold all", view(), &GraphView::collapseAll);
+  menu.addAction("Fit", view(), &GraphView::fit);
+  menu.exec(position);
+}
+
+void GraphPage::setTheme(const Theme& theme) {
+  theme_ = theme;
+  bar_->setFixedHeight(static_cast<int>(theme.scaled(kBarHeight)));
+  model_->setTheme(theme);
+  fused_->setTheme(theme);
+  update();
+}
+
+void GraphPage::paintEvent(QPaintEvent* event) {
+  QPainter painter(this);
+  painter.fillRect(event->rect(), theme_(Token::canvas));
+  painter.fillRect(bar_->geometry(), theme_(Token::panel));
+  painter.fillRect(0, bar_->height() - 1, width(), 1, theme_(Token::border));
+}
+
+}  // namespace orrery::ui

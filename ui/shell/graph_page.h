@@ -1,0 +1,76 @@
+// The centre of the window: the model graph and the fused graph in tabs, the zoom, and what is loading or went wrong.
+#pragma once
+
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QWidget>
+
+#include "ui/graph/graph_view.h"
+#include "ui/session/session_controller.h"
+#include "ui/shell/drop_hint.h"
+#include "ui/widgets/banner.h"
+#include "ui/widgets/progress_strip.h"
+
+namespace orrery::ui {
+
+class GraphPage : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  GraphPage(const Theme& theme, QWidget* parent = nullptr);
+
+  /// Whose graph is drawn; null: none.
+  void setSource(SessionController* source);
+  SessionController* source() const { return source_; }
+  void setPhase(api::Phase phase);
+  void setHeatMode(HeatMode mode);
+  void setRunning(bool running);
+  void showTab(bool fused);
+  bool fusedShown() const { return tabs_->currentIndex() == 1; }
+  GraphView* view() const { return fusedShown() ? fused_ : model_; }
+  GraphView* modelView() const { return model_; }
+  GraphView* fusedView() const { return fused_; }
+  Banner* banner() const { return banner_; }
+  ProgressStrip* progress() const { return progress_; }
+  DropHint* hint() const { return hint_; }
+  void refreshGraph();
+  void resetTimings();
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  void nodeChosen(orrery::NodeId node, bool fused);
+  void scopeChosen(const QString& scope, bool fused);
+  void choiceCleared();
+  void bypassAsked(const QString& scope);
+  void undoAsked();
+  void matchesChanged(int count, int current);
+  void tabChanged(bool fused);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void setupBar();
+  void setupLayout();
+  void setupView(GraphView* view, bool fused);
+  void connectSource();
+  void refreshTimings();
+  void refreshTabs();
+  void showMenu(NodeId node, const QString& scope, const QPoint& position);
+
+  Theme theme_;
+  SessionController* source_ = nullptr;
+  QWidget* bar_;
+  QTabBar* tabs_;
+  Text* zoom_;
+  Banner* banner_;
+  ProgressStrip* progress_;
+  QStackedWidget* stack_;
+  GraphView *model_, *fused_;
+  DropHint* hint_;
+  api::Phase phase_ = api::Phase::decode;
+  PlanPtr plans_[2];
+  bool stale_[2] = {true, true};  // model, fused: not set since the graph changed
+  graph::GraphVersion shown_[2];
+};
+
+}  // namespace orrery::ui

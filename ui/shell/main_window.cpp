@@ -1,0 +1,287 @@
+#include "ui/shell/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QTimer>
+#include <unistd.h>
+
+#include "ui/theme/icons.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kWidth = 1600, kHeight = 1000;
+constexpr int kStateVersion = 1;  // of saveState; another one is not restored
+
+quint64 machineMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? static_cast<quint64>(pages) * static_cast<quint64>(size) : 0;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(const Services& services, const WindowOptions& options, QWidget* parent)
+    : QMainWindow(parent),
+      file_(options.configFolder),
+      settings_(file_.load()),
+      options_(options),
+      services_(services),
+      session_(new SessionController(services, this)),
+      classifier_(new SessionController(services, this)) {
+  theme_ = themeFor(options.theme.value_or(settings_.theme));
+  setWindowTitle("Orrery");
+  setAcceptDrops(true);
+  setObjectName("orrery");
+  if (auto* application = qobject_cast<QApplication*>(QCoreApplication::instance())) applyTheme(*application, theme_);
+  setWindowIcon(icon(u"logo", theme_));
+  setupCentre();
+  setupActions();
+  setupDocks();
+  setupMenus();
+  setupToolBar();
+  setupGraphWiring();
+  setupPageWiring();
+  setupLoadWiring();
+  restoreWindow();
+  session_->scanLibrary({});
+  refreshActions();
+  refreshStatus();
+}
+
+MainWindow::~MainWindow() {
+  // Pages listen to the sessions until both have joined their threads.
+  delete classifier_;
+  delete session_;
+}
+
+Theme MainWindow::themeFor(ThemeChoice choice) const {
+  if (choice == ThemeChoice::system) return Theme(options_.systemMode);
+  return Theme(choice == ThemeChoice::light ? Theme::Mode::light : Theme::Mode::dark);
+}
+
+void MainWindow::setupCentre() {
+  graph_ = new GraphPage(theme_, this);
+  setCentralWidget(graph_);
+  graph_->setSource(session_);
+  graph_->showTab(settings_.fusedTab);
+  graph_->setHeatMode(static_cast<HeatMode>(settings_.heat));
+  status_ = new StatusStrip(theme_, this);
+  auto* bar = new QStatusBar(this);
+  bar->setSizeGripEnabled(false);
+  bar->setContentsMargins(0, 0, 0, 0);
+  bar->addWidget(status_, 1);
+  setStatusBar(bar);
+}
+
+DockFrame* MainWindow::addDock(const QString& title, const QString& name, QWidget* page, Qt::DockWidgetArea area) {
+  auto* dock = new DockFrame(theme_, title, name, page, this);
+  addDockWidget(area, dock);
+  keeper_->add(dock);
+  return dock;
+}
+
+void MainWindow::setupDocks() {
+  setDockOptions(AllowTabbedDocks | AllowNestedDocks);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  keeper_ = new DockKeeper(this, this);
+  library_ = new LibraryPage(theme_, session_, this);
+  outline_ = new OutlinePanel(theme_, this);
+  inspector_ = new InspectorPage(theme_, session_, this);
+  chat_ = new ChatPage(theme_, session_, this);
+  classify_ = new ClassifyPage(theme_, classifier_, this);
+  latency_ = new LatencyPage(theme_, session_, this);
+  library_->model()->setMemory(machineMemory());
+  library_->setRecent(settings_.recent);
+  chat_->sampling()->setSystemPrompt(settings_.systemPrompt);
+  addDock("Library", "library", library_, Qt::LeftDockWidgetArea)->setCorner(library_->corner());
+  addDock("Outline", "outline", outline_, Qt::LeftDockWidgetArea)->title()->setSubtitle("decode");
+  addDock("Inspector", "inspector", inspector_, Qt::RightDockWidgetArea)->setCorner(inspector_->corner());
+  addDock("Chat", "chat", chat_, Qt::BottomDockWidgetArea)->setCorner(chat_->corner());
+  addDock("Classify", "classify", classify_, Qt::BottomDockWidgetArea)->setCorner(classify_->corner());
+  DockFrame* latency = addDock("Latency", "latency", latency_, Qt::BottomDockWidgetArea);
+  latency->title()->setSubtitle("per token");
+  latency->title()->setMiddle(latency_->legend());
+  latency->setCorner(latency_->corner());
+  tabifyDockWidget(dock("chat"), dock("classify"));
+  dock("chat")->raise();
+}
+
+DockFrame* MainWindow::dock(const QString& name) const {
+  for (DockFrame* dock : keeper_->docks())
+    if (dock->objectName() == name) return dock;
+  return nullptr;
+}
+
+void MainWindow::applyDefaultLayout() {
+  resizeDocks({dock("library"), dock("inspector")}, {272, 337}, Qt::Horizontal);
+  resizeDocks({dock("library"), dock("outline")}, {190, 473}, Qt::Vertical);
+  resizeDocks({dock("chat"), dock("latency")}, {816, 779}, Qt::Horizontal);
+  resizeDocks({dock("chat")}, {236}, Qt::Vertical);
+}
+
+void MainWindow::restoreWindow() {
+  resize(kWidth, kHeight);
+  if (!settings_.geometry.isEmpty()) restoreGeometry(settings_.geometry);
+  if (settings_.state.isEmpty() || !restoreState(settings_.state, kStateVersion)) applyDefaultLayout();
+  keeper_->refresh();
+}
+
+void MainWindow::setupGraphWiring() {
+  connect(graph_, &GraphPage::nodeChosen, this, [this](NodeId node, bool fused) {
+    inspector_->showNode(node, fused);
+    outline_->select(node);
+    refreshActions();
+  });
+  connect(graph_, &GraphPage::scopeChosen, this, [this](const QString& scope, bool fused) {
+    inspector_->showScope(scope, fused);
+    outline_->selectScope(scope);
+    refreshActions();
+  });
+  connect(graph_, &GraphPage::choiceCleared, this, [this] {
+    inspector_->clear();
+    refreshActions();
+  });
+  connect(graph_, &GraphPage::bypassAsked, this, [this](const QString& scope) { applyEdit("bypass", scope); });
+  connect(graph_, &GraphPage::undoAsked, this, [this] { graph_->source()->undo(); });
+  connect(graph_, &GraphPage::tabChanged, this, [this] {
+    inspector_->clear();
+    takeGraph();
+  });
+  connect(graph_, &GraphPage::matchesChanged, this, [this](int count, int current) {
+    tools_->find()->setNote(tools_->find()->text().isEmpty() ? QString() : count == 0 ? "none" : QString("%1 of %2").arg(current + 1).arg(count));
+  });
+  connect(graph_->hint(), &DropHint::openAsked, this, &MainWindow::askOpen);
+  connect(graph_->hint(), &DropHint::libraryAsked, this, [this] {
+    dock("library")->show();
+    dock("library")->raise();
+    library_->list()->setFocus();
+  });
+  connect(outline_, &OutlinePanel::nodeChosen, this, [this](NodeId node) { graph_->view()->select(node); });
+  connect(outline_, &OutlinePanel::scopeChosen, this, [this](const QString& scope) { graph_->view()->selectScope(scope); });
+}
+
+void MainWindow::setupPageWiring() {
+  connect(inspector_, &InspectorPage::bypassAsked, this, [this](const QString& scope) { applyEdit("bypass", scope); });
+  connect(inspector_, &InspectorPage::undoAsked, this, [this] { session_->undo(); });
+  connect(inspector_, &InspectorPage::nodeAsked, this, [this](NodeId node, bool fused) {
+    graph_->showTab(fused);
+    graph_->view()->select(node);
+  });
+  connect(library_, &LibraryPage::openAsked, this, [this](const QString& path, const QString& adapter) { openModel(path, adapter); });
+  connect(library_, &LibraryPage::fileAsked, this, &MainWindow::askOpen);
+  connect(library_, &LibraryPage::countChanged, this, [this](int models) {
+    dock("library")->title()->setSubtitle(QString("%1 %2").arg(models).arg(models == 1 ? "model" : "models"));
+    refreshRecent();
+  });
+  connect(classify_, &ClassifyPage::graphAsked, this, [this] { showGraphOf(classifier_); });
+  connect(latency_, &LatencyPage::exported, this, [this](const QString& path) { graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName()); });
+  connect(latency_, &LatencyPage::exportFailed, this, [this](const QString& path, const QString& reason) {
+    fail(describeError("Could not save " + QFileInfo(path).fileName(), {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
+  });
+  connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
+    for (const api::TokenEvent& token : tokens)
+      if (liveTokens_++ > 0) liveMs_ += token.step_ms;
+  });
+}
+
+void MainWindow::setupLoadWiring() {
+  ProgressStrip* progress = graph_->progress();
+  connect(session_, &SessionController::loadStarted, this, [this, progress](const QString& name) {
+    graph_->banner()->dismiss();
+    progress->begin("Loading " + name);
+    refreshStatus();
+  });
+  connect(session_, &SessionController::loadProgress, progress, &ProgressStrip::setProgress);
+  connect(session_, &SessionController::loadEnded, this, [this, progress] {
+    progress->hide();
+    refreshStatus();
+    refreshActions();
+  });
+  connect(progress, &ProgressStrip::cancelled, session_, &SessionController::cancelLoad);
+  connect(session_, &SessionController::loadFailed, this, [this](UiError error) {
+    if (const SessionPtr kept = session_->session())
+      error.advice += (error.advice.isEmpty() ? "" : ". ") + QString::fromStdString(kept->info().name) + " stays loaded";
+    fail(error);
+  });
+  connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::askOpen);
+  connect(session_, &SessionController::opened, this, &MainWindow::takeModel);
+  for (SessionController* source : {session_, classifier_}) {
+    connect(source, &SessionController::graphChanged, this, &MainWindow::takeGraph);
+    connect(source, &SessionController::profileChanged, this, &MainWindow::takeProfile);
+    connect(source, &SessionController::editFailed, this, &MainWindow::fail);
+    connect(source, &SessionController::planFailed, this, &MainWindow::fail);
+    connect(source, &SessionController::edited, this, &MainWindow::noteEdit);
+    connect(source, &SessionController::stateChanged, this, [this, source](RunState state) {
+      if (source == session_ && state == RunState::prefill) liveTokens_ = liveMs_ = 0;
+      if (source == graph_->source()) {
+        if (state == RunState::prefill || state == RunState::classify) graph_->resetTimings();
+        graph_->setRunning(state != RunState::idle);
+      }
+      refreshActions();
+      refreshStatus();
+    });
+  }
+  auto* digits = new QTimer(this);
+  digits->setInterval(250);
+  connect(digits, &QTimer::timeout, this, &MainWindow::refreshStatus);
+  digits->start();
+}
+
+void MainWindow::setThemeChoice(ThemeChoice choice) {
+  settings_.theme = choice;
+  theme_ = themeFor(choice);
+  applyTheme(*qobject_cast<QApplication*>(QCoreApplication::instance()), theme_);
+  propagateTheme(this, theme_);
+  setWindowIcon(icon(u"logo", theme_));
+  keeper_->refresh();
+}
+
+void MainWindow::showPage(const QString& page) {
+  if (page == "graph") return graph_->view()->setFocus();
+  if (DockFrame* shown = dock(page)) {
+    shown->show();
+    shown->raise();
+    shown->widget()->setFocus();
+  }
+  if (page == "chat") chat_->focusInput();
+  if (page == "classify") classify_->focusInput();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  settings_.geometry = saveGeometry();
+  settings_.state = saveState(kStateVersion);
+  settings_.fusedTab = graph_->fusedShown();
+  settings_.systemPrompt = chat_->sampling()->systemPrompt();
+  settings_.heat = static_cast<int>(graph_->modelView()->heatMode());
+  file_.save(settings_);
+  session_->stop();
+  classifier_->stop();
+  event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  for (const QUrl& url : event->mimeData()->urls())
+    if (url.isLocalFile()) return event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (!url.isLocalFile()) continue;
+    const QString path = url.toLocalFile(), suffix = QFileInfo(path).suffix().toLower();
+    event->acceptProposedAction();
+    if (suffix == "csv" || suffix == "tsv") {
+      showPage("classify");
+      classify_->openCsv(path);
+    } else {
+      openModel(path);
+    }
+    return;
+  }
+}
+
+}  // namespace orrery::ui

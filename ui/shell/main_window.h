@@ -1,0 +1,128 @@
+// The window: puts the pages into docks and connects them. Holds two sessions: the model that is drawn and talked to,
+// and the classifier, loaded at first use.
+#pragma once
+
+#include <QMainWindow>
+
+#include "ui/chat/chat_page.h"
+#include "ui/classify/classify_page.h"
+#include "ui/inspector/inspector_page.h"
+#include "ui/latency/latency_page.h"
+#include "ui/library/library_page.h"
+#include "ui/shell/dock_frame.h"
+#include "ui/shell/graph_page.h"
+#include "ui/shell/outline_panel.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/status_strip.h"
+#include "ui/shell/tool_bar.h"
+
+namespace orrery::ui {
+
+struct WindowOptions {
+  QString configFolder;                        // empty: the usual one
+  std::optional<ThemeChoice> theme;            // overrides the remembered one, for this start
+  Theme::Mode systemMode = Theme::Mode::dark;  // the desktop's, taken before our palette was set
+  api::OpenOptions open;                       // device and the like of every model opened
+};
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  MainWindow(const Services& services, const WindowOptions& options, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  /// A path or a library name; the recipe is applied to this model only.
+  void openModel(const QString& model, const QString& adapter = {}, const QString& recipe = {});
+  void applyEdit(const QString& verb, const QString& scope);
+  void setThemeChoice(ThemeChoice choice);
+  /// graph, chat or classify.
+  void showPage(const QString& page);
+
+  SessionController* session() const { return session_; }
+  SessionController* classifier() const { return classifier_; }
+  GraphPage* graphPage() const { return graph_; }
+  ChatPage* chatPage() const { return chat_; }
+  ClassifyPage* classifyPage() const { return classify_; }
+  LatencyPage* latencyPage() const { return latency_; }
+  InspectorPage* inspectorPage() const { return inspector_; }
+  LibraryPage* libraryPage() const { return library_; }
+  OutlinePanel* outlinePanel() const { return outline_; }
+  MainToolBar* toolBar() const { return tools_; }
+  StatusStrip* status() const { return status_; }
+  DockFrame* dock(const QString& name) const;
+  QAction* action(const QString& name) const;
+  const Theme& theme() const { return theme_; }
+  const WindowSettings& settings() const { return settings_; }
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  struct Actions {
+    QAction *open, *saveRecipe, *newChat, *regenerate, *run, *stop, *undo, *redo, *bypass, *fit, *find, *expandAll, *foldAll,
+        *zoomIn, *zoomOut, *exportGraph, *fusion, *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage;
+  };
+  // main_window.cpp
+  void setupCentre();
+  void setupDocks();
+  DockFrame* addDock(const QString& title, const QString& name, QWidget* page, Qt::DockWidgetArea area);
+  void setupGraphWiring();
+  void setupPageWiring();
+  void setupLoadWiring();
+  void restoreWindow();
+  void applyDefaultLayout();
+  Theme themeFor(ThemeChoice choice) const;
+  // main_window_actions.cpp
+  void setupActions();
+  void setupMenus();
+  void setupViewMenu(QMenu* menu);
+  void setupToolBar();
+  QAction* makeAction(const QString& text, const QString& icon, const QString& keys, std::function<void()> run);
+  void refreshRecent();
+  void showKeys();
+  void askOpen();
+  void askSaveRecipe();
+  void askExportGraph();
+  void runOrRepeat();
+  void stopAll();
+  void bypassSelection();
+  // main_window_models.cpp
+  void takeModel();
+  void takeGraph();
+  void takeProfile();
+  void refreshStatus();
+  void refreshActions();
+  void showGraphOf(SessionController* source);
+  void noteEdit(const api::EditRecord& record, EditKind kind);
+  void find(const QString& text);
+  void nextMatch(bool forward);
+  void fail(const UiError& error) { graph_->banner()->showError(error); }
+
+  Theme theme_;
+  SettingsFile file_;
+  WindowSettings settings_;
+  WindowOptions options_;
+  Services services_;
+  SessionController *session_, *classifier_;
+  GraphPage* graph_ = nullptr;
+  ChatPage* chat_ = nullptr;
+  ClassifyPage* classify_ = nullptr;
+  LatencyPage* latency_ = nullptr;
+  InspectorPage* inspector_ = nullptr;
+  LibraryPage* library_ = nullptr;
+  OutlinePanel* outline_ = nullptr;
+  MainToolBar* tools_ = nullptr;
+  StatusStrip* status_ = nullptr;
+  DockKeeper* keeper_ = nullptr;
+  QMenu* recentMenu_ = nullptr;
+  Actions do_{};
+  api::Phase phase_ = api::Phase::decode;
+  double liveTokens_ = 0, liveMs_ = 0;  // of the running reply, for the status line
+  QString speed_;
+  QString opening_;  // what is being opened, as it goes into the recent files
+  bool saved_ = true;  // the recipe
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,244 @@
+// The window's actions, menus and tool bar.
+#include <QActionGroup>
+#include <QApplication>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMenuBar>
+#include <QSaveFile>
+#include <QToolButton>
+
+#include "ui/shell/keys_dialog.h"
+#include "ui/shell/main_window.h"
+#include "ui/theme/icons.h"
+
+namespace orrery::ui {
+
+QAction* MainWindow::makeAction(const QString& text, const QString& icon, const QString& keys, std::function<void()> run) {
+  auto* action = new QAction(text, this);
+  action->setObjectName(icon);
+  if (!keys.isEmpty()) {
+    QList<QKeySequence> sequences;
+    for (const QString& key : keys.split(' ')) sequences += QKeySequence(key);
+    action->setShortcuts(sequences);
+  }
+  addAction(action);  // the key works whatever menu is shown
+  connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
+  return action;
+}
+
+void MainWindow::setupActions() {
+  do_.open = makeAction("&Open...", "open", "Ctrl+O", [this] { askOpen(); });
+  do_.saveRecipe = makeAction("&Save recipe...", "save", "Ctrl+S", [this] { askSaveRecipe(); });
+  do_.quit = makeAction("&Quit", "", "Ctrl+Q", [this] { close(); });
+  do_.undo = makeAction("&Undo edit", "undo", "Ctrl+Z", [this] { graph_->source()->undo(); });
+  do_.redo = makeAction("&Redo edit", "redo", "Ctrl+Shift+Z", [this] { graph_->source()->redo(); });
+  do_.bypass = makeAction("&Bypass the selection", "bypass", "B", [this] { bypassSelection(); });
+  do_.newChat = makeAction("&New chat", "plus", "Ctrl+N", [this] {
+    showPage("chat");
+    chat_->newChat();
+  });
+  do_.regenerate = makeAction("Re&generate", "refresh", "Ctrl+Return", [this] { chat_->regenerate(); });
+  do_.run = makeAction("&Run", "play", "F5", [this] { runOrRepeat(); });
+  do_.stop = makeAction("S&top", "stop", "Esc", [this] { stopAll(); });
+  do_.fit = makeAction("&Fit", "fit", "Ctrl+0", [this] { graph_->view()->fit(); });
+  do_.find = makeAction("&Find", "search", "Ctrl+F", [this] {
+    tools_->find()->setFocus();
+    tools_->find()->selectAll();
+  });
+  do_.expandAll = makeAction("&Open all groups", "", "Ctrl+Shift+E", [this] { graph_->view()->expandAll(); });
+  do_.foldAll = makeAction("Fo&ld all groups", "", "Ctrl+Shift+L", [this] { graph_->view()->collapseAll(); });
+  do_.zoomIn = makeAction("Zoom &in", "plus", "Ctrl++ Ctrl+=", [this] { graph_->view()->zoomIn(); });
+  do_.zoomOut = makeAction("Zoom &out", "minus", "Ctrl+-", [this] { graph_->view()->zoomOut(); });
+  do_.exportGraph = makeAction("&Export the graph...", "export", "Ctrl+E", [this] { askExportGraph(); });
+  do_.classifyCsv = makeAction("Classify a &CSV...", "", "", [this] {
+    showPage("classify");
+    const QString path = QFileDialog::getOpenFileName(this, "Open a table of texts", settings_.lastFolder, "Tables (*.csv *.tsv)");
+    if (!path.isEmpty()) classify_->openCsv(path);
+  });
+  do_.chatPage = makeAction("&Chat", "", "Ctrl+1", [this] { showPage("chat"); });
+  do_.classifyPage = makeAction("C&lassify", "", "Ctrl+2", [this] { showPage("classify"); });
+  do_.keys = makeAction("&Keys", "", "F1", [this] { showKeys(); });
+  do_.fusion = makeAction("&Fuse operations", "", "", [this] { graph_->source()->setFusion(do_.fusion->isChecked()); });
+  do_.fusion->setCheckable(true);
+  do_.fusion->setChecked(options_.open.fusion);
+  do_.profiler = makeAction("&Measure every node", "", "", [this] {
+    session_->setProfiling(do_.profiler->isChecked());
+    classifier_->setProfiling(do_.profiler->isChecked());
+  });
+  do_.profiler->setCheckable(true);
+  do_.profiler->setChecked(true);
+  // Single letters belong to the text fields while one has the focus.
+  do_.bypass->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  removeAction(do_.bypass);
+  graph_->addAction(do_.bypass);
+}
+
+void MainWindow::setupMenus() {
+  auto* logo = new QLabel(this);
+  logo->setPixmap(icon(u"logo", theme_).pixmap(20, 20));
+  logo->setContentsMargins(8, 2, 2, 2);
+  menuBar()->setCornerWidget(logo, Qt::TopLeftCorner);
+  const auto fill = [](QMenu* menu, std::initializer_list<QAction*> actions) {
+    for (QAction* action : actions) action ? menu->addAction(action) : static_cast<void>(menu->addSeparator());
+  };
+  QMenu* file = menuBar()->addMenu("&File");
+  file->addAction(do_.open);
+  recentMenu_ = file->addMenu("Open &recent");
+  fill(file, {nullptr, do_.saveRecipe, do_.exportGraph, nullptr, do_.quit});
+  fill(menuBar()->addMenu("&Edit"), {do_.undo, do_.redo, nullptr, do_.find});
+  setupViewMenu(menuBar()->addMenu("&View"));
+  fill(menuBar()->addMenu("&Graph"), {do_.bypass, nullptr, do_.expandAll, do_.foldAll, nullptr, do_.fit, do_.zoomIn, do_.zoomOut});
+  fill(menuBar()->addMenu("&Model"), {do_.fusion, do_.profiler});
+  fill(menuBar()->addMenu("&Run"), {do_.run, do_.stop, nullptr, do_.newChat, do_.regenerate, nullptr, do_.classifyCsv});
+  fill(menuBar()->addMenu("&Help"), {do_.keys});
+  refreshRecent();
+}
+
+void MainWindow::setupViewMenu(QMenu* menu) {
+  menu->addAction(do_.chatPage);
+  menu->addAction(do_.classifyPage);
+  menu->addSeparator();
+  for (DockFrame* dock : keeper_->docks()) menu->addAction(dock->toggleViewAction());
+  menu->addSeparator();
+  QMenu* themes = menu->addMenu("&Theme");
+  auto* group = new QActionGroup(this);
+  const std::pair<ThemeChoice, const char*> choices[] = {{ThemeChoice::system, "As the &desktop"}, {ThemeChoice::dark, "D&ark"}, {ThemeChoice::light, "&Light"}};
+  for (const auto& [choice, name] : choices) {
+    QAction* action = themes->addAction(name, this, [this, choice = choice] { setThemeChoice(choice); });
+    action->setCheckable(true);
+    action->setChecked(choice == settings_.theme);
+    group->addAction(action);
+  }
+  menu->addAction("&Reset the layout", this, [this] {
+    for (DockFrame* dock : keeper_->docks()) {
+      dock->setFloating(false);
+      dock->show();
+    }
+    applyDefaultLayout();
+  });
+}
+
+void MainWindow::setupToolBar() {
+  tools_ = new MainToolBar(theme_, {do_.open, do_.saveRecipe, do_.undo, do_.redo}, do_.fit, this);
+  addToolBar(Qt::TopToolBarArea, tools_);
+  tools_->setCudaRefusal(QString::fromStdString(services_.cudaRefusal));
+  tools_->setHeatMode(static_cast<HeatMode>(settings_.heat));
+  connect(tools_, &MainToolBar::runAsked, this, &MainWindow::runOrRepeat);
+  connect(tools_, &MainToolBar::stopAsked, this, &MainWindow::stopAll);
+  connect(tools_, &MainToolBar::heatChosen, this, [this](HeatMode mode) {
+    settings_.heat = static_cast<int>(mode);
+    graph_->setHeatMode(mode);
+  });
+  connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
+    phase_ = phase;
+    graph_->setPhase(phase);
+    inspector_->setPhase(phase);
+    dock("outline")->title()->setSubtitle(phase == api::Phase::decode ? "decode" : "prefill");
+    takeProfile();
+  });
+  connect(tools_->find(), &QLineEdit::textChanged, this, &MainWindow::find);
+  connect(tools_->find(), &QLineEdit::returnPressed, this, [this] {
+    nextMatch(!(QApplication::keyboardModifiers() & Qt::ShiftModifier));
+  });
+  connect(tools_->find(), &SearchField::escaped, this, [this] {
+    tools_->find()->clear();
+    graph_->view()->setFocus();
+  });
+}
+
+void MainWindow::refreshRecent() {
+  if (!recentMenu_) return;
+  recentMenu_->clear();
+  int digit = 1;
+  for (const QString& model : settings_.recent) {
+    const QString name = QFileInfo(model).fileName();
+    recentMenu_->addAction(QString("&%1  %2").arg(digit++).arg(name), this, [this, model] { openModel(model); })->setToolTip(model);
+  }
+  recentMenu_->setEnabled(!settings_.recent.isEmpty());
+  QMenu* models = tools_ ? tools_->modelButton()->menu() : nullptr;
+  if (!models) return;
+  models->clear();
+  const LibraryModel* library = library_->model();
+  for (int row = 0; row < library->rowCount(); ++row) {
+    const QModelIndex index = library->index(row);
+    const QString path = index.data(LibraryModel::pathRole).toString(), adapter = index.data(LibraryModel::adapterRole).toString();
+    models->addAction(index.data(LibraryModel::nameRole).toString() + "   " + index.data(LibraryModel::detailRole).toString(), this,
+                      [this, path, adapter] { openModel(path, adapter); });
+  }
+  models->addSeparator();
+  models->addAction(do_.open);
+}
+
+void MainWindow::showKeys() {
+  std::vector<KeyEntry> entries;
+  for (const QAction* action : findChildren<QAction*>()) {
+    if (action->shortcuts().isEmpty()) continue;
+    entries.push_back({action->text().remove('&').remove("..."), QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText)});
+  }
+  const std::vector<KeyEntry> fixed = {{"Send the message", "Enter"}, {"New line in the message", "Shift+Enter"},
+                                       {"Next match", "Enter in the find field"}, {"Previous match", "Shift+Enter in the find field"},
+                                       {"Fold or open a group", "Double click"}, {"Zoom the graph or the plot", "Wheel"},
+                                       {"Follow the plot's live end again", "Double click in the plot"}};
+  entries.insert(entries.end(), fixed.begin(), fixed.end());
+  KeysDialog dialog(theme_, entries, this);
+  dialog.exec();
+}
+
+void MainWindow::askOpen() {
+  const QString path = QFileDialog::getOpenFileName(this, "Open a model", settings_.lastFolder,
+                                                    "Models (*.gguf *.safetensors config.json);;All files (*)");
+  if (path.isEmpty()) return;
+  const QFileInfo info(path);
+  settings_.lastFolder = info.path();
+  openModel(info.fileName() == "config.json" ? info.path() : path);
+}
+
+void MainWindow::askSaveRecipe() {
+  const SessionPtr session = graph_->source()->session();
+  if (!session || !services_.writeRecipe) return;
+  const QFileInfo model(QString::fromStdString(session->info().path));
+  const QString suggested = model.path() + "/" + model.completeBaseName() + ".recipe.json";
+  const QString path = QFileDialog::getSaveFileName(this, "Save the edits as a recipe", suggested, "Recipes (*.json)");
+  if (path.isEmpty()) return;
+  QSaveFile file(path);
+  const QByteArray text = QByteArray::fromStdString(services_.writeRecipe(session->recipe()));
+  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
+    saved_ = true;
+    graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
+    return refreshStatus();
+  }
+  fail(describeError("Could not save the recipe", {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another folder"}));
+}
+
+void MainWindow::askExportGraph() {
+  const QString path = QFileDialog::getSaveFileName(this, "Export the graph", "graph.svg", "Drawing (*.svg);;Document (*.pdf);;Picture (*.png)");
+  if (path.isEmpty()) return;
+  QString reason;
+  if (graph_->view()->exportImage(path, &reason)) return graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
+  fail(describeError("Could not export the graph", {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
+}
+
+void MainWindow::runOrRepeat() {
+  if (const QString text = chat_->input()->text().trimmed(); !text.isEmpty()) return chat_->send(text);
+  if (chat_->canRegenerate()) return chat_->regenerate();
+  showPage("chat");
+}
+
+void MainWindow::stopAll() {
+  session_->stop();
+  classifier_->stop();
+}
+
+void MainWindow::bypassSelection() {
+  const QString scope = graph_->view()->scopeOfSelection();
+  if (!scope.isEmpty()) applyEdit("bypass", scope);
+}
+
+QAction* MainWindow::action(const QString& name) const {
+  for (QAction* action : findChildren<QAction*>())
+    if (action->text().remove('&').remove("...") == name) return action;
+  return nullptr;
+}
+
+}  // namespace orrery::ui

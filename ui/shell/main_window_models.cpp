@@ -1,0 +1,159 @@
+// What the window does with models: opens them, shows their graphs and figures, edits them.
+#include <QFileInfo>
+#include <unistd.h>
+
+#include "ui/shell/graph_figures.h"
+#include "ui/shell/main_window.h"
+#include "ui/theme/format.h"
+
+namespace orrery::ui {
+namespace {
+
+double machineMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? static_cast<double>(pages) * static_cast<double>(size) : 0;
+}
+
+QString stateText(const SessionController& session) {
+  switch (session.state()) {
+    case RunState::prefill: return "Running, prefill";
+    case RunState::decode: return "Running, decode";
+    case RunState::classify: return "Classifying";
+    case RunState::stopping: return "Stopping";
+    case RunState::idle: break;
+  }
+  if (session.loading()) return "Loading " + session.loadingName();
+  return session.session() ? "Ready" : "No model";
+}
+
+}  // namespace
+
+void MainWindow::openModel(const QString& model, const QString& adapter, const QString& recipe) {
+  api::OpenOptions options = options_.open;
+  options.model = model.toStdString();
+  options.adapter = adapter.toStdString();
+  options.recipe = recipe.toStdString();
+  opening_ = model;
+  session_->open(options);
+}
+
+void MainWindow::takeModel() {
+  const SessionPtr session = session_->session();
+  settings_.addRecent(QFileInfo::exists(opening_) ? QFileInfo(opening_).absoluteFilePath() : opening_);
+  library_->setRecent(settings_.recent);
+  refreshRecent();
+  saved_ = true;
+  speed_.clear();
+  liveTokens_ = liveMs_ = 0;
+  session->set_profiling(do_.profiler->isChecked());
+  const QString name = QString::fromStdString(session->info().name);
+  tools_->modelButton()->setCaption(name, QString::fromStdString(session->info().main_dtype));
+  setWindowTitle(name + " - Orrery");
+  inspector_->clear();
+  showGraphOf(session_);
+  if (session->info().task == api::Task::generate) chat_->focusInput();
+}
+
+void MainWindow::showGraphOf(SessionController* source) {
+  if (graph_->source() != source) graph_->setSource(source);
+  takeGraph();
+}
+
+void MainWindow::takeGraph() {
+  const SessionPtr session = graph_->source()->session();
+  graph::GraphVersion shown;
+  std::unordered_set<NodeId> edited;
+  QString name;
+  if (session) {
+    const graph::GraphVersion model = session->model_graph();
+    const bool fused = graph_->fusedShown();
+    shown = fused ? session->fused_graph() : model;
+    if (model) edited = editedNodes(*model, session->recipe());
+    if (fused && shown) edited = editedFused(*shown, edited);
+    name = QString::fromStdString(session->info().name);
+  }
+  outline_->setGraph(shown, edited, name);
+  takeProfile();
+  refreshActions();
+  refreshStatus();
+}
+
+void MainWindow::takeProfile() {
+  const SessionPtr session = graph_->source()->session();
+  const ProfilePtr profile = graph_->source()->profile(phase_);
+  if (!session) return;
+  const api::Profile none;
+  const api::Profile& shown = profile ? *profile : none;
+  outline_->setTimings(figuresOf(shown, nullptr, nullptr, graph_->fusedShown()), shown.step_us);
+}
+
+void MainWindow::applyEdit(const QString& verb, const QString& scope) {
+  edit::Edit edit;
+  edit.op = verb.toStdString();
+  QString plain = scope;  // the views write ranges with an en dash
+  edit.fields["scope"] = plain.replace(QChar(0x2013), '-').toStdString();
+  graph_->source()->apply(edit);
+}
+
+void MainWindow::noteEdit(const api::EditRecord& record, EditKind kind) {
+  saved_ = false;
+  const QString name = QString::fromStdString(record.name);
+  const QString done = kind == EditKind::undone ? "Undone: " + name : name.left(1).toUpper() + name.mid(1);
+  graph_->banner()->showNotice(done + (record.kv_kept ? "; the next message runs on it" : "; the context is read again at the next message"));
+  refreshActions();
+  refreshStatus();
+}
+
+void MainWindow::refreshActions() {
+  if (!tools_) return;
+  SessionController* shown = graph_->source();
+  const bool chats = session_->session() && session_->session()->info().task == api::Task::generate;
+  const bool running = session_->running() || classifier_->running();
+  do_.undo->setEnabled(shown->canUndo());
+  do_.redo->setEnabled(shown->canRedo());
+  do_.saveRecipe->setEnabled(shown->canUndo());
+  do_.bypass->setEnabled(shown->session() && !graph_->view()->scopeOfSelection().isEmpty());
+  do_.regenerate->setEnabled(chat_->canRegenerate());
+  do_.exportGraph->setEnabled(shown->session() != nullptr);
+  do_.stop->setEnabled(running);
+  do_.run->setEnabled(chats && !running);
+  tools_->setRunning(running, chats);
+}
+
+void MainWindow::refreshStatus() {
+  StatusFacts facts;
+  const SessionPtr session = session_->session();
+  facts.state = classifier_->running() ? stateText(*classifier_) : stateText(*session_);
+  facts.live = session_->running() || classifier_->running() || session_->loading();
+  if (session) {
+    const api::ModelInfo& info = session->info();
+    const Vitals vitals = session_->vitals();
+    facts.model = QString::fromStdString(info.name) + "  " + QString::fromStdString(info.main_dtype);
+    const size_t edits = session->edits().size();
+    facts.edited = edits > 0;
+    facts.edits = edits == 0 ? "no edits" : QString("%1 %2%3").arg(edits).arg(edits == 1 ? "edit" : "edits", saved_ ? "" : ", not saved");
+    const api::MachineLimits& limits = session->limits();
+    facts.machine = QString("CPU, %1 threads").arg(limits.threads);
+    if (!limits.cpu.empty()) facts.machine += ", " + QString::fromStdString(limits.cpu);
+    facts.memory = format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(machineMemory());
+    if (liveMs_ > 0) speed_ = format::rate((liveTokens_ - 1) / liveMs_ * 1e3, "tok/s");
+    facts.speed = speed_;
+    const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;
+    if (info.task == api::Task::generate) facts.context = "context " + format::count(vitals.contextUsed) + " / " + format::count(limit);
+    facts.profiler = do_.profiler->isChecked() ? "profiler " + format::percent(vitals.overheadShare) : "profiler off";
+  }
+  status_->setFacts(facts);
+}
+
+void MainWindow::find(const QString& text) {
+  const int found = graph_->view()->find(text);
+  tools_->find()->setNote(text.isEmpty() ? QString() : found == 0 ? "none" : QString("1 of %1").arg(found));
+}
+
+void MainWindow::nextMatch(bool forward) {
+  GraphView* view = graph_->view();
+  const int current = forward ? view->findNext() : view->findPrevious();
+  if (current >= 0) tools_->find()->setNote(QString("%1 of %2").arg(current + 1).arg(view->matchCount()));
+}
+
+}  // namespace orrery::ui

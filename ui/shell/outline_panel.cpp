@@ -1,0 +1,171 @@
+#include "ui/shell/outline_panel.h"
+
+#include <QHeaderView>
+#include <QPaintEvent>
+#include <QPainter>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "ui/theme/icons.h"
+#include "ui/widgets/meter.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kRow = 22.6, kTime = 64, kShare = 54, kIndent = 14;
+
+}  // namespace
+
+QSize OutlineDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const {
+  return {40, static_cast<int>(std::lround(theme_.scaled(kRow)))};
+}
+
+void OutlineDelegate::paintName(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const {
+  const bool scope = index.data(OutlineModel::nodeRole).toUInt() == 0;
+  const bool bypassed = index.data(OutlineModel::bypassedRole).toBool();
+  const bool fused = index.data(OutlineModel::fusedRole).toInt() > 1, edited = index.data(OutlineModel::editedRole).toBool();
+  const QFont font = theme_.textFont(12, scope ? QFont::Medium : QFont::Normal);
+  const double mark = (fused || edited) ? theme_.scaled(16) : 0;
+  const QString name = QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideMiddle, area.width() - mark);
+  painter.setFont(font);
+  painter.setPen(theme_(bypassed ? Token::text3 : selected ? Token::selectionText : Token::text));
+  painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, name);
+  if (mark <= 0) return;
+  const double size = theme_.scaled(11), x = area.left() + QFontMetricsF(font).horizontalAdvance(name) + 5;
+  paintIcon(painter, edited ? u"pencil" : u"fuse", QRectF(x, area.center().y() - size / 2, size, size),
+            theme_(edited ? Token::edited : Token::text3));
+}
+
+void OutlineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  painter->save();
+  const bool selected = option.state & QStyle::State_Selected;
+  const QRectF area = QRectF(option.rect).adjusted(3, 0, -6, 0);
+  if (index.column() == OutlineModel::nameColumn) {
+    paintName(*painter, area, index, selected);
+  } else if (index.column() == OutlineModel::timeColumn) {
+    painter->setFont(theme_.monoFont(11));
+    painter->setPen(theme_(selected ? Token::selectionText : Token::text2));
+    painter->drawText(area, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
+  } else {
+    const double share = index.data(OutlineModel::shareRole).toDouble(), heat = index.data(OutlineModel::heatRole).toDouble();
+    const QRectF bar(area.left() + 6, area.center().y() - 2.5, area.width() - 6, 5);
+    const QColor fill = std::isfinite(heat) ? theme_.heat(heat) : theme_(Token::text3);
+    paintMeter(*painter, bar, std::isfinite(share) ? share : 0, fill, theme_);
+  }
+  painter->restore();
+}
+
+OutlineTree::OutlineTree(const Theme& theme, QWidget* parent) : QTreeView(parent), theme_(theme) {
+  setFrameShape(QFrame::NoFrame);
+  setUniformRowHeights(true);
+  setMouseTracking(true);
+  setIndentation(static_cast<int>(theme.scaled(kIndent)));
+  setVerticalScrollMode(ScrollPerPixel);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setAccessibleName("Outline");
+  setExpandsOnDoubleClick(true);
+  setAnimated(false);
+}
+
+void OutlineTree::setTheme(const Theme& theme) {
+  theme_ = theme;
+  setIndentation(static_cast<int>(theme.scaled(kIndent)));
+  viewport()->update();
+}
+
+void OutlineTree::drawRow(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const bool selected = selectionModel() && selectionModel()->isSelected(index);
+  if (selected) {
+    painter->fillRect(option.rect, theme_(Token::selectionBg));
+    painter->fillRect(QRect(0, option.rect.top(), 3, option.rect.height()), theme_(Token::accent));
+  } else if (option.state & QStyle::State_MouseOver) {
+    painter->fillRect(option.rect, theme_(Token::hover));
+  }
+  QTreeView::drawRow(painter, option, index);
+}
+
+void OutlineTree::drawBranches(QPainter* painter, const QRect& rect, const QModelIndex& index) const {
+  painter->fillRect(rect, selectionModel()->isSelected(index) ? theme_(Token::selectionBg) : QColor(Qt::transparent));
+  if (!model()->hasChildren(index)) return;
+  const double size = theme_.scaled(11);
+  const QRectF place(rect.right() - theme_.scaled(kIndent) + 2, rect.center().y() - size / 2 + 0.5, size, size);
+  paintIcon(*painter, isExpanded(index) ? u"down" : u"right", place, theme_(Token::text3));
+}
+
+OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
+    : QWidget(parent),
+      theme_(theme),
+      model_(new OutlineModel(this)),
+      delegate_(new OutlineDelegate(theme, this)),
+      tree_(new OutlineTree(theme, this)) {
+  tree_->setModel(model_);
+  tree_->setItemDelegate(delegate_);
+  tree_->setAllColumnsShowFocus(true);
+  QHeaderView* header = tree_->header();
+  header->setStretchLastSection(false);
+  header->setMinimumSectionSize(20);
+  header->setSectionResizeMode(OutlineModel::nameColumn, QHeaderView::Stretch);
+  for (const auto& [column, width] : {std::pair(OutlineModel::timeColumn, kTime), std::pair(OutlineModel::shareColumn, kShare)}) {
+    header->setSectionResizeMode(column, QHeaderView::Fixed);
+    header->resizeSection(column, static_cast<int>(theme.scaled(width)));
+  }
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(tree_);
+  connect(tree_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+    if (following_ || !index.isValid()) return;
+    const NodeId node{index.data(OutlineModel::nodeRole).toUInt()};
+    if (node.valid()) {
+      emit nodeChosen(node);
+    } else if (const QString scope = index.data(OutlineModel::scopeRole).toString(); !scope.isEmpty()) {
+      emit scopeChosen(scope);
+    }
+  });
+}
+
+void OutlinePanel::setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited, const QString& name) {
+  following_ = true;
+  QStringList open;  // paths that were open stay open
+  const auto collect = [&](auto&& self, const QModelIndex& parent) -> void {
+    for (int row = 0; row < model_->rowCount(parent); ++row) {
+      const QModelIndex index = model_->index(row, 0, parent);
+      if (!tree_->isExpanded(index)) continue;
+      open += index.data(OutlineModel::scopeRole).toString();
+      self(self, index);
+    }
+  };
+  collect(collect, {});
+  model_->setGraph(graph, edited, name);
+  tree_->expandToDepth(0);
+  for (const QString& scope : open)
+    if (const QModelIndex index = model_->indexOfScope(scope); index.isValid()) tree_->expand(index);
+  following_ = false;
+}
+
+void OutlinePanel::setTimings(const Figures& figures, double stepUs) { model_->setTimings(figures, stepUs); }
+
+void OutlinePanel::selectIndex(const QModelIndex& index) {
+  if (!index.isValid()) return;
+  following_ = true;
+  tree_->setCurrentIndex(index);
+  tree_->scrollTo(index);
+  following_ = false;
+}
+
+void OutlinePanel::select(NodeId node) { selectIndex(model_->indexOf(node)); }
+void OutlinePanel::selectScope(const QString& scope) { selectIndex(model_->indexOfScope(scope)); }
+
+void OutlinePanel::setTheme(const Theme& theme) {
+  theme_ = theme;
+  delegate_->setTheme(theme);
+  tree_->setTheme(theme);
+  tree_->doItemsLayout();
+  update();
+}
+
+void OutlinePanel::paintEvent(QPaintEvent* event) {
+  QPainter painter(this);
+  painter.fillRect(event->rect(), theme_(Token::panel));
+}
+
+}  // namespace orrery::ui

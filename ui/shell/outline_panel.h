@@ -1,0 +1,72 @@
+// The graph as a tree of scopes with time and share of the parent.
+#pragma once
+
+#include <QStyledItemDelegate>
+#include <QTreeView>
+#include <QWidget>
+
+#include "ui/models/outline_model.h"
+#include "ui/session/session_controller.h"
+#include "ui/widgets/themed.h"
+
+namespace orrery::ui {
+
+class OutlineDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  OutlineDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+  void setTheme(const Theme& theme) { theme_ = theme; }
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  void paintName(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const;
+  Theme theme_;
+};
+
+/// A tree whose branches are our chevrons and hairlines.
+class OutlineTree : public QTreeView {
+  Q_OBJECT
+ public:
+  explicit OutlineTree(const Theme& theme, QWidget* parent = nullptr);
+  void setTheme(const Theme& theme);
+
+ protected:
+  void drawBranches(QPainter* painter, const QRect& rect, const QModelIndex& index) const override;
+  void drawRow(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  Theme theme_;
+};
+
+class OutlinePanel : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  OutlinePanel(const Theme& theme, QWidget* parent = nullptr);
+
+  OutlineModel* model() const { return model_; }
+  QTreeView* tree() const { return tree_; }
+  void setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited, const QString& name);
+  void setTimings(const Figures& figures, double stepUs);
+  void select(NodeId node);
+  void selectScope(const QString& scope);
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  void nodeChosen(orrery::NodeId node);
+  void scopeChosen(const QString& scope);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void selectIndex(const QModelIndex& index);
+
+  Theme theme_;
+  OutlineModel* model_;
+  OutlineDelegate* delegate_;
+  OutlineTree* tree_;
+  bool following_ = false;  // the selection comes from outside
+};
+
+}  // namespace orrery::ui

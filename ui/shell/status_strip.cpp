@@ -1,0 +1,72 @@
+#include "ui/shell/status_strip.h"
+
+#include <QFontMetricsF>
+#include <QPainter>
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kHeight = 26;
+
+}  // namespace
+
+StatusStrip::StatusStrip(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setTheme(theme);
+}
+
+void StatusStrip::setFacts(const StatusFacts& facts) {
+  facts_ = facts;
+  setAccessibleName(QStringList{facts.state, facts.model, facts.edits, facts.machine, facts.memory, facts.speed}.join(", "));
+  update();
+}
+
+void StatusStrip::setTheme(const Theme& theme) {
+  theme_ = theme;
+  setFixedHeight(static_cast<int>(theme.scaled(kHeight)));
+  update();
+}
+
+void StatusStrip::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme_(Token::window));
+  painter.setRenderHint(QPainter::Antialiasing);
+  const double middle = height() / 2.0;
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(theme_(facts_.live ? Token::accent : Token::text3));
+  painter.drawEllipse(QPointF(16, middle), 4, 4);
+  double x = 26;
+  const auto left = [&](const QString& text, Token token, bool line) {
+    if (text.isEmpty()) return;
+    if (line) {
+      painter.fillRect(QRectF(x, middle - 6, 1, 12), Theme::blend(theme_(Token::border), theme_(Token::text3), 0.2));
+      x += 11;
+    }
+    const QFont font = theme_.textFont(11.5, token == Token::text ? QFont::Medium : QFont::Normal);
+    painter.setFont(font);
+    painter.setPen(theme_(token));
+    painter.drawText(QRectF(x, 0, width(), height()), Qt::AlignVCenter | Qt::AlignLeft, text);
+    x += QFontMetricsF(font).horizontalAdvance(text) + 11;
+  };
+  left(facts_.state, Token::text, false);
+  left(facts_.model, Token::text2, true);
+  left(facts_.edits, facts_.edited ? Token::edited : Token::text2, true);
+  left(facts_.machine, Token::text2, true);
+  double right = width() - 12;
+  const auto fromRight = [&](const QString& text, Token token) {
+    if (text.isEmpty()) return;
+    const QFont font = theme_.monoFont(11, token == Token::text ? QFont::Medium : QFont::Normal);
+    const double width = QFontMetricsF(font).horizontalAdvance(text);
+    if (right - width < x) return;  // a narrow window leaves out what does not fit
+    painter.setFont(font);
+    painter.setPen(theme_(token));
+    painter.drawText(QRectF(right - width, 0, width + 2, height()), Qt::AlignVCenter | Qt::AlignLeft, text);
+    right -= width + 18;
+  };
+  fromRight(facts_.profiler, Token::text2);
+  fromRight(facts_.context, Token::text2);
+  fromRight(facts_.speed, Token::text);
+  fromRight(facts_.memory, Token::text2);
+}
+
+}  // namespace orrery::ui

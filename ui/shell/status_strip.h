@@ -1,0 +1,36 @@
+// The last line of the window: what it does, with which model and edits, on what; memory, speed, context, profiler.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "ui/session/session_controller.h"
+#include "ui/widgets/themed.h"
+
+namespace orrery::ui {
+
+struct StatusFacts {
+  QString state = "Ready";
+  bool live = false;
+  QString model, edits, machine;  // empty: left out
+  bool edited = false;
+  QString memory, speed, context, profiler;
+};
+
+class StatusStrip : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  explicit StatusStrip(const Theme& theme, QWidget* parent = nullptr);
+  void setFacts(const StatusFacts& facts);
+  const StatusFacts& facts() const { return facts_; }
+  void setTheme(const Theme& theme) override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  Theme theme_;
+  StatusFacts facts_;
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,149 @@
+#include "ui/shell/tool_bar.h"
+
+#include <QPainter>
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kHeight = 42, kFindWidth = 274;
+
+const std::pair<HeatMode, const char*> kHeatModes[] = {
+    {HeatMode::time, "Heat: time"}, {HeatMode::bytes, "Heat: bytes"}, {HeatMode::share, "Heat: share"}, {HeatMode::off, "Heat: off"}};
+
+class Line : public QWidget, public Themed {
+ public:
+  explicit Line(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) { setFixedSize(17, 20); }
+  void setTheme(const Theme& theme) override {
+    theme_ = theme;
+    update();
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.fillRect(8, 0, 1, height(), Theme::blend(theme_(Token::border), theme_(Token::text3), 0.15));
+  }
+
+ private:
+  Theme theme_;
+};
+
+}  // namespace
+
+MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit, QWidget* parent)
+    : QToolBar("Tools", parent),
+      theme_(theme),
+      model_(new DropButton(theme, this)),
+      heat_(new DropButton(theme, this)),
+      device_(new Segmented(theme, this)),
+      phase_(new Segmented(theme, this)),
+      run_(new Button(theme, "Run", Button::Kind::plain, this)),
+      find_(new SearchField(theme, "search", "Find node, op, shape, weight", "Ctrl F", this)) {
+  setObjectName("tools");
+  setMovable(false);
+  setFloatable(false);
+  setContextMenuPolicy(Qt::PreventContextMenu);
+  for (QAction* action : actions) action ? static_cast<void>(addIcon(action)) : addLine();
+  addLine();
+  model_->setIconName("layers");
+  model_->setWidths(static_cast<int>(theme.scaled(245)), static_cast<int>(theme.scaled(245)));
+  model_->setCaption("No model");
+  model_->setToolTip("The model; choose another");
+  addWidget(model_);
+  setupRun();
+  addLine();
+  setupGraph(fit);
+  setupFind();
+  setTheme(theme);
+}
+
+IconButton* MainToolBar::addIcon(QAction* action) {
+  const QString key = action->shortcut().toString(QKeySequence::NativeText);
+  auto* button = new IconButton(theme_, action->objectName(), action->text().remove('&').remove("...") + (key.isEmpty() ? "" : " (" + key + ")"), this, 16);
+  button->setEnabled(action->isEnabled());
+  connect(button, &QAbstractButton::clicked, action, &QAction::trigger);
+  connect(action, &QAction::changed, button, [button, action] { button->setEnabled(action->isEnabled()); });
+  addWidget(button);
+  return button;
+}
+
+void MainToolBar::addLine() { addWidget(new Line(theme_, this)); }
+
+void MainToolBar::setupRun() {
+  const auto space = [this] {
+    auto* gap = new QWidget(this);
+    gap->setFixedWidth(4);
+    addWidget(gap);
+  };
+  device_->addChoice("CPU", Segmented::Mark::circle, Token::cpu);
+  device_->addChoice("CUDA 0", Segmented::Mark::circle, Token::cuda);
+  device_->setToolTip("Where the model runs");
+  device_->setAccessibleName("Device");
+  connect(device_, &Segmented::chosen, this, &MainToolBar::deviceChosen);
+  run_->setFixedWidth(static_cast<int>(theme_.scaled(95)));
+  connect(run_, &QAbstractButton::clicked, this, [this] { running_ ? emit stopAsked() : emit runAsked(); });
+  space();
+  addWidget(device_);
+  space();
+  addWidget(run_);
+  setRunning(false, false);
+}
+
+void MainToolBar::setupGraph(QAction* fit) {
+  for (const auto& [mode, name] : kHeatModes)
+    heat_->menu()->addAction(name, this, [this, mode = mode] {
+      setHeatMode(mode);
+      emit heatChosen(mode);
+    });
+  heat_->setWidths(static_cast<int>(theme_.scaled(146)), static_cast<int>(theme_.scaled(146)));
+  heat_->setToolTip("What colours the nodes");
+  setHeatMode(HeatMode::time);
+  addWidget(heat_);
+  auto* gap = new QWidget(this);
+  gap->setFixedWidth(4);
+  addWidget(gap);
+  phase_->addChoice("Decode");
+  phase_->addChoice("Prefill");
+  phase_->setToolTip("Which steps' times are shown");
+  phase_->setAccessibleName("Phase");
+  connect(phase_, &Segmented::chosen, this, [this](int choice) { emit phaseChosen(choice == 0 ? api::Phase::decode : api::Phase::prefill); });
+  addWidget(phase_);
+  addLine();
+  addIcon(fit);
+}
+
+void MainToolBar::setupFind() {
+  auto* stretch = new QWidget(this);
+  stretch->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+  addWidget(stretch);
+  find_->setFixedWidth(static_cast<int>(theme_.scaled(kFindWidth)));
+  addWidget(find_);
+}
+
+void MainToolBar::setRunning(bool running, bool possible) {
+  running_ = running;
+  run_->setEnabled(running || possible);
+  run_->setCaption(running ? "Stop" : "Run");
+  run_->setIconName(running ? "stop" : "play", running ? Token::error : Token::accent);
+  run_->setKeyHint(running ? "Esc" : "F5");
+  run_->setToolTip(running ? "Stop (Esc)" : "Send the text, or ask for the last reply again (F5)");
+}
+
+void MainToolBar::setCudaRefusal(const QString& reason) { device_->setRefused(1, reason); }
+
+void MainToolBar::setHeatMode(HeatMode mode) {
+  for (const auto& [known, name] : kHeatModes)
+    if (known == mode) heat_->setCaption(name);
+}
+
+void MainToolBar::setTheme(const Theme& theme) {
+  theme_ = theme;
+  setFixedHeight(static_cast<int>(theme.scaled(kHeight)));
+}
+
+void MainToolBar::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme_(Token::window));
+}
+
+}  // namespace orrery::ui
