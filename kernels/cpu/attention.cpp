@@ -82,6 +82,7 @@ AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t k
           .rows = std::min(kUnitRows, tokens * group - tile * kUnitRows),
           .group = group,
           .head_dim = problem.head_dim,
+          .step_rows = tokens * group,
           .first_position = length - tokens,
           .length = length,
           .window = problem.window,

@@ -82,6 +82,16 @@ ORRERY_INLINE void store_bf16(void* dst, Vec x) {
   _mm256_storeu_si256(static_cast<__m256i*>(dst), _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
 }
 
+ORRERY_INLINE Vec unpack_low(Vec a, Vec b) { return _mm512_unpacklo_ps(a, b); }
+ORRERY_INLINE Vec unpack_high(Vec a, Vec b) { return _mm512_unpackhi_ps(a, b); }
+ORRERY_INLINE Vec shuffle_low(Vec a, Vec b) { return _mm512_shuffle_ps(a, b, 0x44); }
+ORRERY_INLINE Vec shuffle_high(Vec a, Vec b) { return _mm512_shuffle_ps(a, b, 0xEE); }
+/// The groups of four lanes added up.
+ORRERY_INLINE __m128 sum_quads(Vec x) {
+  const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+  return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
+
 /// Lanes low <= i < high; either may lie outside.
 ORRERY_INLINE Mask lanes_between(int64_t low, int64_t high) {
   const uint32_t below = high <= 0 ? 0U : high >= kLanes ? 0xFFFFU : (1U << high) - 1;
@@ -95,21 +105,15 @@ ORRERY_INLINE void transpose(Vec (&rows)[kLanes]) {
   Vec quads[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; i += 2) {
-    pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
-    pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
+    pairs[i] = unpack_low(rows[i], rows[i + 1]);
+    pairs[i + 1] = unpack_high(rows[i], rows[i + 1]);
   }
-  const auto low = [](Vec a, Vec b) {
-    return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
-  };
-  const auto high = [](Vec a, Vec b) {
-    return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
-  };
 #pragma GCC unroll 16
   for (int i = 0; i < 16; i += 4) {  // quads[i + c]: columns c, c + 4, c + 8, c + 12 of rows i .. i + 3
-    quads[i] = low(pairs[i], pairs[i + 2]);
-    quads[i + 1] = high(pairs[i], pairs[i + 2]);
-    quads[i + 2] = low(pairs[i + 1], pairs[i + 3]);
-    quads[i + 3] = high(pairs[i + 1], pairs[i + 3]);
+    quads[i] = shuffle_low(pairs[i], pairs[i + 2]);
+    quads[i + 1] = shuffle_high(pairs[i], pairs[i + 2]);
+    quads[i + 2] = shuffle_low(pairs[i + 1], pairs[i + 3]);
+    quads[i + 3] = shuffle_high(pairs[i + 1], pairs[i + 3]);
   }
 #pragma GCC unroll 4
   for (int c = 0; c < 4; ++c) {
@@ -220,6 +224,14 @@ ORRERY_INLINE void store_bf16(void* dst, Vec x) {
                    _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)));
 }
 
+ORRERY_INLINE Vec unpack_low(Vec a, Vec b) { return _mm256_unpacklo_ps(a, b); }
+ORRERY_INLINE Vec unpack_high(Vec a, Vec b) { return _mm256_unpackhi_ps(a, b); }
+ORRERY_INLINE Vec shuffle_low(Vec a, Vec b) { return _mm256_shuffle_ps(a, b, 0x44); }
+ORRERY_INLINE Vec shuffle_high(Vec a, Vec b) { return _mm256_shuffle_ps(a, b, 0xEE); }
+ORRERY_INLINE __m128 sum_quads(Vec x) {
+  return _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+}
+
 ORRERY_INLINE Mask lanes_between(int64_t low, int64_t high) {
   const auto edge = [](int64_t x) {
     return _mm256_set1_epi32(x <= 0 ? 0 : x >= kLanes ? kLanes : static_cast<int>(x));
@@ -234,15 +246,15 @@ ORRERY_INLINE void transpose(Vec (&rows)[kLanes]) {
   Vec quads[8];
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i += 2) {
-    pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
-    pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
+    pairs[i] = unpack_low(rows[i], rows[i + 1]);
+    pairs[i + 1] = unpack_high(rows[i], rows[i + 1]);
   }
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i += 4) {  // quads[i + c]: columns c and c + 4 of rows i .. i + 3
-    quads[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
-    quads[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xEE);
-    quads[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
-    quads[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xEE);
+    quads[i] = shuffle_low(pairs[i], pairs[i + 2]);
+    quads[i + 1] = shuffle_high(pairs[i], pairs[i + 2]);
+    quads[i + 2] = shuffle_low(pairs[i + 1], pairs[i + 3]);
+    quads[i + 3] = shuffle_high(pairs[i + 1], pairs[i + 3]);
   }
 #pragma GCC unroll 4
   for (int c = 0; c < 4; ++c) {
@@ -273,6 +285,14 @@ ORRERY_INLINE Wide widen_halves(Vec x) {
 #endif
 
 constexpr int kWideLanes = kLanes / 2;
+
+/// (sum a, sum b, sum c, sum d)
+ORRERY_INLINE __m128 sums_of(Vec a, Vec b, Vec c, Vec d) {
+  const Vec ab = unpack_low(a, b) + unpack_high(a, b);
+  const Vec cd = unpack_low(c, d) + unpack_high(c, d);
+  const Vec quads = shuffle_low(ab, cd) + shuffle_high(ab, cd);
+  return sum_quads(quads);
+}
 
 /// The first n < kLanes 16-bit elements as float32, zero behind.
 ORRERY_INLINE Vec load_part_f16(const void* src, int64_t n) {
