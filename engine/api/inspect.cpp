@@ -9,7 +9,6 @@
 #include "engine/compile/arena.h"
 #include "engine/compile/states.h"
 #include "engine/passes/passes.h"
-#include "kernels/attention.h"
 
 namespace orrery::api {
 namespace {
@@ -56,15 +55,6 @@ uint64_t scratch_bytes(const graph::Graph& graph, bool generates, int64_t batch_
   return live.ok() ? compile::lay_out(live.value().lifetimes).bytes : 0;
 }
 
-uint64_t kv_bytes(const graph::Graph& graph, DType dtype, int64_t context) {
-  const auto states = compile::states_of(graph);
-  if (!states.ok()) return 0;
-  uint64_t bytes = 0;
-  for (const compile::StateUse& state : states.value())
-    bytes += kernels::kv_page_bytes(dtype, context, state.kv_heads, state.head_dim);
-  return bytes;
-}
-
 }  // namespace
 
 Result<DType> parse_kv_type(const std::string& name) {
@@ -109,7 +99,7 @@ ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, c
   info.width = built->width;
   info.vocabulary = built->vocabulary;
   info.labels = built->labels;
-  info.memory.kv_cache = kv_bytes(built->graph, kv_type, context);
+  info.memory.kv_cache = compile::kv_cache_bytes(built->graph, kv_type, context);
   info.memory.scratch = scratch_bytes(built->graph, info.task == Task::generate, batch_tokens);
   return info;
 }

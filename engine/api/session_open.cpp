@@ -49,11 +49,7 @@ int64_t physical_memory() {
 
 /// All sequences together: many contexts, but at most half of the memory, and one context in any case.
 int64_t kv_tokens(const graph::Graph& graph, DType dtype, int64_t context) {
-  const auto states = compile::states_of(graph);
-  int64_t bytes = 0;
-  if (states.ok())
-    for (const compile::StateUse& state : states.value())
-      bytes += static_cast<int64_t>(kernels::kv_page_bytes(dtype, 1, state.kv_heads, state.head_dim));
+  const auto bytes = static_cast<int64_t>(compile::kv_cache_bytes(graph, dtype, 1));
   if (bytes == 0) return context;
   return std::clamp(physical_memory() / 2 / bytes, context, context * kSequencesPlanned);
 }

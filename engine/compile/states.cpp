@@ -4,6 +4,8 @@
 
 #include <unordered_map>
 
+#include "kernels/attention.h"
+
 namespace orrery::compile {
 namespace {
 
@@ -53,6 +55,15 @@ Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
       states[it->second].last = output;
   }
   return states;
+}
+
+uint64_t kv_cache_bytes(const graph::Graph& graph, DType dtype, int64_t tokens) {
+  const auto states = states_of(graph);
+  if (!states.ok()) return 0;
+  uint64_t bytes = 0;
+  for (const StateUse& state : states.value())
+    bytes += kernels::kv_page_bytes(dtype, tokens, state.kv_heads, state.head_dim);
+  return bytes;
 }
 
 }  // namespace orrery::compile

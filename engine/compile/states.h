@@ -17,4 +17,7 @@ struct StateUse {
 /// In the order of the live state nodes, which is the state index of every plan of this graph.
 Result<std::vector<StateUse>> states_of(const graph::Graph& graph);
 
+/// Bytes that all states keep for `tokens` tokens of one sequence, elements of `dtype`; 0 without states.
+uint64_t kv_cache_bytes(const graph::Graph& graph, DType dtype, int64_t tokens);
+
 }  // namespace orrery::compile
