@@ -70,6 +70,7 @@ void GraphView::setBindings(const Bindings& bindings) {
 
 void GraphView::setTimings(Figures figures, double stepUs) {
   d_->heat.setFigures(figures, stepUs, static_cast<double>(d_->clock.elapsed()) / 1e3);
+  if (!d_->legend->isVisible()) d_->refreshOverlays();
   d_->heatChanged();
 }
 

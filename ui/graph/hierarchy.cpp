@@ -28,7 +28,7 @@ bool stacks(const SceneGroup* a, const SceneGroup* b) {
 
 double nodeWidth(const std::string& name, bool chip, const TextWidths& widths) {
   const double text = static_cast<double>(name.size()) * widths.nameChar;
-  return std::clamp(26 + 10 + text + (chip ? 40 : 0) + 74, kNarrowest, kWidest);
+  return std::clamp(26 + 10 + text + (chip ? 38 : 0) + 68, kNarrowest, kWidest);
 }
 
 /// The drawn things of a group, in the order of its children.
@@ -114,7 +114,8 @@ class Assembly {
   std::shared_ptr<const GroupLayout> finish(LayoutResult result) {
     for (size_t i = 0; i < layout_->items.size(); ++i) {
       layout_->items[i].box = result.boxes[i];
-      layout_->items[i].pills = result.alone[i];
+      layout_->items[i].leftPill = result.leftFree[i];
+      layout_->items[i].rightPill = result.rightFree[i];
     }
     for (Wire& wire : result.wires) {
       PlacedWire placed;

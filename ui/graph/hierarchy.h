@@ -23,7 +23,7 @@ struct Placed {
   Kind kind = Kind::node;
   int first = 0, last = 0;  // children of the group that it stands for
   Rect box;
-  bool pills = false;                        // there is room for the node's pills
+  bool leftPill = false, rightPill = false;  // there is room for the node's pills
   std::shared_ptr<const GroupLayout> inner;  // of an open group
 };
 

@@ -123,13 +123,21 @@ LayoutResult layoutLayers(const std::vector<LayoutItem>& items, const std::vecto
   result.rank = steps::rankItems(items, edges);
   if ((result.stopped = stop.stop_requested())) return result;
   steps::Rows rows = steps::makeRows(items, edges, result.rank);
+  std::vector<int> members(rows.rows.size(), 0);
+  for (const int rank : result.rank) ++members[static_cast<size_t>(rank) + 1];
   result.alone.resize(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
-    result.alone[i] = rows.rows[static_cast<size_t>(result.rank[i]) + 1].size() == 1;
+    result.alone[i] = members[static_cast<size_t>(result.rank[i]) + 1] == 1;
     if (result.alone[i]) rows.slots[i].width = std::max(items[i].width, items[i].alone);
   }
   if ((result.stopped = stop.stop_requested())) return result;
   steps::orderRows(rows);
+  result.leftFree = result.rightFree = result.alone;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::vector<int>& row = rows.rows[static_cast<size_t>(result.rank[i]) + 1];
+    result.leftFree[i] = result.alone[i] && row.front() == static_cast<int>(i);
+    result.rightFree[i] = result.alone[i] && row.back() == static_cast<int>(i);
+  }
   if ((result.stopped = stop.stop_requested())) return result;
   steps::placeRows(rows, metrics);
   if ((result.stopped = stop.stop_requested())) return result;

@@ -53,11 +53,12 @@ struct Wire {
 };
 
 struct LayoutResult {
-  std::vector<Rect> boxes;           // by item
-  std::vector<int> rank;             // by item
-  std::vector<bool> alone;           // by item: the only one of its row
-  std::vector<Wire> wires;           // by drawn edge
-  double halfWidth = 0, height = 0;  // the frame spans x in [-halfWidth, halfWidth]
+  std::vector<Rect> boxes;                // by item
+  std::vector<int> rank;                  // by item
+  std::vector<bool> alone;                // by item: the only one of its row, bends aside
+  std::vector<bool> leftFree, rightFree;  // by item: alone, and no bend passes at that side
+  std::vector<Wire> wires;                // by drawn edge
+  double halfWidth = 0, height = 0;       // the frame spans x in [-halfWidth, halfWidth]
   bool stopped = false;
 };
 

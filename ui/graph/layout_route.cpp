@@ -44,7 +44,7 @@ class Router {
     const Slot& s = slot(index);
     if (s.item < 0 || items_[static_cast<size_t>(s.item)].open) return false;
     const bool pill =
-        result_.alone[static_cast<size_t>(s.item)] && items_[static_cast<size_t>(s.item)].right > 0;
+        result_.rightFree[static_cast<size_t>(s.item)] && items_[static_cast<size_t>(s.item)].right > 0;
     return !pill && rows_.rows[static_cast<size_t>(s.row)].back() == index;
   }
 
@@ -54,10 +54,11 @@ class Router {
     for (size_t row = 0; row < rows_.rows.size(); ++row)
       for (const int index : rows_.rows[row]) {
         const Slot& s = slot(index);
-        const bool pills = s.item >= 0 && result_.alone[static_cast<size_t>(s.item)];
-        const LayoutItem* item = s.item >= 0 ? &items_[static_cast<size_t>(s.item)] : nullptr;
-        right_[row] = std::max(right_[row], s.x + half(index) + (pills ? item->right : 0));
-        left_[row] = std::min(left_[row], s.x - half(index) - (pills ? item->left : 0));
+        const auto item = static_cast<size_t>(s.item);
+        const double right = s.item >= 0 && result_.rightFree[item] ? items_[item].right : 0;
+        const double left = s.item >= 0 && result_.leftFree[item] ? items_[item].left : 0;
+        right_[row] = std::max(right_[row], s.x + half(index) + right);
+        left_[row] = std::min(left_[row], s.x - half(index) - left);
       }
     // Doubling table, so that the widest of any run of rows is a look-up.
     widest_.assign(1, right_);
@@ -83,7 +84,7 @@ class Router {
       if (rows_.paths[i].lane) order.push_back(i);
     const auto span = [this](size_t path) {
       const int a = slot(rows_.paths[path].slots.front()).row, b = slot(rows_.paths[path].slots.back()).row;
-      return std::minmax(a, b);
+      return std::pair(std::min(a, b), std::max(a, b));
     };
     std::stable_sort(order.begin(), order.end(),
                      [&span](size_t a, size_t b) { return span(a).first < span(b).first; });

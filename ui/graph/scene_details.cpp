@@ -89,9 +89,22 @@ bool describeMatrix(const graph::Graph& graph, const graph::Node& source, SceneN
   return false;
 }
 
-void describe(const graph::Graph& graph, SceneNode& node, const Bindings& bindings) {
+/// A node that moved into a layer drops the layer's number: "add_3_norm" is "add_norm" in layers.3.
+std::string drawnName(const SceneGraph& scene, const SceneNode& node, const graph::Node& source) {
+  const SceneGroup& group = scene.groups[static_cast<size_t>(node.group)];
+  if (group.number < 0 || source.scope != group.stem) return source.name;
+  std::string name = source.name;
+  const std::string number = "_" + std::to_string(group.number);
+  const size_t at = name.find(number);
+  const size_t end = at + number.size();
+  if (at != std::string::npos && (end == name.size() || name[end] == '_')) name.erase(at, number.size());
+  return name.empty() ? source.name : name;
+}
+
+void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings) {
+  const graph::Graph& graph = *scene.graph;
   const graph::Node& source = graph.node(node.id);
-  node.name = source.name;
+  node.name = drawnName(scene, node, source);
   node.path = source.path();
   node.op = source.op->name;
   node.family = source.op->family;
@@ -124,7 +137,7 @@ std::string shapeText(const Shape& shape, const Bindings& bindings) {
 }
 
 void describeNodes(SceneGraph& scene, const Bindings& bindings) {
-  for (SceneNode& node : scene.nodes) describe(*scene.graph, node, bindings);
+  for (SceneNode& node : scene.nodes) describe(scene, node, bindings);
 }
 
 void describeGroups(SceneGraph& scene) {
@@ -149,7 +162,9 @@ namespace {
 void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode& node, Hash& hash) {
   const graph::Node& source = scene.graph->node(node.id);
   hash.add(node.op);
-  hash.add(std::string_view(node.path).substr(std::min(node.path.size(), group.path.size())));
+  const std::string& place = scene.groups[static_cast<size_t>(node.group)].path;
+  hash.add(std::string_view(place).substr(std::min(place.size(), group.path.size())));
+  hash.add(node.name);
   for (const auto& [name, value] : source.attributes) {
     if (name == "layer" || name == "tensor" || name == "name") continue;
     hash.add(name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <unordered_set>
 
 #include "ui/graph/scene_details.h"
 
@@ -49,12 +50,53 @@ struct Draft {
   }
 };
 
+/// "layers" where there is a "layers.3": no place for a node, but where fusion across two layers leaves one.
+std::unordered_set<std::string> stemsOf(const graph::Graph& graph) {
+  std::unordered_set<std::string> stems;
+  for (const NodeId id : graph.order()) {
+    std::string path;
+    for (const std::string& part : scopeParts(graph.node(id).scope)) {
+      path += path.empty() ? part : "." + part;
+      const size_t dot = path.rfind('.');
+      if (dot != std::string::npos && isNumber(path.substr(dot + 1))) stems.insert(path.substr(0, dot));
+    }
+  }
+  return stems;
+}
+
+/// "layers.3" of "layers.3.attention" under the stem "layers"; empty elsewhere.
+std::string layerUnder(const std::string& stem, const std::string& scope) {
+  if (scope.size() <= stem.size() + 1 || !scope.starts_with(stem + ".")) return {};
+  const std::string layer = scope.substr(0, scope.find('.', stem.size() + 1));
+  return isNumber(layer.substr(stem.size() + 1)) ? layer : std::string();
+}
+
+/// The scope in which each node is drawn: its own, or that of the layer that uses it first.
+std::unordered_map<NodeId, std::string> placesOf(const graph::Graph& graph) {
+  const std::unordered_set<std::string> stems = stemsOf(graph);
+  std::unordered_map<NodeId, NodeId> firstUser;
+  for (const NodeId id : graph.order())
+    for (const ValueId input : graph.node(id).inputs)
+      if (const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr)
+        firstUser.try_emplace(value->producer, id);
+  std::unordered_map<NodeId, std::string> places;
+  for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id) {  // users before what they use
+    const std::string& scope = graph.node(*id).scope;
+    std::string& place = places[*id] = scope;
+    const auto user = stems.contains(scope) ? firstUser.find(*id) : firstUser.end();
+    if (user == firstUser.end()) continue;
+    const std::string layer = layerUnder(scope, places.at(user->second));
+    if (!layer.empty()) place = layer;
+  }
+  return places;
+}
+
 Draft draftOf(const graph::Graph& graph) {
   Draft draft;
+  const std::unordered_map<NodeId, std::string> places = placesOf(graph);
   for (const NodeId id : graph.order()) {
-    const graph::Node& node = graph.node(id);
-    if (node.is_source()) continue;
-    const int group = draft.groupAt(node.scope);
+    if (graph.node(id).is_source()) continue;
+    const int group = draft.groupAt(places.at(id));
     draft.groups[static_cast<size_t>(group)].children.push_back(
         {false, static_cast<int>(draft.nodes.size())});
     draft.nodes.push_back(id);

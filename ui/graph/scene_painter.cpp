@@ -68,7 +68,7 @@ void ScenePainter::paintGroup(QPainter& painter, const PaintJob& job, int group,
   paintWires(painter, job, group, layout, origin);
   for (size_t i = 0; i < layout.items.size(); ++i) {
     const Placed& placed = layout.items[i];
-    const double side = placed.pills && job.detail == Detail::near ? 220 : 0;
+    const double side = (placed.leftPill || placed.rightPill) && job.detail == Detail::near ? 220 : 0;
     const Rect reach{placed.box.x - side, placed.box.y, placed.box.w + 2 * side, placed.box.h};
     if (!reach.intersects(visible)) continue;
     const Hit hit = describePlaced(scene, group, layout, static_cast<int>(i), origin);
@@ -77,8 +77,7 @@ void ScenePainter::paintGroup(QPainter& painter, const PaintJob& job, int group,
       if (job.detail != Detail::far) paintHeader(painter, job, hit);
     } else {
       nodes_.paint(painter, lookOf(job, hit, placed), job.detail, job.scale);
-      if (placed.pills && job.detail == Detail::near && hit.kind == Hit::Kind::node)
-        paintPills(painter, job, hit);
+      if (job.detail == Detail::near && hit.kind == Hit::Kind::node) paintPills(painter, job, hit, placed);
     }
   }
 }
@@ -86,13 +85,13 @@ void ScenePainter::paintGroup(QPainter& painter, const PaintJob& job, int group,
 void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit& hit) const {
   const SceneGroup& group = job.drawing->scene->groups[at(hit.group)];
   const bool selected = job.marks && job.marks->group == hit.group;
-  const Token grounds[] = {Token::canvas, Token::window, Token::panel, Token::raised};
-  QColor ground = theme_(grounds[std::clamp(group.depth, 0, 2)]);
+  const Token dark[] = {Token::canvas, Token::window, Token::panel},
+              light[] = {Token::canvas, Token::panel, Token::sunken};
+  QColor ground = theme_((theme_.isDark() ? dark : light)[group.depth < 2 ? group.depth : 2]);
   if (group.depth > 2)
-    ground =
-        Theme::blend(theme_(Token::panel), theme_(Token::raised), std::min(1.0, 0.5 * (group.depth - 2)));
-  QPen pen(selected ? theme_(Token::accent) : Theme::blend(ground, theme_(Token::edge), 0.45),
-           selected ? 2 : 1);
+    ground = Theme::blend(ground, theme_(Token::raised), std::min(1.0, 0.5 * (group.depth - 2)));
+  const QColor line = Theme::blend(theme_(Token::border), theme_(Token::edge), theme_.isDark() ? 0.17 : 0);
+  QPen pen(selected ? theme_(Token::accent) : line, selected ? 2 : 1);
   pen.setCosmetic(job.detail != Detail::near);
   if (!group.live) pen.setStyle(Qt::DashLine);
   painter.setRenderHint(QPainter::Antialiasing, job.detail != Detail::far);
@@ -150,7 +149,8 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
   painter.restore();
 }
 
-void ScenePainter::paintPills(QPainter& painter, const PaintJob& job, const Hit& hit) const {
+void ScenePainter::paintPills(QPainter& painter, const PaintJob& job, const Hit& hit,
+                              const Placed& placed) const {
   const SceneNode& node = job.drawing->scene->nodes[at(hit.node)];
   const double middle = hit.box.y + hit.box.h / 2;
   constexpr double kGap = 25, kHeight = 19;
@@ -169,8 +169,8 @@ void ScenePainter::paintPills(QPainter& painter, const PaintJob& job, const Hit&
     paintPill(painter, QRectF(x, middle - kHeight / 2, width, kHeight), label);
   };
   painter.setRenderHint(QPainter::Antialiasing);
-  one(node.weights, true);
-  one(node.inputs, false);
+  if (placed.leftPill) one(node.weights, true);
+  if (placed.rightPill) one(node.inputs, false);
 }
 
 void ScenePainter::paintPill(QPainter& painter, const QRectF& rect, const QString& label) const {
@@ -195,9 +195,11 @@ void ScenePainter::describeNode(const PaintJob& job, int position, NodeLook& loo
   if (job.detail != Detail::near) return;
   if (look.fused) look.chip = QStringLiteral("%1 in 1").arg(node.fused);
   const QString kernel = job.heat ? job.heat->kernel(position) : QString();
-  look.left = kernel.isEmpty() ? text(node.detail) : kernel;
-  const QString bandwidth =
-      job.heat && node.family == graph::OpFamily::linear ? job.heat->bandwidthText(position) : QString();
+  const bool narrow = look.box.width() < 200 && node.family == graph::OpFamily::linear;
+  look.left = kernel.isEmpty() || narrow ? text(node.detail) : kernel;
+  const QString bandwidth = job.heat && !narrow && node.family == graph::OpFamily::linear
+                                ? job.heat->bandwidthText(position)
+                                : QString();
   look.right = bandwidth.isEmpty() ? text(node.type) : bandwidth;
   if (job.heat && job.heat->severalDevices()) {
     look.device = job.heat->device(position);

@@ -48,9 +48,7 @@ class ScenePainter {
   void paintHeader(QPainter& painter, const PaintJob& job, const Hit& hit) const;
   void paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
-  void paintWire(QPainter& painter, const PaintJob& job, const PlacedWire& wire, double width,
-                 bool lit) const;
-  void paintPills(QPainter& painter, const PaintJob& job, const Hit& hit) const;
+  void paintPills(QPainter& painter, const PaintJob& job, const Hit& hit, const Placed& placed) const;
   void paintPill(QPainter& painter, const QRectF& rect, const QString& text) const;
   void describeNode(const PaintJob& job, int position, NodeLook& look) const;
   void describeGroup(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const;

@@ -2,6 +2,8 @@
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "ui/graph/scene_painter.h"
 
@@ -73,48 +75,65 @@ bool carriesSelected(const PaintJob& job, int group, const GroupLayout& layout, 
   return holds(scene, group, layout, wire.to, node.position) && anyOf(values, source.inputs);
 }
 
+namespace {
+
+/// Wires of one look in one path: where two overlap, the edge is smoothed once and stays as thin as the
+/// others.
+struct WireBatch {
+  QPainterPath path;
+  std::vector<std::pair<Point, bool>> arrows;  // tip, sideways
+};
+
+void addWire(WireBatch& batch, const PlacedWire& wire, double width, Detail detail) {
+  if (detail == Detail::far) {
+    QPolygonF line;
+    for (const Point& p : wire.points) line << QPointF(p.x, p.y);
+    batch.path.addPolygon(line);
+    return;
+  }
+  std::vector<Point> points = wire.points;
+  const bool arrow = wire.arrow && detail == Detail::near;
+  if (arrow) {  // the line ends under the head
+    (wire.atSide ? points.back().x : points.back().y) += (wire.atSide ? 1 : -1) * (3 + width);
+    batch.arrows.emplace_back(wire.points.back(), wire.atSide);
+  }
+  batch.path.addPath(roundedPath(points, 8));
+}
+
+}  // namespace
+
 void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                               Point origin) const {
   const Rect visible = job.visible.grown(8).moved(-origin.x, -origin.y);
   const SceneGroup& holder = job.drawing->scene->groups[at(group)];
-  painter.save();
-  painter.translate(origin.x, origin.y);
-  painter.setRenderHint(QPainter::Antialiasing, job.detail != Detail::far);
-  std::vector<const PlacedWire*> lit;
+  const bool far = job.detail == Detail::far;
+  // By look: unlit before lit, dotted first, then by width in tenths of a pixel.
+  std::map<std::tuple<bool, bool, int>, WireBatch> batches;
   for (const PlacedWire& wire : layout.wires) {
     if (!wire.bounds.grown(1).intersects(visible)) continue;
-    if (carriesSelected(job, group, layout, wire)) {
-      lit.push_back(&wire);  // above the others
-      continue;
-    }
-    paintWire(painter, job, wire, wire.edge < 0 ? 1.2 : wireWidth(holder.edges[at(wire.edge)].bytes), false);
+    const bool lit = carriesSelected(job, group, layout, wire);
+    double width = wire.edge < 0 ? 1.2 : wireWidth(holder.edges[at(wire.edge)].bytes);
+    if (lit) width = std::max(1.8, width);
+    addWire(batches[{lit, !wire.dotted, far ? 0 : static_cast<int>(std::lround(width * 10))}], wire, width,
+            job.detail);
   }
-  for (const PlacedWire* wire : lit)
-    paintWire(painter, job, *wire, std::max(1.8, wireWidth(holder.edges[at(wire->edge)].bytes)), true);
+  painter.save();
+  painter.translate(origin.x, origin.y);
+  painter.setRenderHint(QPainter::Antialiasing, !far);
+  for (const auto& [look, batch] : batches) {
+    const auto [lit, solid, tenths] = look;
+    const double width = tenths / 10.0;
+    const QColor plain =
+        far ? Theme::blend(theme_(Token::canvas), theme_(Token::edge), 0.7) : theme_(Token::edge);
+    const QColor color = lit ? theme_(Token::accent) : plain;
+    QPen pen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+    if (!solid) pen.setDashPattern({2, 3});
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(batch.path);
+    for (const auto& [tip, sideways] : batch.arrows) paintArrow(painter, tip, sideways, width, color);
+  }
   painter.restore();
-}
-
-void ScenePainter::paintWire(QPainter& painter, const PaintJob& job, const PlacedWire& wire, double width,
-                             bool isLit) const {
-  const QColor color = theme_(isLit ? Token::accent : Token::edge);
-  painter.setBrush(Qt::NoBrush);
-  if (job.detail == Detail::far) {
-    painter.setPen(QPen(isLit ? color : Theme::blend(theme_(Token::canvas), color, 0.7), 0));
-    QPolygonF line;
-    for (const Point& p : wire.points) line << QPointF(p.x, p.y);
-    painter.drawPolyline(line);
-    return;
-  }
-  QPen pen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
-  if (wire.dotted) pen.setDashPattern({2, 3});
-  painter.setPen(pen);
-  std::vector<Point> points = wire.points;
-  const bool arrow = wire.arrow && job.detail == Detail::near;
-  if (arrow)
-    (wire.atSide ? points.back().x : points.back().y) +=
-        (wire.atSide ? 1 : -1) * (3 + width);  // under the head
-  painter.drawPath(roundedPath(points, 8));
-  if (arrow) paintArrow(painter, wire.points.back(), wire.atSide, width, color);
 }
 
 }  // namespace orrery::ui

@@ -38,7 +38,9 @@ QSvgRenderer* renderer(const QString& name, const QColor& color) {
     qDeleteAll(renderers);
     renderers.clear();
   }
-  return *renderers.insert(key, new QSvgRenderer(text));
+  auto* svg = new QSvgRenderer(text);
+  svg->setAspectRatioMode(Qt::KeepAspectRatio);
+  return *renderers.insert(key, svg);
 }
 
 class Engine : public QIconEngine {
