@@ -78,16 +78,20 @@ class Bench {
       one.resize(packing->bytes(dtype, shape.rows, shape.cols) + 64);
       packing->pack(stored_.data(), dtype, shape.rows, shape.cols, aligned(one), team_);
     }
-    weight_bytes_ = one.size();
+    weight_bytes_ = stored_.size();
     const size_t copies = tokens > 8 ? 1 : kBeyondCaches / one.size() + 1;
-    weights_.assign(copies, one);
+    weights_.resize(copies);
+    for (std::vector<std::byte>& copy : weights_) {
+      copy.resize(one.size() + 64);
+      std::memcpy(aligned(copy), packing == nullptr ? one.data() : aligned(one),
+                  one.size() - (packing == nullptr ? 0 : 64));
+    }
     workspace_.resize((row.workspace == nullptr ? 0 : row.workspace(problem_, team_.size())) + 64);
   }
 
   void call() {
     std::vector<std::byte>& weight = weights_[next_++ % weights_.size()];
-    run(row_, row_.packing != nullptr && row_.packing(problem_) != nullptr ? aligned(weight) : weight.data(),
-        workspace_);
+    run(row_, aligned(weight), workspace_);
   }
 
   /// Largest difference from the reference on up to four tokens, relative to the largest value.
@@ -178,7 +182,7 @@ void register_rows() {
                                            {DType::f32, {1536, 384}},   {DType::f32, {384, 1536}},
                                            {DType::bf16, {2048, 2048}}, {DType::f16, {2048, 2048}}};
   for (const auto& [dtype, shape] : cases) {
-    for (const int64_t tokens : {1, 4, 16, 64, 512}) {
+    for (const int64_t tokens : {1, 2, 4, 8, 16, 64, 512}) {
       for (const Row<Linear>& row : linear_rows().first(linear_rows().size() - 1)) {
         for (const Linear::Accuracy accuracy : {Linear::Accuracy::fast, Linear::Accuracy::exact}) {
           Linear::Problem problem;

@@ -81,7 +81,7 @@ class LinearDtype : public ::testing::TestWithParam<DType> {
 
 TEST_P(LinearDtype, EverySizeMatchesTheReference) {
   for (const int64_t cols : columns()) {
-    for (const int64_t tokens : {1, 2, 3, 4, 5, 7, 8, 9, 31, 33}) {
+    for (const int64_t tokens : {1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 16, 31, 33}) {
       for (const int64_t rows : {1, 5, 32, 33, 67}) {
         SCOPED_TRACE(std::to_string(tokens) + " tokens, " + std::to_string(rows) + " x " +
                      std::to_string(cols));

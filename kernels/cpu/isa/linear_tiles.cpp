@@ -14,7 +14,8 @@ namespace orrery::kernels::ORRERY_ISA {
 #if defined(ORRERY_ISA_AVX512)
 namespace {
 
-constexpr int kTileTokens = 4;  // 4 x 2 int32 + 8 block + 8 total sums of 32 registers
+constexpr int kTileTokens =
+    6;  // 12 int32 and 12 block sums of 32 registers; totals of 256 columns spill, cheaply
 
 template <int tokens>
 struct Sums {
@@ -164,6 +165,12 @@ void panel_tiles(const QuantShare& share, const Panel& panel, int64_t rows, floa
         break;
       case 3:
         tile<Format, 3>(panel, share.cols, acts, rows, out, share.dst_stride);
+        break;
+      case 4:
+        tile<Format, 4>(panel, share.cols, acts, rows, out, share.dst_stride);
+        break;
+      case 5:
+        tile<Format, 5>(panel, share.cols, acts, rows, out, share.dst_stride);
         break;
       default:
         tile<Format, kTileTokens>(panel, share.cols, acts, rows, out, share.dst_stride);
