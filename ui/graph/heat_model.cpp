@@ -14,6 +14,21 @@ constexpr double kHalfLife = 0.5;  // seconds
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
+/// To the next 1, 2 or 5 times a power of ten; a negative value goes away from zero, so -roundDown(-x) rounds
+/// x up.
+double roundDown(double value) {
+  const double size = std::abs(value), power = std::pow(10, std::floor(std::log10(size) + 1e-9));
+  const double steps[] = {1, 2, 5, 10};
+  if (value > 0) {
+    for (int i = 2; i > 0; --i)
+      if (size >= steps[i] * power * (1 - 1e-9)) return steps[i] * power;
+    return power;
+  }
+  for (const double step : steps)
+    if (size <= step * power * (1 + 1e-9)) return -step * power;
+  return -10 * power;
+}
+
 }  // namespace
 
 void HeatModel::setScene(std::shared_ptr<const SceneGraph> scene) {
@@ -117,8 +132,7 @@ void HeatModel::widen() {
   const size_t low = values.size() / 20;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(low), values.end());
   const double least = values[low], most = *std::max_element(values.begin(), values.end());
-  double bottom = std::pow(10, std::floor(std::log10(least) + 1e-9)),
-         top = std::pow(10, std::ceil(std::log10(most) - 1e-9));
+  double bottom = roundDown(least), top = -roundDown(-most);
   if (mode_ == HeatMode::share) top = std::min(top, 1.0);
   if (top <= bottom) bottom = top / 10;
   low_ = low_ > 0 ? std::min(low_, bottom) : bottom;

@@ -21,11 +21,6 @@ const SceneGroup* groupOf(const SceneGraph& scene, const SceneGroup& parent, siz
   return c.isGroup ? &scene.groups[at(c.index)] : nullptr;
 }
 
-bool stacks(const SceneGroup* a, const SceneGroup* b) {
-  return a && b && a->number >= 0 && b->number == a->number + 1 && a->stem == b->stem &&
-         a->stackHash == b->stackHash;
-}
-
 double nodeWidth(const std::string& name, bool chip, const TextWidths& widths) {
   const double text = static_cast<double>(name.size()) * widths.nameChar;
   return std::clamp(26 + 10 + text + (chip ? 38 : 0) + 68, kNarrowest, kWidest);
@@ -143,8 +138,8 @@ class Assembly {
   }
 
   bool folds(size_t a, size_t b) const {
-    const SceneGroup* next = groupOf(scene_, group_, b);
-    return next && !open_.contains(next->path) && stacks(groupOf(scene_, group_, a), next);
+    const SceneGroup *previous = groupOf(scene_, group_, a), *next = groupOf(scene_, group_, b);
+    return next && !open_.contains(next->path) && previous && layersStack(*previous, *next);
   }
 
   /// What is bypassed stays in line: below what fed it and above what now takes that value instead.
@@ -211,6 +206,10 @@ std::string pillText(const ScenePill& pill) {
 
 double pillWidth(const ScenePill& pill, const TextWidths& widths) {
   return pill.empty() ? 0 : 32 + static_cast<double>(letters(pillText(pill))) * widths.pillChar;
+}
+
+bool layersStack(const SceneGroup& a, const SceneGroup& b) {
+  return a.number >= 0 && b.number == a.number + 1 && a.stem == b.stem && a.stackHash == b.stackHash;
 }
 
 std::string stackScope(const SceneGroup& first, const SceneGroup& last) {

@@ -71,6 +71,8 @@ class Hierarchy {
 double pillWidth(const ScenePill& pill, const TextWidths& widths);
 /// What a pill says: "ffn_gate  553 kB".
 std::string pillText(const ScenePill& pill);
+/// Neighbouring layers of equal structure: drawn as one stack while folded.
+bool layersStack(const SceneGroup& a, const SceneGroup& b);
 /// "layers.0-11": the scope of a stack.
 std::string stackScope(const SceneGroup& first, const SceneGroup& last);
 

@@ -15,14 +15,16 @@ bool isItem(int end) { return end >= 0; }
 /// Wires of up to this many rows may bend beside boxes; longer ones take a lane.
 constexpr int kLongestBent = 4;
 
-/// An edge may pass the rows between its ends when it comes from a fork and no group is in the way: a
-/// residual that starts at the spine would push the spine aside.
+/// An edge may pass the rows between its ends when it comes from a fork or passes forks only, and no group is
+/// in the way: a residual from the spine past the spine would push it aside.
 bool mayBend(const std::vector<int>& members, const std::vector<char>& blocked, int fromRow, int toRow) {
-  if (toRow - fromRow > kLongestBent || fromRow <= 0 || members[static_cast<size_t>(fromRow)] < 2)
-    return false;
-  for (int row = fromRow + 1; row < toRow; ++row)
+  if (toRow - fromRow > kLongestBent || fromRow <= 0) return false;
+  bool forks = true;
+  for (int row = fromRow + 1; row < toRow; ++row) {
     if (blocked[static_cast<size_t>(row)]) return false;
-  return true;
+    forks = forks && members[static_cast<size_t>(row)] > 1;
+  }
+  return forks || members[static_cast<size_t>(fromRow)] > 1;
 }
 
 }  // namespace

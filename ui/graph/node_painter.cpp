@@ -139,20 +139,20 @@ void NodePainter::paintMid(QPainter& painter, const NodeLook& look, double scale
                                             : theme_(Token::text);
   painter.setPen(text);
   const double baseline = box.height() / 2 + 4;
+  const QString count = look.plates == 2 ? QStringLiteral("  ") + QString(look.chip).remove(' ') : QString();
+  const double nameWidth = textWidth(look.name + count, fonts_.midName),
+               timeWidth = textWidth(look.shortTime, fonts_.midTime);
   double room = box.width() - 20 - (look.edited ? 8 : 0);
-  if (!look.shortTime.isEmpty() && !look.edited) {
-    const double width = textWidth(look.shortTime, fonts_.midTime);
-    if (width + 48 < room) {
-      painter.setFont(fonts_.midTime);
-      painter.drawText(QPointF(box.width() - 8 - width, baseline), look.shortTime);
-      room -= width + 6;
-    }
+  // The value gives way where only half of the name would be left, and on a stack where the count would go.
+  const double least = look.plates == 2 ? nameWidth : std::min(nameWidth, 48.0);
+  if (!look.shortTime.isEmpty() && !look.edited && timeWidth + 6 + least <= room) {
+    painter.setFont(fonts_.midTime);
+    painter.drawText(QPointF(box.width() - 8 - timeWidth, baseline), look.shortTime);
+    room -= timeWidth + 6;
   }
   painter.setFont(fonts_.midName);
-  const QString name = look.chip.startsWith(u'×')
-                           ? look.name + QStringLiteral("  ") + QString(look.chip).remove(' ')
-                           : look.name;
-  painter.drawText(QPointF(12, baseline), elided(name, fonts_.midName, room));
+  const double countWidth = textWidth(count, fonts_.midName);
+  painter.drawText(QPointF(12, baseline), elided(look.name, fonts_.midName, room - countWidth) + count);
   if (look.running >= 0) {
     const double width = box.width() * 0.28;
     painter.fillRect(QRectF(look.running * (box.width() + width) - width, box.height() - 3, width, 3),

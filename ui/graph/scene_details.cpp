@@ -71,7 +71,7 @@ void addPills(const graph::Graph& graph, const graph::Node& source, SceneNode& n
         append(node.inputs, producer.name, 0);
         break;
       default:
-        append(node.inputs, attributeText(producer, "name"), 0);
+        append(node.inputs, shortTensor(attributeText(producer, "name")), 0);
         break;
     }
   }
@@ -145,12 +145,11 @@ void describeGroups(SceneGraph& scene) {
     group.doc = std::to_string(group.nodeCount()) + " nodes";
     if (group.number >= 0) continue;
     for (int at = group.begin; at < group.end; ++at) {
-      const SceneNode& node = scene.nodes[static_cast<size_t>(at)];
-      if (node.family != graph::OpFamily::attention) continue;
-      const graph::Node& source = scene.graph->node(node.id);
-      const int64_t heads = attributeInteger(source, "heads"), shared = attributeInteger(source, "kv_heads");
-      if (heads > 0) group.doc = std::to_string(heads) + " heads";
-      if (heads > 0 && shared > 0 && shared != heads) group.doc += ", " + std::to_string(shared) + " KV";
+      const graph::Node& node = scene.graph->node(scene.nodes[static_cast<size_t>(at)].id);
+      const int64_t heads = attributeInteger(node, "heads"), shared = attributeInteger(node, "kv_heads");
+      if (heads <= 0 || shared <= 0) continue;  // not an attention proper
+      group.doc = std::to_string(heads) + " heads";
+      if (shared != heads) group.doc += ", " + std::to_string(shared) + " KV";
       break;
     }
   }

@@ -95,6 +95,8 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
   pen.setCosmetic(job.detail != Detail::near);
   if (!group.live) pen.setStyle(Qt::DashLine);
   painter.setRenderHint(QPainter::Antialiasing, job.detail != Detail::far);
+  if (job.detail == Detail::far && hit.box.h * job.scale < 24)
+    pen.setStyle(Qt::NoPen);  // would be all one sees
   painter.setPen(pen);
   painter.setBrush(ground);
   const double radius = job.detail == Detail::far ? 0 : group.depth <= 1 ? 8.5 : 6.5;
