@@ -205,6 +205,22 @@ TEST(Sample, top_p_keeps_the_token_that_crosses) {
   });
 }
 
+TEST(Sample, limits_that_are_met_exactly) {
+  each_row([](const Row<Sample>& row) {
+    const std::vector<float> tied = {1.0F, 1.0F, 0.0F};
+    int second = 0;
+    for (uint64_t i = 0; i < 100; ++i) {
+      const auto drawn = [&](const std::vector<float>& logits, const SamplingParams& p) {
+        return run(row, logits, {{.params = p, .position = i}}, 1)[0].id;
+      };
+      second += drawn(tied, params(1, 0, 1, 1.0F)) == 1 ? 1 : 0;
+      EXPECT_NE(drawn(tied, params(1, 0, 1, 1.0F)), 2);
+      EXPECT_EQ(drawn({1.0F, 1.0F}, params(1, 0, 0.5F, 0)), 0) << "half of the mass is reached by the first";
+    }
+    EXPECT_GT(second, 0) << "min-p 1 keeps all that tie with the best";
+  });
+}
+
 TEST(Sample, repetition_penalty_divides_positive_and_multiplies_negative_logits) {
   const std::vector<float> logits = {2.0F, 1.9F, -1.0F, -1.1F};
   const std::vector<int32_t> recent = {0, 0, 0, 2};
@@ -217,6 +233,7 @@ TEST(Sample, repetition_penalty_divides_positive_and_multiplies_negative_logits)
     const double sum = std::exp(2.0) + std::exp(1.9) + std::exp(-1.0) + std::exp(-1.1);
     EXPECT_NEAR(choice.logprob, 1.9 - std::log(sum), 1e-6) << "of the untouched logits";
     EXPECT_EQ(run(row, {-1.0F, -1.05F}, {request})[0].id, 1);
+    EXPECT_EQ(run(row, {2.0F, 1.7F}, {request})[0].id, 0) << "2 / 1.1 > 1.7 > 2 / 1.1^2";
   });
 }
 

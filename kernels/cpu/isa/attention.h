@@ -18,39 +18,37 @@
 
 namespace orrery::kernels {
 
-constexpr int64_t kUnitRows = 64; // a tile of keys is transposed once for so
-                                  // many rows: 7 % of the arithmetic
-constexpr int64_t kTileKeys =
-    64; // scores of one row in four AVX-512 registers; key and value tiles of
-        // 16 KB at dim 64
-constexpr int64_t kChunkKeys = 256; // the grain of splitting one long sequence;
-                                    // a merge costs 2 % of a chunk
+constexpr int64_t kUnitRows = 64;    // a tile of keys is transposed once for so
+                                     // many rows: 7 % of the arithmetic
+constexpr int64_t kTileKeys = 64;    // scores of one row in four AVX-512 registers; key and value tiles of
+                                     // 16 KB at dim 64
+constexpr int64_t kChunkKeys = 256;  // the grain of splitting one long sequence;
+                                     // a merge costs 2 % of a chunk
 
 /// Where keys and values of one sequence and one kv head lie. Rows are head_dim
 /// elements of `format`.
 struct KeySource {
-  const std::byte *key; // paged: of page 0; packed: of position 0
-  const std::byte *value;
-  const int32_t *pages; // the sequence's page table, null when packed
-  size_t page_stride;   // bytes
+  const std::byte* key;  // paged: of page 0; packed: of position 0
+  const std::byte* value;
+  const int32_t* pages;  // the sequence's page table, null when packed
+  size_t page_stride;    // bytes
   int64_t page_tokens;
-  size_t key_stride; // bytes between positions, inside a page or packed
+  size_t key_stride;  // bytes between positions, inside a page or packed
   size_t value_stride;
   HalfFormat format;
 };
 
 /// Row r is head (first_row + r) % group of token (first_row + r) / group.
 struct AttentionUnit {
-  const float *query; // first token of the step, first query head of the kv
-                      // head; heads are head_dim apart
-  float *dst;         // the same place in dst
+  const float* query;  // first token of the step, first query head of the kv
+                       // head; heads are head_dim apart
+  float* dst;          // the same place in dst
   int64_t query_stride, dst_stride;
   int64_t first_row, rows, group, head_dim;
-  int64_t
-      step_rows; // of the whole step of the sequence: very few take another way
-  int64_t first_position; // of the step's first token
-  int64_t length;         // keys of the sequence
-  int64_t window;         // 0: none
+  int64_t step_rows;       // of the whole step of the sequence: very few take another way
+  int64_t first_position;  // of the step's first token
+  int64_t length;          // keys of the sequence
+  int64_t window;          // 0: none
   bool causal;
   float scale, softcap;
   KeySource keys;
@@ -59,36 +57,34 @@ struct AttentionUnit {
 /// Running softmax of each row: the largest score, the sum of e^(score -
 /// largest) and the weighted sum of values.
 struct AttentionState {
-  float *largest; // (kUnitRows)
-  float *sum;     // (kUnitRows)
-  float *total;   // (kUnitRows, padded head_dim)
+  float* largest;  // (kUnitRows)
+  float* sum;      // (kUnitRows)
+  float* total;    // (kUnitRows, padded head_dim)
 };
+
+// Always inlined, so that no copy built for one ISA is left to the linker.
 
 /// Floats of one row of total, and of a row of the value tile: whole vectors of
 /// any ISA.
-constexpr int64_t padded_dim(int64_t head_dim) {
-  return (head_dim + 15) / 16 * 16;
-}
+[[gnu::always_inline]] constexpr int64_t padded_dim(int64_t head_dim) { return (head_dim + 15) / 16 * 16; }
 
 /// Floats that `chunk` needs at `scratch`: query rows, transposed keys, values,
 /// scores.
-constexpr int64_t attention_scratch_floats(int64_t head_dim) {
-  return (kUnitRows + 2 * kTileKeys) * padded_dim(head_dim) +
-         kUnitRows * kTileKeys;
+[[gnu::always_inline]] constexpr int64_t attention_scratch_floats(int64_t head_dim) {
+  return (kUnitRows + 2 * kTileKeys) * padded_dim(head_dim) + kUnitRows * kTileKeys;
 }
-constexpr int64_t attention_state_floats(int64_t head_dim) {
+[[gnu::always_inline]] constexpr int64_t attention_state_floats(int64_t head_dim) {
   return kUnitRows * (padded_dim(head_dim) + 2);
 }
 
 struct AttentionTable {
   /// state = the unit's rows over keys [begin, end), which lie in one chunk.
-  void (*chunk)(const AttentionUnit &unit, int64_t begin, int64_t end,
-                float *scratch, const AttentionState &state);
+  void (*chunk)(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
+                const AttentionState& state);
   /// into = into followed by next
-  void (*merge)(int64_t rows, int64_t head_dim, const AttentionState &into,
-                const AttentionState &next);
+  void (*merge)(int64_t rows, int64_t head_dim, const AttentionState& into, const AttentionState& next);
   /// dst = total / sum; zeros for rows that saw no key
-  void (*finish)(const AttentionUnit &unit, const AttentionState &state);
+  void (*finish)(const AttentionUnit& unit, const AttentionState& state);
 };
 
 namespace avx2 {
@@ -98,4 +94,4 @@ namespace avx512 {
 extern const AttentionTable kAttention;
 }
 
-} // namespace orrery::kernels
+}  // namespace orrery::kernels
