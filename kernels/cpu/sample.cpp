@@ -7,10 +7,12 @@
 #include "kernels/sample.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "kernels/cpu/isa/pointwise.h"
 #include "kernels/cpu/split.h"
@@ -31,20 +33,36 @@ int64_t block_count(int64_t vocabulary) {
 /// What one thread works in; a slice of the launch's workspace.
 struct Scratch {
   RankKey* keys;   // (vocabulary)
+  RankKey* spare;  // (vocabulary) of the sort
   float* logits;   // (vocabulary) after penalties
   float* maxima;   // (blocks)
   float* ordered;  // (blocks)
 
   static size_t bytes(int64_t vocabulary) {
     const auto floats = static_cast<size_t>(vocabulary + 2 * block_count(vocabulary));
-    return (static_cast<size_t>(vocabulary) * sizeof(RankKey) + floats * sizeof(float) + 63) / 64 * 64;
+    return (2 * static_cast<size_t>(vocabulary) * sizeof(RankKey) + floats * sizeof(float) + 63) / 64 * 64;
   }
   Scratch(std::byte* memory, int64_t vocabulary)
       : keys(reinterpret_cast<RankKey*>(memory)),
-        logits(reinterpret_cast<float*>(keys + vocabulary)),
+        spare(keys + vocabulary),
+        logits(reinterpret_cast<float*>(spare + vocabulary)),
         maxima(logits + vocabulary),
         ordered(maxima + block_count(vocabulary)) {}
 };
+
+/// Stable, by the logit's half of the keys, in four passes of a byte; equal logits keep their order, which is
+/// by id.
+void radix_sort(RankKey* keys, RankKey* spare, int64_t count) {
+  for (int shift = 32; shift < 64; shift += 8) {
+    std::array<int64_t, 257> starts{};
+    for (int64_t i = 0; i < count; ++i) ++starts[(keys[i] >> shift & 0xFF) + 1];
+    for (size_t digit = 1; digit < 256; ++digit) starts[digit] += starts[digit - 1];
+    for (int64_t i = 0; i < count; ++i) spare[starts[keys[i] >> shift & 0xFF]++] = keys[i];
+    std::swap(keys, spare);  // an even number of passes ends where it began
+  }
+}
+
+constexpr int64_t kRadixFrom = 1024;  // ranks from which sorting everything found is faster than a heap
 
 struct Token {
   int32_t id;
@@ -80,9 +98,14 @@ class Ranking {
     if (complete_ || count <= ranked_) return;
     const float threshold = threshold_for(count);
     const int64_t found = kTable.collect(logits_, vocabulary_, threshold, scratch_.keys);
-    complete_ = threshold == -kLargestFloat && found <= count;
-    ranked_ = std::min(count, found);
-    std::partial_sort(scratch_.keys, scratch_.keys + ranked_, scratch_.keys + found);
+    if (count >= kRadixFrom) {
+      radix_sort(scratch_.keys, scratch_.spare, found);
+      ranked_ = found;
+    } else {
+      ranked_ = std::min(count, found);
+      std::partial_sort(scratch_.keys, scratch_.keys + ranked_, scratch_.keys + found);
+    }
+    complete_ = threshold == -kLargestFloat && ranked_ == found;
   }
 
  private:
