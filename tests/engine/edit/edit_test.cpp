@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "engine/models/builder.h"
+#include "engine/ops/lowering.h"
 
 namespace orrery::edit {
 namespace {
@@ -168,6 +169,28 @@ TEST(Bert, LayersAndTheirParts) {
   graph::undo(graph, *part);
   graph::undo(graph, *layer);
   EXPECT_EQ(print(graph), before);
+}
+
+TEST(Bypass, DeadNodesInTheScopeDoNotCount) {
+  Graph graph(ops::registry());
+  const auto add = [&](const char* op, const char* scope, const char* name, std::vector<ValueId> inputs,
+                       graph::Attributes attributes = {}) {
+    auto node = graph.add_node({op, scope, name, std::move(attributes), std::move(inputs), {}, {}});
+    EXPECT_TRUE(node.ok()) << node.error().to_string();
+    return graph.node(*node).outputs[0];
+  };
+  const ValueId ids = add("input", "a", "ids", {}, {{"name", std::string("token_ids")}});
+  const ValueId table = add(
+      "weight", "a", "table", {},
+      {{"tensor", std::string("t")}, {"dtype", std::string("f32")}, {"shape", std::vector<int64_t>{4, 8}}});
+  const ValueId x = add("embedding", "a", "x", {ids, table}),
+                other = add("embedding", "a", "other", {ids, table});
+  const ValueId inside = add("relu", "s", "inside", {x});
+  add("relu", "s", "dead", {other});
+  graph.set_outputs({add("tanh", "b", "out", {inside})});
+  auto journal = edit(graph, "bypass scope=s");
+  ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+  EXPECT_EQ(input_of(graph, "b.out", 0), x);
 }
 
 TEST(Verbs, AreListed) {
