@@ -18,8 +18,10 @@ std::string Dim::to_string() const {
   std::string text;
   for (const auto& [symbol, coefficient] : terms_) {
     if (!text.empty() && coefficient > 0) text += '+';
-    if (coefficient == -1) text += '-';
-    else if (coefficient != 1) text += std::to_string(coefficient) + '*';
+    if (coefficient == -1)
+      text += '-';
+    else if (coefficient != 1)
+      text += std::to_string(coefficient) + '*';
     text += symbol;
   }
   if (text.empty()) return std::to_string(constant_);
