@@ -12,6 +12,7 @@ namespace {
 using namespace orrery;
 
 constexpr int kWrongUsage = 2;
+constexpr int kPictureWidth = 1600, kPictureHeight = 1000;
 constexpr const char* kDefaultModel = "smollm2";
 
 struct Arguments {
@@ -27,7 +28,8 @@ int wrongUsage(const QString& text) {
 
 /// Empty when the arguments are right, else what is wrong with them.
 QString read(QCommandLineParser& parser, Arguments& arguments) {
-  if (parser.positionalArguments().size() > 1) return "Two models were named: name one; the window opens others from its library";
+  if (parser.positionalArguments().size() > 1)
+    return "Two models were named: name one; the window opens others from its library";
   if (!parser.positionalArguments().isEmpty()) arguments.model = parser.positionalArguments().first();
   arguments.recipe = parser.value("recipe");
   if (parser.isSet("device")) arguments.window.open.device = parser.value("device").toStdString();
@@ -39,11 +41,14 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
     arguments.window.theme = theme == "dark" ? ui::ThemeChoice::dark : ui::ThemeChoice::light;
   }
   const QString page = parser.isSet("page") ? parser.value("page") : "chat";
-  if (page == "compare" || page == "lab") return "The page \"" + page + "\" is not available yet: use graph, chat or classify";
-  if (page != "graph" && page != "chat" && page != "classify") return "There is no page \"" + page + "\": use graph, chat or classify";
+  if (page == "compare" || page == "lab")
+    return "The page \"" + page + "\" is not available yet: use graph, chat or classify";
+  if (page != "graph" && page != "chat" && page != "classify")
+    return "There is no page \"" + page + "\": use graph, chat or classify";
   if (!parser.isSet("screenshot")) {
     for (const char* option : {"after", "say", "page"})
-      if (parser.isSet(option)) return QString("--%1 belongs to --screenshot FILE.png: name the picture too").arg(option);
+      if (parser.isSet(option))
+        return QString("--%1 belongs to --screenshot FILE.png: name the picture too").arg(option);
     return {};
   }
   ui::PictureOptions picture;
@@ -52,7 +57,8 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
   picture.page = page;
   bool number = true;
   if (parser.isSet("after")) picture.after = parser.value("after").toDouble(&number);
-  if (!number || picture.after < 0 || picture.after > 3600) return "--after takes seconds, 0 to 3600: --after 5";
+  if (!number || picture.after < 0 || picture.after > 3600)
+    return "--after takes seconds, 0 to 3600: --after 5";
   arguments.picture = picture;
   return {};
 }
@@ -61,7 +67,10 @@ void addOptions(QCommandLineParser& parser) {
   parser.setApplicationDescription("Shows a neural network as the graph that runs, and runs it.");
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument("MODEL", "A .gguf or .safetensors file, a Hugging Face folder, or a name from the library (default smollm2).", "[MODEL]");
+  parser.addPositionalArgument(
+      "MODEL",
+      "A .gguf or .safetensors file, a Hugging Face folder, or a name from the library (default smollm2).",
+      "[MODEL]");
   parser.addOption({"recipe", "Apply the edits of this recipe.", "FILE.json"});
   parser.addOption({"device", "cpu or cuda:N.", "DEVICE"});
   parser.addOption({"threads", "Threads of the CPU (default: all).", "N"});
@@ -84,24 +93,18 @@ ui::Services services() {
   return services;
 }
 
-}  // namespace
+/// A machine without a display can still take pictures.
+bool hasDisplay() {
+  return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
+         qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+}
 
-int main(int argc, char** argv) {
-  QApplication application(argc, argv);
-  QApplication::setApplicationName("orrery");
-  QApplication::setApplicationVersion("0.1.0");
-  QCommandLineParser parser;
-  addOptions(parser);
-  if (!parser.parse(QApplication::arguments())) return wrongUsage(parser.errorText() + ": see --help");
-  if (parser.isSet("help")) parser.showHelp(0);
-  if (parser.isSet("version")) parser.showVersion();
-  Arguments arguments;
-  if (const QString problem = read(parser, arguments); !problem.isEmpty()) return wrongUsage(problem);
+int show(QApplication& application, Arguments& arguments) {
   arguments.window.systemMode = ui::Theme::systemMode();
   ui::MainWindow window(services(), arguments.window);
   std::optional<ui::PictureRun> picture;
   if (arguments.picture) {
-    window.resize(1600, 1000);
+    window.resize(kPictureWidth, kPictureHeight);
     picture.emplace(&window, *arguments.picture);
     QObject::connect(&*picture, &ui::PictureRun::finished, &application, [](const QString& error) {
       if (!error.isEmpty()) std::fprintf(stderr, "error: %s\n", qPrintable(error));
@@ -111,4 +114,31 @@ int main(int argc, char** argv) {
   window.show();
   window.openModel(arguments.model, {}, arguments.recipe);
   return QApplication::exec();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QCoreApplication::setApplicationName("orrery");
+  QCoreApplication::setApplicationVersion("0.1.0");
+  QStringList words;
+  for (int i = 0; i < argc; ++i) words += QString::fromLocal8Bit(argv[i]);
+  QCommandLineParser parser;
+  addOptions(parser);
+  if (!parser.parse(words)) return wrongUsage(parser.errorText() + ": see --help");
+  if (parser.isSet("help")) return std::fputs(qPrintable(parser.helpText()), stdout) < 0;
+  if (parser.isSet("version")) return std::puts("orrery 0.1.0") < 0;
+  Arguments arguments;
+  if (const QString problem = read(parser, arguments); !problem.isEmpty()) return wrongUsage(problem);
+  if (!hasDisplay()) {
+    if (!arguments.picture) {
+      std::fprintf(stderr,
+                   "error: There is no display (DISPLAY and WAYLAND_DISPLAY are not set): start it on a "
+                   "desktop, use orrery-cli, or add --screenshot FILE.png\n");
+      return 1;
+    }
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  }
+  QApplication application(argc, argv);
+  return show(application, arguments);
 }

@@ -14,7 +14,9 @@ QString stopText(const std::string& reason) {
   return QString::fromStdString(reason);
 }
 
-QString countOf(size_t tokens) { return format::count(static_cast<qint64>(tokens)) + (tokens == 1 ? " token" : " tokens"); }
+QString countOf(size_t tokens) {
+  return format::count(static_cast<qint64>(tokens)) + (tokens == 1 ? " token" : " tokens");
+}
 
 Token deviceToken(const QString& device) { return device.startsWith("CUDA") ? Token::cuda : Token::cpu; }
 
@@ -35,10 +37,12 @@ std::vector<Figure> replyFigures(const api::ChatResult& result, size_t tokens, c
   if (result.prompt_tokens > 0) {
     QString prompt = "prompt " + format::count(result.prompt_tokens);
     if (result.reused_tokens > 0) prompt += " (" + format::count(result.reused_tokens) + " reused)";
-    if (result.prefill_tokens_per_second > 0) prompt += " at " + format::rate(result.prefill_tokens_per_second, "tok/s");
+    if (result.prefill_tokens_per_second > 0)
+      prompt += " at " + format::rate(result.prefill_tokens_per_second, "tok/s");
     figures.push_back({prompt});
   }
-  if (const QString stop = stopText(result.stop_reason); !stop.isEmpty()) figures.push_back({stop, Token::text2});
+  if (const QString stop = stopText(result.stop_reason); !stop.isEmpty())
+    figures.push_back({stop, Token::text2});
   figures.push_back({device, deviceToken(device)});
   return figures;
 }

@@ -110,7 +110,8 @@ void ChatInput::paintEvent(QPaintEvent*) {
   if (edit_->hasFocus()) {
     painter.setPen(QPen(theme_(Token::accent), 1.5));
     painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(0.75, 0.75, -0.75, -0.75), theme_.scaled(6.5), theme_.scaled(6.5));
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.75, 0.75, -0.75, -0.75), theme_.scaled(6.5),
+                            theme_.scaled(6.5));
   }
 }
 

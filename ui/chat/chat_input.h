@@ -1,4 +1,5 @@
-// Where the person writes: grows with the text to six lines, Enter sends, Shift+Enter breaks the line, Escape stops.
+// Where the person writes: grows with the text to six lines, Enter sends, Shift+Enter breaks the line, Escape
+// stops.
 #pragma once
 
 #include <QPlainTextEdit>

@@ -7,13 +7,14 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "ui/session/model_title.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr int kAlternatives = 5;  // tokens shown in the popup
+constexpr int kAlternatives = 5;        // tokens shown in the popup
 constexpr int kPopupBesideWidth = 520;  // narrower pages show the popup at the token
 
 }  // namespace
@@ -47,7 +48,8 @@ void ChatPage::setupCorner() {
   for (IconButton* button : {fresh, options, more}) layout->addWidget(button);
   connect(fresh, &QAbstractButton::clicked, this, &ChatPage::newChat);
   connect(options, &QAbstractButton::clicked, this, [this, options] { sampling_->popupAt(options); });
-  connect(more, &QAbstractButton::clicked, this, [this, more] { showMenu(-1, more->mapToGlobal(QPoint(0, more->height()))); });
+  connect(more, &QAbstractButton::clicked, this,
+          [this, more] { showMenu(-1, more->mapToGlobal(QPoint(0, more->height()))); });
 }
 
 void ChatPage::setupLayout() {
@@ -95,13 +97,14 @@ void ChatPage::takeModel() {
   const SessionPtr session = session_->session();
   newChat();
   const bool chats = session && session->info().task == api::Task::generate;
-  const QString name = session ? QString::fromStdString(session->info().name).section('-', 0, 0) : QString();
+  const QString name = session ? modelShortTitle(session->info()) : QString();
   if (!session) {
     start_->setState("No model is loaded", "Open a model file, or drop one on the window", false);
   } else if (chats) {
     start_->setState("Ask " + name + " something", "or type below; Enter sends", true);
   } else {
-    start_->setState(name + " does not write text", "It reads whole texts: use Classify, or open a chat model", false);
+    start_->setState(name + " does not write text",
+                     "It reads whole texts: use Classify, or open a chat model", false);
   }
   input_->setPlaceholder(chats ? "Message " + name : "Open a chat model to write to it");
   input_->setEnabled(chats);
@@ -228,8 +231,10 @@ void ChatPage::showMenu(int message, const QPoint& position) {
 void ChatPage::updateCounter() {
   const SessionPtr session = session_->session();
   if (!session || session->info().task != api::Task::generate) return input_->setCounter({});
-  const int64_t limit = session->info().memory.context > 0 ? session->info().memory.context : session->info().context_length;
-  input_->setCounter(format::count(session_->vitals().contextUsed) + " / " + format::count(limit) + " tokens");
+  const int64_t limit =
+      session->info().memory.context > 0 ? session->info().memory.context : session->info().context_length;
+  input_->setCounter(format::count(session_->vitals().contextUsed) + " / " + format::count(limit) +
+                     " tokens");
 }
 
 QString ChatPage::device() const {
@@ -244,6 +249,7 @@ void ChatPage::setTheme(const Theme& theme) {
 void ChatPage::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(event->rect(), theme_(Token::panel));
+  painter.fillRect(0, 0, width(), 1, theme_(Token::border));
 }
 
 }  // namespace orrery::ui

@@ -1,4 +1,5 @@
-// The conversation with the loaded model. Wires the transcript, the input and the sampling options to the session.
+// The conversation with the loaded model. Wires the transcript, the input and the sampling options to the
+// session.
 #pragma once
 
 #include <QWidget>

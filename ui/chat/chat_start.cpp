@@ -34,7 +34,8 @@ QSize SuggestionButton::sizeHint() const {
 
 void SuggestionButton::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  paintBox(painter, rect(), theme_.scaled(5), theme_(underMouse() ? Token::hover : Token::raised), theme_(Token::border));
+  paintBox(painter, rect(), theme_.scaled(5), theme_(underMouse() ? Token::hover : Token::raised),
+           theme_(Token::border));
   if (hasFocus()) paintFocus(painter, rect(), theme_.scaled(5), theme_);
   painter.setFont(theme_.textFont(12.5));
   painter.setPen(theme_(Token::text));

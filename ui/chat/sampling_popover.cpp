@@ -20,8 +20,10 @@ SamplingPopover::SamplingPopover(const Theme& theme, QWidget* parent)
   const api::SamplingOptions usual;
   temperature_ = addReal("Temperature", "0 takes the likeliest token every time", 5, 0.1, usual.temperature);
   topK_ = addWhole("Top k", "Only the k likeliest tokens may follow; 0: all", 0, 1000, usual.top_k);
-  topP_ = addReal("Top p", "Only the likeliest tokens that together reach this probability; 1: all", 1, 0.01, usual.top_p);
-  minP_ = addReal("Min p", "Only tokens with this share of the likeliest one's probability", 1, 0.01, usual.min_p);
+  topP_ = addReal("Top p", "Only the likeliest tokens that together reach this probability; 1: all", 1, 0.01,
+                  usual.top_p);
+  minP_ = addReal("Min p", "Only tokens with this share of the likeliest one's probability", 1, 0.01,
+                  usual.min_p);
   repeat_ = addReal("Repeat penalty", "Above 1 makes repetition less likely", 2, 0.05, usual.repeat_penalty);
   maximum_ = addWhole("Tokens at most", "The reply ends after this many tokens", 1, 100000, 512);
   setupSeed();
@@ -39,7 +41,8 @@ void SamplingPopover::addRow(const QString& label, const QString& help, QWidget*
   grid_->addWidget(field, row, 1);
 }
 
-QDoubleSpinBox* SamplingPopover::addReal(const QString& label, const QString& help, double maximum, double step, double value) {
+QDoubleSpinBox* SamplingPopover::addReal(const QString& label, const QString& help, double maximum,
+                                         double step, double value) {
   auto* field = new QDoubleSpinBox(this);
   field->setRange(0, maximum);
   field->setSingleStep(step);
@@ -50,7 +53,8 @@ QDoubleSpinBox* SamplingPopover::addReal(const QString& label, const QString& he
   return field;
 }
 
-QSpinBox* SamplingPopover::addWhole(const QString& label, const QString& help, int minimum, int maximum, int value) {
+QSpinBox* SamplingPopover::addWhole(const QString& label, const QString& help, int minimum, int maximum,
+                                    int value) {
   auto* field = new QSpinBox(this);
   field->setRange(minimum, maximum);
   field->setValue(value);
@@ -69,7 +73,8 @@ void SamplingPopover::setupSeed() {
 }
 
 void SamplingPopover::setupSystem() {
-  grid_->addWidget(new Text(theme_, {Token::text, 12, QFont::DemiBold}, "System prompt", this), grid_->rowCount(), 0, 1, 2);
+  grid_->addWidget(new Text(theme_, {Token::text, 12, QFont::DemiBold}, "System prompt", this),
+                   grid_->rowCount(), 0, 1, 2);
   system_ = new QPlainTextEdit(this);
   system_->setPlaceholderText("What the model is told before the conversation");
   system_->setAccessibleName("System prompt");

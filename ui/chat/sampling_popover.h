@@ -35,7 +35,8 @@ class SamplingPopover : public QWidget, public Themed {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  QDoubleSpinBox* addReal(const QString& label, const QString& help, double maximum, double step, double value);
+  QDoubleSpinBox* addReal(const QString& label, const QString& help, double maximum, double step,
+                          double value);
   QSpinBox* addWhole(const QString& label, const QString& help, int minimum, int maximum, int value);
   void addRow(const QString& label, const QString& help, QWidget* field);
   void setupSeed();

@@ -34,8 +34,10 @@ TokenPopup::TokenPopup(const Theme& theme, QWidget* parent) : QWidget(parent), t
 void TokenPopup::setToken(const api::TokenEvent& token, int index) {
   token_ = token;
   index_ = index;
-  rows_.assign(token.top.begin(), token.top.begin() + static_cast<ptrdiff_t>(std::min(kRows, token.top.size())));
-  const bool listed = std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return row.id == token.id; });
+  rows_.assign(token.top.begin(),
+               token.top.begin() + static_cast<ptrdiff_t>(std::min(kRows, token.top.size())));
+  const bool listed =
+      std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return row.id == token.id; });
   if (!listed) {
     if (rows_.size() == kRows) rows_.pop_back();
     rows_.push_back({token.id, token.piece, token.logprob});
@@ -58,7 +60,8 @@ QSize TokenPopup::sizeHint() const {
 void TokenPopup::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const auto px = [this](double value) { return theme_.scaled(value); };
-  paintBox(painter, rect(), px(7.5), theme_(Token::raised), Theme::blend(theme_(Token::border), theme_(Token::text3), 0.25));
+  paintBox(painter, rect(), px(7.5), theme_(Token::raised),
+           Theme::blend(theme_(Token::border), theme_(Token::text3), 0.25));
   const QRectF header(px(12), px(4), width() - px(24), px(kHeader - 4));
   painter.setFont(theme_.textFont(11.5, QFont::DemiBold));
   painter.setPen(theme_(Token::text));
@@ -71,16 +74,20 @@ void TokenPopup::paintEvent(QPaintEvent*) {
   for (const api::TokenAlternative& row : rows_) {
     const bool chosen = row.id == token_.id;
     const double p = std::exp(static_cast<double>(row.logprob));
-    if (chosen) paintBox(painter, QRectF(px(5), y, width() - px(10), px(19)), 3, theme_(Token::selectionBg), QColor());
+    if (chosen)
+      paintBox(painter, QRectF(px(5), y, width() - px(10), px(19)), 3, theme_(Token::selectionBg), QColor());
     painter.setFont(theme_.monoFont(11.5, chosen ? QFont::Medium : QFont::Normal));
     painter.setPen(theme_(chosen ? Token::selectionText : Token::text));
     const QRectF word(px(12), y, px(88), px(19));
-    painter.drawText(word, Qt::AlignVCenter | Qt::AlignLeft,
-                     QFontMetricsF(painter.font()).elidedText(pieceText(row.piece), Qt::ElideRight, word.width()));
-    const QColor bar = chosen ? theme_(Token::accent) : Theme::blend(theme_(Token::raised), theme_(Token::text3), 0.75);
+    painter.drawText(
+        word, Qt::AlignVCenter | Qt::AlignLeft,
+        QFontMetricsF(painter.font()).elidedText(pieceText(row.piece), Qt::ElideRight, word.width()));
+    const QColor bar =
+        chosen ? theme_(Token::accent) : Theme::blend(theme_(Token::raised), theme_(Token::text3), 0.75);
     paintMeter(painter, QRectF(px(104), y + px(7), px(60), px(5)), p, bar, theme_);
     painter.setPen(theme_(chosen ? Token::selectionText : Token::text2));
-    painter.drawText(QRectF(px(166), y, width() - px(178), px(19)), Qt::AlignVCenter | Qt::AlignRight, probability(p));
+    painter.drawText(QRectF(px(166), y, width() - px(178), px(19)), Qt::AlignVCenter | Qt::AlignRight,
+                     probability(p));
     y += px(kRow);
   }
 }

@@ -9,8 +9,8 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kLine = 20.5;                       // px at body 13
-constexpr double kBubbleX = 13, kBubbleY = 4;        // padding of the person's bubble
+constexpr double kLine = 20.5;                 // px at body 13
+constexpr double kBubbleX = 13, kBubbleY = 4;  // padding of the person's bubble
 constexpr double kFiguresGap = 5, kFiguresHeight = 16;
 constexpr double kBodyPx = 13, kFiguresPx = 10.8;
 
@@ -91,7 +91,8 @@ std::vector<QRectF> TranscriptItem::rangeRects(int from, int to) const {
     if (begin >= end || !paragraph.layout) continue;
     for (int i = 0; i < paragraph.layout->lineCount(); ++i) {
       const QTextLine line = paragraph.layout->lineAt(i);
-      const int first = std::max(begin, line.textStart()), last = std::min(end, line.textStart() + line.textLength());
+      const int first = std::max(begin, line.textStart()),
+                last = std::min(end, line.textStart() + line.textLength());
       if (first >= last) continue;
       const double left = line.cursorToX(first), right = line.cursorToX(last);
       rects.emplace_back(left, paragraph.top + i * lineHeight_, right - left, lineHeight_);
@@ -100,7 +101,8 @@ std::vector<QRectF> TranscriptItem::rangeRects(int from, int to) const {
   return rects;
 }
 
-void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const Theme& theme, const Marks& marks) const {
+void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const Theme& theme,
+                           const Marks& marks) const {
   QPointF at = origin;
   if (role_ == Role::person) {
     double widest = 0;
@@ -136,8 +138,8 @@ void TranscriptItem::paintCaret(QPainter& painter, const QPointF& origin, const 
     y += (lines - 1) * lineHeight_;
   }
   const double high = theme.scaled(14);
-  paintBox(painter, QRectF(origin.x() + x, origin.y() + y + (lineHeight_ - high) / 2, theme.scaled(7), high), 1,
-           theme(Token::accent), QColor());
+  paintBox(painter, QRectF(origin.x() + x, origin.y() + y + (lineHeight_ - high) / 2, theme.scaled(7), high),
+           1, theme(Token::accent), QColor());
 }
 
 void TranscriptItem::paintFigures(QPainter& painter, const QPointF& at, const Theme& theme) const {
@@ -151,7 +153,8 @@ void TranscriptItem::paintFigures(QPainter& painter, const QPointF& at, const Th
       painter.drawEllipse(QPointF(x + 5.5, at.y() + height / 2), 1.3, 1.3);
       x += 15;
     }
-    const QFont font = theme.monoFont(kFiguresPx, figure.token == Token::text ? QFont::Medium : QFont::Normal);
+    const QFont font =
+        theme.monoFont(kFiguresPx, figure.token == Token::text ? QFont::Medium : QFont::Normal);
     const double width = QFontMetricsF(font).horizontalAdvance(figure.text);
     painter.setFont(font);
     painter.setPen(theme(figure.token));

@@ -1,5 +1,5 @@
-// One message of the transcript: its text laid out by paragraph, so that a streamed token lays out only the paragraph it
-// joins, and the tokens' places in the text.
+// One message of the transcript: its text laid out by paragraph, so that a streamed token lays out only the
+// paragraph it joins, and the tokens' places in the text.
 #pragma once
 
 #include <QTextLayout>

@@ -18,7 +18,8 @@ constexpr int kColumns = 72;
 
 }  // namespace
 
-TranscriptView::TranscriptView(const Theme& theme, QWidget* parent) : QAbstractScrollArea(parent), theme_(theme) {
+TranscriptView::TranscriptView(const Theme& theme, QWidget* parent)
+    : QAbstractScrollArea(parent), theme_(theme) {
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   viewport()->setMouseTracking(true);
@@ -106,7 +107,9 @@ void TranscriptView::updateRange() {
   follow_ = follow;
 }
 
-QPointF TranscriptView::originOf(size_t index) const { return {kMargin, tops_[index] - verticalScrollBar()->value()}; }
+QPointF TranscriptView::originOf(size_t index) const {
+  return {kMargin, tops_[index] - verticalScrollBar()->value()};
+}
 
 void TranscriptView::updateFrom(size_t index, double top) {
   const double y = originOf(index).y() + top;

@@ -1,5 +1,5 @@
-// The conversation. Paints the messages that are in view; a streamed token costs the layout of one paragraph and the
-// repaint of what is below its top. Follows the end until the person scrolls up.
+// The conversation. Paints the messages that are in view; a streamed token costs the layout of one paragraph
+// and the repaint of what is below its top. Follows the end until the person scrolls up.
 #pragma once
 
 #include <QAbstractScrollArea>

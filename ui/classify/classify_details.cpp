@@ -52,7 +52,8 @@ void ClassifyDetails::setupThreshold(const Theme& theme, QVBoxLayout* column) {
   layout->setContentsMargins(0, 6, 0, 0);
   layout->setSpacing(2);
   thresholdValue_ = new Text(theme, {Token::text, 11.5, QFont::Normal, true}, "0.50", thresholdBox_);
-  layout->addLayout(pair(new Text(theme, {Token::text, 12, QFont::DemiBold}, "Threshold", thresholdBox_), thresholdValue_));
+  layout->addLayout(
+      pair(new Text(theme, {Token::text, 12, QFont::DemiBold}, "Threshold", thresholdBox_), thresholdValue_));
   slider_ = new QSlider(Qt::Horizontal, thresholdBox_);
   slider_->setRange(1, 99);
   slider_->setValue(50);
@@ -71,7 +72,8 @@ void ClassifyDetails::setupConfusion(const Theme& theme, QVBoxLayout* column) {
   layout->setContentsMargins(0, 6, 0, 0);
   layout->setSpacing(5);
   accuracy_ = new Text(theme, {Token::text2, 11, QFont::Normal, true}, {}, confusionBox_);
-  layout->addLayout(pair(new Text(theme, {Token::text, 12, QFont::DemiBold}, "Confusion", confusionBox_), accuracy_));
+  layout->addLayout(
+      pair(new Text(theme, {Token::text, 12, QFont::DemiBold}, "Confusion", confusionBox_), accuracy_));
   confusion_ = new ConfusionView(theme, confusionBox_);
   layout->addWidget(confusion_);
   column->addWidget(confusionBox_);
@@ -86,7 +88,8 @@ void ClassifyDetails::makeBars() {
   labels_.clear();
   while (QLayoutItem* item = bars_->takeAt(0)) delete item;
   for (const QString& label : model_->labels()) {
-    const Bar bar{new Text(theme_, {Token::text, 12}, label, this), new Text(theme_, {Token::text, 11.5, QFont::Normal, true}, {}, this),
+    const Bar bar{new Text(theme_, {Token::text, 12}, label, this),
+                  new Text(theme_, {Token::text, 11.5, QFont::Normal, true}, {}, this),
                   new Meter(theme_, Token::accent, this, 7)};
     bar.value->reserve("0.000");
     bars_->addLayout(pair(bar.name, bar.value));
@@ -108,12 +111,17 @@ void ClassifyDetails::refresh() {
   const bool done = row && row->result;
   const int best = done ? model_->predicted(*row) : -1;
   for (size_t i = 0; i < labels_.size(); ++i) {
-    const double p = done && i < row->result->probabilities.size() ? static_cast<double>(row->result->probabilities[i]) : 0;
+    const double p = done && i < row->result->probabilities.size()
+                         ? static_cast<double>(row->result->probabilities[i])
+                         : 0;
     const bool chosen = static_cast<int>(i) == best;
     labels_[i].value->setText(done ? QString::number(p, 'f', 3) : format::dash());
     labels_[i].meter->setShare(p);
-    labels_[i].meter->setToken(chosen && p >= kSureFrom ? Token::accent : chosen ? Token::text2 : Token::text3);
-    labels_[i].meter->setMark(labels_.size() == 2 ? (i == 1 ? model_->threshold() : 1 - model_->threshold()) : -1);
+    labels_[i].meter->setToken(chosen && p >= kSureFrom ? Token::accent
+                               : chosen                 ? Token::text2
+                                                        : Token::text3);
+    labels_[i].meter->setMark(labels_.size() == 2 ? (i == 1 ? model_->threshold() : 1 - model_->threshold())
+                                                  : -1);
   }
   thresholdBox_->setVisible(labels_.size() == 2);
   const bool truths = model_->hasTruths();
@@ -127,7 +135,9 @@ void ClassifyDetails::refresh() {
 void ClassifyDetails::showSummary(double milliseconds, bool stopped) {
   if (milliseconds < 0) return summary_->setText({});
   const int done = model_->doneCount();
-  summary_->setText(QString("%1 %2 in %3%4").arg(format::count(done), done == 1 ? "text" : "texts", format::time(milliseconds * 1e3), stopped ? ", stopped" : ""));
+  summary_->setText(QString("%1 %2 in %3%4")
+                        .arg(format::count(done), done == 1 ? "text" : "texts",
+                             format::time(milliseconds * 1e3), stopped ? ", stopped" : ""));
 }
 
 }  // namespace orrery::ui

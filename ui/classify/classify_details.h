@@ -1,4 +1,5 @@
-// The chosen text: the probability of each label and the threshold; below, what is true of all texts together.
+// The chosen text: the probability of each label and the threshold; below, what is true of all texts
+// together.
 #pragma once
 
 #include <QSlider>

@@ -86,7 +86,8 @@ QString ClassifyModel::csv() const {
   QString text = head.join(',') + '\n';
   for (const Row& row : rows_) {
     if (!row.result) continue;
-    QStringList cells = {csvField(row.text), csvField(labels_.value(predicted(row))), QString::number(score(row), 'f', 6)};
+    QStringList cells = {csvField(row.text), csvField(labels_.value(predicted(row))),
+                         QString::number(score(row), 'f', 6)};
     for (const float p : row.result->probabilities) cells += QString::number(p, 'f', 6);
     if (truths) cells += csvField(row.truth);
     text += cells.join(',') + '\n';
@@ -94,28 +95,37 @@ QString ClassifyModel::csv() const {
   return text;
 }
 
-int ClassifyModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }
+int ClassifyModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
 int ClassifyModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : columns; }
 
 QVariant ClassifyModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const Row& row = rows_[static_cast<size_t>(index.row())];
   switch (role) {
-    case scoreRole: return score(row);
-    case doneRole: return row.result.has_value();
-    case wrongRole: return truthOf(row) >= 0 && predicted(row) >= 0 && truthOf(row) != predicted(row);
+    case scoreRole:
+      return score(row);
+    case doneRole:
+      return row.result.has_value();
+    case wrongRole:
+      return truthOf(row) >= 0 && predicted(row) >= 0 && truthOf(row) != predicted(row);
     case Qt::DisplayRole:
       if (index.column() == textColumn) return QString(row.text).replace('\n', ' ');
       if (!row.result) return {};
-      return index.column() == labelColumn ? labels_.value(predicted(row)) : QString::number(score(row), 'f', 3);
-    case Qt::ToolTipRole: return index.column() == textColumn ? row.text : QVariant();
-    default: return {};
+      return index.column() == labelColumn ? labels_.value(predicted(row))
+                                           : QString::number(score(row), 'f', 3);
+    case Qt::ToolTipRole:
+      return index.column() == textColumn ? row.text : QVariant();
+    default:
+      return {};
   }
 }
 
 QVariant ClassifyModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::TextAlignmentRole) return static_cast<int>((section == scoreColumn ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  if (role == Qt::TextAlignmentRole)
+    return static_cast<int>((section == scoreColumn ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
   return section == textColumn ? "text" : section == labelColumn ? "label" : "score";
 }

@@ -123,7 +123,8 @@ void ClassifyPage::setupCorner() {
 }
 
 void ClassifyPage::setupSession() {
-  connect(session_, &SessionController::loadStarted, progress_, [this](const QString& name) { progress_->begin("Loading " + name); });
+  connect(session_, &SessionController::loadStarted, progress_,
+          [this](const QString& name) { progress_->begin("Loading " + name); });
   connect(session_, &SessionController::loadProgress, progress_, &ProgressStrip::setProgress);
   connect(session_, &SessionController::loadEnded, progress_, &QWidget::hide);
   connect(progress_, &ProgressStrip::cancelled, session_, &SessionController::cancelLoad);
@@ -155,7 +156,8 @@ void ClassifyPage::prepare() {
 
 void ClassifyPage::takeModel() {
   const SessionPtr session = session_->session();
-  modelButton_->setCaption(kClassifier, !session ? "not loaded" : QString::fromStdString(session->info().main_dtype));
+  modelButton_->setCaption(kClassifier,
+                           !session ? "not loaded" : QString::fromStdString(session->info().main_dtype));
   if (!session) return;
   QStringList labels;
   for (const std::string& label : session->info().labels) labels += QString::fromStdString(label);
@@ -196,24 +198,28 @@ void ClassifyPage::openCsv(const QString& path) {
 }
 
 void ClassifyPage::askCsv() {
-  const QString path = QFileDialog::getOpenFileName(this, "Open a table of texts", {}, "Tables (*.csv *.tsv);;All files (*)");
+  const QString path =
+      QFileDialog::getOpenFileName(this, "Open a table of texts", {}, "Tables (*.csv *.tsv);;All files (*)");
   if (!path.isEmpty()) openCsv(path);
 }
 
 bool ClassifyPage::exportCsv(const QString& path, QString* reason) const {
   QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(model_->csv().toUtf8()) >= 0 && file.commit()) return true;
+  if (file.open(QIODevice::WriteOnly) && file.write(model_->csv().toUtf8()) >= 0 && file.commit())
+    return true;
   *reason = file.errorString();
   return false;
 }
 
 void ClassifyPage::askExport() {
-  const QString path = QFileDialog::getSaveFileName(this, "Export the table", "classified.csv", "Tables (*.csv)");
+  const QString path =
+      QFileDialog::getSaveFileName(this, "Export the table", "classified.csv", "Tables (*.csv)");
   if (path.isEmpty()) return;
   QString reason;
   if (exportCsv(path, &reason)) return banner_->showNotice("Saved " + QFileInfo(path).fileName());
-  banner_->showError(describeError("Could not save " + QFileInfo(path).fileName(),
-                                   {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder"}));
+  banner_->showError(
+      describeError("Could not save " + QFileInfo(path).fileName(),
+                    {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder"}));
 }
 
 void ClassifyPage::updateButton() {
@@ -237,6 +243,7 @@ void ClassifyPage::setTheme(const Theme& theme) {
 void ClassifyPage::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(event->rect(), theme_(Token::panel));
+  painter.fillRect(0, 0, width(), 1, theme_(Token::border));
 }
 
 }  // namespace orrery::ui

@@ -1,5 +1,5 @@
-// Texts to labels: one typed, or a file of them. Uses a session of its own, loaded at first use, so that the chat model
-// stays where it is.
+// Texts to labels: one typed, or a file of them. Uses a session of its own, loaded at first use, so that the
+// chat model stays where it is.
 #pragma once
 
 #include <QHBoxLayout>

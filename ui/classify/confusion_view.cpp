@@ -47,7 +47,8 @@ void ConfusionView::paintEvent(QPaintEvent*) {
   for (int truth = 0; truth < count; ++truth) {
     painter.setFont(theme_.textFont(11));
     painter.setPen(theme_(Token::text3));
-    painter.drawText(QRectF(0, truth * height, left, height - kGap), Qt::AlignVCenter | Qt::AlignLeft, shortName(matrix_.labels[truth]));
+    painter.drawText(QRectF(0, truth * height, left, height - kGap), Qt::AlignVCenter | Qt::AlignLeft,
+                     shortName(matrix_.labels[truth]));
     for (int predicted = 0; predicted < count; ++predicted) {
       const int value = matrix_.counts[static_cast<size_t>(truth)][static_cast<size_t>(predicted)];
       const QRectF cell(left + predicted * width, truth * height, width - kGap, height - kGap);
@@ -61,8 +62,10 @@ void ConfusionView::paintEvent(QPaintEvent*) {
   painter.setFont(theme_.textFont(11));
   painter.setPen(theme_(Token::text3));
   for (int predicted = 0; predicted < count; ++predicted)
-    painter.drawText(QRectF(left + predicted * width, count * height, width, foot / 2), Qt::AlignCenter, shortName(matrix_.labels[predicted]));
-  painter.drawText(QRectF(left, count * height + foot / 2, this->width() - left, foot / 2), Qt::AlignCenter, "predicted");
+    painter.drawText(QRectF(left + predicted * width, count * height, width, foot / 2), Qt::AlignCenter,
+                     shortName(matrix_.labels[predicted]));
+  painter.drawText(QRectF(left, count * height + foot / 2, this->width() - left, foot / 2), Qt::AlignCenter,
+                   "predicted");
 }
 
 }  // namespace orrery::ui

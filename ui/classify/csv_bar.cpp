@@ -35,8 +35,10 @@ void CsvBar::show(const QString& name, CsvTexts table) {
   labelButton_->menu()->clear();
   labelButton_->menu()->addAction("none", this, [this] { choose(textColumn_, -1); });
   for (int column = 0; column < table_.columns.size(); ++column) {
-    textButton_->menu()->addAction(table_.columns[column], this, [this, column] { choose(column, labelColumn_); });
-    labelButton_->menu()->addAction(table_.columns[column], this, [this, column] { choose(textColumn_, column); });
+    textButton_->menu()->addAction(table_.columns[column], this,
+                                   [this, column] { choose(column, labelColumn_); });
+    labelButton_->menu()->addAction(table_.columns[column], this,
+                                    [this, column] { choose(textColumn_, column); });
   }
   setVisible(true);
   choose(table_.guessTextColumn(), table_.guessLabelColumn());

@@ -32,7 +32,8 @@ bool readField(Cursor& cursor, QChar separator, QString& field, bool& rowEnds) {
       field += cursor.text[cursor.at];
     }
   }
-  while (!cursor.atEnd() && cursor.text[cursor.at] != separator && cursor.text[cursor.at] != '\n') field += cursor.text[cursor.at++];
+  while (!cursor.atEnd() && cursor.text[cursor.at] != separator && cursor.text[cursor.at] != '\n')
+    field += cursor.text[cursor.at++];
   rowEnds = cursor.atEnd() || cursor.text[cursor.at] == '\n';
   if (!cursor.atEnd()) {
     if (rowEnds) ++cursor.line;
@@ -45,7 +46,8 @@ bool readField(Cursor& cursor, QChar separator, QString& field, bool& rowEnds) {
 double averageLength(const CsvTexts& table, int column) {
   double sum = 0;
   const qsizetype rows = std::min<qsizetype>(kSample, static_cast<qsizetype>(table.rows.size()));
-  for (qsizetype i = 0; i < rows; ++i) sum += static_cast<double>(table.rows[static_cast<size_t>(i)].value(column).size());
+  for (qsizetype i = 0; i < rows; ++i)
+    sum += static_cast<double>(table.rows[static_cast<size_t>(i)].value(column).size());
   return rows > 0 ? sum / static_cast<double>(rows) : 0;
 }
 
@@ -82,17 +84,21 @@ Result<CsvTexts> parseCsvTexts(const QString& text, const QString& name) {
     QString field;
     for (bool rowEnds = false; !rowEnds;) {
       if (!readField(cursor, separator, field, rowEnds))
-        return Error{ErrorCode::corrupt_file, "A quoted field has no end", QString("%1, line %2").arg(name).arg(line).toStdString(),
+        return Error{ErrorCode::corrupt_file, "A quoted field has no end",
+                     QString("%1, line %2").arg(name).arg(line).toStdString(),
                      "close the quotation mark, or double those inside the field"};
       row += field;
     }
     if (row.size() > 1 || !row.first().trimmed().isEmpty()) table.rows.push_back(std::move(row));
   }
-  if (table.rows.empty()) return Error{ErrorCode::corrupt_file, "The file holds no rows", name.toStdString(), "choose a CSV or TSV file with one text a row"};
+  if (table.rows.empty())
+    return Error{ErrorCode::corrupt_file, "The file holds no rows", name.toStdString(),
+                 "choose a CSV or TSV file with one text a row"};
   const QStringList& head = table.rows.front();
   bool header = false;
   for (const QString& cell : head)
-    header = header || kTextNames.contains(cell.trimmed(), Qt::CaseInsensitive) || kLabelNames.contains(cell.trimmed(), Qt::CaseInsensitive);
+    header = header || kTextNames.contains(cell.trimmed(), Qt::CaseInsensitive) ||
+             kLabelNames.contains(cell.trimmed(), Qt::CaseInsensitive);
   if (header) {
     table.columns = head;
     table.rows.erase(table.rows.begin());
@@ -105,16 +111,19 @@ Result<CsvTexts> parseCsvTexts(const QString& text, const QString& name) {
 Result<CsvTexts> readCsvTexts(const QString& path) {
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly))
-    return Error{ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "check that the file is there and may be read"};
+    return Error{ErrorCode::io, file.errorString().toStdString(), path.toStdString(),
+                 "check that the file is there and may be read"};
   if (file.size() > kLargest)
-    return Error{ErrorCode::unsupported, "The file is larger than 256 MB", path.toStdString(), "split it into smaller files"};
+    return Error{ErrorCode::unsupported, "The file is larger than 256 MB", path.toStdString(),
+                 "split it into smaller files"};
   QString text = QString::fromUtf8(file.readAll());
   if (text.startsWith(QChar(0xFEFF))) text.remove(0, 1);
   return parseCsvTexts(text, path);
 }
 
 QString csvField(QString value) {
-  if (!value.contains(',') && !value.contains('"') && !value.contains('\n') && !value.contains('\r')) return value;
+  if (!value.contains(',') && !value.contains('"') && !value.contains('\n') && !value.contains('\r'))
+    return value;
   return '"' + value.replace('"', "\"\"") + '"';
 }
 

@@ -1,4 +1,5 @@
-// A table of texts from a CSV or TSV file (RFC 4180: quoted fields may hold separators, line ends and doubled quotes).
+// A table of texts from a CSV or TSV file (RFC 4180: quoted fields may hold separators, line ends and doubled
+// quotes).
 #pragma once
 
 #include <QString>

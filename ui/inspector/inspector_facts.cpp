@@ -6,21 +6,33 @@
 namespace orrery::ui {
 namespace {
 
-QString text(std::string_view value) { return QString::fromUtf8(value.data(), static_cast<qsizetype>(value.size())); }
+QString text(std::string_view value) {
+  return QString::fromUtf8(value.data(), static_cast<qsizetype>(value.size()));
+}
 
 QString roleOf(graph::ValueKind kind) {
   switch (kind) {
-    case graph::ValueKind::weight: return "W";
-    case graph::ValueKind::state: return "state";
-    case graph::ValueKind::constant: return "const";
-    default: return "in";
+    case graph::ValueKind::weight:
+      return "W";
+    case graph::ValueKind::state:
+      return "state";
+    case graph::ValueKind::constant:
+      return "const";
+    default:
+      return "in";
   }
 }
 
 QString shapeText(const Shape& shape) { return QString::fromStdString(to_string(shape)); }
 
-ValueRow rowOf(const graph::Value& value, const QString& role, const QString& name, const Bindings& bindings) {
-  return {role, name, shapeText(value.type.shape), text(name_of(value.type.dtype)), valueBytes(value.type, bindings), value.producer};
+ValueRow rowOf(const graph::Value& value, const QString& role, const QString& name,
+               const Bindings& bindings) {
+  return {role,
+          name,
+          shapeText(value.type.shape),
+          text(name_of(value.type.dtype)),
+          valueBytes(value.type, bindings),
+          value.producer};
 }
 
 /// A weight is called by its tensor, without the prefix that the scope already tells.
@@ -32,14 +44,17 @@ QString weightName(const graph::Graph& graph, const graph::Value& value) {
   return QString::fromStdString(value.name);
 }
 
-void addInputs(NodeFacts& facts, const graph::Graph& graph, const graph::Node& node, const Bindings& bindings) {
+void addInputs(NodeFacts& facts, const graph::Graph& graph, const graph::Node& node,
+               const Bindings& bindings) {
   double heaviest = 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const graph::Value* value = graph.find_value(node.inputs[i]);
     if (!value) continue;
     const bool weight = value->kind == graph::ValueKind::weight;
     const size_t slot = node.op->inputs.empty() ? 0 : std::min(i, node.op->inputs.size() - 1);
-    const QString name = weight ? weightName(graph, *value) : node.op->inputs.empty() ? text(value->name) : text(node.op->inputs[slot].name);
+    const QString name = weight                    ? weightName(graph, *value)
+                         : node.op->inputs.empty() ? text(value->name)
+                                                   : text(node.op->inputs[slot].name);
     facts.values.push_back(rowOf(*value, roleOf(value->kind), name, bindings));
     if (weight && facts.values.back().bytes > heaviest) {
       heaviest = facts.values.back().bytes;
@@ -59,7 +74,8 @@ double valueBytes(const graph::ValueType& type, const Bindings& bindings) {
   return row ? static_cast<double>(*row) * static_cast<double>(*count / *cols) : 0;
 }
 
-std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId id, const Bindings& bindings) {
+std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId id,
+                                   const Bindings& bindings) {
   const graph::Node* node = graph.find(id);
   if (!node) return std::nullopt;
   NodeFacts facts;
@@ -78,7 +94,9 @@ std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph
     facts.attributes.emplace_back(text(name), QString::fromStdString(graph::to_string(value)));
   for (const graph::Origin& origin : node->origins) {
     const graph::Node* source = model ? model->find(origin.node) : nullptr;
-    facts.origins.push_back({origin.node, source ? QString::fromStdString(source->path()) : QString("removed node"), origin.share});
+    facts.origins.push_back({origin.node,
+                             source ? QString::fromStdString(source->path()) : QString("removed node"),
+                             origin.share});
   }
   if (facts.origins.size() < 2) facts.origins.clear();
   const std::vector<bool> live = graph.live();
@@ -118,12 +136,14 @@ std::vector<std::string> scopesOf(const QString& scope) {
   return scopes;
 }
 
-ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope, bool fused) {
+ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope,
+                      bool fused) {
   ScopeFacts facts;
   facts.scope = scope;
   std::unordered_map<NodeId, const api::NodeTiming*> timings;
   if (profile)
-    for (const api::NodeTiming& timing : fused ? profile->fused : profile->model) timings[timing.node] = &timing;
+    for (const api::NodeTiming& timing : fused ? profile->fused : profile->model)
+      timings[timing.node] = &timing;
   double bytes = 0, flops = 0;
   for (const std::string& part : scopesOf(scope)) {
     for (const NodeId id : graph.in_scope(part)) {
@@ -151,7 +171,8 @@ ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, co
   return facts;
 }
 
-const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* fused, NodeId node, bool nodeIsFused) {
+const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* fused, NodeId node,
+                              bool nodeIsFused) {
   if (!plan) return nullptr;
   for (const api::PlanStep& step : plan->steps) {
     if (step.node == node) return &step;

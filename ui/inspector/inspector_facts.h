@@ -35,9 +35,9 @@ struct NodeFacts {
 };
 
 struct TimeFacts {
-  double us = 0, p50 = 0, p95 = 0;        // 0: not measured
+  double us = 0, p50 = 0, p95 = 0;  // 0: not measured
   double bytesPerSecond = 0, flopsPerSecond = 0;
-  double share = 0;                       // of the step
+  double share = 0;  // of the step
   bool estimated = false;
 };
 
@@ -49,13 +49,16 @@ struct ScopeFacts {
 };
 
 /// `bindings`: tokens, sequences and outputs of the step whose bytes are shown.
-std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId node, const Bindings& bindings);
+std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId node,
+                                   const Bindings& bindings);
 TimeFacts nodeTime(const api::Profile* profile, NodeId node, bool fused);
-ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope, bool fused);
+ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope,
+                      bool fused);
 /// "layers.0-11" holds "layers.3": scopes as the views write them.
 std::vector<std::string> scopesOf(const QString& scope);
 /// The step that runs a node: its own, or for a node of the model graph that of the fused node it went into.
-const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* fused, NodeId node, bool nodeIsFused);
+const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* fused, NodeId node,
+                              bool nodeIsFused);
 /// Bytes of a value with the symbols bound; 0 when a symbol is free.
 double valueBytes(const graph::ValueType& type, const Bindings& bindings);
 

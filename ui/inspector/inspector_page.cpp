@@ -23,7 +23,11 @@ QString firstLetterUp(QString text) {
 }  // namespace
 
 InspectorPage::InspectorPage(const Theme& theme, SessionController* session, QWidget* parent)
-    : QWidget(parent), theme_(theme), session_(session), scroll_(new QScrollArea(this)), corner_(new QWidget(this)) {
+    : QWidget(parent),
+      theme_(theme),
+      session_(session),
+      scroll_(new QScrollArea(this)),
+      corner_(new QWidget(this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll_);
@@ -89,7 +93,7 @@ void InspectorPage::setPhase(api::Phase phase) {
 
 void InspectorPage::rebuild() {
   const int scrolled = scroll_->verticalScrollBar() ? scroll_->verticalScrollBar()->value() : 0;
-  content_ = new QWidget;
+  content_ = new Ground(theme_, Token::panel);
   column_ = new QVBoxLayout(content_);
   column_->setContentsMargins(0, 12, 0, 8);
   column_->setSpacing(8);
@@ -129,7 +133,8 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   addDoc(facts.doc);
   const graph::GraphVersion fused = session->fused_graph();
   addTime();
-  if (!facts.bypassed) addKernel(planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_));
+  if (!facts.bypassed)
+    addKernel(planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_));
   addValues(facts);
   addAttributes(facts);
   addOrigins(facts);
@@ -139,14 +144,18 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
 void InspectorPage::buildScope(const ScopeFacts& facts) {
   addHead("layers", std::nullopt, facts.scope, QString("%1 nodes").arg(facts.nodes));
   std::vector<std::pair<QString, Token>> chips;
-  if (facts.weightBytes > 0) chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);
+  if (facts.weightBytes > 0)
+    chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);
   if (!chips.empty()) addChips(chips, "weights");
   addTime();
   addEditButtons(facts.scope);
 }
 
 void InspectorPage::buildEmpty() {
-  auto* text = new Text(theme_, {Token::text3, 12}, "Choose a node or a group in the graph to see what it is, what it costs and which kernel runs it.", content_);
+  auto* text = new Text(
+      theme_, {Token::text3, 12},
+      "Choose a node or a group in the graph to see what it is, what it costs and which kernel runs it.",
+      content_);
   text->setWrap(true);
   auto* inset = new QVBoxLayout;
   inset->setContentsMargins(14, 0, 14, 0);
@@ -154,7 +163,8 @@ void InspectorPage::buildEmpty() {
   column_->addLayout(inset);
 }
 
-void InspectorPage::addHead(const QString& icon, std::optional<graph::OpFamily> family, const QString& name, const QString& path) {
+void InspectorPage::addHead(const QString& icon, std::optional<graph::OpFamily> family, const QString& name,
+                            const QString& path) {
   auto* row = new QHBoxLayout;
   row->setContentsMargins(14, 0, 14, 0);
   row->setSpacing(10);
@@ -215,10 +225,15 @@ void InspectorPage::addTime() {
 void InspectorPage::showTime() {
   if (!time_) return;
   const SessionPtr session = session_->session();
-  const graph::GraphVersion shown = !session ? nullptr : fused_ ? session->fused_graph() : session->model_graph();
+  const graph::GraphVersion shown = !session ? nullptr
+                                    : fused_ ? session->fused_graph()
+                                             : session->model_graph();
   if (!shown) return;
-  const TimeFacts time = node_.valid() ? nodeTime(profile(), node_, fused_) : scopeFacts(*shown, profile(), scope_, fused_).time;
-  QString figures = time.us > 0 ? (time.estimated ? QString::fromUtf8("≈ ") : QString()) + format::time(time.us) : format::dash();
+  const TimeFacts time =
+      node_.valid() ? nodeTime(profile(), node_, fused_) : scopeFacts(*shown, profile(), scope_, fused_).time;
+  QString figures = time.us > 0
+                        ? (time.estimated ? QString::fromUtf8("≈ ") : QString()) + format::time(time.us)
+                        : format::dash();
   if (time.p95 > 0) figures += "  p95 " + format::timeShort(time.p95);
   time_->setFigures(figures);
   const api::MachineLimits& limits = session->limits();
@@ -239,14 +254,17 @@ void InspectorPage::addKernel(const api::PlanStep* step) {
   if (!step) {
     const bool compiled = plans_[phase_ == api::Phase::decode] != nullptr;
     section->content()->addWidget(new Text(theme_, {Token::text3, 11.5},
-                                           compiled ? "Nothing runs for this node" : "Compiling", section->body()));
+                                           compiled ? "Nothing runs for this node" : "Compiling",
+                                           section->body()));
     return;
   }
   using Verdict = KernelRow::Verdict;
   const auto add = [&](Verdict verdict, const std::string& kernel, const std::string& reason) {
-    section->content()->addWidget(new KernelRow(theme_, verdict, QString::fromStdString(kernel), QString::fromStdString(reason), section->body()));
+    section->content()->addWidget(new KernelRow(theme_, verdict, QString::fromStdString(kernel),
+                                                QString::fromStdString(reason), section->body()));
   };
-  for (const api::PlanStep::Refused& refused : step->refused) add(Verdict::refused, refused.kernel, refused.reason);
+  for (const api::PlanStep::Refused& refused : step->refused)
+    add(Verdict::refused, refused.kernel, refused.reason);
   if (!step->kernel.empty()) add(Verdict::chosen, step->kernel, {});
   for (const std::string& kernel : step->not_asked) add(Verdict::notAsked, kernel, {});
 }
@@ -260,7 +278,8 @@ void InspectorPage::addValues(const NodeFacts& facts) {
   grid->setColumnStretch(1, 1);
   int row = 0;
   for (const ValueRow& value : facts.values) {
-    const auto mono = [&](const QString& text, Token token, int column, Qt::Alignment alignment = Qt::AlignLeft) {
+    const auto mono = [&](const QString& text, Token token, int column,
+                          Qt::Alignment alignment = Qt::AlignLeft) {
       auto* cell = new Text(theme_, {token, 11, QFont::Normal, true}, text, section->body());
       cell->setAlignment(alignment | Qt::AlignVCenter);
       cell->setElide(Qt::ElideMiddle);
@@ -306,7 +325,8 @@ void InspectorPage::addOrigins(const NodeFacts& facts) {
     const NodeId node = origin.node;
     connect(link, &QAbstractButton::clicked, this, [this, node] { emit nodeAsked(node, false); });
     row->addWidget(link, 1);
-    auto* share = new Text(theme_, {Token::text2, 11, QFont::Normal, true}, format::percent(origin.share), section->body());
+    auto* share = new Text(theme_, {Token::text2, 11, QFont::Normal, true}, format::percent(origin.share),
+                           section->body());
     share->reserve(share->text());
     row->addWidget(share);
     section->content()->addLayout(row);

@@ -1,4 +1,5 @@
-// The chosen node or scope: what it is, what it costs, which kernel runs it and which were refused, its tensors.
+// The chosen node or scope: what it is, what it costs, which kernel runs it and which were refused, its
+// tensors.
 #pragma once
 
 #include <QScrollArea>
@@ -39,7 +40,8 @@ class InspectorPage : public QWidget, public Themed {
   void buildNode(const NodeFacts& facts);
   void buildScope(const ScopeFacts& facts);
   void buildEmpty();
-  void addHead(const QString& icon, std::optional<graph::OpFamily> family, const QString& name, const QString& path);
+  void addHead(const QString& icon, std::optional<graph::OpFamily> family, const QString& name,
+               const QString& path);
   void addChips(const std::vector<std::pair<QString, Token>>& chips, const QString& firstIcon);
   void addDoc(const QString& text);
   void addTime();

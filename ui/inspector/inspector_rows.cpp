@@ -12,7 +12,8 @@ constexpr double kRowHeight = 20, kIndent = 20;
 
 }  // namespace
 
-GlyphBox::GlyphBox(const Theme& theme, const QString& icon, std::optional<graph::OpFamily> family, QWidget* parent)
+GlyphBox::GlyphBox(const Theme& theme, const QString& icon, std::optional<graph::OpFamily> family,
+                   QWidget* parent)
     : QWidget(parent), theme_(theme), icon_(icon), family_(family) {
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
 }
@@ -36,12 +37,16 @@ void GlyphBox::paintEvent(QPaintEvent*) {
             family_ ? theme_.family(*family_) : theme_(Token::text2));
 }
 
-KernelRow::KernelRow(const Theme& theme, Verdict verdict, const QString& kernel, const QString& reason, QWidget* parent)
+KernelRow::KernelRow(const Theme& theme, Verdict verdict, const QString& kernel, const QString& reason,
+                     QWidget* parent)
     : QWidget(parent), theme_(theme), verdict_(verdict), kernel_(kernel), reason_(reason) {
   QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
-  setAccessibleName(kernel + ", " + (verdict == Verdict::chosen ? "chosen" : verdict == Verdict::refused ? reason : "not asked"));
+  setAccessibleName(kernel + ", " +
+                    (verdict == Verdict::chosen    ? "chosen"
+                     : verdict == Verdict::refused ? reason
+                                                   : "not asked"));
   setToolTip(reason);
 }
 
@@ -54,24 +59,30 @@ void KernelRow::setTheme(const Theme& theme) {
 QRectF KernelRow::reasonRect(int width) const {
   const QFontMetricsF metrics(theme_.textFont(11));
   const double indent = theme_.scaled(kIndent);
-  return metrics.boundingRect(QRectF(indent, theme_.scaled(17), std::max(40.0, width - indent - 4), 1e4), Qt::TextWordWrap, reason_);
+  return metrics.boundingRect(QRectF(indent, theme_.scaled(17), std::max(40.0, width - indent - 4), 1e4),
+                              Qt::TextWordWrap, reason_);
 }
 
 QSize KernelRow::sizeHint() const { return {200, heightForWidth(std::max(200, width()))}; }
 
 int KernelRow::heightForWidth(int width) const {
-  if (verdict_ != Verdict::refused) return static_cast<int>(theme_.scaled(kRowHeight + (verdict_ == Verdict::chosen ? 4 : 0)));
+  if (verdict_ != Verdict::refused)
+    return static_cast<int>(theme_.scaled(kRowHeight + (verdict_ == Verdict::chosen ? 4 : 0)));
   return static_cast<int>(std::ceil(reasonRect(width).bottom() + 3));
 }
 
 void KernelRow::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const bool chosen = verdict_ == Verdict::chosen, refused = verdict_ == Verdict::refused;
-  if (chosen) paintBox(painter, QRectF(rect()).adjusted(-8, 0, 8, 0), theme_.scaled(4), theme_(Token::okBg), QColor());
+  if (chosen)
+    paintBox(painter, QRectF(rect()).adjusted(-8, 0, 8, 0), theme_.scaled(4), theme_(Token::okBg), QColor());
   const double head = chosen ? height() : theme_.scaled(refused ? 16 : kRowHeight), icon = theme_.scaled(11);
   const Token ink = chosen ? Token::text : refused ? Token::text2 : Token::text3;
-  paintIcon(painter, chosen ? u"check" : refused ? u"x" : u"minus", QRectF(1, (head - icon) / 2, icon, icon),
-            theme_(chosen ? Token::ok : ink));
+  paintIcon(painter,
+            chosen    ? u"check"
+            : refused ? u"x"
+                      : u"minus",
+            QRectF(1, (head - icon) / 2, icon, icon), theme_(chosen ? Token::ok : ink));
   const double indent = theme_.scaled(kIndent);
   const QString right = chosen ? "chosen" : refused ? QString() : QString("not asked");
   painter.setFont(theme_.textFont(11));
@@ -86,7 +97,8 @@ void KernelRow::paintEvent(QPaintEvent*) {
   painter.setFont(mono);
   painter.setPen(theme_(ink));
   const QRectF name(indent, 0, width() - indent - rightWidth, head);
-  painter.drawText(name, Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(mono).elidedText(kernel_, Qt::ElideMiddle, name.width()));
+  painter.drawText(name, Qt::AlignVCenter | Qt::AlignLeft,
+                   QFontMetricsF(mono).elidedText(kernel_, Qt::ElideMiddle, name.width()));
 }
 
 RateRow addRateRow(const Theme& theme, QGridLayout* grid, const QString& name, QWidget* parent) {
@@ -106,7 +118,8 @@ RateRow addRateRow(const Theme& theme, QGridLayout* grid, const QString& name, Q
   return result;
 }
 
-LinkButton::LinkButton(const Theme& theme, const QString& text, QWidget* parent) : QAbstractButton(parent), theme_(theme) {
+LinkButton::LinkButton(const Theme& theme, const QString& text, QWidget* parent)
+    : QAbstractButton(parent), theme_(theme) {
   setText(text);
   setCursor(Qt::PointingHandCursor);
   setFocusPolicy(Qt::TabFocus);
@@ -120,7 +133,8 @@ void LinkButton::setTheme(const Theme& theme) {
 }
 
 QSize LinkButton::sizeHint() const {
-  return {static_cast<int>(QFontMetricsF(theme_.monoFont(11)).horizontalAdvance(text())) + 6, static_cast<int>(theme_.scaled(20))};
+  return {static_cast<int>(QFontMetricsF(theme_.monoFont(11)).horizontalAdvance(text())) + 6,
+          static_cast<int>(theme_.scaled(20))};
 }
 
 void LinkButton::paintEvent(QPaintEvent*) {
@@ -129,7 +143,8 @@ void LinkButton::paintEvent(QPaintEvent*) {
   font.setUnderline(underMouse());
   painter.setFont(font);
   painter.setPen(theme_(underMouse() ? Token::accent : Token::text2));
-  painter.drawText(rect(), Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(font).elidedText(text(), Qt::ElideMiddle, width()));
+  painter.drawText(rect(), Qt::AlignVCenter | Qt::AlignLeft,
+                   QFontMetricsF(font).elidedText(text(), Qt::ElideMiddle, width()));
   if (hasFocus()) paintFocus(painter, rect(), 3, theme_);
 }
 

@@ -15,7 +15,8 @@ namespace orrery::ui {
 class GlyphBox : public QWidget, public Themed {
   Q_OBJECT
  public:
-  GlyphBox(const Theme& theme, const QString& icon, std::optional<graph::OpFamily> family, QWidget* parent = nullptr);
+  GlyphBox(const Theme& theme, const QString& icon, std::optional<graph::OpFamily> family,
+           QWidget* parent = nullptr);
   void setTheme(const Theme& theme) override;
   QSize sizeHint() const override;
 
@@ -33,7 +34,8 @@ class KernelRow : public QWidget, public Themed {
   Q_OBJECT
  public:
   enum class Verdict { refused, chosen, notAsked };
-  KernelRow(const Theme& theme, Verdict verdict, const QString& kernel, const QString& reason, QWidget* parent = nullptr);
+  KernelRow(const Theme& theme, Verdict verdict, const QString& kernel, const QString& reason,
+            QWidget* parent = nullptr);
   void setTheme(const Theme& theme) override;
   QSize sizeHint() const override;
   bool hasHeightForWidth() const override { return true; }

@@ -46,7 +46,9 @@ void LegendEntry::paintEvent(QPaintEvent*) {
       painter.setPen(QPen(with(curve, 0.6), 1));
       painter.drawLine(QPointF(4, middle), QPointF(20, middle));
       break;
-    case LatencyCurve::band: paintBox(painter, QRectF(4, middle - 4.5, 16, 9), 1.5, with(curve, 0.28), QColor()); break;
+    case LatencyCurve::band:
+      paintBox(painter, QRectF(4, middle - 4.5, 16, 9), 1.5, with(curve, 0.28), QColor());
+      break;
     case LatencyCurve::prefill: {
       const QColor grey = theme_(on ? Token::text3 : Token::disabled);
       painter.fillRect(QRectF(4, middle - 4.5, 16, 9), with(grey, 0.3));
@@ -70,7 +72,8 @@ LatencyLegend::LatencyLegend(const Theme& theme, QWidget* parent) : QWidget(pare
                                                           {LatencyCurve::prefill, "prefill"}};
   for (const auto& [curve, name] : entries) {
     auto* entry = new LegendEntry(theme, curve, name, this);
-    connect(entry, &QAbstractButton::toggled, this, [this, curve = curve](bool on) { emit toggled(curve, on); });
+    connect(entry, &QAbstractButton::toggled, this,
+            [this, curve = curve](bool on) { emit toggled(curve, on); });
     layout->addWidget(entry);
   }
 }

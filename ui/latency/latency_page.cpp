@@ -93,12 +93,12 @@ void LatencyPage::setupFigures() {
 
 void LatencyPage::setupLayout() {
   auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setContentsMargins(0, 1, 0, 0);
   layout->setSpacing(0);
   layout->addWidget(plot_, 1);
   layout->addWidget(figures_);
   figures_->setFixedWidth(static_cast<int>(theme_.scaled(132)));
-  empty_->move(48, 22);
+  empty_->move(56, 40);
   empty_->resize(empty_->sizeHint());
 }
 
@@ -142,7 +142,8 @@ void LatencyPage::showFigures() {
   p95_.value->setText(milliseconds(figures.p95));
   p50_.unit->setText(figures.p50 > 0 ? "ms" : "");
   p95_.unit->setText(figures.p95 > 0 ? "ms" : "");
-  speed_.value->setText(figures.tokensPerSecond > 0 ? format::number(figures.tokensPerSecond) : format::dash());
+  speed_.value->setText(figures.tokensPerSecond > 0 ? format::number(figures.tokensPerSecond)
+                                                    : format::dash());
   speed_.unit->setText(figures.tokensPerSecond > 0 ? "tok/s" : "");
   beforeCaption_->setVisible(figures.beforeEdit > 0);
   before_->setVisible(figures.beforeEdit > 0);
@@ -152,7 +153,8 @@ void LatencyPage::showFigures() {
 bool LatencyPage::exportTo(const QString& path, QString* reason) {
   if (!path.endsWith(".csv", Qt::CaseInsensitive)) return plot_->exportTo(path, series_, reason);
   QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(series_.csv().toUtf8()) >= 0 && file.commit()) return true;
+  if (file.open(QIODevice::WriteOnly) && file.write(series_.csv().toUtf8()) >= 0 && file.commit())
+    return true;
   *reason = file.errorString();
   return false;
 }
@@ -179,6 +181,7 @@ void LatencyPage::setTheme(const Theme& theme) {
 void LatencyPage::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(event->rect(), theme_(Token::panel));
+  painter.fillRect(0, 0, width(), 1, theme_(Token::border));
   painter.fillRect(figures_->x(), 10, 1, height() - 20, theme_(Token::border));
 }
 

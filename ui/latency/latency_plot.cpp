@@ -16,10 +16,17 @@ constexpr double kLeastSpan = 60;  // tokens
 constexpr int kExportWidth = 1000, kExportHeight = 360;
 constexpr double kExportScale = 2;
 
-/// Whole tokens on the axis, about six ticks of 1, 2 or 5.
+/// About six ticks; none at the right end, where the axis' word stands.
 class TokenTicker : public QCPAxisTicker {
  public:
   TokenTicker() { setTickCount(6); }
+
+ protected:
+  QVector<double> createTickVector(double step, const QCPRange& range) override {
+    QVector<double> ticks = QCPAxisTicker::createTickVector(step, range);
+    while (!ticks.isEmpty() && ticks.last() > range.upper - 0.08 * range.size()) ticks.removeLast();
+    return ticks;
+  }
 };
 
 }  // namespace
@@ -46,7 +53,7 @@ LatencyPlot::LatencyPlot(const Theme& theme, QWidget* parent) : QCustomPlot(pare
 
 void LatencyPlot::setupAxes() {
   axisRect()->setAutoMargins(QCP::msNone);
-  axisRect()->setMargins(QMargins(40, 14, 16, 22));
+  axisRect()->setMargins(QMargins(42, 26, 16, 24));
   xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TokenTicker));
   xAxis->grid()->setVisible(false);
   xAxis->setSubTicks(false);
@@ -54,7 +61,7 @@ void LatencyPlot::setupAxes() {
   yAxis->setSubTicks(false);
   yAxis->setTickLength(0, 0);
   yAxis->setBasePen(Qt::NoPen);
-  yAxis->ticker()->setTickCount(4);
+  yAxis->ticker()->setTickCount(3);
   yAxis->grid()->setZeroLinePen(Qt::NoPen);
   xAxis->setRange(0, kLeastSpan);
   yAxis->setRange(0, 6);
@@ -69,6 +76,22 @@ void LatencyPlot::setupGraphs() {
     graph->setSelectable(QCP::stNone);
     graph->setAdaptiveSampling(true);
   }
+  const auto axisWord = [this](const QString& text, double x, double y, Qt::Alignment alignment) {
+    auto* word = new QCPItemText(this);
+    word->position->setType(QCPItemPosition::ptAxisRectRatio);
+    word->position->setCoords(x, y);
+    word->setPositionAlignment(alignment);
+    word->setText(text);
+    word->setClipToAxisRect(false);
+    word->setSelectable(false);
+    return word;
+  };
+  yWord_ = axisWord("ms per token", 0, 0, Qt::AlignLeft | Qt::AlignBottom);
+  yWord_->setPadding(QMargins(-30, 0, 0, 5));
+  xWord_ = axisWord("tokens", 1, 1, Qt::AlignRight | Qt::AlignTop);
+  xWord_->setPadding(QMargins(0, 6, 0, 0));
+  liveWord_ = axisWord({}, 1, 0, Qt::AlignRight | Qt::AlignBottom);
+  liveWord_->setPadding(QMargins(0, 0, 0, 5));
   liveLine_ = new QCPItemStraightLine(this);
   liveLine_->setSelectable(false);
   liveLine_->setVisible(false);
@@ -79,7 +102,9 @@ void LatencyPlot::setupGraphs() {
   head_->setVisible(false);
 }
 
-QColor LatencyPlot::blockFill() const { return Theme::blend(theme_(Token::panel), theme_(Token::text3), 0.27); }
+QColor LatencyPlot::blockFill() const {
+  return Theme::blend(theme_(Token::panel), theme_(Token::text3), 0.27);
+}
 
 void LatencyPlot::styleAll() {
   const auto faint = [](QColor color, double opacity) {
@@ -94,6 +119,12 @@ void LatencyPlot::styleAll() {
     axis->setTickLabelColor(theme_(Token::text3));
     axis->setTickLabelPadding(6);
   }
+  for (QCPItemText* word : {xWord_, yWord_}) {
+    word->setFont(theme_.textFont(10.5));
+    word->setColor(theme_(Token::text3));
+  }
+  liveWord_->setFont(theme_.textFont(10.5));
+  liveWord_->setColor(theme_(Token::accent));
   xAxis->setBasePen(QPen(theme_(Token::borderStrong), 1));
   yAxis->grid()->setPen(QPen(theme_(Token::border), 1));
   yAxis->grid()->setSubGridPen(QPen(faint(theme_(Token::border), 0.45), 1));
@@ -146,7 +177,8 @@ void LatencyPlot::addBlock(const LatencySeries::Block& block) {
   note->position->setCoords(block.x, block.perToken());
   note->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
   note->setPadding(QMargins(1, 0, 0, 4));
-  note->setText(QString("prefill\n%1 tok  %2").arg(format::count(block.tokens), format::time(block.ms * 1e3)));
+  note->setText(
+      QString("prefill\n%1 tok  %2").arg(format::count(block.tokens), format::time(block.ms * 1e3)));
   note->setTextAlignment(Qt::AlignLeft);
   note->setFont(theme_.monoFont(10));
   note->setColor(theme_(Token::text3));
@@ -161,7 +193,7 @@ void LatencyPlot::addNote(double x, const QString& text, Token token, Qt::Alignm
   note->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
   note->position->setCoords(x, 0);
   note->setPositionAlignment(alignment);
-  note->setPadding(QMargins(5, 0, 5, 0));
+  note->setPadding(QMargins(0, 5, 5, 5));
   note->setText(text);
   note->setFont(theme_.textFont(10.5));
   note->setColor(theme_(token));
@@ -186,11 +218,12 @@ void LatencyPlot::fillItems(const LatencySeries& series, bool live) {
   items_.clear();
   if (visible_[static_cast<int>(LatencyCurve::prefill)])
     for (const LatencySeries::Block& block : series.blocks()) addBlock(block);
-  for (int reply = 1; reply <= series.replies(); ++reply) {
-    const bool last = reply == series.replies();
-    const QString name = QString("reply %1").arg(reply) + (last && live ? ", live" : "");
-    addNote(series.replyStart(reply), name, last && live ? Token::accent : Token::text3, Qt::AlignLeft | Qt::AlignBottom);
-  }
+  for (int reply = 1; reply <= series.replies(); ++reply)
+    if (!live || reply < series.replies())
+      addNote(series.decodeStart(reply), QString("reply %1").arg(reply), Token::text3,
+              Qt::AlignLeft | Qt::AlignBottom);
+  liveWord_->setText(QString("reply %1, live").arg(series.replies()));
+  liveWord_->setVisible(live);
   for (const LatencySeries::Mark& mark : series.marks()) addMark(mark);
 }
 
@@ -213,7 +246,8 @@ void LatencyPlot::show(const LatencySeries& series, bool live) {
   fillGraphs(series);
   // Items change with replies, prefills and edits only; per token they stay.
   size_t key = series.marks().size() * 4096 + static_cast<size_t>(series.replies()) * 2 + (live ? 1 : 0);
-  for (const LatencySeries::Block& block : series.blocks()) key = key * 31 + static_cast<size_t>(block.tokens);
+  for (const LatencySeries::Block& block : series.blocks())
+    key = key * 31 + static_cast<size_t>(block.tokens);
   if (key != itemKey_) {
     itemKey_ = key;
     fillItems(series, live);

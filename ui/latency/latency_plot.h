@@ -1,5 +1,6 @@
-// Draws a LatencySeries with QCustomPlot: each token thin, p50 thick, p95 filled down to it, prefills as blocks whose
-// area is time, edits dashed. Wheel zooms about the pointer, dragging moves, a double click returns to following.
+// Draws a LatencySeries with QCustomPlot: each token thin, p50 thick, p95 filled down to it, prefills as
+// blocks whose area is time, edits dashed. Wheel zooms about the pointer, dragging moves, a double click
+// returns to following.
 #pragma once
 
 #include <qcustomplot.h>
@@ -48,6 +49,7 @@ class LatencyPlot : public QCustomPlot, public Themed {
 
   Theme theme_;
   QCPGraph *each_, *p50_, *p95_;
+  QCPItemText *xWord_, *yWord_, *liveWord_;
   QCPItemTracer* head_;
   QCPItemStraightLine* liveLine_;
   std::vector<QCPAbstractItem*> items_;  // blocks, marks and notes; made anew with the series

@@ -55,14 +55,19 @@ void LatencySeries::addEdit(const QString& name) {
 
 void LatencySeries::clear() { *this = {}; }
 
-double LatencySeries::replyStart(int reply) const {
-  return reply >= 1 && reply <= static_cast<int>(starts_.size()) ? starts_[static_cast<size_t>(reply) - 1] : 0;
+double LatencySeries::decodeStart(int reply) const {
+  const auto first = std::lower_bound(samples_.begin(), samples_.end(), reply,
+                                      [](const Sample& sample, int value) { return sample.reply < value; });
+  if (first != samples_.end() && first->reply == reply) return first->x;
+  return reply >= 1 && reply <= static_cast<int>(starts_.size()) ? starts_[static_cast<size_t>(reply) - 1]
+                                                                 : 0;
 }
 
 LatencySeries::Figures LatencySeries::figures() const {
   Figures figures;
   std::vector<double> values;
-  for (size_t i = std::max(sinceEdit_, samples_.size() > kWindow ? samples_.size() - kWindow : 0); i < samples_.size(); ++i)
+  for (size_t i = std::max(sinceEdit_, samples_.size() > kWindow ? samples_.size() - kWindow : 0);
+       i < samples_.size(); ++i)
     values.push_back(samples_[i].ms);
   if (!values.empty()) {
     figures.p50 = percentile(values, 0.5);

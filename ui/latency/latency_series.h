@@ -1,5 +1,5 @@
-// What the latency plot shows, as numbers: every token's time with rolling percentiles, prefills as blocks, edits as
-// marks, along one axis of tokens. Holds no widget.
+// What the latency plot shows, as numbers: every token's time with rolling percentiles, prefills as blocks,
+// edits as marks, along one axis of tokens. Holds no widget.
 #pragma once
 
 #include <QString>
@@ -18,9 +18,9 @@ class LatencySeries {
     int reply = 0;
   };
   struct Block {
-    double x = 0;       // its left edge; it is `tokens` wide
+    double x = 0;  // its left edge; it is `tokens` wide
     int64_t tokens = 0;
-    double ms = 0;      // of the whole prefill
+    double ms = 0;  // of the whole prefill
     double perToken() const { return tokens > 0 ? ms / static_cast<double>(tokens) : 0; }
   };
   struct Mark {
@@ -44,7 +44,8 @@ class LatencySeries {
   const std::vector<Mark>& marks() const { return marks_; }
   int replies() const { return reply_; }
   double end() const { return x_; }
-  double replyStart(int reply) const;  // reply counts from 1
+  /// Where a reply's first token after its prefill stands; reply counts from 1.
+  double decodeStart(int reply) const;
   Figures figures() const;
   QString csv() const;
 

@@ -29,7 +29,8 @@ QSize LibraryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {120, static_cast<int>(theme_.scaled(kRow))};
 }
 
-void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                            const QModelIndex& index) const {
   const QRectF box = option.rect;
   const QString state = index.data(LibraryModel::stateRole).toString();
   const bool loaded = state == "loaded", selected = option.state & QStyle::State_Selected;
@@ -41,17 +42,20 @@ void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     painter->fillRect(box, theme_(Token::hover));
   }
   const bool onSelection = selected || loaded;
-  const QRectF inner = box.adjusted(theme_.scaled(14), theme_.scaled(4), -theme_.scaled(11), -theme_.scaled(4));
+  const QRectF inner =
+      box.adjusted(theme_.scaled(14), theme_.scaled(4), -theme_.scaled(11), -theme_.scaled(4));
   double right = inner.right();
   if (!state.isEmpty()) {
     const StateLook look = lookOf(state);
     painter->setFont(theme_.textFont(11));
     const double width = QFontMetricsF(painter->font()).horizontalAdvance(state);
     painter->setPen(theme_(look.token));
-    painter->drawText(QRectF(right - width, inner.top(), width + 1, inner.height() / 2), Qt::AlignVCenter, state);
+    painter->drawText(QRectF(right - width, inner.top(), width + 1, inner.height() / 2), Qt::AlignVCenter,
+                      state);
     right -= width + theme_.scaled(17);
     const double size = theme_.scaled(12);
-    paintIcon(*painter, look.icon, QRectF(right, inner.top() + (inner.height() / 2 - size) / 2, size, size), theme_(look.token));
+    paintIcon(*painter, look.icon, QRectF(right, inner.top() + (inner.height() / 2 - size) / 2, size, size),
+              theme_(look.token));
     right -= 6;
   }
   const QFont nameFont = theme_.textFont(12.5, QFont::Medium);
@@ -60,12 +64,14 @@ void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
   const bool missing = index.data(LibraryModel::missingRole).toBool();
   painter->setPen(theme_(missing ? Token::disabled : onSelection ? Token::selectionText : Token::text));
   painter->drawText(name, Qt::AlignVCenter | Qt::AlignLeft,
-                    QFontMetricsF(nameFont).elidedText(index.data(LibraryModel::nameRole).toString(), Qt::ElideMiddle, name.width()));
+                    QFontMetricsF(nameFont).elidedText(index.data(LibraryModel::nameRole).toString(),
+                                                       Qt::ElideMiddle, name.width()));
   painter->setFont(theme_.monoFont(10));
   painter->setPen(theme_(onSelection ? Token::text2 : Token::text3));
-  painter->drawText(QRectF(inner.left(), inner.center().y(), inner.width(), inner.height() / 2), Qt::AlignVCenter | Qt::AlignLeft,
-                    index.data(LibraryModel::detailRole).toString());
-  if (option.state & QStyle::State_HasFocus && option.state & QStyle::State_KeyboardFocusChange) paintFocus(*painter, box, 2, theme_);
+  painter->drawText(QRectF(inner.left(), inner.center().y(), inner.width(), inner.height() / 2),
+                    Qt::AlignVCenter | Qt::AlignLeft, index.data(LibraryModel::detailRole).toString());
+  if (option.state & QStyle::State_HasFocus && option.state & QStyle::State_KeyboardFocusChange)
+    paintFocus(*painter, box, 2, theme_);
   painter->restore();
 }
 

@@ -10,7 +10,8 @@ namespace orrery::ui {
 class LibraryDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
-  LibraryDelegate(const Theme& theme, QObject* parent = nullptr) : QStyledItemDelegate(parent), theme_(theme) {}
+  LibraryDelegate(const Theme& theme, QObject* parent = nullptr)
+      : QStyledItemDelegate(parent), theme_(theme) {}
   void setTheme(const Theme& theme) { theme_ = theme; }
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;

@@ -8,7 +8,8 @@
 namespace orrery::ui {
 namespace {
 
-// Share of the machine's memory that a model's file may take and still leave room for its context and the desktop.
+// Share of the machine's memory that a model's file may take and still leave room for its context and the
+// desktop.
 constexpr double kFits = 0.6, kTight = 0.9;
 
 QString text(const std::string& value) { return QString::fromStdString(value); }
@@ -30,7 +31,8 @@ void LibraryModel::merge() {
   rows_ = found_;
   for (const QString& path : recent_) {
     const std::string raw = path.toStdString();
-    const bool known = std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return row.path == raw || row.name == raw; });
+    const bool known = std::any_of(rows_.begin(), rows_.end(),
+                                   [&](const auto& row) { return row.path == raw || row.name == raw; });
     const QFileInfo info(path);
     if (known || !info.isAbsolute()) continue;
     api::LibraryEntry entry;
@@ -49,7 +51,9 @@ void LibraryModel::setLoaded(const QString& model, const QString& adapter) {
   if (!rows_.empty()) emit dataChanged(index(0), index(rowCount() - 1));
 }
 
-int LibraryModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }
+int LibraryModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
 
 QString LibraryModel::stateOf(const api::LibraryEntry& entry) const {
   const bool byPath = text(entry.path) == loaded_ && text(entry.adapter) == loadedAdapter_;
@@ -64,7 +68,8 @@ QVariant LibraryModel::data(const QModelIndex& index, int role) const {
   const api::LibraryEntry& entry = rows_[static_cast<size_t>(index.row())];
   switch (role) {
     case Qt::DisplayRole:
-    case nameRole: return text(entry.name);
+    case nameRole:
+      return text(entry.name);
     case detailRole: {
       QStringList parts = {text(entry.format).toUpper(), text(entry.dtype)};
       if (entry.bytes > 0) parts += format::bytes(static_cast<double>(entry.bytes));
@@ -72,13 +77,20 @@ QVariant LibraryModel::data(const QModelIndex& index, int role) const {
       parts.removeAll(QString());
       return parts.join("  ");
     }
-    case pathRole: return text(entry.path);
-    case adapterRole: return text(entry.adapter);
-    case stateRole: return stateOf(entry);
-    case missingRole: return !QFileInfo::exists(text(entry.path));
-    case Qt::ToolTipRole: return text(entry.path);
-    case Qt::AccessibleTextRole: return text(entry.name) + ", " + data(index, detailRole).toString() + ", " + stateOf(entry);
-    default: return {};
+    case pathRole:
+      return text(entry.path);
+    case adapterRole:
+      return text(entry.adapter);
+    case stateRole:
+      return stateOf(entry);
+    case missingRole:
+      return !QFileInfo::exists(text(entry.path));
+    case Qt::ToolTipRole:
+      return text(entry.path);
+    case Qt::AccessibleTextRole:
+      return text(entry.name) + ", " + data(index, detailRole).toString() + ", " + stateOf(entry);
+    default:
+      return {};
   }
 }
 

@@ -35,13 +35,15 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
   connect(session_, &SessionController::libraryScanned, model_, &LibraryModel::setModels);
   connect(session_, &SessionController::opened, this, [this] {
     const SessionPtr loaded = session_->session();
-    model_->setLoaded(QString::fromStdString(loaded->options().model), QString::fromStdString(loaded->options().adapter));
+    model_->setLoaded(QString::fromStdString(loaded->options().model),
+                      QString::fromStdString(loaded->options().adapter));
   });
 }
 
 void LibraryPage::ask(const QModelIndex& index) {
   if (session_->loading()) return;  // activated and doubleClicked may both come of one double click
-  emit openAsked(index.data(LibraryModel::pathRole).toString(), index.data(LibraryModel::adapterRole).toString());
+  emit openAsked(index.data(LibraryModel::pathRole).toString(),
+                 index.data(LibraryModel::adapterRole).toString());
 }
 
 void LibraryPage::setTheme(const Theme& theme) {

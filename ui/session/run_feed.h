@@ -1,4 +1,5 @@
-// Values on their way from a running job to the window: the job's thread adds, the window takes all of them at ~30 Hz.
+// Values on their way from a running job to the window: the job's thread adds, the window takes all of them
+// at ~30 Hz.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,5 @@
-// The engine functions that the window needs, handed in by the program, so that pages never name an implementation and
-// tests can drive the whole window with a session of their own.
+// The engine functions that the window needs, handed in by the program, so that pages never name an
+// implementation and tests can drive the whole window with a session of their own.
 #pragma once
 
 #include <functional>

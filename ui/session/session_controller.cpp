@@ -22,7 +22,8 @@ Result<T> guarded(Call&& call) {
   try {
     return call();
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::out_of_memory, "There is not enough memory", "", "close other programs or choose a smaller model"};
+    return Error{ErrorCode::out_of_memory, "There is not enough memory", "",
+                 "close other programs or choose a smaller model"};
   } catch (const std::exception& error) {
     return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
   }
@@ -68,8 +69,8 @@ void SessionController::open(const api::OpenOptions& options) {
     const ProgressCallback progress = [=, this](std::string_view stage, uint64_t done, uint64_t total) {
       if (clock.elapsed() - *last < kProgressMilliseconds) return;
       *last = clock.elapsed();
-      const LoadProgress value{QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size())), done, total,
-                               static_cast<double>(*last) * 1e-3};
+      const LoadProgress value{QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size())), done,
+                               total, static_cast<double>(*last) * 1e-3};
       post([this, generation, value] {
         if (generation == loadGeneration_ && loading_) emit loadProgress(value);
       });
@@ -154,7 +155,8 @@ void SessionController::editJob(const QString& title, EditKind kind, EditCall ca
   });
 }
 
-void SessionController::finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result) {
+void SessionController::finishEdit(const QString& title, EditKind kind,
+                                   const Result<api::EditRecord>& result) {
   if (!result.ok()) {
     if (result.error().code == ErrorCode::not_found && kind != EditKind::applied) {
       if (kind == EditKind::redone) redoDepth_ = 0;
@@ -164,9 +166,15 @@ void SessionController::finishEdit(const QString& title, EditKind kind, const Re
     return;
   }
   switch (kind) {
-    case EditKind::applied: redoDepth_ = 0; break;
-    case EditKind::undone: ++redoDepth_; break;
-    case EditKind::redone: redoDepth_ = std::max(0, redoDepth_ - 1); break;
+    case EditKind::applied:
+      redoDepth_ = 0;
+      break;
+    case EditKind::undone:
+      ++redoDepth_;
+      break;
+    case EditKind::redone:
+      redoDepth_ = std::max(0, redoDepth_ - 1);
+      break;
   }
   profiles_[0] = profiles_[1] = nullptr;
   emit edited(*result, kind);

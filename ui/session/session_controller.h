@@ -1,6 +1,6 @@
-// Owns the loaded session and the two threads that work on it: one loads, compiles and measures, one runs. Everything
-// that can take time happens there; results come back as values by queued calls and are dropped when a newer job of the
-// same kind has begun. Lives on the GUI thread. Destroying it stops and joins.
+// Owns the loaded session and the two threads that work on it: one loads, compiles and measures, one runs.
+// Everything that can take time happens there; results come back as values by queued calls and are dropped
+// when a newer job of the same kind has begun. Lives on the GUI thread. Destroying it stops and joins.
 #pragma once
 
 #include <QElapsedTimer>
@@ -108,7 +108,8 @@ class SessionController : public QObject {
   void editJob(const QString& title, EditKind kind, EditCall call);
   void finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result);
   void finishChat(quint64 generation, const Result<api::ChatResult>& result);
-  void finishClassify(quint64 generation, double milliseconds, const Result<std::vector<api::Classification>>& result);
+  void finishClassify(quint64 generation, double milliseconds,
+                      const Result<std::vector<api::Classification>>& result);
   void beginRun(RunState state);
   void endRun();
   void drain();

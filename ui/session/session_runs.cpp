@@ -41,12 +41,13 @@ void SessionController::endRun() {
 void SessionController::chat(const api::ChatRequest& request) {
   if (!session_ || running()) return;
   beginRun(RunState::prefill);
-  runStop_ = runs_->post([this, request, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
-    const api::ChatEvents events{[feed](const api::PrefillEvent& event) { feed->add(event); },
-                                 [feed](const api::TokenEvent& event) { feed->add(event); }};
-    auto result = guardedRun<api::ChatResult>([&] { return session->chat(request, events, stop); });
-    post([this, generation, result = std::move(result)] { finishChat(generation, result); });
-  });
+  runStop_ = runs_->post(
+      [this, request, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
+        const api::ChatEvents events{[feed](const api::PrefillEvent& event) { feed->add(event); },
+                                     [feed](const api::TokenEvent& event) { feed->add(event); }};
+        auto result = guardedRun<api::ChatResult>([&] { return session->chat(request, events, stop); });
+        post([this, generation, result = std::move(result)] { finishChat(generation, result); });
+      });
 }
 
 void SessionController::finishChat(quint64 generation, const Result<api::ChatResult>& result) {
@@ -68,14 +69,16 @@ void SessionController::finishChat(quint64 generation, const Result<api::ChatRes
 void SessionController::classify(const std::vector<std::string>& texts) {
   if (!session_ || running() || texts.empty()) return;
   beginRun(RunState::classify);
-  runStop_ = runs_->post([this, texts, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
+  runStop_ = runs_->post([this, texts, session = session_, feed = feed_,
+                          generation = runGeneration_](std::stop_token stop) {
     QElapsedTimer clock;
     clock.start();
     const api::ClassifyCallback each = [&](size_t index, const api::Classification& value) {
       feed->add(index, value);
       return !stop.stop_requested();
     };
-    auto result = guardedRun<std::vector<api::Classification>>([&] { return session->classify(texts, each, stop); });
+    auto result =
+        guardedRun<std::vector<api::Classification>>([&] { return session->classify(texts, each, stop); });
     const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
     post([this, generation, milliseconds, result = std::move(result)] {
       finishClassify(generation, milliseconds, result);

@@ -11,10 +11,10 @@ namespace orrery::ui {
 
 struct UiError {
   ErrorCode code = ErrorCode::internal;
-  QString title;   // "Could not open model.gguf"
-  QString what;    // a sentence without a full stop
-  QString where;   // may be empty
-  QString advice;  // may be empty
+  QString title;        // "Could not open model.gguf"
+  QString what;         // a sentence without a full stop
+  QString where;        // may be empty
+  QString advice;       // may be empty
   QStringList actions;  // button texts, the first is the suggested one; the page knows what they do
 
   /// The sentences below the title.

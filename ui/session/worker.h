@@ -1,5 +1,5 @@
-// One thread that runs jobs in the order they were given. Its destructor asks the running job to stop, drops those that
-// wait, and joins; a job therefore never outlives the worker.
+// One thread that runs jobs in the order they were given. Its destructor asks the running job to stop, drops
+// those that wait, and joins; a job therefore never outlives the worker.
 #pragma once
 
 #include <condition_variable>

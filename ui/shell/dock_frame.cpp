@@ -5,7 +5,8 @@
 
 namespace orrery::ui {
 
-DockFrame::DockFrame(const Theme& theme, const QString& title, const QString& name, QWidget* page, QMainWindow* window)
+DockFrame::DockFrame(const Theme& theme, const QString& title, const QString& name, QWidget* page,
+                     QMainWindow* window)
     : QDockWidget(title, window), title_(new DockTitle(theme, title, this)), empty_(new QWidget(this)) {
   setObjectName(name);
   empty_->setFixedHeight(0);
@@ -49,7 +50,8 @@ void DockKeeper::refreshSoon() {
 
 void DockKeeper::refresh() {
   pending_ = false;
-  for (DockFrame* dock : docks_) dock->setTabbed(!dock->isFloating() && !window_->tabifiedDockWidgets(dock).isEmpty());
+  for (DockFrame* dock : docks_)
+    dock->setTabbed(!dock->isFloating() && !window_->tabifiedDockWidgets(dock).isEmpty());
   for (QTabBar* bar : window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
     bar->setExpanding(false);
     bar->setDocumentMode(true);
@@ -62,26 +64,32 @@ void DockKeeper::refresh() {
 
 DockFrame* DockKeeper::shownDock(QTabBar* bar) const {
   for (DockFrame* dock : docks_)
-    if (dock->tabbed() && bar->currentIndex() >= 0 && dock->windowTitle() == bar->tabText(bar->currentIndex())) return dock;
+    if (dock->tabbed() && bar->currentIndex() >= 0 &&
+        dock->windowTitle() == bar->tabText(bar->currentIndex()))
+      return dock;
   return nullptr;
 }
 
 void DockKeeper::placeCorner(QTabBar* bar) {
   DockFrame* shown = shownDock(bar);
   for (DockFrame* dock : docks_)
-    if (dock->tabbed() && dock != shown && dock->corner() && dock->corner()->parentWidget() == bar) dock->corner()->hide();
+    if (dock->tabbed() && dock != shown && dock->corner() && dock->corner()->parentWidget() == bar)
+      dock->corner()->hide();
   if (!shown || !shown->corner()) return;
   QWidget* corner = shown->corner();
   if (corner->parentWidget() != bar) corner->setParent(bar);
   const QSize size = corner->sizeHint();
-  corner->setGeometry(bar->width() - size.width() - 2, (bar->height() - size.height()) / 2, size.width(), size.height());
+  corner->setGeometry(bar->width() - size.width() - 2, (bar->height() - size.height()) / 2, size.width(),
+                      size.height());
   corner->show();
   corner->raise();
 }
 
 bool DockKeeper::eventFilter(QObject* object, QEvent* event) {
   if (event->type() == QEvent::LayoutRequest && object == window_) refreshSoon();
-  if (auto* bar = qobject_cast<QTabBar*>(object); bar && (event->type() == QEvent::Resize || event->type() == QEvent::Show)) placeCorner(bar);
+  if (auto* bar = qobject_cast<QTabBar*>(object);
+      bar && (event->type() == QEvent::Resize || event->type() == QEvent::Show))
+    placeCorner(bar);
   return QObject::eventFilter(object, event);
 }
 

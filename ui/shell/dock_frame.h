@@ -1,4 +1,5 @@
-// Docks with our title bars. In a group of tabs the tab is the title, and the page's buttons move into the tab row.
+// Docks with our title bars. In a group of tabs the tab is the title, and the page's buttons move into the
+// tab row.
 #pragma once
 
 #include <QDockWidget>
@@ -13,7 +14,8 @@ namespace orrery::ui {
 class DockFrame : public QDockWidget {
   Q_OBJECT
  public:
-  DockFrame(const Theme& theme, const QString& title, const QString& name, QWidget* page, QMainWindow* window);
+  DockFrame(const Theme& theme, const QString& title, const QString& name, QWidget* page,
+            QMainWindow* window);
   DockTitle* title() const { return title_; }
   /// The page's buttons; shown in the title, or in the tab row while this is the shown tab.
   void setCorner(QWidget* corner);

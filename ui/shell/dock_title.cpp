@@ -12,7 +12,10 @@ constexpr int kMiddle = 3, kCorner = 4;  // places in the layout
 }  // namespace
 
 DockTitle::DockTitle(const Theme& theme, const QString& title, QWidget* parent)
-    : QWidget(parent), theme_(theme), subtitle_(new Text(theme, {Token::text3, 11}, {}, this)), layout_(new QHBoxLayout(this)) {
+    : QWidget(parent),
+      theme_(theme),
+      subtitle_(new Text(theme, {Token::text3, 11}, {}, this)),
+      layout_(new QHBoxLayout(this)) {
   layout_->setContentsMargins(12, 0, 6, 0);
   layout_->setSpacing(8);
   auto* name = new Text(theme, {Token::text, 12, QFont::DemiBold}, title, this);
@@ -51,7 +54,6 @@ void DockTitle::setTheme(const Theme& theme) {
 void DockTitle::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), theme_(Token::panel));
-  painter.fillRect(0, height() - 1, width(), 1, theme_(Token::border));
 }
 
 }  // namespace orrery::ui

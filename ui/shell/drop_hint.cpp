@@ -57,7 +57,8 @@ void DropHint::paintEvent(QPaintEvent*) {
   painter.setBrush(theme_(Token::panel));
   painter.drawRoundedRect(card(), 8, 8);
   const double size = theme_.scaled(56);
-  paintIcon(painter, u"logo", QRectF(card().center().x() - size / 2, card().top() + 22, size, size), theme_(Token::text2));
+  paintIcon(painter, u"logo", QRectF(card().center().x() - size / 2, card().top() + 22, size, size),
+            theme_(Token::text2));
 }
 
 }  // namespace orrery::ui

@@ -30,7 +30,8 @@ QRegularExpression scopePattern(const QString& scope) {
   for (const QString& part : scope.split('.')) {
     if (const QRegularExpressionMatch match = range.match(part); match.hasMatch()) {
       QStringList numbers;
-      for (int i = match.captured(1).toInt(); i <= match.captured(2).toInt() && numbers.size() < 4096; ++i) numbers += QString::number(i);
+      for (int i = match.captured(1).toInt(); i <= match.captured(2).toInt() && numbers.size() < 4096; ++i)
+        numbers += QString::number(i);
       parts += "(?:" + numbers.join('|') + ")";
     } else {
       parts += QRegularExpression::escape(part).replace("\\*", "[^.]*");
@@ -41,7 +42,8 @@ QRegularExpression scopePattern(const QString& scope) {
 
 }  // namespace
 
-Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused, bool ofFused) {
+Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused,
+                  bool ofFused) {
   Figures figures;
   const Kernels kernels = plan ? kernelsOf(*plan, fused, ofFused) : Kernels();
   for (const auto& [node, kernel] : kernels) {
@@ -67,7 +69,8 @@ std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vec
       const QRegularExpression pattern = scopePattern(QString::fromStdString(value->second));
       for (const NodeId id : model.order()) {
         const graph::Node& node = model.node(id);
-        if (!node.is_source() && pattern.match(QString::fromStdString(node.path())).hasMatch()) edited.insert(id);
+        if (!node.is_source() && pattern.match(QString::fromStdString(node.path())).hasMatch())
+          edited.insert(id);
       }
     }
   }

@@ -9,7 +9,8 @@
 namespace orrery::ui {
 
 /// `plan` may be null. With several devices in use, nodes carry their device.
-Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused, bool ofFused);
+Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused,
+                  bool ofFused);
 /// The nodes of the model graph that the recipe's scopes name.
 std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vector<edit::Edit>& recipe);
 /// Nodes of the fused graph that hold one of `edited`.

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
+#include "ui/session/model_title.h"
 #include "ui/shell/graph_figures.h"
 
 namespace orrery::ui {
@@ -83,7 +84,8 @@ void GraphPage::setupLayout() {
 
 void GraphPage::setupView(GraphView* view, bool fused) {
   connect(view, &GraphView::nodeSelected, this, [this, fused](NodeId node) { emit nodeChosen(node, fused); });
-  connect(view, &GraphView::scopeSelected, this, [this, fused](const QString& scope) { emit scopeChosen(scope, fused); });
+  connect(view, &GraphView::scopeSelected, this,
+          [this, fused](const QString& scope) { emit scopeChosen(scope, fused); });
   connect(view, &GraphView::selectionCleared, this, &GraphPage::choiceCleared);
   connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
   connect(view, &GraphView::contextMenuAsked, this, &GraphPage::showMenu);
@@ -136,7 +138,7 @@ void GraphPage::refreshTabs() {
     if (model) edited = editedNodes(*model, session->recipe());
     shown_[fused] = fused ? session->fused_graph() : model;
     if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
-    view()->setGraph(shown_[fused], std::move(edited), QString::fromStdString(session->info().name));
+    view()->setGraph(shown_[fused], std::move(edited), modelTitle(session->info()));
   }
   refreshTimings();
   zoom_->setText(QString("%1 %").arg(qRound(view()->zoom() * 100)));
@@ -150,7 +152,8 @@ void GraphPage::refreshTimings() {
   const graph::GraphVersion fusedGraph = session->fused_graph();
   const api::Profile none;
   const api::Profile& shown = profile ? *profile : none;
-  view()->setTimings(figuresOf(shown, plans_[phase_ == api::Phase::decode].get(), fusedGraph.get(), fused), shown.step_us);
+  view()->setTimings(figuresOf(shown, plans_[phase_ == api::Phase::decode].get(), fusedGraph.get(), fused),
+                     shown.step_us);
 }
 
 void GraphPage::setPhase(api::Phase phase) {
@@ -181,14 +184,16 @@ void GraphPage::showMenu(NodeId node, const QString& scope, const QPoint& positi
   if (!session) return;
   QMenu menu;
   const graph::GraphVersion model = session->model_graph();
-  // Every scope that holds the node, from the nearest out, can be bypassed where the residual stream allows it.
+  // Every scope that holds the node, from the nearest out, can be bypassed where the residual stream allows
+  // it.
   for (QString at = scope; !at.isEmpty(); at = at.contains('.') ? at.left(at.lastIndexOf('.')) : QString())
     if (model && source_->services().canBypass && source_->services().canBypass(*model, at.toStdString()))
       menu.addAction("Bypass " + at, this, [this, at] { emit bypassAsked(at); });
   menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
   menu.addSeparator();
   if (!scope.isEmpty() && !node.valid())
-    menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this, [this, scope] { view()->toggleScope(scope); });
+    menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this,
+                   [this, scope] { view()->toggleScope(scope); });
   menu.addAction("Open all", view(), &GraphView::expandAll);
   menu.addAction("Fold all", view(), &GraphView::collapseAll);
   menu.addAction("Fit", view(), &GraphView::fit);

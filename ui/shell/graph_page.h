@@ -1,4 +1,5 @@
-// The centre of the window: the model graph and the fused graph in tabs, the zoom, and what is loading or went wrong.
+// The centre of the window: the model graph and the fused graph in tabs, the zoom, and what is loading or
+// went wrong.
 #pragma once
 
 #include <QStackedWidget>

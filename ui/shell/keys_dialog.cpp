@@ -9,7 +9,8 @@
 
 namespace orrery::ui {
 
-KeysDialog::KeysDialog(const Theme& theme, const std::vector<KeyEntry>& entries, QWidget* parent) : QDialog(parent) {
+KeysDialog::KeysDialog(const Theme& theme, const std::vector<KeyEntry>& entries, QWidget* parent)
+    : QDialog(parent) {
   setWindowTitle("Keys");
   auto* list = new QWidget;
   auto* grid = new QGridLayout(list);

@@ -1,5 +1,6 @@
 #include "ui/shell/main_window.h"
 
+#include <unistd.h>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
@@ -8,8 +9,8 @@
 #include <QMimeData>
 #include <QStatusBar>
 #include <QTimer>
-#include <unistd.h>
 
+#include "ui/session/model_title.h"
 #include "ui/theme/icons.h"
 
 namespace orrery::ui {
@@ -37,7 +38,8 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
   setWindowTitle("Orrery");
   setAcceptDrops(true);
   setObjectName("orrery");
-  if (auto* application = qobject_cast<QApplication*>(QCoreApplication::instance())) applyTheme(*application, theme_);
+  if (auto* application = qobject_cast<QApplication*>(QCoreApplication::instance()))
+    applyTheme(*application, theme_);
   setWindowIcon(icon(u"logo", theme_));
   setupCentre();
   setupActions();
@@ -78,7 +80,8 @@ void MainWindow::setupCentre() {
   setStatusBar(bar);
 }
 
-DockFrame* MainWindow::addDock(const QString& title, const QString& name, QWidget* page, Qt::DockWidgetArea area) {
+DockFrame* MainWindow::addDock(const QString& title, const QString& name, QWidget* page,
+                               Qt::DockWidgetArea area) {
   auto* dock = new DockFrame(theme_, title, name, page, this);
   addDockWidget(area, dock);
   keeper_->add(dock);
@@ -146,14 +149,17 @@ void MainWindow::setupGraphWiring() {
     inspector_->clear();
     refreshActions();
   });
-  connect(graph_, &GraphPage::bypassAsked, this, [this](const QString& scope) { applyEdit("bypass", scope); });
+  connect(graph_, &GraphPage::bypassAsked, this,
+          [this](const QString& scope) { applyEdit("bypass", scope); });
   connect(graph_, &GraphPage::undoAsked, this, [this] { graph_->source()->undo(); });
   connect(graph_, &GraphPage::tabChanged, this, [this] {
     inspector_->clear();
     takeGraph();
   });
   connect(graph_, &GraphPage::matchesChanged, this, [this](int count, int current) {
-    tools_->find()->setNote(tools_->find()->text().isEmpty() ? QString() : count == 0 ? "none" : QString("%1 of %2").arg(current + 1).arg(count));
+    tools_->find()->setNote(tools_->find()->text().isEmpty() ? QString()
+                            : count == 0                     ? "none"
+                                         : QString("%1 of %2").arg(current + 1).arg(count));
   });
   connect(graph_->hint(), &DropHint::openAsked, this, &MainWindow::askOpen);
   connect(graph_->hint(), &DropHint::libraryAsked, this, [this] {
@@ -162,26 +168,33 @@ void MainWindow::setupGraphWiring() {
     library_->list()->setFocus();
   });
   connect(outline_, &OutlinePanel::nodeChosen, this, [this](NodeId node) { graph_->view()->select(node); });
-  connect(outline_, &OutlinePanel::scopeChosen, this, [this](const QString& scope) { graph_->view()->selectScope(scope); });
+  connect(outline_, &OutlinePanel::scopeChosen, this,
+          [this](const QString& scope) { graph_->view()->selectScope(scope); });
 }
 
 void MainWindow::setupPageWiring() {
-  connect(inspector_, &InspectorPage::bypassAsked, this, [this](const QString& scope) { applyEdit("bypass", scope); });
+  connect(inspector_, &InspectorPage::bypassAsked, this,
+          [this](const QString& scope) { applyEdit("bypass", scope); });
   connect(inspector_, &InspectorPage::undoAsked, this, [this] { session_->undo(); });
   connect(inspector_, &InspectorPage::nodeAsked, this, [this](NodeId node, bool fused) {
     graph_->showTab(fused);
     graph_->view()->select(node);
   });
-  connect(library_, &LibraryPage::openAsked, this, [this](const QString& path, const QString& adapter) { openModel(path, adapter); });
+  connect(library_, &LibraryPage::openAsked, this,
+          [this](const QString& path, const QString& adapter) { openModel(path, adapter); });
   connect(library_, &LibraryPage::fileAsked, this, &MainWindow::askOpen);
   connect(library_, &LibraryPage::countChanged, this, [this](int models) {
     dock("library")->title()->setSubtitle(QString("%1 %2").arg(models).arg(models == 1 ? "model" : "models"));
     refreshRecent();
   });
   connect(classify_, &ClassifyPage::graphAsked, this, [this] { showGraphOf(classifier_); });
-  connect(latency_, &LatencyPage::exported, this, [this](const QString& path) { graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName()); });
+  connect(latency_, &LatencyPage::exported, this, [this](const QString& path) {
+    graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
+  });
   connect(latency_, &LatencyPage::exportFailed, this, [this](const QString& path, const QString& reason) {
-    fail(describeError("Could not save " + QFileInfo(path).fileName(), {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
+    fail(describeError(
+        "Could not save " + QFileInfo(path).fileName(),
+        {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
   });
   connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
     for (const api::TokenEvent& token : tokens)
@@ -205,7 +218,7 @@ void MainWindow::setupLoadWiring() {
   connect(progress, &ProgressStrip::cancelled, session_, &SessionController::cancelLoad);
   connect(session_, &SessionController::loadFailed, this, [this](UiError error) {
     if (const SessionPtr kept = session_->session())
-      error.advice += (error.advice.isEmpty() ? "" : ". ") + QString::fromStdString(kept->info().name) + " stays loaded";
+      error.advice += (error.advice.isEmpty() ? "" : ". ") + modelTitle(kept->info()) + " stays loaded";
     fail(error);
   });
   connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::askOpen);

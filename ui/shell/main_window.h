@@ -1,5 +1,5 @@
-// The window: puts the pages into docks and connects them. Holds two sessions: the model that is drawn and talked to,
-// and the classifier, loaded at first use.
+// The window: puts the pages into docks and connects them. Holds two sessions: the model that is drawn and
+// talked to, and the classifier, loaded at first use.
 #pragma once
 
 #include <QMainWindow>
@@ -61,8 +61,9 @@ class MainWindow : public QMainWindow {
 
  private:
   struct Actions {
-    QAction *open, *saveRecipe, *newChat, *regenerate, *run, *stop, *undo, *redo, *bypass, *fit, *find, *expandAll, *foldAll,
-        *zoomIn, *zoomOut, *exportGraph, *fusion, *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage;
+    QAction *open, *saveRecipe, *newChat, *regenerate, *run, *stop, *undo, *redo, *bypass, *fit, *find,
+        *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion, *profiler, *keys, *quit, *classifyCsv,
+        *chatPage, *classifyPage;
   };
   // main_window.cpp
   void setupCentre();
@@ -79,7 +80,8 @@ class MainWindow : public QMainWindow {
   void setupMenus();
   void setupViewMenu(QMenu* menu);
   void setupToolBar();
-  QAction* makeAction(const QString& text, const QString& icon, const QString& keys, std::function<void()> run);
+  QAction* makeAction(const QString& text, const QString& icon, const QString& keys,
+                      std::function<void()> run);
   void refreshRecent();
   void showKeys();
   void askOpen();
@@ -121,7 +123,7 @@ class MainWindow : public QMainWindow {
   api::Phase phase_ = api::Phase::decode;
   double liveTokens_ = 0, liveMs_ = 0;  // of the running reply, for the status line
   QString speed_;
-  QString opening_;  // what is being opened, as it goes into the recent files
+  QString opening_;    // what is being opened, as it goes into the recent files
   bool saved_ = true;  // the recipe
 };
 

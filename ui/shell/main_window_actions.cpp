@@ -14,7 +14,8 @@
 
 namespace orrery::ui {
 
-QAction* MainWindow::makeAction(const QString& text, const QString& icon, const QString& keys, std::function<void()> run) {
+QAction* MainWindow::makeAction(const QString& text, const QString& icon, const QString& keys,
+                                std::function<void()> run) {
   auto* action = new QAction(text, this);
   action->setObjectName(icon);
   if (!keys.isEmpty()) {
@@ -53,13 +54,15 @@ void MainWindow::setupActions() {
   do_.exportGraph = makeAction("&Export the graph...", "export", "Ctrl+E", [this] { askExportGraph(); });
   do_.classifyCsv = makeAction("Classify a &CSV...", "", "", [this] {
     showPage("classify");
-    const QString path = QFileDialog::getOpenFileName(this, "Open a table of texts", settings_.lastFolder, "Tables (*.csv *.tsv)");
+    const QString path = QFileDialog::getOpenFileName(this, "Open a table of texts", settings_.lastFolder,
+                                                      "Tables (*.csv *.tsv)");
     if (!path.isEmpty()) classify_->openCsv(path);
   });
   do_.chatPage = makeAction("&Chat", "", "Ctrl+1", [this] { showPage("chat"); });
   do_.classifyPage = makeAction("C&lassify", "", "Ctrl+2", [this] { showPage("classify"); });
   do_.keys = makeAction("&Keys", "", "F1", [this] { showKeys(); });
-  do_.fusion = makeAction("&Fuse operations", "", "", [this] { graph_->source()->setFusion(do_.fusion->isChecked()); });
+  do_.fusion = makeAction("&Fuse operations", "", "",
+                          [this] { graph_->source()->setFusion(do_.fusion->isChecked()); });
   do_.fusion->setCheckable(true);
   do_.fusion->setChecked(options_.open.fusion);
   do_.profiler = makeAction("&Measure every node", "", "", [this] {
@@ -80,7 +83,8 @@ void MainWindow::setupMenus() {
   logo->setContentsMargins(8, 2, 2, 2);
   menuBar()->setCornerWidget(logo, Qt::TopLeftCorner);
   const auto fill = [](QMenu* menu, std::initializer_list<QAction*> actions) {
-    for (QAction* action : actions) action ? menu->addAction(action) : static_cast<void>(menu->addSeparator());
+    for (QAction* action : actions)
+      action ? menu->addAction(action) : static_cast<void>(menu->addSeparator());
   };
   QMenu* file = menuBar()->addMenu("&File");
   file->addAction(do_.open);
@@ -88,9 +92,11 @@ void MainWindow::setupMenus() {
   fill(file, {nullptr, do_.saveRecipe, do_.exportGraph, nullptr, do_.quit});
   fill(menuBar()->addMenu("&Edit"), {do_.undo, do_.redo, nullptr, do_.find});
   setupViewMenu(menuBar()->addMenu("&View"));
-  fill(menuBar()->addMenu("&Graph"), {do_.bypass, nullptr, do_.expandAll, do_.foldAll, nullptr, do_.fit, do_.zoomIn, do_.zoomOut});
+  fill(menuBar()->addMenu("&Graph"),
+       {do_.bypass, nullptr, do_.expandAll, do_.foldAll, nullptr, do_.fit, do_.zoomIn, do_.zoomOut});
   fill(menuBar()->addMenu("&Model"), {do_.fusion, do_.profiler});
-  fill(menuBar()->addMenu("&Run"), {do_.run, do_.stop, nullptr, do_.newChat, do_.regenerate, nullptr, do_.classifyCsv});
+  fill(menuBar()->addMenu("&Run"),
+       {do_.run, do_.stop, nullptr, do_.newChat, do_.regenerate, nullptr, do_.classifyCsv});
   fill(menuBar()->addMenu("&Help"), {do_.keys});
   refreshRecent();
 }
@@ -103,7 +109,8 @@ void MainWindow::setupViewMenu(QMenu* menu) {
   menu->addSeparator();
   QMenu* themes = menu->addMenu("&Theme");
   auto* group = new QActionGroup(this);
-  const std::pair<ThemeChoice, const char*> choices[] = {{ThemeChoice::system, "As the &desktop"}, {ThemeChoice::dark, "D&ark"}, {ThemeChoice::light, "&Light"}};
+  const std::pair<ThemeChoice, const char*> choices[] = {
+      {ThemeChoice::system, "As the &desktop"}, {ThemeChoice::dark, "D&ark"}, {ThemeChoice::light, "&Light"}};
   for (const auto& [choice, name] : choices) {
     QAction* action = themes->addAction(name, this, [this, choice = choice] { setThemeChoice(choice); });
     action->setCheckable(true);
@@ -138,9 +145,8 @@ void MainWindow::setupToolBar() {
     takeProfile();
   });
   connect(tools_->find(), &QLineEdit::textChanged, this, &MainWindow::find);
-  connect(tools_->find(), &QLineEdit::returnPressed, this, [this] {
-    nextMatch(!(QApplication::keyboardModifiers() & Qt::ShiftModifier));
-  });
+  connect(tools_->find(), &QLineEdit::returnPressed, this,
+          [this] { nextMatch(!(QApplication::keyboardModifiers() & Qt::ShiftModifier)); });
   connect(tools_->find(), &SearchField::escaped, this, [this] {
     tools_->find()->clear();
     graph_->view()->setFocus();
@@ -153,7 +159,9 @@ void MainWindow::refreshRecent() {
   int digit = 1;
   for (const QString& model : settings_.recent) {
     const QString name = QFileInfo(model).fileName();
-    recentMenu_->addAction(QString("&%1  %2").arg(digit++).arg(name), this, [this, model] { openModel(model); })->setToolTip(model);
+    recentMenu_
+        ->addAction(QString("&%1  %2").arg(digit++).arg(name), this, [this, model] { openModel(model); })
+        ->setToolTip(model);
   }
   recentMenu_->setEnabled(!settings_.recent.isEmpty());
   QMenu* models = tools_ ? tools_->modelButton()->menu() : nullptr;
@@ -162,9 +170,11 @@ void MainWindow::refreshRecent() {
   const LibraryModel* library = library_->model();
   for (int row = 0; row < library->rowCount(); ++row) {
     const QModelIndex index = library->index(row);
-    const QString path = index.data(LibraryModel::pathRole).toString(), adapter = index.data(LibraryModel::adapterRole).toString();
-    models->addAction(index.data(LibraryModel::nameRole).toString() + "   " + index.data(LibraryModel::detailRole).toString(), this,
-                      [this, path, adapter] { openModel(path, adapter); });
+    const QString path = index.data(LibraryModel::pathRole).toString(),
+                  adapter = index.data(LibraryModel::adapterRole).toString();
+    models->addAction(index.data(LibraryModel::nameRole).toString() + "   " +
+                          index.data(LibraryModel::detailRole).toString(),
+                      this, [this, path, adapter] { openModel(path, adapter); });
   }
   models->addSeparator();
   models->addAction(do_.open);
@@ -174,11 +184,15 @@ void MainWindow::showKeys() {
   std::vector<KeyEntry> entries;
   for (const QAction* action : findChildren<QAction*>()) {
     if (action->shortcuts().isEmpty()) continue;
-    entries.push_back({action->text().remove('&').remove("..."), QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText)});
+    entries.push_back({action->text().remove('&').remove("..."),
+                       QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText)});
   }
-  const std::vector<KeyEntry> fixed = {{"Send the message", "Enter"}, {"New line in the message", "Shift+Enter"},
-                                       {"Next match", "Enter in the find field"}, {"Previous match", "Shift+Enter in the find field"},
-                                       {"Fold or open a group", "Double click"}, {"Zoom the graph or the plot", "Wheel"},
+  const std::vector<KeyEntry> fixed = {{"Send the message", "Enter"},
+                                       {"New line in the message", "Shift+Enter"},
+                                       {"Next match", "Enter in the find field"},
+                                       {"Previous match", "Shift+Enter in the find field"},
+                                       {"Fold or open a group", "Double click"},
+                                       {"Zoom the graph or the plot", "Wheel"},
                                        {"Follow the plot's live end again", "Double click in the plot"}};
   entries.insert(entries.end(), fixed.begin(), fixed.end());
   KeysDialog dialog(theme_, entries, this);
@@ -186,8 +200,8 @@ void MainWindow::showKeys() {
 }
 
 void MainWindow::askOpen() {
-  const QString path = QFileDialog::getOpenFileName(this, "Open a model", settings_.lastFolder,
-                                                    "Models (*.gguf *.safetensors config.json);;All files (*)");
+  const QString path = QFileDialog::getOpenFileName(
+      this, "Open a model", settings_.lastFolder, "Models (*.gguf *.safetensors config.json);;All files (*)");
   if (path.isEmpty()) return;
   const QFileInfo info(path);
   settings_.lastFolder = info.path();
@@ -199,7 +213,8 @@ void MainWindow::askSaveRecipe() {
   if (!session || !services_.writeRecipe) return;
   const QFileInfo model(QString::fromStdString(session->info().path));
   const QString suggested = model.path() + "/" + model.completeBaseName() + ".recipe.json";
-  const QString path = QFileDialog::getSaveFileName(this, "Save the edits as a recipe", suggested, "Recipes (*.json)");
+  const QString path =
+      QFileDialog::getSaveFileName(this, "Save the edits as a recipe", suggested, "Recipes (*.json)");
   if (path.isEmpty()) return;
   QSaveFile file(path);
   const QByteArray text = QByteArray::fromStdString(services_.writeRecipe(session->recipe()));
@@ -208,15 +223,19 @@ void MainWindow::askSaveRecipe() {
     graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
     return refreshStatus();
   }
-  fail(describeError("Could not save the recipe", {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another folder"}));
+  fail(describeError("Could not save the recipe", {ErrorCode::io, file.errorString().toStdString(),
+                                                   path.toStdString(), "choose another folder"}));
 }
 
 void MainWindow::askExportGraph() {
-  const QString path = QFileDialog::getSaveFileName(this, "Export the graph", "graph.svg", "Drawing (*.svg);;Document (*.pdf);;Picture (*.png)");
+  const QString path = QFileDialog::getSaveFileName(this, "Export the graph", "graph.svg",
+                                                    "Drawing (*.svg);;Document (*.pdf);;Picture (*.png)");
   if (path.isEmpty()) return;
   QString reason;
-  if (graph_->view()->exportImage(path, &reason)) return graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
-  fail(describeError("Could not export the graph", {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
+  if (graph_->view()->exportImage(path, &reason))
+    return graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
+  fail(describeError("Could not export the graph", {ErrorCode::io, reason.toStdString(), path.toStdString(),
+                                                    "choose another folder or name"}));
 }
 
 void MainWindow::runOrRepeat() {

@@ -1,7 +1,8 @@
 // What the window does with models: opens them, shows their graphs and figures, edits them.
-#include <QFileInfo>
 #include <unistd.h>
+#include <QFileInfo>
 
+#include "ui/session/model_title.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/format.h"
@@ -16,11 +17,16 @@ double machineMemory() {
 
 QString stateText(const SessionController& session) {
   switch (session.state()) {
-    case RunState::prefill: return "Running, prefill";
-    case RunState::decode: return "Running, decode";
-    case RunState::classify: return "Classifying";
-    case RunState::stopping: return "Stopping";
-    case RunState::idle: break;
+    case RunState::prefill:
+      return "Running, prefill";
+    case RunState::decode:
+      return "Running, decode";
+    case RunState::classify:
+      return "Classifying";
+    case RunState::stopping:
+      return "Stopping";
+    case RunState::idle:
+      break;
   }
   if (session.loading()) return "Loading " + session.loadingName();
   return session.session() ? "Ready" : "No model";
@@ -46,7 +52,7 @@ void MainWindow::takeModel() {
   speed_.clear();
   liveTokens_ = liveMs_ = 0;
   session->set_profiling(do_.profiler->isChecked());
-  const QString name = QString::fromStdString(session->info().name);
+  const QString name = modelTitle(session->info());
   tools_->modelButton()->setCaption(name, QString::fromStdString(session->info().main_dtype));
   setWindowTitle(name + " - Orrery");
   inspector_->clear();
@@ -70,7 +76,7 @@ void MainWindow::takeGraph() {
     shown = fused ? session->fused_graph() : model;
     if (model) edited = editedNodes(*model, session->recipe());
     if (fused && shown) edited = editedFused(*shown, edited);
-    name = QString::fromStdString(session->info().name);
+    name = modelTitle(session->info());
   }
   outline_->setGraph(shown, edited, name);
   takeProfile();
@@ -99,7 +105,8 @@ void MainWindow::noteEdit(const api::EditRecord& record, EditKind kind) {
   saved_ = false;
   const QString name = QString::fromStdString(record.name);
   const QString done = kind == EditKind::undone ? "Undone: " + name : name.left(1).toUpper() + name.mid(1);
-  graph_->banner()->showNotice(done + (record.kv_kept ? "; the next message runs on it" : "; the context is read again at the next message"));
+  graph_->banner()->showNotice(done + (record.kv_kept ? "; the next message runs on it"
+                                                      : "; the context is read again at the next message"));
   refreshActions();
   refreshStatus();
 }
@@ -128,19 +135,24 @@ void MainWindow::refreshStatus() {
   if (session) {
     const api::ModelInfo& info = session->info();
     const Vitals vitals = session_->vitals();
-    facts.model = QString::fromStdString(info.name) + "  " + QString::fromStdString(info.main_dtype);
+    facts.model = modelTitle(info) + "  " + QString::fromStdString(info.main_dtype);
     const size_t edits = session->edits().size();
     facts.edited = edits > 0;
-    facts.edits = edits == 0 ? "no edits" : QString("%1 %2%3").arg(edits).arg(edits == 1 ? "edit" : "edits", saved_ ? "" : ", not saved");
+    facts.edits = edits == 0 ? "no edits"
+                             : QString("%1 %2%3").arg(edits).arg(edits == 1 ? "edit" : "edits",
+                                                                 saved_ ? "" : ", not saved");
     const api::MachineLimits& limits = session->limits();
     facts.machine = QString("CPU, %1 threads").arg(limits.threads);
     if (!limits.cpu.empty()) facts.machine += ", " + QString::fromStdString(limits.cpu);
-    facts.memory = format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(machineMemory());
+    facts.memory =
+        format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(machineMemory());
     if (liveMs_ > 0) speed_ = format::rate((liveTokens_ - 1) / liveMs_ * 1e3, "tok/s");
     facts.speed = speed_;
     const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;
-    if (info.task == api::Task::generate) facts.context = "context " + format::count(vitals.contextUsed) + " / " + format::count(limit);
-    facts.profiler = do_.profiler->isChecked() ? "profiler " + format::percent(vitals.overheadShare) : "profiler off";
+    if (info.task == api::Task::generate)
+      facts.context = "context " + format::count(vitals.contextUsed) + " / " + format::count(limit);
+    facts.profiler =
+        do_.profiler->isChecked() ? "profiler " + format::percent(vitals.overheadShare) : "profiler off";
   }
   status_->setFacts(facts);
 }

@@ -12,7 +12,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRow = 22.6, kTime = 64, kShare = 54, kIndent = 14;
+constexpr double kRow = 22.6, kTime = 62, kShare = 64, kIndent = 14;
 
 }  // namespace
 
@@ -20,13 +20,16 @@ QSize OutlineDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {40, static_cast<int>(std::lround(theme_.scaled(kRow)))};
 }
 
-void OutlineDelegate::paintName(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const {
+void OutlineDelegate::paintName(QPainter& painter, const QRectF& area, const QModelIndex& index,
+                                bool selected) const {
   const bool scope = index.data(OutlineModel::nodeRole).toUInt() == 0;
   const bool bypassed = index.data(OutlineModel::bypassedRole).toBool();
-  const bool fused = index.data(OutlineModel::fusedRole).toInt() > 1, edited = index.data(OutlineModel::editedRole).toBool();
+  const bool fused = index.data(OutlineModel::fusedRole).toInt() > 1,
+             edited = index.data(OutlineModel::editedRole).toBool();
   const QFont font = theme_.textFont(12, scope ? QFont::Medium : QFont::Normal);
   const double mark = (fused || edited) ? theme_.scaled(16) : 0;
-  const QString name = QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideMiddle, area.width() - mark);
+  const QString name =
+      QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideMiddle, area.width() - mark);
   painter.setFont(font);
   painter.setPen(theme_(bypassed ? Token::text3 : selected ? Token::selectionText : Token::text));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, name);
@@ -36,7 +39,8 @@ void OutlineDelegate::paintName(QPainter& painter, const QRectF& area, const QMo
             theme_(edited ? Token::edited : Token::text3));
 }
 
-void OutlineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+void OutlineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                            const QModelIndex& index) const {
   painter->save();
   const bool selected = option.state & QStyle::State_Selected;
   const QRectF area = QRectF(option.rect).adjusted(3, 0, -6, 0);
@@ -47,7 +51,8 @@ void OutlineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     painter->setPen(theme_(selected ? Token::selectionText : Token::text2));
     painter->drawText(area, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
   } else {
-    const double share = index.data(OutlineModel::shareRole).toDouble(), heat = index.data(OutlineModel::heatRole).toDouble();
+    const double share = index.data(OutlineModel::shareRole).toDouble(),
+                 heat = index.data(OutlineModel::heatRole).toDouble();
     const QRectF bar(area.left() + 6, area.center().y() - 2.5, area.width() - 6, 5);
     const QColor fill = std::isfinite(heat) ? theme_.heat(heat) : theme_(Token::text3);
     paintMeter(*painter, bar, std::isfinite(share) ? share : 0, fill, theme_);
@@ -73,7 +78,8 @@ void OutlineTree::setTheme(const Theme& theme) {
   viewport()->update();
 }
 
-void OutlineTree::drawRow(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+void OutlineTree::drawRow(QPainter* painter, const QStyleOptionViewItem& option,
+                          const QModelIndex& index) const {
   const bool selected = selectionModel() && selectionModel()->isSelected(index);
   if (selected) {
     painter->fillRect(option.rect, theme_(Token::selectionBg));
@@ -85,10 +91,12 @@ void OutlineTree::drawRow(QPainter* painter, const QStyleOptionViewItem& option,
 }
 
 void OutlineTree::drawBranches(QPainter* painter, const QRect& rect, const QModelIndex& index) const {
-  painter->fillRect(rect, selectionModel()->isSelected(index) ? theme_(Token::selectionBg) : QColor(Qt::transparent));
+  painter->fillRect(
+      rect, selectionModel()->isSelected(index) ? theme_(Token::selectionBg) : QColor(Qt::transparent));
   if (!model()->hasChildren(index)) return;
   const double size = theme_.scaled(11);
-  const QRectF place(rect.right() - theme_.scaled(kIndent) + 2, rect.center().y() - size / 2 + 0.5, size, size);
+  const QRectF place(rect.right() - theme_.scaled(kIndent) + 2, rect.center().y() - size / 2 + 0.5, size,
+                     size);
   paintIcon(*painter, isExpanded(index) ? u"down" : u"right", place, theme_(Token::text3));
 }
 
@@ -105,25 +113,29 @@ OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
   header->setStretchLastSection(false);
   header->setMinimumSectionSize(20);
   header->setSectionResizeMode(OutlineModel::nameColumn, QHeaderView::Stretch);
-  for (const auto& [column, width] : {std::pair(OutlineModel::timeColumn, kTime), std::pair(OutlineModel::shareColumn, kShare)}) {
+  for (const auto& [column, width] :
+       {std::pair(OutlineModel::timeColumn, kTime), std::pair(OutlineModel::shareColumn, kShare)}) {
     header->setSectionResizeMode(column, QHeaderView::Fixed);
     header->resizeSection(column, static_cast<int>(theme.scaled(width)));
   }
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(tree_);
-  connect(tree_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
-    if (following_ || !index.isValid()) return;
-    const NodeId node{index.data(OutlineModel::nodeRole).toUInt()};
-    if (node.valid()) {
-      emit nodeChosen(node);
-    } else if (const QString scope = index.data(OutlineModel::scopeRole).toString(); !scope.isEmpty()) {
-      emit scopeChosen(scope);
-    }
-  });
+  connect(tree_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& index) {
+            if (following_ || !index.isValid()) return;
+            const NodeId node{index.data(OutlineModel::nodeRole).toUInt()};
+            if (node.valid()) {
+              emit nodeChosen(node);
+            } else if (const QString scope = index.data(OutlineModel::scopeRole).toString();
+                       !scope.isEmpty()) {
+              emit scopeChosen(scope);
+            }
+          });
 }
 
-void OutlinePanel::setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited, const QString& name) {
+void OutlinePanel::setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited,
+                            const QString& name) {
   following_ = true;
   QStringList open;  // paths that were open stay open
   const auto collect = [&](auto&& self, const QModelIndex& parent) -> void {

@@ -33,7 +33,8 @@ class OutlineTree : public QTreeView {
 
  protected:
   void drawBranches(QPainter* painter, const QRect& rect, const QModelIndex& index) const override;
-  void drawRow(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  void drawRow(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override;
 
  private:
   Theme theme_;
@@ -46,7 +47,8 @@ class OutlinePanel : public QWidget, public Themed {
 
   OutlineModel* model() const { return model_; }
   QTreeView* tree() const { return tree_; }
-  void setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited, const QString& name);
+  void setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited,
+                const QString& name);
   void setTimings(const Figures& figures, double stepUs);
   void select(NodeId node);
   void selectScope(const QString& scope);

@@ -30,7 +30,10 @@ void PictureRun::say() {
 
 void PictureRun::take() {
   const QPixmap picture = window_->grab();
-  emit finished(picture.save(options_.file) ? QString() : "The picture was not saved (" + options_.file + "): choose a folder that can be written and a name that ends in .png");
+  emit finished(picture.save(options_.file)
+                    ? QString()
+                    : "The picture was not saved (" + options_.file +
+                          "): choose a folder that can be written and a name that ends in .png");
 }
 
 }  // namespace orrery::ui

@@ -1,4 +1,5 @@
-// The form of the program that takes a picture: does the named work in the real window, waits, saves what is seen.
+// The form of the program that takes a picture: does the named work in the real window, waits, saves what is
+// seen.
 #pragma once
 
 #include <QObject>

@@ -30,7 +30,8 @@ void WindowSettings::addRecent(const QString& model) {
   recent = recent.mid(0, kRecent);
 }
 
-SettingsFile::SettingsFile(const QString& folder) : path_((folder.isEmpty() ? configFolder() : folder) + "/window.ini") {}
+SettingsFile::SettingsFile(const QString& folder)
+    : path_((folder.isEmpty() ? configFolder() : folder) + "/window.ini") {}
 
 WindowSettings SettingsFile::load() const {
   const QSettings file(path_, QSettings::IniFormat);

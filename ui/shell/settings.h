@@ -14,7 +14,7 @@ struct WindowSettings {
   ThemeChoice theme = ThemeChoice::system;
   QStringList recent;  // paths and library names, the latest first
   QString lastFolder;
-  int heat = 1;          // HeatMode
+  int heat = 1;  // HeatMode
   bool fusedTab = true;
   QString systemPrompt;
 

@@ -17,7 +17,9 @@ StatusStrip::StatusStrip(const Theme& theme, QWidget* parent) : QWidget(parent),
 
 void StatusStrip::setFacts(const StatusFacts& facts) {
   facts_ = facts;
-  setAccessibleName(QStringList{facts.state, facts.model, facts.edits, facts.machine, facts.memory, facts.speed}.join(", "));
+  setAccessibleName(
+      QStringList{facts.state, facts.model, facts.edits, facts.machine, facts.memory, facts.speed}.join(
+          ", "));
   update();
 }
 
@@ -39,7 +41,8 @@ void StatusStrip::paintEvent(QPaintEvent*) {
   const auto left = [&](const QString& text, Token token, bool line) {
     if (text.isEmpty()) return;
     if (line) {
-      painter.fillRect(QRectF(x, middle - 6, 1, 12), Theme::blend(theme_(Token::border), theme_(Token::text3), 0.2));
+      painter.fillRect(QRectF(x, middle - 6, 1, 12),
+                       Theme::blend(theme_(Token::border), theme_(Token::text3), 0.2));
       x += 11;
     }
     const QFont font = theme_.textFont(11.5, token == Token::text ? QFont::Medium : QFont::Normal);

@@ -1,4 +1,5 @@
-// The last line of the window: what it does, with which model and edits, on what; memory, speed, context, profiler.
+// The last line of the window: what it does, with which model and edits, on what; memory, speed, context,
+// profiler.
 #pragma once
 
 #include <QWidget>

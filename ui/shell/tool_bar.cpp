@@ -7,12 +7,16 @@ namespace {
 
 constexpr double kHeight = 42, kFindWidth = 274;
 
-const std::pair<HeatMode, const char*> kHeatModes[] = {
-    {HeatMode::time, "Heat: time"}, {HeatMode::bytes, "Heat: bytes"}, {HeatMode::share, "Heat: share"}, {HeatMode::off, "Heat: off"}};
+const std::pair<HeatMode, const char*> kHeatModes[] = {{HeatMode::time, "Heat: time"},
+                                                       {HeatMode::bytes, "Heat: bytes"},
+                                                       {HeatMode::share, "Heat: share"},
+                                                       {HeatMode::off, "Heat: off"}};
 
 class Line : public QWidget, public Themed {
  public:
-  explicit Line(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) { setFixedSize(17, 20); }
+  explicit Line(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+    setFixedSize(17, 20);
+  }
   void setTheme(const Theme& theme) override {
     theme_ = theme;
     update();
@@ -30,7 +34,8 @@ class Line : public QWidget, public Themed {
 
 }  // namespace
 
-MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit, QWidget* parent)
+MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit,
+                         QWidget* parent)
     : QToolBar("Tools", parent),
       theme_(theme),
       model_(new DropButton(theme, this)),
@@ -59,7 +64,9 @@ MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& action
 
 IconButton* MainToolBar::addIcon(QAction* action) {
   const QString key = action->shortcut().toString(QKeySequence::NativeText);
-  auto* button = new IconButton(theme_, action->objectName(), action->text().remove('&').remove("...") + (key.isEmpty() ? "" : " (" + key + ")"), this, 16);
+  auto* button = new IconButton(
+      theme_, action->objectName(),
+      action->text().remove('&').remove("...") + (key.isEmpty() ? "" : " (" + key + ")"), this, 16);
   button->setEnabled(action->isEnabled());
   connect(button, &QAbstractButton::clicked, action, &QAction::trigger);
   connect(action, &QAction::changed, button, [button, action] { button->setEnabled(action->isEnabled()); });
@@ -106,7 +113,8 @@ void MainToolBar::setupGraph(QAction* fit) {
   phase_->addChoice("Prefill");
   phase_->setToolTip("Which steps' times are shown");
   phase_->setAccessibleName("Phase");
-  connect(phase_, &Segmented::chosen, this, [this](int choice) { emit phaseChosen(choice == 0 ? api::Phase::decode : api::Phase::prefill); });
+  connect(phase_, &Segmented::chosen, this,
+          [this](int choice) { emit phaseChosen(choice == 0 ? api::Phase::decode : api::Phase::prefill); });
   addWidget(phase_);
   addLine();
   addIcon(fit);

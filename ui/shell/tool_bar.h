@@ -15,8 +15,10 @@ namespace orrery::ui {
 class MainToolBar : public QToolBar, public Themed {
   Q_OBJECT
  public:
-  /// `actions`: shown as icon buttons in groups; a null parts two groups. Each action's objectName is its icon.
-  MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit, QWidget* parent = nullptr);
+  /// `actions`: shown as icon buttons in groups; a null parts two groups. Each action's objectName is its
+  /// icon.
+  MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit,
+              QWidget* parent = nullptr);
 
   DropButton* modelButton() const { return model_; }
   Segmented* device() const { return device_; }

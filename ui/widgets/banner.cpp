@@ -41,7 +41,9 @@ Banner::Banner(const Theme& theme, QWidget* parent)
   hide();
 }
 
-void Banner::showError(const UiError& error) { present(Kind::error, error.title, error.body(), error.actions); }
+void Banner::showError(const UiError& error) {
+  present(Kind::error, error.title, error.body(), error.actions);
+}
 
 void Banner::showWarning(const QString& title, const QString& body, const QStringList& actions) {
   present(Kind::warning, title, body, actions);

@@ -1,5 +1,5 @@
-// Errors stay in the page until closed: a title, what and where and what to do, and buttons. Good news is a notice that
-// goes after 4 s.
+// Errors stay in the page until closed: a title, what and where and what to do, and buttons. Good news is a
+// notice that goes after 4 s.
 #pragma once
 
 #include <QTimer>

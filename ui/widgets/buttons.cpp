@@ -51,7 +51,8 @@ void Button::setTheme(const Theme& theme) {
 }
 
 QSize Button::sizeHint() const {
-  double width = 2 * theme_.scaled(kPadding) + QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(text());
+  double width = 2 * theme_.scaled(kPadding) +
+                 QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(text());
   if (!icon_.isEmpty()) width += theme_.scaled(kIcon) + 4;
   if (!key_.isEmpty()) width += QFontMetricsF(theme_.monoFont(10)).horizontalAdvance(key_) + 12;
   return {ceilInt(width), ceilInt(theme_.scaled(kControlHeight))};
@@ -63,7 +64,8 @@ void Button::paintEvent(QPaintEvent*) {
   QColor fill = theme_(hot ? Token::hover : Token::raised), line = outline(theme_), ink = theme_(Token::text);
   if (isDown()) fill = theme_(Token::sunken);
   if (kind_ == Kind::primary && isEnabled()) {
-    fill = line = isDown() ? Theme::blend(theme_(Token::accent), theme_(Token::canvas), 0.15) : theme_(Token::accent);
+    fill = line =
+        isDown() ? Theme::blend(theme_(Token::accent), theme_(Token::canvas), 0.15) : theme_(Token::accent);
     ink = theme_(Token::onAccent);
   } else if (kind_ == Kind::danger && isEnabled()) {
     fill = theme_(Token::errorBg);
@@ -82,13 +84,17 @@ void Button::paintEvent(QPaintEvent*) {
   QRectF area = QRectF(rect()).adjusted(theme_.scaled(kPadding), 0, -theme_.scaled(kPadding), 0);
   if (!icon_.isEmpty()) {
     const double size = theme_.scaled(kIcon);
-    const QColor color = !isEnabled() ? theme_(Token::disabled) : kind_ == Kind::primary ? ink : theme_(iconColor_);
+    const QColor color = !isEnabled()             ? theme_(Token::disabled)
+                         : kind_ == Kind::primary ? ink
+                                                  : theme_(iconColor_);
     paintIcon(painter, icon_, QRectF(area.left() - 2, (height() - size) / 2, size, size), color);
     area.adjust(size + 4, 0, 0, 0);
   }
   painter.setPen(ink);
   painter.setFont(theme_.textFont(12.5, QFont::Medium));
-  painter.drawText(area, (icon_.isEmpty() && key_.isEmpty() ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text());
+  painter.drawText(area,
+                   (icon_.isEmpty() && key_.isEmpty() ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter,
+                   text());
   if (key_.isEmpty()) return;
   painter.setPen(theme_(isEnabled() ? Token::text3 : Token::disabled));
   painter.setFont(theme_.monoFont(10));
@@ -98,7 +104,8 @@ void Button::paintEvent(QPaintEvent*) {
 void Button::enterEvent(QEnterEvent*) { update(); }
 void Button::leaveEvent(QEvent*) { update(); }
 
-IconButton::IconButton(const Theme& theme, const QString& icon, const QString& toolTip, QWidget* parent, double iconPx)
+IconButton::IconButton(const Theme& theme, const QString& icon, const QString& toolTip, QWidget* parent,
+                       double iconPx)
     : QAbstractButton(parent), theme_(theme), icon_(icon), iconPx_(iconPx) {
   setToolTip(toolTip);
   setAccessibleName(toolTip);
@@ -184,10 +191,12 @@ void DropButton::setTheme(const Theme& theme) {
 }
 
 QSize DropButton::sizeHint() const {
-  double width = 2 * theme_.scaled(kPadding) + QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(text()) + 28;
+  double width = 2 * theme_.scaled(kPadding) +
+                 QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(text()) + 28;
   if (!icon_.isEmpty()) width += theme_.scaled(kIcon) + 4;
   if (!suffix_.isEmpty()) width += QFontMetricsF(theme_.monoFont(11)).horizontalAdvance(suffix_) + 8;
-  return {std::clamp(ceilInt(width), minimum_, std::max(minimum_, maximum_)), ceilInt(theme_.scaled(kControlHeight))};
+  return {std::clamp(ceilInt(width), minimum_, std::max(minimum_, maximum_)),
+          ceilInt(theme_.scaled(kControlHeight))};
 }
 
 QSize DropButton::minimumSizeHint() const { return {std::min(sizeHint().width(), 110), sizeHint().height()}; }
@@ -195,18 +204,24 @@ QSize DropButton::minimumSizeHint() const { return {std::min(sizeHint().width(),
 void DropButton::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const bool hot = underMouse() && isEnabled();
-  paintBox(painter, rect(), theme_.scaled(kRadius), theme_(isDown() ? Token::sunken : hot ? Token::hover : Token::raised),
+  paintBox(painter, rect(), theme_.scaled(kRadius),
+           theme_(isDown() ? Token::sunken
+                  : hot    ? Token::hover
+                           : Token::raised),
            outline(theme_));
   if (hasFocus()) paintFocus(painter, rect(), theme_.scaled(kRadius), theme_);
-  const Token ink = isEnabled() ? Token::text : Token::disabled, second = isEnabled() ? Token::text3 : Token::disabled;
+  const Token ink = isEnabled() ? Token::text : Token::disabled,
+              second = isEnabled() ? Token::text3 : Token::disabled;
   QRectF area = QRectF(rect()).adjusted(theme_.scaled(kPadding) - 1, 0, -theme_.scaled(26), 0);
   if (!icon_.isEmpty()) {
     const double size = theme_.scaled(15);
-    paintIcon(painter, icon_, QRectF(area.left() - 1, (height() - size) / 2, size, size), theme_(isEnabled() ? Token::text2 : ink));
+    paintIcon(painter, icon_, QRectF(area.left() - 1, (height() - size) / 2, size, size),
+              theme_(isEnabled() ? Token::text2 : ink));
     area.adjust(size + 5, 0, 0, 0);
   }
   const QFont font = theme_.textFont(12.5, QFont::Medium);
-  const double suffixWidth = suffix_.isEmpty() ? 0 : QFontMetricsF(theme_.monoFont(11)).horizontalAdvance(suffix_) + 8;
+  const double suffixWidth =
+      suffix_.isEmpty() ? 0 : QFontMetricsF(theme_.monoFont(11)).horizontalAdvance(suffix_) + 8;
   const QString shown = QFontMetricsF(font).elidedText(text(), Qt::ElideMiddle, area.width() - suffixWidth);
   painter.setFont(font);
   painter.setPen(theme_(ink));
@@ -216,7 +231,8 @@ void DropButton::paintEvent(QPaintEvent*) {
   painter.setPen(theme_(second));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, suffix_);
   const double arrow = theme_.scaled(14);
-  paintIcon(painter, u"down", QRectF(width() - arrow - 6, (height() - arrow) / 2, arrow, arrow), theme_(second));
+  paintIcon(painter, u"down", QRectF(width() - arrow - 6, (height() - arrow) / 2, arrow, arrow),
+            theme_(second));
 }
 
 void DropButton::enterEvent(QEnterEvent*) { update(); }

@@ -37,7 +37,8 @@ class Button : public QAbstractButton, public Themed {
 class IconButton : public QAbstractButton, public Themed {
   Q_OBJECT
  public:
-  IconButton(const Theme& theme, const QString& icon, const QString& toolTip, QWidget* parent = nullptr, double iconPx = 14);
+  IconButton(const Theme& theme, const QString& icon, const QString& toolTip, QWidget* parent = nullptr,
+             double iconPx = 14);
   void setIconName(const QString& icon);
   QString iconName() const { return icon_; }
   void setToken(Token token);

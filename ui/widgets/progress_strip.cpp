@@ -15,7 +15,8 @@ QString amount(const LoadProgress& progress) {
   if (progress.total == 0) return {};
   const auto done = static_cast<double>(progress.done), total = static_cast<double>(progress.total);
   if (progress.total < kBytesFrom)
-    return format::count(static_cast<qint64>(progress.done)) + " / " + format::count(static_cast<qint64>(progress.total));
+    return format::count(static_cast<qint64>(progress.done)) + " / " +
+           format::count(static_cast<qint64>(progress.total));
   QString text = format::bytes(done) + " / " + format::bytes(total);
   if (progress.seconds < 0.2 || done <= 0) return text;
   const double rate = done / progress.seconds;
@@ -58,7 +59,8 @@ void ProgressStrip::begin(const QString& title) {
 void ProgressStrip::setProgress(const LoadProgress& progress) {
   title_->setText(progress.stage);
   figures_->setText(amount(progress));
-  if (progress.total > 0) meter_->setShare(static_cast<double>(progress.done) / static_cast<double>(progress.total));
+  if (progress.total > 0)
+    meter_->setShare(static_cast<double>(progress.done) / static_cast<double>(progress.total));
 }
 
 void ProgressStrip::setTheme(const Theme& theme) {

@@ -8,8 +8,8 @@
 
 namespace orrery::ui {
 
-SearchField::SearchField(const Theme& theme, const QString& icon, const QString& placeholder, const QString& key,
-                         QWidget* parent)
+SearchField::SearchField(const Theme& theme, const QString& icon, const QString& placeholder,
+                         const QString& key, QWidget* parent)
     : QLineEdit(parent), theme_(theme), icon_(icon), key_(key) {
   setPlaceholderText(placeholder);
   setTextMargins(icon.isEmpty() ? 2 : 22, 0, 56, 0);
@@ -31,14 +31,17 @@ void SearchField::setTheme(const Theme& theme) {
 void SearchField::paintEvent(QPaintEvent* event) {
   QLineEdit::paintEvent(event);
   QPainter painter(this);
-  if (!icon_.isEmpty()) paintIcon(painter, icon_, QRectF(8, (height() - 15) / 2.0, 15, 15), theme_(Token::text3));
+  if (!icon_.isEmpty())
+    paintIcon(painter, icon_, QRectF(8, (height() - 15) / 2.0, 15, 15), theme_(Token::text3));
   const QString right = note_.isEmpty() ? key_ : note_;
   if (right.isEmpty()) return;
   const QFont font = theme_.monoFont(10);
   painter.setFont(font);
   const double width = QFontMetricsF(font).horizontalAdvance(right) + 8;
   const QRectF box(this->width() - width - 8, (height() - 16) / 2.0, width, 16);
-  if (note_.isEmpty()) paintBox(painter, box, 3, theme_(Token::panel), Theme::blend(theme_(Token::border), theme_(Token::text3), 0.15));
+  if (note_.isEmpty())
+    paintBox(painter, box, 3, theme_(Token::panel),
+             Theme::blend(theme_(Token::border), theme_(Token::text3), 0.15));
   painter.setPen(theme_(note_.isEmpty() ? Token::text2 : Token::text3));
   painter.drawText(box, Qt::AlignCenter, right);
 }

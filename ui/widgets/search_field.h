@@ -10,7 +10,8 @@ namespace orrery::ui {
 class SearchField : public QLineEdit, public Themed {
   Q_OBJECT
  public:
-  SearchField(const Theme& theme, const QString& icon, const QString& placeholder, const QString& key, QWidget* parent = nullptr);
+  SearchField(const Theme& theme, const QString& icon, const QString& placeholder, const QString& key,
+              QWidget* parent = nullptr);
   /// Mono text in place of the key's name: "3 of 12".
   void setNote(const QString& note);
   void setTheme(const Theme& theme) override;

@@ -59,7 +59,8 @@ void SectionHeader::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(0, 0, width(), 1, theme_(Token::border));
   const double chevron = theme_.scaled(12);
-  paintIcon(painter, open_ ? u"down" : u"right", QRectF(13, (height() - chevron) / 2, chevron, chevron), theme_(Token::text3));
+  paintIcon(painter, open_ ? u"down" : u"right", QRectF(13, (height() - chevron) / 2, chevron, chevron),
+            theme_(Token::text3));
   painter.setFont(theme_.textFont(12, QFont::DemiBold));
   painter.setPen(theme_(Token::text));
   painter.drawText(QRectF(32, 0, width() - 46, height()), Qt::AlignVCenter | Qt::AlignLeft, title_);

@@ -79,7 +79,9 @@ void Segmented::paintEvent(QPaintEvent*) {
     const QRectF cell(left, 0, widthOf(choice), height());
     left += cell.width();
     const bool on = static_cast<int>(i) == current_, refused = !choice.refused.isEmpty();
-    if (on) paintBox(painter, cell, radius, theme_(Token::hover), Theme::blend(theme_(Token::hover), theme_(Token::borderStrong), 0.6));
+    if (on)
+      paintBox(painter, cell, radius, theme_(Token::hover),
+               Theme::blend(theme_(Token::hover), theme_(Token::borderStrong), 0.6));
     double x = cell.left() + theme_.scaled(kPadding);
     if (choice.mark != Mark::none) {
       const QRectF dot(x - 2, height() / 2.0 - 3.5, 7, 7);

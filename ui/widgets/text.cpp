@@ -67,13 +67,15 @@ void Text::setTheme(const Theme& theme) {
 QSize Text::sizeHint() const {
   const QFontMetricsF metrics(style_.font(theme_));
   const double width = std::max(metrics.horizontalAdvance(text_), metrics.horizontalAdvance(widest_));
-  return {ceilInt(width) + 1, wrap_ ? heightForWidth(std::max(200, this->width())) : ceilInt(metrics.height())};
+  return {ceilInt(width) + 1,
+          wrap_ ? heightForWidth(std::max(200, this->width())) : ceilInt(metrics.height())};
 }
 
 QSize Text::minimumSizeHint() const {
   const QFontMetricsF metrics(style_.font(theme_));
   const double width = metrics.horizontalAdvance(widest_);
-  return {widest_.isEmpty() ? std::min(24, sizeHint().width()) : ceilInt(width) + 1, ceilInt(metrics.height())};
+  return {widest_.isEmpty() ? std::min(24, sizeHint().width()) : ceilInt(width) + 1,
+          ceilInt(metrics.height())};
 }
 
 int Text::heightForWidth(int width) const {
@@ -118,18 +120,30 @@ void Chip::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   QColor ground = theme_(Token::raised);
   switch (color_) {
-    case Token::ok: ground = theme_(Token::okBg); break;
-    case Token::warn: ground = theme_(Token::warnBg); break;
-    case Token::error: ground = theme_(Token::errorBg); break;
-    case Token::edited: ground = theme_(Token::editedBg); break;
+    case Token::ok:
+      ground = theme_(Token::okBg);
+      break;
+    case Token::warn:
+      ground = theme_(Token::warnBg);
+      break;
+    case Token::error:
+      ground = theme_(Token::errorBg);
+      break;
+    case Token::edited:
+      ground = theme_(Token::editedBg);
+      break;
     case Token::cpu:
-    case Token::cuda: ground = Theme::blend(theme_(Token::panel), theme_(color_), 0.2); break;
-    default: break;
+    case Token::cuda:
+      ground = Theme::blend(theme_(Token::panel), theme_(color_), 0.2);
+      break;
+    default:
+      break;
   }
   paintBox(painter, rect(), theme_.scaled(4), ground, QColor());
   QRectF area = QRectF(rect()).adjusted(theme_.scaled(kChipPadding), 0, 0, 0);
   if (!icon_.isEmpty()) {
-    paintIcon(painter, icon_, QRectF(area.left(), (height() - kChipIcon) / 2, kChipIcon, kChipIcon), theme_(color_));
+    paintIcon(painter, icon_, QRectF(area.left(), (height() - kChipIcon) / 2, kChipIcon, kChipIcon),
+              theme_(color_));
     area.adjust(kChipIcon + 4, 0, 0, 0);
   }
   painter.setFont(theme_.textFont(11));

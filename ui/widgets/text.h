@@ -12,7 +12,9 @@ struct TextStyle {
   double px = 12;
   QFont::Weight weight = QFont::Normal;
   bool mono = false;
-  QFont font(const Theme& theme) const { return mono ? theme.monoFont(px, weight) : theme.textFont(px, weight); }
+  QFont font(const Theme& theme) const {
+    return mono ? theme.monoFont(px, weight) : theme.textFont(px, weight);
+  }
 };
 
 /// One line, elided where it does not fit; with wrap() on, a paragraph.
@@ -27,7 +29,8 @@ class Text : public QWidget, public Themed {
   void setAlignment(Qt::Alignment alignment);
   void setElide(Qt::TextElideMode mode);
   void setWrap(bool wrap);
-  /// Keeps the width of this text even when a shorter one is shown, so that numbers do not push their neighbours.
+  /// Keeps the width of this text even when a shorter one is shown, so that numbers do not push their
+  /// neighbours.
   void reserve(const QString& widest);
   void setTheme(const Theme& theme) override;
 

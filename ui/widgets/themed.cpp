@@ -10,7 +10,8 @@ void propagateTheme(QWidget* root, const Theme& theme) {
     if (auto* themed = dynamic_cast<Themed*>(child)) themed->setTheme(theme);
 }
 
-void paintBox(QPainter& painter, const QRectF& rect, double radius, const QColor& fill, const QColor& outline) {
+void paintBox(QPainter& painter, const QRectF& rect, double radius, const QColor& fill,
+              const QColor& outline) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(outline.isValid() ? QPen(outline, 1) : QPen(Qt::NoPen));
   painter.setBrush(fill.isValid() ? QBrush(fill) : QBrush(Qt::NoBrush));

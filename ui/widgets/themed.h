@@ -20,7 +20,8 @@ class Themed {
 void propagateTheme(QWidget* root, const Theme& theme);
 
 /// Fills a rounded rectangle with a 1 px outline inside `rect`; an invalid colour leaves that part out.
-void paintBox(QPainter& painter, const QRectF& rect, double radius, const QColor& fill, const QColor& outline);
+void paintBox(QPainter& painter, const QRectF& rect, double radius, const QColor& fill,
+              const QColor& outline);
 /// The focus ring: accent, 2 px, just inside `rect`.
 void paintFocus(QPainter& painter, const QRectF& rect, double radius, const Theme& theme);
 

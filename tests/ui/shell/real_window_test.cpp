@@ -1,0 +1,104 @@
+// The window on the real engine and the default models.
+#include "support/window_fixture.h"
+
+namespace orrery::ui::testing {
+namespace {
+
+class RealWindowTest : public WindowTest {
+ protected:
+  static Services services() {
+    Services services;
+    services.open = api::Session::open;
+    services.listModels = api::list_models;
+    services.canBypass = edit::can_bypass;
+    services.writeRecipe = edit::write_recipe;
+    services.cudaRefusal = "not built";
+    return services;
+  }
+  static bool idle(MainWindow& window) {
+    return waitUntil([&] { return !window.session()->running(); }, 60000);
+  }
+  static void say(MainWindow& window, const QString& text, int tokens) {
+    api::SamplingOptions greedy;
+    greedy.temperature = 0;
+    window.chatPage()->sampling()->setSampling(greedy);
+    window.chatPage()->sampling()->setMaximumTokens(tokens);
+    window.chatPage()->send(text);
+  }
+};
+
+TEST_F(RealWindowTest, OpenChatBypassAndUndo) {
+  auto window = makeWindow(services(), ThemeChoice::dark);
+  ASSERT_TRUE(opened(*window, "smollm2")) << window->graphPage()->banner()->body().toStdString();
+  ASSERT_TRUE(window->graphPage()->fusedView()->waitForLayout());
+  say(*window, "Why do planets farther from the Sun move more slowly?", 24);
+  ASSERT_TRUE(idle(*window));
+  const QString first = window->chatPage()->transcript()->message(1).text();
+  EXPECT_GT(first.size(), 20);
+  EXPECT_EQ(window->chatPage()->transcript()->message(1).tokens().front().top.size(), 5U);
+  ASSERT_TRUE(waitUntil([&] {
+    return window->session()->profile(api::Phase::decode) &&
+           window->session()->profile(api::Phase::decode)->generation > 0;
+  }));
+  EXPECT_GT(window->session()->vitals().contextUsed, 24);
+
+  window->graphPage()->showTab(false);
+  ASSERT_TRUE(window->graphPage()->modelView()->waitForLayout());
+  window->graphPage()->view()->expandScope("layers");
+  window->applyEdit("bypass", "layers.3");
+  ASSERT_TRUE(waitUntil([&] { return window->session()->canUndo(); }))
+      << window->graphPage()->banner()->body().toStdString();
+  const QModelIndex layer = window->outlinePanel()->model()->indexOfScope("layers.3");
+  ASSERT_TRUE(layer.isValid());
+  EXPECT_TRUE(layer.data(OutlineModel::editedRole).toBool());
+  EXPECT_TRUE(layer.data(OutlineModel::bypassedRole).toBool());
+  say(*window, "And why is that?", 16);
+  ASSERT_TRUE(idle(*window));
+  EXPECT_EQ(window->latencyPage()->series().marks().size(), 1U);
+  EXPECT_EQ(window->latencyPage()->series().replies(), 2);
+  window->graphPage()->view()->selectScope("layers.3");
+  waitUntil([] { return false; }, 500);
+  takePicture(*window, "real-edit-dark");
+
+  window->action("Undo edit")->trigger();
+  ASSERT_TRUE(waitUntil([&] { return !window->session()->canUndo(); }));
+  EXPECT_FALSE(
+      window->outlinePanel()->model()->indexOfScope("layers.3").data(OutlineModel::bypassedRole).toBool());
+  window->chatPage()->newChat();
+  say(*window, "Why do planets farther from the Sun move more slowly?", 24);
+  ASSERT_TRUE(idle(*window));
+  EXPECT_EQ(window->chatPage()->transcript()->message(1).text(),
+            first);  // greedy: the unedited model says the same again
+}
+
+TEST_F(RealWindowTest, ClassifiesACsvWhileTheChatModelStays) {
+  auto window = makeWindow(services(), ThemeChoice::light);
+  ASSERT_TRUE(opened(*window, "smollm2"));
+  window->showPage("classify");
+  ClassifyPage* page = window->classifyPage();
+  page->openCsv(writeFile(path("reviews.csv"),
+                          "text,label\n\"A small, warm film that earns every one of its tears.\",positive\n"
+                          "The plot never leaves the ground and neither does the cast.,negative\n"
+                          "I loved every minute of it.,positive\nTwo hours I will not get back.,negative\n"));
+  page->classifyButton()->click();
+  ASSERT_TRUE(
+      waitUntil([&] { return page->model()->doneCount() == 4 && !window->classifier()->running(); }, 60000))
+      << page->banner()->body().toStdString();
+  EXPECT_GE(page->model()->confusion().accuracy(), 0.75);
+  EXPECT_EQ(window->session()->session()->info().task, api::Task::generate);
+  emit page->graphAsked();
+  ASSERT_TRUE(window->graphPage()->view()->waitForLayout());
+  waitUntil([] { return false; }, 300);
+  takePicture(*window, "real-classify-light");
+}
+
+TEST_F(RealWindowTest, ATruncatedModelIsRefusedWithAReason) {
+  auto window = makeWindow(services(), ThemeChoice::dark);
+  window->openModel(writeFile(path("cut.gguf"), QByteArray("GGUF\3\0\0\0\377\377\0\0", 12)));
+  ASSERT_TRUE(waitUntil([&] { return window->graphPage()->banner()->isVisible(); }));
+  EXPECT_EQ(window->graphPage()->banner()->title(), "Could not open cut.gguf");
+  EXPECT_EQ(window->session()->session(), nullptr);
+}
+
+}  // namespace
+}  // namespace orrery::ui::testing

@@ -1,0 +1,303 @@
+#include "support/fake_session.h"
+
+#include <filesystem>
+#include <thread>
+
+namespace orrery::ui::testing {
+namespace {
+
+using graph::NodeView;
+using graph::ValueType;
+
+Result<std::vector<ValueType>> sourceType(const NodeView& view) {
+  const auto rows = view.attributes->find("rows"), cols = view.attributes->find("cols");
+  if (rows == view.attributes->end())
+    return std::vector<ValueType>{{DType::f32, {Dim(kTokens), Dim(std::get<int64_t>(cols->second))}}};
+  return std::vector<ValueType>{
+      {DType::q4_1, {Dim(std::get<int64_t>(rows->second)), Dim(std::get<int64_t>(cols->second))}}};
+}
+Result<std::vector<ValueType>> sameType(const NodeView& view) {
+  return std::vector<ValueType>{*view.inputs.front()};
+}
+graph::Cost noCost(const NodeView&, const Bindings&) { return {}; }
+
+constexpr graph::InputSpec kOne[] = {{"src"}};
+constexpr graph::InputSpec kWithWeight[] = {{"src"}, {"weight", true, false}};
+constexpr graph::InputSpec kTwo[] = {{"a"}, {"b"}};
+constexpr std::string_view kOut[] = {"out"};
+const graph::AttributeSpec kWeightAttributes[] = {
+    {"tensor", "", std::string()}, {"rows", "", int64_t{1}}, {"cols", "", int64_t{1}}};
+const graph::AttributeSpec kInputAttributes[] = {{"name", "", std::string()}, {"cols", "", int64_t{1}}};
+const graph::AttributeSpec kNormAttributes[] = {{"eps", "Added to the mean square", 1e-5}};
+
+const graph::OpSchema kSchemas[] = {
+    {"input", graph::OpFamily::source, "", {}, kOut, kInputAttributes, sourceType, noCost},
+    {"weight", graph::OpFamily::source, "", {}, kOut, kWeightAttributes, sourceType, noCost},
+    {"rms_norm", graph::OpFamily::norm, "scales each row to unit mean square", kOne, kOut, kNormAttributes,
+     sameType, noCost},
+    {"linear",
+     graph::OpFamily::linear,
+     "multiplies each row by a weight",
+     kWithWeight,
+     kOut,
+     {},
+     sameType,
+     noCost},
+    {"add", graph::OpFamily::elementwise, "adds two values", kTwo, kOut, {}, sameType, noCost},
+};
+
+class Counted : public FakeSession {
+ public:
+  Counted(const api::OpenOptions& options, FakePlan plan, std::shared_ptr<std::atomic<int>> count)
+      : FakeSession(options, plan), count_(std::move(count)) {
+    ++*count_;
+  }
+  ~Counted() override { --*count_; }
+
+ private:
+  std::shared_ptr<std::atomic<int>> count_;
+};
+
+constexpr const char* kWords[] = {"Planets", " farther", " from",    " the",     " Sun",     " move",
+                                  " more",   " slowly",  " because", " gravity", " weakens", ".\n"};
+
+}  // namespace
+
+graph::GraphVersion fakeGraph(int layers) {
+  std::vector<const graph::OpSchema*> schemas;
+  for (const graph::OpSchema& schema : kSchemas) schemas.push_back(&schema);
+  graph::Graph graph(std::make_shared<const graph::OpRegistry>(schemas));
+  const auto add = [&](graph::Graph::NewNode node) {
+    const auto id = graph.add_node(std::move(node));
+    if (!id.ok()) throw std::runtime_error(id.error().to_string());
+    return graph.node(*id).outputs.front();
+  };
+  ValueId stream =
+      add({"input", "", "hidden", {{"name", std::string("hidden")}, {"cols", int64_t{64}}}, {}, {}, {}});
+  for (int layer = 0; layer < layers; ++layer) {
+    const std::string scope = "layers." + std::to_string(layer);
+    const ValueId normed = add({"rms_norm", scope, "norm", {}, {stream}, {}, {}});
+    const ValueId weight = add(
+        {"weight",
+         scope,
+         "proj.weight",
+         {{"tensor", "blk." + std::to_string(layer) + ".proj"}, {"rows", int64_t{64}}, {"cols", int64_t{64}}},
+         {},
+         {},
+         {}});
+    const ValueId projected = add({"linear", scope, "proj", {}, {normed, weight}, {}, {}});
+    stream = add({"add", scope, "residual", {}, {stream, projected}, {}, {}});
+  }
+  stream = add({"linear", "", "head", {}, {stream}, {}, {}});
+  graph.set_outputs({stream});
+  return std::make_shared<const graph::Graph>(std::move(graph));
+}
+
+FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
+    : options_(options), plan_(plan), graph_(fakeGraph(4)) {
+  info_.name = std::filesystem::path(options.model).filename().string();
+  info_.path = options.model;
+  info_.format = "GGUF";
+  info_.task = plan.task;
+  info_.main_dtype = "Q4_1";
+  info_.bytes = 98'000'000;
+  info_.context_length = 8192;
+  info_.memory.context = 8192;
+  if (plan.task == api::Task::classify) info_.labels = {"negative", "positive"};
+  limits_ = {20, 200, 2, "AVX2"};
+}
+
+Result<api::PlanReport> FakeSession::plan(api::Phase) {
+  api::PlanReport report;
+  for (const NodeId id : graph_->order())
+    if (!graph_->node(id).is_source())
+      report.steps.push_back({id,
+                              graph_->node(id).path(),
+                              std::string(graph_->node(id).op->name),
+                              "CPU",
+                              "cpu.avx2",
+                              {{"cpu.avx512", "this CPU has no AVX-512"}},
+                              {"ref"},
+                              1e6,
+                              1e5});
+  return report;
+}
+
+Result<api::EditRecord> FakeSession::apply(const edit::Edit& edit) {
+  const std::lock_guard lock(mutex_);
+  const auto scope = edit.fields.find("scope");
+  if (scope == edit.fields.end() || scope->second.rfind("layers.", 0) != 0)
+    return Error{ErrorCode::invalid_argument, "The scope has no residual stream",
+                 scope == edit.fields.end() ? "" : scope->second, "choose a layer"};
+  done_.push_back(edit);
+  undone_.clear();
+  return api::EditRecord{edit.op + " " + scope->second, edit.op + " scope=" + scope->second, false};
+}
+
+Result<api::EditRecord> FakeSession::undo() {
+  const std::lock_guard lock(mutex_);
+  if (done_.empty()) return Error{ErrorCode::not_found, "There is nothing to undo", "", ""};
+  undone_.push_back(done_.back());
+  done_.pop_back();
+  return api::EditRecord{undone_.back().op + " " + undone_.back().fields.at("scope"), "", false};
+}
+
+Result<api::EditRecord> FakeSession::redo() {
+  const std::lock_guard lock(mutex_);
+  if (undone_.empty()) return Error{ErrorCode::not_found, "There is nothing to redo", "", ""};
+  done_.push_back(undone_.back());
+  undone_.pop_back();
+  return api::EditRecord{done_.back().op + " " + done_.back().fields.at("scope"), "", false};
+}
+
+std::vector<api::EditRecord> FakeSession::edits() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<api::EditRecord> records;
+  for (const edit::Edit& edit : done_)
+    records.push_back({edit.op + " " + edit.fields.at("scope"), "", false});
+  return records;
+}
+
+std::vector<edit::Edit> FakeSession::recipe() const {
+  const std::lock_guard lock(mutex_);
+  return done_;
+}
+
+Result<void> FakeSession::set_fusion(bool) { return {}; }
+Result<std::vector<int32_t>> FakeSession::tokenize(std::string_view text, bool) const {
+  return std::vector<int32_t>(text.size(), 1);
+}
+std::string FakeSession::detokenize(const std::vector<int32_t>& ids) const {
+  return std::string(ids.size(), 'x');
+}
+std::string FakeSession::piece(int32_t id) const {
+  return kWords[static_cast<size_t>(id) % std::size(kWords)];
+}
+Result<std::string> FakeSession::render(const std::vector<api::Message>&, bool) const {
+  return std::string();
+}
+
+Result<api::ChatResult> FakeSession::chat(const api::ChatRequest& request, const api::ChatEvents& events,
+                                          std::stop_token stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(request);
+  }
+  if (plan_.failReply)
+    return Error{ErrorCode::out_of_memory, "The context does not fit", "8192 tokens",
+                 "choose a smaller context"};
+  events.on_prefill({49, 49, 33});
+  api::ChatResult result;
+  result.stop_reason = "end";
+  for (int i = 0; i < plan_.tokens; ++i) {
+    if (stop.stop_requested()) {
+      result.stop_reason = "cancelled";
+      break;
+    }
+    std::this_thread::sleep_for(plan_.perToken);
+    api::TokenEvent token;
+    token.id = i;
+    token.piece = token.text = piece(i);
+    token.logprob = -0.89F;
+    token.top = {{i, token.piece, -0.89F}, {100, " is", -1.51F}, {101, " becomes", -2.04F}};
+    token.step_ms = i == 0 ? 33 : 4.2 + 0.1 * (i % 5);
+    token.position = 49 + i;
+    result.text += token.text;
+    result.tokens.push_back(token);
+    ++generation_;
+    context_ = token.position + 1;
+    events.on_token(token);
+  }
+  result.prompt_tokens = 49;
+  result.prefill_ms = 33;
+  result.decode_ms = 4.3 * plan_.tokens;
+  result.prefill_tokens_per_second = 1485;
+  result.decode_tokens_per_second = 232;
+  result.time_to_first_token_ms = 41;
+  return result;
+}
+
+Result<api::ScoreResult> FakeSession::score(std::string_view, int, std::stop_token) {
+  return api::ScoreResult{};
+}
+
+Result<std::vector<api::Classification>> FakeSession::classify(const std::vector<std::string>& texts,
+                                                               const api::ClassifyCallback& on_result,
+                                                               std::stop_token stop) {
+  std::vector<api::Classification> results;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (stop.stop_requested()) return cancelled_error();
+    std::this_thread::sleep_for(plan_.perToken);
+    const bool good = texts[i].find("good") != std::string::npos;
+    const float p = good ? 0.9F : 0.2F;
+    results.push_back({texts[i], good ? "positive" : "negative", {1 - p, p}, {0, 0}, 1});
+    if (!on_result(i, results.back())) return cancelled_error();
+  }
+  return results;
+}
+
+Result<std::vector<api::Embedding>> FakeSession::embed(const std::vector<std::string>&, std::stop_token) {
+  return std::vector<api::Embedding>{};
+}
+Result<api::BenchResult> FakeSession::bench(const api::BenchOptions&, const ProgressCallback&,
+                                            std::stop_token) {
+  return api::BenchResult{};
+}
+
+api::Profile FakeSession::profile(api::Phase phase) const {
+  api::Profile profile;
+  profile.phase = phase;
+  profile.generation = generation_;
+  if (profile.generation == 0) return profile;
+  double us = 10;
+  for (const NodeId id : graph_->order()) {
+    if (graph_->node(id).is_source()) continue;
+    profile.model.push_back({id, us, us, us * 1.1, us * 2e4, us * 4e4, false});
+    us *= 1.2;
+  }
+  profile.fused = profile.model;
+  for (const api::NodeTiming& timing : profile.model) profile.nodes_us += timing.mean_us;
+  profile.step_us = profile.nodes_us * 1.05;
+  profile.overhead_share = 0.011;
+  return profile;
+}
+
+std::vector<api::ChatRequest> FakeSession::requests() const {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+
+Services FakeEngine::services() const {
+  Services services;
+  services.open = [*this](const api::OpenOptions& options, const ProgressCallback& progress,
+                          std::stop_token stop) -> Result<SessionPtr> {
+    progress("Reading " + options.model, 1, 2);
+    if (options.model.ends_with("corrupt.gguf"))
+      return Error{ErrorCode::corrupt_file,
+                   "Tensor blk.3.ffn_up.weight ends 4096 bytes past the end of the file", options.model,
+                   "download it again"};
+    if (options.model == "slow") {
+      while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ++*slowStopped;
+      return cancelled_error();
+    }
+    FakePlan plan = chat;
+    if (options.model == "sentiment") plan.task = api::Task::classify;
+    return SessionPtr(std::make_shared<Counted>(options, plan, openSessions));
+  };
+  services.listModels = [](const std::vector<std::string>&) {
+    return std::vector<api::LibraryEntry>{
+        {"chat", "/models/chat.gguf", "", "GGUF", "llama", "Q4_1", 135'000'000, 98'000'000},
+        {"sentiment", "/models/minilm", "/models/sentiment", "HF", "bert", "f32", 22'000'000, 91'000'000}};
+  };
+  services.canBypass = [](const graph::Graph&, std::string_view scope) {
+    return scope.rfind("layers.", 0) == 0 && scope.find('.', 7) == std::string_view::npos;
+  };
+  services.writeRecipe = [](const std::vector<edit::Edit>& edits) {
+    return std::string("{\"edits\": ") + std::to_string(edits.size()) + "}";
+  };
+  services.cudaRefusal = "This build has no CUDA module";
+  return services;
+}
+
+}  // namespace orrery::ui::testing

@@ -1,0 +1,86 @@
+// A session without a model: says what it is told to say, at the pace it is told, and remembers what was
+// asked of it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+#include "ui/session/services.h"
+
+namespace orrery::ui::testing {
+
+struct FakePlan {
+  api::Task task = api::Task::generate;
+  int tokens = 24;  // of a reply
+  std::chrono::milliseconds perToken{2};
+  bool failReply = false;
+};
+
+class FakeSession : public api::Session {
+ public:
+  FakeSession(const api::OpenOptions& options, FakePlan plan);
+
+  const api::ModelInfo& info() const override { return info_; }
+  const api::OpenOptions& options() const override { return options_; }
+  graph::GraphVersion model_graph() const override { return graph_; }
+  graph::GraphVersion fused_graph() const override { return graph_; }
+  Result<api::PlanReport> plan(api::Phase phase) override;
+  Result<api::EditRecord> apply(const edit::Edit& edit) override;
+  Result<api::EditRecord> undo() override;
+  Result<api::EditRecord> redo() override;
+  std::vector<api::EditRecord> edits() const override;
+  std::vector<edit::Edit> recipe() const override;
+  Result<void> set_fusion(bool enabled) override;
+  Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
+  std::string detokenize(const std::vector<int32_t>& ids) const override;
+  std::string piece(int32_t id) const override;
+  Result<std::string> render(const std::vector<api::Message>& messages,
+                             bool generation_prompt) const override;
+  Result<api::ChatResult> chat(const api::ChatRequest& request, const api::ChatEvents& events,
+                               std::stop_token stop) override;
+  Result<api::ScoreResult> score(std::string_view text, int top, std::stop_token stop) override;
+  Result<std::vector<api::Classification>> classify(const std::vector<std::string>& texts,
+                                                    const api::ClassifyCallback& on_result,
+                                                    std::stop_token stop) override;
+  Result<std::vector<api::Embedding>> embed(const std::vector<std::string>& texts,
+                                            std::stop_token stop) override;
+  Result<api::BenchResult> bench(const api::BenchOptions& options, const ProgressCallback& progress,
+                                 std::stop_token stop) override;
+  void set_profiling(bool enabled) override { profiling = enabled; }
+  api::Profile profile(api::Phase phase) const override;
+  const api::MachineLimits& limits() const override { return limits_; }
+  std::vector<api::DerivedWeight> derived_weights() const override { return {}; }
+  uint64_t memory_used() const override { return 211'000'000; }
+  int64_t context_used() const override { return context_; }
+  void forget_context() override { context_ = 0; }
+
+  std::vector<api::ChatRequest> requests() const;
+  std::atomic<bool> profiling{true};
+
+ private:
+  api::OpenOptions options_;
+  FakePlan plan_;
+  api::ModelInfo info_;
+  api::MachineLimits limits_;
+  graph::GraphVersion graph_;
+  mutable std::mutex mutex_;
+  std::vector<api::ChatRequest> requests_;
+  std::vector<edit::Edit> done_, undone_;
+  std::atomic<int64_t> context_{0};
+  std::atomic<uint64_t> generation_{0};
+};
+
+/// token_embedding, `layers` blocks of norm and proj with a residual, a head. Ops of its own.
+graph::GraphVersion fakeGraph(int layers);
+
+/// Opens "chat", "sentiment" and any path; "corrupt.gguf" fails with a reason, "slow" waits until it is
+/// stopped.
+struct FakeEngine {
+  FakePlan chat;
+  std::shared_ptr<std::atomic<int>> openSessions = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<std::atomic<int>> slowStopped = std::make_shared<std::atomic<int>>(0);
+  Services services() const;
+};
+
+}  // namespace orrery::ui::testing

@@ -1,0 +1,56 @@
+#include "support/window_fixture.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QThread>
+
+namespace orrery::ui::testing {
+
+bool waitUntil(const std::function<bool()>& done, int milliseconds) {
+  QElapsedTimer clock;
+  clock.start();
+  while (!done()) {
+    if (clock.elapsed() > milliseconds) return false;
+    QApplication::processEvents(QEventLoop::AllEvents, 20);
+    QThread::msleep(1);
+  }
+  QApplication::processEvents();
+  return true;
+}
+
+void takePicture(QWidget& window, const QString& name) {
+  QDir().mkpath(ORRERY_PICTURES);
+  EXPECT_TRUE(window.grab().save(QString(ORRERY_PICTURES) + "/" + name + ".png"));
+}
+
+QString writeFile(const QString& path, const QByteArray& bytes) {
+  QFile file(path);
+  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(bytes);
+  return path;
+}
+
+std::unique_ptr<MainWindow> WindowTest::makeWindow(std::optional<ThemeChoice> theme) {
+  return makeWindow(engine_.services(), theme);
+}
+
+std::unique_ptr<MainWindow> WindowTest::makeWindow(const Services& services,
+                                                   std::optional<ThemeChoice> theme) {
+  WindowOptions options;
+  options.configFolder = folder_.path();
+  options.theme = theme;
+  auto window = std::make_unique<MainWindow>(services, options);
+  window->show();
+  QApplication::processEvents();
+  return window;
+}
+
+bool WindowTest::opened(MainWindow& window, const QString& model) {
+  window.openModel(model);
+  return waitUntil([&] { return !window.session()->loading(); }, 60000) &&
+         window.session()->session() != nullptr;
+}
+
+}  // namespace orrery::ui::testing

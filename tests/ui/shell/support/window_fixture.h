@@ -1,0 +1,33 @@
+// A shown window with settings of its own, and how tests wait and take pictures.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <functional>
+
+#include "support/fake_session.h"
+#include "ui/shell/main_window.h"
+
+namespace orrery::ui::testing {
+
+/// Runs the event loop until `done` holds. False when that took longer.
+bool waitUntil(const std::function<bool()>& done, int milliseconds = 10000);
+/// Saves what the window shows to <build>/pictures/NAME.png, to be looked at.
+void takePicture(QWidget& window, const QString& name);
+QString writeFile(const QString& path, const QByteArray& bytes);
+
+class WindowTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(folder_.isValid()); }
+  /// A window of 1600x1000 on the fake engine; shown.
+  std::unique_ptr<MainWindow> makeWindow(std::optional<ThemeChoice> theme = ThemeChoice::dark);
+  std::unique_ptr<MainWindow> makeWindow(const Services& services, std::optional<ThemeChoice> theme);
+  static bool opened(MainWindow& window, const QString& model);
+  QString path(const QString& name) const { return folder_.filePath(name); }
+
+  QTemporaryDir folder_;
+  FakeEngine engine_;
+};
+
+}  // namespace orrery::ui::testing

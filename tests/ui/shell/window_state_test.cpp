@@ -1,0 +1,117 @@
+// What the window remembers, its themes, its exports.
+#include <QFile>
+#include <QImage>
+#include <QMenu>
+
+#include "support/window_fixture.h"
+
+namespace orrery::ui::testing {
+namespace {
+
+class StateTest : public WindowTest {};
+
+TEST_F(StateTest, LayoutAndRecentFilesAreKept) {
+  const QString first = writeFile(path("first.gguf"), "x"), second = writeFile(path("second.gguf"), "x");
+  {
+    auto window = makeWindow();
+    window->dock("outline")->close();
+    window->resize(1300, 800);
+    ASSERT_TRUE(opened(*window, first));
+    ASSERT_TRUE(opened(*window, second));
+    window->graphPage()->showTab(false);
+    window->close();
+  }
+  auto window = makeWindow();
+  EXPECT_EQ(window->settings().recent, QStringList({second, first}));
+  EXPECT_FALSE(window->dock("outline")->isVisible());
+  EXPECT_TRUE(window->dock("library")->isVisible());
+  EXPECT_EQ(window->size(), QSize(1300, 800));
+  EXPECT_FALSE(window->graphPage()->fusedShown());
+  EXPECT_TRUE(waitUntil([&] { return window->libraryPage()->model()->find(second).isValid(); }));
+}
+
+TEST_F(StateTest, RecentFilesAreNineWithoutRepeats) {
+  WindowSettings settings;
+  for (int i = 0; i < 12; ++i) settings.addRecent(QString::number(i));
+  settings.addRecent("5");
+  EXPECT_EQ(settings.recent, QStringList({"5", "11", "10", "9", "8", "7", "6", "4", "3"}));
+}
+
+TEST_F(StateTest, TheThemeSwitchesEverythingAndIsKept) {
+  {
+    auto window = makeWindow(std::nullopt);
+    ASSERT_TRUE(opened(*window, "chat"));
+    window->chatPage()->send("One");
+    ASSERT_TRUE(waitUntil([&] { return !window->session()->running(); }));
+    const auto lightness = [&](QWidget* widget) {
+      return widget->grab()
+          .toImage()
+          .scaled(1, 1, Qt::IgnoreAspectRatio, Qt::SmoothTransformation)
+          .pixelColor(0, 0)
+          .lightnessF();
+    };
+    const std::vector<QWidget*> pages = {
+        window->chatPage(),     window->latencyPage(), window->inspectorPage(), window->libraryPage(),
+        window->outlinePanel(), window->graphPage(),   window->toolBar(),       window->status()};
+    window->setThemeChoice(ThemeChoice::dark);
+    for (QWidget* page : pages) EXPECT_LT(lightness(page), 0.35) << page->metaObject()->className();
+    window->setThemeChoice(ThemeChoice::light);
+    for (QWidget* page : pages) EXPECT_GT(lightness(page), 0.75) << page->metaObject()->className();
+    window->graphPage()->fusedView()->waitForLayout();
+    waitUntil([] { return false; }, 300);
+    takePicture(*window, "reply-light");
+    window->close();
+  }
+  auto window = makeWindow(std::nullopt);
+  EXPECT_EQ(window->settings().theme, ThemeChoice::light);
+  EXPECT_FALSE(window->theme().isDark());
+}
+
+TEST_F(StateTest, ThePlotIsExportedInTheLightTheme) {
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  window->chatPage()->send("One");
+  ASSERT_TRUE(waitUntil([&] { return !window->session()->running(); }));
+  QString reason;
+  ASSERT_TRUE(window->latencyPage()->exportTo(path("plot.png"), &reason)) << reason.toStdString();
+  const QImage picture(path("plot.png"));
+  ASSERT_FALSE(picture.isNull());
+  EXPECT_GT(picture.pixelColor(3, 3).lightnessF(), 0.9);
+  ASSERT_TRUE(window->latencyPage()->exportTo(path("plot.pdf"), &reason));
+  QFile pdf(path("plot.pdf"));
+  ASSERT_TRUE(pdf.open(QIODevice::ReadOnly));
+  EXPECT_TRUE(pdf.read(5).startsWith("%PDF"));
+  ASSERT_TRUE(window->latencyPage()->exportTo(path("plot.csv"), &reason));
+  QFile csv(path("plot.csv"));
+  ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
+  EXPECT_EQ(csv.readAll().count('\n'), 1 + 1 + 23);
+  EXPECT_FALSE(window->latencyPage()->exportTo(path("plot.gif"), &reason));
+  EXPECT_FALSE(window->latencyPage()->exportTo("/nowhere/plot.csv", &reason));
+  EXPECT_FALSE(reason.isEmpty());
+}
+
+TEST_F(StateTest, DocksInATabGroupUseTheTabAsTitle) {
+  auto window = makeWindow();
+  EXPECT_TRUE(
+      waitUntil([&] { return window->dock("chat")->tabbed() && window->dock("classify")->tabbed(); }));
+  EXPECT_FALSE(window->dock("latency")->tabbed());
+  EXPECT_TRUE(waitUntil([&] { return window->chatPage()->corner()->isVisible(); }));
+  window->showPage("classify");
+  EXPECT_TRUE(waitUntil([&] {
+    return window->classifyPage()->corner()->isVisible() && !window->chatPage()->corner()->isVisible();
+  }));
+  window->dock("classify")->setFloating(true);
+  EXPECT_TRUE(waitUntil([&] { return !window->dock("chat")->tabbed(); }));
+  EXPECT_TRUE(window->dock("chat")->title()->isVisible());
+  EXPECT_TRUE(window->chatPage()->corner()->isVisible());
+}
+
+TEST_F(StateTest, WithoutAModelThePageSaysWhatToDo) {
+  auto window = makeWindow();
+  EXPECT_TRUE(window->graphPage()->hint()->isVisible());
+  EXPECT_FALSE(window->toolBar()->runButton()->isEnabled());
+  takePicture(*window, "empty-dark");
+}
+
+}  // namespace
+}  // namespace orrery::ui::testing
