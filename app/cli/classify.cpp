@@ -12,8 +12,7 @@ namespace {
 
 struct Options {
   api::OpenOptions open;
-  TextOptions texts;
-  std::string csv, text_column, label_column, out;
+  std::string texts, csv, text_column, label_column, out;
 };
 
 struct Job {
@@ -27,10 +26,10 @@ Result<size_t> find_column(const CsvTable& table, const std::string& name, const
                fmt::format("The columns are {}", fmt::join(table.header, ", "))};
 }
 
-Result<Job> read_job(const Options& options) {
+Result<Job> read_job(const Options& options, const Context& context) {
   Job job;
   if (options.csv.empty()) {
-    ORRERY_ASSIGN(job.texts, texts_of(options.texts));
+    ORRERY_ASSIGN(job.texts, texts_of(context, options.texts));
     return job;
   }
   ORRERY_ASSIGN(const std::string content, read_file(options.csv));
@@ -70,7 +69,7 @@ Result<std::vector<api::Classification>> classify(api::Session& session, const J
 }
 
 Result<int> run(const Options& options, const Context& context) {
-  ORRERY_ASSIGN(const Job job, read_job(options));
+  ORRERY_ASSIGN(const Job job, read_job(options, context));
   ORRERY_ASSIGN(const auto session, open_session(context, options.open));
   const bool show = !context.json && options.out.empty();
   ORRERY_ASSIGN(const auto results, classify(*session, job, context, show));
@@ -94,10 +93,8 @@ Result<int> run(const Options& options, const Context& context) {
 Runner prepare_classify(CLI::App& app, Context& context) {
   const auto options = std::make_shared<Options>();
   add_model_options(app, options->open);
-  CLI::App* source = app.add_option_group("texts", "what is classified");
-  add_text_options(*source, options->texts);
+  CLI::App* source = add_text_options(app, context, options->texts);
   CLI::Option* csv = source->add_option("--csv", options->csv, "a table with a header line");
-  source->require_option(1, 2);
   CLI::Option* text =
       app.add_option("--text-column", options->text_column, "the column of --csv with the texts");
   csv->needs(text);

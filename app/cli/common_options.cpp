@@ -52,15 +52,35 @@ Result<std::shared_ptr<api::Session>> open_session(const Context& context, const
   return api::Session::open(options, progress.callback(), context.stop());
 }
 
-void add_text_options(CLI::App& app, TextOptions& options) {
-  app.add_option("--text", options.texts, "a text; may be given several times")->allow_extra_args();
-  app.add_option("--texts", options.file, "a JSON array of strings, FILE.json");
+void take_texts(std::vector<std::string>& arguments, std::vector<std::string>& texts) {
+  constexpr std::string_view kOption = "--text", kWithValue = "--text=";
+  const auto ends = [](const std::string& word) { return word.starts_with("--"); };
+  std::vector<std::string> left;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const bool with_value = arguments[i].starts_with(kWithValue);
+    left.push_back(with_value ? std::string(kOption) : arguments[i]);
+    if (with_value) texts.push_back(arguments[i].substr(kWithValue.size()));
+    if (arguments[i] != kOption) continue;
+    while (i + 1 < arguments.size() && !ends(arguments[i + 1])) texts.push_back(arguments[++i]);
+  }
+  arguments = std::move(left);
 }
 
-Result<std::vector<std::string>> texts_of(const TextOptions& options) {
-  std::vector<std::string> texts = options.texts;
-  if (!options.file.empty()) {
-    ORRERY_ASSIGN(const std::vector<std::string> more, read_texts(options.file));
+CLI::App* add_text_options(CLI::App& app, Context& context, std::string& file) {
+  CLI::App* source = app.add_option_group("Texts");
+  source->add_flag("--text", context.text_given, "T...: texts, up to the next option; may be repeated");
+  source->add_option("--texts", file, "a JSON array of strings, FILE.json");
+  source->require_option(1, 2);
+  app.parse_complete_callback([&context] {
+    if (context.text_given && context.texts.empty()) throw CLI::ArgumentMismatch("--text: a text is missing");
+  });
+  return source;
+}
+
+Result<std::vector<std::string>> texts_of(const Context& context, const std::string& file) {
+  std::vector<std::string> texts = context.texts;
+  if (!file.empty()) {
+    ORRERY_ASSIGN(const std::vector<std::string> more, read_texts(file));
     texts.insert(texts.end(), more.begin(), more.end());
   }
   return texts;

@@ -20,12 +20,13 @@ api::Phase phase_of(const std::string& name);
 /// Opens with progress on a terminal.
 Result<std::shared_ptr<api::Session>> open_session(const Context& context, const api::OpenOptions& options);
 
-/// --text T... | --texts FILE.json
-struct TextOptions {
-  std::vector<std::string> texts;
-  std::string file;
-};
-void add_text_options(CLI::App& app, TextOptions& options);
-Result<std::vector<std::string>> texts_of(const TextOptions& options);
+/// Moves the values of every --text T... out of the arguments; the option itself stays. The parser would not
+/// leave texts alone: it takes "[a, b]" apart, ends at an empty one, and knows verbs wherever they stand. A
+/// text ends at the next option; one that begins with "--" is written --text=TEXT.
+void take_texts(std::vector<std::string>& arguments, std::vector<std::string>& texts);
+
+/// --text T... | --texts FILE.json, as a group of which one option must be there.
+CLI::App* add_text_options(CLI::App& app, Context& context, std::string& file);
+Result<std::vector<std::string>> texts_of(const Context& context, const std::string& file);
 
 }  // namespace orrery::cli

@@ -8,7 +8,7 @@ namespace {
 
 struct Options {
   api::OpenOptions open;
-  TextOptions texts;
+  std::string texts;
 };
 
 }  // namespace
@@ -16,12 +16,10 @@ struct Options {
 Runner prepare_embed(CLI::App& app, Context& context) {
   const auto options = std::make_shared<Options>();
   add_model_options(app, options->open);
-  CLI::App* source = app.add_option_group("texts", "what is embedded");
-  add_text_options(*source, options->texts);
-  source->require_option(1, 2);
+  add_text_options(app, context, options->texts);
   add_output_options(app, context);
   return [options, &context]() -> Result<int> {
-    ORRERY_ASSIGN(const std::vector<std::string> texts, texts_of(options->texts));
+    ORRERY_ASSIGN(const std::vector<std::string> texts, texts_of(context, options->texts));
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));
     ORRERY_ASSIGN(const std::vector<api::Embedding> embeddings, session->embed(texts, context.stop()));
     Json document = Json::array();

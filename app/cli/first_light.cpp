@@ -12,58 +12,96 @@
 namespace orrery::cli {
 namespace {
 
-constexpr const char* kQuestion = "What is the capital of France?";
+constexpr const char* kQuestion = "What is a neural network?";
 constexpr const char* kSentence = "I loved every minute of this film.";
+constexpr int64_t kAnswerTokens = 96;
 
-Result<std::shared_ptr<api::Session>> open_default(const Context& context, const char* model) {
-  api::OpenOptions options;
-  options.model = model;
-  return open_session(context, options);
-}
-
-Result<Json> answer(const Context& context) {
-  ORRERY_ASSIGN(const auto session, open_default(context, "smollm2"));
+Result<Json> answer(api::Session& session, const Context& context) {
   api::ChatRequest request;
   request.messages = {{"user", kQuestion}};
-  request.max_tokens = 64;
+  request.max_tokens = kAnswerTokens;
   request.sampling.temperature = 0;
-  ORRERY_ASSIGN(const api::ChatResult result, session->chat(request, {}, context.stop()));
+  api::ChatEvents events;
+  if (!context.json) {
+    print_now(fmt::format("> {}\n", kQuestion));
+    events.on_token = [](const api::TokenEvent& token) { print_now(token.text); };
+  }
+  ORRERY_ASSIGN(const api::ChatResult result, session.chat(request, events, context.stop()));
   if (result.stop_reason == "cancelled") return cancelled_error();
-  if (!context.json) print_now(fmt::format("{}\n{}\n  {}\n", kQuestion, result.text, figures_of(result)));
+  if (!context.json) print_now(fmt::format("\n  {}\n", figures_of(result)));
   return Json{{"question", kQuestion},
               {"answer", result.text},
               {"time_to_first_token_ms", result.time_to_first_token_ms},
               {"decode_tokens_per_second", result.decode_tokens_per_second}};
 }
 
-Result<Json> label(const Context& context) {
-  ORRERY_ASSIGN(const auto session, open_default(context, "sentiment"));
-  ORRERY_ASSIGN(const auto results, session->classify({kSentence}, {}, context.stop()));
+Result<Json> label(api::Session& session, const Context& context) {
+  ORRERY_ASSIGN(const auto results, session.classify({kSentence}, {}, context.stop()));
   if (results.empty()) return cancelled_error();
   const api::Classification& result = results.front();
   const auto best = std::max_element(result.probabilities.begin(), result.probabilities.end());
   if (!context.json)
-    print_now(fmt::format("{}\n{}, {:.1f} %\n  {:.3g} ms\n", kSentence, result.label,
+    print_now(fmt::format("> {}\n{}, {:.1f} %\n  {:.3g} ms\n", kSentence, result.label,
                           best == result.probabilities.end() ? 0.0 : 100.0 * *best, result.ms));
   return Json{{"sentence", kSentence}, {"label", result.label}, {"ms", result.ms}};
 }
 
+Result<Json> vector_of(api::Session& session, const Context& context) {
+  ORRERY_ASSIGN(const auto results, session.embed({kSentence}, context.stop()));
+  if (results.empty()) return cancelled_error();
+  if (!context.json)
+    print_now(fmt::format("> {}\na vector of {} numbers\n", kSentence, results.front().vector.size()));
+  return Json{{"sentence", kSentence}, {"vector", results.front().vector}};
+}
+
+/// What the model is made for, once; under the key by which the JSON document holds it.
+Result<Json> look(Context& context, const std::string& model) {
+  api::OpenOptions options;
+  options.model = model;
+  ORRERY_ASSIGN(const auto session, open_session(context, options));
+  Json document = Json::object();
+  if (session->info().task == api::Task::generate) {
+    ORRERY_ASSIGN(document["chat"], answer(*session, context));
+  } else if (session->info().task == api::Task::classify) {
+    ORRERY_ASSIGN(document["classify"], label(*session, context));
+  } else {
+    ORRERY_ASSIGN(document["embed"], vector_of(*session, context));
+  }
+  return document;
+}
+
+Result<int> talk(Context& context, const std::string& model) {
+  api::OpenOptions options;
+  options.model = model;
+  ORRERY_ASSIGN(const auto session, open_session(context, options));
+  return converse(*session, {}, context);
+}
+
 }  // namespace
 
-Result<int> first_light(Context& context) {
-  if (!context.json && stdout_is_terminal() && isatty(STDIN_FILENO) == 1) {
-    ORRERY_ASSIGN(const auto session, open_default(context, "smollm2"));
-    return converse(*session, {}, context);
+Result<int> first_light(Context& context, const std::string& model) {
+  const bool terminal = !context.json && stdout_is_terminal() && isatty(STDIN_FILENO) == 1;
+  if (terminal && model.empty()) return talk(context, "smollm2");
+  if (terminal) {
+    ORRERY_ASSIGN(const api::ModelInfo info, api::inspect(model, "", 0, "f16"));
+    if (info.task == api::Task::generate) return talk(context, model);
   }
-  ORRERY_ASSIGN(const Json chat, answer(context));
-  ORRERY_ASSIGN(const Json classification, label(context));
-  if (context.json) print_json({{"chat", chat}, {"classify", classification}});
+  Json document = Json::object();
+  const std::vector<std::string> models =
+      model.empty() ? std::vector<std::string>{"smollm2", "sentiment"} : std::vector<std::string>{model};
+  for (const std::string& name : models) {
+    ORRERY_ASSIGN(const Json part, look(context, name));
+    document.update(part);
+  }
+  if (context.json) print_json(document);
   return kExitDone;
 }
 
 Runner prepare_first_light(CLI::App& app, Context& context) {
+  const auto model = std::make_shared<std::string>();
+  add_model_name(app, *model, false);
   add_output_options(app, context);
-  return [&context] { return first_light(context); };
+  return [model, &context] { return first_light(context, *model); };
 }
 
 }  // namespace orrery::cli

@@ -2,13 +2,16 @@
 // script.
 #pragma once
 
+#include <string>
+
 #include "app/cli/context.h"
 #include "engine/base/result.h"
 
 namespace orrery::cli {
 
 /// On a terminal: a conversation with the default chat model. Elsewhere: one built-in question and one
-/// built-in sentence to classify, answers and latencies on stdout.
-Result<int> first_light(Context& context);
+/// built-in sentence to classify, answers and latencies on stdout. A model that is named does alone what it
+/// is made for.
+Result<int> first_light(Context& context, const std::string& model);
 
 }  // namespace orrery::cli

@@ -81,7 +81,8 @@ class Drawing {
         width_, height_);
     text += "<g fill=\"none\" stroke=\"#9AA1B2\" stroke-width=\"1.2\">\n";
     for (const Box& box : boxes_)
-      for (const size_t from : box.inputs) text += edge(boxes_[from], box);
+      for (const size_t from : box.inputs)
+        if (!is_distant_input(boxes_[from], box)) text += edge(boxes_[from], box);
     text += "</g>\n";
     for (const Box& box : boxes_) text += draw(box);
     return text + "</svg>\n";
@@ -140,8 +141,22 @@ class Drawing {
         box.x = (width_ - row) / 2 + static_cast<double>(i) * (kWidth + kColumnGap);
         box.y = kMargin + static_cast<double>(layer) * (kHeight + kRowGap);
         height_ = std::max(height_, box.y + kHeight + kMargin);
+        layer_right_.resize(std::max(layer_right_.size(), layer + 1));
+        layer_right_[layer] = std::max(layer_right_[layer], box.x + kWidth);
       }
     }
+  }
+
+  /// Positions and the like go to every layer: drawn to the nearest, named in the others.
+  static bool is_distant_input(const Box& from, const Box& to) {
+    return from.node->is_source() && to.layer > from.layer + 1;
+  }
+
+  double right_of_layers(size_t first, size_t last) const {
+    double right = 0;
+    for (size_t layer = first; layer <= last && layer < layer_right_.size(); ++layer)
+      right = std::max(right, layer_right_[layer]);
+    return right;
   }
 
   std::string edge(const Box& from, const Box& to) const {
@@ -150,7 +165,7 @@ class Drawing {
       return fmt::format("<path d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n", x1, y1,
                          x1, y1 + kRowGap / 2, x2, y2 - kRowGap / 2, x2, y2);
     // Longer ways go round the boxes between, at the right.
-    const double lane = std::max(from.x, to.x) + kWidth + kColumnGap / 2;
+    const double lane = right_of_layers(from.layer + 1, to.layer - 1) + kColumnGap / 2;
     return fmt::format(
         "<path stroke=\"#C3C8D4\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f} "
         "V{:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
@@ -160,6 +175,10 @@ class Drawing {
 
   std::string draw(const Box& box) const {
     const graph::Node& node = *box.node;
+    std::string inputs;
+    for (const size_t from : box.inputs)
+      if (is_distant_input(boxes_[from], box))
+        inputs += (inputs.empty() ? "" : ", ") + boxes_[from].node->name;
     const std::string detail = elided(node.path());
     const std::string shape =
         node.outputs.empty() ? "" : to_string(graph_.value(node.outputs.front()).type.shape);
@@ -168,13 +187,15 @@ class Drawing {
         "<rect width=\"{}\" height=\"{}\" rx=\"6\" fill=\"#FFFFFF\" stroke=\"#C9CEDA\"/>"
         "<rect width=\"4\" height=\"{}\" rx=\"2\" fill=\"{}\"/>"
         "<text x=\"12\" y=\"16\" font-size=\"12\" font-weight=\"600\" fill=\"#1D2433\">{}</text>"
-        "<text x=\"12\" y=\"31\" font-size=\"10\" fill=\"#5B6478\">{}</text></g>\n",
+        "<text x=\"12\" y=\"31\" font-size=\"10\" fill=\"#5B6478\">{}</text>"
+        "<text x=\"{}\" y=\"16\" font-size=\"9\" text-anchor=\"end\" fill=\"#8790B4\">{}</text></g>\n",
         box.x, box.y, escaped(node.path()), escaped(shape), kWidth, kHeight, kHeight,
-        family_colour(node.op->family), escaped(node.op->name), escaped(detail));
+        family_colour(node.op->family), escaped(node.op->name), escaped(detail), kWidth - 8, escaped(inputs));
   }
 
   const graph::Graph& graph_;
   std::vector<Box> boxes_;
+  std::vector<double> layer_right_;  // where the last box of each layer ends
   double width_ = 0, height_ = 2 * kMargin;
 };
 

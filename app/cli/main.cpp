@@ -3,10 +3,11 @@
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <csignal>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
+#include "app/cli/common_options.h"
 #include "app/cli/output.h"
 #include "app/cli/verbs.h"
 
@@ -25,6 +26,9 @@ bool is_known(std::string_view name) {
   return false;
 }
 
+/// The verbs whose --text may have several values.
+bool takes_texts(std::string_view verb) { return verb == "classify" || verb == "embed"; }
+
 /// The exit code of a verb's outcome, its error told.
 int finish(const Result<int>& outcome) {
   if (!outcome.ok()) {
@@ -40,9 +44,8 @@ int finish(const Result<int>& outcome) {
 }
 
 int run(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, told at the end
   Interrupts interrupts;
-  Context context{false, false, interrupts};
+  Context context{.interrupts = interrupts};
   CLI::App app("Orrery's engine on the command line", "orrery-cli");
   app.set_version_flag("--version", std::string("orrery-cli ") + ORRERY_VERSION);
   app.require_subcommand(1);
@@ -61,7 +64,10 @@ int run(int argc, char** argv) {
     return kExitUsage;
   }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (argc > 1 && takes_texts(argv[1])) take_texts(arguments, context.texts);
+    std::reverse(arguments.begin(), arguments.end());  // as the parser wants them
+    app.parse(std::move(arguments));
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
