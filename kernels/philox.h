@@ -1,7 +1,6 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011): a
-// random number as a pure function of key and counter, so a draw depends on nothing but its seed and its
-// position. One round, on counter (c0, c1, c2, c3) and key (k0, k1), with hi:lo the 64-bit products M0 * c0
-// and M1 * c2:
+// random number as a pure function of key and counter, so a draw depends on its seed and its position only.
+// One round, on counter (c0, c1, c2, c3) and key (k0, k1), with hi:lo the 64-bit products M0 c0 and M1 c2:
 //   (hi1 ^ c1 ^ k0, lo1, hi0 ^ c3 ^ k1, lo0), then the key grows by the Weyl constants (W0, W1). Ten rounds.
 #pragma once
 

@@ -1,11 +1,11 @@
 // Rows of Attention, fastest first; the arithmetic is in isa/attention.cpp.
-//   unit: up to 64 rows (query head, token) of one sequence and one kv head, so that the heads of a group
-//   share each key many units: threads take units one by one, the costly ones (late tokens) first, and do all
-//   their chunks of keys few units (decode, long keys): threads take chunks of 256 keys of all units in
-//   rounds; between two barriers thread 0 merges the round's results in key order (flash decoding) Both ways
-//   do the same arithmetic in the same order, so a result depends on neither the threads nor the batch.
-//   workspace: tiles and states of a thread, and the states of one round: bounded, whatever the number of
-//   keys
+//   unit: up to 64 rows (query head, token) of one sequence and one kv head, so that a group of
+//     heads shares its keys
+//   many units: threads take units one by one, the costly ones (late tokens) first, with all their keys
+//   few units (decode, long keys): threads take chunks of 256 keys of all units in rounds; between two
+//     barriers thread 0 merges the round's results in key order (flash decoding)
+//   Both ways do the same arithmetic in the same order: no result depends on threads or batch.
+//   workspace: a thread's tiles and states, and the states of one round: bounded, whatever the number of keys
 #include "kernels/attention.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Rows of Embedding, fastest first. Tokens are split over the team; each row of the table is read once, as
-// stored.
+// Rows of Embedding, fastest first. Tokens are split over the team; each row of the table is read as stored.
 #include "kernels/embedding.h"
 
 #include <algorithm>

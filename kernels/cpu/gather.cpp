@@ -1,5 +1,4 @@
-// Rows of Gather, fastest first. Output rows are split over the team; means are summed in float64, token by
-// token.
+// Rows of Gather, fastest first. Output rows are split over the team; means are float64 sums in token order.
 #include "kernels/gather.h"
 
 #include <algorithm>

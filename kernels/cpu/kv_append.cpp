@@ -1,5 +1,4 @@
-// Rows of KvAppend, fastest first. Tokens are split over the team; each head's row is rounded into its page
-// slot.
+// Rows of KvAppend, fastest first. Tokens are split over the team; a head's row is rounded into its slot.
 #include <algorithm>
 
 #include "kernels/attention.h"

@@ -1,5 +1,4 @@
-// Rows of Norm, fastest first. Rows of the matrix are split over the team; isa/pointwise.cpp does one row at
-// a time.
+// Rows of Norm, fastest first. Tokens are split over the team; isa/pointwise.cpp does one row at a time.
 #include "kernels/norm.h"
 
 #include "kernels/cpu/isa/pointwise.h"

@@ -1,9 +1,10 @@
 // Rows of Sample, fastest first. Output rows are split over the team. One output:
-//   one pass for the largest logit of each block of 128, one for the softmax's sum; then only as many tokens
-//   are ranked as the request can use: the k-th largest block maximum bounds the k-th largest logit from
-//   below, so the tokens over it hold the best k. Without top-k the ranked prefix grows until it holds the
-//   mass that is needed. accumulation float64; penalties work on a copy of the row traffic: 8 bytes a logit,
-//   4 more a ranking, 8 more for a penalty
+//   one pass for the largest logit of each block of 128, one for the sum of the softmax; then only as many
+//   tokens are ranked as the request can use. The k-th largest block maximum bounds the k-th largest logit
+//   from below, so the tokens over it hold the best k. Without top-k the ranked prefix grows until it holds
+//   the mass that is needed.
+//   accumulation: float64      penalties work on a copy of the row
+//   traffic: 8 bytes a logit, 4 more for each ranking, 8 more for a penalty
 #include "kernels/sample.h"
 
 #include <algorithm>

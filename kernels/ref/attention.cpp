@@ -1,6 +1,6 @@
 // Attention, reference: one query and head at a time, scores and softmax in float64. One thread.
-//   dst = sum_j w_j value_j / sum_j w_j,  w_j = exp(cap(scale * query . key_j) - max),  cap(s) = softcap
-//   tanh(s / softcap)
+//   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) - largest)
+//   cap(s) = softcap tanh(s / softcap), or s without a softcap
 #include "kernels/attention.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Pointwise ops, reference: each function in float64. One thread.
 //   silu(x) = x / (1 + e^-x)      gelu_erf(x) = x / 2 (1 + erf(x / sqrt 2))
 //   gelu_tanh(x) = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-//   softmax and l2_normalise work on rows; l2_normalise divides by max(norm, 1e-12), softmax of a row of -inf
-//   is 0.
+//   softmax and l2_normalise work on rows: l2_normalise divides by max(norm, 1e-12), a softmax of
+//   nothing but -inf is 0
 #include "kernels/elementwise.h"
 
 #include <algorithm>

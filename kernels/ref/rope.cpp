@@ -1,5 +1,5 @@
-// Rotary embedding, reference: angles and rotations in float64, straight from the formula of rope.h. One
-// thread.
+// Rotary embedding, reference: angles and rotations in float64, straight from the formula of rope.h.
+// One thread.
 #include "kernels/rope.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Sampling, reference: the whole row is sorted and every step of sample.h is done literally, in float64. One
-// thread.
+// Sampling, reference: the whole row is sorted and every step of sample.h is done literally, in float64.
+// One thread.
 #include "kernels/sample.h"
 
 #include <algorithm>

@@ -1,14 +1,10 @@
-// What attention.cpp offers, built once per ISA: attention of one unit of work,
-// in chunks of keys whose results are merged in order. The rows in
-// cpu/attention.cpp decide who computes which unit or chunk; that never changes
-// a result:
-//   - a unit is up to kUnitRows rows of one sequence and one kv head; a row is
-//   one query head of one token
-//   - keys are cut at multiples of kChunkKeys and kTileKeys of their position
-//   in the sequence, whatever the unit is
+// What attention.cpp offers, built once per ISA: attention of one unit of work, in chunks of keys whose
+// results are merged in order. cpu/attention.cpp decides who computes what; that never changes a result:
+//   - a unit is up to kUnitRows rows of one sequence and kv head; a row is one query head of one token
+//   - keys are cut at multiples of kChunkKeys and kTileKeys of their position, whatever the unit is
 //   - rows of a unit share loads of keys and values, and no arithmetic
-//   - only a step that brings very few rows to a sequence (decode) sums its
-//   scores in another order, see attention_few.h
+//   - only a step that brings very few rows to a sequence (decode) sums its scores in another order, see
+//     attention_few.h
 #pragma once
 
 #include <cstddef>
@@ -18,15 +14,14 @@
 
 namespace orrery::kernels {
 
-constexpr int64_t kUnitRows = 64;    // a tile of keys is transposed once for so
-                                     // many rows: 7 % of the arithmetic
-constexpr int64_t kTileKeys = 64;    // scores of one row in four AVX-512 registers; key and value tiles of
-                                     // 16 KB at dim 64
-constexpr int64_t kChunkKeys = 256;  // the grain of splitting one long sequence;
-                                     // a merge costs 2 % of a chunk
+/// A tile of keys is transposed once for so many rows: 7 % of the arithmetic.
+constexpr int64_t kUnitRows = 64;
+/// Scores of one row in four AVX-512 registers; key and value tiles of 16 KB at head_dim 64.
+constexpr int64_t kTileKeys = 64;
+/// The grain of splitting one long sequence; a merge costs 2 % of a chunk.
+constexpr int64_t kChunkKeys = 256;
 
-/// Where keys and values of one sequence and one kv head lie. Rows are head_dim
-/// elements of `format`.
+/// Where keys and values of one sequence and one kv head lie. Rows are head_dim elements of `format`.
 struct KeySource {
   const std::byte* key;  // paged: of page 0; packed: of position 0
   const std::byte* value;
@@ -40,9 +35,9 @@ struct KeySource {
 
 /// Row r is head (first_row + r) % group of token (first_row + r) / group.
 struct AttentionUnit {
-  const float* query;  // first token of the step, first query head of the kv
-                       // head; heads are head_dim apart
-  float* dst;          // the same place in dst
+  const float*
+      query;   // first token of the step, first of the kv head's query heads; heads are head_dim apart
+  float* dst;  // the same place in dst
   int64_t query_stride, dst_stride;
   int64_t first_row, rows, group, head_dim;
   int64_t step_rows;       // of the whole step of the sequence: very few take another way
@@ -54,8 +49,8 @@ struct AttentionUnit {
   KeySource keys;
 };
 
-/// Running softmax of each row: the largest score, the sum of e^(score -
-/// largest) and the weighted sum of values.
+/// Running softmax of each row: the largest score, the sum of e^(score - largest), the weighted sum of
+/// values.
 struct AttentionState {
   float* largest;  // (kUnitRows)
   float* sum;      // (kUnitRows)
@@ -64,12 +59,10 @@ struct AttentionState {
 
 // Always inlined, so that no copy built for one ISA is left to the linker.
 
-/// Floats of one row of total, and of a row of the value tile: whole vectors of
-/// any ISA.
+/// Floats of one row of total, and of a row of the value tile: whole vectors of any ISA.
 [[gnu::always_inline]] constexpr int64_t padded_dim(int64_t head_dim) { return (head_dim + 15) / 16 * 16; }
 
-/// Floats that `chunk` needs at `scratch`: query rows, transposed keys, values,
-/// scores.
+/// Floats that `chunk` needs at `scratch`: query rows, transposed keys, values, scores.
 [[gnu::always_inline]] constexpr int64_t attention_scratch_floats(int64_t head_dim) {
   return (kUnitRows + 2 * kTileKeys) * padded_dim(head_dim) + kUnitRows * kTileKeys;
 }

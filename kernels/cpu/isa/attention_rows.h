@@ -1,5 +1,4 @@
-// The stored rows of one tile of keys and values: where they lie, and how they
-// are read as float32.
+// The stored rows of one tile of keys and values: where they lie, and how they are read as float32.
 #pragma once
 
 #include "kernels/cpu/isa/attention.h"
@@ -9,67 +8,55 @@ namespace orrery::kernels::ORRERY_ISA {
 
 /// Row pointers of up to kTileKeys positions.
 struct TileRows {
-  const std::byte *key[kTileKeys];
-  const std::byte *value[kTileKeys];
+  const std::byte* key[kTileKeys];
+  const std::byte* value[kTileKeys];
   int64_t begin, count;
 };
 
-ORRERY_INLINE void locate(const KeySource &keys, int64_t begin,
-                          TileRows &rows) {
+ORRERY_INLINE void locate(const KeySource& keys, int64_t begin, TileRows& rows) {
   if (keys.pages == nullptr) {
     for (int64_t i = 0; i < rows.count; ++i) {
       rows.key[i] = keys.key + static_cast<size_t>(begin + i) * keys.key_stride;
-      rows.value[i] =
-          keys.value + static_cast<size_t>(begin + i) * keys.value_stride;
+      rows.value[i] = keys.value + static_cast<size_t>(begin + i) * keys.value_stride;
     }
     return;
   }
   int64_t index = begin / keys.page_tokens;
   int64_t slot = begin % keys.page_tokens;
   for (int64_t i = 0; i < rows.count; ++index, slot = 0) {
-    const size_t page =
-        static_cast<size_t>(keys.pages[index]) * keys.page_stride;
+    const size_t page = static_cast<size_t>(keys.pages[index]) * keys.page_stride;
     for (; slot < keys.page_tokens && i < rows.count; ++slot, ++i) {
-      rows.key[i] =
-          keys.key + page + static_cast<size_t>(slot) * keys.key_stride;
-      rows.value[i] =
-          keys.value + page + static_cast<size_t>(slot) * keys.value_stride;
+      rows.key[i] = keys.key + page + static_cast<size_t>(slot) * keys.key_stride;
+      rows.value[i] = keys.value + page + static_cast<size_t>(slot) * keys.value_stride;
     }
   }
 }
 
-/// Pointers of the keys [begin, end); behind them, up to a whole vector, the
-/// last key again.
-ORRERY_INLINE void find_rows(const KeySource &keys, int64_t begin, int64_t end,
-                             TileRows &rows) {
+/// Pointers of the keys [begin, end); behind them, up to a whole vector, the last key again.
+ORRERY_INLINE void find_rows(const KeySource& keys, int64_t begin, int64_t end, TileRows& rows) {
   rows.begin = begin;
   rows.count = end - begin;
   locate(keys, begin, rows);
-  for (int64_t i = rows.count; i % kLanes != 0; ++i)
-    rows.key[i] = rows.key[rows.count - 1];
+  for (int64_t i = rows.count; i % kLanes != 0; ++i) rows.key[i] = rows.key[rows.count - 1];
 }
 
 template <HalfFormat kFormat>
-ORRERY_INLINE Vec load_elements(const std::byte *row, int64_t offset,
-                                int64_t n) {
+ORRERY_INLINE Vec load_elements(const std::byte* row, int64_t offset, int64_t n) {
   if constexpr (kFormat == HalfFormat::f32) {
-    const float *at = reinterpret_cast<const float *>(row) + offset;
+    const float* at = reinterpret_cast<const float*>(row) + offset;
     return n >= kLanes ? load(at) : load_part(at, n);
   } else {
-    const uint16_t *at = reinterpret_cast<const uint16_t *>(row) + offset;
-    if constexpr (kFormat == HalfFormat::f16)
-      return n >= kLanes ? load_f16(at) : load_part_f16(at, n);
+    const uint16_t* at = reinterpret_cast<const uint16_t*>(row) + offset;
+    if constexpr (kFormat == HalfFormat::f16) return n >= kLanes ? load_f16(at) : load_part_f16(at, n);
     return n >= kLanes ? load_bf16(at) : load_part_bf16(at, n);
   }
 }
 
-/// Asks for a row's lines, into L2: L1 has no room beside the tiles. Inlined,
-/// or g++ drops the call as one without effect.
+/// Asks for a row's lines, into L2: L1 has no room beside the tiles. Inlined, or g++ drops the call.
 template <HalfFormat kFormat>
-ORRERY_INLINE void prefetch(const std::byte *row, int64_t dim) {
+ORRERY_INLINE void prefetch(const std::byte* row, int64_t dim) {
   const int64_t bytes = dim * (kFormat == HalfFormat::f32 ? 4 : 2);
-  for (int64_t b = 0; b < bytes; b += 64)
-    _mm_prefetch(reinterpret_cast<const char *>(row + b), _MM_HINT_T1);
+  for (int64_t b = 0; b < bytes; b += 64) _mm_prefetch(reinterpret_cast<const char*>(row + b), _MM_HINT_T1);
 }
 
-} // namespace orrery::kernels::ORRERY_ISA
+}  // namespace orrery::kernels::ORRERY_ISA

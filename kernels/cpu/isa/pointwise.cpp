@@ -1,9 +1,7 @@
-// Norms, pointwise functions, row softmax and narrowing on float32 rows; formulas in norm.h and
-// elementwise.h.
+// Norms, pointwise functions, row softmax and narrowing on float32 rows: formulas in norm.h, elementwise.h.
 //   layout: contiguous rows, any alignment      accumulation: float32 lanes (kLanes partial sums)
 //   one call is one thread's work; preconditions: sizes >= 1, weight present
-//   traffic: each source is read once from memory (norms and softmax read it again from cache), dst is
-//   written once
+//   traffic: a source is read once from memory (norms and softmax read it again from cache), dst written once
 #include "kernels/cpu/isa/pointwise.h"
 
 #include "kernels/cpu/isa/simd.h"
@@ -73,7 +71,6 @@ void layer_norm(const NormRow& row) {
   }
 }
 
-/// dst = f(a) or f(a, b), four vectors in flight by unrolling is the compiler's to decide.
 template <class F>
 void map(const float* a, float* dst, int64_t n, F f) {
   each_vector(n, [&](auto read, auto write) { write(dst, f(read(a))); });

@@ -1,8 +1,8 @@
 // Rotation of one token's heads, and the cosines and sines that all of its heads share; formula in rope.h.
-//   layout: heads contiguous, head_dim floats each; tables of rope_dims / 2 values (interleaved: each value
-//   twice) angles: position * turns in float64, whole turns taken off before rounding to float32: exact for
-//   any position one call is one thread's work; dst may be src; traffic: each head is read and written once,
-//   tables stay in L1
+//   layout: heads contiguous, head_dim floats each; tables of rope_dims / 2 (interleaved: each value twice)
+//   angles: position * turns in float64, whole turns taken off before rounding, so exact for any position
+//   one call is one thread's work; dst may be src
+//   traffic: each head is read and written once, the tables stay in L1
 #include "kernels/cpu/isa/pointwise.h"
 #include "kernels/cpu/isa/simd.h"
 #include "kernels/cpu/isa/simd_math.h"

@@ -1,6 +1,5 @@
 // A vector of float32 as the ISA of this source has it: Vec and its operations, one spelling for AVX2 and
-// AVX-512.
-// + - * / on Vec are the compiler's own. Only per-ISA sources include this; everything is inlined and in
+// AVX-512 (+ - * / on Vec are the compiler's own). For per-ISA sources only; all is inlined and in
 // ORRERY_ISA.
 #pragma once
 
