@@ -12,7 +12,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kLeastScale = 0.005, kMostScale = 4, kZoomStep = 1.2;
+constexpr double kLeastScale = 0.0005, kMostScale = 4, kZoomStep = 1.2;
 constexpr int kMotion = 180;  // ms
 size_t at(int index) { return static_cast<size_t>(index); }
 
@@ -131,7 +131,7 @@ void GraphView::expandScope(const QString& scope) {
   if (first <= 0) return;
   d.anchorAt(first);
   d.openAround(d.drawing.scene->groups[at(first)].parent);
-  d.open.insert(d.drawing.scene->groups[at(first)].path);
+  d.openGroup(first);
   d.fadeFromNow();
   d.relayout(false);
 }
@@ -468,6 +468,16 @@ std::pair<int, int> GraphView::Private::groupsOf(const QString& scope) const {
 void GraphView::Private::openAround(int group) {
   for (const int index : drawing.scene->chain(group))
     if (index > 0) open.insert(drawing.scene->groups[at(index)].path);
+}
+
+void GraphView::Private::openGroup(int group) {
+  constexpr int kSmall = 40;  // nodes: a layer opens with what is in it, but folds and opens as it was later
+  const SceneGraph& scene = *drawing.scene;
+  const SceneGroup& wanted = scene.groups[at(group)];
+  open.insert(wanted.path);
+  if (!onceOpened.insert(wanted.path).second || wanted.nodeCount() > kSmall) return;
+  for (const SceneChild& child : wanted.children)
+    if (child.isGroup) openGroup(child.index);
 }
 
 void GraphView::Private::setSelection(NodeId node, const std::string& scope) {

@@ -52,6 +52,10 @@ void GraphView::Private::setHover(const Hit& hit) {
 
 void GraphView::Private::toggle(const Hit& hit) {
   if (hit.group < 0) return;
+  if (hit.kind == Hit::Kind::stack) {  // the layer that opens is what is chosen now
+    setSelection({}, drawing.scene->groups[at(hit.group)].path);
+    notifySelection();
+  }
   q->toggleScope(QString::fromStdString(drawing.scene->groups[at(hit.group)].path));
 }
 

@@ -57,6 +57,7 @@ class GraphView::Private {
   std::pair<int, int> groupsOf(
       const QString& scope) const;  // of a stack the first and the last; -1 when absent
   void openAround(int group);
+  void openGroup(int group);
   void moveSelection(int key);
   void upALevel();
 
@@ -76,7 +77,7 @@ class GraphView::Private {
   std::vector<int> editedBefore;
   Bindings bindings{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
   Drawing drawing;
-  std::unordered_set<std::string> open;
+  std::unordered_set<std::string> open, onceOpened;
   bool everShown = false;
   HeatModel heat;
   Marks marks;

@@ -209,7 +209,7 @@ std::vector<QString> HeatModel::ticks() const {
         break;
     }
     if (v <= 0) return QStringLiteral("0");
-    if (v < 1) return format::number(v * 1e3) + QStringLiteral(" ns");
+    if (v < 0.095) return format::number(v * 1e3, 2) + QStringLiteral(" ns");
     if (v < 999.5) return format::number(v, 2) + QStringLiteral(" µs");
     return v < 999.5e3 ? format::number(v / 1e3, 2) + QStringLiteral(" ms")
                        : format::number(v / 1e6, 2) + QStringLiteral(" s");

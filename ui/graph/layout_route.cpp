@@ -121,9 +121,12 @@ class Router {
       const Path& path = rows_.paths[i];
       const int from = path.slots.front(), to = path.slots.back();
       if (!path.lane) {
-        for (size_t k = 1; k < path.slots.size(); ++k)
-          addHop(i, slot(path.slots[k]).row, slot(path.slots[k - 1]).x, slot(path.slots[k]).x,
-                 path.slots[k - 1], path.slots[k]);
+        double x = slot(from).x;  // small sidesteps add up before they are drawn
+        for (size_t k = 1; k < path.slots.size(); ++k) {
+          const double next = slot(path.slots[k]).x, bottom = std::abs(next - x) < kStraight ? x : next;
+          addHop(i, slot(path.slots[k]).row, x, bottom, path.slots[k - 1], path.slots[k]);
+          x = bottom;
+        }
         continue;
       }
       if (isRightmost(from))

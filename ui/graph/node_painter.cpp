@@ -43,7 +43,8 @@ Detail detailAt(double scale, Detail current) {
 }
 
 QString elided(const QString& text, const QFont& font, double width) {
-  return QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, width);
+  const QFontMetricsF metrics(font);
+  return metrics.horizontalAdvance(text) <= width ? text : metrics.elidedText(text, Qt::ElideMiddle, width);
 }
 
 NodePainter::NodePainter(const Theme& theme) : theme_(theme) {
@@ -303,8 +304,9 @@ void NodePainter::paintBypassed(QPainter& painter, const NodeLook& look) const {
   painter.setFont(fonts_.name);
   painter.drawText(QPointF(left, look.box.top() + 14.5), elided(look.name, fonts_.name, width));
   painter.setFont(fonts_.second);
-  painter.drawText(QPointF(left, look.box.top() + 28),
-                   elided(QStringLiteral("bypassed: x passes through"), fonts_.second, width));
+  painter.drawText(QPointF(left, look.box.top() + 28), look.box.width() < 200
+                                                           ? QStringLiteral("bypassed")
+                                                           : QStringLiteral("bypassed: x passes through"));
 }
 
 void NodePainter::paintNear(QPainter& painter, const NodeLook& look) const {

@@ -118,7 +118,9 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
             job.detail);
   }
   painter.save();
-  painter.translate(origin.x, origin.y);
+  // The spine is a whole number of pixels: half a pixel aside, a thin line covers one of them instead of two
+  // by halves.
+  painter.translate(origin.x + (far ? 0 : 0.5 / job.scale), origin.y);
   painter.setRenderHint(QPainter::Antialiasing, !far);
   for (const auto& [look, batch] : batches) {
     const auto [lit, solid, tenths] = look;

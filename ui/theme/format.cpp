@@ -39,7 +39,7 @@ QString number(double value, int digits) {
 
 QString time(double us) {
   if (!std::isfinite(us)) return dash();
-  if (us < 0.9995) return QString::number(us * 1e3, 'f', us < 0.0995 ? 1 : 0) + QStringLiteral(" ns");
+  if (us < 0.0995) return number(us * 1e3, us < 0.00995 ? 2 : 3) + QStringLiteral(" ns");
   if (us < 999.5) return (us < 9.995 ? QString::number(us, 'f', 1) : number(us)) + QStringLiteral(" µs");
   if (us < 999.5e3) return number(us / 1e3) + QStringLiteral(" ms");
   return number(us / 1e6) + QStringLiteral(" s");

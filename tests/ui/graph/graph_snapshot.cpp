@@ -1,0 +1,86 @@
+// Draws a model's graph into a picture, to look at: graph_snapshot [options] OUT.png
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QTextStream>
+
+#include "tests/ui/graph/sample_graphs.h"
+#include "ui/graph/graph_view.h"
+
+using namespace orrery;
+using namespace orrery::ui;
+
+namespace {
+
+int fail(const QString& text) {
+  QTextStream(stderr) << text << "\n";
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QApplication application(argc, argv);
+  QCommandLineParser options;
+  options.addPositionalArgument("out", "the picture");
+  options.addOptions({{"model", "below the models' folder, or flat:N, layers:N", "name",
+                       "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"},
+                      {"fused", "as it runs"},
+                      {"light", "light theme"},
+                      {"cold", "no times"},
+                      {"off", "no heat"},
+                      {"all", "open everything"},
+                      {"fit", "all of it"},
+                      {"none", "fold everything"},
+                      {"width", "pixels", "n", "984"},
+                      {"height", "pixels", "n", "632"},
+                      {"zoom", "scale", "x", "0"},
+                      {"open", "scope", "scope"},
+                      {"close", "scope", "scope"},
+                      {"select", "node", "path"},
+                      {"edit", "node", "path"},
+                      {"export", "file", "file"},
+                      {"find", "text", "text"}});
+  options.process(application);
+  if (options.positionalArguments().size() != 1) return fail("usage: graph_snapshot [options] OUT.png");
+  const Theme theme(options.isSet("light") ? Theme::Mode::light : Theme::Mode::dark);
+  applyTheme(application, theme);
+
+  const QString model = options.value("model");
+  graph::GraphVersion graph;
+  if (model.startsWith("flat:"))
+    graph = samples::flatGraph(model.mid(5).toInt());
+  else if (model.startsWith("layers:"))
+    graph = samples::layeredGraph(model.mid(7).toInt());
+  else if (auto built = samples::modelGraph(model.toStdString(), options.isSet("fused")); built.ok())
+    graph = *built;
+  else
+    return fail(QString::fromStdString(built.error().to_string()));
+
+  GraphView view(theme);
+  view.setReducedMotion(true);
+  view.resize(options.value("width").toInt(), options.value("height").toInt());
+  view.show();
+  std::unordered_set<NodeId> edited;
+  if (options.isSet("edit")) edited.insert(graph->find_path(options.value("edit").toStdString()));
+  if (options.isSet("off")) view.setHeatMode(HeatMode::off);
+  view.setGraph(graph, edited, "smollm2");
+  if (!view.waitForLayout()) return fail("the layout took too long");
+  const Bindings step{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+  const Figures figures = samples::plausibleFigures(*graph, step, !options.isSet("fused"));
+  if (!options.isSet("cold")) view.setTimings(figures, samples::sumOf(figures));
+  if (options.isSet("all")) view.expandAll();
+  if (options.isSet("none")) view.collapseAll();
+  view.waitForLayout();
+  if (options.isSet("open")) view.expandScope(options.value("open"));
+  if (options.isSet("close")) view.collapseScope(options.value("close"));
+  view.waitForLayout();
+  if (options.isSet("select")) view.select(graph->find_path(options.value("select").toStdString()));
+  if (options.isSet("find")) view.find(options.value("find"));
+  view.waitForLayout();
+  if (options.isSet("fit")) view.fit();
+  if (options.value("zoom").toDouble() > 0) view.zoomTo(options.value("zoom").toDouble());
+  QString reason;
+  if (options.isSet("export") && !view.exportImage(options.value("export"), &reason)) return fail(reason);
+  application.processEvents();
+  return view.grab().save(options.positionalArguments().first()) ? 0 : fail("the picture cannot be written");
+}

@@ -1,0 +1,133 @@
+#include "tests/ui/graph/sample_graphs.h"
+
+#include <cstdlib>
+#include <random>
+
+#include "engine/io/model_file.h"
+#include "engine/models/builder.h"
+#include "engine/passes/passes.h"
+
+namespace orrery::ui::samples {
+namespace {
+
+using graph::NodeView;
+using graph::ValueType;
+
+Result<std::vector<ValueType>> like(const NodeView& view) {
+  return std::vector<ValueType>{view.inputs.empty() ? ValueType{DType::f32, {kTokens, Dim(576)}}
+                                                    : *view.inputs[0]};
+}
+graph::Cost noCost(const NodeView&, const Bindings&) { return {1, 4096}; }
+
+constexpr std::string_view kOutputs_[] = {"dst"};
+constexpr graph::InputSpec kOne[] = {{"src"}};
+constexpr graph::InputSpec kMany[] = {{"src", false, true}};
+const graph::AttributeSpec kName[] = {{"name", "", graph::Attribute(std::string())}};
+
+const graph::OpSchema kSource{"input", graph::OpFamily::source, "", {}, kOutputs_, kName, like, noCost};
+const graph::OpSchema kNorm{"norm", graph::OpFamily::norm, "", kOne, kOutputs_, {}, like, noCost};
+const graph::OpSchema kLinear{"linear", graph::OpFamily::linear, "", kOne, kOutputs_, {}, like, noCost};
+const graph::OpSchema kJoin{"add", graph::OpFamily::elementwise, "", kMany, kOutputs_, {}, like, noCost};
+
+/// Adds a node; a refusal would be a bug of this file.
+class Maker {
+ public:
+  Maker()
+      : graph_(std::make_shared<graph::OpRegistry>(
+            std::vector<const graph::OpSchema*>{&kSource, &kNorm, &kLinear, &kJoin})) {}
+
+  ValueId add(const std::string& op, const std::string& scope, const std::string& name,
+              std::vector<ValueId> inputs) {
+    graph::Graph::NewNode node;
+    node.op = op;
+    node.scope = scope;
+    node.name = name;
+    node.inputs = std::move(inputs);
+    if (op == "input") node.attributes["name"] = name;
+    const Result<NodeId> id = graph_.add_node(std::move(node));
+    if (!id) std::abort();
+    return graph_.node(*id).outputs.front();
+  }
+  graph::GraphVersion finish(ValueId output) {
+    graph_.set_outputs({output});
+    return std::make_shared<const graph::Graph>(std::move(graph_));
+  }
+
+ private:
+  graph::Graph graph_;
+};
+
+}  // namespace
+
+std::string modelPath(const std::string& name) {
+  const char* folder = std::getenv("ORRERY_MODELS");
+  if (folder && *folder) return std::string(folder) + "/" + name;
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  return (cache && *cache ? std::string(cache) : std::string(home ? home : "") + "/.cache") +
+         "/orrery/models/" + name;
+}
+
+Result<graph::GraphVersion> modelGraph(const std::string& name, bool fused) {
+  ORRERY_ASSIGN(const auto file, io::open_model(modelPath(name), {}, {}));
+  ORRERY_ASSIGN(models::BuiltModel model, models::build(*file, nullptr));
+  if (!fused) return graph::GraphVersion(std::make_shared<const graph::Graph>(std::move(model.graph)));
+  ORRERY_ASSIGN(passes::Outcome outcome, passes::run_passes(model.graph, {}));
+  return outcome.graph;
+}
+
+graph::GraphVersion flatGraph(int count) {
+  Maker maker;
+  std::mt19937 random(7);
+  std::vector<ValueId> values{maker.add("input", "", "x", {})};
+  for (int i = 0; i < count; ++i) {
+    const size_t recent = std::min<size_t>(values.size(), 6);
+    const ValueId last = values[values.size() - 1 - random() % recent];
+    const std::string name = "node_" + std::to_string(i);
+    if (i % 5 == 4)
+      values.push_back(
+          maker.add("add", "", name,
+                    {last, values[values.size() - 1 - random() % std::min<size_t>(values.size(), 40)]}));
+    else
+      values.push_back(maker.add(i % 3 == 0 ? "norm" : "linear", "", name, {last}));
+  }
+  return maker.finish(values.back());
+}
+
+graph::GraphVersion layeredGraph(int layers) {
+  Maker maker;
+  ValueId h = maker.add("input", "", "x", {});
+  h = maker.add("linear", "embed", "embedding", {h});
+  for (int layer = 0; layer < layers; ++layer) {
+    const std::string scope = "layers." + std::to_string(layer);
+    const ValueId normed = maker.add("norm", scope, "norm", {h});
+    const ValueId up = maker.add("linear", scope + ".mlp", "up_proj", {normed});
+    const ValueId down = maker.add("linear", scope + ".mlp", "down_proj", {up});
+    h = maker.add("add", scope, "residual", {h, down});
+  }
+  return maker.finish(maker.add("linear", "output", "lm_head", {h}));
+}
+
+Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bool estimated) {
+  Figures figures;
+  for (const NodeId id : graph.order()) {
+    const graph::Node& node = graph.node(id);
+    if (node.is_source()) continue;
+    const double bytes = graph.cost(id, bindings).bytes;
+    NodeFigures figure;
+    figure.us = 0.8 + bytes / 22e3;
+    figure.bytes = bytes;
+    figure.estimated = estimated && node.op->family == graph::OpFamily::linear;
+    figure.kernel = QString::fromStdString("avx512." + std::string(node.op->name));
+    figures[id] = figure;
+  }
+  return figures;
+}
+
+double sumOf(const Figures& figures) {
+  double sum = 0;
+  for (const auto& [id, figure] : figures) sum += figure.us;
+  return sum;
+}
+
+}  // namespace orrery::ui::samples

@@ -1,0 +1,25 @@
+// Graphs for the tests of the view: the real models, and generated ones.
+#pragma once
+
+#include <string>
+
+#include "engine/graph/graph.h"
+#include "ui/graph/figures.h"
+
+namespace orrery::ui::samples {
+
+/// ${ORRERY_MODELS} or its default, then `name`.
+std::string modelPath(const std::string& name);
+/// A model's graph by its path below the models' folder; fused as for the CPU when asked.
+Result<graph::GraphVersion> modelGraph(const std::string& name, bool fused);
+
+/// `count` nodes without scopes: chains with forks, joins and residuals, from a fixed seed.
+graph::GraphVersion flatGraph(int count);
+/// Layers of equal structure, each with a group of two nodes and a residual.
+graph::GraphVersion layeredGraph(int layers);
+
+/// Times that follow from the costs: bytes at 22 GB/s and a little for each node, some nodes estimated.
+Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bool estimated);
+double sumOf(const Figures& figures);
+
+}  // namespace orrery::ui::samples

@@ -1,0 +1,251 @@
+// From graphs to scenes and their hierarchical layout.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "engine/graph/transaction.h"
+#include "tests/ui/graph/sample_graphs.h"
+#include "ui/graph/geometry.h"
+#include "ui/graph/layout_worker.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
+const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+
+size_t at(int index) { return static_cast<size_t>(index); }
+std::shared_ptr<const SceneGraph> sceneOf(const graph::GraphVersion& graph) {
+  return makeScene(graph, kStep, {});
+}
+
+graph::GraphVersion smol(bool fused) {
+  static graph::GraphVersion versions[2];
+  if (!versions[fused]) {
+    auto built = samples::modelGraph(kSmol, fused);
+    EXPECT_TRUE(built.ok()) << built.error().to_string();
+    if (built.ok()) versions[fused] = *built;
+  }
+  return versions[fused];
+}
+
+std::unordered_set<std::string> everything(const SceneGraph& scene) {
+  std::unordered_set<std::string> open;
+  for (const SceneGroup& group : scene.groups) open.insert(group.path);
+  return open;
+}
+
+void expectTidy(const GroupLayout& layout) {
+  for (size_t a = 0; a < layout.items.size(); ++a) {
+    const Rect& box = layout.items[a].box;
+    EXPECT_LE(box.right(), layout.halfWidth);
+    EXPECT_LE(box.bottom(), layout.height);
+    for (size_t b = a + 1; b < layout.items.size(); ++b)
+      EXPECT_FALSE(box.grown(-0.01).intersects(layout.items[b].box));
+    if (layout.items[a].inner) expectTidy(*layout.items[a].inner);
+  }
+}
+
+TEST(Scene, NumbersBelongToTheWordBefore) {
+  EXPECT_EQ(scopeParts("layers.3.attention"), (std::vector<std::string>{"layers.3", "attention"}));
+  EXPECT_EQ(scopeParts("encoder.layer.11"), (std::vector<std::string>{"encoder", "layer.11"}));
+  EXPECT_TRUE(scopeParts("").empty());
+}
+
+TEST(Scene, GroupsOfOneChildAreThatChild) {
+  const auto scene = sceneOf(samples::layeredGraph(3));
+  const SceneGroup& root = scene->groups.front();
+  ASSERT_EQ(root.children.size(), 5U);  // embedding, three layers, lm_head
+  EXPECT_FALSE(root.children.front().isGroup);
+  EXPECT_EQ(scene->nodes.front().name, "embedding");
+  EXPECT_EQ(scene->nodes.back().path, "output.lm_head");
+  EXPECT_TRUE(root.children[1].isGroup);
+}
+
+TEST(Scene, EdgesCrossGroupsAtEntryAndExit) {
+  const auto scene = sceneOf(samples::layeredGraph(1));
+  const SceneGroup& layer = scene->groups[at(scene->group("layers.0"))];
+  const auto has = [](const SceneGroup& group, int from, int to) {
+    return std::any_of(group.edges.begin(), group.edges.end(),
+                       [&](const SceneEdge& edge) { return edge.from == from && edge.to == to; });
+  };
+  EXPECT_TRUE(has(layer, kEntry, 0)) << "norm";
+  EXPECT_TRUE(has(layer, kEntry, 2)) << "residual";
+  EXPECT_TRUE(has(layer, 0, 1)) << "norm to mlp";
+  EXPECT_TRUE(has(layer, 1, 2)) << "mlp to residual";
+  EXPECT_TRUE(has(layer, 2, kExit));
+  const SceneGroup& mlp = scene->groups[at(scene->group("layers.0.mlp"))];
+  EXPECT_EQ(mlp.edges.size(), 3U);
+  EXPECT_DOUBLE_EQ(mlp.edges.front().bytes, 576 * 4) << "one token of f32";
+}
+
+TEST(Scene, EqualLayersStackAndADifferentOneDoesNot) {
+  const auto scene = sceneOf(smol(false));
+  const SceneGroup *first = &scene->groups[at(scene->group("layers.0"))],
+                   *second = &scene->groups[at(scene->group("layers.1"))];
+  EXPECT_TRUE(layersStack(*first, *second));
+  EXPECT_FALSE(layersStack(*second, *first)) << "in order only";
+  EXPECT_EQ(stackScope(*first, *second), "layers.0-1");
+
+  graph::Graph edited = *smol(false);
+  const NodeId norm = edited.find_path("layers.7.attention.norm");
+  ASSERT_TRUE(norm.valid());
+  graph::Transaction transaction(edited, "eps");
+  ASSERT_TRUE(transaction.set_attribute(norm, "eps", 0.5).ok());
+  ASSERT_TRUE(transaction.commit().ok());
+  const auto after = sceneOf(std::make_shared<const graph::Graph>(edited));
+  EXPECT_FALSE(
+      layersStack(after->groups[at(after->group("layers.6"))], after->groups[at(after->group("layers.7"))]));
+  EXPECT_TRUE(
+      layersStack(after->groups[at(after->group("layers.8"))], after->groups[at(after->group("layers.9"))]));
+}
+
+TEST(Scene, EveryNodeOfTheModelIsDrawnOnceOrIsASource) {
+  for (const bool fused : {false, true}) {
+    const graph::GraphVersion graph = smol(fused);
+    const auto scene = sceneOf(graph);
+    size_t drawn = 0;
+    for (const NodeId id : graph->order()) drawn += graph->node(id).is_source() ? 0 : 1;
+    EXPECT_EQ(scene->nodes.size(), drawn);
+    for (size_t i = 0; i < scene->nodes.size(); ++i) {
+      EXPECT_EQ(scene->nodes[i].position, static_cast<int>(i));
+      const SceneGroup& group = scene->groups[at(scene->nodes[i].group)];
+      EXPECT_TRUE(static_cast<int>(i) >= group.begin && static_cast<int>(i) < group.end);
+    }
+  }
+}
+
+TEST(Scene, WhatFusionLeavesBetweenLayersGoesIntoTheLayerThatUsesIt) {
+  const auto scene = sceneOf(smol(true));
+  EXPECT_EQ(scene->group("layers"), -1);
+  const SceneGroup &fifth = scene->groups[at(scene->group("layers.5"))],
+                   &sixth = scene->groups[at(scene->group("layers.6"))];
+  EXPECT_TRUE(layersStack(fifth, sixth));
+}
+
+TEST(Scene, WeightsAndInputsBecomePills) {
+  const auto scene = sceneOf(smol(false));
+  const SceneNode* proj = scene->find(scene->graph->find_path("layers.0.attention.q_proj"));
+  ASSERT_NE(proj, nullptr);
+  EXPECT_EQ(proj->weights.text, "attn_q");
+  EXPECT_DOUBLE_EQ(proj->weights.bytes, 576.0 * 576 / 32 * 20);
+  EXPECT_EQ(proj->detail, "576 → 576");
+  const SceneNode* embedding = scene->find(scene->graph->find_path("embed.token_embedding"));
+  ASSERT_NE(embedding, nullptr);
+  EXPECT_EQ(embedding->inputs.text, "token_ids");
+}
+
+TEST(Scene, StopsWhenAsked) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(makeScene(samples::layeredGraph(4), kStep, stop.get_token()), nullptr);
+}
+
+TEST(HierarchyTest, FoldedLayersAreOneStackWithARemainderWhereOneIsOpen) {
+  const auto scene = sceneOf(samples::layeredGraph(30));
+  Hierarchy hierarchy;
+  const auto folded = hierarchy.layout(*scene, {});
+  ASSERT_EQ(folded->items.size(), 3U);
+  EXPECT_EQ(folded->items[1].kind, Placed::Kind::stack);
+  const auto open = hierarchy.layout(*scene, {"layers.12"});
+  ASSERT_EQ(open->items.size(), 5U);
+  EXPECT_EQ(open->items[1].last - open->items[1].first + 1, 12);
+  EXPECT_EQ(open->items[2].kind, Placed::Kind::open);
+  EXPECT_EQ(open->items[3].last - open->items[3].first + 1, 17);
+}
+
+TEST(HierarchyTest, EveryStateOfTheModelIsTidy) {
+  for (const bool fused : {false, true}) {
+    const auto scene = sceneOf(smol(fused));
+    Hierarchy hierarchy;
+    expectTidy(*hierarchy.layout(*scene, {}));
+    expectTidy(*hierarchy.layout(*scene, firstOpen(*scene)));
+    expectTidy(*hierarchy.layout(*scene, everything(*scene)));
+  }
+}
+
+TEST(HierarchyTest, EqualLayersAreLaidOutOnce) {
+  const auto scene = sceneOf(smol(false));
+  Hierarchy hierarchy;
+  const auto layout = hierarchy.layout(*scene, everything(*scene));
+  const GroupLayout* shared = nullptr;
+  int layers = 0;
+  for (const Placed& placed : layout->items) {
+    const SceneChild& child = scene->groups[0].children[at(placed.first)];
+    if (!child.isGroup || scene->groups[at(child.index)].number < 1) continue;
+    if (!shared) shared = placed.inner.get();
+    EXPECT_EQ(placed.inner.get(), shared);
+    ++layers;
+  }
+  EXPECT_EQ(layers, 29);
+}
+
+TEST(HierarchyTest, AnEditLeavesOtherLayersWhereTheyAre) {
+  const graph::GraphVersion before = smol(false);
+  graph::Graph edited = *before;
+  {
+    graph::Transaction transaction(edited, "eps");
+    ASSERT_TRUE(transaction.set_attribute(edited.find_path("layers.7.attention.norm"), "eps", 0.5).ok());
+    ASSERT_TRUE(transaction.commit().ok());
+  }
+  const Drawing a{sceneOf(before), nullptr},
+      b{sceneOf(std::make_shared<const graph::Graph>(edited)), nullptr};
+  Hierarchy hierarchy;
+  Drawing first{a.scene, hierarchy.layout(*a.scene, everything(*a.scene))};
+  Drawing second{b.scene, hierarchy.layout(*b.scene, everything(*b.scene))};
+  for (const SceneNode& node : a.scene->nodes) {
+    const auto x = boxOfNode(first, node.position), y = boxOfNode(second, b.scene->find(node.id)->position);
+    ASSERT_TRUE(x && y);
+    EXPECT_NEAR(x->x, y->x, 0.01) << node.path;
+    EXPECT_NEAR(x->y, y->y, 0.01) << node.path;
+  }
+}
+
+TEST(HierarchyTest, ALayerOpensInATenthOfASecond) {
+  const auto scene = sceneOf(smol(false));
+  Hierarchy hierarchy;
+  std::unordered_set<std::string> open = firstOpen(*scene);
+  hierarchy.layout(*scene, open);
+  open.insert({"layers.11", "layers.11.attention", "layers.11.mlp"});
+  const auto start = std::chrono::steady_clock::now();
+  hierarchy.layout(*scene, open);
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  RecordProperty("microseconds", static_cast<int>(ms * 1e3));
+  EXPECT_LT(ms, 100);
+}
+
+TEST(HierarchyTest, TenThousandFlatNodesUnderASecondSceneIncluded) {
+  const graph::GraphVersion graph = samples::flatGraph(10000);
+  const auto start = std::chrono::steady_clock::now();
+  const auto scene = sceneOf(graph);
+  Hierarchy hierarchy;
+  const auto layout = hierarchy.layout(*scene, {});
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  RecordProperty("milliseconds", static_cast<int>(ms));
+  EXPECT_EQ(layout->items.size(), 10000U);
+  EXPECT_LT(ms, 1000);
+}
+
+TEST(GeometryTest, APointFindsWhatIsDrawnThere) {
+  const auto scene = sceneOf(smol(false));
+  Hierarchy hierarchy;
+  const Drawing drawing{scene, hierarchy.layout(*scene, firstOpen(*scene))};
+  for (const Hit& walked : walkOrder(drawing)) {
+    const Hit hit = hitTest(drawing, {walked.box.x + 4, walked.box.y + 4}, 2);
+    EXPECT_EQ(hit, walked);
+  }
+  const auto frame = boxOfGroup(drawing, scene->group("layers.0"));
+  ASSERT_TRUE(frame);
+  const Hit header = hitTest(drawing, {frame->x + 10, frame->y + 10}, 2);
+  EXPECT_EQ(header.kind, Hit::Kind::open);
+  EXPECT_TRUE(header.header);
+  EXPECT_EQ(hitTest(drawing, {frame->x - 500, frame->y}, 2).kind, Hit::Kind::nothing);
+  // A node in a stack is where the stack is.
+  const SceneNode* hidden = scene->find(scene->graph->find_path("layers.20.mlp.down_proj"));
+  EXPECT_EQ(boxOfNode(drawing, hidden->position)->y, boxOfGroup(drawing, scene->group("layers.9"))->y);
+}
+
+}  // namespace
+}  // namespace orrery::ui
