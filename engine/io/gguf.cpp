@@ -16,10 +16,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 
+#include "engine/io/gguf_types.h"
 #include "engine/io/reader.h"
 
 namespace orrery::io {
@@ -32,28 +32,6 @@ constexpr uint64_t kMostDims = 4;
 constexpr uint64_t kKeyCost = 192, kTensorCost = 384, kTextCost = 40;
 
 enum class ValueType : uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
-
-struct TensorType {
-  uint32_t id;
-  std::string_view name;
-  std::optional<DType> dtype;  // none: known by name, not read
-};
-constexpr std::array kTensorTypes = {TensorType{0, "F32", DType::f32},    TensorType{1, "F16", DType::f16},
-                                     TensorType{2, "Q4_0", DType::q4_0},  TensorType{3, "Q4_1", DType::q4_1},
-                                     TensorType{6, "Q5_0", {}},           TensorType{7, "Q5_1", {}},
-                                     TensorType{8, "Q8_0", DType::q8_0},  TensorType{9, "Q8_1", {}},
-                                     TensorType{10, "Q2_K", {}},          TensorType{11, "Q3_K", {}},
-                                     TensorType{12, "Q4_K", DType::q4_k}, TensorType{13, "Q5_K", {}},
-                                     TensorType{14, "Q6_K", DType::q6_k}, TensorType{15, "Q8_K", {}},
-                                     TensorType{16, "IQ2_XXS", {}},       TensorType{17, "IQ2_XS", {}},
-                                     TensorType{18, "IQ3_XXS", {}},       TensorType{19, "IQ1_S", {}},
-                                     TensorType{20, "IQ4_NL", {}},        TensorType{21, "IQ3_S", {}},
-                                     TensorType{22, "IQ2_S", {}},         TensorType{23, "IQ4_XS", {}},
-                                     TensorType{24, "I8", DType::i8},     TensorType{25, "I16", {}},
-                                     TensorType{26, "I32", DType::i32},   TensorType{27, "I64", DType::i64},
-                                     TensorType{28, "F64", {}},           TensorType{29, "IQ1_M", {}},
-                                     TensorType{30, "BF16", DType::bf16}, TensorType{34, "TQ1_0", {}},
-                                     TensorType{35, "TQ2_0", {}},         TensorType{39, "MXFP4", {}}};
 
 class GgufReader {
  public:
@@ -308,10 +286,10 @@ Result<std::vector<int64_t>> GgufReader::read_dims(std::string_view tensor) {
 Result<DType> GgufReader::read_type(std::string_view tensor) {
   uint32_t id = 0;
   if (!reader_.read(id)) return cut_short(fmt::format("the type of tensor {}", shown(tensor)));
-  const auto known = std::find_if(kTensorTypes.begin(), kTensorTypes.end(),
-                                  [&](const TensorType& candidate) { return candidate.id == id; });
+  const auto known = std::find_if(kGgufTensorTypes.begin(), kGgufTensorTypes.end(),
+                                  [&](const GgufTensorType& candidate) { return candidate.id == id; });
   const std::string where = at(reader_.position() - sizeof(id));
-  if (known == kTensorTypes.end())
+  if (known == kGgufTensorTypes.end())
     return unsupported(fmt::format("The tensor {} has the unknown type {}", shown(tensor), id), where,
                        "the file is damaged, or newer than this program");
   if (!known->dtype)

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <stdexcept>
 #include <string>
 
 #include "engine/io/model_file.h"
@@ -22,8 +23,13 @@ inline const std::filesystem::path kData = std::filesystem::path(ORRERY_TEST_DAT
 class TempFolder {
  public:
   TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "orrery_io_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
+    // In memory where there is such a place: these tests write thousands of small files.
+    std::string pattern = "/dev/shm/orrery_io_XXXXXX";
+    if (!::mkdtemp(pattern.data())) {
+      pattern = (std::filesystem::temp_directory_path() / "orrery_io_XXXXXX").string();
+      if (!::mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
+    }
+    path_ = pattern;
   }
   ~TempFolder() {
     std::error_code error;
