@@ -18,7 +18,7 @@ struct Linear {
   static constexpr int kMaxSegments = 4;
 
   /// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: activations may be rounded
-  /// to int8 (quantised weights) or bf16 (dense bf16/f16 weights), within tests' tolerances for that path.
+  /// to 16-bit integers per block (quantised weights) or bf16 (dense bf16/f16 weights), within tests' tolerances.
   enum class Accuracy : uint8_t { exact, fast };
 
   struct Segment {

@@ -1,4 +1,4 @@
-// Rows cpu.<isa>.matvec and cpu.avx512_vnni.tiles: int8 activations on quantised weights as stored.
+// Rows cpu.<isa>.matvec and cpu.avx512_vnni.tiles: 16-bit integer activations on quantised weights as stored.
 //   First the activations are rounded into the workspace, one record a token and activation block size, by
 //   all threads (one token: by each thread for itself, which is cheaper than a barrier); then each thread
 //   sums its rows. workspace: records [forms][max(tokens, threads)], then per thread the up half of a gated
@@ -51,7 +51,7 @@ std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
       return std::string(name_of(dtype)) + " weights; this row reads quantised blocks";
   }
   if (problem.accuracy == Linear::Accuracy::exact)
-    return "rounds activations to int8; exact arithmetic was asked for";
+    return "rounds activations to 16 bits; exact arithmetic was asked for";
   const std::string tokens = problem.tokens == 1 ? "1 token" : std::to_string(problem.tokens) + " tokens";
   if (way == Way::rows && isa == Isa::avx512 && problem.tokens > kMostRowTokens) {
     return tokens + "; walking rows pays up to " + std::to_string(kMostRowTokens);

@@ -1,4 +1,4 @@
-// A random linear problem with its data, run by any row; and the activations as the int8 rows round them.
+// A random linear problem with its data, run by any row; and the activations as the integer rows round them.
 #pragma once
 
 #include <array>
@@ -43,13 +43,13 @@ inline std::vector<std::byte> random_weights(DType dtype, int64_t rows, int64_t 
   return stored;
 }
 
-/// x as the int8 rows see it: per block d = max |x| / 127 and d * round(x / d).
+/// x as the rows with integer activations see it: per block d = max |x| / 32639 and d * round(x / d).
 inline std::vector<float> rounded_activations(const std::vector<float>& src, int64_t block) {
   std::vector<float> rounded(src.size());
   for (size_t at = 0; at < src.size(); at += static_cast<size_t>(block)) {
     float most = 0.0F;
     for (int64_t i = 0; i < block; ++i) most = std::max(most, std::fabs(src[at + static_cast<size_t>(i)]));
-    const float d = most / 127.0F;
+    const float d = most / 32639.0F;
     const float inverse = d > 0.0F ? 1.0F / d : 0.0F;
     for (size_t i = at; i < at + static_cast<size_t>(block); ++i)
       rounded[i] = d * std::nearbyint(src[i] * inverse);

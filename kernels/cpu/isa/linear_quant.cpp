@@ -1,9 +1,10 @@
 // Quantised sums for few tokens: dst[t, r] = sum_k dequantised(weight[r, k]) * dequantised(activation[t, k]).
-//   weight rows as stored (Q4_0, Q4_1, Q8_0, Q4_K, Q6_K), activations int8 records; integer products and sums
-//   inside a block (32 or 256 columns) are exact, blocks are summed in float32. One call is one thread's
-//   rows, walked one after the other with prefetch, so that memory is read linearly; up to kGroup tokens are
-//   multiplied while a row's blocks are in registers, further tokens while it is in L1. A token's sum depends
-//   on no other token. Four rows' lanes are summed together by one transpose. traffic: weights once
+//   weight rows as stored (Q4_0, Q4_1, Q8_0, Q4_K, Q6_K), activations 16-bit records (two int8 halves);
+//   integer products and sums inside a block (32 or 256 columns) are exact, blocks are summed in float32. One
+//   call is one thread's rows, walked one after the other with prefetch, so that memory is read linearly; up
+//   to kGroup tokens are multiplied while a row's blocks are in registers, further tokens while it is in L1.
+//   A token's sum depends on no other token. Four rows' lanes are summed together by one transpose. traffic:
+//   weights once
 #include "kernels/cpu/isa/linear_rows256.h"
 #include "kernels/cpu/isa/linear_rows512.h"
 

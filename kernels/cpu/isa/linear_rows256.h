@@ -50,6 +50,11 @@ struct Q8_0 {
 };
 
 template <class Format>
+ORRERY_INLINE __m256i both_halves(const std::byte* block, const int8_t* high, const int8_t* low) {
+  return _mm256_add_epi32(_mm256_slli_epi32(Format::dot(block, high), 8), Format::dot(block, low));
+}
+
+template <class Format>
 struct Blocks32 {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
@@ -64,7 +69,7 @@ struct Blocks32 {
 #pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         const float* scales = acts.scales(t) + 2 * b;
-        const __m256i dot = Format::dot(w, acts.values(t) + 32 * b);
+        const __m256i dot = both_halves<Format>(w, acts.high(t) + 32 * b, acts.low(t) + 32 * b);
         side[t] += m * scales[1];
         out[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_set1_ps(d * scales[0]), out[t]);
       }
@@ -81,10 +86,12 @@ struct Q4_K {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m256 (&out)[tokens]) {
-    __m128 side[tokens];
+    constexpr int terms = 2 * tokens;
+    __m256 sum[terms];
+    __m128 side[terms];
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) {
-      out[t] = _mm256_setzero_ps();
+    for (int t = 0; t < terms; ++t) {
+      sum[t] = _mm256_setzero_ps();
       side[t] = _mm_setzero_ps();
     }
     for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
@@ -95,16 +102,16 @@ struct Q4_K {
       const __m128i mins = _mm256_extracti128_si256(scales_mins, 1);
       int16_t scales[16];
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(scales), scales_mins);
-      __m256i dot[tokens];
+      __m256i dot[terms];
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) dot[t] = _mm256_setzero_si256();
+      for (int t = 0; t < terms; ++t) dot[t] = _mm256_setzero_si256();
 #pragma GCC unroll 16
       for (int c = 0; c < 4; ++c) {
         const __m256i bytes = load256(w + 16 + 32 * c);
         const __m256i low = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
         const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
 #pragma GCC unroll 16
-        for (int t = 0; t < tokens; ++t) {
+        for (int t = 0; t < terms; ++t) {
           const int8_t* x = acts.values(t) + 256 * b + 64 * c;
           dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(low, load256(x)),
                                                               _mm256_set1_epi16(scales[2 * c])));
@@ -115,15 +122,17 @@ struct Q4_K {
       const float d = f16_to_float(w);
       const float m = f16_to_float(w + 2);
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) {
-        const float dx = acts.scales(t)[b];
+      for (int t = 0; t < terms; ++t) {
+        const float dx = acts.scale(t, b);
         const __m128i sums = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(t) + 8 * b));
         side[t] = _mm_fnmadd_ps(_mm_cvtepi32_ps(_mm_madd_epi16(mins, sums)), _mm_set1_ps(m * dx), side[t]);
-        out[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[t]), _mm256_set1_ps(d * dx), out[t]);
+        sum[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[t]), _mm256_set1_ps(d * dx), sum[t]);
       }
     }
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm256_add_ps(out[t], _mm256_zextps128_ps256(side[t]));
+    for (int t = 0; t < terms; ++t) sum[t] = _mm256_add_ps(sum[t], _mm256_zextps128_ps256(side[t]));
+#pragma GCC unroll 16
+    for (int t = 0; t < tokens; ++t) out[t] = _mm256_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
 
@@ -132,8 +141,10 @@ struct Q6_K {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m256 (&out)[tokens]) {
+    constexpr int terms = 2 * tokens;
+    __m256 sum[terms];
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm256_setzero_ps();
+    for (int t = 0; t < terms; ++t) sum[t] = _mm256_setzero_ps();
     for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
       fetch_ahead(w);
       fetch_ahead(w + 64);
@@ -142,9 +153,9 @@ struct Q6_K {
       const __m256i scales = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 192)));
       int16_t scale[16];
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(scale), scales);
-      __m256i dot[tokens];
+      __m256i dot[terms];
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) dot[t] = _mm256_setzero_si256();
+      for (int t = 0; t < terms; ++t) dot[t] = _mm256_setzero_si256();
 #pragma GCC unroll 16
       for (int g = 0; g < 8; ++g) {  // 32 columns each
         const int half = g / 4;
@@ -157,20 +168,22 @@ struct Q6_K {
         const __m256i q = _mm256_or_si256(low, high);
         const __m256i s = _mm256_set_m128i(_mm_set1_epi16(scale[2 * g + 1]), _mm_set1_epi16(scale[2 * g]));
 #pragma GCC unroll 16
-        for (int t = 0; t < tokens; ++t) {
+        for (int t = 0; t < terms; ++t) {
           const __m256i x = load256(acts.values(t) + 256 * b + 32 * g);
           dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(q, x), s));
         }
       }
       const float d = f16_to_float(w + 208);
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) {
+      for (int t = 0; t < terms; ++t) {
         const __m256i sums = load256(acts.sums16(t) + 16 * b);
         const __m256i offset = _mm256_slli_epi32(_mm256_madd_epi16(scales, sums), 5);
         const __m256i total = _mm256_sub_epi32(dot[t], offset);
-        out[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(total), _mm256_set1_ps(d * acts.scales(t)[b]), out[t]);
+        sum[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(total), _mm256_set1_ps(d * acts.scale(t, b)), sum[t]);
       }
     }
+#pragma GCC unroll 16
+    for (int t = 0; t < tokens; ++t) out[t] = _mm256_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
 

@@ -14,13 +14,20 @@ struct Activations {
   size_t bytes;
   ActivationLayout layout;
 
-  const int8_t* values(int t) const {
-    return reinterpret_cast<const int8_t*>(record + static_cast<size_t>(t) * bytes);
-  }
+  const int8_t* high(int t) const { return at<int8_t>(t, 0); }
+  const int8_t* low(int t) const { return at<int8_t>(t, layout.low); }
   const float* scales(int t) const { return at<float>(t, layout.scales); }
-  const int16_t* sums16(int t) const { return at<int16_t>(t, layout.sums16); }
-  const int16_t* sums32(int t) const { return at<int16_t>(t, layout.sums32); }
   const int32_t* negated(int t) const { return at<int32_t>(t, layout.negated); }
+
+  // The halves of token t as terms 2t and 2t + 1: x = sum of both, each values * scale.
+  const int8_t* values(int term) const { return term % 2 == 0 ? high(term / 2) : low(term / 2); }
+  float scale(int term, int64_t b) const { return scales(term / 2)[b] * (term % 2 == 0 ? 256.0F : 1.0F); }
+  const int16_t* sums16(int term) const {
+    return at<int16_t>(term / 2, term % 2 == 0 ? layout.sums16 : layout.sums16_low);
+  }
+  const int16_t* sums32(int term) const {
+    return at<int16_t>(term / 2, term % 2 == 0 ? layout.sums32 : layout.sums32_low);
+  }
 
  private:
   template <class T>
@@ -131,14 +138,16 @@ struct Blocks32 {
       const __m256 product = _mm256_mul_ps(pairs, _mm256_loadu_ps(acts.scales(t) + 2 * b));
       sums.side[t] = _mm256_add_ps(sums.side[t], product);
       const __m512 scales = _mm512_castps256_ps512(product);
-      const __m512i* x = reinterpret_cast<const __m512i*>(acts.values(t) + 32 * b);
-      const __m512i dot = _mm512_dpbusd_epi32(_mm512_setzero_si512(), low, _mm512_loadu_si512(x));
-      sums.dot[t] =
-          _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot), _mm512_permutexvar_ps(pick_low, scales), sums.dot[t]);
+      const auto dot = [&](__m512i u, int64_t k) __attribute__((always_inline)) {
+        const __m512i high =
+            _mm512_dpbusd_epi32(_mm512_setzero_si512(), u, _mm512_loadu_si512(acts.high(t) + k));
+        return _mm512_dpbusd_epi32(_mm512_slli_epi32(high, 8), u, _mm512_loadu_si512(acts.low(t) + k));
+      };
+      sums.dot[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot(low, 32 * b)),
+                                    _mm512_permutexvar_ps(pick_low, scales), sums.dot[t]);
       if constexpr (blocks > 2) {
-        const __m512i more = _mm512_dpbusd_epi32(_mm512_setzero_si512(), high, _mm512_loadu_si512(x + 1));
-        sums.dot[t] =
-            _mm512_fmadd_ps(_mm512_cvtepi32_ps(more), _mm512_permutexvar_ps(pick_high, scales), sums.dot[t]);
+        sums.dot[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot(high, 32 * b + 64)),
+                                      _mm512_permutexvar_ps(pick_high, scales), sums.dot[t]);
       }
     }
   }
@@ -188,10 +197,12 @@ struct Q4_K {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m512 (&out)[tokens]) {
-    __m128 side[tokens];
+    constexpr int terms = 2 * tokens;
+    __m512 sum[terms];
+    __m128 side[terms];
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) {
-      out[t] = _mm512_setzero_ps();
+    for (int t = 0; t < terms; ++t) {
+      sum[t] = _mm512_setzero_ps();
       side[t] = _mm_setzero_ps();
     }
     const __m512i shifts = _mm512_set_epi64(4, 4, 4, 4, 0, 0, 0, 0);
@@ -203,9 +214,9 @@ struct Q4_K {
       const __m256i scales_mins = scales_mins_q4_k(w + 4);
       const __m512i wide = _mm512_castsi256_si512(scales_mins);
       const __m128i mins = _mm256_extracti128_si256(scales_mins, 1);
-      __m512i dot[tokens];
+      __m512i dot[terms];
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) dot[t] = _mm512_setzero_si512();
+      for (int t = 0; t < terms; ++t) dot[t] = _mm512_setzero_si512();
 #pragma GCC unroll 16
       for (int c = 0; c < 4; ++c) {
         const __m512i bytes =
@@ -214,7 +225,7 @@ struct Q4_K {
         const __m512i scale = _mm512_permutexvar_epi16(
             _mm512_add_epi16(pick, _mm512_set1_epi16(static_cast<short>(2 * c))), wide);
 #pragma GCC unroll 16
-        for (int t = 0; t < tokens; ++t) {
+        for (int t = 0; t < terms; ++t) {
           const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 64 * c);
           dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q, x), scale);
         }
@@ -222,15 +233,17 @@ struct Q4_K {
       const float d = f16_to_float(w);
       const float m = f16_to_float(w + 2);
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) {
-        const float dx = acts.scales(t)[b];
+      for (int t = 0; t < terms; ++t) {
+        const float dx = acts.scale(t, b);
         const __m128i sums = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(t) + 8 * b));
         side[t] = _mm_fnmadd_ps(_mm_cvtepi32_ps(_mm_madd_epi16(mins, sums)), _mm_set1_ps(m * dx), side[t]);
-        out[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[t]), _mm512_set1_ps(d * dx), out[t]);
+        sum[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[t]), _mm512_set1_ps(d * dx), sum[t]);
       }
     }
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm512_add_ps(out[t], _mm512_zextps128_ps512(side[t]));
+    for (int t = 0; t < terms; ++t) sum[t] = _mm512_add_ps(sum[t], _mm512_zextps128_ps512(side[t]));
+#pragma GCC unroll 16
+    for (int t = 0; t < tokens; ++t) out[t] = _mm512_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
 
@@ -241,8 +254,10 @@ struct Q6_K {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 __m512 (&out)[tokens]) {
+    constexpr int terms = 2 * tokens;
+    __m512 sum[terms];
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm512_setzero_ps();
+    for (int t = 0; t < terms; ++t) sum[t] = _mm512_setzero_ps();
     // For each byte of 8: the 8 bits that begin so that its pair of high bits lands in bits 4 and 5.
     const __m512i low_control =
         _mm512_inserti64x4(_mm512_set1_epi64(0x342C241C140C043C), _mm256_set1_epi64x(0x362E261E160E063E), 1);
@@ -257,9 +272,9 @@ struct Q6_K {
       fetch_ahead(w + 192);
       const __m256i scales = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 192)));
       const __m512i wide = _mm512_castsi256_si512(scales);
-      __m512i dot[tokens];
+      __m512i dot[terms];
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) dot[t] = _mm512_setzero_si512();
+      for (int t = 0; t < terms; ++t) dot[t] = _mm512_setzero_si512();
 #pragma GCC unroll 16
       for (int half = 0; half < 2; ++half) {
         const __m512i nibbles = _mm512_loadu_si512(w + 64 * half);
@@ -276,7 +291,7 @@ struct Q6_K {
           const __m512i scale = _mm512_permutexvar_epi16(
               _mm512_add_epi16(groups, _mm512_set1_epi16(static_cast<short>(8 * half + 4 * part))), wide);
 #pragma GCC unroll 16
-          for (int t = 0; t < tokens; ++t) {
+          for (int t = 0; t < terms; ++t) {
             const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 128 * half + 64 * part);
             dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q[part], x), scale);
           }
@@ -284,13 +299,15 @@ struct Q6_K {
       }
       const float d = f16_to_float(w + 208);
 #pragma GCC unroll 16
-      for (int t = 0; t < tokens; ++t) {
+      for (int t = 0; t < terms; ++t) {
         const __m256i sums = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(acts.sums16(t) + 16 * b));
         const __m256i offset = _mm256_slli_epi32(_mm256_madd_epi16(scales, sums), 5);
         const __m512i total = _mm512_sub_epi32(dot[t], _mm512_zextsi256_si512(offset));
-        out[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(total), _mm512_set1_ps(d * acts.scales(t)[b]), out[t]);
+        sum[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(total), _mm512_set1_ps(d * acts.scale(t, b)), sum[t]);
       }
     }
+#pragma GCC unroll 16
+    for (int t = 0; t < tokens; ++t) out[t] = _mm512_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
 

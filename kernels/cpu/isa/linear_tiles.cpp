@@ -22,10 +22,10 @@ struct Sums {
   __m512 v[tokens][2];
 };
 
-/// Integer sums of `groups` x 4 columns from column 4 * group on.
+/// sum += u8 weights times one half of the activations, `groups` x 4 columns from column 4 * group on.
 template <int tokens, int groups>
-ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t group,
-                       __m512i (&sum)[tokens][2]) {
+ORRERY_INLINE void dot_half(const Panel& panel, const int8_t* const (&x)[tokens], int64_t group,
+                            __m512i (&sum)[tokens][2]) {
 #pragma GCC unroll 16
   for (int g = 0; g < groups; ++g) {
     const __m512i w0 = _mm512_loadu_si512(panel.bytes + (group + g) * 128);
@@ -33,32 +33,45 @@ ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t grou
 #pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
       int four;
-      std::memcpy(&four, acts.values(t) + 4 * (group + g), sizeof four);
-      const __m512i x = _mm512_set1_epi32(four);
-      sum[t][0] = _mm512_dpbusd_epi32(sum[t][0], w0, x);
-      sum[t][1] = _mm512_dpbusd_epi32(sum[t][1], w1, x);
+      std::memcpy(&four, x[t] + 4 * (group + g), sizeof four);
+      const __m512i pairs = _mm512_set1_epi32(four);
+      sum[t][0] = _mm512_dpbusd_epi32(sum[t][0], w0, pairs);
+      sum[t][1] = _mm512_dpbusd_epi32(sum[t][1], w1, pairs);
     }
   }
 }
 
+/// Integer sums of one sub-block: 256 * high + low, less the weights' offset times the sum of the
+/// activations.
 template <class Format, int tokens>
-ORRERY_INLINE void start(const Activations& acts, int64_t sub, __m512i (&sum)[tokens][2]) {
+ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t sub, __m512i (&sum)[tokens][2]) {
+  constexpr int kGroups = Format::kSub / 4;
+  const int8_t* high[tokens];
+  const int8_t* low[tokens];
 #pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
-    __m512i first = _mm512_setzero_si512();
-    if constexpr (Format::kOffsetShift > 0) {
-      first = _mm512_slli_epi32(_mm512_set1_epi32(acts.negated(t)[sub]), Format::kOffsetShift);
-    }
-    sum[t][0] = sum[t][1] = first;
+    high[t] = acts.high(t);
+    low[t] = acts.low(t);
+    sum[t][0] = sum[t][1] = _mm512_setzero_si512();
   }
+  dot_half<tokens, kGroups>(panel, high, kGroups * sub, sum);
+#pragma GCC unroll 16
+  for (int t = 0; t < tokens; ++t) {
+    __m512i offset = _mm512_setzero_si512();
+    if constexpr (Format::kOffsetShift > 0) {
+      offset = _mm512_slli_epi32(_mm512_set1_epi32(acts.negated(t)[sub]), Format::kOffsetShift);
+    }
+    sum[t][0] = _mm512_add_epi32(_mm512_slli_epi32(sum[t][0], 8), offset);
+    sum[t][1] = _mm512_add_epi32(_mm512_slli_epi32(sum[t][1], 8), offset);
+  }
+  dot_half<tokens, kGroups>(panel, low, kGroups * sub, sum);
 }
 
 /// Blocks of 32: total += d_w d_x dot (+ m d_x sum).
 template <class Format, int tokens>
 ORRERY_INLINE void block32(const Panel& panel, const Activations& acts, int64_t b, Sums<tokens>& total) {
   __m512i sum[tokens][2];
-  start<Format, tokens>(acts, b, sum);
-  dot<tokens, 8>(panel, acts, 8 * b, sum);
+  dot<Format, tokens>(panel, acts, b, sum);
 #pragma GCC unroll 16
   for (int h = 0; h < 2; ++h) {
     const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * b + 16 * h);
@@ -87,14 +100,18 @@ ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& 
     const __m512 factor = _mm512_loadu_ps(factors + 32 * b + 16 * h);
 #pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) {
-      __m512i sum = _mm512_setzero_si512();
+      const auto half = [&](__m512i sum, const int16_t* sums) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-      for (int pair = 0; pair < 4; ++pair) {
-        int two;
-        std::memcpy(&two, acts.sums32(t) + 8 * b + 2 * pair, sizeof two);
-        const __m512i mins = _mm512_loadu_si512(panel.mins + (4 * b + pair) * 128 + 64 * h);
-        sum = _mm512_dpwssd_epi32(sum, mins, _mm512_set1_epi32(two));
-      }
+        for (int pair = 0; pair < 4; ++pair) {
+          int two;
+          std::memcpy(&two, sums + 8 * b + 2 * pair, sizeof two);
+          const __m512i mins = _mm512_loadu_si512(panel.mins + (4 * b + pair) * 128 + 64 * h);
+          sum = _mm512_dpwssd_epi32(sum, mins, _mm512_set1_epi32(two));
+        }
+        return sum;
+      };
+      const __m512i high = half(_mm512_setzero_si512(), acts.sums32(2 * t));
+      const __m512i sum = half(_mm512_slli_epi32(high, 8), acts.sums32(2 * t + 1));
       block.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), factor, block.v[t][h]);
     }
   }
@@ -110,8 +127,7 @@ ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations&
   for (int t = 0; t < tokens; ++t) block.v[t][0] = block.v[t][1] = _mm512_setzero_ps();
   for (int64_t s = kSubs * b; s < kSubs * (b + 1); ++s) {
     __m512i sum[tokens][2];
-    start<Format, tokens>(acts, s, sum);
-    dot<tokens, Format::kSub / 4>(panel, acts, Format::kSub / 4 * s, sum);
+    dot<Format, tokens>(panel, acts, s, sum);
 #pragma GCC unroll 16
     for (int h = 0; h < 2; ++h) {
       const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * s + 16 * h);
