@@ -189,11 +189,12 @@ void ScenePainter::paintPill(QPainter& painter, const QRectF& rect, const QStrin
 
 void ScenePainter::describeNode(const PaintJob& job, int position, NodeLook& look) const {
   const SceneNode& node = job.drawing->scene->nodes[at(position)];
-  look.name = text(node.name);
   look.family = node.family;
   look.fused = node.fused > 1;
   look.bypassed = !node.live;
   look.edited = isEdited(job, {position, position + 1});
+  if (job.detail == Detail::far) return;
+  look.name = text(node.name);
   if (job.detail != Detail::near) return;
   if (look.fused) look.chip = QStringLiteral("%1 in 1").arg(node.fused);
   const QString kernel = job.heat ? job.heat->kernel(position) : QString();

@@ -3,8 +3,10 @@
 #include <QFile>
 #include <QHash>
 #include <QIconEngine>
+#include <QPaintEngine>
 #include <QPainter>
 #include <QPixmap>
+#include <QPixmapCache>
 #include <QSvgRenderer>
 #include <array>
 
@@ -41,6 +43,24 @@ QSvgRenderer* renderer(const QString& name, const QColor& color) {
   auto* svg = new QSvgRenderer(text);
   svg->setAspectRatioMode(Qt::KeepAspectRatio);
   return *renderers.insert(key, svg);
+}
+
+/// The icon in pixels, from Qt's cache of pixmaps.
+QPixmap rendered(QSvgRenderer& svg, const QString& name, const QColor& color, const QSize& size) {
+  const QString key = QStringLiteral("orrery/%1/%2/%3x%4")
+                          .arg(name, color.name(QColor::HexArgb))
+                          .arg(size.width())
+                          .arg(size.height());
+  QPixmap pixmap;
+  if (QPixmapCache::find(key, &pixmap)) return pixmap;
+  pixmap = QPixmap(size);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  painter.setRenderHint(QPainter::Antialiasing);
+  svg.render(&painter, QRectF(QPointF(), size));
+  painter.end();
+  QPixmapCache::insert(key, pixmap);
+  return pixmap;
 }
 
 class Engine : public QIconEngine {
@@ -86,8 +106,17 @@ QIcon icon(QStringView name, const Theme& theme, Token token) {
 }
 
 bool paintIcon(QPainter& painter, QStringView name, const QRectF& rect, const QColor& color) {
-  QSvgRenderer* svg = renderer(name.toString(), color);
+  const QString key = name.toString();
+  QSvgRenderer* svg = renderer(key, color);
   if (!svg) return false;
+  const QTransform transform = painter.deviceTransform();
+  const bool raster = painter.paintEngine() && painter.paintEngine()->type() == QPaintEngine::Raster;
+  if (raster && transform.type() <= QTransform::TxScale) {
+    // Rendered once for its size in pixels, then copied: a graph draws hundreds of glyphs a frame.
+    const QSize size = (rect.size() * transform.m11()).toSize().expandedTo(QSize(1, 1));
+    painter.drawPixmap(rect, rendered(*svg, key, color, size), QRectF(QPointF(), size));
+    return true;
+  }
   const bool smooth = painter.testRenderHint(QPainter::Antialiasing);
   painter.setRenderHint(QPainter::Antialiasing);
   svg->render(&painter, rect);
