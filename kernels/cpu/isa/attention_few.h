@@ -8,8 +8,8 @@
 
 namespace orrery::kernels::ORRERY_ISA {
 
-constexpr int64_t kFewRows =
-    4;  // times four accumulators: all of AVX2's registers, still faster than a transpose
+/// Times four accumulators: all of AVX2's registers, and still faster than a transpose.
+constexpr int64_t kFewRows = 4;
 
 template <HalfFormat kFormat, int kRows>
 ORRERY_INLINE void add_products(const std::byte* const* key, const float* query, int64_t dim, int64_t d,
