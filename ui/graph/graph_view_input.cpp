@@ -63,6 +63,7 @@ void GraphView::wheelEvent(QWheelEvent* event) {
   Private& d = *d_;
   if (!d.drawing) return event->ignore();
   d.camera.stop();
+  d.touched = true;
   if (event->modifiers() & Qt::ShiftModifier) {  // sideways, as everywhere
     const QPoint delta = event->angleDelta();
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() -
@@ -80,6 +81,7 @@ void GraphView::mousePressEvent(QMouseEvent* event) {
   setFocus(Qt::MouseFocusReason);
   if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return event->ignore();
   d.camera.stop();
+  d.touched = true;
   d.pressed = true;
   d.dragging = false;
   d.pressedAt = d.lastDrag = event->position().toPoint();

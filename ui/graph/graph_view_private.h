@@ -24,6 +24,7 @@ class GraphView::Private {
   Private(GraphView* view, const Theme& theme);
 
   // Layout
+  void forget();
   void relayout(bool newScene, bool choose = false);
   void show(LayoutReply reply);
   void restoreMarks();
@@ -78,7 +79,7 @@ class GraphView::Private {
   Bindings bindings{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
   Drawing drawing;
   std::unordered_set<std::string> open, onceOpened;
-  bool everShown = false;
+  bool everShown = false, touched = false;  // touched: the person moved the camera
   HeatModel heat;
   Marks marks;
   NodeId selectedNode;

@@ -209,10 +209,15 @@ std::vector<QString> HeatModel::ticks() const {
         break;
     }
     if (v <= 0) return QStringLiteral("0");
-    if (v < 0.095) return format::number(v * 1e3, 2) + QStringLiteral(" ns");
-    if (v < 999.5) return format::number(v, 2) + QStringLiteral(" µs");
-    return v < 999.5e3 ? format::number(v / 1e3, 2) + QStringLiteral(" ms")
-                       : format::number(v / 1e6, 2) + QStringLiteral(" s");
+    const auto plain = [](double number) {
+      return QString::number(number, 'g', 2);
+    };  // below 1000: ticks are short
+    if (v < 0.0995) return plain(v * 1e3) + QStringLiteral(" ns");
+    if (v < 99.5) return plain(v) + QStringLiteral(" µs");
+    if (v < 999.5) return QString::number(v, 'f', 0) + QStringLiteral(" µs");
+    if (v < 99.5e3) return plain(v / 1e3) + QStringLiteral(" ms");
+    return v < 999.5e3 ? QString::number(v / 1e3, 'f', 0) + QStringLiteral(" ms")
+                       : plain(v / 1e6) + QStringLiteral(" s");
   };
   return {text(low), text(middle), text(high_)};
 }

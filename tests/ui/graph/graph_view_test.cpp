@@ -178,6 +178,30 @@ TEST_F(ViewTest, ANewVersionKeepsSelectionPlaceAndZoom) {
   EXPECT_TRUE(view.isExpanded("layers.0.mlp"));
 }
 
+TEST_F(ViewTest, AnotherModelStartsAfresh) {
+  view.select(node("layers.9.mlp.down_proj"));
+  ASSERT_TRUE(view.waitForLayout());
+  view.zoomTo(3);
+  view.setGraph(samples::layeredGraph(12), {}, "another");
+  ASSERT_TRUE(view.waitForLayout());
+  EXPECT_FALSE(view.isExpanded("layers.9"));
+  EXPECT_TRUE(view.isExpanded("layers.0"));
+  EXPECT_LE(view.zoom(), 1.0);
+  EXPECT_FALSE(view.selectedNode().valid());
+}
+
+TEST_F(ViewTest, AWindowThatGrowsShowsMoreUntilThePersonMoves) {
+  view.resize(984, 900);
+  QApplication::processEvents();
+  const double top = view.mapToScene(QPoint(0, 0)).y();
+  EXPECT_LT(top, 0);
+  EXPECT_GT(top, -60) << "still at the top";
+  view.zoomTo(2);
+  const double scale = view.zoom();
+  view.resize(700, 700);
+  EXPECT_DOUBLE_EQ(view.zoom(), scale);
+}
+
 TEST_F(ViewTest, ALateLayoutIsDropped) {
   QSignalSpy finished(&view, &GraphView::layoutFinished);
   for (int i = 0; i < 20; ++i) i % 2 ? view.expandAll() : view.collapseAll();

@@ -80,6 +80,13 @@ TEST_F(HeatTest, LogarithmicAndLinear) {
   EXPECT_NEAR(heat.heat({0, 1}), 0.1, 1e-9);
 }
 
+TEST_F(HeatTest, TicksAreShort) {
+  Figures mixed = figures(0.6);
+  mixed[scene->nodes.back().id].us = 1700;
+  heat.setFigures(mixed, 1, 0);
+  EXPECT_EQ(heat.ticks(), (std::vector<QString>{"0.5 µs", "32 µs", "2 ms"}));
+}
+
 TEST_F(HeatTest, EstimatedTimesSaySo) {
   Figures all = figures(10);
   all[scene->nodes[1].id].estimated = true;

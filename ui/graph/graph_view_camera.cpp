@@ -1,0 +1,87 @@
+// The camera: which part of the drawing is seen, and how large.
+#include <QGraphicsScene>
+#include <QScrollBar>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/graph/graph_view_private.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kLeastScale = 0.0005, kMostScale = 4;
+
+}  // namespace
+
+void GraphView::Private::setCamera(double wanted, QPointF scenePoint, QPointF screen) {
+  const double next = std::clamp(wanted, kLeastScale, kMostScale);
+  const Rect box = drawing.bounds();
+  const QSizeF size = q->viewport()->size();
+  // Room for one whole view around the drawing, and whatever the point asks for.
+  QRectF world =
+      QRectF(box.x, box.y, box.w, box.h)
+          .adjusted(-size.width() / next, -size.height() / next, size.width() / next, size.height() / next);
+  const QPointF corner = scenePoint - screen / next;
+  world |= QRectF(corner, size / next);
+  q->setSceneRect(world);
+  const bool zoomed = next != scale;
+  scale = next;
+  q->setTransform(QTransform::fromScale(next, next));
+  q->horizontalScrollBar()->setValue(qRound(corner.x() * next));
+  q->verticalScrollBar()->setValue(qRound(corner.y() * next));
+  detail = detailAt(next, detail);
+  minimap->setView(visibleScene());
+  if (zoomed) emit q->zoomChanged(next);
+}
+
+void GraphView::Private::moveCamera(double wanted, QPointF centrePoint) {
+  const double next = std::clamp(wanted, kLeastScale, kMostScale);
+  camera.stop();
+  touched = true;
+  if (reducedMotion || !q->isVisible())
+    return setCamera(next, centrePoint, QRectF(q->viewport()->rect()).center());
+  cameraScale[0] = scale;
+  cameraScale[1] = next;
+  cameraCentre[0] = centre();
+  cameraCentre[1] = centrePoint;
+  camera.start();
+}
+
+QPointF GraphView::Private::centre() const {
+  if (camera.state() == QAbstractAnimation::Running) return cameraCentre[1];
+  return visibleScene().center();
+}
+
+QRectF GraphView::Private::visibleScene() const {
+  const QPointF corner(q->horizontalScrollBar()->value() / scale, q->verticalScrollBar()->value() / scale);
+  return {corner, QSizeF(q->viewport()->size()) / scale};
+}
+
+void GraphView::Private::reveal(const Rect& box) {
+  const double margin = 40 / scale;
+  const QRectF seen = visibleScene().adjusted(margin, margin, -margin, -margin);
+  const QRectF target(box.x, box.y, box.w, std::min(box.h, seen.height()));
+  if (seen.contains(target) && detail != Detail::far) return;
+  const double next = detail == Detail::far ? 0.9 : scale;
+  moveCamera(next, target.center());
+}
+
+double GraphView::Private::fitScale() const {
+  const Rect box = drawing.bounds();
+  const QSizeF size = q->viewport()->size();
+  constexpr double kMargin = 24;
+  return std::clamp(std::min((size.width() - 2 * kMargin) / std::max(1.0, box.w),
+                             (size.height() - 2 * kMargin) / std::max(1.0, box.h)),
+                    kLeastScale, 1.5);
+}
+
+void GraphView::Private::showFirst() {
+  // As large as reads well: the top, or everything where that fits.
+  const double next = std::clamp(fitScale(), 0.85, 1.0);
+  const Rect box = drawing.bounds();
+  const double height = q->viewport()->height();
+  const double y = box.h * next <= height ? (height - box.h * next) / 2 : 24;
+  setCamera(next, QPointF(0, 0), QPointF(q->viewport()->width() / 2.0, y));
+}
+
+}  // namespace orrery::ui

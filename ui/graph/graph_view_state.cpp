@@ -1,0 +1,281 @@
+// The view's inner steps: layouts that arrive, what is chosen, what floats above.
+#include <QGraphicsScene>
+#include <QScrollBar>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/graph/graph_view_private.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kMotion = 180;  // ms
+size_t at(int index) { return static_cast<size_t>(index); }
+
+}  // namespace
+
+GraphView::Private::Private(GraphView* view, const Theme& look)
+    : q(view),
+      theme(look),
+      painter(look),
+      breadcrumb(new Breadcrumb(look, view)),
+      legend(new Legend(look, view)),
+      minimap(new Minimap(look, view)),
+      worker(std::make_unique<LayoutWorker>(view, [this](LayoutReply reply) { show(std::move(reply)); })) {
+  clock.start();
+  repaint.setInterval(100);
+  repaint.setSingleShot(true);
+  digits.setInterval(250);
+  digits.setSingleShot(true);
+  bar.setInterval(33);
+  QObject::connect(&repaint, &QTimer::timeout, q, [this] {
+    q->viewport()->update();
+    minimap->refresh();
+  });
+  QObject::connect(&digits, &QTimer::timeout, q, [this] {
+    heat.updateDigits();
+    refreshOverlays();
+    q->viewport()->update();
+  });
+  QObject::connect(&bar, &QTimer::timeout, q, [this] {
+    if (heat.slow()) q->viewport()->update();
+  });
+  for (QVariantAnimation* animation : {&camera, &fade}) {
+    animation->setDuration(kMotion);
+    animation->setEasingCurve(QEasingCurve::OutCubic);
+    animation->setStartValue(0.0);
+    animation->setEndValue(1.0);
+  }
+  QObject::connect(&camera, &QVariantAnimation::valueChanged, q, [this](const QVariant& value) {
+    const double t = value.toDouble();
+    const double s = cameraScale[0] * std::pow(cameraScale[1] / cameraScale[0], t);
+    setCamera(s, cameraCentre[0] + (cameraCentre[1] - cameraCentre[0]) * t,
+              QRectF(q->viewport()->rect()).center());
+  });
+  QObject::connect(&fade, &QVariantAnimation::valueChanged, q, [this] { q->viewport()->update(); });
+  QObject::connect(&fade, &QVariantAnimation::finished, q, [this] { faded = {}; });
+  QObject::connect(breadcrumb, &Breadcrumb::scopeClicked, q, [this](const QString& scope) {
+    scope.isEmpty() ? q->fit() : q->selectScope(scope);
+    if (!scope.isEmpty()) notifySelection();
+  });
+  QObject::connect(legend, &Legend::logarithmicChanged, q, [this](bool logarithmic) {
+    heat.setLogarithmic(logarithmic);
+    refreshOverlays();
+    minimap->refresh();
+    q->viewport()->update();
+  });
+  QObject::connect(minimap, &Minimap::goTo, q, [this](const QPointF& point) {
+    touched = true;
+    setCamera(scale, point, QRectF(q->viewport()->rect()).center());
+  });
+  minimap->setPainter([this](QPainter& p, double s) {
+    PaintJob whole = job(QRectF());
+    whole.visible = drawing.bounds();
+    whole.detail = Detail::far;
+    whole.scale = s;
+    painter.paint(p, whole);
+  });
+  placeOverlays();
+}
+
+void GraphView::Private::forget() {
+  everShown = touched = false;
+  open.clear();
+  onceOpened.clear();
+  openedByFind.clear();
+  selectedNode = {};
+  selectedScope.clear();
+  anchor.reset();
+  revealAfter.reset();
+  heat.reset();
+}
+
+void GraphView::Private::relayout(bool newScene, bool choose) {
+  LayoutRequest request;
+  if (newScene || !drawing)
+    request.graph = graph;
+  else
+    request.scene = drawing.scene;
+  request.bindings = bindings;
+  request.open = open;
+  request.choose = choose;
+  worker->request(std::move(request));
+}
+
+void GraphView::Private::show(LayoutReply reply) {
+  const bool fresh = reply.drawing.scene != drawing.scene;
+  if (fresh && everShown && !anchor) anchorAt(marks.group, marks.node);
+  drawing = std::move(reply.drawing);
+  open = std::move(reply.open);
+  if (fresh) {
+    heat.setScene(drawing.scene);
+    if (!needle.isEmpty()) search();
+  }
+  restoreMarks();
+  const Rect bounds = drawing.bounds();
+  minimap->setBounds(QRectF(bounds.x, bounds.y, bounds.w, bounds.h));
+  if (!everShown) {
+    everShown = true;
+    showFirst();
+  } else {
+    std::optional<Rect> box;
+    if (anchor && anchor->node.valid()) {
+      if (const SceneNode* node = drawing.scene->find(anchor->node)) box = boxOfNode(drawing, node->position);
+    } else if (anchor) {
+      box = boxOfGroup(drawing, drawing.scene->group(anchor->scope));
+    }
+    if (box)
+      setCamera(scale, QPointF(box->x + box->w / 2, box->y), anchor->screen);
+    else
+      setCamera(scale, centre(), QRectF(q->viewport()->rect()).center());
+  }
+  anchor.reset();
+  if (revealAfter) {
+    const auto [node, scope] = *revealAfter;
+    revealAfter.reset();
+    const SceneNode* found = drawing.scene->find(node);
+    const auto box =
+        found ? boxOfNode(drawing, found->position) : boxOfGroup(drawing, drawing.scene->group(scope));
+    if (box) reveal(*box);
+  }
+  refreshOverlays();
+  placeOverlays();
+  if (!faded.isNull() && !reducedMotion) fade.start();
+  q->viewport()->update();
+  emit q->layoutFinished();
+}
+
+void GraphView::Private::restoreMarks() {
+  if (!drawing) return;
+  const SceneGraph& scene = *drawing.scene;
+  editedBefore.assign(scene.nodes.size() + 1, 0);
+  for (size_t i = 0; i < scene.nodes.size(); ++i)
+    editedBefore[i + 1] = editedBefore[i] + (edited.contains(scene.nodes[i].id) ? 1 : 0);
+  marks.hover = {};
+  marks.node = marks.group = marks.lastGroup = -1;
+  if (selectedNode.valid()) {
+    if (const SceneNode* node = scene.find(selectedNode))
+      marks.node = node->position;
+    else
+      selectedNode = {};
+  }
+  if (!selectedScope.empty())
+    std::tie(marks.group, marks.lastGroup) = groupsOf(QString::fromStdString(selectedScope));
+  updateBreadcrumb();
+}
+
+void GraphView::Private::anchorAt(int group, int node) {
+  if (!drawing) return;
+  touched = true;
+  anchor.reset();
+  const auto box = node >= 0 ? boxOfNode(drawing, node) : boxOfGroup(drawing, group);
+  if (!box || (node < 0 && group <= 0)) return;
+  anchor = Anchor{node < 0 ? drawing.scene->groups[at(group)].path : std::string(),
+                  node >= 0 ? drawing.scene->nodes[at(node)].id : NodeId{},
+                  QPointF(q->mapFromScene(QPointF(box->x + box->w / 2, box->y)))};
+}
+
+std::pair<int, int> GraphView::Private::groupsOf(const QString& scope) const {
+  if (!drawing || scope.isEmpty()) return {-1, -1};
+  if (const int exact = drawing.scene->group(scope.toStdString()); exact >= 0) return {exact, exact};
+  const qsizetype dash = scope.lastIndexOf('-'), dot = scope.lastIndexOf('.');
+  if (dash < dot || dot < 0) return {-1, -1};
+  const int first = drawing.scene->group(scope.left(dash).toStdString());
+  const int last = drawing.scene->group((scope.left(dot + 1) + scope.mid(dash + 1)).toStdString());
+  return first >= 0 && last >= first ? std::pair(first, last) : std::pair(-1, -1);
+}
+
+void GraphView::Private::openAround(int group) {
+  for (const int index : drawing.scene->chain(group))
+    if (index > 0) open.insert(drawing.scene->groups[at(index)].path);
+}
+
+void GraphView::Private::openGroup(int group) {
+  constexpr int kSmall = 40;  // nodes: a layer opens with what is in it, but folds and opens as it was later
+  const SceneGraph& scene = *drawing.scene;
+  const SceneGroup& wanted = scene.groups[at(group)];
+  open.insert(wanted.path);
+  if (!onceOpened.insert(wanted.path).second || wanted.nodeCount() > kSmall) return;
+  for (const SceneChild& child : wanted.children)
+    if (child.isGroup) openGroup(child.index);
+}
+
+void GraphView::Private::setSelection(NodeId node, const std::string& scope) {
+  selectedNode = node;
+  selectedScope = scope;
+  if (drawing) {
+    const SceneNode* found = node.valid() ? drawing.scene->find(node) : nullptr;
+    marks.node = found ? found->position : -1;
+    std::tie(marks.group, marks.lastGroup) = groupsOf(QString::fromStdString(scope));
+  }
+  updateBreadcrumb();
+  q->viewport()->update();
+}
+
+void GraphView::Private::notifySelection() {
+  if (selectedNode.valid())
+    emit q->nodeSelected(selectedNode);
+  else if (!selectedScope.empty())
+    emit q->scopeSelected(QString::fromStdString(selectedScope));
+  else
+    emit q->selectionCleared();
+}
+
+void GraphView::Private::updateBreadcrumb() {
+  QStringList parts, scopes;
+  if (drawing) {
+    parts << (name.isEmpty() ? tr("graph") : name);
+    scopes << QString();
+    const int inner = marks.node >= 0 ? drawing.scene->nodes[at(marks.node)].group : marks.group;
+    for (const int index : drawing.scene->chain(inner)) {
+      if (index == 0) continue;
+      const SceneGroup& group = drawing.scene->groups[at(index)];
+      const bool stack = index == marks.group && marks.lastGroup > marks.group;
+      parts << (stack ? QString::fromStdString(group.name) + QStringLiteral("–") +
+                            QString::number(drawing.scene->groups[at(marks.lastGroup)].number)
+                      : QString::fromStdString(group.name));
+      scopes << (stack ? QString::fromStdString(selectedScope) : QString::fromStdString(group.path));
+    }
+    if (marks.node >= 0) {
+      parts << QString::fromStdString(drawing.scene->nodes[at(marks.node)].name);
+      scopes << QString();
+    }
+  }
+  breadcrumb->setParts(parts, scopes);
+}
+
+void GraphView::Private::refreshOverlays() {
+  const bool scaleKnown = drawing && heat.mode() != HeatMode::off && heat.high() > 0;
+  legend->setVisible(scaleKnown);
+  if (scaleKnown) legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic());
+  minimap->setVisible(bool(drawing));
+  breadcrumb->setVisible(bool(drawing));
+  minimap->refresh();
+}
+
+void GraphView::Private::placeOverlays() {
+  const int width = q->width(), height = q->height();
+  breadcrumb->move(10, 6);
+  legend->resize(legend->sizeHint());
+  legend->move(12, height - legend->height() - 12);
+  minimap->resize(minimap->sizeHint());
+  minimap->move(width - minimap->width() - 12, height - minimap->height() - 12);
+  const bool roomy = width > 3 * minimap->width() && height > 2 * minimap->height();
+  minimap->setVisible(roomy && bool(drawing));
+  minimap->setView(visibleScene());
+}
+
+void GraphView::Private::heatChanged() {
+  if (!repaint.isActive()) repaint.start();
+  if (!digits.isActive()) digits.start();
+}
+
+void GraphView::Private::fadeFromNow() {
+  if (reducedMotion || !q->isVisible()) return;
+  faded = QPixmap(q->viewport()->size() * q->devicePixelRatioF());
+  faded.setDevicePixelRatio(q->devicePixelRatioF());
+  q->viewport()->render(&faded, {}, {}, {});
+  fade.stop();
+}
+
+}  // namespace orrery::ui
