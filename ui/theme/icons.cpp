@@ -9,6 +9,7 @@
 #include <QPixmapCache>
 #include <QSvgRenderer>
 #include <array>
+#include <cmath>
 
 /// Resources of a static library are not registered by the loader. Outside of every namespace, as Qt asks.
 static void registerResources() { Q_INIT_RESOURCE(orrery); }
@@ -114,7 +115,11 @@ bool paintIcon(QPainter& painter, QStringView name, const QRectF& rect, const QC
   if (raster && transform.type() <= QTransform::TxScale) {
     // Rendered once for its size in pixels, then copied: a graph draws hundreds of glyphs a frame.
     const QSize size = (rect.size() * transform.m11()).toSize().expandedTo(QSize(1, 1));
-    painter.drawPixmap(rect, rendered(*svg, key, color, size), QRectF(QPointF(), size));
+    // Pixel on pixel: anything else would drop or double a row.
+    const QPointF corner = transform.map(rect.topLeft());
+    const QPointF aligned = transform.inverted().map(QPointF(std::round(corner.x()), std::round(corner.y())));
+    painter.drawPixmap(QRectF(aligned, QSizeF(size) / transform.m11()), rendered(*svg, key, color, size),
+                       QRectF(QPointF(), size));
     return true;
   }
   const bool smooth = painter.testRenderHint(QPainter::Antialiasing);

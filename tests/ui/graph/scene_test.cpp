@@ -154,6 +154,32 @@ TEST(HierarchyTest, FoldedLayersAreOneStackWithARemainderWhereOneIsOpen) {
   EXPECT_EQ(open->items[3].last - open->items[3].first + 1, 17);
 }
 
+/// layers.5 without users: what followed it takes what it took.
+graph::GraphVersion withBypassedLayer() {
+  graph::Graph graph = *samples::layeredGraph(12);
+  const ValueId before = graph.node(graph.find_path("layers.4.residual")).outputs.front();
+  for (const auto& [path, input] : {std::pair("layers.6.norm", 0), std::pair("layers.6.residual", 0)})
+    EXPECT_TRUE(graph.set_input(graph.find_path(path), input, before).ok());
+  return std::make_shared<const graph::Graph>(std::move(graph));
+}
+
+TEST(HierarchyTest, ABypassedLayerStaysInLine) {
+  const auto scene = sceneOf(withBypassedLayer());
+  const int dead = scene->group("layers.5");
+  EXPECT_FALSE(scene->groups[at(dead)].live);
+  EXPECT_FALSE(scene->find(scene->graph->find_path("layers.5.norm"))->live);
+  EXPECT_TRUE(scene->find(scene->graph->find_path("layers.6.norm"))->live);
+  Hierarchy hierarchy;
+  EXPECT_EQ(hierarchy.layout(*scene, {})->items.size(), 3U) << "still one stack";
+  const Drawing drawing{scene, hierarchy.layout(*scene, {"layers.4", "layers.5", "layers.6"})};
+  const auto above = boxOfGroup(drawing, scene->group("layers.4")), own = boxOfGroup(drawing, dead),
+             below = boxOfGroup(drawing, scene->group("layers.6"));
+  EXPECT_LT(above->bottom(), own->y);
+  EXPECT_LT(own->bottom(), below->y);
+  const auto& wires = drawing.layout->wires;
+  EXPECT_EQ(std::count_if(wires.begin(), wires.end(), [](const PlacedWire& wire) { return wire.dotted; }), 1);
+}
+
 TEST(HierarchyTest, EveryStateOfTheModelIsTidy) {
   for (const bool fused : {false, true}) {
     const auto scene = sceneOf(smol(fused));
