@@ -14,6 +14,22 @@ bool is_bert_control(char32_t value) {
   return value != '\t' && value != '\n' && value != '\r' && is_other(value);
 }
 
+/// The reference's table of punctuation is that of Unicode 8: what came later is none, and two characters
+/// that have changed their kind since still are.
+bool is_bert_punctuation(char32_t value) {
+  static constexpr std::pair<char32_t, char32_t> kLater[] = {
+      {0x61D, 0x61D},     {0x9FD, 0x9FD},     {0xA76, 0xA76},     {0xC77, 0xC77},     {0xC84, 0xC84},
+      {0x1B7D, 0x1B7E},   {0x2E43, 0x2E4F},   {0x2E52, 0x2E5D},   {0x10EAD, 0x10EAD}, {0x10F55, 0x10F59},
+      {0x10F86, 0x10F89}, {0x1144B, 0x1144F}, {0x1145A, 0x1145B}, {0x1145D, 0x1145D}, {0x11660, 0x1166C},
+      {0x116B9, 0x116B9}, {0x1183B, 0x1183B}, {0x11944, 0x11946}, {0x119E2, 0x119E2}, {0x11A3F, 0x11A46},
+      {0x11A9A, 0x11A9C}, {0x11A9E, 0x11AA2}, {0x11C41, 0x11C45}, {0x11C70, 0x11C71}, {0x11EF7, 0x11EF8},
+      {0x11FFF, 0x11FFF}, {0x12FF1, 0x12FF2}, {0x16E97, 0x16E9A}, {0x16FE2, 0x16FE2}, {0x1E95E, 0x1E95F}};
+  if (value == 0x166D || value == 0x111C9) return true;
+  const auto later = [&](const auto& range) { return value >= range.first && value <= range.second; };
+  return is_punctuation(value) &&
+         (value < kLater[0].first || std::none_of(std::begin(kLater), std::end(kLater), later));
+}
+
 /// Control characters and U+FFFD go, every white space becomes a space, CJK ideographs get spaces around.
 std::string clean(std::string_view text, const WordPieceParts& parts) {
   std::string result;
@@ -55,7 +71,7 @@ std::vector<std::string_view> bert_words(std::string_view text) {
     if (is_white_space(point.value)) {
       flush(i);
       begin = next;
-    } else if (is_punctuation(point.value)) {
+    } else if (is_bert_punctuation(point.value)) {
       flush(i);
       words.push_back(text.substr(i, point.bytes));
       begin = next;

@@ -46,6 +46,18 @@ TEST(WordPiece, Normalizes) {
   EXPECT_EQ(make(std::move(cased))->encode("UN able", false), (Ids{0, 7}));
 }
 
+TEST(WordPiece, PunctuationIsTheReferences) {
+  const auto tokenizer = make(small());
+  EXPECT_EQ(tokenizer->encode("un\xE2\x80\xA6"
+                              "able",
+                              false),
+            (Ids{3, 0, 7}));  // U+2026 stands alone
+  EXPECT_EQ(tokenizer->encode("un\xE2\xB9\x83"
+                              "able",
+                              false),
+            (Ids{0}));  // U+2E43, of Unicode 9, does not
+}
+
 TEST(WordPiece, LongWordsAreUnknown) {
   WordPieceParts parts = small();
   parts.max_word_characters = 4;
