@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ui/classify/csv_texts.h"
+#include "engine/base/csv.h"
 
 namespace orrery::ui {
 
@@ -79,20 +79,20 @@ ConfusionMatrix ClassifyModel::confusion() const {
 }
 
 QString ClassifyModel::csv() const {
-  QStringList head = {"text", "label", "score"};
-  for (const QString& label : labels_) head += csvField("p_" + label);
+  std::vector<std::string> head = {"text", "label", "score"};
+  for (const QString& label : labels_) head.push_back("p_" + label.toStdString());
   const bool truths = hasTruths();
-  if (truths) head += "true_label";
-  QString text = head.join(',') + '\n';
+  if (truths) head.emplace_back("true_label");
+  std::string text = csv_record(head);
   for (const Row& row : rows_) {
     if (!row.result) continue;
-    QStringList cells = {csvField(row.text), csvField(labels_.value(predicted(row))),
-                         QString::number(score(row), 'f', 6)};
-    for (const float p : row.result->probabilities) cells += QString::number(p, 'f', 6);
-    if (truths) cells += csvField(row.truth);
-    text += cells.join(',') + '\n';
+    std::vector<std::string> cells = {row.text.toStdString(), labels_.value(predicted(row)).toStdString(),
+                                      QString::number(score(row), 'f', 6).toStdString()};
+    for (const float p : row.result->probabilities) cells.push_back(QString::number(p, 'f', 6).toStdString());
+    if (truths) cells.push_back(row.truth.toStdString());
+    text += csv_record(cells);
   }
-  return text;
+  return QString::fromStdString(text);
 }
 
 int ClassifyModel::rowCount(const QModelIndex& parent) const {

@@ -8,41 +8,6 @@ namespace {
 constexpr qint64 kLargest = 256LL << 20;  // bytes
 constexpr qsizetype kSample = 50;         // rows looked at to tell texts from labels
 
-struct Cursor {
-  const QString& text;
-  qsizetype at = 0;
-  int line = 1;
-  bool atEnd() const { return at >= text.size(); }
-};
-
-/// One field, and whether the row ends after it. Nothing when a quote stays open.
-bool readField(Cursor& cursor, QChar separator, QString& field, bool& rowEnds) {
-  field.clear();
-  bool quoted = !cursor.atEnd() && cursor.text[cursor.at] == '"';
-  if (quoted) {
-    ++cursor.at;
-    for (;; ++cursor.at) {
-      if (cursor.atEnd()) return false;
-      const QChar c = cursor.text[cursor.at];
-      if (c == '\n') ++cursor.line;
-      if (c == '"') {
-        ++cursor.at;
-        if (cursor.atEnd() || cursor.text[cursor.at] != '"') break;
-      }
-      field += cursor.text[cursor.at];
-    }
-  }
-  while (!cursor.atEnd() && cursor.text[cursor.at] != separator && cursor.text[cursor.at] != '\n')
-    field += cursor.text[cursor.at++];
-  rowEnds = cursor.atEnd() || cursor.text[cursor.at] == '\n';
-  if (!cursor.atEnd()) {
-    if (rowEnds) ++cursor.line;
-    ++cursor.at;
-  }
-  if (rowEnds && field.endsWith('\r')) field.chop(1);
-  return true;
-}
-
 double averageLength(const CsvTexts& table, int column) {
   double sum = 0;
   const qsizetype rows = std::min<qsizetype>(kSample, static_cast<qsizetype>(table.rows.size()));
@@ -58,53 +23,64 @@ int named(const CsvTexts& table, const QStringList& names) {
   return -1;
 }
 
-const QStringList kTextNames = {"text", "sentence", "review", "content", "comment", "message", "body"};
-const QStringList kLabelNames = {"label", "class", "sentiment", "target", "category", "y"};
+bool isTabbed(const QByteArray& text) {
+  const QByteArray first = text.left(text.indexOf('\n'));
+  return first.contains('\t') && !first.contains(',');
+}
+
+CsvTexts parseTabs(const QByteArray& text) {
+  CsvTexts table;
+  for (QByteArray line : text.split('\n')) {
+    if (line.endsWith('\r')) line.chop(1);
+    if (line.isEmpty()) continue;
+    const QStringList cells = QString::fromUtf8(line).split('\t');
+    if (table.columns.isEmpty()) {
+      table.columns = cells;
+    } else {
+      table.rows.push_back(cells);
+    }
+  }
+  return table;
+}
+
+QStringList cellsOf(const std::vector<std::string>& fields) {
+  QStringList cells;
+  for (const std::string& field : fields) cells += QString::fromStdString(field);
+  return cells;
+}
 
 }  // namespace
 
 int CsvTexts::guessTextColumn() const {
-  if (const int column = named(*this, kTextNames); column >= 0) return column;
+  const int column = named(*this, {"text", "sentence", "review", "content", "comment", "message", "body"});
+  if (column >= 0) return column;
   int best = 0;
   for (int i = 1; i < columns.size(); ++i)
     if (averageLength(*this, i) > averageLength(*this, best)) best = i;
   return best;
 }
 
-int CsvTexts::guessLabelColumn() const { return named(*this, kLabelNames); }
+int CsvTexts::guessLabelColumn() const {
+  return named(*this, {"label", "class", "sentiment", "target", "category", "y"});
+}
 
-Result<CsvTexts> parseCsvTexts(const QString& text, const QString& name) {
-  const QString first = text.left(text.indexOf('\n'));
-  const QChar separator = first.contains('\t') && !first.contains(',') ? '\t' : ',';
+Result<CsvTexts> parseCsvTexts(const QByteArray& text, const QString& name) {
   CsvTexts table;
-  Cursor cursor{text};
-  while (!cursor.atEnd()) {
-    const int line = cursor.line;
-    QStringList row;
-    QString field;
-    for (bool rowEnds = false; !rowEnds;) {
-      if (!readField(cursor, separator, field, rowEnds))
-        return Error{ErrorCode::corrupt_file, "A quoted field has no end",
-                     QString("%1, line %2").arg(name).arg(line).toStdString(),
-                     "close the quotation mark, or double those inside the field"};
-      row += field;
+  if (isTabbed(text)) {
+    table = parseTabs(text);
+  } else {
+    auto parsed = parse_csv(std::string_view(text.constData(), static_cast<size_t>(text.size())));
+    if (!parsed.ok()) {
+      Error error = std::move(parsed).error();
+      error.where = name.toStdString() + (error.where.empty() ? "" : ", " + error.where);
+      return error;
     }
-    if (row.size() > 1 || !row.first().trimmed().isEmpty()) table.rows.push_back(std::move(row));
+    table.columns = cellsOf(parsed->header);
+    for (const auto& row : parsed->rows) table.rows.push_back(cellsOf(row));
   }
   if (table.rows.empty())
-    return Error{ErrorCode::corrupt_file, "The file holds no rows", name.toStdString(),
-                 "choose a CSV or TSV file with one text a row"};
-  const QStringList& head = table.rows.front();
-  bool header = false;
-  for (const QString& cell : head)
-    header = header || kTextNames.contains(cell.trimmed(), Qt::CaseInsensitive) ||
-             kLabelNames.contains(cell.trimmed(), Qt::CaseInsensitive);
-  if (header) {
-    table.columns = head;
-    table.rows.erase(table.rows.begin());
-  } else {
-    for (qsizetype i = 0; i < head.size(); ++i) table.columns += QString("column %1").arg(i + 1);
-  }
+    return Error{ErrorCode::corrupt_file, "The file holds no rows below its header", name.toStdString(),
+                 "choose a CSV or TSV file with the columns' names first and then one text a row"};
   return table;
 }
 
@@ -116,15 +92,7 @@ Result<CsvTexts> readCsvTexts(const QString& path) {
   if (file.size() > kLargest)
     return Error{ErrorCode::unsupported, "The file is larger than 256 MB", path.toStdString(),
                  "split it into smaller files"};
-  QString text = QString::fromUtf8(file.readAll());
-  if (text.startsWith(QChar(0xFEFF))) text.remove(0, 1);
-  return parseCsvTexts(text, path);
-}
-
-QString csvField(QString value) {
-  if (!value.contains(',') && !value.contains('"') && !value.contains('\n') && !value.contains('\r'))
-    return value;
-  return '"' + value.replace('"', "\"\"") + '"';
+  return parseCsvTexts(file.readAll(), path);
 }
 
 }  // namespace orrery::ui

@@ -1,17 +1,17 @@
-// A table of texts from a CSV or TSV file (RFC 4180: quoted fields may hold separators, line ends and doubled
-// quotes).
+// A table of texts from a CSV file (engine/base/csv.h), or from a TSV file: one row a line, fields parted by
+// tabs.
 #pragma once
 
 #include <QString>
 #include <QStringList>
 #include <vector>
 
-#include "engine/base/result.h"
+#include "engine/base/csv.h"
 
 namespace orrery::ui {
 
 struct CsvTexts {
-  QStringList columns;  // names; "column 1" ... where the first row does not look like a header
+  QStringList columns;  // the names in the first row
   std::vector<QStringList> rows;
 
   /// The likeliest column of texts, and of labels (-1: none).
@@ -21,8 +21,6 @@ struct CsvTexts {
 
 /// Errors name the file and the line.
 Result<CsvTexts> readCsvTexts(const QString& path);
-/// The separator is a tab where the first line holds one and no comma.
-Result<CsvTexts> parseCsvTexts(const QString& text, const QString& name);
-QString csvField(QString value);
+Result<CsvTexts> parseCsvTexts(const QByteArray& text, const QString& name);
 
 }  // namespace orrery::ui

@@ -17,7 +17,8 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kWidth = 1600, kHeight = 1000;
-constexpr int kStateVersion = 1;  // of saveState; another one is not restored
+constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
+constexpr int kStateVersion = 1;          // of saveState; another one is not restored
 
 quint64 machineMemory() {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
@@ -225,7 +226,9 @@ void MainWindow::setupLoadWiring() {
   connect(session_, &SessionController::opened, this, &MainWindow::takeModel);
   for (SessionController* source : {session_, classifier_}) {
     connect(source, &SessionController::graphChanged, this, &MainWindow::takeGraph);
-    connect(source, &SessionController::profileChanged, this, &MainWindow::takeProfile);
+    connect(source, &SessionController::profileChanged, this, [this, source] {
+      if (!source->running()) takeProfile();  // while it runs, numbers change with the digits below
+    });
     connect(source, &SessionController::editFailed, this, &MainWindow::fail);
     connect(source, &SessionController::planFailed, this, &MainWindow::fail);
     connect(source, &SessionController::edited, this, &MainWindow::noteEdit);
@@ -240,8 +243,11 @@ void MainWindow::setupLoadWiring() {
     });
   }
   auto* digits = new QTimer(this);
-  digits->setInterval(250);
-  connect(digits, &QTimer::timeout, this, &MainWindow::refreshStatus);
+  digits->setInterval(kDigitsMilliseconds);
+  connect(digits, &QTimer::timeout, this, [this] {
+    refreshStatus();
+    if (graph_->source()->running()) takeProfile();
+  });
   digits->start();
 }
 

@@ -137,6 +137,12 @@ void MainWindow::setupToolBar() {
     settings_.heat = static_cast<int>(mode);
     graph_->setHeatMode(mode);
   });
+  connect(tools_, &MainToolBar::deviceChosen, this, [this](int device) {
+    options_.open.device = device == 0 ? "cpu" : "cuda:0";
+    if (const SessionPtr loaded = session_->session())
+      openModel(QString::fromStdString(loaded->options().model),
+                QString::fromStdString(loaded->options().adapter));
+  });
   connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
     phase_ = phase;
     graph_->setPhase(phase);

@@ -45,8 +45,9 @@ TEST_F(ClassifyModelTest, ResultsOutsideTheTableAreIgnored) {
 TEST_F(ClassifyModelTest, CsvQuotesWhatNeedsIt) {
   model_.setTexts({"x, \"y\""}, {});
   model_.setResults({result(0, 0.9F)});
-  EXPECT_EQ(model_.csv(),
-            "text,label,score,p_negative,p_positive\n\"x, \"\"y\"\"\",positive,0.900000,0.100000,0.900000\n");
+  EXPECT_EQ(
+      model_.csv(),
+      "text,label,score,p_negative,p_positive\r\n\"x, \"\"y\"\"\",positive,0.900000,0.100000,0.900000\r\n");
 }
 
 }  // namespace

@@ -22,11 +22,9 @@ TEST(CsvTexts, TabsWhereNoCommaIs) {
   EXPECT_EQ(table->guessLabelColumn(), 1);
 }
 
-TEST(CsvTexts, WithoutAHeaderColumnsAreNumbered) {
-  const auto table = parseCsvTexts("1,a long sentence about a film\n0,another long sentence\n", "t.csv");
+TEST(CsvTexts, TheLongestColumnIsTheTextWhereNoNameTells) {
+  const auto table = parseCsvTexts("intent,utterance\nask,a long sentence about a film\n", "t.csv");
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ(table->rows.size(), 2U);
-  EXPECT_EQ(table->columns, QStringList({"column 1", "column 2"}));
   EXPECT_EQ(table->guessTextColumn(), 1);
   EXPECT_EQ(table->guessLabelColumn(), -1);
 }
@@ -34,12 +32,13 @@ TEST(CsvTexts, WithoutAHeaderColumnsAreNumbered) {
 TEST(CsvTexts, AnOpenQuoteIsRefusedWithItsLine) {
   const auto table = parseCsvTexts("text\nfine\n\"never closed\nmore", "bad.csv");
   ASSERT_FALSE(table.ok());
-  EXPECT_EQ(table.error().code, ErrorCode::corrupt_file);
-  EXPECT_NE(table.error().where.find("bad.csv, line 3"), std::string::npos) << table.error().where;
+  EXPECT_EQ(table.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(table.error().where.find("bad.csv, CSV line 3"), std::string::npos) << table.error().where;
 }
 
 TEST(CsvTexts, EmptyAndMissingFilesAreRefused) {
   EXPECT_FALSE(parseCsvTexts("\n\n", "empty.csv").ok());
+  EXPECT_FALSE(parseCsvTexts("text,label\n", "header.csv").ok());
   EXPECT_FALSE(readCsvTexts("/nowhere/at/all.csv").ok());
 }
 
