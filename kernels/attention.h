@@ -1,10 +1,10 @@
-// Attention over packed ragged sequences, flash style: running maximum and sum, nothing that holds tokens x keys
-// (Dao et al. 2022, arXiv 2205.14135). Two ops:
+// Attention over packed ragged sequences, flash style: running maximum and sum, nothing that holds tokens x
+// keys (Dao et al. 2022, arXiv 2205.14135). Two ops:
 //   KvAppend:  writes the step's keys and values into the pages of their sequences
 //   Attention: dst = softmax(scale * query key^T + mask) value, keys from pages (decoder) or packed (encoder)
-// Layout of one page of one layer: key [kv_heads][page_tokens][head_dim], then value the same, element type `kv`.
-// Query head h reads kv head h / (heads / kv_heads). Query i of a sequence whose step brings n tokens and whose length
-// after the step is L sits at position L - n + i.
+// Layout of one page of one layer: key [kv_heads][page_tokens][head_dim], then value the same, element type
+// `kv`. Query head h reads kv head h / (heads / kv_heads). Query i of a sequence whose step brings n tokens
+// and whose length after the step is L sits at position L - n + i.
 #pragma once
 
 #include "kernels/row.h"
@@ -14,7 +14,7 @@ namespace orrery::kernels {
 /// The pages of one layer: page p begins at base + p * page_stride.
 struct PagedKv {
   std::byte* base = nullptr;
-  size_t page_stride = 0;  // bytes
+  size_t page_stride = 0;    // bytes
   DType dtype = DType::f16;  // f32, f16, bf16
   int64_t page_tokens = 0, kv_heads = 0, head_dim = 0;
 };
@@ -27,8 +27,8 @@ constexpr size_t kv_page_bytes(DType dtype, int64_t page_tokens, int64_t kv_head
 /// Which rows of the step belong to which sequence, and where their keys live.
 struct Ragged {
   const int32_t* sequence_starts = nullptr;  // (sequences + 1), prefix sums of the step's tokens
-  const int32_t* kv_lengths = nullptr;       // (sequences) length after this step; encoder: the step's own length
-  const int32_t* page_table = nullptr;       // (sequences, max_pages); null for packed keys
+  const int32_t* kv_lengths = nullptr;  // (sequences) length after this step; encoder: the step's own length
+  const int32_t* page_table = nullptr;  // (sequences, max_pages); null for packed keys
   int64_t sequences = 0, max_pages = 0;
 };
 
@@ -55,14 +55,14 @@ struct Attention {
     int64_t heads = 0, kv_heads = 0, head_dim = 0;
     int64_t tokens = 1;  // upper bound of the plan's bucket
     bool causal = true;
-    int64_t window = 0;  // a query sees the last `window` keys; 0: all
+    int64_t window = 0;    // a query sees the last `window` keys; 0: all
     float softcap = 0.0F;  // 0: none
   };
   struct Args {
     Problem problem;
     const float* query = nullptr;  // (tokens, heads * head_dim)
     int64_t query_stride = 0;
-    const float* key = nullptr;    // packed only: (tokens, kv_heads * head_dim)
+    const float* key = nullptr;  // packed only: (tokens, kv_heads * head_dim)
     const float* value = nullptr;
     int64_t key_stride = 0, value_stride = 0;
     float* dst = nullptr;  // (tokens, heads * head_dim)

@@ -19,17 +19,28 @@ struct DTypeInfo {
 
 constexpr DTypeInfo dtype_info(DType dtype) {
   switch (dtype) {
-    case DType::f32: return {"f32", 1, 4};
-    case DType::f16: return {"f16", 1, 2};
-    case DType::bf16: return {"bf16", 1, 2};
-    case DType::i8: return {"i8", 1, 1};
-    case DType::i32: return {"i32", 1, 4};
-    case DType::i64: return {"i64", 1, 8};
-    case DType::q4_0: return {"Q4_0", 32, 18};
-    case DType::q4_1: return {"Q4_1", 32, 20};
-    case DType::q8_0: return {"Q8_0", 32, 34};
-    case DType::q4_k: return {"Q4_K", 256, 144};
-    case DType::q6_k: return {"Q6_K", 256, 210};
+    case DType::f32:
+      return {"f32", 1, 4};
+    case DType::f16:
+      return {"f16", 1, 2};
+    case DType::bf16:
+      return {"bf16", 1, 2};
+    case DType::i8:
+      return {"i8", 1, 1};
+    case DType::i32:
+      return {"i32", 1, 4};
+    case DType::i64:
+      return {"i64", 1, 8};
+    case DType::q4_0:
+      return {"Q4_0", 32, 18};
+    case DType::q4_1:
+      return {"Q4_1", 32, 20};
+    case DType::q8_0:
+      return {"Q8_0", 32, 34};
+    case DType::q4_k:
+      return {"Q4_K", 256, 144};
+    case DType::q6_k:
+      return {"Q6_K", 256, 210};
   }
   return {"?", 1, 1};
 }

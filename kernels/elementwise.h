@@ -8,7 +8,20 @@
 namespace orrery::kernels {
 
 struct Elementwise {
-  enum class Function : uint8_t { silu, gelu_erf, gelu_tanh, relu, tanh, add, mul, silu_mul, gelu_tanh_mul, scale, softmax, l2_normalise };
+  enum class Function : uint8_t {
+    silu,
+    gelu_erf,
+    gelu_tanh,
+    relu,
+    tanh,
+    add,
+    mul,
+    silu_mul,
+    gelu_tanh_mul,
+    scale,
+    softmax,
+    l2_normalise
+  };
   struct Problem {
     Function function = Function::add;
     int64_t cols = 0;

@@ -1,7 +1,8 @@
 // Rows of a packed step to fewer rows:
 //   rows:  dst[i] = src[index[i]]                      (output_rows of a step)
 //   mean:  dst[s] = mean of sequence s's rows          first: its first row (CLS)      last: its last row
-//   src (tokens, cols) f32      index (count) i32, for rows      sequence_starts (count + 1) i32, for the others
+//   src (tokens, cols) f32      index (count) i32, for rows      sequence_starts (count + 1) i32, for the
+//   others
 // An empty sequence gives zeros.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Linear: dst_s = epilogue(src * weight_s^T + bias_s) for one to four weight segments that read one src.
-//   src (tokens, cols) f32 row-major      weight_s (rows_s, cols) row-major, dtype per segment, stored or packed
-//   bias_s (rows_s) f32 or null           dst_s (tokens, rows_s) f32, row stride dst_stride
+//   src (tokens, cols) f32 row-major      weight_s (rows_s, cols) row-major, dtype per segment, stored or
+//   packed bias_s (rows_s) f32 or null           dst_s (tokens, rows_s) f32, row stride dst_stride
 // silu_mul and gelu_tanh_mul take exactly two segments (gate, up) of equal rows and write one dst:
 //   dst = act(gate) * up.
 #pragma once
@@ -17,8 +17,9 @@ enum class Epilogue : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, sil
 struct Linear {
   static constexpr int kMaxSegments = 4;
 
-  /// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: activations may be rounded
-  /// to 16-bit integers per block (quantised weights) or bf16 (dense bf16/f16 weights), within tests' tolerances.
+  /// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: activations may
+  /// be rounded to 16-bit integers per block (quantised weights) or bf16 (dense bf16/f16 weights), within
+  /// tests' tolerances.
   enum class Accuracy : uint8_t { exact, fast };
 
   struct Segment {
@@ -27,7 +28,7 @@ struct Linear {
     bool bias = false;
   };
   struct Problem {
-    int64_t tokens = 1;  // upper bound of the plan's bucket
+    int64_t tokens = 1;      // upper bound of the plan's bucket
     int64_t min_tokens = 1;  // lower bound of the bucket
     int64_t cols = 0;
     std::array<Segment, kMaxSegments> segments{};
@@ -38,7 +39,7 @@ struct Linear {
   struct Operand {
     const void* weight = nullptr;  // stored form, or the row's packing
     const float* bias = nullptr;
-    float* dst = nullptr;  // null for the second segment of a *_mul epilogue
+    float* dst = nullptr;    // null for the second segment of a *_mul epilogue
     int64_t dst_stride = 0;  // elements
   };
   struct Args {

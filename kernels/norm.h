@@ -2,7 +2,8 @@
 //   x = src + residual (if given; written to sum if given)
 //   rms_norm:   dst = x * weight / sqrt(mean(x^2) + eps)
 //   layer_norm: dst = (x - mean(x)) * weight / sqrt(var(x) + eps) + bias
-//   src, residual, sum, dst (tokens, cols) f32, contiguous; sum may be src or residual (in place); accumulation f32 or wider
+//   src, residual, sum, dst (tokens, cols) f32, contiguous; sum may be src or residual (in place);
+//   accumulation f32 or wider
 #pragma once
 
 #include "kernels/row.h"

@@ -1,5 +1,6 @@
-// Kernel rows: for each op an ordered list {name, supports -> reason, run}, fastest first. The first row that supports
-// the problem is chosen once, when a plan is compiled; the reasons of the others are kept for the person to read.
+// Kernel rows: for each op an ordered list {name, supports -> reason, run}, fastest first. The first row that
+// supports the problem is chosen once, when a plan is compiled; the reasons of the others are kept for the
+// person to read.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +16,16 @@ namespace orrery::kernels {
 
 enum class DeviceKind : uint8_t { cpu, cuda };
 
-/// What a kernel runs with. `workspace` has at least the bytes that the row asked for, 64-byte aligned, and belongs to
-/// the call: nothing is kept in it between calls.
+/// What a kernel runs with. `workspace` has at least the bytes that the row asked for, 64-byte aligned, and
+/// belongs to the call: nothing is kept in it between calls.
 struct Launch {
   ThreadTeam* team = nullptr;
   std::byte* workspace = nullptr;
   void* stream = nullptr;  // the device's stream; null on the CPU
 };
 
-/// Another form of a weight matrix that a row reads faster than the stored one. Built once by WeightStore, shared.
+/// Another form of a weight matrix that a row reads faster than the stored one. Built once by WeightStore,
+/// shared.
 struct WeightPacking {
   std::string_view name;  // shown to the person, e.g. "bf16 blocked for oneDNN"
   size_t (*bytes)(DType stored, int64_t rows, int64_t cols);
@@ -37,7 +39,8 @@ struct Row {
 
   std::string_view name;  // "cpu.avx512_vnni.matvec"
   DeviceKind device = DeviceKind::cpu;
-  /// Empty when the row can run the problem, else the reason why not, for a person: "1 token; tiles need 8 or more".
+  /// Empty when the row can run the problem, else the reason why not, for a person: "1 token; tiles need 8 or
+  /// more".
   std::string (*supports)(const Problem&) = nullptr;
   void (*run)(const Args&, const Launch&) = nullptr;
   /// Scratch bytes for the largest call of this problem; null for none.
@@ -62,7 +65,8 @@ template <class Op>
 Selection<Op> select(std::span<const Row<Op>> rows, DeviceKind device, const typename Op::Problem& problem) {
   Selection<Op> selection;
   for (const Row<Op>& row : rows) {
-    std::string reason = row.device != device ? std::string("the node is placed on another device") : row.supports(problem);
+    std::string reason =
+        row.device != device ? std::string("the node is placed on another device") : row.supports(problem);
     if (reason.empty()) {
       selection.row = &row;
       break;

@@ -1,10 +1,10 @@
 // Sampling: one token per output row from its logits, and log-probabilities of the same pass.
-// Order: repetition penalty (Keskar et al. 2019) -> top-k -> temperature and softmax -> top-p (the smallest set whose mass
-// reaches p, the token that crosses it kept) -> min-p (p_i >= min_p * p_max) -> draw. temperature 0 is greedy: the penalty,
-// then the largest logit. Ties go to the lower id, everywhere. The draw is the inverse CDF over the kept tokens in
-// (probability descending, id ascending) order at u = philox(seed, position) in [0, 1): it depends on seed, position and
-// logits only, not on the batch. logprob and top are of the untouched logits' softmax. NaN counts as -infinity; a row
-// without a finite logit gives id -1.
+// Order: repetition penalty (Keskar et al. 2019) -> top-k -> temperature and softmax -> top-p (the smallest
+// set whose mass reaches p, the token that crosses it kept) -> min-p (p_i >= min_p * p_max) -> draw.
+// temperature 0 is greedy: the penalty, then the largest logit. Ties go to the lower id, everywhere. The draw
+// is the inverse CDF over the kept tokens in (probability descending, id ascending) order at u = philox(seed,
+// position) in [0, 1): it depends on seed, position and logits only, not on the batch. logprob and top are of
+// the untouched logits' softmax. NaN counts as -infinity; a row without a finite logit gives id -1.
 #pragma once
 
 #include "kernels/row.h"
@@ -25,11 +25,11 @@ struct Sample {
 
   struct Request {
     SamplingParams params;
-    uint64_t position = 0;  // counter of the draw: the token's position in its sequence
+    uint64_t position = 0;            // counter of the draw: the token's position in its sequence
     const int32_t* recent = nullptr;  // ids that the repetition penalty sees
     int32_t recent_count = 0;
-    int32_t top = 0;     // how many of the most probable to report, <= kMaxTop
-    int32_t target = -1; // >= 0: no draw; id is the target, logprob its log-probability (scoring)
+    int32_t top = 0;      // how many of the most probable to report, <= kMaxTop
+    int32_t target = -1;  // >= 0: no draw; id is the target, logprob its log-probability (scoring)
   };
   struct Choice {
     int32_t id = -1;
@@ -42,7 +42,7 @@ struct Sample {
     int64_t vocabulary = 0;
   };
   struct Args {
-    const float* logits = nullptr;  // (outputs, vocabulary)
+    const float* logits = nullptr;      // (outputs, vocabulary)
     const Request* requests = nullptr;  // (outputs)
     Choice* choices = nullptr;          // (outputs)
     int64_t outputs = 0, vocabulary = 0;

@@ -7,8 +7,8 @@
 
 namespace orrery::kernels {
 
-/// Threads 0..size-1; the caller of run() is thread 0. Waiting threads spin for a bounded time (about 50 us), then
-/// sleep on a futex. Not reentrant; one thread at a time may call run().
+/// Threads 0..size-1; the caller of run() is thread 0. Waiting threads spin for a bounded time (about 50 us),
+/// then sleep on a futex. Not reentrant; one thread at a time may call run().
 class ThreadTeam {
  public:
   explicit ThreadTeam(int threads);
@@ -21,14 +21,16 @@ class ThreadTeam {
   /// Calls task(thread) once on every thread and returns when all are done. The task must not throw.
   template <class Task>
   void run(Task&& task) {
-    run_erased([](void* context, int thread) { (*static_cast<std::remove_reference_t<Task>*>(context))(thread); },
-               const_cast<void*>(static_cast<const void*>(&task)));
+    run_erased(
+        [](void* context, int thread) { (*static_cast<std::remove_reference_t<Task>*>(context))(thread); },
+        const_cast<void*>(static_cast<const void*>(&task)));
   }
 
   /// Inside a task: returns when every thread of the team has called it.
   void barrier();
 
-  /// The share [begin, end) of `count` items that `thread` owns, in whole multiples of `grain` (last share ragged).
+  /// The share [begin, end) of `count` items that `thread` owns, in whole multiples of `grain` (last share
+  /// ragged).
   struct Range {
     int64_t begin, end;
   };

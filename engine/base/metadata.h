@@ -1,4 +1,5 @@
-// Typed key-values of a model: GGUF metadata as it is, config.json flattened with dots ("id2label.0", "rope_scaling.type").
+// Typed key-values of a model: GGUF metadata as it is, config.json flattened with dots ("id2label.0",
+// "rope_scaling.type").
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,15 @@ class Metadata {
     return it == values_.end() ? nullptr : &it->second;
   }
 
-  /// Nothing when absent or of another type. integer() and number() convert between integers and doubles where exact.
+  /// Nothing when absent or of another type. integer() and number() convert between integers and doubles
+  /// where exact.
   std::optional<int64_t> integer(std::string_view key) const {
     if (const Value* value = find(key)) {
       if (const auto* number = std::get_if<int64_t>(value)) return *number;
       if (const auto* flag = std::get_if<bool>(value)) return *flag ? 1 : 0;
-      if (const auto* real = std::get_if<double>(value); real && *real >= -9e15 && *real <= 9e15 &&
-                                                         static_cast<double>(static_cast<int64_t>(*real)) == *real)
+      if (const auto* real = std::get_if<double>(value);
+          real && *real >= -9e15 && *real <= 9e15 &&
+          static_cast<double>(static_cast<int64_t>(*real)) == *real)
         return static_cast<int64_t>(*real);
     }
     return std::nullopt;
@@ -48,7 +51,9 @@ class Metadata {
   }
   /// Null when absent or of another type.
   const std::string* text(std::string_view key) const { return get<std::string>(key); }
-  const std::vector<std::string>* texts(std::string_view key) const { return get<std::vector<std::string>>(key); }
+  const std::vector<std::string>* texts(std::string_view key) const {
+    return get<std::vector<std::string>>(key);
+  }
   const std::vector<int64_t>* integers(std::string_view key) const { return get<std::vector<int64_t>>(key); }
   const std::vector<double>* numbers(std::string_view key) const { return get<std::vector<double>>(key); }
 

@@ -1,4 +1,5 @@
-// Result<T>: a value, or an Error that a person can act on. Public engine functions return it; nothing public throws.
+// Result<T>: a value, or an Error that a person can act on. Public engine functions return it; nothing public
+// throws.
 #pragma once
 
 #include <optional>
@@ -9,10 +10,20 @@
 namespace orrery {
 
 enum class ErrorCode {
-  invalid_argument, not_found, corrupt_file, unsupported, shape_mismatch, out_of_memory, io, cancelled, device, internal
+  invalid_argument,
+  not_found,
+  corrupt_file,
+  unsupported,
+  shape_mismatch,
+  out_of_memory,
+  io,
+  cancelled,
+  device,
+  internal
 };
 
-/// Printed as "WHAT (WHERE): WHAT TO DO". All three are sentences for the person who sees them, without a full stop.
+/// Printed as "WHAT (WHERE): WHAT TO DO". All three are sentences for the person who sees them, without a
+/// full stop.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string what;
@@ -30,7 +41,7 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
@@ -67,15 +78,16 @@ class [[nodiscard]] Result<void> {
 }  // namespace orrery
 
 /// Evaluates a Result<void>; returns its error from the calling function.
-#define ORRERY_TRY(expression)                                               \
-  do {                                                                       \
+#define ORRERY_TRY(expression)                                                                           \
+  do {                                                                                                   \
     if (auto orrery_result = (expression); !orrery_result.ok()) return std::move(orrery_result).error(); \
   } while (false)
 
 #define ORRERY_JOIN_(a, b) a##b
 #define ORRERY_JOIN(a, b) ORRERY_JOIN_(a, b)
 /// ORRERY_ASSIGN(auto x, f()): x is f's value, or the calling function returns f's error.
-#define ORRERY_ASSIGN(declaration, expression)                                                     \
-  auto ORRERY_JOIN(orrery_result_, __LINE__) = (expression);                                       \
-  if (!ORRERY_JOIN(orrery_result_, __LINE__).ok()) return std::move(ORRERY_JOIN(orrery_result_, __LINE__)).error(); \
+#define ORRERY_ASSIGN(declaration, expression)                       \
+  auto ORRERY_JOIN(orrery_result_, __LINE__) = (expression);         \
+  if (!ORRERY_JOIN(orrery_result_, __LINE__).ok())                   \
+    return std::move(ORRERY_JOIN(orrery_result_, __LINE__)).error(); \
   declaration = std::move(ORRERY_JOIN(orrery_result_, __LINE__)).value()

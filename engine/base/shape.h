@@ -1,4 +1,5 @@
-// Shapes whose dims are affine integer expressions of symbols: 4*tokens + 1. Every step binds the symbols to numbers.
+// Shapes whose dims are affine integer expressions of symbols: 4*tokens + 1. Every step binds the symbols to
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ inline const Symbol kOutputs = "outputs";      // rows whose logits are asked fo
 
 using Bindings = std::map<Symbol, int64_t>;
 
-/// constant + sum of coefficient * symbol; zero coefficients are never stored, so equal expressions compare equal.
+/// constant + sum of coefficient * symbol; zero coefficients are never stored, so equal expressions compare
+/// equal.
 class Dim {
  public:
   Dim(int64_t constant = 0) : constant_(constant) {}  // NOLINT: implicit on purpose

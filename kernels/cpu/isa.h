@@ -7,8 +7,8 @@ namespace orrery::kernels {
 
 enum class Isa { baseline, avx2, avx512 };
 
-/// The best ISA of this machine, or the lower one that ORRERY_ISA (baseline|avx2|avx512) asks for. avx2 means AVX2, FMA
-/// and F16C; avx512 means F, BW, VL, DQ, VNNI, VBMI and BF16 as well.
+/// The best ISA of this machine, or the lower one that ORRERY_ISA (baseline|avx2|avx512) asks for. avx2 means
+/// AVX2, FMA and F16C; avx512 means F, BW, VL, DQ, VNNI, VBMI and BF16 as well.
 Isa machine_isa();
 
 /// Empty when the machine has `needed`, else the reason.
