@@ -1,0 +1,208 @@
+// What a session and the library tell besides text.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <numeric>
+#include <set>
+#include <thread>
+
+#include "tests/engine/api/test_models.h"
+
+namespace orrery::api {
+namespace {
+
+TEST(SessionTest, OpensWithProgressAndTellsWhatItIs) {
+  std::vector<std::string> stages;
+  const auto opened = Session::open(
+      smollm2(), [&](std::string_view stage, uint64_t, uint64_t) { stages.emplace_back(stage); }, {});
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  EXPECT_THAT(stages, testing::Contains(testing::HasSubstr("SmolLM2-135M-Instruct")));
+  const ModelInfo& info = opened.value()->info();
+  EXPECT_EQ(info.architecture, "llama");
+  EXPECT_EQ(info.format, "GGUF");
+  EXPECT_EQ(info.layers, 30);
+  EXPECT_EQ(info.width, 576);
+  EXPECT_EQ(info.vocabulary, 49152);
+  EXPECT_EQ(info.context_length, 8192);
+  EXPECT_EQ(info.main_dtype, "Q4_1");
+  EXPECT_NEAR(static_cast<double>(info.parameters), 134.5e6, 1e6);
+  EXPECT_EQ(info.memory.context, 2048);
+  EXPECT_EQ(info.memory.kv_cache, 2048U * 30 * 2 * 3 * 64 * 2);
+  EXPECT_GT(info.memory.scratch, 0U);
+  EXPECT_FALSE(info.chat_template.empty());
+}
+
+TEST(SessionTest, AStopRequestEndsTheOpening) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto opened = Session::open(smollm2(), {}, stop.get_token());
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, ErrorCode::cancelled);
+}
+
+TEST(SessionTest, WrongOptionsAreRefusedWithAReason) {
+  const auto refusal = [](auto&& change) {
+    OpenOptions options = smollm2();
+    change(options);
+    const auto opened = Session::open(options, {}, {});
+    EXPECT_FALSE(opened.ok());
+    return opened.ok() ? std::string() : opened.error().to_string();
+  };
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.device = "cuda:0"; }), testing::HasSubstr("cuda:0"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.kv_type = "q8_0"; }), testing::HasSubstr("q8_0"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.context = 100000; }), testing::HasSubstr("8192"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.batch_tokens = 0; }), testing::HasSubstr("--batch-tokens"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.threads = -1; }), testing::HasSubstr("--threads"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.model = "no-such-model"; }),
+              testing::HasSubstr("no-such-model"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.recipe = "/no/such/recipe.json"; }),
+              testing::HasSubstr("recipe"));
+}
+
+TEST(SessionTest, ThePlanNamesKernelsAndReasons) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  const auto decode = session->plan(Phase::decode), prefill = session->plan(Phase::prefill);
+  ASSERT_TRUE(decode.ok()) << decode.error().to_string();
+  ASSERT_TRUE(prefill.ok()) << prefill.error().to_string();
+  EXPECT_GT(prefill.value().arena_bytes, decode.value().arena_bytes);
+  double bytes = 0, flops = 0;
+  for (const PlanStep& step : decode.value().steps) {
+    EXPECT_TRUE(session->fused_graph()->find(step.node));
+    EXPECT_FALSE(step.kernel.empty()) << step.path;
+    EXPECT_FALSE(step.path.empty());
+    EXPECT_EQ(step.device, "cpu");
+    for (const PlanStep::Refused& refused : step.refused) EXPECT_FALSE(refused.reason.empty());
+    bytes += step.bytes;
+    flops += step.flops;
+  }
+  EXPECT_NEAR(bytes, 98e6, 12e6) << "a token reads about the whole file";
+  EXPECT_NEAR(flops, 2 * 134.5e6, 0.2 * 134.5e6);
+}
+
+TEST(SessionTest, TheProfileOfTheModelAddsUpToTheFusedOne) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  EXPECT_EQ(session->profile(Phase::decode).generation, 0U);
+  ASSERT_TRUE(session->chat(raw_request("Once upon a time", 30), {}, {}).ok());
+  for (const Phase phase : {Phase::prefill, Phase::decode}) {
+    const Profile profile = session->profile(phase);
+    const auto sum = [](const std::vector<NodeTiming>& nodes) {
+      return std::accumulate(nodes.begin(), nodes.end(), 0.0,
+                             [](double total, const NodeTiming& node) { return total + node.mean_us; });
+    };
+    EXPECT_GT(profile.generation, 0U);
+    EXPECT_NEAR(sum(profile.fused), profile.nodes_us, 1e-3 * profile.nodes_us);
+    EXPECT_NEAR(sum(profile.model), sum(profile.fused), 0.01 * profile.nodes_us);
+    EXPECT_NEAR(profile.nodes_us / profile.step_us, 1.0, 0.01);
+    EXPECT_LT(profile.overhead_share, 0.05);
+    std::set<NodeId> seen;
+    const auto graph = session->model_graph();
+    for (const NodeTiming& node : profile.model) {
+      EXPECT_TRUE(graph->find(node.node)) << node.node.value;
+      EXPECT_TRUE(seen.insert(node.node).second);
+    }
+  }
+  session->set_profiling(false);
+  const uint64_t generation = session->profile(Phase::decode).generation;
+  ASSERT_TRUE(session->chat(raw_request("Once upon a time", 5), {}, {}).ok());
+  EXPECT_EQ(session->profile(Phase::decode).generation, generation);
+}
+
+TEST(SessionTest, LimitsAreMeasuredWhenAskedFor) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  EXPECT_GT(session->limits().threads, 0);
+  const auto start = std::chrono::steady_clock::now();
+  while (session->limits().gflops == 0 && std::chrono::steady_clock::now() - start < std::chrono::seconds(10))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_GT(session->limits().gflops, 1);
+  EXPECT_GT(session->limits().read_gbytes_per_second, 1);
+  EXPECT_LT(session->limits().read_gbytes_per_second, 5000);
+}
+
+TEST(SessionTest, MemoryGrowsWithTheContextAndIsTold) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->chat(raw_request("Hello", 2), {}, {}).ok());
+  EXPECT_GT(session->memory_used(), 50U << 20);
+  EXPECT_LT(session->memory_used(), 600U << 20);
+}
+
+TEST(SessionTest, BenchMeasuresWhatIsAskedFor) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  BenchOptions options;
+  options.prompt = 32;
+  options.gen = 8;
+  options.repeats = 2;
+  options.batch = 2;
+  const auto bench = session->bench(options, {}, {});
+  ASSERT_TRUE(bench.ok()) << bench.error().to_string();
+  EXPECT_EQ(bench.value().prefill->tokens, 64);
+  EXPECT_EQ(bench.value().decode->tokens, 16);
+  EXPECT_GT(bench.value().prefill->tokens_per_second, bench.value().decode->tokens_per_second);
+  EXPECT_FALSE(bench.value().encode);
+  options.prompt = 0;
+  EXPECT_FALSE(session->bench(options, {}, {}).value().prefill);
+  options.prompt = 100000;
+  EXPECT_FALSE(session->bench(options, {}, {}).ok());
+  const auto encoder = open_or_fail(minilm());
+  ASSERT_TRUE(encoder);
+  options = {};
+  options.batch = 4;
+  options.tokens = 32;
+  options.repeats = 2;
+  const auto encode = encoder->bench(options, {}, {});
+  ASSERT_TRUE(encode.ok()) << encode.error().to_string();
+  EXPECT_GT(encode.value().encode->sequences_per_second, 1);
+}
+
+TEST(Library, NamesTheDefaultsAndFindsModelsInFolders) {
+  setenv("XDG_CACHE_HOME", testing::TempDir().c_str(), 1);
+  EXPECT_TRUE(list_models({}).empty());
+  const auto unknown = inspect("smollm2", "", 0, "f16");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, ErrorCode::not_found);
+  unsetenv("XDG_CACHE_HOME");
+  const auto listed = list_models({models_folder().string()});
+  std::set<std::string> names;
+  for (const LibraryEntry& entry : listed) {
+    names.insert(entry.name);
+    EXPECT_GT(entry.parameters, 1000000U) << entry.name;
+    EXPECT_FALSE(entry.architecture.empty());
+  }
+  EXPECT_GE(listed.size(), 2U);
+}
+
+TEST(Library, InspectReadsHeadersOnly) {
+  const auto info = inspect(smollm2().model, "", 4096, "f32");
+  ASSERT_TRUE(info.ok()) << info.error().to_string();
+  EXPECT_EQ(info.value().memory.kv_cache, 4096U * 30 * 2 * 3 * 64 * 4);
+  EXPECT_EQ(info.value().tensors.size(), 272U);
+  const auto classifier = inspect(sentiment().model, sentiment().adapter, 0, "f16");
+  ASSERT_TRUE(classifier.ok()) << classifier.error().to_string();
+  EXPECT_EQ(classifier.value().task, Task::classify);
+  EXPECT_EQ(classifier.value().memory.kv_cache, 0U);
+}
+
+TEST(TextToolsTest, TokenizesAndRendersLikeTheReference) {
+  const auto tools = TextTools::open(smollm2().model);
+  ASSERT_TRUE(tools.ok()) << tools.error().to_string();
+  for (const auto& item : golden("smollm2.json")["chat"]) {
+    std::vector<Message> messages;
+    for (const auto& message : item["messages"]) messages.push_back({message["role"], message["content"]});
+    const auto text = tools.value()->render(messages, true);
+    ASSERT_TRUE(text.ok()) << text.error().to_string();
+    EXPECT_EQ(text.value(), item["rendered"].get<std::string>());
+    EXPECT_EQ(tools.value()->encode(text.value(), false), item["ids"].get<std::vector<int32_t>>());
+  }
+  const auto rendered =
+      render_template("{{ bos_token }}{{ messages[0].content }}", {{"user", "hi"}}, true, "<s>", "");
+  ASSERT_TRUE(rendered.ok()) << rendered.error().to_string();
+  EXPECT_EQ(rendered.value(), "<s>hi");
+  EXPECT_FALSE(render_template("{% if %}", {}, true, "", "").ok());
+}
+
+}  // namespace
+}  // namespace orrery::api
