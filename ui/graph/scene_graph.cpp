@@ -42,10 +42,14 @@ struct Draft {
     return parent;
   }
 
-  /// A group of one child is that child.
+  /// A group of one child is that child; a layer stays a layer.
   SceneChild dissolved(SceneChild child) const {
-    while (child.isGroup && groups[static_cast<size_t>(child.index)].children.size() == 1)
-      child = groups[static_cast<size_t>(child.index)].children.front();
+    while (child.isGroup) {
+      const Group& group = groups[static_cast<size_t>(child.index)];
+      const bool numbered = isNumber(group.path.substr(group.path.rfind('.') + 1));
+      if (group.children.size() != 1 || numbered) break;
+      child = group.children.front();
+    }
     return child;
   }
 };

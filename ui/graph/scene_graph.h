@@ -3,9 +3,9 @@
 // node that takes them.
 //
 // Scopes become groups; a number belongs to the word before it ("layers.3" is one group under the root). A
-// group of one child is that child. An edge of the graph appears once in every group it crosses: from a child
-// to a child in the lowest common group, to kExit in the groups that it leaves, from kEntry in those that it
-// enters.
+// group of one child is that child, unless it is a layer. An edge of the graph appears once in every group it
+// crosses: from a child to a child in the lowest common group, to kExit in the groups that it leaves, from
+// kEntry in those that it enters.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QCommandLineParser options;
   options.addPositionalArgument("out", "the picture");
-  options.addOptions({{"model", "below the models' folder, or flat:N, layers:N", "name",
+  options.addOptions({{"model", "below the models' folder, or flat:N, layers:N, layers:N:BYPASSED", "name",
                        "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"},
                       {"fused", "as it runs"},
                       {"light", "light theme"},
@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
   if (model.startsWith("flat:"))
     graph = samples::flatGraph(model.mid(5).toInt());
   else if (model.startsWith("layers:"))
-    graph = samples::layeredGraph(model.mid(7).toInt());
+    graph = samples::layeredGraph(model.section(':', 1, 1).toInt(),
+                                  model.section(':', 2).isEmpty() ? -1 : model.section(':', 2).toInt());
   else if (auto built = samples::modelGraph(model.toStdString(), options.isSet("fused")); built.ok())
     graph = *built;
   else

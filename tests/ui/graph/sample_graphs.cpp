@@ -94,7 +94,7 @@ graph::GraphVersion flatGraph(int count) {
   return maker.finish(values.back());
 }
 
-graph::GraphVersion layeredGraph(int layers) {
+graph::GraphVersion layeredGraph(int layers, int bypassed) {
   Maker maker;
   ValueId h = maker.add("input", "", "x", {});
   h = maker.add("linear", "embed", "embedding", {h});
@@ -103,7 +103,8 @@ graph::GraphVersion layeredGraph(int layers) {
     const ValueId normed = maker.add("norm", scope, "norm", {h});
     const ValueId up = maker.add("linear", scope + ".mlp", "up_proj", {normed});
     const ValueId down = maker.add("linear", scope + ".mlp", "down_proj", {up});
-    h = maker.add("add", scope, "residual", {h, down});
+    const ValueId sum = maker.add("add", scope, "residual", {h, down});
+    if (layer != bypassed) h = sum;
   }
   return maker.finish(maker.add("linear", "output", "lm_head", {h}));
 }

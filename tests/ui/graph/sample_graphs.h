@@ -15,8 +15,9 @@ Result<graph::GraphVersion> modelGraph(const std::string& name, bool fused);
 
 /// `count` nodes without scopes: chains with forks, joins and residuals, from a fixed seed.
 graph::GraphVersion flatGraph(int count);
-/// Layers of equal structure, each with a group of two nodes and a residual.
-graph::GraphVersion layeredGraph(int layers);
+/// Layers of equal structure, each with a group of two nodes and a residual; nothing takes what layer
+/// `bypassed` makes.
+graph::GraphVersion layeredGraph(int layers, int bypassed = -1);
 
 /// Times that follow from the costs: bytes at 22 GB/s and a little for each node, some nodes estimated.
 Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bool estimated);

@@ -154,17 +154,8 @@ TEST(HierarchyTest, FoldedLayersAreOneStackWithARemainderWhereOneIsOpen) {
   EXPECT_EQ(open->items[3].last - open->items[3].first + 1, 17);
 }
 
-/// layers.5 without users: what followed it takes what it took.
-graph::GraphVersion withBypassedLayer() {
-  graph::Graph graph = *samples::layeredGraph(12);
-  const ValueId before = graph.node(graph.find_path("layers.4.residual")).outputs.front();
-  for (const auto& [path, input] : {std::pair("layers.6.norm", 0), std::pair("layers.6.residual", 0)})
-    EXPECT_TRUE(graph.set_input(graph.find_path(path), input, before).ok());
-  return std::make_shared<const graph::Graph>(std::move(graph));
-}
-
 TEST(HierarchyTest, ABypassedLayerStaysInLine) {
-  const auto scene = sceneOf(withBypassedLayer());
+  const auto scene = sceneOf(samples::layeredGraph(12, 5));
   const int dead = scene->group("layers.5");
   EXPECT_FALSE(scene->groups[at(dead)].live);
   EXPECT_FALSE(scene->find(scene->graph->find_path("layers.5.norm"))->live);
