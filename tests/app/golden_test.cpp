@@ -13,7 +13,7 @@ namespace {
 constexpr double kNarrow = 0.25;
 
 TEST(Golden, GreedyTextIsTheReferencesUpToANarrowChoice) {
-  for (const auto& item : golden("smollm2.json")["greedy"]) {
+  for (const auto& item : golden("smollm2.json", "greedy")) {
     const auto ids = item["ids"].get<std::vector<int32_t>>();
     const auto reply = run({"chat", "smollm2", "--raw", "--temperature", "0", "--json", "--prompt",
                             item["text"], "--max-tokens", std::to_string(ids.size())})
@@ -57,7 +57,7 @@ TEST(Golden, SeedsRepeat) {
 }
 
 TEST(Golden, ScoreOfTheNextToken) {
-  const auto cases = golden("smollm2.json")["logits"];
+  const auto cases = golden("smollm2.json", "logits");
   nlohmann::json texts = nlohmann::json::array();
   for (const auto& item : cases) texts.push_back(item["text"]);
   const std::string file = scratch_file("texts.json", texts.dump());
@@ -78,7 +78,7 @@ TEST(Golden, ScoreOfTheNextToken) {
 }
 
 TEST(Golden, PerplexityFromAFile) {
-  for (const auto& item : golden("smollm2.json")["perplexity"]) {
+  for (const auto& item : golden("smollm2.json", "perplexity")) {
     const std::string file = scratch_file("text.txt", item["text"].get<std::string>());
     const auto score = run({"score", "smollm2", "--file", file, "--exact", "--json"}).json();
     EXPECT_EQ(score["tokens"], item["tokens"]);
@@ -88,7 +88,7 @@ TEST(Golden, PerplexityFromAFile) {
 }
 
 TEST(Golden, Embeddings) {
-  const auto cases = golden("minilm.json")["embed"];
+  const auto cases = golden("minilm.json", "embed");
   nlohmann::json texts = nlohmann::json::array();
   for (const auto& item : cases) texts.push_back(item["text"]);
   const auto vectors =
@@ -107,7 +107,7 @@ TEST(Golden, Embeddings) {
 }
 
 TEST(Golden, Classifications) {
-  const auto cases = golden("minilm.json")["classify"];
+  const auto cases = golden("minilm.json", "classify");
   Words words = {"classify", "sentiment", "--json", "--text"};
   for (const auto& item : cases) words.push_back(item["text"]);
   const auto document = run(words).json();

@@ -125,8 +125,8 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-nlohmann::json golden(const std::string& name) {
-  return nlohmann::json::parse(read_file(std::string(ORRERY_TEST_DATA) + "/golden/" + name));
+nlohmann::json golden(const std::string& name, const std::string& part) {
+  return nlohmann::json::parse(read_file(std::string(ORRERY_TEST_DATA) + "/golden/" + name)).at(part);
 }
 
 std::string scratch_file(const std::string& name, const std::string& content) {

@@ -22,7 +22,8 @@ Outcome run_and_interrupt(const Words& arguments, int wait_ms, const std::string
 void expect_refused(const Outcome& outcome);
 
 std::string read_file(const std::string& path);
-nlohmann::json golden(const std::string& name);
+/// One part of a golden file, by value.
+nlohmann::json golden(const std::string& name, const std::string& part);
 /// A file in a folder of this test run, removed at its end.
 std::string scratch_file(const std::string& name, const std::string& content = {});
 std::string models_folder();

@@ -10,7 +10,7 @@ namespace {
 using Ids = std::vector<int32_t>;
 
 TEST(Tokenize, SmolLM2IsExact) {
-  for (const auto& item : golden("smollm2.json")["tokenize"]) {
+  for (const auto& item : golden("smollm2.json", "tokenize")) {
     const auto text = item["text"].get<std::string>();
     const auto document = run({"tokenize", "smollm2", "--json"}, text).json();
     EXPECT_EQ(document["ids"].get<Ids>(), item["ids"].get<Ids>()) << text;
@@ -21,7 +21,7 @@ TEST(Tokenize, SmolLM2IsExact) {
 }
 
 TEST(Tokenize, MiniLMIsExactWithSpecial) {
-  for (const auto& item : golden("minilm.json")["tokenize"]) {
+  for (const auto& item : golden("minilm.json", "tokenize")) {
     const auto document =
         run({"tokenize", "minilm", "--special", "--json"}, item["text"].get<std::string>()).json();
     EXPECT_EQ(document["ids"].get<Ids>(), item["ids"].get<Ids>()) << item["text"];
@@ -46,7 +46,7 @@ TEST(Tokenize, DecodeTakesNumbersListsAndItsOwnDocument) {
 }
 
 TEST(Render, SmolLM2IsExact) {
-  for (const auto& item : golden("smollm2.json")["chat"]) {
+  for (const auto& item : golden("smollm2.json", "chat")) {
     const std::string messages = scratch_file("messages.json", item["messages"].dump());
     const auto document = run({"render", "smollm2", "--messages", messages, "--json"}).json();
     EXPECT_EQ(document["text"], item["rendered"]);

@@ -40,7 +40,7 @@ TEST(Template, SmolLM2RendersAsTheReference) {
   const auto metadata = test::smollm2_metadata();
   auto parsed = ChatTemplate::parse(*metadata.text("tokenizer.chat_template"));
   ASSERT_TRUE(parsed.ok()) << parsed.error().to_string();
-  for (const auto& item : test::golden("smollm2.json")["chat"]) {
+  for (const auto& item : test::golden("smollm2.json", "chat")) {
     const auto result = parsed->render(messages_of(item["messages"]), true, "<|im_start|>", "<|im_end|>");
     ASSERT_TRUE(result.ok()) << result.error().to_string();
     EXPECT_EQ(*result, item["rendered"].get<std::string>());

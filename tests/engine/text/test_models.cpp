@@ -101,8 +101,8 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-nlohmann::json golden(const std::string& name) {
-  return nlohmann::json::parse(read_file(std::filesystem::path(ORRERY_TEST_DATA) / "golden" / name));
+nlohmann::json golden(const std::string& name, const std::string& part) {
+  return nlohmann::json::parse(read_file(std::filesystem::path(ORRERY_TEST_DATA) / "golden" / name)).at(part);
 }
 
 Metadata smollm2_metadata() {

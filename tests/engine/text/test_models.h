@@ -12,7 +12,8 @@ namespace orrery::text::test {
 
 std::filesystem::path models_folder();
 std::string read_file(const std::filesystem::path& path);  // throws where it cannot be read
-nlohmann::json golden(const std::string& name);
+/// One part of a golden file, by value.
+nlohmann::json golden(const std::string& name, const std::string& part);
 Metadata smollm2_metadata();
 const std::string& minilm_tokenizer_json();
 std::shared_ptr<const Tokenizer> smollm2();

@@ -101,7 +101,7 @@ TEST(WordPiece, GgufSpellingGivesTheSameIds) {
   metadata.set("tokenizer.ggml.seperator_token_id", int64_t{102});
   const auto made = tokenizer_from_gguf(metadata);
   ASSERT_TRUE(made.ok()) << made.error().to_string();
-  for (const auto& item : test::golden("minilm.json")["tokenize"])
+  for (const auto& item : test::golden("minilm.json", "tokenize"))
     EXPECT_EQ((*made)->encode(item["text"].get<std::string>(), true), item["ids"].get<Ids>());
 }
 
