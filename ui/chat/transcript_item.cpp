@@ -155,11 +155,11 @@ void TranscriptItem::paintFigures(QPainter& painter, const QPointF& at, const Th
     }
     const QFont font =
         theme.monoFont(kFiguresPx, figure.token == Token::text ? QFont::Medium : QFont::Normal);
-    const double width = QFontMetricsF(font).horizontalAdvance(figure.text);
     painter.setFont(font);
     painter.setPen(theme(figure.token));
-    painter.drawText(QRectF(x, at.y(), width + 2, height), Qt::AlignVCenter | Qt::AlignLeft, figure.text);
-    x += width;
+    QRectF drawn;  // hinted glyphs may be wider than the metrics say
+    painter.drawText(QRectF(x, at.y(), 1e4, height), Qt::AlignVCenter | Qt::AlignLeft, figure.text, &drawn);
+    x = drawn.right();
     first = false;
   }
 }

@@ -6,6 +6,7 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <QSaveFile>
+#include <QScrollArea>
 #include <QVBoxLayout>
 
 namespace orrery::ui {
@@ -99,7 +100,16 @@ void ClassifyPage::setupLayout() {
   right->setFixedWidth(kDetailsWidth);
   auto* inset = new QVBoxLayout(right);
   inset->setContentsMargins(1, 0, 0, 0);
-  inset->addWidget(details_);
+  auto* scroll = new QScrollArea(right);  // a low dock scrolls the details; they do not push it open
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* ground = new Ground(theme_, Token::panel);
+  auto* column = new QVBoxLayout(ground);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(details_);
+  scroll->setWidget(ground);
+  inset->addWidget(scroll);
   body->addWidget(table_, 1);
   body->addWidget(right);
   layout->addLayout(body, 1);
@@ -226,11 +236,6 @@ void ClassifyPage::updateButton() {
   const bool running = session_->running();
   run_->setCaption(running ? "Stop" : "Classify");
   csvButton_->setEnabled(!running);
-}
-
-void ClassifyPage::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  prepare();  // the first look at the page loads the classifier in the background
 }
 
 void ClassifyPage::setTheme(const Theme& theme) {

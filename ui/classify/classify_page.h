@@ -44,7 +44,6 @@ class ClassifyPage : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  void showEvent(QShowEvent* event) override;
 
  private:
   void setupBar(QHBoxLayout* bar);

@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QTimer>
+#include <algorithm>
 
 namespace orrery::ui {
 
@@ -50,8 +51,14 @@ void DockKeeper::refreshSoon() {
 
 void DockKeeper::refresh() {
   pending_ = false;
-  for (DockFrame* dock : docks_)
-    dock->setTabbed(!dock->isFloating() && !window_->tabifiedDockWidgets(dock).isEmpty());
+  for (DockFrame* dock : docks_) {
+    // Closed and floating docks keep their place in the group, but no tab.
+    const QList<QDockWidget*> group = window_->tabifiedDockWidgets(dock);
+    const bool company = std::any_of(group.begin(), group.end(), [](const QDockWidget* other) {
+      return !other->isFloating() && !other->isHidden();
+    });
+    dock->setTabbed(!dock->isFloating() && company);
+  }
   for (QTabBar* bar : window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
     bar->setExpanding(false);
     bar->setDocumentMode(true);

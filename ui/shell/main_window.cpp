@@ -113,6 +113,9 @@ void MainWindow::setupDocks() {
   latency->setCorner(latency_->corner());
   tabifyDockWidget(dock("chat"), dock("classify"));
   dock("chat")->raise();
+  connect(this, &QMainWindow::tabifiedDockWidgetActivated, this, [this](const QDockWidget* shown) {
+    if (shown == dock("classify")) classify_->prepare();  // the first look at it loads the classifier
+  });
 }
 
 DockFrame* MainWindow::dock(const QString& name) const {
@@ -168,9 +171,18 @@ void MainWindow::setupGraphWiring() {
     dock("library")->raise();
     library_->list()->setFocus();
   });
-  connect(outline_, &OutlinePanel::nodeChosen, this, [this](NodeId node) { graph_->view()->select(node); });
-  connect(outline_, &OutlinePanel::scopeChosen, this,
-          [this](const QString& scope) { graph_->view()->selectScope(scope); });
+  connect(outline_, &OutlinePanel::nodeChosen, this, &MainWindow::chooseNode);
+  connect(outline_, &OutlinePanel::scopeChosen, this, [this](const QString& scope) {
+    graph_->view()->selectScope(scope);
+    inspector_->showScope(scope, graph_->fusedShown());
+    refreshActions();
+  });
+}
+
+void MainWindow::chooseNode(NodeId node) {
+  graph_->view()->select(node);
+  inspector_->showNode(node, graph_->fusedShown());
+  refreshActions();
 }
 
 void MainWindow::setupPageWiring() {
@@ -179,7 +191,8 @@ void MainWindow::setupPageWiring() {
   connect(inspector_, &InspectorPage::undoAsked, this, [this] { session_->undo(); });
   connect(inspector_, &InspectorPage::nodeAsked, this, [this](NodeId node, bool fused) {
     graph_->showTab(fused);
-    graph_->view()->select(node);
+    outline_->select(node);
+    chooseNode(node);
   });
   connect(library_, &LibraryPage::openAsked, this,
           [this](const QString& path, const QString& adapter) { openModel(path, adapter); });
@@ -268,7 +281,10 @@ void MainWindow::showPage(const QString& page) {
     shown->widget()->setFocus();
   }
   if (page == "chat") chat_->focusInput();
-  if (page == "classify") classify_->focusInput();
+  if (page == "classify") {
+    classify_->prepare();
+    classify_->focusInput();
+  }
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

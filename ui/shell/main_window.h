@@ -70,6 +70,7 @@ class MainWindow : public QMainWindow {
   void setupDocks();
   DockFrame* addDock(const QString& title, const QString& name, QWidget* page, Qt::DockWidgetArea area);
   void setupGraphWiring();
+  void chooseNode(NodeId node);
   void setupPageWiring();
   void setupLoadWiring();
   void restoreWindow();

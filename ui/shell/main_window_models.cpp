@@ -104,7 +104,7 @@ void MainWindow::applyEdit(const QString& verb, const QString& scope) {
 void MainWindow::noteEdit(const api::EditRecord& record, EditKind kind) {
   saved_ = false;
   const QString name = QString::fromStdString(record.name);
-  const QString done = kind == EditKind::undone ? "Undone: " + name : name.left(1).toUpper() + name.mid(1);
+  const QString done = (kind == EditKind::undone ? "Undone: " : "Done: ") + name;
   graph_->banner()->showNotice(done + (record.kv_kept ? "; the next message runs on it"
                                                       : "; the context is read again at the next message"));
   refreshActions();

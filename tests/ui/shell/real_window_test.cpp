@@ -50,12 +50,12 @@ TEST_F(RealWindowTest, OpenChatBypassAndUndo) {
   ASSERT_TRUE(window->graphPage()->modelView()->waitForLayout());
   window->graphPage()->view()->expandScope("layers");
   window->applyEdit("bypass", "layers.3");
-  ASSERT_TRUE(waitUntil([&] { return window->session()->canUndo(); }))
+  const auto layer = [&](OutlineModel::Role role) {
+    return window->outlinePanel()->model()->indexOfScope("layers.3").data(role).toBool();
+  };
+  ASSERT_TRUE(waitUntil([&] { return layer(OutlineModel::bypassedRole); }))
       << window->graphPage()->banner()->body().toStdString();
-  const QModelIndex layer = window->outlinePanel()->model()->indexOfScope("layers.3");
-  ASSERT_TRUE(layer.isValid());
-  EXPECT_TRUE(layer.data(OutlineModel::editedRole).toBool());
-  EXPECT_TRUE(layer.data(OutlineModel::bypassedRole).toBool());
+  EXPECT_TRUE(layer(OutlineModel::editedRole));
   say(*window, "And why is that?", 16);
   ASSERT_TRUE(idle(*window));
   EXPECT_EQ(window->latencyPage()->series().marks().size(), 1U);
@@ -65,9 +65,8 @@ TEST_F(RealWindowTest, OpenChatBypassAndUndo) {
   takePicture(*window, "real-edit-dark");
 
   window->action("Undo edit")->trigger();
-  ASSERT_TRUE(waitUntil([&] { return !window->session()->canUndo(); }));
-  EXPECT_FALSE(
-      window->outlinePanel()->model()->indexOfScope("layers.3").data(OutlineModel::bypassedRole).toBool());
+  ASSERT_TRUE(waitUntil([&] { return !layer(OutlineModel::bypassedRole); }));
+  EXPECT_FALSE(window->session()->canUndo());
   window->chatPage()->newChat();
   say(*window, "Why do planets farther from the Sun move more slowly?", 24);
   ASSERT_TRUE(idle(*window));

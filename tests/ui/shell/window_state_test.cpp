@@ -54,8 +54,10 @@ TEST_F(StateTest, TheThemeSwitchesEverythingAndIsKept) {
         window->chatPage(),     window->latencyPage(), window->inspectorPage(), window->libraryPage(),
         window->outlinePanel(), window->graphPage(),   window->toolBar(),       window->status()};
     window->setThemeChoice(ThemeChoice::dark);
+    waitUntil([] { return false; }, 100);  // the plot draws at the next turns
     for (QWidget* page : pages) EXPECT_LT(lightness(page), 0.35) << page->metaObject()->className();
     window->setThemeChoice(ThemeChoice::light);
+    waitUntil([] { return false; }, 100);
     for (QWidget* page : pages) EXPECT_GT(lightness(page), 0.75) << page->metaObject()->className();
     window->graphPage()->fusedView()->waitForLayout();
     waitUntil([] { return false; }, 300);
