@@ -81,9 +81,11 @@ std::string_view task_words(Task task) {
 }  // namespace
 
 Result<void> SessionImpl::require(Task task) const {
-  if (parts_.info.task == task) return {};
-  return Error{ErrorCode::unsupported, fmt::format("This model does not {}", task_words(task)),
-               parts_.info.name, fmt::format("it can {}", task_words(parts_.info.task))};
+  if (parts_.info.task != task)
+    return Error{ErrorCode::unsupported, fmt::format("This model does not {}", task_words(task)),
+                 parts_.info.name, fmt::format("it can {}", task_words(parts_.info.task))};
+  for (const auto& file : parts_.weights->file().files) ORRERY_TRY(file->check());  // cut short meanwhile?
+  return {};
 }
 
 Result<void> SessionImpl::check_ids(const std::vector<int32_t>& ids) const {

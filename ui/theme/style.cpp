@@ -168,6 +168,7 @@ int OrreryStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWi
       return 0;  // a list below the field, not a menu over it
     case SH_EtchDisabledText:
     case SH_DitherDisabledText:
+    case SH_UnderlineShortcut:  // the menu bar stays quiet; Alt still opens it
       return 0;
     case SH_Menu_SubMenuPopupDelay:
       return 120;
