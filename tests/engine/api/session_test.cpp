@@ -189,7 +189,8 @@ TEST(Library, InspectReadsHeadersOnly) {
 TEST(TextToolsTest, TokenizesAndRendersLikeTheReference) {
   const auto tools = TextTools::open(smollm2().model);
   ASSERT_TRUE(tools.ok()) << tools.error().to_string();
-  for (const auto& item : golden("smollm2.json")["chat"]) {
+  const nlohmann::json reference = golden("smollm2.json");
+  for (const auto& item : reference["chat"]) {
     std::vector<Message> messages;
     for (const auto& message : item["messages"]) messages.push_back({message["role"], message["content"]});
     const auto text = tools.value()->render(messages, true);
