@@ -1,7 +1,8 @@
 // Dispatch: the caller writes the task, then raises `epoch`; workers that see it run the task and count
-// `pending` down. Every wait spins for kSpin at most, then sleeps in std::atomic::wait, which is a futex for
-// int. Ordering: epoch and the barrier's generation are raised with seq_cst, so that a waker cannot miss a
-// sleeper; task and context are published by epoch, results of the workers by pending.
+// `pending` down. Every wait spins for kSpin at most (yielding its core after kAlone), then sleeps in
+// std::atomic::wait, which is a futex for int. Ordering: epoch and the barrier's generation are raised with
+// seq_cst, so that a waker cannot miss a sleeper; task and context are published by epoch, results of the
+// workers by pending.
 #include "kernels/thread_team.h"
 
 #include <immintrin.h>
@@ -16,7 +17,11 @@
 namespace orrery::kernels {
 namespace {
 
-constexpr std::chrono::microseconds kSpin{50};
+constexpr std::chrono::microseconds kSpin{200};
+/// After this the thread waited for may be queued behind this one on the same core: from here on the core is
+/// offered at each turn. Staying runnable, rather than asleep, is what makes the system move one of the two
+/// to a free core.
+constexpr std::chrono::microseconds kAlone{10};
 constexpr int kPausesPerClock = 32;  // a look at the clock costs as much as a pause or two
 
 /// Returns when value != old, having acquired what was published with it.
@@ -25,13 +30,14 @@ void wait_while(const std::atomic<int>& value, int old) {
     if (value.load(std::memory_order_acquire) != old) return;
     _mm_pause();
   }
-  const auto end = std::chrono::steady_clock::now() + kSpin;
-  do {
+  const auto start = std::chrono::steady_clock::now();
+  for (auto now = start; now < start + kSpin; now = std::chrono::steady_clock::now()) {
     for (int i = 0; i < kPausesPerClock; ++i) {
       if (value.load(std::memory_order_acquire) != old) return;
       _mm_pause();
     }
-  } while (std::chrono::steady_clock::now() < end);
+    if (now > start + kAlone) sched_yield();
+  }
   value.wait(old, std::memory_order_acquire);
 }
 
