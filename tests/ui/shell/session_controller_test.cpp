@@ -96,6 +96,7 @@ TEST_F(SessionControllerTest, ALaterOpenSupersedesAnEarlierOne) {
   int opened = 0;
   QObject::connect(&session, &SessionController::opened, &session, [&] { ++opened; });
   session.open(named("slow"));
+  ASSERT_TRUE(waitUntil([&] { return *engine_.slowStarted == 1; }));
   session.open(named("second"));
   ASSERT_TRUE(waitUntil([&] { return session.session() != nullptr; }));
   EXPECT_EQ(session.session()->info().name, "second");
@@ -118,6 +119,7 @@ TEST_F(SessionControllerTest, CancelledLoadsEndAtOnceAndQuietly) {
 TEST_F(SessionControllerTest, DestroyingStopsALoadAndARun) {
   QElapsedTimer clock;
   make().open(named("slow"));
+  ASSERT_TRUE(waitUntil([&] { return *engine_.slowStarted == 1; }));
   clock.start();
   controller_.reset();
   EXPECT_EQ(*engine_.slowStopped, 1);

@@ -165,6 +165,7 @@ TEST_F(WorkTest, ClosingInTheMiddleOfARunOrALoadIsClean) {
   EXPECT_EQ(*engine_.openSessions, 0);
   window = makeWindow();
   window->openModel("slow");
+  ASSERT_TRUE(waitUntil([&] { return *engine_.slowStarted == 1; }));
   waitUntil([] { return false; }, 50);
   EXPECT_TRUE(window->graphPage()->progress()->isVisible());
   window.reset();

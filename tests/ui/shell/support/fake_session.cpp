@@ -277,6 +277,7 @@ Services FakeEngine::services() const {
                    "Tensor blk.3.ffn_up.weight ends 4096 bytes past the end of the file", options.model,
                    "download it again"};
     if (options.model == "slow") {
+      ++*slowStarted;
       while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       ++*slowStopped;
       return cancelled_error();

@@ -79,6 +79,7 @@ graph::GraphVersion fakeGraph(int layers);
 struct FakeEngine {
   FakePlan chat;
   std::shared_ptr<std::atomic<int>> openSessions = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<std::atomic<int>> slowStarted = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<std::atomic<int>> slowStopped = std::make_shared<std::atomic<int>>(0);
   Services services() const;
 };
