@@ -60,9 +60,10 @@ void DockKeeper::refresh() {
     dock->setTabbed(!dock->isFloating() && company);
   }
   for (QTabBar* bar : window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
-    bar->setExpanding(false);
-    bar->setDocumentMode(true);
-    bar->setElideMode(Qt::ElideNone);
+    // Each setter asks for another layout, even for what is set already; layouts come back here.
+    if (bar->expanding()) bar->setExpanding(false);
+    if (!bar->documentMode()) bar->setDocumentMode(true);
+    if (bar->elideMode() != Qt::ElideNone) bar->setElideMode(Qt::ElideNone);
     bar->removeEventFilter(this);
     bar->installEventFilter(this);
     placeCorner(bar);
