@@ -6,6 +6,7 @@
 #include "kernels/thread_team.h"
 
 #include <immintrin.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
@@ -87,6 +88,23 @@ ThreadTeam::~ThreadTeam() {
   shared_->stop = true;
   shared_->raise_epoch();
   for (std::thread& worker : shared_->workers) worker.join();
+}
+
+void ThreadTeam::pin() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) != size_) return;
+  int thread = 0;
+  for (size_t core = 0; core < CPU_SETSIZE && thread < size_; ++core) {
+    if (!CPU_ISSET(core, &allowed)) continue;
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(core, &own);
+    const pthread_t handle =
+        thread == 0 ? pthread_self() : shared_->workers[static_cast<size_t>(thread - 1)].native_handle();
+    pthread_setaffinity_np(handle, sizeof(own), &own);  // refused: the thread stays free
+    ++thread;
+  }
 }
 
 void ThreadTeam::run_erased(Erased task, void* context) {

@@ -7,7 +7,7 @@
 
 namespace orrery::kernels {
 
-/// Threads 0..size-1; the caller of run() is thread 0. Waiting threads spin for a bounded time (about 50 us),
+/// Threads 0..size-1; the caller of run() is thread 0. Waiting threads spin for a bounded time (200 us),
 /// then sleep on a futex. Not reentrant; one thread at a time may call run().
 class ThreadTeam {
  public:
@@ -17,6 +17,11 @@ class ThreadTeam {
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   int size() const { return size_; }
+
+  /// Called by the thread that will call run(), once: where the team has a thread for every core, each keeps a
+  /// core of its own from here on. A thread that another program displaces would else be moved next to its
+  /// partner, and the two would share a core until the system moves one back. Smaller teams are left free.
+  void pin();
 
   /// Calls task(thread) once on every thread and returns when all are done. The task must not throw.
   template <class Task>

@@ -102,6 +102,7 @@ std::shared_ptr<Model> DeviceScheduler::next_model() const {
 }
 
 void DeviceScheduler::loop(const std::stop_token& stop) {
+  team_.pin();
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);

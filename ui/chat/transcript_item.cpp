@@ -81,7 +81,11 @@ double TranscriptItem::layout(double width, const Theme& theme, bool themeChange
   return height_ = y;
 }
 
-double TranscriptItem::lastParagraphTop() const { return paragraphs_.back().top; }
+double TranscriptItem::lastLineTop() const {
+  const Paragraph& last = paragraphs_.back();
+  const int lines = last.layout ? last.layout->lineCount() : 0;
+  return last.top + std::max(0, lines - 1) * lineHeight_;
+}
 
 std::vector<QRectF> TranscriptItem::rangeRects(int from, int to) const {
   std::vector<QRectF> rects;
@@ -101,7 +105,7 @@ std::vector<QRectF> TranscriptItem::rangeRects(int from, int to) const {
   return rects;
 }
 
-void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const Theme& theme,
+void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const QRectF& exposed, const Theme& theme,
                            const Marks& marks) const {
   QPointF at = origin;
   if (role_ == Role::person) {
@@ -122,7 +126,9 @@ void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const Theme
   }
   painter.setPen(theme(Token::text));
   for (const Paragraph& paragraph : paragraphs_)
-    if (paragraph.layout) paragraph.layout->draw(&painter, at + QPointF(0, paragraph.top));
+    if (const double top = at.y() + paragraph.top;
+        paragraph.layout && top < exposed.bottom() && top + paragraph.height > exposed.top())
+      paragraph.layout->draw(&painter, QPointF(at.x(), top), {}, exposed);
   if (marks.caret) paintCaret(painter, origin, theme);
   if (role_ == Role::model)
     paintFigures(painter, origin + QPointF(0, height_ - theme.scaled(kFiguresHeight)), theme);

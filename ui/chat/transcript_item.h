@@ -32,9 +32,11 @@ class TranscriptItem {
   /// Lays out what changed; all of it when the width or the theme differ. Returns the height.
   double layout(double width, const Theme& theme, bool themeChanged = false);
   double height() const { return height_; }
-  /// Where the last paragraph begins: nothing above it changes while tokens are appended.
-  double lastParagraphTop() const;
-  void paint(QPainter& painter, const QPointF& origin, const Theme& theme, const Marks& marks) const;
+  /// Top of the last line: nothing above it changes while tokens are appended.
+  double lastLineTop() const;
+  /// Lines outside `exposed`, in the painter's coordinates, are left out.
+  void paint(QPainter& painter, const QPointF& origin, const QRectF& exposed, const Theme& theme,
+             const Marks& marks) const;
 
   /// The character at a point of the item, -1 beside the text. With `nearest`, always one.
   int characterAt(const QPointF& point, bool nearest = false) const;

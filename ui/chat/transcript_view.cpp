@@ -59,7 +59,7 @@ void TranscriptView::removeLast() {
 
 void TranscriptView::appendTokens(const std::vector<api::TokenEvent>& tokens) {
   if (items_.empty()) return;
-  const double top = items_.back().lastParagraphTop();
+  const double top = items_.back().lastLineTop();  // what is before it stays as it is
   for (const api::TokenEvent& token : tokens) items_.back().append(token);
   layoutLast();
   updateFrom(items_.size() - 1, top);
@@ -68,7 +68,7 @@ void TranscriptView::appendTokens(const std::vector<api::TokenEvent>& tokens) {
 void TranscriptView::setLastFigures(std::vector<Figure> figures) {
   if (items_.empty()) return;
   items_.back().setFigures(std::move(figures));
-  updateFrom(items_.size() - 1, items_.back().lastParagraphTop());
+  updateFrom(items_.size() - 1, items_.back().lastLineTop());
 }
 
 void TranscriptView::setStreaming(bool streaming) {
@@ -138,15 +138,15 @@ void TranscriptView::paintEvent(QPaintEvent* event) {
       marks.selectionTo = std::max(anchor_, cursor_);
     }
     marks.caret = streaming_ && i + 1 == items_.size();
-    items_[i].paint(painter, origin, theme_, marks);
+    items_[i].paint(painter, origin, QRectF(event->rect()), theme_, marks);
   }
 }
 
 void TranscriptView::resizeEvent(QResizeEvent*) { relayout(false); }
 
-void TranscriptView::scrollContentsBy(int, int) {
+void TranscriptView::scrollContentsBy(int dx, int dy) {
   setHovered(-1, -1);
-  viewport()->update();
+  viewport()->scroll(dx, dy);
 }
 
 void TranscriptView::setTheme(const Theme& theme) {

@@ -71,6 +71,7 @@ void GraphView::setBindings(const Bindings& bindings) {
 void GraphView::setTimings(Figures figures, double stepUs) {
   d_->heat.setFigures(figures, stepUs, static_cast<double>(d_->clock.elapsed()) / 1e3);
   if (!d_->legend->isVisible()) d_->refreshOverlays();
+  d_->moveBar();
   d_->heatChanged();
 }
 
@@ -91,14 +92,14 @@ HeatMode GraphView::heatMode() const { return d_->heat.mode(); }
 
 void GraphView::setRunning(bool running) {
   d_->running = running;
-  running && !d_->reducedMotion ? d_->bar.start() : d_->bar.stop();
+  d_->moveBar();
   viewport()->update();
 }
 
 void GraphView::setReducedMotion(bool reduced) {
   d_->reducedMotion = reduced;
   if (!reduced) return;
-  d_->bar.stop();
+  d_->moveBar();
   d_->fade.stop();
   d_->faded = {};
 }

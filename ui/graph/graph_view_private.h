@@ -43,6 +43,7 @@ class GraphView::Private {
   // Drawing
   PaintJob job(const QRectF& visible) const;
   void heatChanged();
+  void moveBar();  // on or off
   void refreshOverlays();
   void placeOverlays();
   void updateBreadcrumb();
@@ -104,6 +105,8 @@ class GraphView::Private {
   QPoint pressedAt, lastDrag;
   QElapsedTimer clock;
   QTimer repaint, digits, bar;
+  bool digitsDue = false;
+  qint64 repaintedAt = 0;
   QVariantAnimation camera, fade;
   double cameraScale[2] = {1, 1};
   QPointF cameraCentre[2];

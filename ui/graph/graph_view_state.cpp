@@ -10,6 +10,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kMotion = 180;  // ms
+constexpr int kHeatMilliseconds = 100, kDigitsMilliseconds = 250;
 size_t at(int index) { return static_cast<size_t>(index); }
 
 }  // namespace
@@ -23,22 +24,24 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
       minimap(new Minimap(look, view)),
       worker(std::make_unique<LayoutWorker>(view, [this](LayoutReply reply) { show(std::move(reply)); })) {
   clock.start();
-  repaint.setInterval(100);
   repaint.setSingleShot(true);
-  digits.setInterval(250);
+  digits.setInterval(kDigitsMilliseconds);
   digits.setSingleShot(true);
   bar.setInterval(33);
   QObject::connect(&repaint, &QTimer::timeout, q, [this] {
+    repaintedAt = clock.elapsed();
     q->viewport()->update();
-    minimap->refresh();
-  });
-  QObject::connect(&digits, &QTimer::timeout, q, [this] {
+    if (!digitsDue) return;
+    digitsDue = false;
     heat.updateDigits();
     refreshOverlays();
-    q->viewport()->update();
+  });
+  QObject::connect(&digits, &QTimer::timeout, q, [this] {
+    digitsDue = true;  // with the next heat, or soon after the last
+    if (!repaint.isActive()) repaint.start(kHeatMilliseconds);
   });
   QObject::connect(&bar, &QTimer::timeout, q, [this] {
-    if (heat.slow()) q->viewport()->update();
+    q->viewport()->update();
   });
   for (QVariantAnimation* animation : {&camera, &fade}) {
     animation->setDuration(kMotion);
@@ -265,8 +268,14 @@ void GraphView::Private::placeOverlays() {
   minimap->setView(visibleScene());
 }
 
+void GraphView::Private::moveBar() {
+  const bool wanted = running && heat.slow() && !reducedMotion;
+  if (wanted != bar.isActive()) wanted ? bar.start() : bar.stop();
+}
+
 void GraphView::Private::heatChanged() {
-  if (!repaint.isActive()) repaint.start();
+  if (!repaint.isActive())  // at once where the last is long ago, with whatever else is painted now
+    repaint.start(static_cast<int>(std::max<qint64>(0, repaintedAt + kHeatMilliseconds - clock.elapsed())));
   if (!digits.isActive()) digits.start();
 }
 

@@ -1,11 +1,10 @@
 #include "ui/graph/node_painter.h"
 
-#include <QCache>
-#include <QFontMetricsF>
 #include <QPainterPath>
 #include <cmath>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -23,10 +22,6 @@ void fillRounded(QPainter& painter, const QRectF& rect, double radius, const QCo
   painter.drawRoundedRect(rect, radius, radius);
 }
 
-double textWidth(const QString& text, const QFont& font) {
-  return QFontMetricsF(font).horizontalAdvance(text);
-}
-
 void drawRight(QPainter& painter, const QPointF& baseline, const QString& text, const QFont& font) {
   painter.drawText(QPointF(baseline.x() - textWidth(text, font), baseline.y()), text);
 }
@@ -40,11 +35,6 @@ Detail detailAt(double scale, Detail current) {
   };
   if (above(kNear, current == Detail::near)) return Detail::near;
   return above(kMid, current != Detail::far) ? Detail::mid : Detail::far;
-}
-
-QString elided(const QString& text, const QFont& font, double width) {
-  const QFontMetricsF metrics(font);
-  return metrics.horizontalAdvance(text) <= width ? text : metrics.elidedText(text, Qt::ElideMiddle, width);
 }
 
 NodePainter::NodePainter(const Theme& theme) : theme_(theme) {

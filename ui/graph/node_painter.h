@@ -58,7 +58,4 @@ class NodePainter {
   Fonts fonts_;
 };
 
-/// "gate…silu": shortened in the middle to the width.
-QString elided(const QString& text, const QFont& font, double width);
-
 }  // namespace orrery::ui

@@ -7,6 +7,7 @@
 
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -122,7 +123,7 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
   painter.setPen(theme_(group.live ? Token::text : Token::text3));
   const QString name = elided(text(group.name), headFont_, room - 26);
   painter.drawText(QPointF(24, baseline), name);
-  double x = 24 + QFontMetricsF(headFont_).horizontalAdvance(name) + 8;
+  double x = 24 + textWidth(name, headFont_) + 8;
   if (isEdited(job, span)) {
     paintIcon(painter, u"pencil", QRectF(x, height / 2 - 6, 12, 12), theme_(Token::edited));
     x += 18;
@@ -136,7 +137,7 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
   const QString time = job.heat ? job.heat->text(span, job.detail == Detail::mid) : QString();
   if (!time.isEmpty()) {
     const double t = job.heat->heat(span);
-    const double chipWidth = QFontMetricsF(timeFont_).horizontalAdvance(time) + 12;
+    const double chipWidth = textWidth(time, timeFont_) + 12;
     const QRectF chip(width - 7 - chipWidth, height / 2 - 7.5, chipWidth, 15);
     const QColor ground = std::isfinite(t) ? theme_.heat(t) : theme_(Token::raised);
     painter.setPen(Qt::NoPen);

@@ -12,6 +12,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
+constexpr double kPlotShare = 0.01;       // of one core, for the live plot
 
 }  // namespace
 
@@ -119,7 +120,8 @@ void LatencyPage::setupSession() {
   });
   connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
     for (const api::TokenEvent& token : tokens) series_.addToken(token);
-    refresh();
+    // The model has every core: the plot follows as often as a small share of one allows.
+    if (static_cast<double>(sinceRefresh_.elapsed()) >= plot_->replotTime(true) / kPlotShare) refresh();
   });
   connect(session_, &SessionController::edited, this, [this](const api::EditRecord& record, EditKind kind) {
     const QString name = QString::fromStdString(record.name);
@@ -133,6 +135,7 @@ void LatencyPage::refresh() {
   const RunState state = session_->state();
   empty_->setVisible(series_.blocks().empty() && series_.samples().empty());
   plot_->show(series_, state == RunState::decode || state == RunState::stopping);
+  sinceRefresh_.start();
 }
 
 void LatencyPage::showFigures() {

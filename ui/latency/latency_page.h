@@ -1,6 +1,7 @@
 // The time of every token, live, and its figures.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QTimer>
 #include <QWidget>
 
@@ -55,6 +56,7 @@ class LatencyPage : public QWidget, public Themed {
   FigureTexts p50_{}, p95_{}, speed_{};
   Text *beforeCaption_ = nullptr, *before_ = nullptr, *empty_;
   QTimer digits_;
+  QElapsedTimer sinceRefresh_;
 };
 
 }  // namespace orrery::ui

@@ -72,9 +72,11 @@ void LatencyPlot::setupGraphs() {
   p95_ = addGraph();
   p50_ = addGraph();
   p95_->setChannelFillGraph(p50_);
+  each_->setAntialiased(false);  // thin and jagged: smoothing costs most here and shows least
   for (QCPGraph* graph : {each_, p95_, p50_}) {
     graph->setSelectable(QCP::stNone);
     graph->setAdaptiveSampling(true);
+    graph->setAntialiasedFill(false);  // its edge is drawn over
   }
   const auto axisWord = [this](const QString& text, double x, double y, Qt::Alignment alignment) {
     auto* word = new QCPItemText(this);

@@ -6,8 +6,6 @@
 namespace orrery::ui {
 namespace {
 
-constexpr int kFeedMilliseconds = 33;   // tokens and results reach the window at ~30 Hz
-constexpr int kPollMilliseconds = 100;  // the heat's rate
 constexpr int kProgressMilliseconds = 50;
 
 QString shownName(const std::string& model) {
@@ -37,10 +35,8 @@ SessionController::SessionController(Services services, QObject* parent)
       feed_(std::make_shared<RunFeed>()),
       jobs_(std::make_unique<Worker>()),
       runs_(std::make_unique<Worker>()) {
-  feedTimer_.setInterval(kFeedMilliseconds);
-  pollTimer_.setInterval(kPollMilliseconds);
-  connect(&feedTimer_, &QTimer::timeout, this, &SessionController::drain);
-  connect(&pollTimer_, &QTimer::timeout, this, &SessionController::poll);
+  feedTimer_.setTimerType(Qt::PreciseTimer);
+  connect(&feedTimer_, &QTimer::timeout, this, &SessionController::feed);
 }
 
 SessionController::~SessionController() {
@@ -117,6 +113,7 @@ void SessionController::adopt(SessionPtr session) {
   ++sessionGeneration_;
   redoDepth_ = 0;
   profiles_[0] = profiles_[1] = nullptr;
+  polled_.reset();
   vitals_ = {};
   emit opened();
   emit graphChanged();
@@ -177,6 +174,7 @@ void SessionController::finishEdit(const QString& title, EditKind kind,
       break;
   }
   profiles_[0] = profiles_[1] = nullptr;
+  polled_.reset();
   emit edited(*result, kind);
   emit graphChanged();
   poll();
@@ -219,22 +217,34 @@ void SessionController::requestPlan(api::Phase phase) {
 void SessionController::poll() {
   if (!session_ || pollPending_) return;
   pollPending_ = true;
-  jobs_->post([this, session = session_, generation = sessionGeneration_](std::stop_token) {
-    auto prefill = std::make_shared<const api::Profile>(session->profile(api::Phase::prefill));
-    auto decode = std::make_shared<const api::Profile>(session->profile(api::Phase::decode));
-    const Vitals vitals{session->memory_used(), session->context_used(),
-                        std::max(prefill->overhead_share, decode->overhead_share)};
-    post([this, generation, prefill, decode, vitals] {
+  sincePoll_.start();
+  const bool prefill = state_ != RunState::decode, decode = state_ != RunState::prefill;
+  jobs_->post([this, prefill, decode, session = session_, generation = sessionGeneration_](std::stop_token) {
+    const auto read = [&](api::Phase phase) {
+      return std::make_shared<const api::Profile>(session->profile(phase));
+    };
+    Polled polled{{prefill ? read(api::Phase::prefill) : nullptr, decode ? read(api::Phase::decode) : nullptr},
+                  {session->memory_used(), session->context_used(), 0}};
+    post([this, generation, polled] {
       pollPending_ = false;
       if (generation != sessionGeneration_) return;
-      vitals_ = vitals;
-      profiles_[0] = prefill;
-      profiles_[1] = decode;
-      emit profileChanged(api::Phase::prefill, prefill);
-      emit profileChanged(api::Phase::decode, decode);
-      emit vitalsChanged(vitals);
+      polled_ = polled;
+      if (!running()) takePolled();  // else with the next feed, so that all is painted at once
     });
   });
+}
+
+void SessionController::takePolled() {
+  if (!polled_) return;
+  const Polled polled = *std::exchange(polled_, std::nullopt);
+  vitals_ = polled.vitals;
+  for (int phase : {0, 1})
+    if (polled.profiles[phase]) profiles_[phase] = polled.profiles[phase];
+  for (const ProfilePtr& profile : profiles_)
+    if (profile) vitals_.overheadShare = std::max(vitals_.overheadShare, profile->overhead_share);
+  if (polled.profiles[0]) emit profileChanged(api::Phase::prefill, profiles_[0]);
+  if (polled.profiles[1]) emit profileChanged(api::Phase::decode, profiles_[1]);
+  emit vitalsChanged(vitals_);
 }
 
 }  // namespace orrery::ui

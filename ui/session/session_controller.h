@@ -7,6 +7,7 @@
 #include <QObject>
 #include <QTimer>
 #include <memory>
+#include <optional>
 
 #include "ui/session/run_feed.h"
 #include "ui/session/services.h"
@@ -113,6 +114,9 @@ class SessionController : public QObject {
   void beginRun(RunState state);
   void endRun();
   void drain();
+  void pace();
+  void feed();
+  void takePolled();
   /// Runs `call` on the GUI thread, unless this object is gone by then.
   void post(std::function<void()> call);
 
@@ -125,10 +129,18 @@ class SessionController : public QObject {
   RunState state_ = RunState::idle;
   int redoDepth_ = 0;
   bool pollPending_ = false;
+  QElapsedTimer sincePoll_;
   Vitals vitals_;
   ProfilePtr profiles_[2];
+  /// What a poll has read and the window has not taken yet; a phase that cannot have changed is null.
+  struct Polled {
+    ProfilePtr profiles[2];
+    Vitals vitals;
+  };
+  std::optional<Polled> polled_;
   std::shared_ptr<RunFeed> feed_;
-  QTimer feedTimer_, pollTimer_;
+  QTimer feedTimer_;
+  double paintedAt_ = 0;  // CPU time of the GUI thread at the last drain, ms
   // Last, so that both threads are joined before anything that their jobs use is gone.
   std::unique_ptr<Worker> jobs_, runs_;
 };

@@ -1,10 +1,27 @@
 // The half of SessionController that runs the model.
+#include <time.h>
+
+#include <algorithm>
 #include <exception>
 
 #include "ui/session/session_controller.h"
 
 namespace orrery::ui {
 namespace {
+
+// Tokens and results reach the window at about 30 Hz where it is quick to paint. The engine's team runs on every
+// core and waits for its slowest thread, so each millisecond of painting is one of the model's: where painting
+// costs more than its share, the window is fed, and so painted, less often.
+constexpr double kFeedMilliseconds = 33, kSlowestFeedMilliseconds = 150;
+constexpr double kPaintShare = 0.02;  // of one core
+constexpr int kPollMilliseconds = 100;   // the heat's rate, at least three feeds
+
+/// CPU time that this thread has used.
+double threadMilliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
 
 template <class T, class Call>
 Result<T> guardedRun(Call&& call) {
@@ -26,15 +43,15 @@ void SessionController::setState(RunState state) {
 void SessionController::beginRun(RunState state) {
   ++runGeneration_;
   feed_ = std::make_shared<RunFeed>();
-  feedTimer_.start();
-  pollTimer_.start();
+  paintedAt_ = threadMilliseconds();
+  feedTimer_.start(static_cast<int>(kFeedMilliseconds));
+  sincePoll_.start();
   setState(state);
 }
 
 void SessionController::endRun() {
   ++runGeneration_;
   feedTimer_.stop();
-  pollTimer_.stop();
   setState(RunState::idle);
 }
 
@@ -112,6 +129,22 @@ void SessionController::forgetContext() {
     session->forget_context();
     post([this] { poll(); });
   });
+}
+
+/// The next feed comes when what was painted since the last one has earned its share of a core.
+void SessionController::pace() {
+  const double now = threadMilliseconds();
+  const double earned = (now - paintedAt_) / kPaintShare;
+  paintedAt_ = now;
+  const double smooth = 0.75 * feedTimer_.interval() + 0.25 * earned;
+  feedTimer_.setInterval(static_cast<int>(std::clamp(smooth, kFeedMilliseconds, kSlowestFeedMilliseconds)));
+}
+
+void SessionController::feed() {
+  pace();
+  drain();
+  takePolled();
+  if (sincePoll_.elapsed() >= std::max(kPollMilliseconds, 3 * feedTimer_.interval())) poll();
 }
 
 void SessionController::drain() {

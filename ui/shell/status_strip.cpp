@@ -1,7 +1,8 @@
 #include "ui/shell/status_strip.h"
 
-#include <QFontMetricsF>
 #include <QPainter>
+
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -49,7 +50,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     painter.setFont(font);
     painter.setPen(theme_(token));
     painter.drawText(QRectF(x, 0, width(), height()), Qt::AlignVCenter | Qt::AlignLeft, text);
-    x += QFontMetricsF(font).horizontalAdvance(text) + 11;
+    x += textWidth(text, font) + 11;
   };
   left(facts_.state, Token::text, false);
   left(facts_.model, Token::text2, true);
@@ -59,7 +60,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
   const auto fromRight = [&](const QString& text, Token token) {
     if (text.isEmpty()) return;
     const QFont font = theme_.monoFont(11, token == Token::text ? QFont::Medium : QFont::Normal);
-    const double width = QFontMetricsF(font).horizontalAdvance(text);
+    const double width = textWidth(text, font);
     if (right - width < x) return;  // a narrow window leaves out what does not fit
     painter.setFont(font);
     painter.setPen(theme_(token));
