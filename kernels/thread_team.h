@@ -18,8 +18,8 @@ class ThreadTeam {
 
   int size() const { return size_; }
 
-  /// Called by the thread that will call run(), once: where the team has a thread for every core, each keeps a
-  /// core of its own from here on. A thread that another program displaces would else be moved next to its
+  /// Called by the thread that will call run(), once: where the team has a thread for every core, each keeps
+  /// a core of its own from here on. A thread that another program displaces would else be moved next to its
   /// partner, and the two would share a core until the system moves one back. Smaller teams are left free.
   void pin();
 

@@ -1,5 +1,5 @@
-// Decode speed in the window, with heat and plot on, beside the same reply without a window: alternating rounds in
-// one process, greedy, profiler on in the window only.
+// Decode speed of one greedy reply: alone, alone with the profiler on, and in the window with heat and plot
+// on; alternating rounds in one process.
 //
 //   window_speed [MODEL] [TOKENS] [ROUNDS]
 #include <sys/resource.h>
@@ -49,7 +49,6 @@ int run(const std::string& model, int tokens, int rounds) {
   auto opened = api::Session::open(options, {}, {});
   if (!opened.ok()) return std::fprintf(stderr, "error: %s\n", opened.error().what.c_str()), 1;
   api::Session& alone = **opened;
-  alone.set_profiling(false);
   api::ChatRequest request;
   request.messages = {{"user", kQuestion}};
   request.sampling.temperature = 0;
@@ -66,28 +65,37 @@ int run(const std::string& model, int tokens, int rounds) {
   if (!window.session()->session()) return std::fprintf(stderr, "error: the window did not open it\n"), 1;
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);  // as the program does
   double speed = 0;
-  QObject::connect(
-      window.session(), &SessionController::replyFinished,
-      [&](const api::ChatResult& result) { speed = result.decode_tokens_per_second; });
+  QObject::connect(window.session(), &SessionController::replyFinished,
+                   [&](const api::ChatResult& result) { speed = result.decode_tokens_per_second; });
   window.chatPage()->sampling()->setSampling(request.sampling);
   window.chatPage()->sampling()->setMaximumTokens(tokens);
 
-  std::vector<double> bare, shown, ratios;  // a round's two runs meet the same machine
-  for (int round = 0; round < rounds; ++round) {
+  const auto reply = [&](bool profiled) {
     alone.forget_context();
+    alone.set_profiling(profiled);
     const auto result = alone.chat(request, {}, {});
-    if (!result.ok()) return std::fprintf(stderr, "error: %s\n", result.error().what.c_str()), 1;
-    bare.push_back(result->decode_tokens_per_second);
+    return result.ok() ? result->decode_tokens_per_second : 0;
+  };
+  std::vector<double> bare, measured, shown;
+  std::vector<double> measuredShare, shownShare;  // a round's runs meet the same machine
+  for (int round = 0; round < rounds; ++round) {
+    bare.push_back(reply(false));
+    measured.push_back(reply(true));
     window.chatPage()->newChat();
     rest(500);
     window.chatPage()->send(kQuestion);
     waitFor(window.session(), &SessionController::replyFinished);
     shown.push_back(speed);
-    ratios.push_back(100 * shown.back() / bare.back());
-    std::printf("round %d: alone %.0f tokens/s, in the window %.0f\n", round + 1, bare.back(), shown.back());
+    measuredShare.push_back(100 * measured.back() / bare.back());
+    shownShare.push_back(100 * shown.back() / bare.back());
+    std::printf("round %d: alone %.0f tokens/s, with profiler %.0f, in the window %.0f\n", round + 1,
+                bare.back(), measured.back(), shown.back());
   }
-  std::printf("%s, %d tokens: alone %.0f tokens/s, in the window %.0f, %.1f %% (medians of %d rounds)\n", model.c_str(),
-              tokens, median(bare), median(shown), median(ratios), rounds);
+  std::printf(
+      "%s, %d tokens, medians of %d rounds: alone %.0f tokens/s, with profiler %.0f (%.1f %%), in the window "
+      "%.0f (%.1f %%)\n",
+      model.c_str(), tokens, rounds, median(bare), median(measured), median(measuredShare), median(shown),
+      median(shownShare));
   return 0;
 }
 

@@ -105,8 +105,8 @@ std::vector<QRectF> TranscriptItem::rangeRects(int from, int to) const {
   return rects;
 }
 
-void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const QRectF& exposed, const Theme& theme,
-                           const Marks& marks) const {
+void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const QRectF& exposed,
+                           const Theme& theme, const Marks& marks) const {
   QPointF at = origin;
   if (role_ == Role::person) {
     double widest = 0;

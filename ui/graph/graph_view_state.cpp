@@ -40,9 +40,7 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
     digitsDue = true;  // with the next heat, or soon after the last
     if (!repaint.isActive()) repaint.start(kHeatMilliseconds);
   });
-  QObject::connect(&bar, &QTimer::timeout, q, [this] {
-    q->viewport()->update();
-  });
+  QObject::connect(&bar, &QTimer::timeout, q, [this] { q->viewport()->update(); });
   for (QVariantAnimation* animation : {&camera, &fade}) {
     animation->setDuration(kMotion);
     animation->setEasingCurve(QEasingCurve::OutCubic);

@@ -12,7 +12,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
-constexpr double kPlotShare = 0.01;       // of one core, for the live plot
+constexpr double kPlotShare = 0.005;      // of one core, for the live plot
 
 }  // namespace
 

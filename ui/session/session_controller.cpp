@@ -223,8 +223,9 @@ void SessionController::poll() {
     const auto read = [&](api::Phase phase) {
       return std::make_shared<const api::Profile>(session->profile(phase));
     };
-    Polled polled{{prefill ? read(api::Phase::prefill) : nullptr, decode ? read(api::Phase::decode) : nullptr},
-                  {session->memory_used(), session->context_used(), 0}};
+    Polled polled{
+        {prefill ? read(api::Phase::prefill) : nullptr, decode ? read(api::Phase::decode) : nullptr},
+        {session->memory_used(), session->context_used(), 0}};
     post([this, generation, polled] {
       pollPending_ = false;
       if (generation != sessionGeneration_) return;

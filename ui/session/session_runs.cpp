@@ -9,12 +9,12 @@
 namespace orrery::ui {
 namespace {
 
-// Tokens and results reach the window at about 30 Hz where it is quick to paint. The engine's team runs on every
-// core and waits for its slowest thread, so each millisecond of painting is one of the model's: where painting
-// costs more than its share, the window is fed, and so painted, less often.
-constexpr double kFeedMilliseconds = 33, kSlowestFeedMilliseconds = 150;
-constexpr double kPaintShare = 0.02;  // of one core
-constexpr int kPollMilliseconds = 100;   // the heat's rate, at least three feeds
+// Tokens and results reach the window at about 30 Hz where it is quick to paint. The engine's team runs on
+// every core and waits for its slowest thread, so each millisecond of painting is one of the model's: where
+// painting costs more than its share, the window is fed, and so painted, less often.
+constexpr double kFeedMilliseconds = 33, kSlowestFeedMilliseconds = 200;
+constexpr double kPaintShare = 0.02;    // of one core
+constexpr int kPollMilliseconds = 100;  // the heat's rate, at least three feeds
 
 /// CPU time that this thread has used.
 double threadMilliseconds() {

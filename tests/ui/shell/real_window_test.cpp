@@ -95,25 +95,37 @@ TEST_F(RealWindowTest, ClassifiesACsvWhileTheChatModelStays) {
   takePicture(*window, "real-classify-light");
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kLongestGap = 400;  // ms; instrumented code is several times slower
+#else
+constexpr int kLongestGap = 50;  // ms
+#endif
+
 TEST_F(RealWindowTest, TheWindowAnswersWhileTheModelLoadsAndRuns) {
-  auto window = makeWindow(services(), ThemeChoice::dark);
-  QElapsedTimer clock;
-  qint64 longest = 0, last = 0;
-  QTimer beat;
-  beat.setInterval(2);
-  QObject::connect(&beat, &QTimer::timeout, [&] {
-    longest = std::max(longest, clock.elapsed() - last);
-    last = clock.elapsed();
-  });
-  clock.start();
-  beat.start();
-  ASSERT_TRUE(opened(*window, "smollm2"));
-  say(*window, "Why do planets farther from the Sun move more slowly?", 32);
-  ASSERT_TRUE(idle(*window));
+  qint64 longest = 0;
+  // Another program may take the cores for a while; what the window itself does would show each time.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    auto window = makeWindow(services(), ThemeChoice::dark);
+    QElapsedTimer clock;
+    qint64 last = 0;
+    longest = 0;
+    QTimer beat;
+    beat.setInterval(2);
+    QObject::connect(&beat, &QTimer::timeout, [&] {
+      longest = std::max(longest, clock.elapsed() - last);
+      last = clock.elapsed();
+    });
+    clock.start();
+    beat.start();
+    ASSERT_TRUE(opened(*window, "smollm2"));
+    say(*window, "Why do planets farther from the Sun move more slowly?", 32);
+    ASSERT_TRUE(idle(*window));
+    std::printf("longest gap between two turns of the event loop: %lld ms\n",
+                static_cast<long long>(longest));
+    if (longest <= kLongestGap) break;
+  }
   RecordProperty("longest_gap_ms", static_cast<int>(longest));
-  std::printf("longest gap between two turns of the event loop: %lld ms\n", static_cast<long long>(longest));
-  // The aim is 50 ms on a quiet machine; other tests may share this one.
-  EXPECT_LT(longest, 400);
+  EXPECT_LE(longest, kLongestGap);
 }
 
 TEST_F(RealWindowTest, ATruncatedModelIsRefusedWithAReason) {
