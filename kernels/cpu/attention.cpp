@@ -21,11 +21,6 @@ namespace {
 constexpr int64_t kItemsPerThread = 4;  // chunks of one round: enough to even out ragged ones
 constexpr int64_t kUnitsPerThread = 4;  // below so many units a thread, chunks are dealt out instead
 
-HalfFormat format_of(DType dtype) {
-  if (dtype == DType::f16) return HalfFormat::f16;
-  return dtype == DType::bf16 ? HalfFormat::bf16 : HalfFormat::f32;
-}
-
 int64_t step_tokens(const Ragged& ragged, int64_t sequence) {
   return ragged.sequence_starts[sequence + 1] - ragged.sequence_starts[sequence];
 }
@@ -64,7 +59,7 @@ KeySource paged_keys(const Attention::Args& args, int64_t sequence, int64_t kv_h
           .page_tokens = kv.page_tokens,
           .key_stride = row,
           .value_stride = row,
-          .format = format_of(kv.dtype)};
+          .format = half_format(kv.dtype)};
 }
 
 AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t kv_head, int64_t tile) {

@@ -6,10 +6,6 @@
 namespace orrery::kernels {
 namespace {
 
-bool is_dense(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
-
-bool is_block_format(DType dtype) { return is_quantised(dtype); }
-
 SharePlan dense_plan(int64_t tokens) {
   if (tokens <= 8) return {16, 1024};
   return {kDensePanel, kDensePanel};
@@ -18,7 +14,7 @@ SharePlan dense_plan(int64_t tokens) {
 /// Floats per thread.
 int64_t thread_floats(const Linear::Problem& problem, int64_t tokens) {
   bool dequantise = false;
-  for (int s = 0; s < problem.segment_count; ++s) dequantise |= is_block_format(problem.segments[s].weight);
+  for (int s = 0; s < problem.segment_count; ++s) dequantise |= is_quantised(problem.segments[s].weight);
   return up_scratch(problem, tokens, dense_plan(tokens)) +
          (dequantise ? (kDensePanel * problem.cols + 15) / 16 * 16 : 0);
 }
@@ -28,7 +24,7 @@ std::string supports(Isa isa, const Linear::Problem& problem) {
   if (std::string reason = isa_refusal(isa); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
-    if (!is_dense(dtype) && !is_block_format(dtype))
+    if (!is_dense(dtype) && !is_quantised(dtype))
       return std::string(name_of(dtype)) + " weights have no fast path";
   }
   return "";

@@ -80,8 +80,6 @@ constexpr WeightPacking kPackF32{"f32 blocked for oneDNN", packing_bytes<Element
 constexpr WeightPacking kPackBf16{"bf16 blocked for oneDNN", packing_bytes<Element::bf16>,
                                   pack<Element::bf16>};
 
-bool is_dense(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
-
 std::string supports(Element element, const Linear::Problem& problem) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
   if (std::string reason = isa_refusal(Isa::avx512); !reason.empty()) return reason;

@@ -14,6 +14,10 @@ constexpr bool is_gated(Epilogue epilogue) {
   return epilogue == Epilogue::silu_mul || epilogue == Epilogue::gelu_tanh_mul;
 }
 
+constexpr bool is_dense(DType weight) {
+  return weight == DType::f32 || weight == DType::f16 || weight == DType::bf16;
+}
+
 namespace ref {
 std::string linear_supports(const Linear::Problem& problem);
 size_t linear_workspace(const Linear::Problem& problem, int threads);

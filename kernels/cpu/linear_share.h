@@ -10,11 +10,6 @@
 
 namespace orrery::kernels {
 
-/// The functions of the ISA: avx512 or avx2.
-inline const LinearTable& linear_table(Isa isa) {
-  return isa == Isa::avx512 ? avx512::kLinear : avx2::kLinear;
-}
-
 inline LinearFunction linear_function(Epilogue epilogue) {
   switch (epilogue) {
     case Epilogue::none:

@@ -157,8 +157,9 @@ void measure(benchmark::State& state, const Row<Linear>& row, DType dtype, Shape
   state.counters["GOP/s"] = benchmark::Counter(calls * products / 1e9, benchmark::Counter::kIsRate);
 }
 
+/// An empty task on as many threads as the argument says: the time is what a dispatch and its join cost.
 void dispatch(benchmark::State& state) {
-  ThreadTeam team(thread_count());
+  ThreadTeam team(static_cast<int>(state.range(0)));
   for (auto _ : state) team.run([](int) {});
 }
 
@@ -174,7 +175,8 @@ void barrier(benchmark::State& state) {
 }
 
 void register_rows() {
-  benchmark::RegisterBenchmark("team/dispatch", dispatch)->UseRealTime();
+  auto* dispatches = benchmark::RegisterBenchmark("team/dispatch", dispatch)->UseRealTime()->Arg(2);
+  if (thread_count() > 2) dispatches->Arg(thread_count());
   benchmark::RegisterBenchmark("team/100_barriers", barrier)->UseRealTime();
   const std::pair<DType, Shape> cases[] = {{DType::q4_1, {1536, 576}},  {DType::q4_1, {576, 1536}},
                                            {DType::q4_0, {1536, 576}},  {DType::q8_0, {4096, 576}},

@@ -5,6 +5,8 @@
 namespace orrery::kernels {
 namespace {
 
+using testing::Guard;
+using testing::Guarded;
 using testing::Part;
 using testing::Sequence;
 using testing::Shape;
@@ -101,6 +103,31 @@ TEST(Attention, rows_agree_with_the_reference) {
         EXPECT_LT(testing::relative_error(step.run(row), expected), 2e-6)
             << shape.heads << "/" << shape.kv_heads << " x " << shape.head_dim << ", " << name_of(shape.kv);
       });
+    }
+  }
+}
+
+// Each sequence fills its one page, so that its last key and value end where the memory ends.
+TEST(Attention, rows_stay_inside_their_operands) {
+  for (const DType kv : {DType::f32, DType::f16, DType::bf16}) {
+    for (const int64_t head_dim : {1, 20, 64, 80, 128}) {
+      for (const int64_t length : {1, 31, 32, 33, 64, 65}) {
+        const Shape shape{.heads = 6, .kv_heads = 2, .head_dim = head_dim, .kv = kv, .page_tokens = length};
+        const Sequence sequence(shape, length, 120);
+        for (const int64_t tokens : {int64_t{1}, length}) {
+          SCOPED_TRACE(std::to_string(tokens) + " of " + std::to_string(length) + " x " +
+                       std::to_string(head_dim));
+          const Step step(shape, {{&sequence, tokens, length}});
+          for (const Keys keys : {Keys::paged, Keys::packed}) {
+            if (keys == Keys::packed && (kv != DType::f32 || tokens != length)) continue;
+            const std::vector<float> expected = step.run(reference(), keys);
+            testing::each_fast_row(attention_rows(), step.problem(keys), [&](const Row<Attention>& row) {
+              for (const Guard guard : testing::kGuards)
+                EXPECT_LT(testing::relative_error(step.run(row, keys, 2, guard), expected), 2e-6);
+            });
+          }
+        }
+      }
     }
   }
 }
@@ -222,28 +249,31 @@ TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
         std::memcpy(&sequence.value[0], &quiet_to_be, sizeof quiet_to_be);
       }
       const Step written(shape, {{&sequence, 41, 41}, {&sequence, 9, 12}});
+      std::vector<float> keys = sequence.key;
+      std::vector<float> values = sequence.value;
+      const int64_t width = shape.kv_heads * head_dim;
+      // The second sequence brings positions 3 .. 11 of its 12; positions 0 .. 2 stay unwritten.
+      testing::append_rows(keys, sequence.key, width, 3, 12);
+      testing::append_rows(values, sequence.value, width, 3, 12);
       testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
-        std::vector<std::byte> memory(written.memory().size(), std::byte{0xFF});
-        PagedKv pages = written.pages();
-        pages.base = memory.data();
-        std::vector<float> key = sequence.key;
-        std::vector<float> value = sequence.value;
-        const int64_t width = shape.kv_heads * head_dim;
-        // The second sequence brings positions 3 .. 11 of its 12; positions 0 .. 2 stay unwritten.
-        testing::append_rows(key, sequence.key, width, 3, 12);
-        testing::append_rows(value, sequence.value, width, 3, 12);
-        testing::run_row(row, {kv, head_dim},
-                         {.key = key.data(),
-                          .value = value.data(),
-                          .key_stride = width,
-                          .value_stride = width,
-                          .ragged = written.ragged(),
-                          .kv = pages});
-        size_t different = 0;
-        for (size_t i = 0; i < memory.size(); ++i) different += memory[i] != written.memory()[i] ? 1 : 0;
-        // What differs is at most the three unwritten positions.
-        EXPECT_LE(different, 2 * 3 * static_cast<size_t>(width) * row_bytes(kv, 1).value());
-        EXPECT_GT(different, 0U);
+        for (const Guard guard : testing::kGuards) {
+          Guarded<std::byte> pages(written.memory().size(), std::byte{0xFF}, guard);
+          const Guarded<float> key(keys, guard), value(values, guard);
+          KvAppend::Args args{.key = key.data(),
+                              .value = value.data(),
+                              .key_stride = width,
+                              .value_stride = width,
+                              .ragged = written.ragged(),
+                              .kv = written.pages()};
+          args.kv.base = pages.data();
+          testing::run_row(row, {kv, head_dim}, args, 2, guard);
+          const std::vector<std::byte> memory = pages.values();
+          size_t different = 0;
+          for (size_t i = 0; i < memory.size(); ++i) different += memory[i] != written.memory()[i] ? 1 : 0;
+          // What differs is at most the three unwritten positions.
+          EXPECT_LE(different, 2 * 3 * static_cast<size_t>(width) * row_bytes(kv, 1).value());
+          EXPECT_GT(different, 0U);
+        }
       });
     }
   }

@@ -60,25 +60,32 @@ class Step {
   }
 
   std::vector<float> run(const Row<Attention>& row, Attention::Keys keys = Attention::Keys::paged,
-                         int threads = 2) const {
+                         int threads = 2, Guard guard = Guard::after) const {
     const int64_t width = shape_.heads * shape_.head_dim;
-    std::vector<float> dst(query_.size(), -9.0F);
+    const Guarded<float> query(query_, guard), key(key_, guard), value(value_, guard);
+    const Guarded<int32_t> starts(starts_, guard), lengths(lengths_, guard), table(table_, guard);
+    Guarded<std::byte> memory(memory_, guard);
+    Guarded<float> dst(query_.size(), -9.0F, guard);
     Attention::Args args{.problem = problem(keys),
-                         .query = query_.data(),
+                         .query = query.data(),
                          .query_stride = width,
                          .dst = dst.data(),
                          .dst_stride = width,
                          .scale = 0.3F,
                          .ragged = ragged(),
                          .kv = pages()};
+    args.ragged.sequence_starts = starts.data();
+    args.ragged.kv_lengths = lengths.data();
+    args.ragged.page_table = table.data();
+    args.kv.base = memory.data();
     if (keys == Attention::Keys::packed) {
-      args.key = key_.data();
-      args.value = value_.data();
+      args.key = key.data();
+      args.value = value.data();
       args.key_stride = args.value_stride = shape_.kv_heads * shape_.head_dim;
       args.ragged.page_table = nullptr;
     }
-    run_row(row, args.problem, args, threads);
-    return dst;
+    run_row(row, args.problem, args, threads, guard);
+    return dst.values();
   }
 
   Attention::Problem problem(Attention::Keys keys = Attention::Keys::paged) const {
@@ -110,17 +117,19 @@ class Step {
   const std::vector<std::byte>& memory() const { return memory_; }
 
  private:
-  size_t page_bytes() const {  // pages need not lie back to back
-    return kv_page_bytes(shape_.kv, shape_.page_tokens, shape_.kv_heads, shape_.head_dim) + 64;
+  static constexpr size_t kPageGap = 64;  // pages need not lie back to back
+
+  size_t page_bytes() const {
+    return kv_page_bytes(shape_.kv, shape_.page_tokens, shape_.kv_heads, shape_.head_dim) + kPageGap;
   }
 
   /// Pages in random order, filled with NaN bits: what no key was written to must not be read into a result.
   void make_pages(const std::vector<Part>& parts, uint32_t seed) {
-    for (const Part& part : parts) max_pages_ = std::max(max_pages_, part.end / shape_.page_tokens + 1);
+    for (const Part& part : parts) max_pages_ = std::max(max_pages_, (part.end - 1) / shape_.page_tokens + 1);
     table_.resize(parts.size() * static_cast<size_t>(max_pages_));
     std::iota(table_.begin(), table_.end(), 0);
     std::shuffle(table_.begin(), table_.end(), std::mt19937(seed));
-    memory_.assign(table_.size() * page_bytes(), std::byte{0xFF});
+    if (!table_.empty()) memory_.assign(table_.size() * page_bytes() - kPageGap, std::byte{0xFF});
   }
 
   void append(const Part& part, int64_t sequence) {

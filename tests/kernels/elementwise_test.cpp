@@ -8,6 +8,8 @@ namespace orrery::kernels {
 namespace {
 
 using Function = Elementwise::Function;
+using testing::Guard;
+using testing::Guarded;
 using testing::random_floats;
 
 constexpr Function kAll[] = {Function::silu,    Function::gelu_erf,      Function::gelu_tanh,
@@ -17,13 +19,14 @@ constexpr Function kAll[] = {Function::silu,    Function::gelu_erf,      Functio
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 std::vector<float> run(const Row<Elementwise>& row, Elementwise::Args args, const std::vector<float>& a,
-                       const std::vector<float>& b) {
-  std::vector<float> dst = a;  // in place, as plans do
+                       const std::vector<float>& b, Guard guard = Guard::after) {
+  Guarded<float> dst(a, guard);  // in place, as plans do
+  const Guarded<float> second(b, guard);
   args.a = dst.data();
-  args.b = b.data();
+  args.b = second.data();
   args.dst = dst.data();
-  testing::run_row(row, {args.function, args.cols, args.broadcast}, args);
-  return dst;
+  testing::run_row(row, {args.function, args.cols, args.broadcast}, args, 2, guard);
+  return dst.values();
 }
 
 TEST(Elementwise, rows_agree_with_the_reference) {
@@ -36,8 +39,10 @@ TEST(Elementwise, rows_agree_with_the_reference) {
         const Elementwise::Args args{.function = function, .tokens = tokens, .cols = cols, .factor = 0.37F};
         const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, b);
         testing::each_fast_row(elementwise_rows(), {function, cols, false}, [&](const Row<Elementwise>& row) {
-          EXPECT_LT(testing::relative_error(run(row, args, a, b), expected), 1e-6)
-              << static_cast<int>(function) << ": " << tokens << " x " << cols;
+          for (const Guard guard : testing::kGuards) {
+            EXPECT_LT(testing::relative_error(run(row, args, a, b, guard), expected), 1e-6)
+                << static_cast<int>(function) << ": " << tokens << " x " << cols;
+          }
         });
       }
     }
@@ -54,8 +59,9 @@ TEST(Elementwise, broadcast_uses_one_row_for_all) {
     const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, b);
     EXPECT_EQ(expected[7 * cols + 3],
               function == Function::add ? a[7 * cols + 3] + b[3] : a[7 * cols + 3] * b[3]);
-    testing::each_fast_row(elementwise_rows(), {function, cols, true},
-                           [&](const Row<Elementwise>& row) { EXPECT_EQ(run(row, args, a, b), expected); });
+    testing::each_fast_row(elementwise_rows(), {function, cols, true}, [&](const Row<Elementwise>& row) {
+      for (const Guard guard : testing::kGuards) EXPECT_EQ(run(row, args, a, b, guard), expected);
+    });
   }
   for (const Row<Elementwise>& row : elementwise_rows())
     EXPECT_NE(row.supports({Function::silu, 8, true}), "");

@@ -6,29 +6,34 @@
 namespace orrery::kernels {
 namespace {
 
+using testing::Guard;
+using testing::Guarded;
 using testing::random_floats;
 
-std::vector<float> run(const Row<Embedding>& row, DType dtype, int64_t cols, float scale) {
+std::vector<float> run(const Row<Embedding>& row, DType dtype, int64_t cols, float scale,
+                       Guard guard = Guard::after) {
   constexpr int64_t kVocabulary = 50;
   const size_t stride = row_bytes(dtype, cols).value();
-  std::vector<std::byte> table(kVocabulary * stride);
+  Guarded<std::byte> table(kVocabulary * stride, std::byte{0}, guard);
   for (int64_t r = 0; r < kVocabulary; ++r) {
     const std::vector<float> values = random_floats(static_cast<size_t>(cols), static_cast<uint32_t>(r));
     quantise_row(dtype, values.data(), cols, table.data() + static_cast<size_t>(r) * stride);
   }
-  std::vector<int32_t> ids = {0, 49, 7, -1, 50, 7};
-  for (int32_t i = 0; i < 40; ++i) ids.push_back(i);
-  std::vector<float> dst(ids.size() * static_cast<size_t>(cols), -1.0F);
+  std::vector<int32_t> wanted = {0, 49, 7, -1, 50, 7};
+  for (int32_t i = 0; i < 40; ++i) wanted.push_back(i);
+  const Guarded<int32_t> ids(wanted, guard);
+  Guarded<float> dst(wanted.size() * static_cast<size_t>(cols), -1.0F, guard);
   testing::run_row(row, {dtype, cols},
                    {.ids = ids.data(),
                     .table = table.data(),
                     .dst = dst.data(),
-                    .tokens = static_cast<int64_t>(ids.size()),
+                    .tokens = static_cast<int64_t>(wanted.size()),
                     .vocabulary = kVocabulary,
                     .cols = cols,
                     .dtype = dtype,
-                    .scale = scale});
-  return dst;
+                    .scale = scale},
+                   2, guard);
+  return dst.values();
 }
 
 TEST(Embedding, rows_agree_with_the_reference) {
@@ -37,7 +42,8 @@ TEST(Embedding, rows_agree_with_the_reference) {
       for (const float scale : {1.0F, 24.0F}) {
         const std::vector<float> expected = run(testing::reference_of(embedding_rows()), dtype, cols, scale);
         testing::each_fast_row(embedding_rows(), {dtype, cols}, [&](const Row<Embedding>& row) {
-          EXPECT_EQ(run(row, dtype, cols, scale), expected) << name_of(dtype) << " " << cols;
+          for (const Guard guard : testing::kGuards)
+            EXPECT_EQ(run(row, dtype, cols, scale, guard), expected) << name_of(dtype) << " " << cols;
         });
       }
     }

@@ -6,6 +6,8 @@ namespace orrery::kernels {
 namespace {
 
 using Kind = Gather::Kind;
+using testing::Guard;
+using testing::Guarded;
 using testing::random_floats;
 
 TEST(Gather, rows_agree_with_the_reference) {
@@ -14,21 +16,28 @@ TEST(Gather, rows_agree_with_the_reference) {
   for (const int64_t cols : testing::kOddSizes) {
     const std::vector<float> src = random_floats(static_cast<size_t>(300 * cols), 21);
     for (const Kind kind : {Kind::rows, Kind::mean, Kind::first, Kind::last}) {
-      const auto run = [&](const Row<Gather>& row) {
-        std::vector<float> dst(static_cast<size_t>(5 * cols), -1.0F);
+      const auto run = [&](const Row<Gather>& row, Guard guard) {
+        const Guarded<float> from(src, guard);
+        const Guarded<int32_t> rows(index, guard);
+        const Guarded<int32_t> sequences(starts, guard);
+        Guarded<float> dst(static_cast<size_t>(5 * cols), -1.0F, guard);
         testing::run_row(row, {kind, cols},
                          {.kind = kind,
-                          .src = src.data(),
-                          .index = index.data(),
-                          .sequence_starts = starts.data(),
+                          .src = from.data(),
+                          .index = rows.data(),
+                          .sequence_starts = sequences.data(),
                           .dst = dst.data(),
                           .count = 5,
-                          .cols = cols});
-        return dst;
+                          .cols = cols},
+                         2, guard);
+        return dst.values();
       };
-      const std::vector<float> expected = run(testing::reference_of(gather_rows()));
+      const std::vector<float> expected = run(testing::reference_of(gather_rows()), Guard::after);
       testing::each_fast_row(gather_rows(), {kind, cols}, [&](const Row<Gather>& row) {
-        EXPECT_LT(testing::relative_error(run(row), expected), 2e-7) << static_cast<int>(kind) << " " << cols;
+        for (const Guard guard : testing::kGuards) {
+          EXPECT_LT(testing::relative_error(run(row, guard), expected), 2e-7)
+              << static_cast<int>(kind) << " " << cols;
+        }
       });
     }
   }

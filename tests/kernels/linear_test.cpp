@@ -7,6 +7,7 @@
 namespace orrery::kernels {
 namespace {
 
+using testing::Guard;
 using testing::LinearCase;
 using testing::SegmentSpec;
 
@@ -87,6 +88,51 @@ TEST_P(LinearDtype, EverySizeMatchesTheReference) {
                      std::to_string(cols));
         check(LinearCase(tokens, cols, {{rows, GetParam()}}));
         if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+/// Runs all rows beside either guard; that nothing faults is the test, and where memory lies changes no bit.
+/// One thread, whose part of the workspace ends at the guard, and two.
+void stays_inside(const LinearCase& c) {
+  for (const Row<Linear>& row : linear_rows()) {
+    if (!row.supports(c.problem).empty()) continue;
+    const auto expected = c.run(row, 1, c.src, Guard::after);
+    ASSERT_EQ(c.run(row, 2, c.src, Guard::before), expected) << row.name;
+  }
+}
+
+TEST_P(LinearDtype, StaysInsideItsOperands) {
+  for (const int64_t cols : columns()) {
+    for (const int64_t tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17}) {
+      for (const int64_t rows : {1, 3, 62, 64, 65}) {
+        SCOPED_TRACE(std::to_string(tokens) + " tokens, " + std::to_string(rows) + " x " +
+                     std::to_string(cols));
+        LinearCase c(tokens, cols, {{rows, GetParam(), true}, {3, GetParam()}});
+        stays_inside(c);
+        c.src_gap = 5;
+        stays_inside(c);
+        stays_inside(
+            LinearCase(tokens, cols, {{rows, GetParam(), true}, {rows, GetParam()}}, Epilogue::silu_mul));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// A plan's workspace is made for its largest call and serves the smaller ones.
+TEST_P(LinearDtype, SmallerCallsStayInsideTheWorkspaceOfTheLargest) {
+  const int64_t cols = columns().back();
+  for (const Epilogue epilogue : {Epilogue::none, Epilogue::silu_mul}) {
+    LinearCase c(40, cols, {{1100, GetParam()}, {1100, GetParam()}}, epilogue);
+    c.problem.min_tokens = 1;
+    for (const Row<Linear>& row : linear_rows().first(linear_rows().size() - 1)) {
+      if (!row.supports(c.problem).empty()) continue;
+      for (const int64_t tokens : {1, 2, 8, 9, 33}) {
+        const std::vector<float> part(c.src.begin(), c.src.begin() + tokens * cols);
+        const auto expected = c.run(row, 1, part, Guard::after);
+        EXPECT_EQ(c.run(row, 2, part, Guard::before), expected) << row.name << " " << tokens;
       }
     }
   }

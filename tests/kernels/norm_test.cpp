@@ -5,6 +5,8 @@
 namespace orrery::kernels {
 namespace {
 
+using testing::Guard;
+using testing::Guarded;
 using testing::kOddSizes;
 using testing::random_floats;
 
@@ -18,17 +20,19 @@ struct Result {
   std::vector<float> dst, sum;
 };
 
-Result run(const Row<Norm>& row, const Case& c, bool in_place) {
+Result run(const Row<Norm>& row, const Case& c, bool in_place, Guard guard = Guard::after) {
   const auto size = static_cast<size_t>(c.tokens * c.cols);
-  std::vector<float> src = random_floats(size, 1, 3.0F);
-  const std::vector<float> residual = random_floats(size, 2);
-  const std::vector<float> weight = random_floats(static_cast<size_t>(c.cols), 3);
-  const std::vector<float> bias = random_floats(static_cast<size_t>(c.cols), 4);
-  for (float& x : src) x += 5.0F;  // a mean far from zero shows cancellation
-  Result result{std::vector<float>(size), std::vector<float>(size)};
+  std::vector<float> shifted = random_floats(size, 1, 3.0F);
+  for (float& x : shifted) x += 5.0F;  // a mean far from zero shows cancellation
+  Guarded<float> src(shifted, guard);
+  const Guarded<float> residual(random_floats(size, 2), guard);
+  const Guarded<float> weight(random_floats(static_cast<size_t>(c.cols), 3), guard);
+  const Guarded<float> bias(random_floats(static_cast<size_t>(c.cols), 4), guard);
+  Guarded<float> dst(size, 0.0F, guard);
+  Guarded<float> sum(size, 0.0F, guard);
   Norm::Args args{.kind = c.kind,
                   .src = src.data(),
-                  .dst = result.dst.data(),
+                  .dst = dst.data(),
                   .weight = weight.data(),
                   .tokens = c.tokens,
                   .cols = c.cols,
@@ -36,11 +40,10 @@ Result run(const Row<Norm>& row, const Case& c, bool in_place) {
   if (c.bias) args.bias = bias.data();
   if (c.residual) {
     args.residual = residual.data();
-    args.sum = in_place ? src.data() : result.sum.data();
+    args.sum = in_place ? src.data() : sum.data();
   }
-  testing::run_row(row, {c.kind, c.cols, c.residual}, args);
-  if (c.residual && in_place) result.sum = src;
-  return result;
+  testing::run_row(row, {c.kind, c.cols, c.residual}, args, 2, guard);
+  return {dst.values(), c.residual && in_place ? src.values() : sum.values()};
 }
 
 TEST(Norm, rows_agree_with_the_reference) {
@@ -51,10 +54,12 @@ TEST(Norm, rows_agree_with_the_reference) {
           const Case c{kind, residual, kind == Norm::Kind::layer && tokens != 3, tokens, cols};
           const Result expected = run(testing::reference_of(norm_rows()), c, false);
           testing::each_fast_row(norm_rows(), {kind, cols, residual}, [&](const Row<Norm>& row) {
-            const Result actual = run(row, c, residual && tokens == 3);
-            EXPECT_LT(testing::relative_error(actual.dst, expected.dst), 1e-5) << cols << " x " << tokens;
-            if (residual) {
-              EXPECT_EQ(actual.sum, expected.sum);
+            for (const Guard guard : testing::kGuards) {
+              const Result actual = run(row, c, residual && tokens == 3, guard);
+              EXPECT_LT(testing::relative_error(actual.dst, expected.dst), 1e-5) << cols << " x " << tokens;
+              if (residual) {
+                EXPECT_EQ(actual.sum, expected.sum);
+              }
             }
           });
         }

@@ -5,6 +5,8 @@
 namespace orrery::kernels {
 namespace {
 
+using testing::Guard;
+using testing::Guarded;
 using testing::random_floats;
 
 struct Case {
@@ -13,15 +15,19 @@ struct Case {
   bool factors, in_place;
 };
 
-std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_position) {
-  const int64_t stride = c.heads * c.head_dim + 5;
-  std::vector<float> src = random_floats(static_cast<size_t>(c.tokens * stride), 11);
-  std::vector<float> dst(src.size(), -7.0F);
-  if (c.in_place) dst = src;
-  std::vector<int32_t> positions;
-  for (int64_t t = 0; t < c.tokens; ++t) positions.push_back(first_position + static_cast<int32_t>(3 * t));
-  std::vector<float> factors = random_floats(static_cast<size_t>(c.rope_dims / 2), 12);
-  for (float& factor : factors) factor = 1.0F + std::abs(factor);
+std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_position,
+                       Guard guard = Guard::after) {
+  const int64_t width = c.heads * c.head_dim;
+  const int64_t stride = width + 5;
+  const std::vector<float> values = random_floats(static_cast<size_t>((c.tokens - 1) * stride + width), 11);
+  const Guarded<float> src(values, guard);
+  Guarded<float> dst(c.in_place ? values : std::vector<float>(values.size(), -7.0F), guard);
+  std::vector<int32_t> steps;
+  for (int64_t t = 0; t < c.tokens; ++t) steps.push_back(first_position + static_cast<int32_t>(3 * t));
+  const Guarded<int32_t> positions(steps, guard);
+  std::vector<float> divisors = random_floats(static_cast<size_t>(c.rope_dims / 2), 12);
+  for (float& divisor : divisors) divisor = 1.0F + std::abs(divisor);
+  const Guarded<float> factors(divisors, guard);
   const Rope::Args args{.style = c.style,
                         .src = c.in_place ? dst.data() : src.data(),
                         .dst = dst.data(),
@@ -35,8 +41,8 @@ std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_positi
                         .base = 100000.0F,
                         .frequency_scale = 0.5F,
                         .frequency_factors = c.factors ? factors.data() : nullptr};
-  testing::run_row(row, {c.style, c.head_dim, c.rope_dims}, args);
-  return dst;
+  testing::run_row(row, {c.style, c.head_dim, c.rope_dims}, args, 2, guard);
+  return dst.values();
 }
 
 TEST(Rope, rows_agree_with_the_reference) {
@@ -49,8 +55,10 @@ TEST(Rope, rows_agree_with_the_reference) {
           const Case c{style, tokens, 5, head_dim, rope_dims, tokens > 1, position == 1000};
           const std::vector<float> expected = run(testing::reference_of(rope_rows()), c, position);
           testing::each_fast_row(rope_rows(), {style, head_dim, rope_dims}, [&](const Row<Rope>& row) {
-            EXPECT_LT(testing::relative_error(run(row, c, position), expected), 1e-6)
-                << head_dim << "/" << rope_dims << " at " << position;
+            for (const Guard guard : testing::kGuards) {
+              EXPECT_LT(testing::relative_error(run(row, c, position, guard), expected), 1e-6)
+                  << head_dim << "/" << rope_dims << " at " << position;
+            }
           });
         }
       }

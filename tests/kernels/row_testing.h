@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/row.h"
+#include "tests/kernels/guarded.h"
 
 namespace orrery::kernels::testing {
 
@@ -23,31 +24,13 @@ inline std::vector<float> random_floats(size_t count, uint32_t seed, float scale
   return values;
 }
 
-/// 64-byte aligned bytes with a pattern behind them that `intact` checks.
-class Workspace {
- public:
-  explicit Workspace(size_t bytes) : bytes_(bytes), memory_(bytes + 128, std::byte{0xA5}) {}
-  std::byte* data() {
-    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
-    return memory_.data() + (64 - address % 64) % 64;
-  }
-  bool intact() {
-    return std::all_of(data() + bytes_, memory_.data() + memory_.size(),
-                       [](std::byte b) { return b == std::byte{0xA5}; });
-  }
-
- private:
-  size_t bytes_;
-  std::vector<std::byte> memory_;
-};
-
 template <class Op>
 void run_row(const Row<Op>& row, const typename Op::Problem& problem, const typename Op::Args& args,
-             int threads = 2) {
+             int threads = 2, Guard guard = Guard::after) {
+  SCOPED_TRACE(std::string(row.name));
   ThreadTeam team(threads);
-  Workspace workspace(row.workspace != nullptr ? row.workspace(problem, team.size()) : 0);
+  const Workspace workspace(row.workspace != nullptr ? row.workspace(problem, team.size()) : 0, guard);
   row.run(args, {.team = &team, .workspace = workspace.data()});
-  EXPECT_TRUE(workspace.intact()) << row.name << " wrote behind its workspace";
 }
 
 /// body(row) for each row of the list that takes the problem here, but the reference.

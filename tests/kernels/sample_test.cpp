@@ -11,24 +11,28 @@ namespace {
 
 using Choice = Sample::Choice;
 using Request = Sample::Request;
+using testing::Guard;
+using testing::Guarded;
 using testing::random_floats;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 const float kNan = std::nanf("");
 
 std::vector<Choice> run(const Row<Sample>& row, const std::vector<float>& logits,
-                        const std::vector<Request>& requests, int threads = 2) {
+                        const std::vector<Request>& requests, int threads = 2, Guard guard = Guard::after) {
   const auto outputs = static_cast<int64_t>(requests.size());
   const auto vocabulary = static_cast<int64_t>(logits.size()) / outputs;
-  std::vector<Choice> choices(requests.size());
+  const Guarded<float> scores(logits, guard);
+  const Guarded<Request> asked(requests, guard);
+  Guarded<Choice> choices(requests.size(), {}, guard);
   testing::run_row(row, {vocabulary},
-                   {.logits = logits.data(),
-                    .requests = requests.data(),
+                   {.logits = scores.data(),
+                    .requests = asked.data(),
                     .choices = choices.data(),
                     .outputs = outputs,
                     .vocabulary = vocabulary},
-                   threads);
-  return choices;
+                   threads, guard);
+  return choices.values();
 }
 
 /// body(row) for every row, the reference too.
@@ -88,7 +92,7 @@ TEST(Sample, rows_choose_what_the_reference_chooses) {
       params(1, 1000, 1, 0),      params(1.5F, 5, 0.3F, 0.5F), params(1, 0, 1e-6F, 0),
       params(1, 0, 1, 1),         params(5, 0, 0.99F, 0),      params(1e-3F, 0, 1, 0),
       params(1, 100'000, 0.9F, 0)};
-  const std::vector<int32_t> recent = {3, 5, 3, -1, 1'000'000, 0};
+  const Guarded<int32_t> recent({3, 5, 3, -1, 1'000'000, 0}, Guard::after);
   for (const int64_t vocabulary : {1, 2, 15, 16, 17, 127, 128, 129, 1000, 5003, 49152}) {
     std::vector<float> logits;
     std::vector<Request> requests;
@@ -103,16 +107,18 @@ TEST(Sample, rows_choose_what_the_reference_chooses) {
       if (i % 2 == 0) {
         request.params.repeat_penalty = 1.3F;
         request.recent = recent.data();
-        request.recent_count = static_cast<int32_t>(recent.size());
+        request.recent_count = 6;
       }
       requests.push_back(request);
     }
     const std::vector<Choice> expected = run(testing::reference_of(sample_rows()), logits, requests);
     testing::each_fast_row(sample_rows(), {vocabulary}, [&](const Row<Sample>& row) {
-      const std::vector<Choice> actual = run(row, logits, requests);
-      for (size_t i = 0; i < requests.size(); ++i) {
-        SCOPED_TRACE("vocabulary " + std::to_string(vocabulary) + ", setting " + std::to_string(i));
-        expect_same(actual[i], expected[i]);
+      for (const Guard guard : testing::kGuards) {
+        const std::vector<Choice> actual = run(row, logits, requests, 2, guard);
+        for (size_t i = 0; i < requests.size(); ++i) {
+          SCOPED_TRACE("vocabulary " + std::to_string(vocabulary) + ", setting " + std::to_string(i));
+          expect_same(actual[i], expected[i]);
+        }
       }
     });
   }

@@ -2,6 +2,7 @@
 #include "kernels/thread_team.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -105,6 +106,56 @@ TEST(ThreadTeam, ManyTeamsShareTheCores) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(total, 4 * 3 * 50);
+}
+
+/// Puts the affinity of the thread that made it back.
+class Affinity {
+ public:
+  Affinity() { sched_getaffinity(0, sizeof(before_), &before_); }
+  ~Affinity() { EXPECT_EQ(sched_setaffinity(0, sizeof(before_), &before_), 0); }
+  Affinity(const Affinity&) = delete;
+  Affinity& operator=(const Affinity&) = delete;
+  const cpu_set_t& before() const { return before_; }
+
+ private:
+  cpu_set_t before_;
+};
+
+std::vector<cpu_set_t> affinities(ThreadTeam& team) {
+  std::vector<cpu_set_t> sets(static_cast<size_t>(team.size()));
+  team.run([&](int thread) {
+    cpu_set_t& set = sets[static_cast<size_t>(thread)];
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof(set), &set);
+  });
+  return sets;
+}
+
+TEST(ThreadTeam, PinnedThreadsOfAFullTeamHaveACoreEach) {
+  const int cores = available_cores();
+  if (cores < 2) GTEST_SKIP() << "one core: nothing to tell apart";
+  const Affinity affinity;
+  ThreadTeam team(cores);
+  ASSERT_EQ(team.size(), cores);
+  for (const cpu_set_t& set : affinities(team)) EXPECT_EQ(CPU_COUNT(&set), cores) << "free before pin()";
+  team.pin();
+  cpu_set_t taken;
+  CPU_ZERO(&taken);
+  for (const cpu_set_t& set : affinities(team)) {
+    EXPECT_EQ(CPU_COUNT(&set), 1);
+    CPU_OR(&taken, &taken, &set);
+  }
+  EXPECT_TRUE(CPU_EQUAL(&taken, &affinity.before())) << "a core is shared, or lies outside the mask";
+}
+
+TEST(ThreadTeam, PinLeavesATeamOfAnotherSizeFree) {
+  const Affinity affinity;
+  for (const int size : {available_cores() - 1, available_cores() + 1}) {
+    if (size < 1) continue;
+    ThreadTeam team(size);
+    team.pin();
+    for (const cpu_set_t& set : affinities(team)) EXPECT_TRUE(CPU_EQUAL(&set, &affinity.before())) << size;
+  }
 }
 
 }  // namespace

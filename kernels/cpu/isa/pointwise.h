@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/dtype.h"
+
 namespace orrery::kernels {
 
 /// Same order as Elementwise::Function.
@@ -21,6 +23,12 @@ enum class PointFunction : uint8_t {
   scale
 };
 enum class HalfFormat : uint8_t { f32, f16, bf16 };
+
+/// Of keys and values: f32, f16 or bf16.
+static constexpr HalfFormat half_format(DType dtype) {
+  if (dtype == DType::f16) return HalfFormat::f16;
+  return dtype == DType::bf16 ? HalfFormat::bf16 : HalfFormat::f32;
+}
 
 /// One row of a norm; residual, sum and bias may be null.
 struct NormRow {
