@@ -240,7 +240,8 @@ void MainWindow::setupLoadWiring() {
   for (SessionController* source : {session_, classifier_}) {
     connect(source, &SessionController::graphChanged, this, &MainWindow::takeGraph);
     connect(source, &SessionController::profileChanged, this, [this, source] {
-      if (!source->running()) takeProfile();  // while it runs, numbers change with the digits below
+      profileDue_ = true;  // while it runs, numbers change with the digits below
+      if (!source->running()) takeProfile();
     });
     connect(source, &SessionController::editFailed, this, &MainWindow::fail);
     connect(source, &SessionController::planFailed, this, &MainWindow::fail);
@@ -259,7 +260,7 @@ void MainWindow::setupLoadWiring() {
   digits->setInterval(kDigitsMilliseconds);
   connect(digits, &QTimer::timeout, this, [this] {
     refreshStatus();
-    if (graph_->source()->running()) takeProfile();
+    if (profileDue_) takeProfile();
   });
   digits->start();
 }

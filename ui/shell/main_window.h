@@ -122,6 +122,7 @@ class MainWindow : public QMainWindow {
   QMenu* recentMenu_ = nullptr;
   Actions do_{};
   api::Phase phase_ = api::Phase::decode;
+  bool profileDue_ = false;
   double liveTokens_ = 0, liveMs_ = 0;  // of the running reply, for the status line
   QString speed_;
   QString opening_;    // what is being opened, as it goes into the recent files

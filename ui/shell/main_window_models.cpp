@@ -85,6 +85,7 @@ void MainWindow::takeGraph() {
 }
 
 void MainWindow::takeProfile() {
+  profileDue_ = false;
   const SessionPtr session = graph_->source()->session();
   const ProfilePtr profile = graph_->source()->profile(phase_);
   if (!session) return;

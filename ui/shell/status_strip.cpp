@@ -17,6 +17,7 @@ StatusStrip::StatusStrip(const Theme& theme, QWidget* parent) : QWidget(parent),
 }
 
 void StatusStrip::setFacts(const StatusFacts& facts) {
+  if (facts == facts_) return;
   facts_ = facts;
   setAccessibleName(
       QStringList{facts.state, facts.model, facts.edits, facts.machine, facts.memory, facts.speed}.join(

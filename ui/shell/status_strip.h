@@ -16,6 +16,7 @@ struct StatusFacts {
   QString model, edits, machine;  // empty: left out
   bool edited = false;
   QString memory, speed, context, profiler;
+  bool operator==(const StatusFacts& other) const = default;
 };
 
 class StatusStrip : public QWidget, public Themed {
