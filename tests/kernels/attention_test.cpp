@@ -236,6 +236,22 @@ TEST(Attention, illegal_problems_are_refused_with_a_reason) {
   }
 }
 
+/// The pages of `written` as the row fills them, with keys and values of the step.
+std::vector<std::byte> append(const Row<KvAppend>& row, const Shape& shape, const Step& written,
+                              const std::vector<float>& keys, const std::vector<float>& values, Guard guard) {
+  Guarded<std::byte> pages(written.memory().size(), std::byte{0xFF}, guard);
+  const Guarded<float> key(keys, guard), value(values, guard);
+  KvAppend::Args args{.key = key.data(),
+                      .value = value.data(),
+                      .key_stride = shape.kv_heads * shape.head_dim,
+                      .value_stride = shape.kv_heads * shape.head_dim,
+                      .ragged = written.ragged(),
+                      .kv = written.pages()};
+  args.kv.base = pages.data();
+  testing::run_row(row, {shape.kv, shape.head_dim}, args, 2, guard);
+  return pages.values();
+}
+
 TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
   for (const DType kv : {DType::f32, DType::f16, DType::bf16}) {
     for (const int64_t head_dim : {1, 17, 64, 80}) {
@@ -257,17 +273,7 @@ TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
       testing::append_rows(values, sequence.value, width, 3, 12);
       testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
         for (const Guard guard : testing::kGuards) {
-          Guarded<std::byte> pages(written.memory().size(), std::byte{0xFF}, guard);
-          const Guarded<float> key(keys, guard), value(values, guard);
-          KvAppend::Args args{.key = key.data(),
-                              .value = value.data(),
-                              .key_stride = width,
-                              .value_stride = width,
-                              .ragged = written.ragged(),
-                              .kv = written.pages()};
-          args.kv.base = pages.data();
-          testing::run_row(row, {kv, head_dim}, args, 2, guard);
-          const std::vector<std::byte> memory = pages.values();
+          const std::vector<std::byte> memory = append(row, shape, written, keys, values, guard);
           size_t different = 0;
           for (size_t i = 0; i < memory.size(); ++i) different += memory[i] != written.memory()[i] ? 1 : 0;
           // What differs is at most the three unwritten positions.
@@ -275,6 +281,23 @@ TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
           EXPECT_GT(different, 0U);
         }
       });
+    }
+  }
+}
+
+// The sequence fills its one page, so that the last value ends where the memory ends.
+TEST(KvAppend, rows_stay_inside_their_operands) {
+  for (const DType kv : {DType::f32, DType::f16, DType::bf16}) {
+    for (const int64_t head_dim : {1, 7, 17, 64, 80}) {
+      for (const int64_t length : {1, 31, 32}) {
+        const Shape shape{.heads = 2, .kv_heads = 2, .head_dim = head_dim, .kv = kv, .page_tokens = length};
+        const Sequence sequence(shape, length, 130);
+        const Step written(shape, {{&sequence, length, length}});
+        testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
+          for (const Guard guard : testing::kGuards)
+            EXPECT_EQ(append(row, shape, written, sequence.key, sequence.value, guard), written.memory());
+        });
+      }
     }
   }
 }
