@@ -4,29 +4,13 @@
 namespace orrery::ops {
 namespace {
 
-constexpr auto kKind = kernels::Norm::Kind::layer;
-constexpr InputSpec kInputs[] = {{"src"}, {"residual"}, {"weight"}, {"bias", true}};
-constexpr std::string_view kOutputs[] = {"sum", "normed"};
-const AttributeSpec kAttributes[] = {
-    {"eps", "Added to the mean of squares before the root", {}, AttributeType::real}};
+using Norm = NormOp<kernels::Norm::Kind::layer, true>;
 
-Types infer(const NodeView& view) { return infer_norm(view, kKind, true); }
-Cost cost(const NodeView& view, const Bindings& bindings) { return cost_norm(view, bindings, kKind, true); }
-Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
-  return lower_norm(context, node, kKind, true);
-}
-
-const OpSchema kSchema{"add_layer_norm",
-                       OpFamily::norm,
-                       "Residual sum and its layer normalisation in one walk over the rows.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
+const OpSchema kSchema =
+    Norm::schema("add_layer_norm", "Residual sum and its layer normalisation in one walk over the rows.");
 
 }  // namespace
 
-const Op kAddLayerNorm{&kSchema, lower};
+const Op kAddLayerNorm{&kSchema, Norm::lower};
 
 }  // namespace orrery::ops

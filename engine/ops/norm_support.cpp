@@ -4,6 +4,24 @@ namespace orrery::ops {
 
 using Kind = kernels::Norm::Kind;
 
+std::span<const InputSpec> norm_inputs(Kind kind, bool residual) {
+  static constexpr InputSpec kPlain[] = {{"src"}, {"weight"}, {"bias", true}},
+                             kAdding[] = {{"src"}, {"residual"}, {"weight"}, {"bias", true}};
+  const auto inputs = residual ? std::span<const InputSpec>(kAdding) : std::span<const InputSpec>(kPlain);
+  return kind == Kind::layer ? inputs : inputs.first(inputs.size() - 1);
+}
+
+std::span<const std::string_view> norm_outputs(bool residual) {
+  static constexpr std::string_view kPlain[] = {"dst"}, kAdding[] = {"sum", "normed"};
+  return residual ? std::span<const std::string_view>(kAdding) : std::span<const std::string_view>(kPlain);
+}
+
+std::span<const AttributeSpec> norm_attributes() {
+  static const AttributeSpec kAttributes[] = {
+      {"eps", "Added to the mean of squares before the root", {}, AttributeType::real}};
+  return kAttributes;
+}
+
 Types infer_norm(const NodeView& view, Kind kind, bool residual) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
   if (residual) ORRERY_TRY(expect_same(view, 1, "residual", 0, "src"));

@@ -4,29 +4,13 @@
 namespace orrery::ops {
 namespace {
 
-constexpr auto kKind = kernels::Norm::Kind::rms;
-constexpr InputSpec kInputs[] = {{"src"}, {"weight"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {
-    {"eps", "Added to the mean of squares before the root", {}, AttributeType::real}};
+using Norm = NormOp<kernels::Norm::Kind::rms, false>;
 
-Types infer(const NodeView& view) { return infer_norm(view, kKind, false); }
-Cost cost(const NodeView& view, const Bindings& bindings) { return cost_norm(view, bindings, kKind, false); }
-Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
-  return lower_norm(context, node, kKind, false);
-}
-
-const OpSchema kSchema{"rms_norm",
-                       OpFamily::norm,
-                       "Root-mean-square normalisation of each row (Zhang and Sennrich 2019).",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
+const OpSchema kSchema =
+    Norm::schema("rms_norm", "Root-mean-square normalisation of each row (Zhang and Sennrich 2019).");
 
 }  // namespace
 
-const Op kRmsNorm{&kSchema, lower};
+const Op kRmsNorm{&kSchema, Norm::lower};
 
 }  // namespace orrery::ops
