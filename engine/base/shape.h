@@ -16,6 +16,9 @@ using Symbol = std::string;
 inline const Symbol kTokens = "tokens";        // rows of the packed step
 inline const Symbol kSequences = "sequences";  // sequences in the step
 inline const Symbol kOutputs = "outputs";      // rows whose logits are asked for
+/// Bound besides by who knows them, for costs: the tokens of a sequence after the step, and the bytes of an
+/// element of the KV cache.
+inline const Symbol kContext = "context", kKvBytes = "kv_bytes";
 
 using Bindings = std::map<Symbol, int64_t>;
 

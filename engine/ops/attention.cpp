@@ -45,7 +45,7 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
     context = std::min(context, window + each - 1);
   }
   Cost cost = cost_attention(view, bindings, keys);
-  cost.bytes += 2 * sequences * context * bytes(*view.inputs[1], bindings);
+  cost.bytes += sequences * context * kept_bytes(*view.inputs[1], bindings);
   return cost;
 }
 

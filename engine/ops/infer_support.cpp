@@ -138,6 +138,13 @@ double bytes(const ValueType& type, const Bindings& bindings) {
 
 double bytes(const ValueType* type, const Bindings& bindings) { return type ? bytes(*type, bindings) : 0; }
 
+double kept_bytes(const ValueType& state, const Bindings& bindings) {
+  const auto element = bindings.find(kKvBytes);
+  return 2 * (element == bindings.end()
+                  ? bytes(state, bindings)
+                  : count(state.shape, bindings) * static_cast<double>(element->second));
+}
+
 double rows_of(const ValueType& type, const Bindings& bindings) {
   return type.shape.empty() ? 1 : static_cast<double>(type.shape[0].evaluate(bindings).value_or(0));
 }

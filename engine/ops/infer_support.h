@@ -25,10 +25,6 @@ using graph::OpSchema;
 using graph::ValueType;
 using Types = Result<std::vector<ValueType>>;
 
-/// Keys that a query sees in a paged cache: bound by who knows it, else the cost of attention takes the
-/// step's own tokens.
-inline const Symbol kContext = "context";
-
 /// The attribute, or a zero of its type where it is absent (the graph completes them).
 int64_t integer(const Attributes& attributes, std::string_view name);
 double real(const Attributes& attributes, std::string_view name);
@@ -77,5 +73,7 @@ double count(const Shape& shape, const Bindings& bindings);
 double bytes(const ValueType& type, const Bindings& bindings);
 double bytes(const ValueType* type, const Bindings& bindings);  // 0 for null
 double rows_of(const ValueType& type, const Bindings& bindings);
+/// Bytes that a state keeps of one token: its key and its value, in the KV cache's dtype when that is bound.
+double kept_bytes(const ValueType& state, const Bindings& bindings);
 
 }  // namespace orrery::ops

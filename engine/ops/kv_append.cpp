@@ -24,7 +24,7 @@ Types infer(const NodeView& view) {
 Cost cost(const NodeView& view, const Bindings& bindings) {
   const double rows = rows_of(*view.inputs[1], bindings);
   return {0, bytes(*view.inputs[1], bindings) + bytes(*view.inputs[2], bindings) +
-                 2 * rows * bytes(*view.inputs[0], bindings)};
+                 rows * kept_bytes(*view.inputs[0], bindings)};
 }
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {

@@ -1,5 +1,7 @@
 #include "engine/ops/lowering.h"
 
+#include <numeric>
+
 namespace orrery::ops {
 namespace {
 
@@ -20,6 +22,11 @@ const void* input_of(const StepContext& context, StepInput input) {
 }
 
 }  // namespace
+
+double StepContext::mean_context() const {
+  if (!kv_lengths || sequences <= 0) return 0;
+  return std::accumulate(kv_lengths, kv_lengths + sequences, 0.0) / static_cast<double>(sequences);
+}
 
 const void* StepContext::address(const Slot& slot) const {
   switch (slot.kind) {

@@ -44,6 +44,7 @@ struct StepContext {
   kernels::ThreadTeam* team = nullptr;
 
   Bindings bindings() const { return {{kTokens, tokens}, {kSequences, sequences}, {kOutputs, outputs}}; }
+  double mean_context() const;  // of kv_lengths; 0 without them
   const kernels::PagedKv& state(const Slot& slot) const { return states[slot.offset]; }
   kernels::Ragged ragged() const { return {sequence_starts, kv_lengths, page_table, sequences, max_pages}; }
   kernels::Launch launch() const { return {team, workspace, nullptr}; }

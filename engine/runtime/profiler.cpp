@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
+#include <utility>
 
 namespace orrery::runtime {
 namespace {
@@ -25,12 +27,41 @@ double clock_us() {
   return cost;
 }
 
-double percentile(std::vector<float>& values, double share) {
-  if (values.empty()) return 0;
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+size_t rank_of(double share, size_t count) {
+  return static_cast<size_t>(share * static_cast<double>(count - 1) + 0.5);
+}
+
+/// Moves the values of [begin, end) that are `before` to the front; returns where they end. Without a branch
+/// on the values, which nothing could predict.
+template <class Before>
+size_t partition(std::span<float> values, size_t begin, size_t end, Before before) {
+  size_t front = begin;
+  for (size_t i = begin; i < end; ++i) {
+    const float value = values[i];
+    values[i] = values[front];
+    values[front] = value;
+    front += before(value) ? 1 : 0;
+  }
+  return front;
+}
+
+/// The value of that rank in ascending order. Afterwards no value before the rank is larger, none behind it
+/// is smaller.
+float select(std::span<float> values, size_t rank) {
+  size_t begin = 0, end = values.size();
+  while (end - begin > 1) {
+    const float a = values[begin], b = values[begin + (end - begin) / 2], c = values[end - 1];
+    const float pivot = std::max(std::min(a, b), std::min(std::max(a, b), c));
+    const size_t below = partition(values, begin, end, [pivot](float value) { return value < pivot; });
+    if (rank < below) {
+      end = below;
+      continue;
+    }
+    const size_t same = partition(values, below, end, [pivot](float value) { return value <= pivot; });
+    if (rank < same) return pivot;
+    begin = same;
+  }
+  return values[rank];
 }
 
 }  // namespace
@@ -43,6 +74,7 @@ struct Profiler::Track {
   std::vector<double> mean;   // by node
   std::vector<float> last;
   Bindings bindings;  // of the last step
+  double context = 0;
   uint64_t runs = 0, generation = 0;
   double step_us = 0, overhead_us = 0;
 
@@ -54,12 +86,13 @@ struct Profiler::Track {
     mean.assign(nodes.size(), 0);
     last.assign(nodes.size(), 0);
     runs = 0;
-    step_us = overhead_us = 0;
+    step_us = overhead_us = context = 0;
   }
 
-  void add(const std::vector<int64_t>& times) {
+  void add(const std::vector<int64_t>& times, Phase phase, double step_context) {
     const double step = static_cast<double>(times.back() - times.front()) * 1e-3;
     const double weight = runs == 0 ? 1.0 : 1.0 - std::exp2(-step / kHalfLifeUs);
+    context += (phase == Phase::decode ? weight : 1.0) * (step_context - context);
     float* row = window.data() + (runs % kWindow) * nodes.size();
     for (size_t i = 0; i < nodes.size(); ++i) {
       const double us = static_cast<double>(times[i + 1] - times[i]) * 1e-3;
@@ -69,6 +102,25 @@ struct Profiler::Track {
     step_us += weight * (step - step_us);
     ++runs;
     ++generation;
+  }
+
+  /// Takes the window's columns a few at a time, as many as share a cache line of each run.
+  void read_percentiles(std::vector<NodeTime>& times) const {
+    constexpr size_t kColumns = 16;
+    const size_t filled = std::min<size_t>(runs, kWindow), width = nodes.size();
+    if (filled == 0) return;
+    std::array<float, kColumns * kWindow> columns;
+    const size_t middle = rank_of(0.50, filled), late = rank_of(0.95, filled);
+    for (size_t first = 0; first < width; first += kColumns) {
+      const size_t count = std::min(kColumns, width - first);
+      for (size_t run = 0; run < filled; ++run)
+        for (size_t i = 0; i < count; ++i) columns[i * kWindow + run] = window[run * width + first + i];
+      for (size_t i = 0; i < count; ++i) {
+        const std::span<float> column(columns.data() + i * kWindow, filled);
+        times[first + i].p50_us = select(column, middle);
+        times[first + i].p95_us = select(column.subspan(middle), late - middle);
+      }
+    }
   }
 };
 
@@ -91,33 +143,34 @@ void Profiler::record(const compile::Plan& plan, Phase phase, const ops::StepCon
   auto& track = tracks_[static_cast<size_t>(phase)];
   if (!track) track = std::make_shared<Track>();
   if (track->graph != plan.graph) track->restart(plan);
-  track->add(times);
+  track->add(times, phase, context.mean_context());
   track->bindings = context.bindings();
+  track->bindings[kKvBytes] = dtype_info(plan.options.kv_dtype).block_bytes;
+  if (track->context > 0) track->bindings[kContext] = std::llround(track->context);
   const double cost = elapsed_us(start) + clock * static_cast<double>(times.size());
   track->overhead_us += 0.05 * (cost - track->overhead_us);
   if (track->runs == 1) track->overhead_us = cost;
 }
 
 ProfileSnapshot Profiler::snapshot(Phase phase) const {
-  Track track;
+  const std::scoped_lock alone(reading_);
+  if (!copy_) copy_ = std::make_shared<Track>();
+  Track& track = *copy_;
   {
     const std::scoped_lock lock(mutex_);
     const auto& current = tracks_[static_cast<size_t>(phase)];
     if (!current) return {phase, 0, nullptr, {}, 0, 0, 0};
     track = *current;
   }
-  ProfileSnapshot snapshot{phase, track.generation, track.graph, {}, track.step_us, 0, 0};
-  const size_t filled = std::min<size_t>(track.runs, kWindow), width = track.nodes.size();
-  std::vector<float> values(filled);
-  for (size_t i = 0; i < width; ++i) {
-    for (size_t run = 0; run < filled; ++run) values[run] = track.window[run * width + i];
-    const graph::Cost cost = track.graph->cost(track.nodes[i], track.bindings);
-    NodeTime time{track.nodes[i], track.last[i], track.mean[i], 0, 0, cost.bytes, cost.flops, track.runs};
-    time.p50_us = percentile(values, 0.50);
-    time.p95_us = percentile(values, 0.95);
-    snapshot.nodes_us += time.mean_us;
-    snapshot.nodes.push_back(time);
+  ProfileSnapshot snapshot{phase, track.generation, std::move(track.graph), {}, track.step_us, 0, 0};
+  snapshot.nodes.reserve(track.nodes.size());
+  for (size_t i = 0; i < track.nodes.size(); ++i) {
+    const graph::Cost cost = snapshot.fused->cost(track.nodes[i], track.bindings);
+    snapshot.nodes.push_back(
+        {track.nodes[i], track.last[i], track.mean[i], 0, 0, cost.bytes, cost.flops, track.runs});
+    snapshot.nodes_us += track.mean[i];
   }
+  track.read_percentiles(snapshot.nodes);
   if (track.step_us > 0) snapshot.overhead_share = track.overhead_us / (track.step_us + track.overhead_us);
   return snapshot;
 }

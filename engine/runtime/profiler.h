@@ -18,7 +18,7 @@ struct NodeTime {
   NodeId node;  // of the fused graph
   double last_us = 0, mean_us = 0, p50_us = 0,
          p95_us = 0;            // mean: moving average, half-life 0.5 s of run time
-  double bytes = 0, flops = 0;  // of the last step
+  double bytes = 0, flops = 0;  // of the last step; in decode at the mean context of the steps, as mean_us
   uint64_t runs = 0;
 };
 
@@ -47,6 +47,8 @@ class Profiler {
   struct Track;
   mutable std::mutex mutex_;
   std::array<std::shared_ptr<Track>, 2> tracks_;
+  mutable std::mutex reading_;  // before mutex_: one reader at a time has the copy
+  mutable std::shared_ptr<Track> copy_;
   bool enabled_ = true;
 };
 

@@ -65,6 +65,9 @@ TEST_F(Costs, Attention) {
   // 100 tokens are there after the step: 98, 99, 100 keys
   expect(4 * 192 * 99 + 5 * 3 * 4 * 99, 768 * 2 + 2 * 100 * 64, "attention", {x, state}, heads,
          {{"context", 100}});
+  // the same in a cache of f32
+  expect(4 * 192 * 99 + 5 * 3 * 4 * 99, 768 * 2 + 2 * 100 * 128, "attention", {x, state}, heads,
+         {{"context", 100}, {"kv_bytes", 4}});
   const ValueId key = bench.rows("k", kTokens, noise(96, 2)), starts = bench.input("sequence_starts");
   expect(4 * 192 * 3 + 5 * 3 * 4 * 3, 768 * 2 + 2 * 384 + 8, "packed_attention", {x, key, key, starts},
          heads);
