@@ -144,7 +144,6 @@ Result<void> KvCache::commit_slab() {
     return Error{ErrorCode::out_of_memory,
                  fmt::format("No memory for {} more MB of KV cache", (end - begin) >> 20), "KV cache",
                  "close other models or choose a smaller --context"};
-  references_.resize(static_cast<size_t>(next), 0);
   for (int64_t page = next - 1; page >= done; --page) free_.push_back(static_cast<int32_t>(page));
   committed_.store(next, std::memory_order_relaxed);
   return {};
@@ -161,13 +160,11 @@ Result<int32_t> KvCache::take_page() {
   }
   const int32_t page = free_.back();
   free_.pop_back();
-  references_[static_cast<size_t>(page)] = 1;
   in_use_.fetch_add(1, std::memory_order_relaxed);
   return page;
 }
 
 void KvCache::drop_page(int32_t page) {
-  if (--references_[static_cast<size_t>(page)] > 0) return;
   free_.push_back(page);
   in_use_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -208,19 +205,6 @@ void KvCache::truncate(KvPages& sequence, int64_t tokens) {
     sequence.pages.pop_back();
   }
   for (KvPages::Valid& valid : sequence.valid) valid.tokens = std::min(valid.tokens, tokens);
-}
-
-KvPages KvCache::share(const KvPages& sequence, int64_t tokens) {
-  KvPages copy{id_, {}, {}};
-  copy.valid.resize(slots_.size());
-  if (sequence.cache != id_) return copy;
-  const auto whole = std::min(static_cast<size_t>(tokens / kPageTokens), sequence.pages.size());
-  copy.pages.assign(sequence.pages.begin(), sequence.pages.begin() + static_cast<std::ptrdiff_t>(whole));
-  for (const int32_t page : copy.pages) ++references_[static_cast<size_t>(page)];
-  copy.valid = sequence.valid;
-  for (KvPages::Valid& valid : copy.valid)
-    valid.tokens = std::min(valid.tokens, static_cast<int64_t>(whole) * kPageTokens);
-  return copy;
 }
 
 }  // namespace orrery::runtime

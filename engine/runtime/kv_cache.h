@@ -69,8 +69,6 @@ class KvCache {
   /// Forgets the tokens from `tokens` on, and gives back the pages behind them.
   void truncate(KvPages& sequence, int64_t tokens);
   void release(KvPages& sequence) { truncate(sequence, 0); }
-  /// A second sequence that shares the whole pages of the first `tokens` tokens (reference counted).
-  KvPages share(const KvPages& sequence, int64_t tokens);
 
   uint64_t id() const { return id_; }
   int64_t max_pages() const { return max_pages_; }
@@ -100,8 +98,7 @@ class KvCache {
   std::vector<Slot> slots_;
   std::vector<size_t> bound_slots_;  // by state index
   std::vector<kernels::PagedKv> bound_;
-  std::vector<int32_t> references_;  // by page
-  std::vector<int32_t> free_;        // used last, first
+  std::vector<int32_t> free_;  // used last, first
   std::atomic<int64_t> in_use_{0}, committed_{0};
 };
 

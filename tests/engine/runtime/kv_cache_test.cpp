@@ -100,18 +100,6 @@ TEST(KvCache, TruncatedTokensDoNotComeBack) {
   EXPECT_EQ(cache->valid_tokens(sequence), 20) << "the second state saw no more";
 }
 
-TEST(KvCache, SharedPagesLiveAsLongAsOneOwner) {
-  auto cache = cache_of({1}, 8);
-  KvPages sequence = filled(*cache, 3 * KvCache::kPageTokens - 1);
-  KvPages copy = cache->share(sequence, 3 * KvCache::kPageTokens - 1);
-  EXPECT_EQ(cache->valid_tokens(copy), 2 * KvCache::kPageTokens) << "whole pages only";
-  EXPECT_EQ(cache->pages_in_use(), 3);
-  cache->release(sequence);
-  EXPECT_EQ(cache->pages_in_use(), 2);
-  cache->release(copy);
-  EXPECT_EQ(cache->pages_in_use(), 0);
-}
-
 TEST(KvCache, ASequenceOfAnotherCacheHoldsNothing) {
   auto before = cache_of({1}, 8), after = cache_of({1}, 8);
   KvPages sequence = filled(*before, 40);
