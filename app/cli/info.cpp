@@ -9,10 +9,8 @@ namespace {
 Json to_json(const api::ModelInfo& info) {
   Json tensors = Json::array();
   for (const api::TensorRow& tensor : info.tensors)
-    tensors.push_back({{"name", tensor.name},
-                       {"dtype", name_of(tensor.dtype)},
-                       {"shape", tensor.shape},
-                       {"bytes", tensor.bytes}});
+    tensors.push_back(
+        {{"name", tensor.name}, {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"bytes", tensor.bytes}});
   return {{"name", info.name},
           {"format", info.format},
           {"architecture", info.architecture},
@@ -21,6 +19,7 @@ Json to_json(const api::ModelInfo& info) {
           {"context_length", info.context_length},
           {"tokenizer", info.tokenizer},
           {"chat_template", info.chat_template},
+          {"cannot_run", info.cannot_run},
           {"tensors", std::move(tensors)},
           {"memory",
            {{"weights", info.memory.weights},
@@ -47,9 +46,10 @@ void print_summary(const api::ModelInfo& info) {
   line("memory", fmt::format("{} weights + {} KV cache + {} scratch at {} tokens",
                              readable_bytes(info.memory.weights), readable_bytes(info.memory.kv_cache),
                              readable_bytes(info.memory.scratch), info.memory.context));
+  if (!info.cannot_run.empty()) line("cannot run", info.cannot_run);
   for (const api::TensorRow& tensor : info.tensors)
-    print(fmt::format("  {:<60} {:<6} [{}] {}\n", tensor.name, name_of(tensor.dtype),
-                      fmt::join(tensor.shape, ", "), readable_bytes(tensor.bytes)));
+    print(fmt::format("  {:<60} {:<8} [{}] {}\n", tensor.name, tensor.dtype, fmt::join(tensor.shape, ", "),
+                      readable_bytes(tensor.bytes)));
 }
 
 }  // namespace

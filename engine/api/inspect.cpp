@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/api/guard.h"
 #include "engine/api/text_support.h"
@@ -55,6 +56,18 @@ uint64_t scratch_bytes(const graph::Graph& graph, bool generates, int64_t batch_
   return live.ok() ? compile::lay_out(live.value().lifetimes).bytes : 0;
 }
 
+/// The graph of a file whose types are not all run, as far as its shapes tell: f16 stands in for the others.
+/// Only to be looked at; `cannot_run` says why the file's own graph was refused.
+Result<models::BuiltModel> build_to_show(const ModelSource& source, std::string& cannot_run) {
+  auto built = models::build(*source.file, source.adapter.get());
+  if (built.ok()) return built;
+  cannot_run = built.error().to_string();
+  io::ModelFile file = *source.file;
+  for (io::Tensor& tensor : file.tensors)
+    if (!std::exchange(tensor.foreign_type, {}).empty()) tensor.dtype = DType::f16;
+  return models::build(file, source.adapter.get());
+}
+
 }  // namespace
 
 Result<DType> parse_kv_type(const std::string& name) {
@@ -87,7 +100,7 @@ ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, c
   info.bytes = file.file_bytes;
   info.main_dtype = main_dtype(file);
   for (const io::Tensor& tensor : file.tensors)
-    info.tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.data.size()});
+    info.tensors.push_back({tensor.name, std::string(tensor.type_name()), tensor.shape, tensor.data.size()});
   for (const auto& [key, value] : file.metadata.all())
     info.metadata.emplace_back(key, std::visit(ValueText{}, value));
   info.memory.context = context;
@@ -114,9 +127,12 @@ Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, 
     const std::string kind = tokenizer.ok() ? std::string(tokenizer.value()->kind()) : std::string();
     if (source.file->tensors.empty())
       return describe(source, nullptr, kind, 0, kv, OpenOptions{}.batch_tokens);
-    ORRERY_ASSIGN(const models::BuiltModel built, models::build(*source.file, source.adapter.get()));
+    std::string cannot_run;
+    ORRERY_ASSIGN(const models::BuiltModel built, build_to_show(source, cannot_run));
     ORRERY_ASSIGN(const int64_t length, choose_context(built.context_length, context));
-    return describe(source, &built, kind, length, kv, OpenOptions{}.batch_tokens);
+    ModelInfo info = describe(source, &built, kind, length, kv, OpenOptions{}.batch_tokens);
+    info.cannot_run = std::move(cannot_run);
+    return info;
   });
 }
 

@@ -152,11 +152,11 @@ std::string display_name(const io::ModelFile& file) {
 }
 
 std::string main_dtype(const io::ModelFile& file) {
-  std::map<DType, uint64_t> bytes;
-  for (const io::Tensor& tensor : file.tensors) bytes[tensor.dtype] += tensor.data.size();
+  std::map<std::string_view, uint64_t> bytes;
+  for (const io::Tensor& tensor : file.tensors) bytes[tensor.type_name()] += tensor.data.size();
   const auto most = std::max_element(bytes.begin(), bytes.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == bytes.end() ? "" : std::string(name_of(most->first));
+  return most == bytes.end() ? "" : std::string(most->first);
 }
 
 std::vector<LibraryEntry> list_models(const std::vector<std::string>& folders) {

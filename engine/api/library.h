@@ -26,7 +26,7 @@ Result<ModelSource> open_source(const ModelPath& path, const ProgressCallback& p
 
 /// The name that the person knows it by: the file's name for itself, or else the file name.
 std::string display_name(const io::ModelFile& file);
-/// The dtype that holds most bytes, "" without tensors.
+/// The name of the type that holds most bytes, "" without tensors.
 std::string main_dtype(const io::ModelFile& file);
 
 }  // namespace orrery::api

@@ -31,7 +31,7 @@ struct OpenOptions {
 
 struct TensorRow {
   std::string name;
-  DType dtype;
+  std::string dtype;  // as the field writes it: "f32", "Q4_K", "IQ2_XXS"
   std::vector<int64_t> shape;
   uint64_t bytes;
 };
@@ -49,6 +49,7 @@ struct ModelInfo {
   std::string main_dtype;  // the dtype that holds most bytes: "Q4_1"
   std::vector<std::string> labels;
   std::vector<TensorRow> tensors;
+  std::string cannot_run;  // why the file can be looked at only; empty: it can run
   MemoryEstimate memory;
   std::vector<std::pair<std::string, std::string>> metadata;  // key, value as text (long arrays elided)
 };

@@ -55,7 +55,7 @@ class GgufReader {
   Result<std::string_view> read_text(Describe&& describe);
   Result<void> read_tensor();
   Result<std::vector<int64_t>> read_dims(std::string_view tensor);
-  Result<DType> read_type(std::string_view tensor);
+  Result<const GgufTensorType*> read_type(std::string_view tensor);
   Result<void> read_alignment();
   Result<void> place_tensors();
   Result<void> check_overlaps(std::vector<size_t> order) const;
@@ -79,6 +79,7 @@ class GgufReader {
   uint64_t alignment_ = 32;
   struct Place {
     uint64_t offset, entry_position;  // in the data section; of the tensor's entry in the file
+    const GgufTensorType* type;
   };
   std::vector<Place> places_;  // one a tensor
 };
@@ -283,20 +284,15 @@ Result<std::vector<int64_t>> GgufReader::read_dims(std::string_view tensor) {
   return shape;
 }
 
-Result<DType> GgufReader::read_type(std::string_view tensor) {
+Result<const GgufTensorType*> GgufReader::read_type(std::string_view tensor) {
   uint32_t id = 0;
   if (!reader_.read(id)) return cut_short(fmt::format("the type of tensor {}", shown(tensor)));
-  const auto known = std::find_if(kGgufTensorTypes.begin(), kGgufTensorTypes.end(),
-                                  [&](const GgufTensorType& candidate) { return candidate.id == id; });
-  const std::string where = at(reader_.position() - sizeof(id));
-  if (known == kGgufTensorTypes.end())
-    return unsupported(fmt::format("The tensor {} has the unknown type {}", shown(tensor), id), where,
+  const GgufTensorType* type = find_gguf_type(id);
+  if (!type)
+    return unsupported(fmt::format("The tensor {} has the unknown type {}", shown(tensor), id),
+                       at(reader_.position() - sizeof(id)),
                        "the file is damaged, or newer than this program");
-  if (!known->dtype)
-    return unsupported(
-        fmt::format("The tensor {} has the type {}, which is not read yet", shown(tensor), known->name),
-        where, "choose a Q4_0, Q4_1, Q4_K_M, Q6_K, Q8_0, F16 or BF16 file of this model");
-  return *known->dtype;
+  return type;
 }
 
 Result<void> GgufReader::read_tensor() {
@@ -309,8 +305,12 @@ Result<void> GgufReader::read_tensor() {
   Tensor tensor;
   tensor.name = name;
   ORRERY_ASSIGN(tensor.shape, read_dims(name));
-  ORRERY_ASSIGN(tensor.dtype, read_type(name));
-  Place place{0, begin};
+  ORRERY_ASSIGN(const GgufTensorType* type, read_type(name));
+  if (type->dtype)
+    tensor.dtype = *type->dtype;
+  else
+    tensor.foreign_type = type->name;
+  Place place{0, begin, type};
   if (!reader_.read(place.offset)) return cut_short(fmt::format("the offset of tensor {}", shown(name)));
   if (!add_tensor(*file_, std::move(tensor)))
     return corrupt(fmt::format("The tensor {} is there twice", shown(name)), at(begin));
@@ -341,12 +341,12 @@ Result<void> GgufReader::place_tensors() {
   std::vector<size_t> order(places_.size());
   for (size_t i = 0; i < places_.size(); ++i) {
     Tensor& tensor = file_->tensors[i];
-    const auto [offset, entry] = places_[i];
+    const auto [offset, entry, type] = places_[i];
     order[i] = i;
-    const std::optional<TensorSize> size = tensor_size(tensor.dtype, tensor.shape);
+    const std::optional<TensorSize> size = tensor_size(type->block_elements, type->block_bytes, tensor.shape);
     if (!size)
       return corrupt(fmt::format("The dims of tensor {} do not make whole {} blocks of a possible size",
-                                 shown(tensor.name), name_of(tensor.dtype)),
+                                 shown(tensor.name), tensor.type_name()),
                      at(entry));
     if (offset % alignment_ != 0)
       return corrupt(

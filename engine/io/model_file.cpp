@@ -1,5 +1,10 @@
 #include "engine/io/model_file.h"
 
+#include <fmt/format.h>
+
+#include "engine/io/gguf_types.h"
+#include "engine/io/reader.h"
+
 namespace orrery::io {
 
 std::string_view name_of(Format format) {
@@ -12,6 +17,22 @@ std::string_view name_of(Format format) {
       return "Hugging Face folder";
   }
   return "?";
+}
+
+namespace {
+
+bool is_integer(DType dtype) { return dtype == DType::i8 || dtype == DType::i32 || dtype == DType::i64; }
+
+}  // namespace
+
+Result<void> check_runnable(const Tensor& tensor, const std::filesystem::path& path) {
+  if (tensor.foreign_type.empty()) return {};
+  std::string known;
+  for (const GgufTensorType& type : kGgufTensorTypes)
+    if (type.dtype && !is_integer(*type.dtype)) (known += known.empty() ? "" : ", ") += type.name;
+  return unsupported(
+      fmt::format("The tensor {} has the type {}, which is not run", shown(tensor.name), tensor.foreign_type),
+      path.string(), fmt::format("choose a file of this model with the types {}", known));
 }
 
 const Tensor* ModelFile::find(std::string_view tensor) const {

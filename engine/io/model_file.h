@@ -44,8 +44,15 @@ struct Tensor {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape;  // outermost first: a matrix is (rows, cols), rows of cols contiguous elements
-  std::span<const std::byte> data;  // exactly the bytes that shape and dtype need
+  std::span<const std::byte> data;     // exactly the bytes that shape and type need
+  std::string_view foreign_type = {};  // "IQ2_XXS": it is listed but not run, and dtype says nothing
+
+  std::string_view type_name() const { return foreign_type.empty() ? name_of(dtype) : foreign_type; }
 };
+
+/// Refuses a tensor of a foreign type by name, with the types that are run. Whoever reads a tensor's elements
+/// asks first.
+Result<void> check_runnable(const Tensor& tensor, const std::filesystem::path& path);
 
 struct ModelFile {
   Format format = Format::gguf;

@@ -29,15 +29,15 @@ Error unsupported(std::string what, std::string where, std::string advice) {
   return {ErrorCode::unsupported, std::move(what), std::move(where), std::move(advice)};
 }
 
-std::optional<TensorSize> tensor_size(DType dtype, std::span<const int64_t> shape) {
+std::optional<TensorSize> tensor_size(int block_elements, int block_bytes, std::span<const int64_t> shape) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < shape.size(); ++i)
     if (shape[i] < 0 || __builtin_mul_overflow(rows, shape[i], &rows)) return std::nullopt;
   const int64_t cols = shape.empty() ? 1 : shape.back();
-  const std::optional<size_t> row = cols > INT64_MAX / 256 ? std::nullopt : row_bytes(dtype, cols);
-  int64_t elements = 0, bytes = 0;
-  if (!row || __builtin_mul_overflow(rows, cols, &elements) ||
-      __builtin_mul_overflow(rows, static_cast<int64_t>(*row), &bytes))
+  if (cols < 0 || cols % block_elements != 0) return std::nullopt;
+  int64_t row = 0, elements = 0, bytes = 0;
+  if (__builtin_mul_overflow(cols / block_elements, int64_t{block_bytes}, &row) ||
+      __builtin_mul_overflow(rows, cols, &elements) || __builtin_mul_overflow(rows, row, &bytes))
     return std::nullopt;
   return TensorSize{static_cast<uint64_t>(elements), static_cast<uint64_t>(bytes)};
 }

@@ -65,12 +65,16 @@ class ByteReader {
   size_t position_ = 0;
 };
 
-/// Elements and bytes of a tensor; nothing when a dim is negative, a product does not fit 63 bits, or the
-/// innermost dim is no multiple of the dtype's block.
+/// Elements and bytes of a tensor stored in such blocks; nothing when a dim is
+/// negative, a product does not fit 63 bits, or the innermost dim is no multiple of the block.
 struct TensorSize {
   uint64_t elements = 0, bytes = 0;
 };
-std::optional<TensorSize> tensor_size(DType dtype, std::span<const int64_t> shape);
+std::optional<TensorSize> tensor_size(int block_elements, int block_bytes, std::span<const int64_t> shape);
+inline std::optional<TensorSize> tensor_size(DType dtype, std::span<const int64_t> shape) {
+  const DTypeInfo info = dtype_info(dtype);
+  return tensor_size(info.block_elements, info.block_bytes, shape);
+}
 
 /// Adds to tensors and by_name; false when the name is there already.
 bool add_tensor(ModelFile& file, Tensor tensor);

@@ -46,6 +46,10 @@ ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
             fmt::format("It would be {}.{}: the metadata belong to another model", scope_, name)});
     return {};
   }
+  if (auto runs = io::check_runnable(*found->stored, file_.path); !runs.ok()) {
+    refuse(std::move(runs).error());
+    return {};
+  }
   if (const auto made = weights_.find(found->name); made != weights_.end()) return made->second;
   graph::Attributes attributes = {
       {"tensor", found->name}, {"dtype", std::string(name_of(found->dtype))}, {"shape", *found->shape}};
@@ -82,11 +86,12 @@ std::optional<GraphBuilder::Found> GraphBuilder::find(const std::string& tensor)
   if (adapter_) {
     for (const io::Tensor& whole : adapter_->whole)
       if (whole.name == short_name)
-        return Found{base ? base->name : whole.name, whole.dtype, &whole.shape, true};
+        return Found{base ? base->name : whole.name, whole.dtype, &whole.shape, true, &whole};
     for (const io::Adapter::LowRank& low_rank : adapter_->low_rank)
-      if (base && low_rank.target == short_name) return Found{base->name, DType::f32, &base->shape, true};
+      if (base && low_rank.target == short_name)
+        return Found{base->name, DType::f32, &base->shape, true, base};
   }
-  return base ? std::optional(Found{base->name, base->dtype, &base->shape, false}) : std::nullopt;
+  return base ? std::optional(Found{base->name, base->dtype, &base->shape, false, base}) : std::nullopt;
 }
 
 void GraphBuilder::refuse(Error error) {

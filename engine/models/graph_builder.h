@@ -38,6 +38,7 @@ class GraphBuilder {
     DType dtype = DType::f32;
     const std::vector<int64_t>* shape = nullptr;
     bool adapted = false;
+    const io::Tensor* stored = nullptr;  // whose elements are read
   };
   std::optional<Found> find(const std::string& tensor) const;
   bool has(const std::string& tensor) const { return find(tensor).has_value(); }

@@ -77,6 +77,7 @@ Result<const io::Tensor*> WeightStore::tensor_locked(const std::string& name, ke
     return Error{ErrorCode::not_found, fmt::format("The model has no tensor \"{}\"", name),
                  file_->path.string(),
                  "the file does not fit its architecture; get it again or choose another"};
+  ORRERY_TRY(io::check_runnable(*tensor, file_->path));
   const io::Adapter::LowRank* adapted = low_rank(name);
   if (adapted) {
     ORRERY_ASSIGN(Buffer merged, merge_low_rank(*tensor, *adapted, team));

@@ -1,3 +1,4 @@
+#include "engine/io/gguf_types.h"
 #include "tests/engine/io/io_testing.h"
 
 namespace orrery::io {
@@ -63,6 +64,34 @@ TEST(Gguf, ATokenizerAloneOpens) {
   ASSERT_TRUE(opened.ok()) << opened.error().to_string();
   EXPECT_TRUE((*opened)->tensors.empty());
   EXPECT_EQ((*opened)->name, "v");
+}
+
+TEST(Gguf, ListsTensorsOfEveryKnownType) {
+  const TempFolder folder;
+  for (const GgufTensorType& type : kGgufTensorTypes) {
+    SCOPED_TRACE(type.name);
+    const auto file = [&](size_t bytes) {
+      const auto cols = static_cast<uint64_t>(type.block_elements);
+      return folder.write("a.gguf", Bytes()
+                                        .gguf(1, 1)
+                                        .text_key("general.architecture", "llama")
+                                        .tensor("t", {cols, 3}, type.id, 0)
+                                        .pad(32)
+                                        .zeros(bytes)
+                                        .text);
+    };
+    const auto bytes = 3 * static_cast<size_t>(type.block_bytes);
+    auto opened = open(file(bytes));
+    ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+    const Tensor& tensor = (*opened)->tensors.at(0);
+    EXPECT_EQ(tensor.data.size(), bytes);
+    EXPECT_EQ(tensor.foreign_type, type.dtype ? "" : type.name);
+    EXPECT_EQ(tensor.type_name(), type.dtype ? name_of(*type.dtype) : type.name);
+    EXPECT_EQ(check_runnable(tensor, "a.gguf").ok(), type.dtype.has_value());
+    EXPECT_FALSE(open(file(bytes - 1)).ok());
+  }
+  EXPECT_EQ(find_gguf_type(16)->block_bytes, 66);   // IQ2_XXS: 2.0625 bits an element
+  EXPECT_EQ(find_gguf_type(11)->block_bytes, 110);  // Q3_K: 3.4375
 }
 
 /// One tensor of 32 floats, whatever a case changes about it.
@@ -138,7 +167,14 @@ std::vector<Attack> tensor_attacks() {
       {"dims of 2^62 by 4", one_tensor({4, uint64_t{1} << 62}, 0, 0), corrupt, "\"t\""},
       {"row no whole block", one_tensor({31}, 2, 0), corrupt, "Q4_0"},
       {"unknown type", one_tensor({32}, 77, 0), unsupported, "unknown type 77"},
-      {"type not read", one_tensor({32}, 20, 0), unsupported, "IQ4_NL"},
+      {"removed type 36", one_tensor({256}, 36, 0), unsupported, "unknown type 36"},
+      {"type 2^32-1", one_tensor({256}, UINT32_MAX, 0), unsupported, "unknown type 4294967295"},
+      {"row no whole block of a type not run", one_tensor({32}, 16, 0), corrupt, "IQ2_XXS"},
+      {"a type not run past the end", one_tensor({512}, 16, 0), corrupt, "132 bytes"},
+      {"a type not run wraps", one_tensor({uint64_t{1} << 62, 4}, 16, 0), corrupt, "IQ2_XXS"},
+      {"types not run overlap",
+       finished(with_keys({}, 2).tensor("a", {256}, 16, 0).tensor("b", {256}, 16, 64), 160), corrupt,
+       "overlap"},
       {"removed type", one_tensor({32}, 4, 0), unsupported, "unknown type 4"},
       {"offset misaligned", one_tensor({8}, 0, 4), corrupt, "no multiple of the alignment"},
       {"offset past the end", one_tensor({32}, 0, 4096), corrupt, "offset 4096"},

@@ -39,6 +39,17 @@ TEST(Hostile, UnknownArchitecture) {
   EXPECT_THAT(refusal(file), HasSubstr("does not say what architecture"));
 }
 
+TEST(Hostile, TypesThatAreNotRun) {
+  io::ModelFile file = fake_llama();
+  file.tensors[file.by_name.at("blk.1.ffn_up.weight")].foreign_type = "Q3_K";
+  EXPECT_THAT(refusal(file), AllOf(HasSubstr("\"blk.1.ffn_up.weight\" has the type Q3_K, which is not run"),
+                                   HasSubstr("F32, F16, Q4_0, Q4_1, Q8_0, Q4_K, Q6_K, BF16")));
+  io::ModelFile unused = fake_llama();
+  set_tensor(unused, "extra.weight", {256});
+  unused.tensors.back().foreign_type = "Q3_K";
+  EXPECT_EQ(refusal(unused), "") << "only what the graph takes counts";
+}
+
 TEST(Hostile, HeadCounts) {
   for (const char* key : {"attention.head_count", "attention.head_count_kv"}) {
     EXPECT_THAT(llama_with(key, int64_t{0}), AllOf(HasSubstr(key), HasSubstr("is 0; it must be 1 to")));

@@ -64,6 +64,18 @@ TEST_F(TinyStore, CopiesWhatIsNotAligned) {
   EXPECT_EQ(store.derived().size(), 1U);
 }
 
+TEST_F(TinyStore, RefusesATypeThatIsNotRun) {
+  auto file = std::make_shared<io::ModelFile>(*file_);
+  file->tensors[file->by_name.at("bert.layer.weight")].foreign_type = "IQ2_XXS";
+  for (const auto& adapter : {std::shared_ptr<const io::Adapter>(), adapter_}) {
+    WeightStore store(file, adapter);
+    const auto bytes = store.bytes("bert.layer.weight", nullptr, team_);
+    ASSERT_FALSE(bytes.ok());
+    EXPECT_THAT(bytes.error().to_string(), HasSubstr("\"bert.layer.weight\" has the type IQ2_XXS"));
+    EXPECT_THAT(bytes.error().advice, HasSubstr("F16, Q4_0, Q4_1, Q8_0, Q4_K, Q6_K, BF16"));
+  }
+}
+
 TEST_F(TinyStore, MergesTheAdapter) {
   WeightStore store(file_, adapter_);
   auto tensor = store.tensor("bert.layer.weight", team_);
