@@ -2,7 +2,7 @@
 // u4 and u6 weights by vpmaddubsw (no saturation: 63 * 127 * 2 < 2^15), int8 weights as int16 by vpmaddwd.
 #pragma once
 
-#include "kernels/cpu/isa/linear_rows512.h"
+#include "kernels/cpu/isa/linear_rows.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 
@@ -81,60 +81,29 @@ struct Blocks32 {
   }
 };
 
-struct Q4_K {
-  static constexpr int kBytes = 144;
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
-                                __m256 (&out)[tokens]) {
-    constexpr int terms = 2 * tokens;
-    __m256 sum[terms];
-    __m128 side[terms];
+struct ProductsQ4_K {
+  template <int terms>
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales_mins, const Activations& acts, int64_t b,
+                                __m256i (&dot)[terms]) {
+    int16_t scales[16];
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(scales), scales_mins);
 #pragma GCC unroll 16
-    for (int t = 0; t < terms; ++t) {
-      sum[t] = _mm256_setzero_ps();
-      side[t] = _mm_setzero_ps();
-    }
-    for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
-      fetch_ahead(w);
-      fetch_ahead(w + 64);
-      fetch_ahead(w + 128);
-      const __m256i scales_mins = scales_mins_q4_k(w + 4);
-      const __m128i mins = _mm256_extracti128_si256(scales_mins, 1);
-      int16_t scales[16];
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(scales), scales_mins);
-      __m256i dot[terms];
-#pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) dot[t] = _mm256_setzero_si256();
-#pragma GCC unroll 16
-      for (int c = 0; c < 4; ++c) {
-        const __m256i bytes = load256(w + 16 + 32 * c);
-        const __m256i low = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
-        const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
-#pragma GCC unroll 16
-        for (int t = 0; t < terms; ++t) {
-          const int8_t* x = acts.values(t) + 256 * b + 64 * c;
-          dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(low, load256(x)),
-                                                              _mm256_set1_epi16(scales[2 * c])));
-          dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(high, load256(x + 32)),
-                                                              _mm256_set1_epi16(scales[2 * c + 1])));
-        }
-      }
-      const float d = f16_to_float(w);
-      const float m = f16_to_float(w + 2);
+    for (int c = 0; c < 4; ++c) {
+      const __m256i bytes = load256(w + 16 + 32 * c);
+      const __m256i low = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
+      const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
 #pragma GCC unroll 16
       for (int t = 0; t < terms; ++t) {
-        const float dx = acts.scale(t, b);
-        const __m128i sums = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(t) + 8 * b));
-        side[t] = _mm_fnmadd_ps(_mm_cvtepi32_ps(_mm_madd_epi16(mins, sums)), _mm_set1_ps(m * dx), side[t]);
-        sum[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[t]), _mm256_set1_ps(d * dx), sum[t]);
+        const int8_t* x = acts.values(t) + 256 * b + 64 * c;
+        dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(low, load256(x)),
+                                                            _mm256_set1_epi16(scales[2 * c])));
+        dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(high, load256(x + 32)),
+                                                            _mm256_set1_epi16(scales[2 * c + 1])));
       }
     }
-#pragma GCC unroll 16
-    for (int t = 0; t < terms; ++t) sum[t] = _mm256_add_ps(sum[t], _mm256_zextps128_ps256(side[t]));
-#pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm256_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
+using Q4_K = RowQ4_K<ProductsQ4_K>;
 
 struct Q6_K {
   static constexpr int kBytes = 210;

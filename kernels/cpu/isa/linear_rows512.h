@@ -4,61 +4,9 @@
 // activations, float32 sums per lane. Every load stays inside the row's blocks.
 #pragma once
 
-#include "kernels/cpu/isa/linear_parts.h"
+#include "kernels/cpu/isa/linear_rows.h"
 
 namespace orrery::kernels::ORRERY_ISA {
-
-/// Pointers into the records of consecutive tokens.
-struct Activations {
-  const std::byte* record;
-  size_t bytes;
-  ActivationLayout layout;
-
-  const int8_t* high(int t) const { return at<int8_t>(t, 0); }
-  const int8_t* low(int t) const { return at<int8_t>(t, layout.low); }
-  const float* scales(int t) const { return at<float>(t, layout.scales); }
-  const int32_t* negated(int t) const { return at<int32_t>(t, layout.negated); }
-
-  // The halves of token t as terms 2t and 2t + 1: x = sum of both, each values * scale.
-  const int8_t* values(int term) const { return term % 2 == 0 ? high(term / 2) : low(term / 2); }
-  float scale(int term, int64_t b) const { return scales(term / 2)[b] * (term % 2 == 0 ? 256.0F : 1.0F); }
-  const int16_t* sums16(int term) const {
-    return at<int16_t>(term / 2, term % 2 == 0 ? layout.sums16 : layout.sums16_low);
-  }
-  const int16_t* sums32(int term) const {
-    return at<int16_t>(term / 2, term % 2 == 0 ? layout.sums32 : layout.sums32_low);
-  }
-
- private:
-  template <class T>
-  const T* at(int t, size_t offset) const {
-    return reinterpret_cast<const T*>(record + static_cast<size_t>(t) * bytes + offset);
-  }
-};
-
-constexpr int kAhead = 4096;  // prefetch distance in bytes
-
-ORRERY_INLINE void fetch_ahead(const std::byte* p) {
-  _mm_prefetch(reinterpret_cast<const char*>(p + kAhead), _MM_HINT_T0);
-}
-
-ORRERY_INLINE float f16_to_float(const std::byte* p) {
-  uint16_t half;
-  std::memcpy(&half, p, sizeof half);
-  return _cvtsh_ss(half);
-}
-
-/// The eight 6-bit scales and eight mins of a Q4_K block, as int16: scales in lanes 0-7, mins in 8-15.
-ORRERY_INLINE __m256i scales_mins_q4_k(const std::byte* packed) {
-  uint32_t w[3];
-  std::memcpy(w, packed, sizeof w);
-  const uint32_t scale_low = w[0] & 0x3f3f3f3fU;
-  const uint32_t min_low = w[1] & 0x3f3f3f3fU;
-  const uint32_t scale_high = (w[2] & 0x0f0f0f0fU) | ((w[0] >> 2) & 0x30303030U);
-  const uint32_t min_high = ((w[2] >> 4) & 0x0f0f0f0fU) | ((w[1] >> 2) & 0x30303030U);
-  return _mm256_cvtepu8_epi16(_mm_set_epi32(static_cast<int>(min_high), static_cast<int>(min_low),
-                                            static_cast<int>(scale_high), static_cast<int>(scale_low)));
-}
 
 #if defined(ORRERY_ISA_AVX512)
 
@@ -192,60 +140,29 @@ struct Blocks32 {
 };
 
 /// 256 columns: u4 x s8 pairs fit int16 (15 * 127 * 2), times a 6-bit scale into int32: exact per block.
-struct Q4_K {
-  static constexpr int kBytes = 144;
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
-                                __m512 (&out)[tokens]) {
-    constexpr int terms = 2 * tokens;
-    __m512 sum[terms];
-    __m128 side[terms];
-#pragma GCC unroll 16
-    for (int t = 0; t < terms; ++t) {
-      sum[t] = _mm512_setzero_ps();
-      side[t] = _mm_setzero_ps();
-    }
+struct ProductsQ4_K {
+  template <int terms>
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
+                                __m512i (&dot)[terms]) {
     const __m512i shifts = _mm512_set_epi64(4, 4, 4, 4, 0, 0, 0, 0);
     const __m512i pick = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi16(1), 1);
-    for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
-      fetch_ahead(w);
-      fetch_ahead(w + 64);
-      fetch_ahead(w + 128);
-      const __m256i scales_mins = scales_mins_q4_k(w + 4);
-      const __m512i wide = _mm512_castsi256_si512(scales_mins);
-      const __m128i mins = _mm256_extracti128_si256(scales_mins, 1);
-      __m512i dot[terms];
+    const __m512i wide = _mm512_castsi256_si512(scales);
 #pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) dot[t] = _mm512_setzero_si512();
-#pragma GCC unroll 16
-      for (int c = 0; c < 4; ++c) {
-        const __m512i bytes =
-            _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 16 + 32 * c)));
-        const __m512i q = _mm512_and_si512(_mm512_srlv_epi64(bytes, shifts), _mm512_set1_epi8(15));
-        const __m512i scale = _mm512_permutexvar_epi16(
-            _mm512_add_epi16(pick, _mm512_set1_epi16(static_cast<short>(2 * c))), wide);
-#pragma GCC unroll 16
-        for (int t = 0; t < terms; ++t) {
-          const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 64 * c);
-          dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q, x), scale);
-        }
-      }
-      const float d = f16_to_float(w);
-      const float m = f16_to_float(w + 2);
+    for (int c = 0; c < 4; ++c) {
+      const __m512i bytes =
+          _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 16 + 32 * c)));
+      const __m512i q = _mm512_and_si512(_mm512_srlv_epi64(bytes, shifts), _mm512_set1_epi8(15));
+      const __m512i scale = _mm512_permutexvar_epi16(
+          _mm512_add_epi16(pick, _mm512_set1_epi16(static_cast<short>(2 * c))), wide);
 #pragma GCC unroll 16
       for (int t = 0; t < terms; ++t) {
-        const float dx = acts.scale(t, b);
-        const __m128i sums = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(t) + 8 * b));
-        side[t] = _mm_fnmadd_ps(_mm_cvtepi32_ps(_mm_madd_epi16(mins, sums)), _mm_set1_ps(m * dx), side[t]);
-        sum[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[t]), _mm512_set1_ps(d * dx), sum[t]);
+        const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 64 * c);
+        dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q, x), scale);
       }
     }
-#pragma GCC unroll 16
-    for (int t = 0; t < terms; ++t) sum[t] = _mm512_add_ps(sum[t], _mm512_zextps128_ps512(side[t]));
-#pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm512_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
+using Q4_K = RowQ4_K<ProductsQ4_K>;
 
 /// 256 columns: u6 = q + 32 from a nibble and two bits; u6 x s8 pairs fit int16 (63 * 127 * 2), times an int8
 /// scale into int32 (at most 256 * 63 * 127 * 128 = 2.6e8), less 32 * scale * sum: exact per block.

@@ -7,7 +7,7 @@
 //   sum depends on no other token. traffic: weights once; activations (cols bytes a token) once per panel,
 //   from cache
 #include "kernels/cpu/isa/linear_panel.h"
-#include "kernels/cpu/isa/linear_rows512.h"
+#include "kernels/cpu/isa/linear_rows.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 
