@@ -1,7 +1,8 @@
 # How every target of the project is built: one interface target with the warnings, and two functions.
 add_library(orrery_options INTERFACE)
 target_compile_features(orrery_options INTERFACE cxx_std_20)
-target_compile_options(orrery_options INTERFACE -Wall -Wextra $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
+target_compile_options(orrery_options INTERFACE
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;$<$<BOOL:${ORRERY_WERROR}>:-Werror>>)
 target_include_directories(orrery_options INTERFACE "${PROJECT_SOURCE_DIR}")
 if(ORRERY_SANITIZE)
   # GCC 12 sees uninitialised variants where instrumented code has none.

@@ -30,6 +30,7 @@ struct Ragged {
   const int32_t* kv_lengths = nullptr;  // (sequences) length after this step; encoder: the step's own length
   const int32_t* page_table = nullptr;  // (sequences, max_pages); null for packed keys
   int64_t sequences = 0, max_pages = 0;
+  int64_t max_length = 0;  // no kv_length is larger; what a device sizes its grid by
 };
 
 struct KvAppend {

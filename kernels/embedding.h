@@ -1,5 +1,5 @@
-// Embedding: dst[t, :] = scale * table[ids[t], :] as float32. Ids outside the table give zeros (the api
-// checks them first).
+// Embedding: dst[t, :] = scale * table[ids[t], :] as float32; without ids the first rows in order. Ids
+// outside the table give zeros (the api checks them first).
 //   ids (tokens) i32      table (vocabulary, cols) any stored dtype      dst (tokens, cols) f32
 #pragma once
 

@@ -45,6 +45,7 @@ struct Sample {
     const float* logits = nullptr;      // (outputs, vocabulary)
     const Request* requests = nullptr;  // (outputs)
     Choice* choices = nullptr;          // (outputs)
+    int32_t* ids = nullptr;             // (outputs) each choice's id once more; null: not wanted
     int64_t outputs = 0, vocabulary = 0;
   };
 };

@@ -10,7 +10,7 @@
 
 namespace orrery::compile {
 
-inline constexpr size_t kArenaAlignment = 64;
+inline constexpr size_t kArenaAlignment = 256;  // what a device likes; a cache line divides it
 
 /// A buffer that is written by step `first` and read last by step `last`; both included.
 struct Lifetime {

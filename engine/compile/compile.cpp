@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <unordered_map>
@@ -78,7 +79,9 @@ class Compiler final : public ops::LowerContext {
   int64_t max_outputs() const override { return plan_.options.bucket.max_outputs; }
   DType kv_dtype() const override { return plan_.options.kv_dtype; }
   kernels::Linear::Accuracy accuracy() const override { return plan_.options.accuracy; }
-  kernels::DeviceKind device() const override { return plan_.options.device; }
+  kernels::DeviceKind device() const override {
+    return plan_.options.device ? kernels::DeviceKind::cuda : kernels::DeviceKind::cpu;
+  }
   int threads() const override { return plan_.options.threads > 0 ? plan_.options.threads : team_.size(); }
 
  private:
@@ -91,7 +94,7 @@ class Compiler final : public ops::LowerContext {
                    producer ? fmt::format("node {}", producer->path()) : std::string(),
                    "connect a weight to it"};
     ORRERY_ASSIGN(const std::string tensor, text_attribute(*producer, "tensor"));
-    return weights_.bytes(tensor, packing, team_);
+    return weights_.bytes(tensor, packing, team_, plan_.options.device);
   }
 
   Result<void> place_sources() {
@@ -135,9 +138,10 @@ class Compiler final : public ops::LowerContext {
       return Error{ErrorCode::unsupported, "The constant is no float32 number of a fixed shape",
                    fmt::format("node {}", node.path()), "set its value and shape"};
     const auto count = static_cast<size_t>(*elements);
-    ORRERY_ASSIGN(weights::Buffer buffer,
-                  weights::Buffer::allocate(std::max<size_t>(count, 1) * sizeof(float)));
-    std::fill_n(reinterpret_cast<float*>(buffer.data()), count, static_cast<float>(*number));
+    const std::vector<float> numbers(std::max<size_t>(count, 1), static_cast<float>(*number));
+    const size_t bytes = numbers.size() * sizeof(float);
+    ORRERY_ASSIGN(weights::Buffer buffer, weights::Buffer::allocate(bytes, plan_.options.device));
+    ORRERY_TRY(buffer.fill(numbers.data(), bytes));
     slots_[value.id] = {Slot::Kind::fixed, 0, buffer.data()};
     plan_.constants.push_back(std::move(buffer));
     return {};
@@ -198,7 +202,10 @@ class Compiler final : public ops::LowerContext {
 Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
                                             kernels::ThreadTeam& team, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
+  static std::atomic<uint64_t> made{0};
   auto plan = std::make_shared<Plan>();
+  plan->id = ++made;
+  plan->epoch = options.device ? options.device->epoch() : 0;
   plan->graph = std::move(fused);
   plan->options = options;
   ORRERY_TRY(Compiler(*plan, weights, team).run());

@@ -21,9 +21,9 @@ struct Options {
   Bucket bucket;
   DType kv_dtype = DType::f16;
   kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
-  kernels::DeviceKind device = kernels::DeviceKind::cpu;
-  bool keep_logits = false;  // the logits output is read after the step (outputs always live to its end)
-  int threads = 0;           // of the team that will run the plan; 0: of the team that compiles it
+  weights::DevicePtr device;  // null: the CPU
+  bool keep_logits = false;   // the logits output is read after the step (outputs always live to its end)
+  int threads = 0;            // of the team that will run the plan; 0: of the team that compiles it
 };
 
 struct Step {
@@ -34,6 +34,8 @@ struct Step {
 };
 
 struct Plan {
+  uint64_t id = 0;            // no two plans of a run have the same
+  uint64_t epoch = 0;         // of the device when it was compiled; another one: its addresses are gone
   graph::GraphVersion graph;  // the fused graph it was compiled from
   Options options;
   std::vector<Step> steps;

@@ -54,7 +54,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.problem.kv = context.kv_dtype();
   args.problem.window = integer(node.attributes, "window");
   args.problem.softcap = static_cast<float>(real(node.attributes, "softcap"));
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::attention_rows(), args.problem));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).attention, args.problem));
   const Slot query = context.slot(node.inputs[0]), state = context.slot(node.inputs[1]);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {

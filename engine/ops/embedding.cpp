@@ -31,7 +31,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.cols = table.shape.back().constant();
   args.dtype = table.dtype;
   args.scale = static_cast<float>(real(node.attributes, "scale"));
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::embedding_rows(), {args.dtype, args.cols}));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).embedding, {args.dtype, args.cols}));
   ORRERY_ASSIGN(args.table, stored_weight(context, node, node.inputs[1], nullptr));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
   const Slot ids = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);

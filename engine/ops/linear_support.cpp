@@ -63,7 +63,7 @@ Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
   Linear::Args args;
   args.problem = problem_of(context, node, segments, bounds(context, rows));
   args.src_stride = args.problem.cols;
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::linear_rows(), args.problem));
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).linear, args.problem));
   const kernels::WeightPacking* packing = chosen.row->packing ? chosen.row->packing(args.problem) : nullptr;
   std::array<Operands, Linear::kMaxSegments> operands{};
   for (size_t i = 0; i < segments.size(); ++i) {

@@ -5,6 +5,7 @@
 
 #include "engine/ops/infer_support.h"
 #include "engine/ops/ops.h"
+#include "kernels/device_module.h"
 
 namespace orrery::ops {
 

@@ -29,25 +29,28 @@ struct Slot {
 /// Everything that changes from step to step. Owned by the executor; pointers stay valid during the step.
 struct StepContext {
   int64_t tokens = 0, sequences = 0, outputs = 0;
-  const int32_t* token_ids = nullptr;        // (tokens)
-  const int32_t* positions = nullptr;        // (tokens)
-  const int32_t* sequence_starts = nullptr;  // (sequences + 1)
-  const int32_t* kv_lengths = nullptr;       // (sequences), after this step
-  const int32_t* output_rows = nullptr;      // (outputs)
-  const int32_t* page_table = nullptr;       // (sequences, max_pages)
-  int64_t max_pages = 0;
+  const int32_t* token_ids = nullptr;                  // (tokens)
+  const int32_t* positions = nullptr;                  // (tokens)
+  const int32_t* sequence_starts = nullptr;            // (sequences + 1)
+  const int32_t* kv_lengths = nullptr;                 // (sequences), after this step
+  const int32_t* output_rows = nullptr;                // (outputs)
+  const int32_t* page_table = nullptr;                 // (sequences, max_pages)
+  int64_t max_pages = 0, max_length = 0;               // max_length: a bound of kv_lengths
   const kernels::Sample::Request* sampling = nullptr;  // (outputs)
   kernels::Sample::Choice* choices = nullptr;          // (outputs), written by the sample node
   std::span<const kernels::PagedKv> states;            // by state index
   std::byte* arena = nullptr;
   std::byte* workspace = nullptr;
   kernels::ThreadTeam* team = nullptr;
+  void* stream = nullptr;  // of a device; the pointers above are the device's then
 
   Bindings bindings() const { return {{kTokens, tokens}, {kSequences, sequences}, {kOutputs, outputs}}; }
   double mean_context() const;  // of kv_lengths; 0 without them
   const kernels::PagedKv& state(const Slot& slot) const { return states[slot.offset]; }
-  kernels::Ragged ragged() const { return {sequence_starts, kv_lengths, page_table, sequences, max_pages}; }
-  kernels::Launch launch() const { return {team, workspace, nullptr}; }
+  kernels::Ragged ragged() const {
+    return {sequence_starts, kv_lengths, page_table, sequences, max_pages, max_length};
+  }
+  kernels::Launch launch() const { return {team, workspace, stream}; }
   /// The typed bytes of an arena, input or fixed slot; null for none.
   template <class T>
   T* data(const Slot& slot) const {

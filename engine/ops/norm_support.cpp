@@ -49,7 +49,8 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
   args.kind = kind;
   args.cols = cols_of(context, node.inputs[0]);
   args.eps = static_cast<float>(real(node.attributes, "eps"));
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::norm_rows(), {kind, args.cols, residual}));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).norm, {kind, args.cols, residual}));
   const size_t weight_input = residual ? 2 : 1;
   ORRERY_ASSIGN(const Slot weight, float_operand(context, node.inputs[weight_input]));
   ORRERY_ASSIGN(const Slot bias,

@@ -43,7 +43,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.problem.kv = DType::f32;
   args.problem.causal = flag(node.attributes, "causal");
   args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::attention_rows(), args.problem));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).attention, args.problem));
   const Slot query = context.slot(node.inputs[0]), key = context.slot(node.inputs[1]);
   const Slot value = context.slot(node.inputs[2]), starts = context.slot(node.inputs[3]);
   const Slot dst = context.slot(node.outputs[0]);

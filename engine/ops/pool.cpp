@@ -35,7 +35,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Gather::Args args;
   args.kind = kind_of(node.attributes);
   args.cols = cols_of(context, node.inputs[0]);
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::gather_rows(), {args.kind, args.cols}));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).gather, {args.kind, args.cols}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
   const Slot src = context.slot(node.inputs[0]), starts = context.slot(node.inputs[1]);
   const Slot dst = context.slot(node.outputs[0]);

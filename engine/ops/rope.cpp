@@ -77,8 +77,8 @@ kernels::Rope::Args arguments(const Attributes& attributes) {
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Rope::Args args = arguments(node.attributes);
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rope_rows(), {args.style, args.head_dim, args.rope_dims}));
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).rope,
+                                    {args.style, args.head_dim, args.rope_dims}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   ORRERY_ASSIGN(const Slot factors, float_operand(context, node.inputs[2]));
   const Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);

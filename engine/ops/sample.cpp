@@ -23,7 +23,8 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Sample::Args args;
   args.vocabulary = cols_of(context, node.inputs[0]);
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::sample_rows(), {args.vocabulary}));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).sample, {args.vocabulary}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   const Slot logits = context.slot(node.inputs[0]), tokens = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -33,9 +34,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
     call.logits = step.data<const float>(logits);
     call.requests = step.sampling;
     call.choices = step.choices;
+    call.ids = step.data<int32_t>(tokens);
     run(call, step.launch());
-    auto* ids = step.data<int32_t>(tokens);
-    for (int64_t i = 0; i < call.outputs; ++i) ids[i] = call.choices[i].id;
   };
   return std::move(chosen.lowered);
 }

@@ -26,16 +26,18 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   const ValueType& table = context.type(node.inputs[0]);
   kernels::Embedding::Args args;
   args.tokens = 1;
-  args.vocabulary = table.shape.front().constant();
+  args.vocabulary = 1;
   args.cols = table.shape.back().constant();
   args.dtype = table.dtype;
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::embedding_rows(), {args.dtype, args.cols}));
-  ORRERY_ASSIGN(args.table, stored_weight(context, node, node.inputs[0], nullptr));
-  const auto row = static_cast<int32_t>(integer(node.attributes, "row"));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).embedding, {args.dtype, args.cols}));
+  ORRERY_ASSIGN(const void* table_bytes, stored_weight(context, node, node.inputs[0], nullptr));
+  const auto row = static_cast<size_t>(integer(node.attributes, "row"));
+  args.table =
+      static_cast<const std::byte*>(table_bytes) + row * row_bytes(args.dtype, args.cols).value_or(0);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
     auto call = args;
-    call.ids = &row;
     call.dst = step.data<float>(dst);
     run(call, step.launch());
   };

@@ -8,9 +8,10 @@
 
 namespace orrery::runtime {
 
-DeviceScheduler::DeviceScheduler(int threads)
-    : team_(threads > 0 ? threads : kernels::available_cores()),
-      executor_(team_),
+DeviceScheduler::DeviceScheduler(int threads, weights::DevicePtr device)
+    : device_(std::move(device)),
+      team_(threads > 0 ? threads : kernels::available_cores()),
+      executor_(team_, device_),
       thread_([this](const std::stop_token& stop) { loop(stop); }) {
   pthread_setname_np(thread_.native_handle(), "orrery-device");
 }
@@ -102,7 +103,7 @@ std::shared_ptr<Model> DeviceScheduler::next_model() const {
 }
 
 void DeviceScheduler::loop(const std::stop_token& stop) {
-  team_.pin();
+  if (!device_) team_.pin();
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);
@@ -130,6 +131,8 @@ void DeviceScheduler::step(const std::shared_ptr<Model>& model) {
     Result<void> result = pack(model);
     if (result.ok() && !batch_.empty()) result = run_packed(model);
     if (!result.ok()) fail_step(result.error());
+  } catch (const kernels::DeviceError& error) {
+    device_failed(error);
   } catch (const std::bad_alloc&) {
     fail_step({ErrorCode::out_of_memory, "There was not enough memory for a step", "",
                "use a smaller --context or --batch-tokens, or close other models"});
@@ -137,6 +140,19 @@ void DeviceScheduler::step(const std::shared_ptr<Model>& model) {
     fail_step({ErrorCode::internal, fmt::format("A step failed: {}", exception.what()), "", "try again"});
   }
   packed_.clear();
+}
+
+/// A lost device takes every sequence on it along; it is made anew, and the weights go up again with the next
+/// plan.
+void DeviceScheduler::device_failed(const kernels::DeviceError& error) {
+  if (error.kind() != kernels::DeviceError::Kind::lost) return fail_step(weights::describe(error));
+  for (const auto& job : jobs_)
+    if (!job->finished()) job->fail(weights::describe(error));
+  try {
+    device_->renew();
+  } catch (const kernels::DeviceError&) {
+    // It stays lost: the next step tells so again.
+  }
 }
 
 void DeviceScheduler::fail_step(const Error& error) {

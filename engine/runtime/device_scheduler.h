@@ -21,14 +21,15 @@ namespace orrery::runtime {
 
 class DeviceScheduler {
  public:
-  /// threads 0: the cores that this process may run on.
-  explicit DeviceScheduler(int threads);
+  /// threads 0: the cores that this process may run on. On a device the team only prepares weights.
+  explicit DeviceScheduler(int threads, weights::DevicePtr device = {});
   /// Jobs that are not done fail with `cancelled`.
   ~DeviceScheduler();
   DeviceScheduler(const DeviceScheduler&) = delete;
   DeviceScheduler& operator=(const DeviceScheduler&) = delete;
 
   int threads() const { return team_.size(); }
+  const weights::DevicePtr& device() const { return device_; }
   /// Gives its pages back when the last owner drops it, at once or after the running step.
   static std::shared_ptr<Sequence> new_sequence(const std::shared_ptr<Model>& model);
 
@@ -63,7 +64,9 @@ class DeviceScheduler {
   Result<void> pack(const std::shared_ptr<Model>& model);
   Result<void> run_packed(const std::shared_ptr<Model>& model);
   void fail_step(const Error& error);
+  void device_failed(const kernels::DeviceError& error);
 
+  weights::DevicePtr device_;
   kernels::ThreadTeam team_;
   Executor executor_;
   StepBatch batch_;

@@ -15,6 +15,9 @@ int64_t now_ns() {
 
 }  // namespace
 
+Executor::Executor(kernels::ThreadTeam& team, const weights::DevicePtr& device)
+    : team_(team), device_(device ? std::make_unique<DeviceRunner>(device) : nullptr) {}
+
 Result<void> Executor::grow(weights::Buffer& buffer, size_t bytes) {
   if (buffer.size() >= bytes && buffer.size() > 0) return {};
   buffer = {};
@@ -25,6 +28,11 @@ Result<void> Executor::grow(weights::Buffer& buffer, size_t bytes) {
 
 Result<void> Executor::run(const compile::Plan& plan, StepBatch& batch,
                            std::span<const kernels::PagedKv> states, Profiler* profiler) {
+  if (device_) {
+    const Result<void> done = device_->run(plan, batch, states, profiler);
+    bytes_.store(device_->bytes(), std::memory_order_relaxed);
+    return done;
+  }
   ORRERY_TRY(grow(arena_, plan.arena_bytes));
   ORRERY_TRY(grow(workspace_, plan.workspace_bytes));
   context_ = {};
@@ -49,6 +57,7 @@ Result<void> Executor::run(const compile::Plan& plan, StepBatch& batch,
 }
 
 const float* Executor::output(const compile::Plan& plan, size_t index) const {
+  if (device_) return device_->output(plan, index);
   if (index >= plan.output_slots.size()) return nullptr;
   return static_cast<const float*>(context_.address(plan.output_slots[index]));
 }

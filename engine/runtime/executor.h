@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/runtime/device_runner.h"
 #include "engine/runtime/profiler.h"
 #include "engine/runtime/step_batch.h"
 
@@ -12,21 +13,24 @@ namespace orrery::runtime {
 
 class Executor {
  public:
-  explicit Executor(kernels::ThreadTeam& team) : team_(team) {}
+  /// `device` null: steps run on the team.
+  explicit Executor(kernels::ThreadTeam& team, const weights::DevicePtr& device = {});
 
-  /// Fails with out_of_memory when the arena cannot grow. `profiler` may be null. A kernel's exception passes
-  /// through.
+  /// Fails with out_of_memory when the arena cannot grow. `profiler` may be null. A kernel's or device's
+  /// exception passes through.
   Result<void> run(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,
                    Profiler* profiler);
 
   /// A graph output of the last run; null for none. Valid until the next run.
   const float* output(const compile::Plan& plan, size_t index) const;
+  /// Of the arena and the workspace; any thread.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   Result<void> grow(weights::Buffer& buffer, size_t bytes);
 
   kernels::ThreadTeam& team_;
+  std::unique_ptr<DeviceRunner> device_;
   weights::Buffer arena_, workspace_;
   std::vector<int64_t> times_;
   ops::StepContext context_;

@@ -1,8 +1,6 @@
 #include "engine/runtime/kv_cache.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -17,8 +15,6 @@ uint64_t next_id() {
   static std::atomic<uint64_t> counter{0};
   return ++counter;
 }
-
-size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 bool same_geometry(const StateLayout& a, const StateLayout& b) {
   return a.kv_heads == b.kv_heads && a.head_dim == b.head_dim;
@@ -50,7 +46,7 @@ std::optional<std::vector<size_t>> match(const Slots& slots, std::span<const Sta
 }  // namespace
 
 Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> states, DType dtype,
-                                                 int64_t max_pages) {
+                                                 int64_t max_pages, const weights::DevicePtr& device) {
   std::unique_ptr<KvCache> cache(new KvCache);
   cache->id_ = next_id();
   cache->dtype_ = dtype;
@@ -65,27 +61,16 @@ Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> st
                    "KV cache", "choose another --kv-type"};
     slots.push_back(cache->slots_.size());
     cache->slots_.push_back({state, 1, cache->page_bytes_});
-    cache->page_bytes_ += round_up(bytes, 64);
+    cache->page_bytes_ += (bytes + 255) / 256 * 256;
   }
-  cache->page_bytes_ = std::max<size_t>(cache->page_bytes_, 64);
-  const size_t system_page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  cache->page_bytes_ = std::max<size_t>(cache->page_bytes_, 256);
   if (cache->page_bytes_ > std::numeric_limits<size_t>::max() / 4 / static_cast<size_t>(cache->max_pages_))
     return Error{ErrorCode::out_of_memory, "The KV cache is larger than the address space", "KV cache",
                  "choose a smaller --context"};
-  cache->reserved_bytes_ = round_up(cache->page_bytes_ * static_cast<size_t>(cache->max_pages_), system_page);
-  void* base =
-      mmap(nullptr, cache->reserved_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED)
-    return Error{ErrorCode::out_of_memory,
-                 fmt::format("No address range of {} MB for the KV cache", cache->reserved_bytes_ >> 20),
-                 "KV cache", "choose a smaller --context"};
-  cache->base_ = static_cast<std::byte*>(base);
+  ORRERY_ASSIGN(cache->memory_,
+                PageMemory::reserve(cache->page_bytes_ * static_cast<size_t>(cache->max_pages_), device));
   cache->bind(states, slots);
   return cache;
-}
-
-KvCache::~KvCache() {
-  if (base_) munmap(base_, reserved_bytes_);
 }
 
 void KvCache::bind(std::span<const StateLayout> states, std::span<const size_t> slots) {
@@ -97,8 +82,8 @@ void KvCache::bind(std::span<const StateLayout> states, std::span<const size_t> 
       slot.layout.hash = states[i].hash;
       ++slot.epoch;
     }
-    bound_.push_back(
-        {base_ + slot.offset, page_bytes_, dtype_, kPageTokens, slot.layout.kv_heads, slot.layout.head_dim});
+    bound_.push_back({memory_.base() + slot.offset, page_bytes_, dtype_, kPageTokens, slot.layout.kv_heads,
+                      slot.layout.head_dim});
   }
 }
 
@@ -137,13 +122,7 @@ Result<void> KvCache::commit_slab() {
   const int64_t done = pages_committed();
   const auto slab = static_cast<int64_t>(std::max<size_t>(kSlabBytes / page_bytes_, 1));
   const int64_t next = std::min(done + slab, max_pages_);
-  const size_t system_page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t begin = static_cast<size_t>(done) * page_bytes_ / system_page * system_page;
-  const size_t end = round_up(static_cast<size_t>(next) * page_bytes_, system_page);
-  if (mprotect(base_ + begin, end - begin, PROT_READ | PROT_WRITE) != 0)
-    return Error{ErrorCode::out_of_memory,
-                 fmt::format("No memory for {} more MB of KV cache", (end - begin) >> 20), "KV cache",
-                 "close other models or choose a smaller --context"};
+  ORRERY_TRY(memory_.commit(static_cast<size_t>(next) * page_bytes_));
   for (int64_t page = next - 1; page >= done; --page) free_.push_back(static_cast<int32_t>(page));
   committed_.store(next, std::memory_order_relaxed);
   return {};

@@ -3,7 +3,7 @@
 // One page holds kPageTokens tokens of every state (layer): [slot 0][slot 1]..., each slot laid out as
 // kernels/attention.h says, so that one page table serves all layers. The address range is reserved once, for
 // the limit; memory is committed in slabs as pages are first used, and pages that a sequence gives back are
-// used again.
+// used again. On a device the range and its memory are the device's.
 //
 // A slot belongs to a feed hash (graph.feed_hash of the state's last value). Each sequence knows for each
 // slot up to which token it is valid; so after an edit a state whose feed did not change keeps what it holds,
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/runtime/page_memory.h"
 #include "kernels/attention.h"
 
 namespace orrery::runtime {
@@ -45,16 +46,16 @@ class KvCache {
 
   /// `max_pages` bounds what sequences can hold together. Reserves addresses, commits nothing.
   static Result<std::unique_ptr<KvCache>> create(std::span<const StateLayout> states, DType dtype,
-                                                 int64_t max_pages);
-  ~KvCache();
-  KvCache(const KvCache&) = delete;
-  KvCache& operator=(const KvCache&) = delete;
+                                                 int64_t max_pages, const weights::DevicePtr& device = {});
 
   /// Binds the states of another graph version to slots: equal hashes keep theirs, the others take slots that
   /// are not needed. False when they do not fit (more states, another geometry): a new cache is needed.
   bool adopt(std::span<const StateLayout> states);
   /// Whether `adopt` would keep every token of the sequence.
   bool would_keep(std::span<const StateLayout> states, const KvPages& sequence) const;
+
+  /// False once its device was renewed: what it held is gone.
+  bool alive() const { return memory_.alive(); }
 
   /// The states of the adopted version, by state index.
   const std::vector<kernels::PagedKv>& states() const { return bound_; }
@@ -92,8 +93,8 @@ class KvCache {
 
   uint64_t id_ = 0;
   DType dtype_ = DType::f16;
-  std::byte* base_ = nullptr;
-  size_t page_bytes_ = 0, reserved_bytes_ = 0;
+  PageMemory memory_;
+  size_t page_bytes_ = 0;
   int64_t max_pages_ = 0;
   std::vector<Slot> slots_;
   std::vector<size_t> bound_slots_;  // by state index

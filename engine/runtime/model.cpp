@@ -63,11 +63,11 @@ size_t Model::kv_bytes() const {
 }
 
 Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
-  if (adopted_ == version) return {};
+  if (adopted_ == version && (!kv_ || kv_->alive())) return {};
   const std::scoped_lock lock(kv_mutex);
-  if (!kv_ || !kv_->adopt(version->states)) {
+  if (!kv_ || !kv_->alive() || !kv_->adopt(version->states)) {
     const int64_t pages = (options_.kv_tokens + KvCache::kPageTokens - 1) / KvCache::kPageTokens;
-    ORRERY_ASSIGN(kv_, KvCache::create(version->states, options_.kv_dtype, pages));
+    ORRERY_ASSIGN(kv_, KvCache::create(version->states, options_.kv_dtype, pages, options_.device));
   }
   adopted_ = version;
   return {};

@@ -25,7 +25,7 @@ class Model {
   struct Options {
     DType kv_dtype = DType::f16;
     kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
-    kernels::DeviceKind device = kernels::DeviceKind::cpu;
+    weights::DevicePtr device;   // null: the CPU
     int threads = 1;             // of the scheduler's team
     int64_t context = 2048;      // tokens of one sequence at most
     int64_t batch_tokens = 512;  // tokens of one step at most

@@ -14,7 +14,8 @@ std::shared_ptr<const compile::Plan> PlanCache::find(const graph::GraphVersion& 
                                                      const compile::Options& options) {
   const std::scoped_lock lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it)
-    if ((*it)->graph == fused && same_bucket((*it)->options.bucket, options.bucket)) {
+    if ((*it)->graph == fused && same_bucket((*it)->options.bucket, options.bucket) &&
+        (*it)->epoch == (options.device ? options.device->epoch() : 0)) {
       plans_.splice(plans_.begin(), plans_, it);
       return plans_.front();
     }

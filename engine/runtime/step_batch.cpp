@@ -50,6 +50,8 @@ void StepBatch::fill(ops::StepContext& context) {
   context.output_rows = output_rows_.data();
   context.page_table = width > 0 ? page_table_.data() : nullptr;
   context.max_pages = static_cast<int64_t>(width);
+  context.max_length = 0;
+  for (const int32_t length : kv_lengths_) context.max_length = std::max<int64_t>(context.max_length, length);
   context.sampling = requests_.data();
   context.choices = choices_.data();
 }

@@ -1,19 +1,50 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "engine/weights/weight_store.h"
 
 namespace orrery::weights {
+namespace {
 
-Result<Buffer> Buffer::allocate(size_t bytes) {
-  constexpr size_t kAlignment = 64;
-  constexpr size_t kMost = SIZE_MAX / 2;
-  const size_t rounded = bytes > kMost ? kMost : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+constexpr size_t kAlignment = 64;
+
+std::byte* allocate_on(kernels::Device& device, size_t bytes) {
+  return static_cast<std::byte*>(device.allocate(std::max<size_t>(bytes, 1)));
+}
+
+std::byte* allocate_here(size_t bytes) {
+  const size_t rounded = std::max((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+  return static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
+}
+
+}  // namespace
+
+Error describe(const kernels::DeviceError& error) {
+  switch (error.kind()) {
+    case kernels::DeviceError::Kind::out_of_memory:
+      return {ErrorCode::out_of_memory, error.what(), "",
+              "choose a smaller --context, close other models, or run it on the CPU"};
+    case kernels::DeviceError::Kind::lost:
+      return {ErrorCode::device, error.what(), "", "the device was started anew: send the message again"};
+    case kernels::DeviceError::Kind::failed:
+      break;
+  }
+  return {ErrorCode::device, error.what(), "", "run it on the CPU, or try again"};
+}
+
+Result<Buffer> Buffer::allocate(size_t bytes, const DevicePtr& device) {
   Buffer buffer;
-  if (bytes <= kMost)
-    buffer.data_.reset(
-        static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded)));
+  if (bytes <= SIZE_MAX / 2) {
+    try {
+      buffer.data_ = {device ? allocate_on(*device, bytes) : allocate_here(bytes),
+                      Free{device, device ? device->epoch() : 0}};
+    } catch (const kernels::DeviceError& error) {
+      return describe(error);
+    }
+  }
   if (!buffer.data_)
     return Error{ErrorCode::out_of_memory,
                  fmt::format("{} MB of memory are not to be had", bytes / 1'000'000), "",
@@ -22,6 +53,28 @@ Result<Buffer> Buffer::allocate(size_t bytes) {
   return buffer;
 }
 
-void Buffer::Free::operator()(std::byte* data) const { std::free(data); }
+Result<void> Buffer::fill(const void* src, size_t bytes) {
+  if (bytes == 0) return {};
+  if (const DevicePtr& device = data_.get_deleter().device) {
+    try {
+      device->upload(data_.get(), src, bytes);
+    } catch (const kernels::DeviceError& error) {
+      return describe(error);
+    }
+  } else {
+    std::memcpy(data_.get(), src, bytes);
+  }
+  return {};
+}
+
+bool Buffer::alive() const {
+  const Free& owner = data_.get_deleter();
+  return !owner.device || owner.device->epoch() == owner.epoch;
+}
+
+void Buffer::Free::operator()(std::byte* data) const {
+  if (!device) return std::free(data);
+  if (device->epoch() == epoch) device->release(data);
+}
 
 }  // namespace orrery::weights

@@ -28,6 +28,20 @@ bool is_aligned(const io::Tensor& tensor) {
   return reinterpret_cast<uintptr_t>(tensor.data.data()) % alignment_of(tensor.dtype) == 0;
 }
 
+Result<Buffer> pack(const io::Tensor& tensor, const kernels::WeightPacking& packing,
+                    kernels::ThreadTeam& team) {
+  const auto [rows, cols] = matrix_of(tensor);
+  ORRERY_ASSIGN(Buffer packed, Buffer::allocate(packing.bytes(tensor.dtype, rows, cols)));
+  packing.pack(tensor.data.data(), tensor.dtype, rows, cols, packed.data(), team);
+  return packed;
+}
+
+Result<Buffer> copy_to(const DevicePtr& device, const void* src, size_t bytes) {
+  ORRERY_ASSIGN(Buffer copy, Buffer::allocate(bytes, device));
+  ORRERY_TRY(copy.fill(src, bytes));
+  return copy;
+}
+
 /// Adapters keep names without an encoder's prefix, a base file may have it.
 bool same_tensor(const std::string& adapters, const std::string& name) {
   return adapters == name || adapters == io::without_encoder_prefix(name);
@@ -93,32 +107,40 @@ Result<const io::Tensor*> WeightStore::tensor_locked(const std::string& name, ke
               "the file holds it at an odd address");
 }
 
+DerivedWeight WeightStore::derivation(const Form& form, size_t bytes) {
+  const std::string reason = "the chosen kernel reads this form faster";
+  if (!form.device) return {form.tensor, form.packing, reason, bytes};
+  const std::string there = fmt::format("on {}", form.device->facts().name);
+  if (form.packing.empty()) return {form.tensor, there, "the device reads its own memory", bytes};
+  return {form.tensor, fmt::format("{}, {}", form.packing, there), reason, bytes};
+}
+
 Result<const io::Tensor*> WeightStore::tensor(const std::string& name, kernels::ThreadTeam& team) {
   const std::scoped_lock lock(mutex_);
   return tensor_locked(name, team);
 }
 
 Result<const void*> WeightStore::bytes(const std::string& name, const kernels::WeightPacking* packing,
-                                       kernels::ThreadTeam& team) {
+                                       kernels::ThreadTeam& team, const DevicePtr& device) {
   const std::scoped_lock lock(mutex_);
-  const std::pair key{name, std::string(packing ? packing->name : std::string_view())};
-  if (const auto it = packed_.find(key); it != packed_.end())
+  const Form form{name, std::string(packing ? packing->name : std::string_view()), device.get()};
+  if (const auto it = forms_.find(form); it != forms_.end() && it->second.alive())
     return static_cast<const void*>(it->second.data());
   ORRERY_ASSIGN(const io::Tensor* tensor, tensor_locked(name, team));
-  if (!packing) return static_cast<const void*>(tensor->data.data());
-  const auto [rows, cols] = matrix_of(*tensor);
-  auto allocated = Buffer::allocate(packing->bytes(tensor->dtype, rows, cols));
-  if (!allocated.ok()) {
-    Error error = std::move(allocated).error();
-    error.where = fmt::format("{}, {}", name, packing->name);
+  if (!packing && !device) return static_cast<const void*>(tensor->data.data());
+  auto made = packing ? pack(*tensor, *packing, team) : Result<Buffer>(Buffer{});
+  if (made.ok() && device)
+    made = packing ? copy_to(device, made->data(), made->size())
+                   : copy_to(device, tensor->data.data(), tensor->data.size());
+  if (!made.ok()) {
+    Error error = std::move(made).error();
+    error.where = packing ? fmt::format("{}, {}", name, packing->name) : name;
     return error;
   }
-  Buffer packed = std::move(allocated).value();
-  packing->pack(tensor->data.data(), tensor->dtype, rows, cols, packed.data(), team);
   give_back(*tensor);
-  derived_.push_back(
-      {name, std::string(packing->name), "the chosen kernel reads this form faster", packed.size()});
-  return static_cast<const void*>(packed_.emplace(key, std::move(packed)).first->second.data());
+  const bool known = forms_.contains(form);  // built anew after its device was lost
+  if (!known) derived_.push_back(derivation(form, made->size()));
+  return static_cast<const void*>((forms_[form] = std::move(made).value()).data());
 }
 
 void WeightStore::give_back(const io::Tensor& tensor) const {

@@ -1,6 +1,6 @@
-// WeightStore hands out a tensor's bytes by (tensor, transform). The plain transform is the mmapped file, no
-// copy. Derived ones (packed for a kernel, adapter merged) are built once, on first use, counted, and shared
-// by all graph versions.
+// WeightStore hands out a tensor's bytes by (tensor, transform, device). The plain transform is the mmapped
+// file, no copy. Derived ones (packed for a kernel, adapter merged, uploaded) are built once, on first use,
+// counted, and shared by all graph versions.
 #pragma once
 
 #include <map>
@@ -10,18 +10,36 @@
 #include <vector>
 
 #include "engine/io/model_file.h"
+#include "kernels/device.h"
 #include "kernels/row.h"
 
 namespace orrery::weights {
 
-/// Bytes with 64-byte alignment.
-struct Buffer {
-  static Result<Buffer> allocate(size_t bytes);  // out_of_memory names the bytes
+/// Null is the CPU.
+using DevicePtr = std::shared_ptr<kernels::Device>;
+
+/// What a device's failure tells a person.
+Error describe(const kernels::DeviceError& error);
+
+/// Memory of the program, 64-byte aligned, or of a device, 256-byte aligned: then data() is the device's
+/// address.
+class Buffer {
+ public:
+  /// out_of_memory names the bytes and the device.
+  static Result<Buffer> allocate(size_t bytes, const DevicePtr& device = {});
   std::byte* data() const { return data_.get(); }
   size_t size() const { return size_; }
+  /// Copies `bytes` to its begin.
+  Result<void> fill(const void* src, size_t bytes);
+  /// False once the device was renewed since: the bytes are gone.
+  bool alive() const;
 
  private:
   struct Free {
+    Free() noexcept : epoch(0) {}
+    Free(DevicePtr owner, uint64_t when) : device(std::move(owner)), epoch(when) {}
+    DevicePtr device;
+    uint64_t epoch;
     void operator()(std::byte* data) const;
   };
   std::unique_ptr<std::byte, Free> data_;
@@ -42,11 +60,11 @@ class WeightStore {
   /// The tensor as the graph sees it: the file's, or the adapter's (whole, or base + scale * B A merged to
   /// float32).
   Result<const io::Tensor*> tensor(const std::string& name, kernels::ThreadTeam& team);
-  /// Its bytes, packed when asked; always at their element's natural alignment. A tensor of more than two
-  /// dims is packed as (all dims but the last, last), a vector as one row. The source pages of a packed
-  /// tensor are given back.
+  /// Its bytes where `device` reads them (null: the CPU), packed when asked; always at their element's
+  /// natural alignment. A tensor of more than two dims is packed as (all dims but the last, last), a vector
+  /// as one row. The source pages of what was packed or uploaded are given back.
   Result<const void*> bytes(const std::string& name, const kernels::WeightPacking* packing,
-                            kernels::ThreadTeam& team);
+                            kernels::ThreadTeam& team, const DevicePtr& device = {});
 
   std::vector<DerivedWeight> derived() const;
   const io::ModelFile& file() const { return *file_; }
@@ -64,7 +82,13 @@ class WeightStore {
   mutable std::mutex mutex_;
   struct Merged;
   std::map<std::string, std::unique_ptr<Merged>> merged_;
-  std::map<std::pair<std::string, std::string>, Buffer> packed_;
+  struct Form {
+    std::string tensor, packing;
+    const kernels::Device* device;
+    auto operator<=>(const Form&) const = default;
+  };
+  static DerivedWeight derivation(const Form& form, size_t bytes);
+  std::map<Form, Buffer> forms_;
   std::vector<DerivedWeight> derived_;
 };
 

@@ -15,7 +15,7 @@ void run(const Embedding::Args& args, const Launch& launch) {
   split(launch, args.tokens, args.cols, [&](int64_t begin, int64_t end, int) {
     for (int64_t t = begin; t < end; ++t) {
       float* dst = args.dst + t * args.cols;
-      const int64_t id = args.ids[t];
+      const int64_t id = args.ids != nullptr ? args.ids[t] : t;
       if (id < 0 || id >= args.vocabulary) {
         std::fill_n(dst, args.cols, 0.0F);
         continue;

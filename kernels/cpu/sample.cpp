@@ -245,6 +245,7 @@ void run(const Sample::Args& args, const Launch& launch) {
     for (int64_t i = begin; i < end; ++i) {
       args.choices[i] =
           choose<kTable>(args.requests[i], args.logits + i * args.vocabulary, args.vocabulary, scratch);
+      if (args.ids != nullptr) args.ids[i] = args.choices[i].id;
     }
   });
 }

@@ -21,7 +21,7 @@ void embedding(const Embedding::Args& args, const Launch&) {
   const auto* table = static_cast<const std::byte*>(args.table);
   for (int64_t t = 0; t < args.tokens; ++t) {
     float* dst = args.dst + t * args.cols;
-    const int64_t id = args.ids[t];
+    const int64_t id = args.ids != nullptr ? args.ids[t] : t;
     if (id < 0 || id >= args.vocabulary) {
       for (int64_t c = 0; c < args.cols; ++c) dst[c] = 0.0F;
       continue;

@@ -122,6 +122,7 @@ std::string legal(const Sample::Problem& problem) {
 void sample(const Sample::Args& args, const Launch&) {
   for (int64_t i = 0; i < args.outputs; ++i) {
     args.choices[i] = choose(args.requests[i], args.logits + i * args.vocabulary, args.vocabulary);
+    if (args.ids != nullptr) args.ids[i] = args.choices[i].id;
   }
 }
 

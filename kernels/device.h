@@ -1,0 +1,106 @@
+// A device that is not the CPU, as the engine sees it: its memory, its one stream of work, marks to time by,
+// and captured graphs of work. liborrery_cuda.so implements it (kernels/cuda); the program opens that module
+// when a person asks for the device (kernels/device_module.h), so that it starts as fast and runs as well
+// without one.
+//
+// Calls that fail throw DeviceError; the engine's guards turn it into a message. Work goes to one stream, in
+// order: kernels (Launch::stream), copy(), marks and launch() follow each other; only upload() and download()
+// wait. All calls may come from any thread, but work for the stream from one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace orrery::kernels {
+
+class DeviceError : public std::runtime_error {
+ public:
+  enum class Kind : uint8_t {
+    out_of_memory,  // nothing has changed
+    lost,           // sticky: the context is gone, and with it all memory; renew() makes another
+    failed
+  };
+  DeviceError(Kind kind, const std::string& what) : std::runtime_error(what), kind_(kind) {}
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+struct DeviceFacts {
+  int index = 0;
+  std::string name;          // "NVIDIA H200"
+  std::string architecture;  // "sm_90"
+  int multiprocessors = 0;
+  uint64_t memory_bytes = 0, l2_bytes = 0;
+  double peak_bytes_per_second = 0;  // of memory, from its clock and width; 0: not known
+};
+
+/// What the card says of itself; zero where it says nothing.
+struct DeviceVitals {
+  uint64_t memory_used = 0, memory_total = 0;  // bytes, of all programs
+  double clock_mhz = 0, power_watts = 0, celsius = 0, busy_share = 0;
+};
+
+/// A moment in the stream.
+class DeviceMark {
+ public:
+  virtual ~DeviceMark() = default;
+};
+
+/// Work that was captured once and is launched as a whole.
+class DeviceGraph {
+ public:
+  virtual ~DeviceGraph() = default;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceFacts& facts() const = 0;
+  virtual DeviceVitals vitals() = 0;
+
+  /// Device memory, 256-byte aligned, not cleared.
+  virtual void* allocate(size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  /// Host memory that kernels read and write at the same address, and that copies run fast from and to.
+  virtual void* allocate_host(size_t bytes) = 0;
+  virtual void release_host(void* memory) noexcept = 0;
+  /// A range of device addresses whose memory comes later, from its begin on; `granularity` divides what
+  /// commit takes.
+  virtual void* reserve(size_t bytes) = 0;
+  virtual size_t granularity() const = 0;
+  virtual void commit(void* range, size_t begin, size_t end) = 0;
+  virtual void unreserve(void* range) noexcept = 0;
+
+  /// From and to any host memory. upload() does not wait for the stream's work, download() does.
+  virtual void upload(void* dst, const void* src, size_t bytes) = 0;
+  virtual void download(void* dst, const void* src, size_t bytes) = 0;
+  /// Between device and allocate_host() memory, in the stream's order.
+  virtual void copy(void* dst, const void* src, size_t bytes) = 0;
+
+  virtual void* stream() const = 0;  // for Launch::stream
+  /// Returns when all work of the stream is done.
+  virtual void wait() = 0;
+
+  virtual std::unique_ptr<DeviceMark> make_mark() = 0;
+  virtual void record(DeviceMark& mark) = 0;
+  /// Both passed: after wait().
+  virtual double microseconds(const DeviceMark& from, const DeviceMark& to) = 0;
+
+  /// What is launched and copied between the two does not run, but becomes a graph. end_capture() after a
+  /// failure throws; the stream is usable again.
+  virtual void begin_capture() = 0;
+  virtual std::unique_ptr<DeviceGraph> end_capture() = 0;
+  virtual void launch(DeviceGraph& graph) = 0;
+
+  /// After DeviceError::lost: frees what is left and makes the context anew. All memory, marks and graphs are
+  /// gone, and epoch() has grown: what carries an older one is neither used nor released.
+  virtual void renew() = 0;
+  virtual uint64_t epoch() const = 0;
+};
+
+}  // namespace orrery::kernels
