@@ -1,0 +1,153 @@
+// Norms over the last dim with an optional residual add (norm.h):
+//   x = src + residual; sum = x;  rms: dst = x w / sqrt(mean(x^2) + eps);
+//   layer: dst = (x - mean) w / sqrt(var + eps) + bias
+//   src, residual, sum, dst (tokens, cols) f32; weight, bias (cols) f32
+// One block a token. Thread i of n owns the vectors i, i + n, i + 2n, ... of its row in every pass, so sum
+// may be src or residual, and dst any of them. The first kHeld vectors stay in registers, later ones are read
+// again (from sum where there is one). Vectors are float4 where cols and all addresses allow it, else float.
+// Layer norm takes deviations from the rounded mean, and their own mean corrects it, so a mean far from zero
+// costs no digits. Weights are read before the predecessor's end is waited for.
+// Bytes moved: 4 per element of src, residual, sum and dst each; weight and bias once from memory.
+#include <algorithm>
+
+#include "kernels/cuda/device/block_reduce.cuh"
+#include "kernels/cuda/device/vectors.cuh"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/rows.h"
+#include "kernels/ref/reference.h"
+
+namespace orrery::kernels::cuda {
+namespace {
+
+constexpr int kHeld = 2;
+
+struct Moments {
+  float first, second;
+};
+
+__device__ inline Moments block_moments(Moments mine, float* shared) {
+  mine.first = block_reduce(mine.first, 0.0F, Plus{}, shared);
+  mine.second = block_reduce(mine.second, 0.0F, Plus{}, shared + kWarp);
+  return mine;
+}
+
+/// One token's row as the thread sees it; `count` vectors.
+template <class Vector>
+struct NormRow {
+  const Vector* src;
+  const Vector* residual;
+  Vector* sum;
+  Vector* dst;
+  int64_t count;
+
+  __device__ NormRow(const Norm::Args& args, int64_t token)
+      : count(args.cols / static_cast<int64_t>(sizeof(Vector) / sizeof(float))) {
+    src = reinterpret_cast<const Vector*>(args.src) + token * count;
+    residual =
+        args.residual != nullptr ? reinterpret_cast<const Vector*>(args.residual) + token * count : nullptr;
+    sum = args.sum != nullptr ? reinterpret_cast<Vector*>(args.sum) + token * count : nullptr;
+    dst = reinterpret_cast<Vector*>(args.dst) + token * count;
+  }
+
+  /// x, written to sum.
+  __device__ Vector take(int64_t i) const {
+    Vector x = src[i];
+    if (residual != nullptr) x = map(Plus{}, x, residual[i]);
+    if (sum != nullptr) sum[i] = x;
+    return x;
+  }
+  __device__ Vector again(int64_t i) const {
+    if (sum != nullptr) return sum[i];
+    return residual != nullptr ? map(Plus{}, src[i], residual[i]) : src[i];
+  }
+};
+
+/// body(vector index, held slot or -1, x) for each of the thread's vectors.
+template <class Vector, class Body>
+__device__ inline void each_vector(const NormRow<Vector>& row, const Vector (&held)[kHeld], Body&& body) {
+#pragma unroll
+  for (int slot = 0; slot < kHeld; ++slot) {
+    const int64_t i = threadIdx.x + static_cast<int64_t>(slot) * blockDim.x;
+    if (i < row.count) body(i, slot, held[slot]);
+  }
+  for (int64_t i = threadIdx.x + static_cast<int64_t>(kHeld) * blockDim.x; i < row.count; i += blockDim.x)
+    body(i, -1, row.again(i));
+}
+
+template <class Vector>
+__global__ void __launch_bounds__(1024) norm_rows_kernel(const Norm::Args args) {
+  __shared__ float shared[2 * kWarp];
+  const bool layer = args.kind == Norm::Kind::layer;
+  const NormRow<Vector> row(args, blockIdx.x);
+  const auto* weight = reinterpret_cast<const Vector*>(args.weight);
+  const auto* bias = reinterpret_cast<const Vector*>(layer ? args.bias : nullptr);
+  const auto columns = static_cast<float>(args.cols);
+
+  Vector held[kHeld];
+  Vector weights[kHeld];
+#pragma unroll
+  for (int slot = 0; slot < kHeld; ++slot) {
+    const int64_t i = threadIdx.x + static_cast<int64_t>(slot) * blockDim.x;
+    held[slot] = filled<Vector>(0.0F);
+    weights[slot] = i < row.count ? weight[i] : held[slot];
+  }
+  pdl_wait();
+  pdl_trigger();
+
+  float sum = 0;
+#pragma unroll
+  for (int slot = 0; slot < kHeld; ++slot) {
+    const int64_t i = threadIdx.x + static_cast<int64_t>(slot) * blockDim.x;
+    if (i >= row.count) continue;
+    held[slot] = row.take(i);
+    sum += total(held[slot]);
+  }
+  for (int64_t i = threadIdx.x + static_cast<int64_t>(kHeld) * blockDim.x; i < row.count; i += blockDim.x)
+    sum += total(row.take(i));
+
+  const float centre = layer ? block_reduce(sum, 0.0F, Plus{}, shared) / columns : 0.0F;
+  Moments moments{0, 0};
+  each_vector(row, held, [&](int64_t, int, Vector x) {
+    const Vector away = map([=](float value) { return value - centre; }, x);
+    moments.first += total(away);
+    moments.second += total(map([](float value) { return value * value; }, away));
+  });
+  float shift = 0;  // what the rounded mean is short of
+  if (layer) {
+    moments = block_moments(moments, shared);
+    shift = moments.first / columns;
+  } else {
+    moments.second = block_reduce(moments.second, 0.0F, Plus{}, shared);
+  }
+  const float factor = 1.0F / sqrtf(fmaxf(moments.second / columns - shift * shift, 0.0F) + args.eps);
+
+  each_vector(row, held, [&](int64_t i, int slot, Vector x) {
+    const Vector scaled = map([=](float value, float w) { return ((value - centre) - shift) * factor * w; },
+                              x, slot >= 0 ? weights[slot & (kHeld - 1)] : weight[i]);
+    row.dst[i] = bias != nullptr ? map(Plus{}, scaled, bias[i]) : scaled;
+  });
+}
+
+void run(const Norm::Args& args, const Launch& launch) {
+  if (args.tokens <= 0) return;
+  const bool wide = args.cols % 4 == 0 && is_aligned(args.src) && is_aligned(args.residual) &&
+                    is_aligned(args.sum) && is_aligned(args.dst) && is_aligned(args.weight) &&
+                    is_aligned(args.bias);
+  const int64_t vectors = wide ? args.cols / 4 : args.cols;
+  // Few tokens: latency counts, so many threads. Many: each thread's work hides its own waits.
+  const int64_t each = args.tokens < 512 ? 1 : 2;
+  const int64_t threads = std::clamp<int64_t>((vectors / each + kWarp - 1) / kWarp * kWarp, kWarp, 1024);
+  launch_kernel(launch, wide ? norm_rows_kernel<float4> : norm_rows_kernel<float>,
+                dim3(static_cast<unsigned>(args.tokens)), dim3(static_cast<unsigned>(threads)), 0, args);
+}
+
+}  // namespace
+
+std::span<const Row<Norm>> norm_rows() {
+  static const Row<Norm> rows[] = {
+      {.name = "cuda.rows", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+  };
+  return rows;
+}
+
+}  // namespace orrery::kernels::cuda
