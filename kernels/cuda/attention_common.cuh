@@ -1,0 +1,135 @@
+// What the attention kernels share: elements of the key cache, where a key's row lies, which keys a query
+// sees, and which rows of a ragged step a block owns.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/attention.h"
+#include "kernels/cuda/launch.h"
+
+namespace orrery::kernels::cuda {
+
+/// Elements of a cache row; store() gives the bits of quantise_row (kernels/half.h), also of a NaN.
+template <DType kKv>
+struct KvType;
+
+template <>
+struct KvType<DType::f32> {
+  static constexpr int size = 4;
+  static __device__ float load(const std::byte* row, int i) { return reinterpret_cast<const float*>(row)[i]; }
+  static __device__ void store(std::byte* row, int i, float x) { reinterpret_cast<float*>(row)[i] = x; }
+};
+
+template <>
+struct KvType<DType::f16> {
+  static constexpr int size = 2;
+  static __device__ float load(const std::byte* row, int i) {
+    return __half2float(reinterpret_cast<const __half*>(row)[i]);
+  }
+  static __device__ void store(std::byte* row, int i, float x) {
+    const uint32_t bits = __float_as_uint(x);
+    const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
+    reinterpret_cast<uint16_t*>(row)[i] = nan ? static_cast<uint16_t>(((bits >> 16) & 0x8000U) | 0x7e00U)
+                                              : __half_as_ushort(__float2half_rn(x));
+  }
+};
+
+template <>
+struct KvType<DType::bf16> {
+  static constexpr int size = 2;
+  static __device__ float load(const std::byte* row, int i) {
+    return __uint_as_float(static_cast<uint32_t>(reinterpret_cast<const uint16_t*>(row)[i]) << 16);
+  }
+  static __device__ void store(std::byte* row, int i, float x) {
+    const uint32_t bits = __float_as_uint(x);
+    const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
+    reinterpret_cast<uint16_t*>(row)[i] =
+        static_cast<uint16_t>(nan ? (bits >> 16) | 0x40U : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+  }
+};
+
+constexpr float kLog2E = 1.4426950408889634F;
+
+/// Scores in powers of two: exp(score) = 2^logit.
+struct Logit {
+  float scale;       // of the dot product: without a softcap all of it, with one to the tanh's argument
+  float cap = 0.0F;  // softcap * log2(e)
+
+  static Logit of(const Attention::Args& args) {
+    const float softcap = args.problem.softcap;
+    if (softcap > 0) return {args.scale / softcap, softcap * kLog2E};
+    return {args.scale * kLog2E, 0.0F};
+  }
+  __device__ float operator()(float dot) const { return cap > 0 ? cap * tanhf(dot * scale) : dot * scale; }
+};
+
+/// The rows (token, query head of the group) of one sequence and kv head that a block owns, and their keys.
+/// Row r is token r / group, head r % group.
+struct RowTile {
+  int sequence;     // -1: none is left for this block
+  int first_row;    // of the sequence's rows
+  int rows;         // that the sequence has
+  int first_token;  // of the step
+  int length;       // keys of the sequence
+  int first_position;
+};
+
+/// Tile `index` of all sequences' tiles; sequences that bring fewer than `least` tokens have none. The last
+/// tile of a sequence, which sees most keys, comes first. To be called by whole warps.
+__device__ inline RowTile find_tile(const Ragged& ragged, int group, int tile_rows, int index,
+                                    int least = 1) {
+  const auto sequences = static_cast<int>(ragged.sequences);
+  const int lane = threadIdx.x % 32;
+  int before = 0;
+  for (int base = 0; base < sequences; base += 32) {
+    const int s = base + lane;
+    int tokens = s < sequences ? ragged.sequence_starts[s + 1] - ragged.sequence_starts[s] : 0;
+    if (tokens < least) tokens = 0;
+    const int tiles = (tokens * group + tile_rows - 1) / tile_rows;
+    int upto = tiles;
+    for (int offset = 1; offset < 32; offset *= 2) {
+      const int left = __shfl_up_sync(~0U, upto, offset);
+      if (lane >= offset) upto += left;
+    }
+    const unsigned found = __ballot_sync(~0U, before + upto > index);
+    if (found != 0) {
+      const int at = __ffs(found) - 1;
+      const int last = before + __shfl_sync(~0U, upto, at) - 1;
+      const int sequence = base + at;
+      const int n = __shfl_sync(~0U, tokens, at);
+      const int length = ragged.kv_lengths[sequence];
+      return {.sequence = sequence,
+              .first_row = (last - index) * tile_rows,
+              .rows = n * group,
+              .first_token = ragged.sequence_starts[sequence],
+              .length = length,
+              .first_position = length - n};
+    }
+    before += __shfl_sync(~0U, upto, 31);
+  }
+  return {.sequence = -1, .first_row = 0, .rows = 0, .first_token = 0, .length = 0, .first_position = 0};
+}
+
+/// Tiles that find_tile() can give, at most: what a grid is sized by.
+inline unsigned tile_bound(const Attention::Args& args, int64_t tile_rows) {
+  const int64_t group = args.problem.heads / args.problem.kv_heads;
+  return static_cast<unsigned>((args.problem.tokens * group + tile_rows - 1) / tile_rows +
+                               args.ragged.sequences);
+}
+
+/// Keys [begin, end) that a query sees.
+struct KeyRange {
+  int begin, end;
+};
+
+__device__ inline KeyRange visible_keys(const Attention::Problem& problem, int position, int length) {
+  const int window = static_cast<int>(problem.window);
+  return {window > 0 ? max(0, position + 1 - window) : 0,
+          problem.causal ? min(position + 1, length) : length};
+}
+
+}  // namespace orrery::kernels::cuda
