@@ -1,0 +1,339 @@
+#include "kernels/cuda/backend.h"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+
+#include "kernels/cuda/address_ranges.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/uploader.h"
+#include "kernels/cuda/vitals.h"
+
+namespace orrery::kernels::cuda {
+namespace {
+
+using Epoch = std::shared_ptr<std::atomic<uint64_t>>;
+
+/// What was made in a context and goes with it.
+class Made {
+ public:
+  Made(int device, const Epoch& epoch) : device_(device), epoch_(epoch), born_(*epoch) {}
+  bool alive() const { return *epoch_ == born_; }
+  void require_alive(const char* what) const {
+    if (!alive()) throw DeviceError(DeviceError::Kind::failed, std::string(what) + " is from before a reset");
+  }
+  void make_current() const { static_cast<void>(cudaSetDevice(device_)); }
+
+ private:
+  int device_;
+  Epoch epoch_;
+  uint64_t born_;
+};
+
+class Mark final : public DeviceMark {
+ public:
+  Mark(int device, const Epoch& epoch) : made(device, epoch) {
+    check(cudaEventCreate(&event), "making a mark");
+  }
+  ~Mark() override {
+    if (!made.alive()) return;
+    made.make_current();
+    cudaEventDestroy(event);
+  }
+  Made made;
+  cudaEvent_t event = nullptr;
+};
+
+class Graph final : public DeviceGraph {
+ public:
+  Graph(int device, const Epoch& epoch, cudaGraph_t recorded) : made(device, epoch) {
+    check(cudaGraphInstantiate(&executable, recorded, 0), "making a graph");
+  }
+  ~Graph() override {
+    if (!made.alive()) return;
+    made.make_current();
+    cudaGraphExecDestroy(executable);
+  }
+  Made made;
+  cudaGraphExec_t executable = nullptr;
+};
+
+std::string megabytes(size_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MB"; }
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, device) == cudaSuccess) return value;
+  static_cast<void>(cudaGetLastError());
+  return 0;
+}
+
+std::string pci_bus_id(int index) {
+  std::array<char, 32> text{};
+  check(cudaDeviceGetPCIBusId(text.data(), text.size(), index), "asking for the card's address");
+  return text.data();
+}
+
+DeviceFacts facts_of(int index) {
+  cudaDeviceProp card{};
+  check(cudaGetDeviceProperties(&card, index), "asking what the card is");
+  const double clock_hz = attribute(cudaDevAttrMemoryClockRate, index) * 1e3;
+  const double bytes_wide = attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8.0;
+  return {.index = index,
+          .name = card.name,
+          .architecture = "sm_" + std::to_string(card.major) + std::to_string(card.minor),
+          .multiprocessors = card.multiProcessorCount,
+          .memory_bytes = card.totalGlobalMem,
+          .l2_bytes = static_cast<uint64_t>(card.l2CacheSize),
+          .peak_bytes_per_second = 2 * clock_hz * bytes_wide};  // twice a clock
+}
+
+/// Entries for memory hold the lock shared, renew() holds it alone; what goes to the stream comes from one
+/// thread at a time, which is also who renews.
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index) : index_(index) {
+    start();
+    facts_ = facts_of(index);
+    if (std::string reason = without_kernels_for(facts_.architecture); !reason.empty())
+      throw DeviceError(DeviceError::Kind::failed, facts_.name + ": " + reason);
+    vitals_.emplace(pci_bus_id(index));
+  }
+
+  ~CudaDevice() override {
+    static_cast<void>(cudaSetDevice(index_));
+    if (stream_) cudaStreamSynchronize(stream_);
+    ++*epoch_;
+    stop();
+  }
+
+  const DeviceFacts& facts() const override { return facts_; }
+  DeviceVitals vitals() override { return vitals_->read(); }
+
+  void* allocate(size_t bytes) override {
+    const std::shared_lock lock(mutex_);
+    make_current();
+    void* memory = nullptr;
+    const cudaError_t result = cudaMalloc(&memory, bytes > 0 ? bytes : 1);
+    if (result == cudaErrorMemoryAllocation) throw out_of_memory(bytes);
+    check(result, "allocating memory");
+    return memory;
+  }
+  void release(void* memory) noexcept override {
+    const std::shared_lock lock(mutex_);
+    forget(cudaSetDevice(index_));
+    forget(cudaFree(memory));
+  }
+
+  void* allocate_host(size_t bytes) override {
+    const std::shared_lock lock(mutex_);
+    make_current();
+    void* memory = nullptr;
+    const cudaError_t result =
+        cudaHostAlloc(&memory, bytes > 0 ? bytes : 1, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (result == cudaErrorMemoryAllocation) {
+      forget(result);
+      throw DeviceError(DeviceError::Kind::out_of_memory,
+                        "This machine has no " + megabytes(bytes) + " of memory to lock for " + facts_.name);
+    }
+    check(result, "allocating page-locked memory");
+    return memory;
+  }
+  void release_host(void* memory) noexcept override {
+    const std::shared_lock lock(mutex_);
+    forget(cudaSetDevice(index_));
+    forget(cudaFreeHost(memory));
+  }
+
+  void* reserve(size_t bytes) override {
+    const std::shared_lock lock(mutex_);
+    make_current();
+    return ranges().reserve(bytes);
+  }
+  size_t granularity() const override { return granularity_; }
+  void commit(void* range, size_t begin, size_t end) override {
+    const std::shared_lock lock(mutex_);
+    make_current();
+    if (!ranges().commit(range, begin, end)) throw out_of_memory(end - begin);
+  }
+  void unreserve(void* range) noexcept override {
+    const std::shared_lock lock(mutex_);
+    const std::lock_guard no_capture(capture_mutex_);  // a stream that is captured cannot be waited for
+    forget(cudaSetDevice(index_));
+    forget(cudaStreamSynchronize(stream_));
+    if (ranges_) ranges_->unreserve(range);
+  }
+
+  void upload(void* dst, const void* src, size_t bytes) override {
+    const std::shared_lock lock(mutex_);
+    make_current();
+    if (!uploader_) throw lost();
+    uploader_->upload(dst, src, bytes);
+  }
+  void download(void* dst, const void* src, size_t bytes) override {
+    make_current();
+    if (bytes > 0) check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_), "downloading");
+    check(cudaStreamSynchronize(stream_), "downloading");
+  }
+  void copy(void* dst, const void* src, size_t bytes) override {
+    make_current();
+    if (bytes > 0) check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream_), "copying");
+  }
+
+  void* stream() const override { return stream_; }
+  void wait() override {
+    make_current();
+    check(cudaStreamSynchronize(stream_), "running a step");
+  }
+
+  std::unique_ptr<DeviceMark> make_mark() override {
+    make_current();
+    return std::make_unique<Mark>(index_, epoch_);
+  }
+  void record(DeviceMark& mark) override {
+    auto& own = static_cast<Mark&>(mark);
+    own.made.require_alive("a mark");
+    make_current();
+    check(cudaEventRecordWithFlags(own.event, stream_,
+                                   capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault),
+          "setting a mark");
+  }
+  double microseconds(const DeviceMark& from, const DeviceMark& to) override {
+    make_current();
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, static_cast<const Mark&>(from).event,
+                               static_cast<const Mark&>(to).event),
+          "reading marks");
+    return milliseconds * 1e3;
+  }
+
+  /// Only this thread's calls are held against the capture: others go on to allocate and upload.
+  void begin_capture() override {
+    make_current();
+    std::unique_lock no_unreserve(capture_mutex_);
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "beginning to capture a step");
+    capturing_ = std::move(no_unreserve);
+  }
+  std::unique_ptr<DeviceGraph> end_capture() override {
+    make_current();
+    cudaGraph_t recorded = nullptr;
+    const cudaError_t result = cudaStreamEndCapture(stream_, &recorded);
+    capturing_ = {};
+    check(result, "capturing a step");
+    if (!recorded) throw DeviceError(DeviceError::Kind::failed, "CUDA captured no step");
+    const std::unique_ptr<CUgraph_st, cudaError_t (*)(cudaGraph_t)> owner(recorded, cudaGraphDestroy);
+    auto graph = std::make_unique<Graph>(index_, epoch_, recorded);
+    check(cudaGraphUpload(graph->executable, stream_), "placing a graph on the device");
+    return graph;
+  }
+  void launch(DeviceGraph& graph) override {
+    auto& own = static_cast<Graph&>(graph);
+    own.made.require_alive("a graph");
+    make_current();
+    check(cudaGraphLaunch(own.executable, stream_), "starting a graph");
+  }
+
+  void renew() override {
+    const std::unique_lock lock(mutex_);
+    capturing_ = {};
+    ++*epoch_;
+    static_cast<void>(cudaSetDevice(index_));
+    stop();
+    forget(cudaDeviceReset());
+    start();
+  }
+  uint64_t epoch() const override { return *epoch_; }
+
+ private:
+  /// Waiting spins: a step that ended is seen some microseconds earlier.
+  void start() {
+    check(cudaInitDevice(index_, cudaDeviceScheduleSpin | cudaDeviceMapHost, cudaInitDeviceFlagsAreValid),
+          "starting the device");
+    make_current();
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+    ranges_.emplace(index_);
+    granularity_ = ranges_->granularity();
+    uploader_.emplace(index_);
+    check(cudaStreamSynchronize(stream_), "starting the device");
+  }
+
+  /// Errors are ignored: after a lost context each call gives one.
+  void stop() noexcept {
+    uploader_.reset();
+    ranges_.reset();
+    if (stream_) forget(cudaStreamDestroy(stream_));
+    stream_ = nullptr;
+  }
+
+  void make_current() const { check(cudaSetDevice(index_), "choosing the device"); }
+
+  static void forget(cudaError_t) noexcept { static_cast<void>(cudaGetLastError()); }
+
+  AddressRanges& ranges() {
+    if (!ranges_) throw lost();
+    return *ranges_;
+  }
+
+  DeviceError lost() const { return {DeviceError::Kind::lost, facts_.name + " could not be started again"}; }
+
+  DeviceError out_of_memory(size_t bytes) const {
+    static_cast<void>(cudaGetLastError());
+    size_t free = 0, total = 0;
+    forget(cudaMemGetInfo(&free, &total));
+    return {DeviceError::Kind::out_of_memory, facts_.name + " has no memory for " + megabytes(bytes) + ": " +
+                                                  std::to_string(free >> 20) + " of " +
+                                                  std::to_string(total >> 20) + " MB are free"};
+  }
+
+  int index_;
+  DeviceFacts facts_;
+  Epoch epoch_ = std::make_shared<std::atomic<uint64_t>>(1);
+  std::shared_mutex mutex_;
+  std::mutex capture_mutex_;
+  std::unique_lock<std::mutex> capturing_;  // held from begin_capture() to end_capture()
+  cudaStream_t stream_ = nullptr;
+  size_t granularity_ = 0;
+  std::optional<AddressRanges> ranges_;
+  std::optional<Uploader> uploader_;
+  std::optional<Vitals> vitals_;
+};
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
+
+int count_devices(std::string& reason) {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result == cudaSuccess && count > 0) return count;
+  static_cast<void>(cudaGetLastError());
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  if (driver == 0) {
+    reason = "no NVIDIA driver is installed on this machine";
+  } else if (result == cudaErrorInsufficientDriver || driver / 1000 < CUDART_VERSION / 1000) {
+    reason = "the NVIDIA driver is too old: it knows CUDA " + version_text(driver) +
+             ", this program needs CUDA " + std::to_string(CUDART_VERSION / 1000) +
+             ": install a newer driver";
+  } else if (result == cudaSuccess || result == cudaErrorNoDevice) {
+    reason = "the NVIDIA driver finds no GPU that this program may use (CUDA_VISIBLE_DEVICES may hide it)";
+  } else {
+    reason = std::string("the NVIDIA driver does not answer: ") + cudaGetErrorString(result);
+  }
+  return 0;
+}
+
+std::unique_ptr<Device> open_device(int index) {
+  std::string reason;
+  const int count = count_devices(reason);
+  if (count == 0) throw DeviceError(DeviceError::Kind::failed, reason);
+  if (index < 0 || index >= count)
+    throw DeviceError(DeviceError::Kind::failed, "there is no CUDA device " + std::to_string(index) +
+                                                     ": this machine has " + std::to_string(count));
+  return std::make_unique<CudaDevice>(index);
+}
+
+}  // namespace orrery::kernels::cuda

@@ -1,0 +1,45 @@
+#include "kernels/cuda/launch.h"
+
+namespace orrery::kernels::cuda {
+namespace {
+
+/// Errors after which every call in the context fails.
+bool is_sticky(cudaError_t error) {
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorDeviceUninitialized:
+    case cudaErrorExternalDevice:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void check(cudaError_t result, const char* what) {
+  if (result == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // what is told here is not told again by the next call
+  const auto kind = result == cudaErrorMemoryAllocation ? DeviceError::Kind::out_of_memory
+                    : is_sticky(result)                 ? DeviceError::Kind::lost
+                                                        : DeviceError::Kind::failed;
+  throw DeviceError(kind, std::string("CUDA, ") + what + ": " + cudaGetErrorString(result) + " (" +
+                              cudaGetErrorName(result) + ")");
+}
+
+}  // namespace orrery::kernels::cuda
