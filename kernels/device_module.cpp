@@ -64,6 +64,7 @@ const DeviceRows& rows_of(DeviceKind device) {
                               embedding_rows(), gather_rows(),    sample_rows()};
   static const DeviceRows none;
   if (device == DeviceKind::cpu) return own;
+  if (device != DeviceKind::cuda) return none;
   std::string reason;
   const DeviceModule* module = cuda_module(reason);
   return module != nullptr ? module->rows : none;

@@ -60,13 +60,12 @@ struct Selection {
   std::vector<Refusal> refused;  // the rows asked before it
 };
 
-/// Asks the rows of `device` in order.
+/// Asks the rows of one device in order.
 template <class Op>
-Selection<Op> select(std::span<const Row<Op>> rows, DeviceKind device, const typename Op::Problem& problem) {
+Selection<Op> select(std::span<const Row<Op>> rows, const typename Op::Problem& problem) {
   Selection<Op> selection;
   for (const Row<Op>& row : rows) {
-    std::string reason =
-        row.device != device ? std::string("the node is placed on another device") : row.supports(problem);
+    std::string reason = row.supports(problem);
     if (reason.empty()) {
       selection.row = &row;
       break;

@@ -84,6 +84,7 @@ Error no_row(const graph::Node& node, const std::vector<kernels::Refusal>& refus
   std::string reasons;
   for (const auto& [kernel, reason] : refused)
     reasons += (reasons.empty() ? "" : "; ") + kernel + ": " + reason;
+  if (refused.empty()) reasons = "the device that it is placed on has none for it";
   return {ErrorCode::unsupported, fmt::format("No kernel can run this {}: {}", node.op->name, reasons),
           node.path(), "Place the node on another device, or change the attribute that is refused"};
 }

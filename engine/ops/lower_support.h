@@ -48,7 +48,7 @@ template <class Kernel>
 Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
                               std::span<const kernels::Row<Kernel>> rows,
                               const typename Kernel::Problem& problem) {
-  kernels::Selection<Kernel> selection = kernels::select(rows, context.device(), problem);
+  kernels::Selection<Kernel> selection = kernels::select(rows, problem);
   if (!selection.row) return no_row(node, selection.refused);
   Chosen<Kernel> chosen{selection.row, {}};
   chosen.lowered.kernel = std::string(selection.row->name);

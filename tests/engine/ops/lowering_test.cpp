@@ -16,7 +16,7 @@ TEST(Lowering, ANodeWithoutARowSaysWhyOfEach) {
   EXPECT_EQ(lowered.error().code, ErrorCode::unsupported);
   EXPECT_EQ(lowered.error().where, "node0");
   EXPECT_THAT(lowered.error().what, HasSubstr("No kernel can run this silu"));
-  EXPECT_THAT(lowered.error().what, HasSubstr("the node is placed on another device"));
+  EXPECT_THAT(lowered.error().what, HasSubstr("the device that it is placed on has none"));
 }
 
 TEST(Lowering, AComputedMatrixIsNoWeight) {
