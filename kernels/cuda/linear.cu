@@ -1,7 +1,16 @@
+// The CUDA rows of Linear in order of preference.
+#include "kernels/cuda/linear_rows.h"
 #include "kernels/cuda/rows.h"
 
 namespace orrery::kernels::cuda {
 
-std::span<const Row<Linear>> linear_rows() { return {}; }
+std::span<const Row<Linear>> linear_rows() {
+  constexpr DeviceKind cuda = DeviceKind::cuda;
+  static constexpr Row<Linear> rows[] = {
+      {"cuda.dense", cuda, supports_dense, run_dense, dense_workspace, linear_packing},
+      {"cuda.general", cuda, linear_refusal, run_general, nullptr, linear_packing},
+  };
+  return rows;
+}
 
 }  // namespace orrery::kernels::cuda

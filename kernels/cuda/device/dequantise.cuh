@@ -35,6 +35,12 @@ __device__ inline float stored_at(const uint8_t* row, int64_t k) {
     return __half2float(reinterpret_cast<const __half*>(row)[k]);
   } else if constexpr (dtype == DType::bf16) {
     return __bfloat162float(reinterpret_cast<const __nv_bfloat16*>(row)[k]);
+  } else if constexpr (dtype == DType::i8) {
+    return static_cast<float>(reinterpret_cast<const int8_t*>(row)[k]);
+  } else if constexpr (dtype == DType::i32) {
+    return static_cast<float>(reinterpret_cast<const int32_t*>(row)[k]);
+  } else if constexpr (dtype == DType::i64) {
+    return static_cast<float>(reinterpret_cast<const int64_t*>(row)[k]);
   } else if constexpr (dtype == DType::q4_0 || dtype == DType::q4_1) {
     constexpr int head = dtype == DType::q4_0 ? 2 : 4;
     const uint8_t* block = row + (k / 32) * (head + 16);
@@ -74,6 +80,12 @@ __device__ inline float stored_at(DType dtype, const uint8_t* row, int64_t k) {
       return stored_at<DType::f16>(row, k);
     case DType::bf16:
       return stored_at<DType::bf16>(row, k);
+    case DType::i8:
+      return stored_at<DType::i8>(row, k);
+    case DType::i32:
+      return stored_at<DType::i32>(row, k);
+    case DType::i64:
+      return stored_at<DType::i64>(row, k);
     case DType::q4_0:
       return stored_at<DType::q4_0>(row, k);
     case DType::q4_1:
@@ -84,9 +96,8 @@ __device__ inline float stored_at(DType dtype, const uint8_t* row, int64_t k) {
       return stored_at<DType::q4_k>(row, k);
     case DType::q6_k:
       return stored_at<DType::q6_k>(row, k);
-    default:
-      return 0.0F;  // no type of a weight
   }
+  return 0.0F;
 }
 
 }  // namespace orrery::kernels::cuda

@@ -1,0 +1,81 @@
+// What the kernels of Linear share on the device: activation functions, and the weights of one lane of one
+// group of a packed row as float32 (layout: kernels/cuda/linear_packing.h).
+#pragma once
+
+#include "kernels/cuda/device/dequantise.cuh"
+#include "kernels/cuda/linear_packing.h"
+
+namespace orrery::kernels::cuda {
+
+__device__ inline float activate(Epilogue epilogue, float x) {
+  switch (epilogue) {
+    case Epilogue::none:
+      return x;
+    case Epilogue::gelu_erf:
+      return 0.5F * x * (1.0F + erff(x * 0.70710678118654752440F));
+    case Epilogue::gelu_tanh:
+    case Epilogue::gelu_tanh_mul:
+      return 0.5F * x * (1.0F + tanhf(0.79788456080286535588F * (x + 0.044715F * x * x * x)));
+    case Epilogue::silu:
+    case Epilogue::silu_mul:
+      return x / (1.0F + expf(-x));
+    case Epilogue::relu:
+      return x < 0.0F ? 0.0F : x;  // NaN stays
+    case Epilogue::tanh:
+      return tanhf(x);
+  }
+  return x;
+}
+
+/// The column, inside its group, of element e (0..3) of instruction i (0, 1) of block j (0..3) for lane t.
+__device__ inline int column_of(int t, int j, int i, int e) { return 32 * j + 16 * i + 4 * t + e; }
+
+__device__ inline int nibble_of(uint32_t word, int i, int e) {
+  return static_cast<int>(word >> (4 * (2 * i + e / 2) + 16 * (e % 2))) & 15;
+}
+
+/// w[8j + 4i + e]: the 32 weights of lane t (0..3) of group `group` of the packed row at `row`.
+template <DType dtype>
+__device__ inline void lane_weights(const uint8_t* row, const PackedRow& at, int64_t group, int t, float* w) {
+  if constexpr (dtype == DType::q8_0) {
+    const auto* quants = reinterpret_cast<const int8_t*>(row + group * 128 + 16 * t);
+#pragma unroll
+    for (int n = 0; n < 32; ++n) {
+      const float d = f16_at(row + at.scales + group * 8 + 2 * (n / 8));
+      w[n] = d * static_cast<float>(quants[n / 16 * 64 + n % 16]);
+    }
+  } else {
+    const auto* words = reinterpret_cast<const uint32_t*>(row + group * 64 + 16 * t);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const uint32_t word = words[j];
+#pragma unroll
+      for (int n = 0; n < 8; ++n) {
+        const int i = n / 4, e = n % 4;
+        const int q = nibble_of(word, i, e);
+        float& out = w[8 * j + n];
+        if constexpr (dtype == DType::q4_0) {
+          out = f16_at(row + at.scales + group * 8 + 2 * j) * static_cast<float>(q - 8);
+        } else if constexpr (dtype == DType::q4_1) {
+          const uint8_t* scale = row + at.scales + group * 16 + 4 * j;
+          out = fmaf(f16_at(scale), static_cast<float>(q), f16_at(scale + 2));
+        } else if constexpr (dtype == DType::q4_k) {
+          const uint8_t* head = row + at.scales + group / 2 * 16;
+          const ScaleMinQ4K sm = scale_min_q4_k(head + 4, static_cast<int>(group % 2) * 4 + j);
+          out = f16_at(head) * static_cast<float>(sm.scale) * static_cast<float>(q) -
+                f16_at(head + 2) * static_cast<float>(sm.min);
+        } else {
+          static_assert(dtype == DType::q6_k);
+          const uint32_t high =
+              *reinterpret_cast<const uint32_t*>(row + at.high + group * 32 + 8 * t + 4 * (j / 2));
+          const int bits = static_cast<int>(high >> (high_bit(j % 2, 2 * i + e / 2) + 16 * (e % 2))) & 3;
+          const int scale = static_cast<int8_t>(row[at.scales + group * 8 + 2 * j + i]);
+          out = f16_at(row + at.deltas + group / 2 * 2) * static_cast<float>(scale) *
+                static_cast<float>((q | (bits << 4)) - 32);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace orrery::kernels::cuda

@@ -1,0 +1,29 @@
+// The CUDA rows of Linear, declared by source file and put in order by linear.cpp; what they have in common.
+#pragma once
+
+#include "kernels/cpu/linear_rows.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/linear_packing.h"
+
+namespace orrery::kernels::cuda {
+
+/// Sets of rows, tokens and slabs that a launch is made for.
+constexpr int64_t blocks_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
+
+inline bool is_aligned(const void* pointer, size_t alignment) {
+  return reinterpret_cast<uintptr_t>(pointer) % alignment == 0;
+}
+
+// linear_matvec.cu
+std::string supports_matvec(const Linear::Problem& problem);
+void run_matvec(const Linear::Args& args, const Launch& launch);
+
+// linear_dense.cu
+std::string supports_dense(const Linear::Problem& problem);
+size_t dense_workspace(const Linear::Problem& problem, int threads);
+void run_dense(const Linear::Args& args, const Launch& launch);
+
+// linear_general.cu
+void run_general(const Linear::Args& args, const Launch& launch);
+
+}  // namespace orrery::kernels::cuda
