@@ -1,0 +1,342 @@
+// Finding tokens of one row by rank or by mass in the order of preference. A cluster of blocks owns the row;
+// each block holds the keys of a contiguous slice of ids in its shared memory. Every function is called by
+// all threads of the cluster with the same arguments, unless it says "of the first block".
+//
+// A search narrows a range of codes: the blocks count tokens (and their mass) of kBins equal parts of the
+// range, block r adds up share r of the bins of all blocks, and the first block finds the bin that the
+// target lies in. It ends when the tokens left fit kSort; those are gathered in the first block and sorted.
+// Counts and fixed-point masses are integers, and sorted codes are distinct: nothing depends on the order
+// in which threads come. Six rounds narrow any range to single codes; real rows take one or two.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "kernels/cuda/device/block_reduce.cuh"
+#include "kernels/cuda/sample_softmax.cuh"
+#include "kernels/sample.h"
+
+namespace orrery::kernels::cuda {
+
+constexpr int kSampleThreads = 512;
+constexpr int kSampleBlocks = 8;  // of a cluster
+constexpr int kBins = 2048;
+constexpr int kBinBits = 11;
+constexpr int kSort = 2048;
+constexpr int kEach = kBins / kSampleThreads;  // bins or sorted tokens of a thread
+static_assert(kSort == kBins && kBins == 1 << kBinBits);
+
+/// Tokens of codes lo to hi, and what comes before lo.
+struct Bracket {
+  uint64_t lo, hi, count, count_before, mass_before;
+};
+
+struct SampleShared {
+  uint64_t reduce[kWarp];
+  uint64_t slots[3];                               // of this block, read by the others
+  uint32_t count[kBins], low[kBins], high[kBins];  // tokens of this block; mass in two words
+  // Of the first block:
+  uint32_t all_count[kBins];
+  uint64_t all_mass[kBins];  // later the running sums of the sorted tokens' mass
+  uint64_t codes[kSort];
+  Bracket bracket;
+  uint64_t answer[2];
+  uint32_t gathered;
+  int32_t found;
+  Sample::Choice choice;
+};
+
+__device__ inline int cluster_rank() {
+  return static_cast<int>(cooperative_groups::this_cluster().block_rank());
+}
+__device__ inline void cluster_sync() { cooperative_groups::this_cluster().sync(); }
+/// The same object in the shared memory of another block of the cluster.
+template <class T>
+__device__ inline T* in_block(T* mine, int rank) {
+  return cooperative_groups::this_cluster().map_shared_rank(mine, rank);
+}
+
+struct Smaller64 {
+  __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a < b ? a : b; }
+};
+struct Larger64 {
+  __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a < b ? b : a; }
+};
+
+/// A block's slice of the row.
+struct Slice {
+  uint32_t* keys;
+  int64_t first;  // id
+  int32_t size;
+
+  template <class Body>
+  __device__ void each(Body&& body) const {
+    for (int i = static_cast<int>(threadIdx.x); i < size; i += kSampleThreads)
+      if (const uint32_t key = keys[i]; key != 0) body(key, code_of(key, first + i));
+  }
+};
+
+/// What there is in the whole row; count 0: nothing.
+struct Survey {
+  uint64_t best, worst;  // codes
+  uint64_t count;        // tokens; see load for its upper half
+};
+
+/// Adds up a block's three values over the cluster. `shared` may be used again after the call.
+__device__ inline Survey cluster_survey(Survey mine, SampleShared& shared) {
+  mine.best = block_reduce(mine.best, ~uint64_t{0}, Smaller64{}, shared.reduce);
+  mine.worst = block_reduce(mine.worst, uint64_t{0}, Larger64{}, shared.reduce);
+  mine.count = block_reduce(mine.count, uint64_t{0}, Plus{}, shared.reduce);
+  if (threadIdx.x == 0) {
+    shared.slots[0] = mine.best;
+    shared.slots[1] = mine.worst;
+    shared.slots[2] = mine.count;
+  }
+  cluster_sync();
+  Survey all{~uint64_t{0}, 0, 0};
+  for (int rank = 0; rank < kSampleBlocks; ++rank) {
+    const uint64_t* slots = in_block(shared.slots, rank);
+    all.best = Smaller64{}(all.best, slots[0]);
+    all.worst = Larger64{}(all.worst, slots[1]);
+    all.count += slots[2];
+  }
+  cluster_sync();
+  return all;
+}
+
+__device__ inline uint64_t cluster_sum(uint64_t mine, SampleShared& shared) {
+  return cluster_survey({~uint64_t{0}, 0, mine}, shared).count;
+}
+
+__device__ inline Survey survey(const Slice& slice, SampleShared& shared) {
+  Survey mine{~uint64_t{0}, 0, 0};
+  slice.each([&](uint32_t, uint64_t code) {
+    mine.best = Smaller64{}(mine.best, code);
+    mine.worst = Larger64{}(mine.worst, code);
+    ++mine.count;
+  });
+  return cluster_survey(mine, shared);
+}
+
+/// Mass of the tokens whose weight is not below `least`.
+__device__ inline uint64_t mass_from(const Slice& slice, const Softmax& softmax, float least,
+                                     SampleShared& shared) {
+  uint64_t mass = 0;
+  slice.each([&](uint32_t key, uint64_t) {
+    const float weight = softmax.weight(key);
+    if (!(weight < least)) mass += __float2ull_rz(weight * softmax.unit);
+  });
+  return cluster_sum(mass, shared);
+}
+
+/// The sum of the values of the threads before this one.
+__device__ inline uint64_t block_sum_before(uint64_t value, uint64_t* shared) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  uint64_t sum = value;
+#pragma unroll
+  for (int step = 1; step < kWarp; step *= 2) {
+    const uint64_t below = __shfl_up_sync(kWholeWarp, sum, step);
+    if (lane >= step) sum += below;
+  }
+  if (lane == kWarp - 1) shared[warp] = sum;
+  __syncthreads();
+  uint64_t before = sum - value;
+  for (int w = 0; w < warp; ++w) before += shared[w];
+  __syncthreads();
+  return before;
+}
+
+struct Target {
+  bool by_rank;  // else by mass
+  uint64_t at;   // the first token with so many tokens, or so much mass, up to and with it; >= 1
+};
+
+__device__ inline int bin_shift(const Bracket& bracket) {
+  return max(0, 64 - __clzll(static_cast<long long>(bracket.hi - bracket.lo)) - kBinBits);
+}
+
+/// Of this block's tokens in the bracket. Mass is added in two words with a carry: shared memory adds 32
+/// bits.
+__device__ inline void fill_bins(const Slice& slice, const Softmax& softmax, bool masses,
+                                 const Bracket& bracket, SampleShared& shared) {
+  for (int i = static_cast<int>(threadIdx.x); i < kBins; i += kSampleThreads)
+    shared.count[i] = shared.low[i] = shared.high[i] = 0;
+  __syncthreads();
+  const int shift = bin_shift(bracket);
+  slice.each([&](uint32_t key, uint64_t code) {
+    if (code < bracket.lo || code > bracket.hi) return;
+    const auto bin = static_cast<int>((code - bracket.lo) >> shift);
+    atomicAdd(&shared.count[bin], 1U);
+    const uint64_t mass = masses ? softmax.mass(key) : 0;
+    if (mass == 0) return;
+    const auto low = static_cast<uint32_t>(mass);
+    const uint32_t old = atomicAdd(&shared.low[bin], low);
+    const uint32_t high = static_cast<uint32_t>(mass >> 32) + (old + low < old ? 1U : 0U);
+    if (high != 0) atomicAdd(&shared.high[bin], high);
+  });
+}
+
+/// This block's share of the bins, over all blocks, into the first block.
+__device__ inline void add_up_bins(SampleShared& shared) {
+  constexpr int kShare = kBins / kSampleBlocks;
+  const int first = cluster_rank() * kShare;
+  for (int i = static_cast<int>(threadIdx.x); i < kShare; i += kSampleThreads) {
+    const int bin = first + i;
+    uint32_t count = 0;
+    uint64_t mass = 0;
+    for (int rank = 0; rank < kSampleBlocks; ++rank) {
+      count += *in_block(&shared.count[bin], rank);
+      mass += static_cast<uint64_t>(*in_block(&shared.high[bin], rank)) << 32;
+      mass += *in_block(&shared.low[bin], rank);
+    }
+    *in_block(&shared.all_count[bin], 0) = count;
+    *in_block(&shared.all_mass[bin], 0) = mass;
+  }
+}
+
+/// Of the first block: the bin that holds the target becomes shared.bracket.
+__device__ inline void pick_bin(const Target& target, const Bracket& bracket, SampleShared& shared) {
+  const int first = static_cast<int>(threadIdx.x) * kEach;
+  uint64_t count = 0;
+  uint64_t mass = 0;
+  for (int i = 0; i < kEach; ++i) {
+    count += shared.all_count[first + i];
+    mass += shared.all_mass[first + i];
+  }
+  count = bracket.count_before + block_sum_before(count, shared.reduce);
+  mass = bracket.mass_before + block_sum_before(mass, shared.reduce);
+  const int shift = bin_shift(bracket);
+  for (int i = 0; i < kEach; ++i) {
+    const uint64_t here = shared.all_count[first + i];
+    const uint64_t mass_here = shared.all_mass[first + i];
+    const uint64_t before = target.by_rank ? count : mass;
+    if (before < target.at && target.at <= before + (target.by_rank ? here : mass_here)) {
+      const uint64_t lo = bracket.lo + (static_cast<uint64_t>(first + i) << shift);
+      const uint64_t hi = lo + ((uint64_t{1} << shift) - 1);
+      shared.bracket = {lo, Smaller64{}(hi, bracket.hi), here, count, mass};
+    }
+    count += here;
+    mass += mass_here;
+  }
+}
+
+__device__ inline Bracket whole(const Survey& all) { return {all.best, all.worst, all.count, 0, 0}; }
+
+/// One round: the part of the bracket that holds the target.
+__device__ inline Bracket narrow(const Slice& slice, const Softmax& softmax, bool masses,
+                                 const Target& target, const Bracket& bracket, SampleShared& shared) {
+  fill_bins(slice, softmax, masses, bracket, shared);
+  cluster_sync();
+  add_up_bins(shared);
+  cluster_sync();
+  if (cluster_rank() == 0) pick_bin(target, bracket, shared);
+  cluster_sync();
+  return *in_block(&shared.bracket, 0);  // written again after two more cluster_sync only
+}
+
+/// Of the first block: shared.codes[0, count) in ascending order.
+__device__ inline void sort_codes(int count, SampleShared& shared) {
+  int size = 1;
+  while (size < count) size *= 2;
+  for (int i = count + static_cast<int>(threadIdx.x); i < size; i += kSampleThreads)
+    shared.codes[i] = ~uint64_t{0};
+  __syncthreads();
+  for (int run = 2; run <= size; run *= 2) {
+    for (int step = run / 2; step > 0; step /= 2) {
+      for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += kSampleThreads) {
+        const int low = 2 * step * (i / step) + i % step;
+        const int high = low + step;
+        const uint64_t a = shared.codes[low];
+        const uint64_t b = shared.codes[high];
+        if ((a > b) == ((low & run) == 0)) {
+          shared.codes[low] = b;
+          shared.codes[high] = a;
+        }
+      }
+      __syncthreads();
+    }
+  }
+}
+
+/// All tokens of codes lo to hi, `count` of them and at most kSort, sorted in the first block.
+__device__ inline void gather_sorted(const Slice& slice, uint64_t lo, uint64_t hi, int count,
+                                     SampleShared& shared) {
+  if (cluster_rank() == 0 && threadIdx.x == 0) shared.gathered = 0;
+  cluster_sync();
+  uint32_t* gathered = in_block(&shared.gathered, 0);
+  uint64_t* codes = in_block(shared.codes, 0);
+  slice.each([&](uint32_t, uint64_t code) {
+    if (code >= lo && code <= hi) codes[atomicAdd(gathered, 1U)] = code;
+  });
+  cluster_sync();
+  if (cluster_rank() == 0) sort_codes(count, shared);
+}
+
+/// Of the first block: running sums of the mass of the sorted tokens into all_mass.
+__device__ inline void sum_sorted(int count, const Softmax& softmax, SampleShared& shared) {
+  const int first = static_cast<int>(threadIdx.x) * kEach;
+  uint64_t mine[kEach];
+  uint64_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    mine[i] = first + i < count ? softmax.mass(key_in(shared.codes[first + i])) : 0;
+    sum += mine[i];
+  }
+  sum = block_sum_before(sum, shared.reduce);
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    sum += mine[i];
+    shared.all_mass[first + i] = sum;
+  }
+  __syncthreads();
+}
+
+/// Of the first block: the first sorted token whose running sum reaches `target`, 1 to the last sum.
+__device__ inline int reach(uint64_t target, int count, SampleShared& shared) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kSampleThreads) {
+    const uint64_t before = i > 0 ? shared.all_mass[i - 1] : 0;
+    if (before < target && target <= shared.all_mass[i]) shared.found = i;
+  }
+  __syncthreads();
+  const int found = shared.found;
+  __syncthreads();
+  return found;
+}
+
+/// The best `wanted` tokens (1 to kSort / 2, and not more than there are) are shared.codes[0, wanted) of the
+/// first block.
+__device__ inline void rank_prefix(const Slice& slice, const Survey& all, uint64_t wanted,
+                                   SampleShared& shared) {
+  Bracket bracket = whole(all);
+  while (bracket.count_before + bracket.count > kSort)
+    bracket = narrow(slice, Softmax{}, false, {true, wanted}, bracket, shared);
+  gather_sorted(slice, all.best, bracket.hi, static_cast<int>(bracket.count_before + bracket.count), shared);
+}
+
+struct Crossing {
+  uint64_t code, mass;  // the token at the target; the mass up to and with it
+};
+
+__device__ inline Crossing cross(const Slice& slice, const Survey& all, const Softmax& softmax,
+                                 const Target& target, SampleShared& shared) {
+  Bracket bracket = whole(all);
+  while (bracket.count > kSort) bracket = narrow(slice, softmax, true, target, bracket, shared);
+  const auto count = static_cast<int>(bracket.count);
+  gather_sorted(slice, bracket.lo, bracket.hi, count, shared);
+  if (cluster_rank() == 0) {
+    sum_sorted(count, softmax, shared);
+    const int found = target.by_rank ? static_cast<int>(target.at - bracket.count_before) - 1
+                                     : reach(target.at - bracket.mass_before, count, shared);
+    if (threadIdx.x == 0) {
+      shared.answer[0] = shared.codes[found];
+      shared.answer[1] = bracket.mass_before + shared.all_mass[found];
+    }
+  }
+  cluster_sync();
+  const uint64_t* answer = in_block(shared.answer, 0);
+  const Crossing crossing{answer[0], answer[1]};
+  cluster_sync();
+  return crossing;
+}
+
+}  // namespace orrery::kernels::cuda
