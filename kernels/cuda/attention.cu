@@ -1,5 +1,6 @@
 // Rows of Attention on CUDA, fastest first.
 #include "kernels/cuda/attention_general.cuh"
+#include "kernels/cuda/attention_paths.h"
 #include "kernels/cuda/rows.h"
 #include "kernels/ref/reference.h"
 
@@ -7,17 +8,40 @@ namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int64_t kLargestHead = 256;
+constexpr int64_t kFewTokens = 16;  // above, queries share the keys that are read
+
+std::string too_large(const Attention::Problem& problem, int64_t largest_head) {
+  if (problem.head_dim <= largest_head) return {};
+  return "heads of " + std::to_string(problem.head_dim) + " elements; at most " +
+         std::to_string(largest_head) + " fit";
+}
 
 std::string general_supports(const Attention::Problem& problem) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
-  if (problem.head_dim > kLargestHead)
-    return "heads of " + std::to_string(problem.head_dim) + " elements; at most " +
-           std::to_string(kLargestHead) + " fit";
+  return too_large(problem, kLargestHead);
+}
+
+std::string decode_supports(const Attention::Problem& problem) {
+  if (std::string reason = paged_halves_reason(problem, kLargestHead); !reason.empty()) return reason;
+  if (problem.tokens > kFewTokens)
+    return std::to_string(problem.tokens) + " tokens; one by one up to " + std::to_string(kFewTokens);
   return {};
 }
 
 void run_general(const Attention::Args& args, const Launch& launch) {
   if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
+  attend_general(args, launch);
+}
+
+void run_decode(const Attention::Args& args, const Launch& launch) {
+  if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
+  if (!aligned_pages(args)) return attend_general(args, launch);
+  attend_singles(args, launch, Singles::all_tokens);
+}
+
+}  // namespace
+
+void attend_general(const Attention::Args& args, const Launch& launch) {
   switch (args.problem.kv) {
     case DType::f32:
       return general::start<DType::f32>(args, launch);
@@ -28,10 +52,27 @@ void run_general(const Attention::Args& args, const Launch& launch) {
   }
 }
 
-}  // namespace
+std::string paged_halves_reason(const Attention::Problem& problem, int64_t largest_head) {
+  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (problem.keys != Attention::Keys::paged) return "the keys are packed; pages are read";
+  if (problem.kv != DType::f16 && problem.kv != DType::bf16)
+    return "keys of type " + std::string(name_of(problem.kv)) + "; f16 and bf16 go to the tensor cores";
+  if (problem.head_dim % 8 != 0)
+    return "heads of " + std::to_string(problem.head_dim) +
+           " elements; multiples of 8 are read 16 bytes at a time";
+  return too_large(problem, largest_head);
+}
+
+bool aligned_pages(const Attention::Args& args) {
+  return reinterpret_cast<uintptr_t>(args.kv.base) % 16 == 0 && args.kv.page_stride % 16 == 0;
+}
 
 std::span<const Row<Attention>> attention_rows() {
   static const Row<Attention> rows[] = {
+      {.name = "cuda.flash_decode",
+       .device = DeviceKind::cuda,
+       .supports = decode_supports,
+       .run = run_decode},
       {.name = "cuda.general", .device = DeviceKind::cuda, .supports = general_supports, .run = run_general},
   };
   return rows;

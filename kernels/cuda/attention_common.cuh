@@ -52,6 +52,19 @@ struct KvType<DType::bf16> {
   }
 };
 
+/// The sequence of a token of the step: the last one that starts at or before it and is not empty.
+__device__ inline int sequence_of(const int32_t* starts, int sequences, int token) {
+  int low = 0, high = sequences;  // starts[low] <= token < starts[high]
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (starts[middle] <= token)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 constexpr float kLog2E = 1.4426950408889634F;
 
 /// Scores in powers of two: exp(score) = 2^logit.

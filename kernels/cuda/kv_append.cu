@@ -17,19 +17,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBlocks = 132;
 
-/// The sequence of a token of the step: the last one that starts at or before it and is not empty.
-__device__ int sequence_of(const int32_t* starts, int sequences, int token) {
-  int low = 0, high = sequences;  // starts[low] <= token < starts[high]
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (starts[middle] <= token)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 template <DType kKv>
 __global__ void __launch_bounds__(kThreads) append(KvAppend::Args args) {
   pdl_wait();
