@@ -39,8 +39,9 @@ inline OpenOptions sentiment() {
   return options;
 }
 
-/// The session, or null and a failed test that says why.
-inline std::shared_ptr<Session> open_or_fail(const OpenOptions& options) {
+/// The session, or null and a failed test that says why. On the device that ORRERY_TEST_DEVICE names, when it is set.
+inline std::shared_ptr<Session> open_or_fail(OpenOptions options) {
+  if (const char* device = std::getenv("ORRERY_TEST_DEVICE"); device && *device) options.device = device;
   auto session = Session::open(options, {}, {});
   if (session.ok()) return session.value();
   ADD_FAILURE() << session.error().to_string();
