@@ -122,7 +122,7 @@ TEST(Attention, rows_stay_inside_their_operands) {
             if (keys == Keys::packed && (kv != DType::f32 || tokens != length)) continue;
             const std::vector<float> expected = step.run(reference(), keys);
             testing::each_fast_row(attention_rows(), step.problem(keys), [&](const Row<Attention>& row) {
-              for (const Guard guard : testing::kGuards)
+              for (const Guard guard : testing::guards())
                 EXPECT_LT(testing::relative_error(step.run(row, keys, 2, guard), expected), 2e-6);
             });
           }
@@ -222,7 +222,7 @@ TEST(Attention, packed_sequences_attend_to_themselves_only) {
 
 TEST(Attention, illegal_problems_are_refused_with_a_reason) {
   const Attention::Problem good = Step({}, {}).problem();
-  for (const Row<Attention>& row : attention_rows()) {
+  for (const Row<Attention>& row : testing::all_rows(attention_rows())) {
     const auto reason = [&](auto change) {
       Attention::Problem problem = good;
       change(problem);
@@ -239,14 +239,20 @@ TEST(Attention, illegal_problems_are_refused_with_a_reason) {
 /// The pages of `written` as the row fills them, with keys and values of the step.
 std::vector<std::byte> append(const Row<KvAppend>& row, const Shape& shape, const Step& written,
                               const std::vector<float>& keys, const std::vector<float>& values, Guard guard) {
+  guard = testing::placed(row, guard);
   Guarded<std::byte> pages(written.memory().size(), std::byte{0xFF}, guard);
   const Guarded<float> key(keys, guard), value(values, guard);
+  const Guarded<int32_t> starts(written.starts(), guard), lengths(written.lengths(), guard),
+      table(written.table(), guard);
   KvAppend::Args args{.key = key.data(),
                       .value = value.data(),
                       .key_stride = shape.kv_heads * shape.head_dim,
                       .value_stride = shape.kv_heads * shape.head_dim,
                       .ragged = written.ragged(),
                       .kv = written.pages()};
+  args.ragged.sequence_starts = starts.data();
+  args.ragged.kv_lengths = lengths.data();
+  args.ragged.page_table = table.data();
   args.kv.base = pages.data();
   testing::run_row(row, {shape.kv, shape.head_dim}, args, 2, guard);
   return pages.values();
@@ -272,7 +278,7 @@ TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
       testing::append_rows(keys, sequence.key, width, 3, 12);
       testing::append_rows(values, sequence.value, width, 3, 12);
       testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
-        for (const Guard guard : testing::kGuards) {
+        for (const Guard guard : testing::guards()) {
           const std::vector<std::byte> memory = append(row, shape, written, keys, values, guard);
           size_t different = 0;
           for (size_t i = 0; i < memory.size(); ++i) different += memory[i] != written.memory()[i] ? 1 : 0;
@@ -294,7 +300,7 @@ TEST(KvAppend, rows_stay_inside_their_operands) {
         const Sequence sequence(shape, length, 130);
         const Step written(shape, {{&sequence, length, length}});
         testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
-          for (const Guard guard : testing::kGuards)
+          for (const Guard guard : testing::guards())
             EXPECT_EQ(append(row, shape, written, sequence.key, sequence.value, guard), written.memory());
         });
       }

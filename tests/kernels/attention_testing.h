@@ -61,6 +61,7 @@ class Step {
 
   std::vector<float> run(const Row<Attention>& row, Attention::Keys keys = Attention::Keys::paged,
                          int threads = 2, Guard guard = Guard::after) const {
+    guard = placed(row, guard);
     const int64_t width = shape_.heads * shape_.head_dim;
     const Guarded<float> query(query_, guard), key(key_, guard), value(value_, guard);
     const Guarded<int32_t> starts(starts_, guard), lengths(lengths_, guard), table(table_, guard);
@@ -104,7 +105,8 @@ class Step {
             .kv_lengths = lengths_.data(),
             .page_table = table_.data(),
             .sequences = static_cast<int64_t>(lengths_.size()),
-            .max_pages = max_pages_};
+            .max_pages = max_pages_,
+            .max_length = longest()};
   }
   PagedKv pages() const {
     return {.base = const_cast<std::byte*>(memory_.data()),
@@ -115,12 +117,23 @@ class Step {
             .head_dim = shape_.head_dim};
   }
   const std::vector<std::byte>& memory() const { return memory_; }
+  const std::vector<int32_t>& starts() const { return starts_; }
+  const std::vector<int32_t>& lengths() const { return lengths_; }
+  const std::vector<int32_t>& table() const { return table_; }
 
  private:
   static constexpr size_t kPageGap = 64;  // pages need not lie back to back
 
   size_t page_bytes() const {
     return kv_page_bytes(shape_.kv, shape_.page_tokens, shape_.kv_heads, shape_.head_dim) + kPageGap;
+  }
+
+  /// A bound as the engine gives it: the next power of two.
+  int64_t longest() const {
+    int64_t bound = 64;
+    for (const int32_t length : lengths_)
+      while (bound < length) bound *= 2;
+    return bound;
   }
 
   /// Pages in random order, filled with NaN bits: what no key was written to must not be read into a result.
@@ -144,7 +157,8 @@ class Step {
                                          .kv_lengths = &length,
                                          .page_table = table_.data() + sequence * max_pages_,
                                          .sequences = 1,
-                                         .max_pages = max_pages_},
+                                         .max_pages = max_pages_,
+                                         .max_length = part.end},
                               .kv = pages()};
     reference_of(kv_append_rows()).run(args, {});
   }

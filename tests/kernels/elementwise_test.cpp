@@ -20,6 +20,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 std::vector<float> run(const Row<Elementwise>& row, Elementwise::Args args, const std::vector<float>& a,
                        const std::vector<float>& b, Guard guard = Guard::after) {
+  guard = testing::placed(row, guard);
   Guarded<float> dst(a, guard);  // in place, as plans do
   const Guarded<float> second(b, guard);
   args.a = dst.data();
@@ -39,7 +40,7 @@ TEST(Elementwise, rows_agree_with_the_reference) {
         const Elementwise::Args args{.function = function, .tokens = tokens, .cols = cols, .factor = 0.37F};
         const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, b);
         testing::each_fast_row(elementwise_rows(), {function, cols, false}, [&](const Row<Elementwise>& row) {
-          for (const Guard guard : testing::kGuards) {
+          for (const Guard guard : testing::guards()) {
             EXPECT_LT(testing::relative_error(run(row, args, a, b, guard), expected), 1e-6)
                 << static_cast<int>(function) << ": " << tokens << " x " << cols;
           }
@@ -60,10 +61,10 @@ TEST(Elementwise, broadcast_uses_one_row_for_all) {
     EXPECT_EQ(expected[7 * cols + 3],
               function == Function::add ? a[7 * cols + 3] + b[3] : a[7 * cols + 3] * b[3]);
     testing::each_fast_row(elementwise_rows(), {function, cols, true}, [&](const Row<Elementwise>& row) {
-      for (const Guard guard : testing::kGuards) EXPECT_EQ(run(row, args, a, b, guard), expected);
+      for (const Guard guard : testing::guards()) EXPECT_EQ(run(row, args, a, b, guard), expected);
     });
   }
-  for (const Row<Elementwise>& row : elementwise_rows())
+  for (const Row<Elementwise>& row : testing::all_rows(elementwise_rows()))
     EXPECT_NE(row.supports({Function::silu, 8, true}), "");
 }
 

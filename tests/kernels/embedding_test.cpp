@@ -14,11 +14,13 @@ std::vector<float> run(const Row<Embedding>& row, DType dtype, int64_t cols, flo
                        Guard guard = Guard::after) {
   constexpr int64_t kVocabulary = 50;
   const size_t stride = row_bytes(dtype, cols).value();
-  Guarded<std::byte> table(kVocabulary * stride, std::byte{0}, guard);
+  guard = testing::placed(row, guard);
+  std::vector<std::byte> stored(kVocabulary * stride);
   for (int64_t r = 0; r < kVocabulary; ++r) {
     const std::vector<float> values = random_floats(static_cast<size_t>(cols), static_cast<uint32_t>(r));
-    quantise_row(dtype, values.data(), cols, table.data() + static_cast<size_t>(r) * stride);
+    quantise_row(dtype, values.data(), cols, stored.data() + static_cast<size_t>(r) * stride);
   }
+  const Guarded<std::byte> table(stored, guard);
   std::vector<int32_t> wanted = {0, 49, 7, -1, 50, 7};
   for (int32_t i = 0; i < 40; ++i) wanted.push_back(i);
   const Guarded<int32_t> ids(wanted, guard);
@@ -42,7 +44,7 @@ TEST(Embedding, rows_agree_with_the_reference) {
       for (const float scale : {1.0F, 24.0F}) {
         const std::vector<float> expected = run(testing::reference_of(embedding_rows()), dtype, cols, scale);
         testing::each_fast_row(embedding_rows(), {dtype, cols}, [&](const Row<Embedding>& row) {
-          for (const Guard guard : testing::kGuards)
+          for (const Guard guard : testing::guards())
             EXPECT_EQ(run(row, dtype, cols, scale, guard), expected) << name_of(dtype) << " " << cols;
         });
       }
@@ -51,7 +53,7 @@ TEST(Embedding, rows_agree_with_the_reference) {
 }
 
 TEST(Embedding, ids_outside_the_table_give_zeros) {
-  for (const Row<Embedding>& row : embedding_rows()) {
+  for (const Row<Embedding>& row : testing::all_rows(embedding_rows())) {
     const std::vector<float> dst = run(row, DType::f32, 32, 2.0F);
     const std::vector<float> first = random_floats(32, 0);
     EXPECT_FLOAT_EQ(dst[5], 2.0F * first[5]);
@@ -61,7 +63,7 @@ TEST(Embedding, ids_outside_the_table_give_zeros) {
 }
 
 TEST(Embedding, refuses_ragged_blocks) {
-  for (const Row<Embedding>& row : embedding_rows()) {
+  for (const Row<Embedding>& row : testing::all_rows(embedding_rows())) {
     EXPECT_NE(row.supports({DType::q4_0, 33}), "");
     EXPECT_NE(row.supports({DType::i32, 32}), "");
   }

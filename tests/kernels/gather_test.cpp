@@ -17,6 +17,7 @@ TEST(Gather, rows_agree_with_the_reference) {
     const std::vector<float> src = random_floats(static_cast<size_t>(300 * cols), 21);
     for (const Kind kind : {Kind::rows, Kind::mean, Kind::first, Kind::last}) {
       const auto run = [&](const Row<Gather>& row, Guard guard) {
+        guard = testing::placed(row, guard);
         const Guarded<float> from(src, guard);
         const Guarded<int32_t> rows(index, guard);
         const Guarded<int32_t> sequences(starts, guard);
@@ -34,7 +35,7 @@ TEST(Gather, rows_agree_with_the_reference) {
       };
       const std::vector<float> expected = run(testing::reference_of(gather_rows()), Guard::after);
       testing::each_fast_row(gather_rows(), {kind, cols}, [&](const Row<Gather>& row) {
-        for (const Guard guard : testing::kGuards) {
+        for (const Guard guard : testing::guards()) {
           EXPECT_LT(testing::relative_error(run(row, guard), expected), 2e-7)
               << static_cast<int>(kind) << " " << cols;
         }
@@ -44,14 +45,20 @@ TEST(Gather, rows_agree_with_the_reference) {
 }
 
 TEST(Gather, picks_what_its_name_says) {
-  const float src[] = {1, 2, 3, 4, 5, 6};  // 3 rows of 2
-  const int32_t starts[] = {0, 3, 3};
-  for (const Row<Gather>& row : gather_rows()) {
+  for (const Row<Gather>& row : testing::all_rows(gather_rows())) {
+    const Guard guard = testing::placed(row, Guard::after);
+    const Guarded<float> src({1, 2, 3, 4, 5, 6}, guard);  // 3 rows of 2
+    const Guarded<int32_t> starts({0, 3, 3}, guard);
     const auto run = [&](Kind kind) {
-      std::vector<float> dst(4, -1.0F);
-      row.run({.kind = kind, .src = src, .sequence_starts = starts, .dst = dst.data(), .count = 2, .cols = 2},
-              {});
-      return dst;
+      Guarded<float> dst(4, -1.0F, guard);
+      testing::run_row(row, {kind, 2},
+                       {.kind = kind,
+                        .src = src.data(),
+                        .sequence_starts = starts.data(),
+                        .dst = dst.data(),
+                        .count = 2,
+                        .cols = 2});
+      return dst.values();
     };
     EXPECT_EQ(run(Kind::mean), (std::vector<float>{3, 4, 0, 0}));
     EXPECT_EQ(run(Kind::first), (std::vector<float>{1, 2, 0, 0}));

@@ -98,7 +98,7 @@ class LinearCase {
 
   std::vector<std::vector<float>> run(const Row<Linear>& row, ThreadTeam& team,
                                       const std::vector<float>& source, Guard guard = Guard::after) const {
-    SCOPED_TRACE(std::string(row.name));
+    guard = placed(row, guard);
     Linear::Args args;
     args.problem = problem;
     args.tokens = static_cast<int64_t>(source.size()) / problem.cols;
@@ -117,8 +117,7 @@ class LinearCase {
                           problem.segments[s].bias ? bias_memory.back().data() : nullptr,
                           output ? dst_memory.back().data() : nullptr, rows + kGap};
     }
-    const Workspace workspace(row.workspace != nullptr ? row.workspace(problem, team.size()) : 0, guard);
-    row.run(args, {.team = &team, .workspace = workspace.data()});
+    run_row(row, problem, args, team, guard);
     std::vector<std::vector<float>> dst;
     for (size_t s = 0; s < static_cast<size_t>(outputs()); ++s) {
       dst.push_back(gathered(dst_memory[s].values(), problem.segments[s].rows, args.tokens));
@@ -151,17 +150,23 @@ class LinearCase {
   std::vector<std::vector<float>> biases;
 
  private:
-  /// A segment's weight as the row wants it, exactly as many bytes as stored or as the packing says.
+  /// A segment's weight as the row wants it, exactly as many bytes as stored or as the packing says. What a
+  /// device's rows read is packed here, between guards too, and then sent.
   void pack(const Row<Linear>& row, size_t s, ThreadTeam& team, Guard guard,
             std::deque<GuardedBytes>& memory) const {
     const Linear::Segment& segment = problem.segments[s];
-    GuardedBytes& stored = memory.emplace_back(weights[s].size(), guard);
-    std::copy(weights[s].begin(), weights[s].end(), stored.data());
-    const WeightPacking* packing = row.packing != nullptr ? row.packing(problem) : nullptr;
-    if (packing == nullptr) return;
-    const size_t bytes = packing->bytes(segment.weight, segment.rows, problem.cols);
-    packing->pack(stored.data(), segment.weight, segment.rows, problem.cols,
-                  memory.emplace_back(bytes, guard, 64).data(), team);
+    const Guard here = guard == Guard::device ? Guard::after : guard;
+    memory.emplace_back(weights[s].size(), here, 1, weights[s].data());
+    size_t bytes = weights[s].size();
+    if (const WeightPacking* packing = row.packing != nullptr ? row.packing(problem) : nullptr) {
+      const std::byte* stored = memory.back().data();
+      bytes = packing->bytes(segment.weight, segment.rows, problem.cols);
+      packing->pack(stored, segment.weight, segment.rows, problem.cols,
+                    memory.emplace_back(bytes, here, 64).data(), team);
+    }
+    if (guard != Guard::device) return;
+    const std::byte* packed = memory.back().data();
+    memory.emplace_back(bytes, Guard::device, 1, packed);
   }
 
   /// Rows of `width` elements with `gap` elements between them, none behind the last.

@@ -21,6 +21,7 @@ struct Result {
 };
 
 Result run(const Row<Norm>& row, const Case& c, bool in_place, Guard guard = Guard::after) {
+  guard = testing::placed(row, guard);
   const auto size = static_cast<size_t>(c.tokens * c.cols);
   std::vector<float> shifted = random_floats(size, 1, 3.0F);
   for (float& x : shifted) x += 5.0F;  // a mean far from zero shows cancellation
@@ -54,7 +55,7 @@ TEST(Norm, rows_agree_with_the_reference) {
           const Case c{kind, residual, kind == Norm::Kind::layer && tokens != 3, tokens, cols};
           const Result expected = run(testing::reference_of(norm_rows()), c, false);
           testing::each_fast_row(norm_rows(), {kind, cols, residual}, [&](const Row<Norm>& row) {
-            for (const Guard guard : testing::kGuards) {
+            for (const Guard guard : testing::guards()) {
               const Result actual = run(row, c, residual && tokens == 3, guard);
               EXPECT_LT(testing::relative_error(actual.dst, expected.dst), 1e-5) << cols << " x " << tokens;
               if (residual) {
@@ -86,7 +87,7 @@ TEST(Norm, reference_is_the_formula) {
 }
 
 TEST(Norm, refuses_rows_without_columns) {
-  for (const Row<Norm>& row : norm_rows())
+  for (const Row<Norm>& row : testing::all_rows(norm_rows()))
     EXPECT_NE(row.supports({Norm::Kind::rms, 0, false}), "") << row.name;
 }
 

@@ -17,6 +17,7 @@ struct Case {
 
 std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_position,
                        Guard guard = Guard::after) {
+  guard = testing::placed(row, guard);
   const int64_t width = c.heads * c.head_dim;
   const int64_t stride = width + 5;
   const std::vector<float> values = random_floats(static_cast<size_t>((c.tokens - 1) * stride + width), 11);
@@ -55,7 +56,7 @@ TEST(Rope, rows_agree_with_the_reference) {
           const Case c{style, tokens, 5, head_dim, rope_dims, tokens > 1, position == 1000};
           const std::vector<float> expected = run(testing::reference_of(rope_rows()), c, position);
           testing::each_fast_row(rope_rows(), {style, head_dim, rope_dims}, [&](const Row<Rope>& row) {
-            for (const Guard guard : testing::kGuards) {
+            for (const Guard guard : testing::guards()) {
               EXPECT_LT(testing::relative_error(run(row, c, position, guard), expected), 1e-6)
                   << head_dim << "/" << rope_dims << " at " << position;
             }
@@ -69,23 +70,26 @@ TEST(Rope, rows_agree_with_the_reference) {
 TEST(Rope, quarter_turns_keep_their_signs) {
   // base 1 and frequency pi / 2 a position: each step of position is a quarter turn of (x, y).
   const float expected[4][2] = {{3, 4}, {-4, 3}, {-3, -4}, {4, -3}};
-  for (const Row<Rope>& row : rope_rows()) {
+  for (const Row<Rope>& row : testing::all_rows(rope_rows())) {
     if (!row.supports({Rope::Style::interleaved, 2, 2}).empty()) continue;
+    const Guard guard = testing::placed(row, Guard::after);
+    const Guarded<float> src({3, 4}, guard);
     for (int32_t position = 0; position < 9; ++position) {
-      const float src[2] = {3, 4};
-      float dst[2];
-      Rope::Args args{.src = src,
-                      .dst = dst,
-                      .src_stride = 2,
-                      .dst_stride = 2,
-                      .positions = &position,
-                      .tokens = 1,
-                      .heads = 1,
-                      .head_dim = 2,
-                      .rope_dims = 2,
-                      .base = 1.0F,
-                      .frequency_scale = 1.57079633F};
-      row.run(args, {});
+      const Guarded<int32_t> positions({position}, guard);
+      Guarded<float> rotated(2, 0.0F, guard);
+      testing::run_row(row, {Rope::Style::interleaved, 2, 2},
+                       {.src = src.data(),
+                        .dst = rotated.data(),
+                        .src_stride = 2,
+                        .dst_stride = 2,
+                        .positions = positions.data(),
+                        .tokens = 1,
+                        .heads = 1,
+                        .head_dim = 2,
+                        .rope_dims = 2,
+                        .base = 1.0F,
+                        .frequency_scale = 1.57079633F});
+      const std::vector<float> dst = rotated.values();
       EXPECT_NEAR(dst[0], expected[position % 4][0], 2e-6) << row.name << " " << position;
       EXPECT_NEAR(dst[1], expected[position % 4][1], 2e-6) << row.name << " " << position;
     }

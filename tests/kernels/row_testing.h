@@ -1,5 +1,6 @@
 // Shared by the tests of the op rows: every row of an op that this machine can run, run with a team and a
-// workspace of its own, against the reference on seeded random data.
+// workspace of its own, against the reference on seeded random data. Rows of a device are tried instead of
+// the CPU's where one is named (device_under_test.h).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/device_module.h"
 #include "kernels/row.h"
 #include "tests/kernels/guarded.h"
 
@@ -24,27 +26,81 @@ inline std::vector<float> random_floats(size_t count, uint32_t seed, float scale
   return values;
 }
 
+/// Where the row's operands lie.
+template <class Op>
+Guard placed(const Row<Op>& row, Guard guard) {
+  if (row.device != DeviceKind::cpu) return Guard::device;
+  return guard == Guard::device ? Guard::after : guard;
+}
+
+/// Runs the row, with a workspace of its own, and waits for it.
+template <class Op>
+void run_row(const Row<Op>& row, const typename Op::Problem& problem, const typename Op::Args& args,
+             ThreadTeam& team, Guard guard) {
+  SCOPED_TRACE(std::string(row.name));
+  guard = placed(row, guard);
+  const int threads = guard == Guard::device ? 0 : team.size();
+  const Workspace workspace(row.workspace != nullptr ? row.workspace(problem, threads) : 0, guard);
+  if (guard != Guard::device) return row.run(args, {.team = &team, .workspace = workspace.data()});
+  row.run(args, {.workspace = workspace.data(), .stream = device_under_test()->stream()});
+  DeviceUnderTest::instance().wait();
+}
+
 template <class Op>
 void run_row(const Row<Op>& row, const typename Op::Problem& problem, const typename Op::Args& args,
              int threads = 2, Guard guard = Guard::after) {
-  SCOPED_TRACE(std::string(row.name));
   ThreadTeam team(threads);
-  const Workspace workspace(row.workspace != nullptr ? row.workspace(problem, team.size()) : 0, guard);
-  row.run(args, {.team = &team, .workspace = workspace.data()});
+  run_row(row, problem, args, team, guard);
 }
 
-/// body(row) for each row of the list that takes the problem here, but the reference.
+inline std::span<const Row<Linear>> list_of(const DeviceRows& rows, const Row<Linear>*) {
+  return rows.linear;
+}
+inline std::span<const Row<Attention>> list_of(const DeviceRows& rows, const Row<Attention>*) {
+  return rows.attention;
+}
+inline std::span<const Row<KvAppend>> list_of(const DeviceRows& rows, const Row<KvAppend>*) {
+  return rows.kv_append;
+}
+inline std::span<const Row<Norm>> list_of(const DeviceRows& rows, const Row<Norm>*) { return rows.norm; }
+inline std::span<const Row<Rope>> list_of(const DeviceRows& rows, const Row<Rope>*) { return rows.rope; }
+inline std::span<const Row<Elementwise>> list_of(const DeviceRows& rows, const Row<Elementwise>*) {
+  return rows.elementwise;
+}
+inline std::span<const Row<Embedding>> list_of(const DeviceRows& rows, const Row<Embedding>*) {
+  return rows.embedding;
+}
+inline std::span<const Row<Gather>> list_of(const DeviceRows& rows, const Row<Gather>*) {
+  return rows.gather;
+}
+inline std::span<const Row<Sample>> list_of(const DeviceRows& rows, const Row<Sample>*) {
+  return rows.sample;
+}
+
+/// The rows under test: of the CPU's list, or of the device's for the same op.
+template <class Op>
+std::span<const Row<Op>> all_rows(std::span<const Row<Op>> own) {
+  return device_under_test() ? list_of(rows_of(DeviceKind::cuda), own.data()) : own;
+}
+
+/// But the reference, which is the last of the CPU's.
+template <class Op>
+std::span<const Row<Op>> fast_rows(std::span<const Row<Op>> own) {
+  return device_under_test() ? all_rows(own) : own.first(own.size() - 1);
+}
+
+/// body(row) for each row under test that takes the problem here, but the reference.
 template <class Op, class Body>
-void each_fast_row(std::span<const Row<Op>> rows, const typename Op::Problem& problem, Body&& body) {
+void each_fast_row(std::span<const Row<Op>> own, const typename Op::Problem& problem, Body&& body) {
   int tried = 0;
-  for (const Row<Op>& row : rows.first(rows.size() - 1)) {
+  for (const Row<Op>& row : fast_rows(own)) {
     if (!row.supports(problem).empty()) continue;
     SCOPED_TRACE(std::string(row.name));
     body(row);
     ++tried;
   }
   EXPECT_GT(tried, 0) << "no row but the reference takes the problem on this machine";
-  EXPECT_EQ(rows.back().supports(problem), "");
+  EXPECT_EQ(own.back().supports(problem), "");
 }
 
 template <class Op>

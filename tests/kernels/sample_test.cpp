@@ -1,5 +1,6 @@
 #include "kernels/sample.h"
 
+#include <deque>
 #include <limits>
 #include <map>
 
@@ -22,8 +23,16 @@ std::vector<Choice> run(const Row<Sample>& row, const std::vector<float>& logits
                         const std::vector<Request>& requests, int threads = 2, Guard guard = Guard::after) {
   const auto outputs = static_cast<int64_t>(requests.size());
   const auto vocabulary = static_cast<int64_t>(logits.size()) / outputs;
+  guard = testing::placed(row, guard);
   const Guarded<float> scores(logits, guard);
-  const Guarded<Request> asked(requests, guard);
+  std::vector<Request> there = requests;
+  std::deque<Guarded<int32_t>> recent;
+  for (Request& request : there) {
+    if (request.recent == nullptr) continue;
+    recent.emplace_back(std::vector<int32_t>(request.recent, request.recent + request.recent_count), guard);
+    request.recent = recent.back().data();
+  }
+  const Guarded<Request> asked(there, guard);
   Guarded<Choice> choices(requests.size(), {}, guard);
   testing::run_row(row, {vocabulary},
                    {.logits = scores.data(),
@@ -92,7 +101,7 @@ TEST(Sample, rows_choose_what_the_reference_chooses) {
       params(1, 1000, 1, 0),      params(1.5F, 5, 0.3F, 0.5F), params(1, 0, 1e-6F, 0),
       params(1, 0, 1, 1),         params(5, 0, 0.99F, 0),      params(1e-3F, 0, 1, 0),
       params(1, 100'000, 0.9F, 0)};
-  const Guarded<int32_t> recent({3, 5, 3, -1, 1'000'000, 0}, Guard::after);
+  const std::vector<int32_t> recent = {3, 5, 3, -1, 1'000'000, 0};
   for (const int64_t vocabulary : {1, 2, 15, 16, 17, 127, 128, 129, 1000, 5003, 49152}) {
     std::vector<float> logits;
     std::vector<Request> requests;
@@ -113,7 +122,7 @@ TEST(Sample, rows_choose_what_the_reference_chooses) {
     }
     const std::vector<Choice> expected = run(testing::reference_of(sample_rows()), logits, requests);
     testing::each_fast_row(sample_rows(), {vocabulary}, [&](const Row<Sample>& row) {
-      for (const Guard guard : testing::kGuards) {
+      for (const Guard guard : testing::guards()) {
         const std::vector<Choice> actual = run(row, logits, requests, 2, guard);
         for (size_t i = 0; i < requests.size(); ++i) {
           SCOPED_TRACE("vocabulary " + std::to_string(vocabulary) + ", setting " + std::to_string(i));
@@ -271,7 +280,7 @@ TEST(Sample, draws_follow_the_distribution) {
   for (int64_t i = 0; i < kBatch; ++i) {
     for (const double share : shares) logits.push_back(static_cast<float>(std::log(share)));
   }
-  const Row<Sample>& row = *select(sample_rows(), DeviceKind::cpu, {8}).row;
+  const Row<Sample>& row = *select<Sample>(testing::all_rows(sample_rows()), {8}).row;
   std::vector<int64_t> counts(shares.size());
   for (int64_t first = 0; first < kDraws; first += kBatch) {
     std::vector<Request> requests;
