@@ -1,16 +1,21 @@
 // Dispatch: the caller writes the task, then raises `epoch`; workers that see it run the task and count
-// `pending` down. Every wait spins for kSpin at most (yielding its core after kAlone), then sleeps in
-// std::atomic::wait, which is a futex for int. Ordering: epoch and the barrier's generation are raised with
-// seq_cst, so that a waker cannot miss a sleeper; task and context are published by epoch, results of the
-// workers by pending.
+// `pending` down. Every wait spins for kSpin at most (yielding its core after kAlone), then sleeps on a
+// futex. Ordering: a waker changes the value, then reads `sleepers`; a sleeper raises `sleepers`, then the
+// futex compares the value; all seq_cst, so that a waker cannot miss a sleeper. Task and context are
+// published by epoch, results of the workers by pending. Not std::atomic::wait: it counts its sleepers in a
+// table of the program, and a device module that runs the program's team has a table of its own.
 #include "kernels/thread_team.h"
 
 #include <immintrin.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -25,8 +30,30 @@ constexpr std::chrono::microseconds kSpin{200};
 constexpr std::chrono::microseconds kAlone{10};
 constexpr int kPausesPerClock = 32;  // a look at the clock costs as much as a pause or two
 
+/// A number that threads wait on; of one team, so that all who share it see the sleepers.
+struct alignas(64) Waitable {
+  std::atomic<int> value{0};
+  std::atomic<int> sleepers{0};
+
+  void wake() {
+    if (sleepers.load(std::memory_order_seq_cst) > 0) futex(FUTEX_WAKE_PRIVATE, INT_MAX);
+  }
+  void sleep_while(int old) {
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    while (value.load(std::memory_order_seq_cst) == old) futex(FUTEX_WAIT_PRIVATE, old);
+    sleepers.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+ private:
+  void futex(int operation, int number) {
+    static_assert(sizeof(value) == sizeof(int));
+    syscall(SYS_futex, reinterpret_cast<int*>(&value), operation, number, nullptr, nullptr, 0);
+  }
+};
+
 /// Returns when value != old, having acquired what was published with it.
-void wait_while(const std::atomic<int>& value, int old) {
+void wait_while(Waitable& on, int old) {
+  const std::atomic<int>& value = on.value;
   for (int i = 0; i < kPausesPerClock; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     _mm_pause();
@@ -39,19 +66,19 @@ void wait_while(const std::atomic<int>& value, int old) {
     }
     if (now > start + kAlone) sched_yield();
   }
-  value.wait(old, std::memory_order_acquire);
+  on.sleep_while(old);
 }
 
 }  // namespace
 
 struct ThreadTeam::Shared {
-  alignas(64) std::atomic<int> epoch{0};
+  Waitable epoch;
   Erased task = nullptr;
   void* context = nullptr;
   bool stop = false;
-  alignas(64) std::atomic<int> pending{0};
+  Waitable pending;
   alignas(64) std::atomic<int> arrived{0};
-  alignas(64) std::atomic<int> generation{0};
+  Waitable generation;
   std::vector<std::thread> workers;
 
   void work(int thread) {
@@ -61,13 +88,13 @@ struct ThreadTeam::Shared {
       ++seen;  // run() joins before it raises the epoch again, so no epoch is skipped
       if (stop) return;
       task(context, thread);
-      if (pending.fetch_sub(1, std::memory_order_seq_cst) == 1) pending.notify_one();
+      if (pending.value.fetch_sub(1, std::memory_order_seq_cst) == 1) pending.wake();
     }
   }
 
   void raise_epoch() {
-    epoch.fetch_add(1, std::memory_order_seq_cst);
-    epoch.notify_all();
+    epoch.value.fetch_add(1, std::memory_order_seq_cst);
+    epoch.wake();
   }
 };
 
@@ -111,24 +138,24 @@ void ThreadTeam::run_erased(Erased task, void* context) {
   if (size_ > 1) {
     shared_->task = task;
     shared_->context = context;
-    shared_->pending.store(size_ - 1, std::memory_order_relaxed);
+    shared_->pending.value.store(size_ - 1, std::memory_order_relaxed);
     shared_->raise_epoch();
   }
   task(context, 0);
   if (size_ == 1) return;
-  for (int left = shared_->pending.load(std::memory_order_acquire); left != 0;
-       left = shared_->pending.load(std::memory_order_acquire)) {
+  for (int left = shared_->pending.value.load(std::memory_order_acquire); left != 0;
+       left = shared_->pending.value.load(std::memory_order_acquire)) {
     wait_while(shared_->pending, left);
   }
 }
 
 void ThreadTeam::barrier() {
   if (size_ == 1) return;
-  const int generation = shared_->generation.load(std::memory_order_acquire);
+  const int generation = shared_->generation.value.load(std::memory_order_acquire);
   if (shared_->arrived.fetch_add(1, std::memory_order_acq_rel) == size_ - 1) {
     shared_->arrived.store(0, std::memory_order_relaxed);
-    shared_->generation.fetch_add(1, std::memory_order_seq_cst);
-    shared_->generation.notify_all();
+    shared_->generation.value.fetch_add(1, std::memory_order_seq_cst);
+    shared_->generation.wake();
   } else {
     wait_while(shared_->generation, generation);
   }
