@@ -6,7 +6,22 @@
 namespace orrery::cli {
 namespace {
 
-Json to_json(const api::ModelInfo& info) {
+uint64_t needed(const api::MemoryEstimate& memory) {
+  return memory.weights + memory.kv_cache + memory.scratch;
+}
+
+bool fits(const api::ModelInfo& info, const api::DeviceEntry& device) {
+  return device.refusal.empty() && needed(info.memory) <= device.free_bytes;
+}
+
+Json to_json(const api::ModelInfo& info, const api::DeviceEntry& device) {
+  return {{"device", device.device},   {"name", device.name},        {"total", device.memory_bytes},
+          {"free", device.free_bytes}, {"fits", fits(info, device)}, {"refusal", device.refusal}};
+}
+
+Json to_json(const api::ModelInfo& info, const std::vector<api::DeviceEntry>& devices) {
+  Json on = Json::array();
+  for (const api::DeviceEntry& device : devices) on.push_back(to_json(info, device));
   Json tensors = Json::array();
   for (const api::TensorRow& tensor : info.tensors)
     tensors.push_back(
@@ -24,10 +39,18 @@ Json to_json(const api::ModelInfo& info) {
           {"memory",
            {{"weights", info.memory.weights},
             {"kv_cache", info.memory.kv_cache},
-            {"scratch", info.memory.scratch}}}};
+            {"scratch", info.memory.scratch},
+            {"context", info.memory.context},
+            {"devices", std::move(on)}}}};
 }
 
-void print_summary(const api::ModelInfo& info) {
+std::string memory_words(const api::ModelInfo& info, const api::DeviceEntry& device) {
+  if (!device.refusal.empty()) return "cannot be used: " + device.refusal;
+  return fmt::format("{}; {} of {} are free on {}", fits(info, device) ? "fits" : "does not fit",
+                     readable_bytes(device.free_bytes), readable_bytes(device.memory_bytes), device.name);
+}
+
+void print_summary(const api::ModelInfo& info, const std::vector<api::DeviceEntry>& devices) {
   const auto line = [](std::string_view name, const std::string& value) {
     print(fmt::format("{:<16} {}\n", name, value));
   };
@@ -46,6 +69,7 @@ void print_summary(const api::ModelInfo& info) {
   line("memory", fmt::format("{} weights + {} KV cache + {} scratch at {} tokens",
                              readable_bytes(info.memory.weights), readable_bytes(info.memory.kv_cache),
                              readable_bytes(info.memory.scratch), info.memory.context));
+  for (const api::DeviceEntry& device : devices) line("  on " + device.device, memory_words(info, device));
   if (!info.cannot_run.empty()) line("cannot run", info.cannot_run);
   for (const api::TensorRow& tensor : info.tensors)
     print(fmt::format("  {:<60} {:<8} [{}] {}\n", tensor.name, tensor.dtype, fmt::join(tensor.shape, ", "),
@@ -61,10 +85,11 @@ Runner prepare_info(CLI::App& app, Context& context) {
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const api::ModelInfo info,
                   api::inspect(options->model, options->adapter, options->context, options->kv_type));
+    const std::vector<api::DeviceEntry> devices = api::list_devices();
     if (context.json) {
-      print_json(to_json(info));
+      print_json(to_json(info, devices));
     } else {
-      print_summary(info);
+      print_summary(info, devices);
     }
     return kExitDone;
   };

@@ -82,12 +82,16 @@ Result<int> run(const Options& options, const Context& context) {
   std::vector<api::Profile> profiles;
   for (const api::Phase phase : {api::Phase::prefill, api::Phase::decode})
     profiles.push_back(session->profile(phase));
-  if (!options.out.empty()) ORRERY_TRY(write_file(options.out, trace_json(*graph, profiles)));
+  const std::string& device = session->options().device;
+  const std::string title = fmt::format("{} on {}", session->info().name, device);
+  if (!options.out.empty()) ORRERY_TRY(write_file(options.out, trace_json(*graph, profiles, title)));
   if (context.json) {
     print_json(
-        {{"phases", {{"prefill", to_json(*graph, profiles[0])}, {"decode", to_json(*graph, profiles[1])}}}});
+        {{"phases", {{"prefill", to_json(*graph, profiles[0])}, {"decode", to_json(*graph, profiles[1])}}},
+         {"device", device}});
     return kExitDone;
   }
+  print(title + "\n");
   print_table(*graph, profiles[0], "prefill");
   if (profiles[1].generation > 0) print_table(*graph, profiles[1], "decode");
   return kExitDone;

@@ -20,9 +20,10 @@ Json complete(std::string_view name, std::string_view category, int thread, doub
 
 }  // namespace
 
-std::string trace_json(const graph::Graph& fused, const std::vector<api::Profile>& profiles) {
+std::string trace_json(const graph::Graph& fused, const std::vector<api::Profile>& profiles,
+                       const std::string& title) {
   Json events = Json::array();
-  events.push_back(named("process_name", 0, "orrery"));
+  events.push_back(named("process_name", 0, "orrery: " + title));
   double start = 0;
   int thread = 0;
   for (const api::Profile& profile : profiles) {

@@ -8,6 +8,8 @@
 namespace orrery::cli {
 
 /// One step of each phase, its nodes one after the other with their mean times. Times in microseconds.
-std::string trace_json(const graph::Graph& fused, const std::vector<api::Profile>& profiles);
+/// `title` names what ran and where: "smollm2 on cuda:0".
+std::string trace_json(const graph::Graph& fused, const std::vector<api::Profile>& profiles,
+                       const std::string& title);
 
 }  // namespace orrery::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/result.h"
+#include "engine/weights/weight_store.h"
 
 namespace orrery::api {
 
@@ -18,6 +19,8 @@ auto guarded(Function&& function) noexcept -> std::invoke_result_t<Function> {
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::out_of_memory, "There is not enough memory", "",
                  "close other models or programs"};
+  } catch (const kernels::DeviceError& error) {
+    return weights::describe(error);
   } catch (const std::exception& exception) {
     return Error{ErrorCode::internal, exception.what(), "", "try again; report it if it stays"};
   }

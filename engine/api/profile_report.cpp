@@ -142,12 +142,23 @@ std::vector<DerivedWeight> SessionImpl::derived_weights() const {
   });
 }
 
+/// On a device the file's own pages do not count: they were copied, and can be given back at any time.
 uint64_t SessionImpl::memory_used() const {
   return guarded_or_empty([&] {
     uint64_t bytes = parts_.model->kv_bytes() + parts_.scheduler->scratch_bytes();
-    for (const auto& file : parts_.source.file->files) bytes += resident_bytes(file->bytes());
+    if (!parts_.scheduler->device())
+      for (const auto& file : parts_.source.file->files) bytes += resident_bytes(file->bytes());
     for (const weights::DerivedWeight& row : parts_.weights->derived()) bytes += row.bytes;
     return bytes;
+  });
+}
+
+DeviceVitals SessionImpl::vitals() const {
+  return guarded_or_empty([&]() -> DeviceVitals {
+    const weights::DevicePtr& device = parts_.scheduler->device();
+    if (!device) return {};
+    const kernels::DeviceVitals now = device->vitals();
+    return {now.memory_used, now.memory_total, now.clock_mhz, now.power_watts, now.celsius, now.busy_share};
   });
 }
 

@@ -56,8 +56,9 @@ class Session {
   virtual Profile profile(Phase phase) const = 0;
   virtual const MachineLimits& limits() const = 0;
   virtual std::vector<DerivedWeight> derived_weights() const = 0;
-  virtual uint64_t memory_used() const = 0;  // weights resident + KV + scratch, bytes
+  virtual uint64_t memory_used() const = 0;  // weights resident + KV + scratch, bytes, on its device
   virtual int64_t context_used() const = 0;  // tokens of the chat's sequence
+  virtual DeviceVitals vitals() const = 0;   // of the device that it runs on; any thread
   virtual void forget_context() = 0;         // a new chat
 };
 
@@ -78,6 +79,10 @@ Result<std::string> render_template(std::string_view source, const std::vector<M
 /// Reads headers only; device memory is estimated for `context` tokens (0: the default).
 Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, int64_t context,
                           const std::string& kv_type);
+
+/// The CPU, then every CUDA device; without any, one entry with the reason. Opens the devices, which takes
+/// some 100 ms each.
+std::vector<DeviceEntry> list_devices();
 
 struct LibraryEntry {
   std::string name, path, adapter, format, architecture, dtype;

@@ -65,6 +65,7 @@ class SessionImpl final : public Session {
   std::vector<DerivedWeight> derived_weights() const override;
   uint64_t memory_used() const override;
   int64_t context_used() const override;
+  DeviceVitals vitals() const override;
   void forget_context() override;
 
   /// Applies the recipe at open.

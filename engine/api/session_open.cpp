@@ -1,12 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <iterator>
-#include <map>
+#include <thread>
 
+#include "engine/api/devices.h"
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
 #include "engine/api/session_impl.h"
@@ -18,40 +19,37 @@ namespace orrery::api {
 namespace {
 
 constexpr int64_t kMaxBatchTokens = 8192;
+constexpr std::chrono::milliseconds kUploadInterval{50};
 constexpr int64_t kSequencesPlanned = 64;  // how many full contexts the KV cache may hold, memory permitting
 
-/// One scheduler a device: sessions with the same thread count share it, so that two of them never fight for
-/// cores.
-Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const OpenOptions& options) {
-  if (options.device != "cpu")
-    return Error{ErrorCode::device, fmt::format("There is no device \"{}\" in this program", options.device),
-                 "--device", "use cpu"};
-  const int cores = kernels::available_cores();
-  if (options.threads < 0 || options.threads > std::max(cores * 4, 256))
-    return Error{ErrorCode::invalid_argument, fmt::format("{} threads cannot be started", options.threads),
-                 "--threads", fmt::format("choose 1 to {}, or 0 for all cores", cores)};
-  const int threads = options.threads > 0 ? options.threads : cores;
-  static std::mutex mutex;
-  static std::map<int, std::weak_ptr<runtime::DeviceScheduler>> schedulers;
-  const std::scoped_lock lock(mutex);
-  std::shared_ptr<runtime::DeviceScheduler> scheduler = schedulers[threads].lock();
-  if (!scheduler) {
-    scheduler = std::make_shared<runtime::DeviceScheduler>(threads);
-    schedulers[threads] = scheduler;
-  }
-  return scheduler;
-}
-
-int64_t physical_memory() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0 ? pages * size : int64_t{4} << 30;
-}
-
-/// All sequences together: many contexts, but at most half of the memory, and one context in any case.
-int64_t kv_tokens(const graph::Graph& graph, DType dtype, int64_t context) {
+/// All sequences together: many contexts, but at most half of the memory that is left beside the weights, and
+/// one context in any case.
+int64_t kv_tokens(const graph::Graph& graph, DType dtype, int64_t context, uint64_t memory) {
   const auto bytes = static_cast<int64_t>(compile::kv_cache_bytes(graph, dtype, 1));
   if (bytes == 0) return context;
-  return std::clamp(physical_memory() / 2 / bytes, context, context * kSequencesPlanned);
+  return std::clamp(static_cast<int64_t>(memory / 2) / bytes, context, context * kSequencesPlanned);
+}
+
+uint64_t weight_bytes(const io::ModelFile& file) {
+  uint64_t bytes = 0;
+  for (const io::Tensor& tensor : file.tensors) bytes += tensor.data.size();
+  return bytes;
+}
+
+/// The bytes that the KV cache may come from: on the CPU of all memory, on a device of what others leave.
+/// Refuses a model whose weights alone do not fit on the device.
+Result<uint64_t> memory_for_kv(const io::ModelFile& file, const OpenOptions& options,
+                               const weights::DevicePtr& device) {
+  const MemoryState memory = memory_of(device);
+  if (memory.total == 0) return uint64_t{4} << 30;
+  if (!device) return memory.total;
+  const uint64_t weights = weight_bytes(file);
+  if (weights < memory.free) return memory.free - weights;
+  return Error{
+      ErrorCode::out_of_memory,
+      fmt::format("The weights are {:.2f} GB, {} has {:.2f} GB free", static_cast<double>(weights) * 1e-9,
+                  options.device, static_cast<double>(memory.free) * 1e-9),
+      display_name(file), "close what uses the device, choose a smaller model, or use --device cpu"};
 }
 
 Result<std::string> read_text(const std::string& path) {
@@ -80,6 +78,33 @@ Result<void> check_options(const OpenOptions& options) {
   return {};
 }
 
+/// Tells while it lives how much of the weights is on the device.
+class Uploads {
+ public:
+  Uploads(const runtime::Model& model, const ProgressCallback& progress) {
+    const weights::DevicePtr& device = model.options().device;
+    if (!device || !progress) return;
+    words_ = fmt::format("Uploading to {}", device->facts().name);
+    watcher_ = std::jthread([this, &model, &progress](const std::stop_token& stop) {
+      const uint64_t total = weight_bytes(model.weights().file());
+      while (!stop.stop_requested()) {
+        progress(words_, std::min(derived_bytes(model), total), total);
+        std::this_thread::sleep_for(kUploadInterval);
+      }
+    });
+  }
+
+ private:
+  static uint64_t derived_bytes(const runtime::Model& model) {
+    uint64_t bytes = 0;
+    for (const weights::DerivedWeight& row : model.weights().derived()) bytes += row.bytes;
+    return bytes;
+  }
+
+  std::string words_;
+  std::jthread watcher_;
+};
+
 class Opening {
  public:
   Opening(const OpenOptions& options, const ProgressCallback& progress, std::stop_token stop)
@@ -87,9 +112,11 @@ class Opening {
 
   Result<std::shared_ptr<Session>> run() {
     ORRERY_TRY(check_options(options_));
+    ORRERY_ASSIGN(const std::optional<int> index, parse_device(options_.device));
+    options_.device = device_name(index);
     ORRERY_ASSIGN(const DType kv_option, parse_kv_type(options_.kv_type));
     const DType kv_type = options_.exact ? DType::f32 : kv_option;
-    ORRERY_ASSIGN(auto scheduler, scheduler_for(options_));
+    ORRERY_ASSIGN(auto scheduler, scheduler_for(options_.device, options_.threads));
     ORRERY_ASSIGN(const ModelPath path, resolve_model(options_.model, options_.adapter));
     ORRERY_TRY(stage(fmt::format("Reading {}", path.model.filename().string())));
     ORRERY_ASSIGN(ModelSource source, open_source(path, progress_, stop_));
@@ -105,14 +132,15 @@ class Opening {
     auto weights = std::make_shared<weights::WeightStore>(source.file, source.adapter);
     auto graph = std::make_shared<const graph::Graph>(built.graph);
     ORRERY_ASSIGN(auto version, prepare_version(graph, options_.fusion));
-    ORRERY_TRY(stage("Preparing the kernels"));
     runtime::Model::Options run;
     run.kv_dtype = kv_type;
     run.accuracy = options_.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
+    run.device = scheduler->device();
     run.threads = scheduler->threads();
     run.context = context;
     run.batch_tokens = options_.batch_tokens;
-    run.kv_tokens = kv_tokens(*graph, kv_type, context);
+    ORRERY_ASSIGN(const uint64_t memory, memory_for_kv(*source.file, options_, run.device));
+    run.kv_tokens = kv_tokens(*graph, kv_type, context, memory);
     auto model = std::make_shared<runtime::Model>(weights, version, run);
     ORRERY_TRY(compile_first(*model, *version));
     ORRERY_TRY(stage("Reading the tokenizer"));
@@ -136,10 +164,15 @@ class Opening {
   }
 
   /// What every step after the first prompt runs, so that a model that cannot run is refused now. On this
-  /// thread, with a team of its own: the scheduler goes on serving others.
+  /// thread, with a team of its own: the scheduler goes on serving others. On a device it takes the weights
+  /// over.
   Result<void> compile_first(runtime::Model& model, const runtime::Version& version) {
+    ORRERY_TRY(stage("Preparing the kernels"));
     kernels::ThreadTeam team(model.options().threads);
-    ORRERY_TRY(drop(model.plan(version, compile::bucket_for(1, 1, 1), team)));
+    {
+      const Uploads uploads(model, progress_);
+      ORRERY_TRY(drop(model.plan(version, compile::bucket_for(1, 1, 1), team)));
+    }
     return stage("Ready");
   }
 
@@ -155,7 +188,7 @@ class Opening {
     return session.replay(edits);
   }
 
-  const OpenOptions& options_;
+  OpenOptions options_;
   const ProgressCallback& progress_;
   std::stop_token stop_;
 };
@@ -173,6 +206,13 @@ SessionImpl::SessionImpl(Parts parts)
       fusion_(parts_.options.fusion),
       sequence_(runtime::DeviceScheduler::new_sequence(parts_.model)),
       limits_(std::make_shared<LazyLimits>()) {
+  const weights::DevicePtr& device = parts_.scheduler->device();
+  if (device) {
+    limits_->measured = limits_of(device->facts());
+    limits_->measured.threads = parts_.scheduler->threads();
+    limits_->ready = true;
+    return;
+  }
   limits_->unmeasured.threads = parts_.scheduler->threads();
   limits_->unmeasured.cpu = kernels::isa_summary();
 }

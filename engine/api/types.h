@@ -17,10 +17,10 @@ enum class Phase : uint8_t { prefill, decode };
 enum class Task : uint8_t { generate, embed, classify };
 
 struct OpenOptions {
-  std::string model;    // a path, or a name from the library
-  std::string adapter;  // PEFT folder; empty: none
-  std::string recipe;   // JSON file; empty: none
-  std::string device = "cpu";
+  std::string model;            // a path, or a name from the library
+  std::string adapter;          // PEFT folder; empty: none
+  std::string recipe;           // JSON file; empty: none
+  std::string device = "cpu";   // cpu, cuda:N; cuda is cuda:0
   int threads = 0;              // 0: the cores this process may run on
   int64_t context = 0;          // 0: the model's own, at most 8192
   std::string kv_type = "f16";  // f16, bf16, f32
@@ -182,9 +182,24 @@ struct Profile {
 };
 
 struct MachineLimits {
-  double read_gbytes_per_second = 0, gflops = 0;  // measured once on this machine; 0: not measured yet
+  // Measured once on this machine, or the card's figures; 0: not measured yet, or not known.
+  double read_gbytes_per_second = 0, gflops = 0;
   int threads = 0;
-  std::string cpu;  // "AVX-512 VNNI BF16"
+  std::string cpu;  // "AVX-512 VNNI BF16"; on a device its name
+};
+
+/// One entry of list_devices().
+struct DeviceEntry {
+  std::string device;   // "cpu", "cuda:0"
+  std::string name;     // "AVX-512 VNNI BF16", "NVIDIA H200"
+  std::string refusal;  // why it cannot be used; empty: it can
+  uint64_t memory_bytes = 0, free_bytes = 0;
+};
+
+/// What a card says of itself now; zeros on the CPU, and where it says nothing.
+struct DeviceVitals {
+  uint64_t memory_used = 0, memory_total = 0;  // bytes, of all programs
+  double clock_mhz = 0, power_watts = 0, celsius = 0, busy_share = 0;
 };
 
 struct DerivedWeight {

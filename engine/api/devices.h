@@ -1,0 +1,31 @@
+// The devices of this machine: their names, what they are asked for by, and the one scheduler of each.
+#pragma once
+
+#include <memory>
+
+#include "engine/api/types.h"
+#include "engine/runtime/device_scheduler.h"
+
+namespace orrery::api {
+
+/// Index of a CUDA device, or none: the CPU. "cuda" is "cuda:0". invalid_argument for another word.
+Result<std::optional<int>> parse_device(const std::string& name);
+std::string device_name(const std::optional<int>& index);  // "cpu", "cuda:0"
+
+/// The device, shared by all that use it at the same time. The reason when there is no module, no driver, no
+/// card, or no such index.
+Result<weights::DevicePtr> open_device(int index);
+
+/// One scheduler a device; on the CPU one for each number of threads, so that two sessions never fight for
+/// cores. threads 0: all cores.
+Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::string& device, int threads);
+
+struct MemoryState {
+  uint64_t total = 0, free = 0;  // bytes; 0: not known
+};
+MemoryState memory_of(const weights::DevicePtr& device);  // null: this machine's
+
+/// What a card can do, from what is known of its architecture.
+MachineLimits limits_of(const kernels::DeviceFacts& facts);
+
+}  // namespace orrery::api

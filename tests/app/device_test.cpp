@@ -1,0 +1,100 @@
+// --device: on the test module's devices, and where there are none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "run_cli.h"
+
+namespace orrery::cli::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Sets a variable for the programs that are started while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+class OnDevice : public testing::Test {
+  const Variable module_{"ORRERY_CUDA_MODULE", ORRERY_FAKE_DEVICE};
+};
+
+TEST_F(OnDevice, EveryVerbThatOpensASessionRuns) {
+  const auto reply = [](const char* device) {
+    return run({"chat", "smollm2", "--raw", "--prompt", "Once upon a time", "--max-tokens", "20",
+                "--temperature", "0", "--json", "--device", device})
+        .json();
+  };
+  EXPECT_EQ(reply("cuda:0")["text"], reply("cpu")["text"]);
+  const auto plan = run({"plan", "smollm2", "--json", "--device", "cuda:1"}).json();
+  EXPECT_EQ(plan["steps"][0]["device"], "cuda:1");
+  EXPECT_THAT(plan["steps"][0]["kernel"].get<std::string>(), StartsWith("cuda."));
+  const auto bench =
+      run({"bench", "smollm2", "--prompt", "8", "--gen", "2", "--repeats", "1", "--json", "--device", "cuda"})
+          .json();
+  EXPECT_EQ(bench["device"], "cuda:0");
+  EXPECT_GT(bench["decode"]["tokens_per_second"], 0);
+  for (const Words& words : {Words{"score", "smollm2", "--text", "The sea is blue", "--device", "cuda:0"},
+                             Words{"classify", "sentiment", "--text", "Good", "--device", "cuda:0"},
+                             Words{"embed", "minilm", "--text", "Good", "--device", "cuda:0"},
+                             Words{"graph", "smollm2", "--level", "fused", "--device", "cuda:0"}}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, 0) << words.front() << outcome.err;
+  }
+}
+
+TEST_F(OnDevice, ProfileNamesTheDevice) {
+  const std::string trace = scratch_file("trace.json");
+  const Outcome outcome = run({"profile", "smollm2", "--prompt", "Hello", "--gen", "4", "--out", trace,
+                               "--json", "--device", "cuda:0"});
+  EXPECT_EQ(outcome.json()["device"], "cuda:0");
+  const auto events = nlohmann::json::parse(read_file(trace))["traceEvents"];
+  EXPECT_THAT(events[0]["args"]["name"].get<std::string>(), HasSubstr("on cuda:0"));
+}
+
+TEST_F(OnDevice, InfoSaysWhetherItFits) {
+  const Variable memory("ORRERY_FAKE_DEVICE_MB", "400");
+  const auto devices_at = [](const char* context) {
+    return run({"info", "smollm2", "--context", context, "--json"}).json()["memory"]["devices"];
+  };
+  const auto little = devices_at("512"), much = devices_at("8192");
+  ASSERT_EQ(little.size(), 3U);
+  EXPECT_EQ(little[0]["device"], "cpu");
+  EXPECT_EQ(little[1]["device"], "cuda:0");
+  EXPECT_EQ(little[1]["total"], 400 << 20);
+  EXPECT_TRUE(little[1]["fits"]);
+  EXPECT_TRUE(much[1]["fits"]);
+  const Variable less("ORRERY_FAKE_DEVICE_MB", "200");
+  EXPECT_FALSE(devices_at("8192")[1]["fits"]) << "189 MB of KV cache beside 97 MB of weights";
+  EXPECT_THAT(run({"info", "smollm2", "--context", "8192"}).out, HasSubstr("does not fit"));
+}
+
+TEST_F(OnDevice, RefusalsAreOneLine) {
+  for (const char* device : {"cuda:5", "cuda:", "gpu"}) {
+    const Outcome outcome = run({"chat", "smollm2", "--prompt", "x", "--device", device});
+    expect_refused(outcome);
+    EXPECT_THAT(outcome.err, HasSubstr("--device"));
+  }
+  const Variable none("ORRERY_FAKE_DEVICE_REFUSES", "the NVIDIA driver is not loaded");
+  const Outcome outcome = run({"bench", "smollm2", "--device", "cuda:0"});
+  expect_refused(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("driver is not loaded"));
+}
+
+TEST(WithoutADevice, TheModuleIsNamed) {
+  const Variable module("ORRERY_CUDA_MODULE", "/no/such/module.so");
+  const Outcome outcome = run({"chat", "smollm2", "--prompt", "x", "--device", "cuda:0"});
+  expect_refused(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("CUDA module"));
+  EXPECT_THAT(run({"info", "smollm2"}).out, HasSubstr("cannot be used"));
+}
+
+}  // namespace
+}  // namespace orrery::cli::test

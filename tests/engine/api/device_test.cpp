@@ -1,0 +1,204 @@
+// The path of a session on a device, on the test module: what is opened, run, told, and refused with a
+// reason.
+#include <gmock/gmock.h>
+
+#include "tests/engine/api/test_models.h"
+
+namespace orrery::api {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Sets a variable of the test module while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+OpenOptions on_device(OpenOptions options, const std::string& device = "cuda:0") {
+  options.device = device;
+  return options;
+}
+
+std::string refusal(const OpenOptions& options) {
+  const auto opened = Session::open(options, {}, {});
+  EXPECT_FALSE(opened.ok());
+  return opened.ok() ? std::string() : opened.error().to_string();
+}
+
+TEST(DeviceTest, WritesWhatTheCpuWrites) {
+  const auto device = open_or_fail(on_device(smollm2(), "cuda")), cpu = open_or_fail(smollm2());
+  ASSERT_TRUE(device && cpu);
+  EXPECT_EQ(device->options().device, "cuda:0");
+  const ChatRequest request = raw_request("Once upon a time, in a land far away", 80);
+  const auto there = device->chat(request, {}, {}), here = cpu->chat(request, {}, {});
+  ASSERT_TRUE(there.ok()) << there.error().to_string();
+  ASSERT_TRUE(here.ok()) << here.error().to_string();
+  EXPECT_EQ(ids_of(there.value()), ids_of(here.value()))
+      << "replayed steps read what they were captured with";
+  EXPECT_EQ(there.value().tokens.size(), 80U);
+}
+
+TEST(DeviceTest, TurnsReuseTheirContextAndEncodersRun) {
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  const auto first = session->chat(raw_request("The sea is", 20), {}, {});
+  ASSERT_TRUE(first.ok()) << first.error().to_string();
+  const auto second = session->chat(raw_request("The sea is" + first.value().text + " And", 5), {}, {});
+  ASSERT_TRUE(second.ok()) << second.error().to_string();
+  EXPECT_GT(second.value().reused_tokens, 10);
+
+  const auto device = open_or_fail(on_device(sentiment())), cpu = open_or_fail(sentiment());
+  ASSERT_TRUE(device && cpu);
+  const std::vector<std::string> texts{"I loved every minute of it.", "Dull, and far too long."};
+  const auto there = device->classify(texts, {}, {}), here = cpu->classify(texts, {}, {});
+  ASSERT_TRUE(there.ok()) << there.error().to_string();
+  ASSERT_TRUE(here.ok());
+  for (size_t i = 0; i < texts.size(); ++i)
+    for (size_t k = 0; k < here.value()[i].logits.size(); ++k)
+      EXPECT_NEAR(there.value()[i].logits[k], here.value()[i].logits[k], 1e-4);
+}
+
+TEST(DeviceTest, TellsWhereItRuns) {
+  std::vector<std::string> stages;
+  const auto opened =
+      Session::open(on_device(smollm2(), "cuda:1"),
+                    [&](std::string_view stage, uint64_t, uint64_t) { stages.emplace_back(stage); }, {});
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  const auto& session = opened.value();
+  EXPECT_THAT(stages, Contains("Uploading to Test device"));
+  EXPECT_EQ(stages.back(), "Reading the tokenizer");
+  const auto plan = session->plan(Phase::decode);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  for (const PlanStep& step : plan.value().steps) {
+    EXPECT_EQ(step.device, "cuda:1");
+    EXPECT_THAT(step.kernel, StartsWith("cuda.test."));
+  }
+  EXPECT_EQ(session->limits().cpu, "Test device");
+  EXPECT_NEAR(session->limits().read_gbytes_per_second, 4800, 1);
+  EXPECT_NEAR(session->limits().gflops, 989'000, 1'000) << "bf16, of the data sheet";
+  const uint64_t before = session->memory_used();
+  EXPECT_GT(before, 90U << 20);
+  BenchOptions bench;
+  bench.prompt = 16;
+  bench.gen = 4;
+  bench.repeats = 1;
+  const auto measured = session->bench(bench, {}, {});
+  ASSERT_TRUE(measured.ok()) << measured.error().to_string();
+  EXPECT_EQ(measured.value().device, "cuda:1");
+  EXPECT_GT(session->memory_used(), before) << "pages of the KV cache";
+  const DeviceVitals vitals = session->vitals();
+  EXPECT_EQ(vitals.memory_total, uint64_t{4096} << 20);
+  EXPECT_GE(vitals.memory_used, session->memory_used());
+  EXPECT_EQ(vitals.power_watts, 320);
+  EXPECT_THAT(session->derived_weights(),
+              Contains(testing::Field(&DerivedWeight::transform, HasSubstr("on Test device"))));
+}
+
+TEST(DeviceTest, MeasuresNodesOnTheDevice) {
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->chat(raw_request("Once upon a time", 40), {}, {}).ok());
+  for (const Phase phase : {Phase::prefill, Phase::decode}) {
+    const Profile profile = session->profile(phase);
+    EXPECT_GT(profile.generation, 0U);
+    EXPECT_GT(profile.nodes_us, 0);
+    EXPECT_EQ(profile.model.size() > 0, true);
+  }
+}
+
+TEST(DeviceTest, EditsRunWithoutUploadingAgain) {
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  const auto before = session->chat(raw_request("The capital of France is", 6), {}, {});
+  ASSERT_TRUE(before.ok());
+  const size_t uploaded = session->derived_weights().size();
+  const auto edit = edit::parse_edit("bypass scope=layers.12");
+  ASSERT_TRUE(edit.ok());
+  const auto applied = session->apply(edit.value());
+  ASSERT_TRUE(applied.ok()) << applied.error().to_string();
+  ASSERT_TRUE(session->chat(raw_request("The capital of France is", 6), {}, {}).ok());
+  ASSERT_TRUE(session->undo().ok());
+  const auto after = session->chat(raw_request("The capital of France is", 6), {}, {});
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(ids_of(after.value()), ids_of(before.value()));
+  EXPECT_EQ(session->derived_weights().size(), uploaded);
+}
+
+TEST(DeviceTest, ListsWhatThereIs) {
+  const std::vector<DeviceEntry> devices = list_devices();
+  ASSERT_EQ(devices.size(), 3U);
+  EXPECT_EQ(devices[0].device, "cpu");
+  EXPECT_GT(devices[0].memory_bytes, devices[0].free_bytes);
+  EXPECT_GT(devices[0].free_bytes, 0U);
+  EXPECT_EQ(devices[2].device, "cuda:1");
+  EXPECT_EQ(devices[2].name, "Test device");
+  EXPECT_EQ(devices[2].refusal, "");
+  EXPECT_EQ(devices[2].memory_bytes, uint64_t{4096} << 20);
+  const Variable none("ORRERY_FAKE_DEVICE_REFUSES", "the NVIDIA driver is not loaded: run nvidia-smi");
+  const std::vector<DeviceEntry> refused = list_devices();
+  ASSERT_EQ(refused.size(), 2U);
+  EXPECT_EQ(refused[1].device, "cuda:0");
+  EXPECT_THAT(refused[1].refusal, HasSubstr("driver is not loaded"));
+}
+
+TEST(DeviceTest, RefusesWithWhatToDo) {
+  EXPECT_THAT(refusal(on_device(smollm2(), "cuda:7")),
+              AllOf(HasSubstr("cuda:7"), HasSubstr("cuda:0 to cuda:1"), HasSubstr("--device cpu")));
+  for (const char* name : {"cuda:", "cuda:x", "cuda:-1", "cuda0", "gpu", ""})
+    EXPECT_THAT(refusal(on_device(smollm2(), name)), HasSubstr("use cpu, or cuda:0")) << name;
+  const Variable none("ORRERY_FAKE_DEVICE_REFUSES", "the NVIDIA driver is not loaded");
+  EXPECT_THAT(refusal(on_device(smollm2())), HasSubstr("driver is not loaded"));
+}
+
+TEST(DeviceTest, RefusesWhatDoesNotFit) {
+  {
+    const Variable little("ORRERY_FAKE_DEVICE_MB", "64");
+    EXPECT_THAT(refusal(on_device(smollm2())), AllOf(HasSubstr("0.07 GB free"), HasSubstr("smaller model")));
+  }
+  const Variable tight("ORRERY_FAKE_DEVICE_MB", "98");
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  const auto reply = session->chat(raw_request(std::string(6000, 'x'), 2), {}, {});
+  ASSERT_FALSE(reply.ok()) << "there is no room for the KV cache";
+  EXPECT_EQ(reply.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(reply.error().to_string(), HasSubstr("--context"));
+}
+
+TEST(DeviceTest, ALostDeviceEndsTheReplyAndIsStartedAnew) {
+  const Variable lost("ORRERY_FAKE_DEVICE_LOST_AFTER", "9");
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  const ChatRequest request = raw_request("Once upon a time", 12);
+  const auto failed = session->chat(request, {}, {});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().code, ErrorCode::device);
+  EXPECT_THAT(failed.error().to_string(), HasSubstr("send the message again"));
+  const auto again = session->chat(request, {}, {});
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  const auto cpu = open_or_fail(smollm2());
+  ASSERT_TRUE(cpu);
+  EXPECT_EQ(ids_of(again.value()), ids_of(cpu->chat(request, {}, {}).value()));
+}
+
+TEST(DeviceTest, AStopRequestEndsTheOpening) {
+  std::stop_source stop;
+  const auto opened = Session::open(
+      on_device(smollm2()),
+      [&](std::string_view stage, uint64_t, uint64_t) {
+        if (stage.starts_with("Uploading")) stop.request_stop();
+      },
+      stop.get_token());
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, ErrorCode::cancelled);
+}
+
+}  // namespace
+}  // namespace orrery::api
