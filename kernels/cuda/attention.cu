@@ -8,6 +8,7 @@ namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int64_t kLargestHead = 256;
+constexpr int64_t kLargestTile = 128;
 constexpr int64_t kFewTokens = 16;  // above, queries share the keys that are read
 
 std::string too_large(const Attention::Problem& problem, int64_t largest_head) {
@@ -28,6 +29,10 @@ std::string decode_supports(const Attention::Problem& problem) {
   return {};
 }
 
+std::string flash_supports(const Attention::Problem& problem) {
+  return paged_halves_reason(problem, kLargestTile);
+}
+
 void run_general(const Attention::Args& args, const Launch& launch) {
   if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
   attend_general(args, launch);
@@ -37,6 +42,15 @@ void run_decode(const Attention::Args& args, const Launch& launch) {
   if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
   if (!aligned_pages(args)) return attend_general(args, launch);
   attend_singles(args, launch, Singles::all_tokens);
+}
+
+/// A token that its sequence brings alone would leave a tile of rows nearly empty, and its keys are worth
+/// splitting.
+void run_flash(const Attention::Args& args, const Launch& launch) {
+  if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
+  if (!aligned_pages(args)) return attend_general(args, launch);
+  attend_tiles(args, launch, 2);
+  attend_singles(args, launch, Singles::lone_tokens);
 }
 
 }  // namespace
@@ -73,6 +87,7 @@ std::span<const Row<Attention>> attention_rows() {
        .device = DeviceKind::cuda,
        .supports = decode_supports,
        .run = run_decode},
+      {.name = "cuda.flash", .device = DeviceKind::cuda, .supports = flash_supports, .run = run_flash},
       {.name = "cuda.general", .device = DeviceKind::cuda, .supports = general_supports, .run = run_general},
   };
   return rows;

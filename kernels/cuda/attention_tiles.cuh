@@ -1,0 +1,404 @@
+// Attention of many queries over f16 or bf16 pages (FlashAttention-2, Dao 2023, arXiv 2307.08691):
+//   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) - largest so far)
+//   query, dst (tokens, heads * head_dim) f32; head_dim a multiple of 8, at most kDim; pages 16-byte aligned
+//   A block of 4 warps owns 64 rows (token, query head) of one sequence and one kv head and walks over its
+//   keys in tiles of 64 that begin at multiples of 64; a row's result depends on its keys alone, not on the
+//   rows beside it. Tiles that no row sees are not read.
+//   A warp owns 16 rows: queries, scores, weights and totals stay in its registers, lane (g, c) has rows g
+//   and g + 8 (attention_mma.cuh). Queries and weights are split into terms, so that results are those of
+//   f32. Shared memory: two tiles of keys and of values [64][kDim], 16-byte chunk i of row r at i ^ (r % 8),
+//   so that ldmatrix meets no bank twice; one is filled by cp.async while the other is used. Where the rows
+//   of the tile after that lie; queries as fragments, where registers cannot hold them. Bytes moved: keys and
+//   values that are seen, once per 64 rows.
+#pragma once
+
+#include "kernels/cuda/attention_mma.cuh"
+
+namespace orrery::kernels::cuda::tiles {
+
+constexpr int kWarps = 4, kThreads = 32 * kWarps;
+constexpr int kRows = 16 * kWarps, kKeys = 64;
+constexpr size_t kNowhere = ~size_t{0};
+
+template <DType kKv, int kDim>
+struct Sizes {
+  static constexpr int terms = Mma<kKv>::terms;
+  static constexpr int fragments = kDim / 16;  // of a query
+  static constexpr bool queries_in_registers = terms * fragments <= 12;
+  static constexpr int row_bytes = kDim * 2;
+  static constexpr int tile_bytes = kKeys * row_bytes;
+  static constexpr int query_bytes = queries_in_registers ? 0 : kWarps * terms * fragments * 32 * 16;
+  static constexpr size_t shared_bytes = 4 * tile_bytes + query_bytes + 2 * kKeys * sizeof(size_t);
+};
+
+__device__ inline void copy_16(uint32_t to, const std::byte* from, bool there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0)
+               : "memory");
+}
+__device__ inline void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+
+__device__ inline uint4 load_matrices(uint32_t at) {
+  uint4 x;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+               : "r"(at)
+               : "memory");
+  return x;
+}
+__device__ inline uint4 load_transposed(uint32_t at) {
+  uint4 x;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+               : "r"(at)
+               : "memory");
+  return x;
+}
+
+/// 2^x, to the two last bits.
+__device__ inline float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// The keys and values of one sequence and kv head.
+struct Pages {
+  const std::byte* key;
+  size_t value, stride;  // bytes from key to value, from page to page
+  const int32_t* table;
+  int tokens, row_bytes;
+  int begin, end;  // keys that any row of the block sees
+
+  __device__ Pages(const Attention::Args& args, int sequence, int kv_head, int begin, int end)
+      : stride(args.kv.page_stride),
+        table(args.ragged.page_table + sequence * args.ragged.max_pages),
+        tokens(static_cast<int>(args.kv.page_tokens)),
+        row_bytes(static_cast<int>(args.problem.head_dim) * 2),
+        begin(begin),
+        end(end) {
+    const size_t head = static_cast<size_t>(tokens) * row_bytes;
+    key = args.kv.base + kv_head * head;
+    value = args.kv.kv_heads * head;
+  }
+  __device__ size_t offset(int position) const {
+    if (position < begin || position >= end) return kNowhere;
+    const int page = position / tokens;
+    return static_cast<size_t>(table[page]) * stride +
+           static_cast<size_t>(position - page * tokens) * row_bytes;
+  }
+};
+
+/// Starts to copy a tile of keys and values whose rows lie at `offsets`; zeros where there is no row.
+template <int kDim>
+__device__ void copy_tile(const Pages& pages, const size_t* offsets, int head_dim, uint32_t keys,
+                          uint32_t values) {
+  constexpr int kChunks = kDim / 8;
+  const int chunk = threadIdx.x % kChunks;
+#pragma unroll
+  for (int i = 0; i < kKeys * kChunks / kThreads; ++i) {
+    const int row = threadIdx.x / kChunks + i * (kThreads / kChunks);
+    const size_t offset = offsets[row];
+    const bool there = offset != kNowhere && chunk * 8 < head_dim;
+    const std::byte* from = pages.key + (there ? offset + chunk * 16 : 0);
+    const uint32_t to = row * kDim * 2 + (chunk ^ (row % 8)) * 16;
+    copy_16(keys + to, from, there);
+    copy_16(values + to, from + pages.value, there);
+  }
+  end_of_copies();
+}
+
+/// The two rows of a lane.
+struct Rows {
+  const float* query[2];  // null beyond the last row
+  KeyRange seen[2];
+  float scale[2];  // of the products of the scaled query
+};
+
+/// The elements of fragment f of the lane's rows, in the order of Mma<>.
+__device__ inline void read_queries(const Rows& rows, int f, int head_dim, float (&x)[8]) {
+  const int c = threadIdx.x % 4;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int d = 16 * f + 8 * (i / 4) + 2 * c + i % 2;
+    const float* query = rows.query[i / 2 % 2];
+    x[i] = query != nullptr && d < head_dim ? query[d] : 0.0F;
+  }
+}
+
+/// Splits the warp's queries, scaled to [1, 2), into fragments [term][f].
+template <DType kKv, int kDim, class Keep>
+__device__ void split_queries(Rows& rows, int head_dim, const Keep& keep) {
+  using Size = Sizes<kKv, kDim>;
+  float largest[2] = {};
+#pragma unroll 1
+  for (int f = 0; f < Size::fragments; ++f) {
+    float x[8];
+    read_queries(rows, f, head_dim, x);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) largest[i / 2 % 2] = fmaxf(largest[i / 2 % 2], fabsf(x[i]));
+  }
+  float to[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const RowScale scale = RowScale::of(largest_of_quad(largest[half]));
+    to[half] = scale.to;
+    rows.scale[half] *= scale.back;
+  }
+#pragma unroll
+  for (int f = 0; f < Size::fragments; ++f) {
+    float x[8];
+    read_queries(rows, f, head_dim, x);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i] *= to[i / 2 % 2];
+#pragma unroll
+    for (int term = 0; term < Size::terms; ++term) {
+      uint4 fragment;
+      fragment.x = Mma<kKv>::take(x[0], x[1]);
+      fragment.y = Mma<kKv>::take(x[2], x[3]);
+      fragment.z = Mma<kKv>::take(x[4], x[5]);
+      fragment.w = Mma<kKv>::take(x[6], x[7]);
+      keep(term, f, fragment);
+    }
+  }
+}
+
+/// scores[n] are the warp's products with keys 8 n .. 8 n + 7 of the tile.
+template <DType kKv, int kDim, class Query>
+__device__ void multiply_keys(uint32_t keys, const Query& query, float (&scores)[kKeys / 8][4]) {
+  using Size = Sizes<kKv, kDim>;
+  const int lane = threadIdx.x % 32;
+  const uint32_t base = keys + (lane / 16 * 8 + lane % 8) * Size::row_bytes;
+#pragma unroll(Size::queries_in_registers ? Size::fragments : 2)
+  for (int f = 0; f < Size::fragments; ++f) {
+    const uint32_t chunk = ((2 * f + lane / 8 % 2) ^ (lane % 8)) * 16;
+    uint4 key[kKeys / 16];
+#pragma unroll
+    for (int n = 0; n < kKeys / 16; ++n) key[n] = load_matrices(base + 16 * n * Size::row_bytes + chunk);
+#pragma unroll
+    for (int term = 0; term < Size::terms; ++term) {
+      const uint4 a = query(term, f);
+#pragma unroll
+      for (int n = 0; n < kKeys / 16; ++n) {
+        Mma<kKv>::multiply(scores[2 * n], a, key[n].x, key[n].y);
+        Mma<kKv>::multiply(scores[2 * n + 1], a, key[n].z, key[n].w);
+      }
+    }
+  }
+}
+
+/// What a lane has of its two rows.
+template <int kDim>
+struct State {
+  float largest[2] = {-INFINITY, -INFINITY};
+  float sum[2] = {};  // the lane's part
+  float total[kDim / 8][4] = {};
+};
+
+/// Scores to logits (attention_common.cuh); keys that a row does not see get none. `first`: the tile's first
+/// key.
+__device__ inline void finish_scores(const Rows& rows, int first, bool mask, float cap,
+                                     float (&scores)[kKeys / 8][4]) {
+  const int c = threadIdx.x % 4;
+#pragma unroll
+  for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) scores[n][i] *= rows.scale[i / 2];
+  }
+  if (cap > 0) {
+#pragma unroll
+    for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) scores[n][i] = cap * tanhf(scores[n][i]);
+    }
+  }
+  if (!mask) return;
+#pragma unroll
+  for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int key = first + 8 * n + 2 * c + i % 2;
+      const KeyRange& seen = rows.seen[i / 2];
+      if (key < seen.begin || key >= seen.end) scores[n][i] = -INFINITY;
+    }
+  }
+}
+
+/// Turns logits into weights; `shrink` is what the totals so far are worth.
+template <int kDim>
+__device__ void soften(float (&scores)[kKeys / 8][4], State<kDim>& state, float (&shrink)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float most = state.largest[half];
+#pragma unroll
+    for (int n = 0; n < kKeys / 8; ++n)
+      most = fmaxf(most, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
+    most = largest_of_quad(most);
+    const float shift = shift_of(most);
+    shrink[half] = power_of_two(state.largest[half] - shift);
+    state.largest[half] = most;
+    float part = 0;
+#pragma unroll
+    for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+      for (int i = 2 * half; i < 2 * half + 2; ++i) {
+        scores[n][i] = power_of_two(scores[n][i] - shift);
+        part += scores[n][i];
+      }
+    }
+    state.sum[half] = fmaf(state.sum[half], shrink[half], part);
+  }
+}
+
+/// Adds the weighted values of a tile to the totals, 16 elements at a time; each tile's sum begins at zero.
+template <DType kKv, int kDim>
+__device__ void add_values(uint32_t values, float (&scores)[kKeys / 8][4], const float (&shrink)[2],
+                           State<kDim>& state) {
+  using Size = Sizes<kKv, kDim>;
+  const int lane = threadIdx.x % 32;
+  uint4 weights[Size::terms][kKeys / 16];
+#pragma unroll
+  for (int k = 0; k < kKeys / 16; ++k) {
+#pragma unroll
+    for (int term = 0; term < Size::terms; ++term) {
+      weights[term][k].x = Mma<kKv>::take(scores[2 * k][0], scores[2 * k][1]);
+      weights[term][k].y = Mma<kKv>::take(scores[2 * k][2], scores[2 * k][3]);
+      weights[term][k].z = Mma<kKv>::take(scores[2 * k + 1][0], scores[2 * k + 1][1]);
+      weights[term][k].w = Mma<kKv>::take(scores[2 * k + 1][2], scores[2 * k + 1][3]);
+    }
+  }
+  const uint32_t base = values + (lane / 8 % 2 * 8 + lane % 8) * Size::row_bytes;
+#pragma unroll
+  for (int d = 0; d < kDim / 16; ++d) {
+    const uint32_t chunk = ((2 * d + lane / 16) ^ (lane % 8)) * 16;
+    float sums[2][4] = {};
+#pragma unroll
+    for (int k = 0; k < kKeys / 16; ++k) {
+      const uint4 value = load_transposed(base + 16 * k * Size::row_bytes + chunk);
+#pragma unroll
+      for (int term = 0; term < Size::terms; ++term) {
+        Mma<kKv>::multiply(sums[0], weights[term][k], value.x, value.y);
+        Mma<kKv>::multiply(sums[1], weights[term][k], value.z, value.w);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      float& total = state.total[2 * d + i / 4][i % 4];
+      total = fmaf(total, shrink[i / 2 % 2], sums[i / 4][i % 4]);
+    }
+  }
+}
+
+/// Where a row's elements are in query or dst.
+__device__ inline int64_t element_of(const RowTile& tile, int row, int group, int kv_head, int head_dim,
+                                     int64_t stride) {
+  const int token = row / group;
+  return (tile.first_token + token) * stride +
+         static_cast<int64_t>(kv_head * group + row - token * group) * head_dim;
+}
+
+template <int kDim>
+__device__ void write_rows(const Attention::Args& args, const RowTile& tile, int first_row, int group,
+                           int kv_head, const State<kDim>& state) {
+  const auto head_dim = static_cast<int>(args.problem.head_dim);
+  const int g = threadIdx.x % 32 / 4, c = threadIdx.x % 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + g + 8 * half;
+    const float sum = sum_of_quad(state.sum[half]);
+    if (row >= tile.rows) continue;
+    float* dst = args.dst + element_of(tile, row, group, kv_head, head_dim, args.dst_stride);
+    const float whole = sum == 0 ? 1.0F : sum;
+#pragma unroll
+    for (int n = 0; n < kDim / 8; ++n) {
+      if (8 * n >= head_dim) break;
+      dst[8 * n + 2 * c] = state.total[n][2 * half] / whole;
+      dst[8 * n + 2 * c + 1] = state.total[n][2 * half + 1] / whole;
+    }
+  }
+}
+
+template <DType kKv, int kDim>
+__global__ void __launch_bounds__(kThreads, 2) attend(Attention::Args args, Logit logit, int least) {
+  using Size = Sizes<kKv, kDim>;
+  extern __shared__ uint4 shared[];
+  const auto keys = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  const uint32_t values = keys + 2 * Size::tile_bytes;
+  uint4* queries = shared + 4 * Size::tile_bytes / 16 + threadIdx.x % 32 +
+                   threadIdx.x / 32 * (Size::queries_in_registers ? 0 : Size::terms * Size::fragments * 32);
+  auto* offsets = reinterpret_cast<size_t*>(shared + (4 * Size::tile_bytes + Size::query_bytes) / 16);
+
+  pdl_wait();
+  const Attention::Problem& problem = args.problem;
+  const auto group = static_cast<int>(problem.heads / problem.kv_heads);
+  const auto head_dim = static_cast<int>(problem.head_dim);
+  const int kv_head = blockIdx.y;
+  const RowTile tile = find_tile(args.ragged, group, kRows, blockIdx.x, least);
+  if (tile.sequence < 0) return;
+
+  const int last_row = min(tile.first_row + kRows, tile.rows) - 1;
+  const KeyRange early = visible_keys(problem, tile.first_position + tile.first_row / group, tile.length);
+  const KeyRange late = visible_keys(problem, tile.first_position + last_row / group, tile.length);
+  const Pages pages(args, tile.sequence, kv_head, early.begin, late.end);
+  const int start = early.begin / kKeys * kKeys;
+  const int count = late.end > early.begin ? (late.end - start + kKeys - 1) / kKeys : 0;
+
+  // The first tile is copied, and the second's rows are looked up, while queries are split.
+  const auto look_up = [&](int t) {
+    if (threadIdx.x < kKeys)
+      offsets[t % 2 * kKeys + threadIdx.x] = pages.offset(start + t * kKeys + threadIdx.x);
+  };
+  const auto copy = [&](int t) {
+    copy_tile<kDim>(pages, offsets + t % 2 * kKeys, head_dim, keys + t % 2 * Size::tile_bytes,
+                    values + t % 2 * Size::tile_bytes);
+  };
+  look_up(0);
+  __syncthreads();
+  copy(0);
+  look_up(1);
+
+  const int first_row = tile.first_row + threadIdx.x / 32 * 16;
+  Rows rows;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + threadIdx.x % 32 / 4 + 8 * half;
+    rows.query[half] = row < tile.rows
+                           ? args.query + element_of(tile, row, group, kv_head, head_dim, args.query_stride)
+                           : nullptr;
+    rows.seen[half] = visible_keys(problem, tile.first_position + row / group, tile.length);
+    rows.scale[half] = logit.scale;
+  }
+  uint4 kept[Size::queries_in_registers ? Size::terms * Size::fragments : 1];
+  split_queries<kKv, kDim>(rows, head_dim, [&](int term, int f, const uint4& fragment) {
+    if constexpr (Size::queries_in_registers)
+      kept[term * Size::fragments + f] = fragment;
+    else
+      queries[(term * Size::fragments + f) * 32] = fragment;  // read by the same lane
+  });
+  const auto query = [&](int term, int f) {
+    if constexpr (Size::queries_in_registers)
+      return kept[term * Size::fragments + f];
+    else
+      return queries[(term * Size::fragments + f) * 32];
+  };
+
+  State<kDim> state;
+  for (int t = 0; t < count; ++t) {
+    wait_for_copies();
+    __syncthreads();  // this tile is there; the one before is done with, and so are the rows of this one
+    if (t + 1 < count) copy(t + 1);
+    look_up(t + 2);
+    const int first = start + t * kKeys;
+    const bool mask = first + kKeys > early.end || first < late.begin;
+    float scores[kKeys / 8][4] = {};
+    multiply_keys<kKv, kDim>(keys + t % 2 * Size::tile_bytes, query, scores);
+    float shrink[2];
+    finish_scores(rows, first, mask, logit.cap, scores);
+    soften<kDim>(scores, state, shrink);
+    add_values<kKv, kDim>(values + t % 2 * Size::tile_bytes, scores, shrink, state);
+  }
+  wait_for_copies();  // without a tile, the first copy is still under way
+  write_rows<kDim>(args, tile, first_row, group, kv_head, state);
+}
+
+}  // namespace orrery::kernels::cuda::tiles
