@@ -7,6 +7,7 @@ namespace orrery::kernels::cuda {
 std::span<const Row<Linear>> linear_rows() {
   constexpr DeviceKind cuda = DeviceKind::cuda;
   static constexpr Row<Linear> rows[] = {
+      {"cuda.matvec", cuda, supports_matvec, run_matvec, nullptr, linear_packing},
       {"cuda.dense", cuda, supports_dense, run_dense, dense_workspace, linear_packing},
       {"cuda.general", cuda, linear_refusal, run_general, nullptr, linear_packing},
   };

@@ -1,0 +1,456 @@
+// Row cuda.matvec: few tokens; every weight is read once for all of them, in one launch for all segments.
+//   dst_s = epilogue(src * w_s^T + bias_s) by mma.m16n8k16: 16 rows of a matrix times up to 8 tokens. Quants
+//   become f16 integers exactly; src becomes hi + lo, two f16 after scaling each 128 columns of a token by a
+//   power of two (their largest magnitude becomes 2^13 to 2^14), so src keeps 22 bits: both products go into
+//   float32 sums, which are multiplied with the blocks' scales. Mins are added by float32 sums of src. bf16
+//   weights: src is three bf16 (24 bits), no scale. So this is the exact path too. A tile is 16 rows of one
+//   segment, or 8 of gate and 8 of up: both are in one lane. A block of 4 to 8 warps brings src into shared
+//   memory, then walks tiles blockIdx, + gridDim, ...; its warps split K by groups of 128, and their sums are
+//   added in the order of the warps. A warp has the next group's weights on the way (across tiles), the first
+//   before the predecessor's end is awaited: 1 to 2 KB of quants a warp. Lane (g, t) = (lane / 4, lane % 4)
+//   holds rows g and g + 8, and of the result tokens 2t and 2t + 1. Preconditions: weights 16-byte aligned
+//   (else the general row is run), dense cols a multiple of 8, src and scales in shared memory (kMostShared);
+//   gate and up of one type. Bytes: weights once; src once a block (at most kBlocksPerSm a multiprocessor)
+//   from L2.
+#include <algorithm>
+
+#include "kernels/cuda/device/linear_group.cuh"
+#include "kernels/cuda/device/linear_lanes.cuh"
+#include "kernels/cuda/linear_rows.h"
+
+namespace orrery::kernels::cuda {
+namespace {
+
+constexpr int kMostWarps = 8;
+constexpr int kMostTokens = 8;
+constexpr int kBlocksPerSm = 2;
+constexpr int kGroupCols = static_cast<int>(kGroup);
+constexpr DType kMixed = DType::f32;  // of packed matrices: their types differ
+constexpr size_t kMostShared = 220 * 1024;
+
+enum class Family : uint8_t { packed, f16, bf16 };
+
+ORRERY_HOST_DEVICE constexpr int planes_of(Family family) { return family == Family::bf16 ? 3 : 2; }
+
+/// The code for all types needs more registers.
+ORRERY_HOST_DEVICE constexpr int blocks_per_sm(Family family, DType only) {
+  return family == Family::packed && only == kMixed ? 1 : kBlocksPerSm;
+}
+
+struct Part {  // a segment; gated: both
+  const uint8_t* weight[2];
+  const float* bias[2];
+  float* dst;
+  int64_t dst_stride, stride;
+  PackedRow at;
+  int rows, first_tile;
+  DType dtype;
+};
+
+struct Matvec {
+  Part parts[Linear::kMaxSegments];
+  int part_count, tiles, tokens, cols, groups;
+  const float* src;
+  int64_t src_stride;
+  Epilogue epilogue;
+  bool gated;
+};
+
+/// Shared memory: src by token and group, `planes` runs of 128 halves each; the power of two to undo a
+/// group's scale and, with mins, sums of its blocks' src, by token; partial results of the warps, twice.
+struct Shared {
+  int token_pitch;  // bytes; 64 more than a multiple of 128, so that lanes of 8 tokens meet no bank twice
+  int unscale, sums, partial, total;
+
+  ORRERY_HOST_DEVICE Shared(int groups, int tokens, int planes, int warps) {
+    token_pitch = groups * planes * 256 + 64;
+    unscale = (tokens * token_pitch + 127) / 128 * 128;
+    sums = unscale + groups * kMostTokens * 4;
+    partial = sums + groups * 4 * kMostTokens * 4;
+    total = partial + 2 * warps * 512;
+  }
+};
+
+__device__ inline void mma_f16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+      "%1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ inline void mma_bf16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, "
+      "%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// ---- src ----
+
+/// Four values to four halves at `at`; what is lost stays in x.
+template <Family family>
+__device__ inline void split_off(float (&x)[4], uint8_t* at) {
+  uint32_t bits[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    if constexpr (family == Family::bf16) {
+      const __nv_bfloat162 pair = __floats2bfloat162_rn(x[2 * i], x[2 * i + 1]);
+      bits[i] = *reinterpret_cast<const uint32_t*>(&pair);
+      x[2 * i] -= __low2float(pair);
+      x[2 * i + 1] -= __high2float(pair);
+    } else {
+      const __half2 pair = __floats2half2_rn(x[2 * i], x[2 * i + 1]);
+      bits[i] = *reinterpret_cast<const uint32_t*>(&pair);
+      x[2 * i] -= __low2float(pair);
+      x[2 * i + 1] -= __high2float(pair);
+    }
+  }
+  *reinterpret_cast<uint2*>(at) = make_uint2(bits[0], bits[1]);
+}
+
+/// A warp brings group `group` of `token`, four columns a lane.
+template <Family family>
+__device__ inline void stage_group(const Matvec& p, const Shared& at, uint8_t* shared, int token, int group) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int first = group * kGroupCols + 4 * lane;
+  const float* src = p.src + token * p.src_stride + first;
+  float x[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) x[i] = first + i < p.cols ? src[i] : 0.0F;
+  int place = 4 * lane;
+  if constexpr (family == Family::packed) place = 32 * (lane / 8) + 8 * (lane % 4) + 4 * (lane % 8 / 4);
+  if constexpr (family != Family::bf16) {
+    float most = fmaxf(fmaxf(fabsf(x[0]), fabsf(x[1])), fmaxf(fabsf(x[2]), fabsf(x[3])));
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, offset));
+    const int exponent =
+        most > 0.0F ? min(max(13 + 127 - static_cast<int>(__float_as_uint(most) >> 23), -114), 126) : 0;
+    const float scale = __uint_as_float(static_cast<uint32_t>(127 + exponent) << 23);
+#pragma unroll
+    for (float& value : x) value *= scale;
+    float sum = (x[0] + x[1]) + (x[2] + x[3]);
+#pragma unroll
+    for (int offset = 1; offset < 8; offset *= 2) sum += __shfl_xor_sync(~0U, sum, offset);
+    if (lane % 8 == 0)
+      reinterpret_cast<float*>(shared + at.sums)[(group * 4 + lane / 8) * kMostTokens + token] = sum;
+    if (lane == 0)
+      reinterpret_cast<float*>(shared + at.unscale)[group * kMostTokens + token] =
+          __uint_as_float(static_cast<uint32_t>(127 - exponent) << 23);
+  }
+  uint8_t* to = shared + token * at.token_pitch + group * planes_of(family) * 256 + place * 2;
+#pragma unroll
+  for (int plane = 0; plane < planes_of(family); ++plane) split_off<family>(x, to + plane * 256);
+}
+
+// ---- products ----
+
+/// sum += the group's part of the tile: rows g, g + 8 by tokens 2t, 2t + 1.
+template <Family family, class L>
+__device__ inline void add_group(const L& weights, const Shared& at, const uint8_t* shared, int tokens,
+                                 int group, float (&sum)[4]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+  const uint8_t* src = shared + g * at.token_pitch + group * planes_of(family) * 256 + 16 * t;
+  float total[4] = {0.0F, 0.0F, 0.0F, 0.0F};
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    uint32_t low[4], high[4];
+    weights.pairs(0, j, low);
+    weights.pairs(1, j, high);
+    const uint32_t a[2][4] = {{low[0], high[0], low[1], high[1]}, {low[2], high[2], low[3], high[3]}};
+    float c[2][4] = {{0.0F, 0.0F, 0.0F, 0.0F}, {0.0F, 0.0F, 0.0F, 0.0F}};
+#pragma unroll
+    for (int plane = 0; plane < planes_of(family); ++plane) {
+      uint4 b{};
+      if (g < tokens) b = *reinterpret_cast<const uint4*>(src + plane * 256 + j * 64);
+      if constexpr (family == Family::bf16) {
+        mma_bf16(c[0], a[0], b.x, b.y);
+        mma_bf16(c[1], a[1], b.z, b.w);
+      } else {
+        mma_f16(c[0], a[0], b.x, b.y);
+        mma_f16(c[1], a[1], b.z, b.w);
+      }
+    }
+    if constexpr (family != Family::packed) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) total[i] += c[0][i] + c[1][i];
+    } else if constexpr (L::kHalves) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float first = weights.scale(0, j, i, group), second = weights.scale(1, j, i, group);
+        total[0] = fmaf(first, c[i][0], total[0]);
+        total[1] = fmaf(first, c[i][1], total[1]);
+        total[2] = fmaf(second, c[i][2], total[2]);
+        total[3] = fmaf(second, c[i][3], total[3]);
+      }
+    } else {
+      const float first = weights.scale(0, j, 0, group), second = weights.scale(1, j, 0, group);
+      total[0] = fmaf(first, c[0][0] + c[1][0], total[0]);
+      total[1] = fmaf(first, c[0][1] + c[1][1], total[1]);
+      total[2] = fmaf(second, c[0][2] + c[1][2], total[2]);
+      total[3] = fmaf(second, c[0][3] + c[1][3], total[3]);
+    }
+    if constexpr (L::kMins) {
+      const float2 x =
+          *reinterpret_cast<const float2*>(shared + at.sums + ((group * 4 + j) * kMostTokens + 2 * t) * 4);
+      const float first = weights.min(0, j, group), second = weights.min(1, j, group);
+      total[0] = fmaf(first, x.x, total[0]);
+      total[1] = fmaf(first, x.y, total[1]);
+      total[2] = fmaf(second, x.x, total[2]);
+      total[3] = fmaf(second, x.y, total[3]);
+    }
+  }
+  float2 unscale = make_float2(1.0F, 1.0F);
+  if constexpr (family != Family::bf16)
+    unscale = *reinterpret_cast<const float2*>(shared + at.unscale + (group * kMostTokens + 2 * t) * 4);
+  sum[0] = fmaf(total[0], unscale.x, sum[0]);
+  sum[1] = fmaf(total[1], unscale.y, sum[1]);
+  sum[2] = fmaf(total[2], unscale.x, sum[2]);
+  sum[3] = fmaf(total[3], unscale.y, sum[3]);
+}
+
+/// Rows g and g + 8 of a tile; behind the last row the last is read, and its result dropped.
+__device__ inline RowPair rows_of(const Matvec& p, const Part& part, int tile, int g) {
+  const int in_part = tile - part.first_tile;
+  if (p.gated) {
+    const int64_t row = min(in_part * 8 + g, part.rows - 1);
+    return {{part.weight[0] + row * part.stride, part.weight[1] + row * part.stride}};
+  }
+  const int64_t low = min(in_part * 16 + g, part.rows - 1), high = min(in_part * 16 + 8 + g, part.rows - 1);
+  return {{part.weight[0] + low * part.stride, part.weight[0] + high * part.stride}};
+}
+
+template <Family family, class L>
+__device__ inline void load_group(L& weights, const Matvec& p, const Part& part, int tile, int group) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const RowPair rows = rows_of(p, part, tile, lane / 4);
+  if constexpr (family == Family::packed)
+    weights.load(rows, part.at, group, lane % 4);
+  else
+    weights.load(rows, p.cols, group, lane % 4);
+}
+
+// ---- results ----
+
+/// Adds the warps' sums of a tile and writes its outputs: thread i < 128 has value i % 4 of lane i / 4.
+__device__ inline void finish_tile(const Matvec& p, const Part& part, int tile, const float* partial) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (i >= 128) return;
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  float value = 0.0F;
+  for (int w = 0; w < warps; ++w) value += partial[w * 128 + i];
+  const int g = i / 16, t = i / 4 % 4, upper = i % 4 / 2, token = 2 * t + i % 2;
+  const int row = (tile - part.first_tile) * (p.gated ? 8 : 16) + g + (p.gated ? 0 : 8 * upper);
+  const bool inside = row < part.rows && token < p.tokens;
+  const float* bias = part.bias[p.gated ? upper : 0];
+  if (inside && bias != nullptr) value += bias[row];
+  if (p.gated) {
+    const float up = __shfl_down_sync(~0U, value, 2);
+    if (inside && upper == 0) part.dst[token * part.dst_stride + row] = activate(p.epilogue, value) * up;
+  } else if (inside) {
+    part.dst[token * part.dst_stride + row] = activate(p.epilogue, value);
+  }
+}
+
+/// The block's tiles of one part. `begin` is called once, when the first weights are on the way.
+template <Family family, class L, class Begin>
+__device__ inline void run_part(const Matvec& p, const Part& part, int end_tile, const Shared& at,
+                                uint8_t* shared, int& tile, int& buffer, Begin begin) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warps = static_cast<int>(blockDim.x) / 32, step = static_cast<int>(gridDim.x);
+  L now, next;
+  if (warp < p.groups) load_group<family>(now, p, part, tile, warp);
+  begin();
+  for (; tile < end_tile; tile += step) {
+    float sum[4] = {0.0F, 0.0F, 0.0F, 0.0F};
+    for (int group = warp; group < p.groups; group += warps) {
+      const bool last = group + warps >= p.groups;
+      const int next_tile = last ? tile + step : tile;
+      if (next_tile < end_tile) load_group<family>(next, p, part, next_tile, last ? warp : group + warps);
+      add_group<family>(now, at, shared, p.tokens, group, sum);
+      now = next;
+    }
+    float* partial = reinterpret_cast<float*>(shared + at.partial) + buffer * warps * 128;
+    *reinterpret_cast<float4*>(partial + warp * 128 + lane * 4) = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    __syncthreads();  // the other buffer is free: who reads it has not come here
+    finish_tile(p, part, tile, partial);
+    buffer ^= 1;
+  }
+}
+
+/// `only`: the type of all parts, known when compiled; kMixed: of this part.
+template <Family family, DType only, class... Params>
+__device__ inline void run_part_of(const Matvec& p, const Part& part, Params&&... params) {
+  if constexpr (family != Family::packed) {
+    run_part<family, StoredLanes>(p, part, params...);
+  } else if constexpr (only != kMixed) {
+    run_part<family, Lanes<only>>(p, part, params...);
+  } else {
+    switch (part.dtype) {
+      case DType::q4_0:
+        return run_part<family, Lanes<DType::q4_0>>(p, part, params...);
+      case DType::q4_1:
+        return run_part<family, Lanes<DType::q4_1>>(p, part, params...);
+      case DType::q8_0:
+        return run_part<family, Lanes<DType::q8_0>>(p, part, params...);
+      case DType::q4_k:
+        return run_part<family, Lanes<DType::q4_k>>(p, part, params...);
+      default:
+        return run_part<family, Lanes<DType::q6_k>>(p, part, params...);
+    }
+  }
+}
+
+template <Family family, DType only>
+__global__ void __launch_bounds__(kMostWarps * 32, blocks_per_sm(family, only))
+    matvec_kernel(const __grid_constant__ Matvec p) {
+  extern __shared__ __align__(128) uint8_t shared[];
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+  const Shared at(p.groups, p.tokens, planes_of(family), warps);
+  bool staged = false;
+  const auto begin = [&] {
+    if (staged) return;
+    staged = true;
+    pdl_wait();
+    for (int item = warp; item < p.tokens * p.groups; item += warps)
+      stage_group<family>(p, at, shared, item / p.groups, item % p.groups);
+    __syncthreads();
+  };
+  int tile = static_cast<int>(blockIdx.x), buffer = 0;
+  for (int s = 0; s < p.part_count; ++s) {
+    const Part& part = p.parts[s];
+    const int end_tile = s + 1 < p.part_count ? p.parts[s + 1].first_tile : p.tiles;
+    if (tile >= end_tile) continue;
+    run_part_of<family, only>(p, part, end_tile, at, shared, tile, buffer, begin);
+  }
+  begin();  // a block without tiles waits too
+}
+
+// ---- the call ----
+
+Family family_of(DType dtype) {
+  return is_quantised(dtype) ? Family::packed : dtype == DType::f16 ? Family::f16 : Family::bf16;
+}
+
+int warps_of(int64_t groups) { return static_cast<int>(std::clamp<int64_t>(groups, 4, kMostWarps)); }
+
+Shared shared_of(const Linear::Problem& problem, int64_t tokens) {
+  const int64_t groups = blocks_of(problem.cols, kGroup);
+  return Shared(static_cast<int>(groups), static_cast<int>(tokens),
+                planes_of(family_of(problem.segments[0].weight)), warps_of(groups));
+}
+
+Matvec params_of(const Linear::Args& args) {
+  const Linear::Problem& problem = args.problem;
+  Matvec p{};
+  p.gated = is_gated(problem.epilogue);
+  p.part_count = p.gated ? 1 : problem.segment_count;
+  for (int s = 0; s < p.part_count; ++s) {
+    const auto i = static_cast<size_t>(s);
+    const Linear::Segment& segment = problem.segments[i];
+    Part& part = p.parts[s];
+    for (int k = 0; k < (p.gated ? 2 : 1); ++k) {
+      const Linear::Operand& operand = args.operands[i + static_cast<size_t>(k)];
+      part.weight[k] = static_cast<const uint8_t*>(operand.weight);
+      part.bias[k] = problem.segments[i + static_cast<size_t>(k)].bias ? operand.bias : nullptr;
+    }
+    part.dst = args.operands[i].dst;
+    part.dst_stride = args.operands[i].dst_stride;
+    part.stride = weight_stride(problem, s);
+    part.at = packed_row(segment.weight, problem.cols);
+    part.rows = static_cast<int>(segment.rows);
+    part.dtype = segment.weight;
+    part.first_tile = p.tiles;
+    p.tiles += static_cast<int>(blocks_of(segment.rows, p.gated ? 8 : 16));
+  }
+  p.tokens = static_cast<int>(args.tokens);
+  p.cols = static_cast<int>(problem.cols);
+  p.groups = static_cast<int>(blocks_of(problem.cols, kGroup));
+  p.src = args.src;
+  p.src_stride = args.src_stride;
+  p.epilogue = problem.epilogue;
+  return p;
+}
+
+using Kernel = void (*)(const Matvec);
+
+/// The type of all weights; kMixed where they differ, and for the dense families.
+DType only_type(const Linear::Problem& problem) {
+  const DType first = problem.segments[0].weight;
+  for (int s = 0; s < problem.segment_count; ++s) {
+    const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
+    if (dtype != first || !is_quantised(dtype)) return kMixed;
+  }
+  return first;
+}
+
+Kernel kernel_of(Family family, DType only) {
+  if (family == Family::f16) return matvec_kernel<Family::f16, kMixed>;
+  if (family == Family::bf16) return matvec_kernel<Family::bf16, kMixed>;
+  switch (only) {
+    case DType::q4_0:
+      return matvec_kernel<Family::packed, DType::q4_0>;
+    case DType::q4_1:
+      return matvec_kernel<Family::packed, DType::q4_1>;
+    case DType::q8_0:
+      return matvec_kernel<Family::packed, DType::q8_0>;
+    case DType::q4_k:
+      return matvec_kernel<Family::packed, DType::q4_k>;
+    case DType::q6_k:
+      return matvec_kernel<Family::packed, DType::q6_k>;
+    default:
+      return matvec_kernel<Family::packed, kMixed>;
+  }
+}
+
+int multiprocessors() {
+  int device = 0, count = 0;
+  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "asking for multiprocessors");
+  return count;
+}
+
+std::string tokens_text(int64_t tokens) {
+  return std::to_string(tokens) + (tokens == 1 ? " token" : " tokens");
+}
+
+}  // namespace
+
+std::string supports_matvec(const Linear::Problem& problem) {
+  if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
+  if (problem.tokens > kMostTokens)
+    return tokens_text(problem.tokens) + "; one pass over the weights serves up to " +
+           std::to_string(kMostTokens);
+  const DType first = problem.segments[0].weight;
+  int64_t rows = 0;
+  for (int s = 0; s < problem.segment_count; ++s) {
+    const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
+    if (!is_quantised(dtype) && dtype != DType::f16 && dtype != DType::bf16)
+      return std::string(name_of(dtype)) + " weights; this row reads quantised blocks, f16 and bf16";
+    if (family_of(dtype) != family_of(first) || (is_gated(problem.epilogue) && dtype != first))
+      return std::string(name_of(first)) + " and " + std::string(name_of(dtype)) + " weights in one pass";
+    rows += problem.segments[static_cast<size_t>(s)].rows;
+  }
+  if (!is_quantised(first) && problem.cols % 8 != 0)
+    return std::to_string(problem.cols) + " columns; 16-byte loads take multiples of 8";
+  constexpr int64_t kMost = int64_t{1} << 30;  // 32-bit sizes of rows, tiles and shared memory
+  if (rows > kMost || problem.cols > kMost / 4096 ||
+      static_cast<size_t>(shared_of(problem, problem.tokens).total) > kMostShared)
+    return tokens_text(problem.tokens) + " of " + std::to_string(problem.cols) +
+           " columns exceed shared memory";
+  return "";
+}
+
+void run_matvec(const Linear::Args& args, const Launch& launch) {
+  if (args.tokens == 0) return;
+  for (int s = 0; s < args.problem.segment_count; ++s)
+    if (!is_aligned(args.operands[static_cast<size_t>(s)].weight, 16)) return run_general(args, launch);
+  const Matvec p = params_of(args);
+  const Family family = family_of(args.problem.segments[0].weight);
+  const auto shared = static_cast<size_t>(shared_of(args.problem, args.tokens).total);
+  const DType only = only_type(args.problem);
+  const int blocks = std::min(p.tiles, multiprocessors() * blocks_per_sm(family, only));
+  launch_kernel(launch, kernel_of(family, only), dim3(static_cast<unsigned>(blocks)),
+                dim3(static_cast<unsigned>(warps_of(p.groups) * 32)), shared, p);
+}
+
+}  // namespace orrery::kernels::cuda
