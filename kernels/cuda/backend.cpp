@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/address_ranges.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/linear_blas.h"
 #include "kernels/cuda/uploader.h"
 #include "kernels/cuda/vitals.h"
 
@@ -240,6 +241,7 @@ class CudaDevice final : public Device {
     ++*epoch_;
     static_cast<void>(cudaSetDevice(index_));
     stop();
+    forget_blas();
     forget(cudaDeviceReset());
     start();
   }

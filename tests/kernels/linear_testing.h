@@ -57,6 +57,19 @@ inline std::vector<float> rounded_activations(const std::vector<float>& src, int
   return rounded;
 }
 
+/// x as f16 times the power of two that brings a token's largest magnitude to [2^13, 2^14).
+inline std::vector<float> scaled_to_f16(const std::vector<float>& src, int64_t cols) {
+  std::vector<float> rounded(src.size());
+  for (size_t at = 0; at < src.size(); at += static_cast<size_t>(cols)) {
+    float most = 0.0F;
+    for (int64_t i = 0; i < cols; ++i) most = std::max(most, std::fabs(src[at + static_cast<size_t>(i)]));
+    const int exponent = most > 0.0F ? std::clamp(13 - std::ilogb(most), -114, 126) : 0;
+    for (size_t i = at; i < at + static_cast<size_t>(cols); ++i)
+      rounded[i] = std::ldexp(float_from_f16(f16_from_float(std::ldexp(src[i], exponent))), -exponent);
+  }
+  return rounded;
+}
+
 struct SegmentSpec {
   int64_t rows;
   DType dtype;
