@@ -116,15 +116,87 @@ fetch_models() {
   fi
 }
 
+# --- CUDA -------------------------------------------------------------------------------------------------------
+# The module for NVIDIA cards is built where nvcc is. A card whose machine has none gets the compiler and cuBLAS from
+# the Python registry (530 MB, once): package and version, SHA-256 of its wheel.
+cuda=$cache/cuda-13.0
+cuda_packages() {
+  cat <<'TABLE'
+nvidia-cuda-nvcc==13.0.88 --hash=sha256:56fe502eb77625a12f25172caa3cdddb4e4c8ba2c8c17dba44b164761b380f03
+nvidia-nvvm==13.0.88 --hash=sha256:c5f41ffeb6466944a026dfa5317d7d85355c119bbec279205d22f1869d1054e0
+nvidia-cuda-crt==13.0.88 --hash=sha256:2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4
+nvidia-cuda-runtime==13.0.96 --hash=sha256:7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548
+nvidia-cuda-cccl==13.0.85 --hash=sha256:e0da7ad981f3a8aff08241b5bfc1af868742a63e2762f53a5171c492ef242649
+nvidia-cublas==13.1.0.3 --hash=sha256:ee8722c1f0145ab246bccb9e452153b5e0515fd094c3678df50b2a0888b8b171
+TABLE
+}
+
+# In a subshell, so that what is half fetched goes away however it ends.
+fetch_cuda() (
+  say "Fetching the CUDA compiler for this machine's GPU"
+  work=$(mktemp -d "$cache/.cuda.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  cuda_packages >"$work/packages"
+  python3 -m pip install -q --no-deps --require-hashes --disable-pip-version-check --no-compile --no-warn-script-location \
+    --target "$work/site" -r "$work/packages" || exit 1
+  # As CMake looks for it: lib64, and libraries without their version.
+  ln -s lib "$work/site/nvidia/cu13/lib64"
+  for library in "$work/site/nvidia/cu13/lib"/*.so.*; do ln -sf "$(basename "$library")" "${library%%.so.*}.so"; done
+  rm -rf "$cuda"
+  mv "$work/site/nvidia/cu13" "$cuda"
+)
+
+has_driver() { [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; }
+compute_capability() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1; }
+has_nvcc() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
+
+cuda_options=(-DORRERY_CUDA=AUTO)  # for CMake
+cuda_reason=     # why there is no module
+choose_cuda() {
+  local capability=
+  if ! has_driver; then
+    has_nvcc || cuda_reason="no NVIDIA driver and no CUDA Toolkit were found"
+    return 0
+  fi
+  capability=$(compute_capability)
+  [[ $capability =~ ^[0-9]+\.[0-9]+$ ]] || capability=
+  if [ -n "$capability" ] && [ "${capability%.*}" -lt 9 ]; then
+    cuda_reason="the kernels need a GPU of compute capability 9.0; this machine's has $capability"
+    cuda_options=(-DORRERY_CUDA=OFF)
+    return 0
+  fi
+  [ -z "$capability" ] || [ "$capability" = 9.0 ] || cuda_options+=("-DORRERY_CUDA_ARCHITECTURES=${capability/./}")
+  has_nvcc && return 0
+  if [ ! -x "$cuda/bin/nvcc" ]; then
+    [ "$(uname -m)" = x86_64 ] || { cuda_reason="no CUDA Toolkit was found: please install it"; return 0; }
+    fetch_cuda || { cuda_reason="the CUDA compiler could not be fetched: check the network, or install the CUDA Toolkit 13"; return 0; }
+  fi
+  cuda_options+=("-DORRERY_NVCC=$cuda/bin/nvcc" "-DCUDAToolkit_ROOT=$cuda")
+}
+
 # --- build --------------------------------------------------------------------------------------------------------
 build() {
   say "Building (the first time takes some minutes)"
-  cmake --preset release >"$cache/configure.log" 2>&1 || { tail -n 30 "$cache/configure.log" >&2; fail "the configuration failed; its log is $cache/configure.log"; }
+  cmake --preset release "${cuda_options[@]}" >"$cache/configure.log" 2>&1 || { tail -n 30 "$cache/configure.log" >&2; fail "the configuration failed; its log is $cache/configure.log"; }
   cmake --build --preset release -j "$jobs" "$@"
 }
 
+# Programs do not link the module, so it is named where it is configured.
+build_programs() {
+  build --target orrery orrery-cli
+  if grep -q '^build orrery_cuda:' build/release/build.ninja; then cmake --build --preset release -j "$jobs" --target orrery_cuda; fi
+}
+
 report_build() {
-  if [ -x build/release/bin/orrery ]; then say "Built: the window, the command line; CPU kernels"; else say "Built: the command line; CPU kernels (no Qt: no window)"; fi
+  local programs="the window, the command line" kernels="CPU kernels"
+  [ -x build/release/bin/orrery ] || programs="the command line (no Qt: no window)"
+  if [ -e build/release/bin/liborrery_cuda.so ] && [ -z "$cuda_reason" ]; then
+    kernels="CPU and CUDA kernels"
+    has_driver || kernels+=" (no NVIDIA driver on this machine: the CPU's are used)"
+  else
+    kernels+=" (no CUDA: ${cuda_reason:-nvcc does not work here; see $cache/configure.log})"
+  fi
+  say "Built: $programs; $kernels"
 }
 
 has_display() { [ -n "${WAYLAND_DISPLAY:-}" ] || [ -n "${DISPLAY:-}" ]; }
@@ -133,12 +205,13 @@ set_up() {
   mkdir -p "$cache"
   install_packages
   fetch_models
+  choose_cuda
 }
 
 case ${1:-} in
   run)
     set_up
-    build --target orrery orrery-cli
+    build_programs
     report_build
     if [ -x build/release/bin/orrery ] && has_display; then
       exec build/release/bin/orrery "${2:-smollm2}"
@@ -154,7 +227,7 @@ case ${1:-} in
     ;;
   build)
     set_up
-    build --target orrery orrery-cli
+    build_programs
     report_build
     ;;
   *)
