@@ -1,4 +1,4 @@
-// Row cuda.matvec: few tokens; every weight is read once for all of them, in one launch for all segments.
+// Row cuda.matvec: few tokens; every weight is read once for up to 8 of them, in one launch for all segments.
 //   dst_s = epilogue(src * w_s^T + bias_s) by mma.m16n8k16: 16 rows of a matrix times up to 8 tokens. Quants
 //   become f16 integers exactly; src becomes hi + lo, two f16 after scaling each 128 columns of a token by a
 //   power of two (their largest magnitude becomes 2^13 to 2^14), so src keeps 22 bits: both products go into
@@ -22,7 +22,8 @@ namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int kMostWarps = 8;
-constexpr int kMostTokens = 8;
+constexpr int kMostTokens = 8;            // of a launch
+constexpr int kMostQuantisedTokens = 32;  // of a call: four launches cost less than widening the weights
 constexpr int kBlocksPerSm = 2;
 constexpr int kGroupCols = static_cast<int>(kGroup);
 constexpr DType kMixed = DType::f32;  // of packed matrices: their types differ
@@ -413,13 +414,28 @@ std::string tokens_text(int64_t tokens) {
   return std::to_string(tokens) + (tokens == 1 ? " token" : " tokens");
 }
 
+/// Tokens of one launch: as many as shared memory holds src of, evenly spread over the launches; 0: not even
+/// one.
+int64_t launch_tokens(const Linear::Problem& problem, int64_t tokens) {
+  int64_t most = std::min<int64_t>(tokens, kMostTokens);
+  while (most > 0 && static_cast<size_t>(shared_of(problem, most).total) > kMostShared) --most;
+  return most == 0 ? 0 : blocks_of(tokens, blocks_of(tokens, most));
+}
+
+void run_tokens(const Linear::Args& args, const Launch& launch) {
+  const Matvec p = params_of(args);
+  const Family family = family_of(args.problem.segments[0].weight);
+  const DType only = only_type(args.problem);
+  const auto shared = static_cast<size_t>(shared_of(args.problem, args.tokens).total);
+  const int blocks = std::min(p.tiles, multiprocessors() * blocks_per_sm(family, only));
+  launch_kernel(launch, kernel_of(family, only), dim3(static_cast<unsigned>(blocks)),
+                dim3(static_cast<unsigned>(warps_of(p.groups) * 32)), shared, p);
+}
+
 }  // namespace
 
 std::string supports_matvec(const Linear::Problem& problem) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (problem.tokens > kMostTokens)
-    return tokens_text(problem.tokens) + "; one pass over the weights serves up to " +
-           std::to_string(kMostTokens);
   const DType first = problem.segments[0].weight;
   int64_t rows = 0;
   for (int s = 0; s < problem.segment_count; ++s) {
@@ -430,27 +446,30 @@ std::string supports_matvec(const Linear::Problem& problem) {
       return std::string(name_of(first)) + " and " + std::string(name_of(dtype)) + " weights in one pass";
     rows += problem.segments[static_cast<size_t>(s)].rows;
   }
+  const int64_t most = is_quantised(first) ? kMostQuantisedTokens : kMostTokens;
+  if (problem.tokens > most)
+    return tokens_text(problem.tokens) + "; walking rows pays up to " + std::to_string(most);
   if (!is_quantised(first) && problem.cols % 8 != 0)
     return std::to_string(problem.cols) + " columns; 16-byte loads take multiples of 8";
   constexpr int64_t kMost = int64_t{1} << 30;  // 32-bit sizes of rows, tiles and shared memory
-  if (rows > kMost || problem.cols > kMost / 4096 ||
-      static_cast<size_t>(shared_of(problem, problem.tokens).total) > kMostShared)
-    return tokens_text(problem.tokens) + " of " + std::to_string(problem.cols) +
-           " columns exceed shared memory";
+  if (rows > kMost || problem.cols > kMost / 4096 || launch_tokens(problem, 1) == 0)
+    return std::to_string(problem.cols) + " columns exceed shared memory";
   return "";
 }
 
 void run_matvec(const Linear::Args& args, const Launch& launch) {
-  if (args.tokens == 0) return;
   for (int s = 0; s < args.problem.segment_count; ++s)
     if (!is_aligned(args.operands[static_cast<size_t>(s)].weight, 16)) return run_general(args, launch);
-  const Matvec p = params_of(args);
-  const Family family = family_of(args.problem.segments[0].weight);
-  const auto shared = static_cast<size_t>(shared_of(args.problem, args.tokens).total);
-  const DType only = only_type(args.problem);
-  const int blocks = std::min(p.tiles, multiprocessors() * blocks_per_sm(family, only));
-  launch_kernel(launch, kernel_of(family, only), dim3(static_cast<unsigned>(blocks)),
-                dim3(static_cast<unsigned>(warps_of(p.groups) * 32)), shared, p);
+  if (args.tokens == 0) return;
+  const int64_t step = launch_tokens(args.problem, args.tokens);
+  for (int64_t begin = 0; begin < args.tokens; begin += step) {
+    Linear::Args part = args;
+    part.tokens = std::min(step, args.tokens - begin);
+    part.src += begin * args.src_stride;
+    for (Linear::Operand& operand : part.operands)
+      if (operand.dst != nullptr) operand.dst += begin * operand.dst_stride;
+    run_tokens(part, launch);
+  }
 }
 
 }  // namespace orrery::kernels::cuda
