@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device/block_reduce.cuh"
+#include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/device/vectors.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
@@ -82,6 +83,7 @@ struct PointwiseCall {
 template <class Vector>
 __global__ void __launch_bounds__(kThreads) pointwise_kernel(const PointwiseCall call) {
   pdl_wait();
+  pdl_trigger_in_one_wave();
   const int64_t step = static_cast<int64_t>(gridDim.x) * kThreads;
   for (int64_t row = blockIdx.y; row < call.rows; row += gridDim.y) {
     const auto* a = reinterpret_cast<const Vector*>(call.a) + row * call.vectors;
@@ -96,6 +98,7 @@ __global__ void __launch_bounds__(kThreads) pointwise_kernel(const PointwiseCall
 __global__ void __launch_bounds__(1024) softmax_kernel(const Elementwise::Args args) {
   __shared__ float shared[kWarp];
   pdl_wait();
+  pdl_trigger_in_one_wave();
   const float* a = args.a + blockIdx.x * args.cols;
   float* dst = args.dst + blockIdx.x * args.cols;
   float largest = -INFINITY;
@@ -112,6 +115,7 @@ __global__ void __launch_bounds__(1024) softmax_kernel(const Elementwise::Args a
 __global__ void __launch_bounds__(1024) l2_normalise_kernel(const Elementwise::Args args) {
   __shared__ double shared[kWarp];
   pdl_wait();
+  pdl_trigger_in_one_wave();
   const float* a = args.a + blockIdx.x * args.cols;
   float* dst = args.dst + blockIdx.x * args.cols;
   double squares = 0;  // float64: a square of float32 can be infinite, a norm cannot

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device/dequantise.cuh"
+#include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
 #include "kernels/ref/reference.h"
@@ -20,7 +21,7 @@ constexpr int kThreads = 256;
 __global__ void __launch_bounds__(kThreads)
     embedding_kernel(const Embedding::Args args, const int64_t row_stride) {
   pdl_wait();
-  pdl_trigger();
+  pdl_trigger_in_one_wave();
   const int64_t token = blockIdx.x;
   const int64_t id = args.ids != nullptr ? args.ids[token] : token;
   const bool inside = id >= 0 && id < args.vocabulary;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device/block_reduce.cuh"
+#include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
 #include "kernels/ref/reference.h"
@@ -20,6 +21,7 @@ constexpr int kSums = 8;
 
 __global__ void __launch_bounds__(kLanes* kSums) copy_kernel(const Gather::Args args) {
   pdl_wait();
+  pdl_trigger_in_one_wave();
   const int64_t out = blockIdx.x;
   int64_t row = 0;
   bool empty = false;
@@ -39,6 +41,7 @@ __global__ void __launch_bounds__(kLanes* kSums) copy_kernel(const Gather::Args 
 __global__ void __launch_bounds__(kLanes* kSums) mean_kernel(const Gather::Args args) {
   __shared__ double sums[kSums][kLanes];
   pdl_wait();
+  pdl_trigger_in_one_wave();
   const int64_t begin = args.sequence_starts[blockIdx.x];
   const int64_t end = args.sequence_starts[blockIdx.x + 1];
   for (int64_t first = blockIdx.y * static_cast<int64_t>(kLanes); first < args.cols;

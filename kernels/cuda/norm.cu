@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device/block_reduce.cuh"
+#include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/device/vectors.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(1024) norm_rows_kernel(const Norm::Args args) 
     weights[slot] = i < row.count ? weight[i] : held[slot];
   }
   pdl_wait();
-  pdl_trigger();
+  pdl_trigger_in_one_wave();
 
   float sum = 0;
 #pragma unroll

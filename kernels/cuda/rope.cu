@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
 #include "kernels/ref/reference.h"
@@ -41,7 +42,7 @@ __device__ inline float2 cos_sin(const RopeCall& call, int64_t token, int64_t pa
 __global__ void __launch_bounds__(kThreads) rope_kernel(const RopeCall call) {
   __shared__ float2 table[kTable];
   pdl_wait();
-  pdl_trigger();
+  pdl_trigger_in_one_wave();
   const Rope::Args& args = call.args;
   const int64_t token = blockIdx.x;
   const int64_t first_head = blockIdx.y * call.heads_a_block;

@@ -24,17 +24,26 @@ constexpr uint64_t kMaxPrefix = kSort / 2;
 
 /// Fills the slice from the logits; the survey's count has the number of finite logits in its upper half.
 __device__ Survey load(const float* logits, const Slice& slice, SampleShared& shared) {
+  constexpr int kBatch = 8;  // loads in flight
   Survey mine{~uint64_t{0}, 0, 0};
-#pragma unroll 8
-  for (int i = static_cast<int>(threadIdx.x); i < slice.size; i += kSampleThreads) {
-    const float logit = logits[slice.first + i];
-    const uint32_t key = key_of(clean_logit(logit));
-    slice.keys[i] = key;
-    if (key == 0) continue;
-    const uint64_t code = code_of(key, slice.first + i);
-    mine.best = Smaller64{}(mine.best, code);
-    mine.worst = Larger64{}(mine.worst, code);
-    mine.count += 1 + (isfinite(logit) ? uint64_t{1} << 32 : 0);
+  for (int begin = static_cast<int>(threadIdx.x); begin < slice.size; begin += kBatch * kSampleThreads) {
+    float batch[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      const int i = begin + k * kSampleThreads;
+      batch[k] = i < slice.size ? logits[slice.first + i] : -INFINITY;
+    }
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      const int i = begin + k * kSampleThreads;
+      const uint32_t key = key_of(clean_logit(batch[k]));
+      if (i < slice.size) slice.keys[i] = key;
+      if (key == 0) continue;
+      const uint64_t code = code_of(key, slice.first + i);
+      mine.best = Smaller64{}(mine.best, code);
+      mine.worst = Larger64{}(mine.worst, code);
+      mine.count += 1 + (isfinite(batch[k]) ? uint64_t{1} << 32 : 0);
+    }
   }
   return cluster_survey(mine, shared);
 }

@@ -23,6 +23,8 @@ constexpr int kBins = 2048;
 constexpr int kBinBits = 11;
 constexpr int kSort = 2048;
 constexpr int kEach = kBins / kSampleThreads;  // bins or sorted tokens of a thread
+constexpr int kWarps = kSampleThreads / kWarp;
+constexpr int kBests = kSampleBlocks * kWarps;
 static_assert(kSort == kBins && kBins == 1 << kBinBits);
 
 /// Tokens of codes lo to hi, and what comes before lo.
@@ -32,7 +34,10 @@ struct Bracket {
 
 struct SampleShared {
   uint64_t reduce[kWarp];
-  uint64_t slots[3];                               // of this block, read by the others
+  uint64_t slots[3];           // of this block, read by the others
+  uint64_t warp_best[kWarps];  // the best code that each warp of the block holds
+  uint64_t bests[kBests];      // of all blocks
+  uint64_t ceiling;
   uint32_t count[kBins], low[kBins], high[kBins];  // tokens of this block; mass in two words
   // Of the first block:
   uint32_t all_count[kBins];
@@ -75,18 +80,31 @@ struct Slice {
   }
 };
 
-/// What there is in the whole row; count 0: nothing.
+/// What there is in the whole row.
 struct Survey {
   uint64_t best, worst;  // codes
   uint64_t count;        // tokens; see load for its upper half
 };
 
-/// Adds up a block's three values over the cluster. `shared` may be used again after the call.
+__device__ inline uint64_t cluster_sum(uint64_t mine, SampleShared& shared) {
+  mine = block_reduce(mine, uint64_t{0}, Plus{}, shared.reduce);
+  if (threadIdx.x == 0) shared.slots[0] = mine;
+  cluster_sync();
+  uint64_t all = 0;
+  for (int rank = 0; rank < kSampleBlocks; ++rank) all += *in_block(shared.slots, rank);
+  cluster_sync();
+  return all;
+}
+
+/// Joins what the threads found over the cluster, and notes each warp's best token.
 __device__ inline Survey cluster_survey(Survey mine, SampleShared& shared) {
-  mine.best = block_reduce(mine.best, ~uint64_t{0}, Smaller64{}, shared.reduce);
+  const uint64_t warp_best = warp_reduce(mine.best, Smaller64{});
+  if (threadIdx.x % kWarp == 0) shared.warp_best[threadIdx.x / kWarp] = warp_best;
   mine.worst = block_reduce(mine.worst, uint64_t{0}, Larger64{}, shared.reduce);
   mine.count = block_reduce(mine.count, uint64_t{0}, Plus{}, shared.reduce);
   if (threadIdx.x == 0) {
+    mine.best = ~uint64_t{0};
+    for (int warp = 0; warp < kWarps; ++warp) mine.best = Smaller64{}(mine.best, shared.warp_best[warp]);
     shared.slots[0] = mine.best;
     shared.slots[1] = mine.worst;
     shared.slots[2] = mine.count;
@@ -101,10 +119,6 @@ __device__ inline Survey cluster_survey(Survey mine, SampleShared& shared) {
   }
   cluster_sync();
   return all;
-}
-
-__device__ inline uint64_t cluster_sum(uint64_t mine, SampleShared& shared) {
-  return cluster_survey({~uint64_t{0}, 0, mine}, shared).count;
 }
 
 __device__ inline Survey survey(const Slice& slice, SampleShared& shared) {
@@ -231,7 +245,7 @@ __device__ inline Bracket narrow(const Slice& slice, const Softmax& softmax, boo
   cluster_sync();
   if (cluster_rank() == 0) pick_bin(target, bracket, shared);
   cluster_sync();
-  return *in_block(&shared.bracket, 0);  // written again after two more cluster_sync only
+  return *in_block(&shared.bracket, 0);  // the next call writes it after two more cluster_sync
 }
 
 /// Of the first block: shared.codes[0, count) in ascending order.
@@ -258,18 +272,22 @@ __device__ inline void sort_codes(int count, SampleShared& shared) {
   }
 }
 
-/// All tokens of codes lo to hi, `count` of them and at most kSort, sorted in the first block.
-__device__ inline void gather_sorted(const Slice& slice, uint64_t lo, uint64_t hi, int count,
-                                     SampleShared& shared) {
+/// The tokens of codes lo to hi into shared.codes of the first block, in no order; those beyond kSort are
+/// counted only. Returns how many there are.
+__device__ inline int gather(const Slice& slice, uint64_t lo, uint64_t hi, SampleShared& shared) {
   if (cluster_rank() == 0 && threadIdx.x == 0) shared.gathered = 0;
   cluster_sync();
   uint32_t* gathered = in_block(&shared.gathered, 0);
   uint64_t* codes = in_block(shared.codes, 0);
   slice.each([&](uint32_t, uint64_t code) {
-    if (code >= lo && code <= hi) codes[atomicAdd(gathered, 1U)] = code;
+    if (code < lo || code > hi) return;
+    const uint32_t place = atomicAdd(gathered, 1U);
+    if (place < kSort) codes[place] = code;
   });
   cluster_sync();
-  if (cluster_rank() == 0) sort_codes(count, shared);
+  const auto count = static_cast<int>(*gathered);
+  cluster_sync();  // the next call sets it to 0
+  return count;
 }
 
 /// Of the first block: running sums of the mass of the sorted tokens into all_mass.
@@ -303,14 +321,38 @@ __device__ inline int reach(uint64_t target, int count, SampleShared& shared) {
   return found;
 }
 
+/// A code that at least `wanted` tokens reach: the warps' best tokens are so many, so the wanted-th of them
+/// is one. ~0 where too few warps hold tokens.
+__device__ inline uint64_t ceiling_of(uint64_t wanted, SampleShared& shared) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (i == 0) shared.ceiling = ~uint64_t{0};
+  for (int j = i; j < kBests; j += kSampleThreads)
+    shared.bests[j] = in_block(shared.warp_best, j / kWarps)[j % kWarps];
+  __syncthreads();
+  for (int j = i; j < kBests; j += kSampleThreads) {
+    const uint64_t mine = shared.bests[j];
+    uint64_t better = 0;
+    for (int k = 0; k < kBests; ++k) better += shared.bests[k] < mine ? 1 : 0;
+    if (better + 1 == wanted) shared.ceiling = mine;
+  }
+  __syncthreads();
+  return shared.ceiling;
+}
+
 /// The best `wanted` tokens (1 to kSort / 2, and not more than there are) are shared.codes[0, wanted) of the
-/// first block.
+/// first block. `all` is of the last survey.
 __device__ inline void rank_prefix(const Slice& slice, const Survey& all, uint64_t wanted,
                                    SampleShared& shared) {
   Bracket bracket = whole(all);
-  while (bracket.count_before + bracket.count > kSort)
-    bracket = narrow(slice, Softmax{}, false, {true, wanted}, bracket, shared);
-  gather_sorted(slice, all.best, bracket.hi, static_cast<int>(bracket.count_before + bracket.count), shared);
+  bracket.hi = Smaller64{}(ceiling_of(wanted, shared), all.worst);
+  auto count = gather(slice, all.best, bracket.hi, shared);
+  if (count > kSort) {
+    bracket.count = static_cast<uint64_t>(count);
+    while (bracket.count_before + bracket.count > kSort)
+      bracket = narrow(slice, Softmax{}, false, {true, wanted}, bracket, shared);
+    count = gather(slice, all.best, bracket.hi, shared);
+  }
+  if (cluster_rank() == 0) sort_codes(count, shared);
 }
 
 struct Crossing {
@@ -321,9 +363,9 @@ __device__ inline Crossing cross(const Slice& slice, const Survey& all, const So
                                  const Target& target, SampleShared& shared) {
   Bracket bracket = whole(all);
   while (bracket.count > kSort) bracket = narrow(slice, softmax, true, target, bracket, shared);
-  const auto count = static_cast<int>(bracket.count);
-  gather_sorted(slice, bracket.lo, bracket.hi, count, shared);
+  const int count = gather(slice, bracket.lo, bracket.hi, shared);
   if (cluster_rank() == 0) {
+    sort_codes(count, shared);
     sum_sorted(count, softmax, shared);
     const int found = target.by_rank ? static_cast<int>(target.at - bracket.count_before) - 1
                                      : reach(target.at - bracket.mass_before, count, shared);
