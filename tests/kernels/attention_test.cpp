@@ -163,6 +163,22 @@ TEST(Attention, a_sequence_gives_the_same_bits_alone_and_in_a_batch) {
   });
 }
 
+TEST(Attention, a_sequence_of_a_decode_step_gives_the_same_bits_alone) {
+  for (const DType kv : {DType::f16, DType::bf16}) {
+    const Shape shape{.heads = 6, .kv_heads = 2, .kv = kv};
+    const Sequence first(shape, 1300, 93);
+    const Sequence second(shape, 300, 94);
+    const Step together(shape, {{&first, 1, 1300}, {&second, 1, 300}, {&second, 1, 64}, {&first, 1, 1}});
+    testing::each_fast_row(attention_rows(), together.problem(), [&](const Row<Attention>& row) {
+      const std::vector<float> all = together.run(row);
+      EXPECT_EQ(together.run(row), all) << "once more";
+      EXPECT_EQ(Step(shape, {{&first, 1, 1300}}, 5).run(row), rows_of(all, shape, 0, 1));
+      EXPECT_EQ(Step(shape, {{&second, 1, 300}}, 6).run(row), rows_of(all, shape, 1, 2));
+      EXPECT_EQ(Step(shape, {{&first, 1, 1}}, 7).run(row), rows_of(all, shape, 3, 4));
+    });
+  }
+}
+
 // Steps of very few rows (decode) sum in another order than prompts; all other splits agree to the bit.
 TEST(Attention, a_prompt_in_chunks_gives_the_bits_of_the_prompt_at_once) {
   for (const int64_t window : {0, 100}) {
