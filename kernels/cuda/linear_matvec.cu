@@ -1,17 +1,22 @@
 // Row cuda.matvec: few tokens; every weight is read once for up to 8 of them, in one launch for all segments.
-//   dst_s = epilogue(src * w_s^T + bias_s) by mma.m16n8k16: 16 rows of a matrix times up to 8 tokens. Quants
-//   become f16 integers exactly; src becomes hi + lo, two f16 after scaling each 128 columns of a token by a
-//   power of two (their largest magnitude becomes 2^13 to 2^14), so src keeps 22 bits: both products go into
-//   float32 sums, which are multiplied with the blocks' scales. Mins are added by float32 sums of src. bf16
-//   weights: src is three bf16 (24 bits), no scale. So this is the exact path too. A tile is 16 rows of one
-//   segment, or 8 of gate and 8 of up: both are in one lane. A block of 4 to 8 warps brings src into shared
-//   memory, then walks tiles blockIdx, + gridDim, ...; its warps split K by groups of 128, and their sums are
-//   added in the order of the warps. A warp has the next group's weights on the way (across tiles), the first
-//   before the predecessor's end is awaited: 1 to 2 KB of quants a warp. Lane (g, t) = (lane / 4, lane % 4)
-//   holds rows g and g + 8, and of the result tokens 2t and 2t + 1. Preconditions: weights 16-byte aligned
-//   (else the general row is run), dense cols a multiple of 8, src and scales in shared memory (kMostShared);
-//   gate and up of one type. Bytes: weights once; src once a block (at most kBlocksPerSm a multiprocessor)
-//   from L2.
+//   dst_s = epilogue(src * w_s^T + bias_s) by mma.m16n8k16: 16 rows of a matrix times up to 8 tokens.
+//
+// Numbers: quants become f16 integers exactly. src becomes hi + lo, two f16, after each 128 columns of a
+// token were scaled by a power of two (their largest magnitude becomes 2^13 to 2^14), so 22 bits of src
+// count. Both products go into float32 sums, which are multiplied with the blocks' scales; mins are added by
+// float32 sums of src. With bf16 weights src is three bf16 (24 bits), not scaled. So this is the exact path
+// too.
+//
+// Who does what: a tile is 16 rows of one segment, or 8 of gate and 8 of up, both then in one lane. A block
+// of 4 to 8 warps brings src into shared memory, then walks tiles blockIdx, + gridDim, ...; its warps split K
+// by groups of 128, and their sums are added in the order of the warps. A warp has the next group's weights
+// on the way, across tiles, the first before the predecessor's end is awaited: 1 to 2 KB of quants a warp.
+// Lane (g, t) = (lane / 4, lane % 4) holds rows g and g + 8, and of the result tokens 2t and 2t + 1.
+//
+// Preconditions: weights 16-byte aligned (else the general row is run); dense cols a multiple of 8; gate and
+// up of one type; src of one token fits into shared memory.
+//
+// Bytes: weights once a launch (of as many tokens as fit into shared memory); src once a block, from L2.
 #include <algorithm>
 
 #include "kernels/cuda/device/linear_group.cuh"
@@ -28,6 +33,7 @@ constexpr int kBlocksPerSm = 2;
 constexpr int kGroupCols = static_cast<int>(kGroup);
 constexpr DType kMixed = DType::f32;  // of packed matrices: their types differ
 constexpr size_t kMostShared = 220 * 1024;
+constexpr size_t kSharedOfTwo = 112 * 1024;  // two such blocks share a multiprocessor
 
 enum class Family : uint8_t { packed, f16, bf16 };
 
@@ -54,7 +60,7 @@ struct Matvec {
   const float* src;
   int64_t src_stride;
   Epilogue epilogue;
-  bool gated;
+  bool gated, src_aligned;
 };
 
 /// Shared memory: src by token and group, `planes` runs of 128 halves each; the power of two to undo a
@@ -109,38 +115,65 @@ __device__ inline void split_off(float (&x)[4], uint8_t* at) {
   *reinterpret_cast<uint2*>(at) = make_uint2(bits[0], bits[1]);
 }
 
-/// A warp brings group `group` of `token`, four columns a lane.
-template <Family family>
-__device__ inline void stage_group(const Matvec& p, const Shared& at, uint8_t* shared, int token, int group) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int first = group * kGroupCols + 4 * lane;
-  const float* src = p.src + token * p.src_stride + first;
-  float x[4];
+/// Four columns of a group, from `column` on; zero behind the last.
+__device__ inline void load_src(const Matvec& p, int token, int column, float (&x)[4]) {
+  const float* src = p.src + token * p.src_stride + column;
+  if (p.src_aligned && column + 4 <= p.cols) {
+    const float4 v = *reinterpret_cast<const float4*>(src);
+    x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+    return;
+  }
 #pragma unroll
-  for (int i = 0; i < 4; ++i) x[i] = first + i < p.cols ? src[i] : 0.0F;
+  for (int i = 0; i < 4; ++i) x[i] = column + i < p.cols ? src[i] : 0.0F;
+}
+
+/// Scales a group of a token, of which each lane has four columns, and leaves its sums and the way back.
+__device__ inline void scale_group(const Shared& at, uint8_t* shared, int token, int group, float (&x)[4]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float most = fmaxf(fmaxf(fabsf(x[0]), fabsf(x[1])), fmaxf(fabsf(x[2]), fabsf(x[3])));
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, offset));
+  const int exponent =
+      most > 0.0F ? min(max(13 + 127 - static_cast<int>(__float_as_uint(most) >> 23), -114), 126) : 0;
+  const float scale = __uint_as_float(static_cast<uint32_t>(127 + exponent) << 23);
+#pragma unroll
+  for (float& value : x) value *= scale;
+  float sum = (x[0] + x[1]) + (x[2] + x[3]);
+#pragma unroll
+  for (int offset = 1; offset < 8; offset *= 2) sum += __shfl_xor_sync(~0U, sum, offset);
+  if (lane % 8 == 0)
+    reinterpret_cast<float*>(shared + at.sums)[(group * 4 + lane / 8) * kMostTokens + token] = sum;
+  if (lane == 0)
+    reinterpret_cast<float*>(shared + at.unscale)[group * kMostTokens + token] =
+        __uint_as_float(static_cast<uint32_t>(127 - exponent) << 23);
+}
+
+/// Brings src into shared memory, a warp a group of a token; several are on the way at once.
+template <Family family>
+__device__ inline void stage(const Matvec& p, const Shared& at, uint8_t* shared) {
+  constexpr int kAhead = family == Family::bf16 ? 2 : 4;
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   int place = 4 * lane;
   if constexpr (family == Family::packed) place = 32 * (lane / 8) + 8 * (lane % 4) + 4 * (lane % 8 / 4);
-  if constexpr (family != Family::bf16) {
-    float most = fmaxf(fmaxf(fabsf(x[0]), fabsf(x[1])), fmaxf(fabsf(x[2]), fabsf(x[3])));
+  const int items = p.tokens * p.groups;
+  for (int first = warp; first < items; first += kAhead * warps) {
+    float x[kAhead][4];
 #pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, offset));
-    const int exponent =
-        most > 0.0F ? min(max(13 + 127 - static_cast<int>(__float_as_uint(most) >> 23), -114), 126) : 0;
-    const float scale = __uint_as_float(static_cast<uint32_t>(127 + exponent) << 23);
+    for (int n = 0; n < kAhead; ++n) {
+      const int item = first + n * warps;
+      if (item < items) load_src(p, item / p.groups, item % p.groups * kGroupCols + 4 * lane, x[n]);
+    }
 #pragma unroll
-    for (float& value : x) value *= scale;
-    float sum = (x[0] + x[1]) + (x[2] + x[3]);
+    for (int n = 0; n < kAhead; ++n) {
+      const int item = first + n * warps, token = item / p.groups, group = item % p.groups;
+      if (item >= items) break;
+      if constexpr (family != Family::bf16) scale_group(at, shared, token, group, x[n]);
+      uint8_t* to = shared + token * at.token_pitch + group * planes_of(family) * 256 + place * 2;
 #pragma unroll
-    for (int offset = 1; offset < 8; offset *= 2) sum += __shfl_xor_sync(~0U, sum, offset);
-    if (lane % 8 == 0)
-      reinterpret_cast<float*>(shared + at.sums)[(group * 4 + lane / 8) * kMostTokens + token] = sum;
-    if (lane == 0)
-      reinterpret_cast<float*>(shared + at.unscale)[group * kMostTokens + token] =
-          __uint_as_float(static_cast<uint32_t>(127 - exponent) << 23);
+      for (int plane = 0; plane < planes_of(family); ++plane) split_off<family>(x[n], to + plane * 256);
+    }
   }
-  uint8_t* to = shared + token * at.token_pitch + group * planes_of(family) * 256 + place * 2;
-#pragma unroll
-  for (int plane = 0; plane < planes_of(family); ++plane) split_off<family>(x, to + plane * 256);
 }
 
 // ---- products ----
@@ -305,15 +338,14 @@ template <Family family, DType only>
 __global__ void __launch_bounds__(kMostWarps * 32, blocks_per_sm(family, only))
     matvec_kernel(const __grid_constant__ Matvec p) {
   extern __shared__ __align__(128) uint8_t shared[];
-  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
-  const Shared at(p.groups, p.tokens, planes_of(family), warps);
+  const Shared at(p.groups, p.tokens, planes_of(family), static_cast<int>(blockDim.x) / 32);
   bool staged = false;
   const auto begin = [&] {
     if (staged) return;
     staged = true;
     pdl_wait();
-    for (int item = warp; item < p.tokens * p.groups; item += warps)
-      stage_group<family>(p, at, shared, item / p.groups, item % p.groups);
+    stage<family>(p, at, shared);
+    pdl_trigger();  // one wave of blocks: what follows may come onto the multiprocessors that are done
     __syncthreads();
   };
   int tile = static_cast<int>(blockIdx.x), buffer = 0;
@@ -368,6 +400,7 @@ Matvec params_of(const Linear::Args& args) {
   p.groups = static_cast<int>(blocks_of(problem.cols, kGroup));
   p.src = args.src;
   p.src_stride = args.src_stride;
+  p.src_aligned = is_aligned(args.src, 16) && args.src_stride % 4 == 0;
   p.epilogue = problem.epilogue;
   return p;
 }
@@ -427,7 +460,8 @@ void run_tokens(const Linear::Args& args, const Launch& launch) {
   const Family family = family_of(args.problem.segments[0].weight);
   const DType only = only_type(args.problem);
   const auto shared = static_cast<size_t>(shared_of(args.problem, args.tokens).total);
-  const int blocks = std::min(p.tiles, multiprocessors() * blocks_per_sm(family, only));
+  const int on_each = shared > kSharedOfTwo ? 1 : blocks_per_sm(family, only);
+  const int blocks = std::min(p.tiles, multiprocessors() * on_each);
   launch_kernel(launch, kernel_of(family, only), dim3(static_cast<unsigned>(blocks)),
                 dim3(static_cast<unsigned>(warps_of(p.groups) * 32)), shared, p);
 }
