@@ -19,6 +19,7 @@
 #include <cooperative_groups.h>
 
 #include "kernels/cuda/attention_mma.cuh"
+#include "kernels/cuda/device/one_wave.cuh"
 
 namespace orrery::kernels::cuda::decode {
 
@@ -415,6 +416,7 @@ __global__ void __launch_bounds__(kThreads, 2) attend(Attention::Args args, Logi
   float* groups = back + kRows;
 
   pdl_wait();
+  if (gridDim.x * gridDim.y * gridDim.z <= kOneWave) pdl_trigger();
   const Owned owned = owned_token(args.ragged, blockIdx.y, by_sequence);
   if (owned.token < 0) return;  // all blocks of the cluster
   load_queries<kKv, kDim>(args.query + owned.token * args.query_stride + column, rows, head_dim, queries,

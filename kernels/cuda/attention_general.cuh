@@ -10,6 +10,7 @@
 #pragma once
 
 #include "kernels/cuda/attention_common.cuh"
+#include "kernels/cuda/device/one_wave.cuh"
 
 namespace orrery::kernels::cuda::general {
 
@@ -61,22 +62,44 @@ struct KeyRows {
   }
 };
 
-/// A tile of keys and values as f32, zero beyond `end` and beyond the head. Warps own keys.
+/// A warp's share of a tile of keys and values on its way to shared memory, as f32; zero beyond `end` and
+/// beyond the head. Warp w owns keys w, w + 4, ...
 template <DType kKv, int kDim>
-__device__ void load_tile(const KeyRows& from, int first, int end, int dim, float* keys, float* values) {
-  for (int k = threadIdx.x / 32; k < kKeys; k += kThreads / 32) {
-    const bool there = first + k < end;
-    size_t key_at = 0, value_at = 0;
-    if (there) from.offsets(first + k, key_at, value_at);
+struct Share {
+  static constexpr int kOwn = kKeys / (kThreads / 32), kParts = kDim / 32;
+  float key[kOwn][kParts], value[kOwn][kParts];
+
+  __device__ void load(const KeyRows& from, int first, int end, int dim) {
 #pragma unroll
-    for (int i = 0; i < kDim / 32; ++i) {
-      const int d = threadIdx.x % 32 + 32 * i;
-      const bool read = there && d < dim;
-      keys[k * kStrideOf<kDim> + d] = read ? KvType<kKv>::load(from.key + key_at, d) : 0.0F;
-      values[k * kStrideOf<kDim> + d] = read ? KvType<kKv>::load(from.value + value_at, d) : 0.0F;
+    for (int k = 0; k < kOwn; ++k)
+      load_row(from, first + threadIdx.x / 32 + k * (kThreads / 32), end, dim, k);
+  }
+  __device__ void store(float* keys, float* values) const {
+#pragma unroll
+    for (int k = 0; k < kOwn; ++k) {
+      const int at = (threadIdx.x / 32 + k * (kThreads / 32)) * kStrideOf<kDim> + threadIdx.x % 32;
+#pragma unroll
+      for (int i = 0; i < kParts; ++i) {
+        keys[at + 32 * i] = key[k][i];
+        values[at + 32 * i] = value[k][i];
+      }
     }
   }
-}
+
+ private:
+  __device__ void load_row(const KeyRows& from, int position, int end, int dim, int k) {
+    const bool there = position < end;
+    size_t key_at = 0, value_at = 0;
+    if (there) from.offsets(position, key_at, value_at);
+#pragma unroll
+    for (int i = 0; i < kParts; ++i) {
+      const int d = threadIdx.x % 32 + 32 * i;
+      const bool read = there && d < dim;
+      key[k][i] = read ? KvType<kKv>::load(from.key + key_at, d) : 0.0F;
+      value[k][i] = read ? KvType<kKv>::load(from.value + value_at, d) : 0.0F;
+    }
+  }
+};
 
 template <int kDim>
 __device__ void load_queries(const Attention::Args& args, const RowTile& tile, int kv_head, int group,
@@ -121,7 +144,7 @@ __device__ inline float sum_of_four(float x) {
 }
 
 template <DType kKv, int kDim>
-__global__ void __launch_bounds__(kThreads) attend(Attention::Args args, Logit logit) {
+__global__ void __launch_bounds__(kThreads, kDim <= 32 ? 4 : kDim <= 64 ? 3 : 2) attend(Attention::Args args, Logit logit) {
   constexpr int kStride = kStrideOf<kDim>;
   extern __shared__ float4 shared[];
   float* queries = reinterpret_cast<float*>(shared);
@@ -130,6 +153,7 @@ __global__ void __launch_bounds__(kThreads) attend(Attention::Args args, Logit l
   float* weights = values + kKeys * kStride;
 
   pdl_wait();
+  pdl_trigger_in_one_wave();
   const Attention::Problem& problem = args.problem;
   const auto group = static_cast<int>(problem.heads / problem.kv_heads);
   const auto dim = static_cast<int>(problem.head_dim);
@@ -148,10 +172,16 @@ __global__ void __launch_bounds__(kThreads) attend(Attention::Args args, Logit l
 
   float largest = -INFINITY, sum = 0;
   float4 total[kDim / 16] = {};
+  // Small heads leave registers to fetch the next tile while this one is used.
+  constexpr bool kAhead = kDim <= 64;
+  Share<kKv, kDim> share;
+  if (kAhead) share.load(source, begin / kKeys * kKeys, end, dim);
   for (int first = begin / kKeys * kKeys; first < end; first += kKeys) {
     __syncthreads();  // the tile before is done with
-    load_tile<kKv, kDim>(source, first, end, dim, keys, values);
+    if (!kAhead) share.load(source, first, end, dim);
+    share.store(keys, values);
     __syncthreads();
+    if (kAhead) share.load(source, first + kKeys, end, dim);
     float weight[8];
     dots<kDim>(queries + r * kStride, keys + c * kStride, weight);
     float most = largest;

@@ -7,6 +7,7 @@
 //   Preconditions: the page table names a page for every position of the step.
 //   Bytes moved: 2 * tokens * kv_heads * head_dim * (4 + size of kv).
 #include "kernels/cuda/attention_common.cuh"
+#include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
 #include "kernels/ref/reference.h"
@@ -20,6 +21,7 @@ constexpr int kBlocks = 132;
 template <DType kKv>
 __global__ void __launch_bounds__(kThreads) append(KvAppend::Args args) {
   pdl_wait();
+  pdl_trigger_in_one_wave();
   const Ragged& ragged = args.ragged;
   const PagedKv& kv = args.kv;
   const int32_t* starts = ragged.sequence_starts;
