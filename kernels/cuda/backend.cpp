@@ -2,9 +2,11 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <thread>
 
 #include "kernels/cuda/address_ranges.h"
 #include "kernels/cuda/launch.h"
@@ -14,6 +16,9 @@
 
 namespace orrery::kernels::cuda {
 namespace {
+
+constexpr int kRenewals = 30;
+constexpr std::chrono::milliseconds kRenewalPause{100};
 
 using Epoch = std::shared_ptr<std::atomic<uint64_t>>;
 
@@ -242,8 +247,17 @@ class CudaDevice final : public Device {
     static_cast<void>(cudaSetDevice(index_));
     stop();
     forget_blas();
-    forget(cudaDeviceReset());
-    start();
+    // The driver takes a while to clear a broken context away; until then the device is busy.
+    for (int attempt = 1;; ++attempt) {
+      forget(cudaDeviceReset());
+      try {
+        return start();
+      } catch (const DeviceError&) {
+        stop();
+        if (attempt == kRenewals) throw;
+        std::this_thread::sleep_for(kRenewalPause);
+      }
+    }
   }
   uint64_t epoch() const override { return *epoch_; }
 
