@@ -216,7 +216,8 @@ const float* DeviceRunner::output(const compile::Plan& plan, size_t index) {
   const graph::ValueType& type = graph.value(graph.outputs()[index]).type;
   const auto elements = element_count(type.shape, host_.bindings());
   if (!elements || type.dtype != DType::f32) return nullptr;
-  if (output_.empty()) {
+  if (output_.empty() || output_index_ != index) {
+    output_index_ = index;
     output_.resize(static_cast<size_t>(std::max<int64_t>(*elements, 1)));
     device_->download(output_.data(), context_.address(plan.output_slots[index]),
                       static_cast<size_t>(*elements) * sizeof(float));

@@ -71,6 +71,7 @@ class DeviceRunner {
   std::vector<std::unique_ptr<kernels::DeviceMark>> marks_;
   std::vector<int64_t> times_;
   std::vector<float> output_;
+  size_t output_index_ = 0;  // which output it holds
   uint64_t decodes_ = 0;
 };
 
