@@ -15,6 +15,8 @@ constexpr Verb kVerbs[] = {
     {"classify", "labels and their probabilities; metrics where labels are given", prepare_classify},
     {"embed", "sentence vectors", prepare_embed},
     {"bench", "tokens per second of prefill, decode and encoding, warm-up left out", prepare_bench},
+    {"compare", "the same text through two settings: time of every node, and where the numbers part",
+     prepare_compare},
     {"profile", "time of every node in both phases; a trace for Perfetto", prepare_profile},
     {"first-light", "a first look: chat in a terminal; otherwise one question and one classification",
      prepare_first_light},

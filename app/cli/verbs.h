@@ -33,6 +33,7 @@ Runner prepare_score(CLI::App& app, Context& context);
 Runner prepare_classify(CLI::App& app, Context& context);
 Runner prepare_embed(CLI::App& app, Context& context);
 Runner prepare_bench(CLI::App& app, Context& context);
+Runner prepare_compare(CLI::App& app, Context& context);
 Runner prepare_profile(CLI::App& app, Context& context);
 Runner prepare_first_light(CLI::App& app, Context& context);
 

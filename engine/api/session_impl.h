@@ -71,6 +71,15 @@ class SessionImpl final : public Session {
   /// Applies the recipe at open.
   Result<void> replay(const std::vector<edit::Edit>& edits);
 
+  // What compare() uses besides. They may throw.
+  generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
+  Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
+  Result<void> check_ids(const std::vector<int32_t>& ids) const;
+  /// A reply in any sequence; an empty prompt is taken from the request.
+  Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,
+                           const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
+  int64_t text_limit() const { return parts_.text_limit; }
+
  private:
   struct Applied {
     edit::Edit edit;
@@ -91,9 +100,6 @@ class SessionImpl final : public Session {
 
   // session_run.cpp
   Result<void> require(Task task) const;
-  generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
-  Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
-  Result<void> check_ids(const std::vector<int32_t>& ids) const;
   std::shared_ptr<runtime::Sequence> chat_sequence() const;
   Result<std::vector<Classification>> run_classify(const std::vector<std::string>& texts,
                                                    const ClassifyCallback& on_result, std::stop_token stop);

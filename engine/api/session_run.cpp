@@ -153,34 +153,42 @@ void SessionImpl::forget_context() {
 
 Result<ChatResult> SessionImpl::chat(const ChatRequest& request, const ChatEvents& events,
                                      std::stop_token stop) {
-  const Clock::time_point start = Clock::now();
   return guarded([&]() -> Result<ChatResult> {
     const std::scoped_lock lock(chat_mutex_);
-    ORRERY_TRY(require(Task::generate));
-    generate::Request wanted;
-    ORRERY_ASSIGN(wanted.sampling, sampling_params(request.sampling));
-    ORRERY_ASSIGN(wanted.prompt, prompt_of(request));
-    wanted.max_tokens = request.max_tokens;
-    wanted.top = request.logprobs;
-    wanted.stops = request.stop;
-    double first_token_ms = 0;
-    generate::Events told;
-    if (events.on_prefill)
-      told.on_prefill = [&](const runtime::PrefillStep& step) {
-        events.on_prefill({step.tokens, step.done, step.ms});
-      };
-    told.on_token = [&](const generate::Token& token) {
-      if (first_token_ms == 0) first_token_ms = milliseconds_since(start);
-      if (events.on_token) events.on_token(to_api(token));
-    };
-    const auto sequence = chat_sequence();
-    ORRERY_ASSIGN(const generate::Reply reply,
-                  generate::write_reply(engine(), sequence, std::move(wanted), told, std::move(stop)));
-    ChatResult result = to_api(reply);
-    result.time_to_first_token_ms = first_token_ms;
-    result.context_used = sequence->length.load();
-    return result;
+    return reply(chat_sequence(), {}, request, events, std::move(stop));
   });
+}
+
+Result<ChatResult> SessionImpl::reply(const std::shared_ptr<runtime::Sequence>& sequence,
+                                      std::vector<int32_t> prompt, const ChatRequest& request,
+                                      const ChatEvents& events, std::stop_token stop) const {
+  const Clock::time_point start = Clock::now();
+  ORRERY_TRY(require(Task::generate));
+  generate::Request wanted;
+  ORRERY_ASSIGN(wanted.sampling, sampling_params(request.sampling));
+  wanted.prompt = std::move(prompt);
+  if (wanted.prompt.empty()) {
+    ORRERY_ASSIGN(wanted.prompt, prompt_of(request));
+  }
+  wanted.max_tokens = request.max_tokens;
+  wanted.top = request.logprobs;
+  wanted.stops = request.stop;
+  double first_token_ms = 0;
+  generate::Events told;
+  if (events.on_prefill)
+    told.on_prefill = [&](const runtime::PrefillStep& step) {
+      events.on_prefill({step.tokens, step.done, step.ms});
+    };
+  told.on_token = [&](const generate::Token& token) {
+    if (first_token_ms == 0) first_token_ms = milliseconds_since(start);
+    if (events.on_token) events.on_token(to_api(token));
+  };
+  ORRERY_ASSIGN(const generate::Reply written,
+                generate::write_reply(engine(), sequence, std::move(wanted), told, std::move(stop)));
+  ChatResult result = to_api(written);
+  result.time_to_first_token_ms = first_token_ms;
+  result.context_used = sequence->length.load();
+  return result;
 }
 
 Result<ScoreResult> SessionImpl::score(std::string_view text, int top, std::stop_token stop) {

@@ -76,6 +76,28 @@ TEST_F(OnDevice, InfoSaysWhetherItFits) {
   EXPECT_THAT(run({"info", "smollm2", "--context", "8192"}).out, HasSubstr("does not fit"));
 }
 
+TEST_F(OnDevice, CompareTellsWhatTheContractSays) {
+  const Words words{"compare",  "smollm2", "--a",   "device=cpu", "--b",   "device=cuda:0",
+                    "--prompt", "Say hi.", "--gen", "6",          "--json"};
+  const auto result = run(words).json();
+  EXPECT_LT(result["kl"], 1e-6);
+  EXPECT_EQ(result["top1_agreement"], 1.0);
+  EXPECT_TRUE(result["first_divergent"].is_null());
+  EXPECT_EQ(result["text_a"], result["text_b"]);
+  EXPECT_GT(result["total_a_ms"], 0);
+  EXPECT_GT(result["total_b_ms"], 0);
+  ASSERT_GT(result["nodes"].size(), 100U);
+  for (const char* key : {"node", "a_us", "b_us", "max_abs", "nmse", "cosine"})
+    EXPECT_TRUE(result["nodes"][0].contains(key)) << key;
+  const Outcome table =
+      run({"compare", "sentiment", "--a", "precision=exact", "--b", "fusion=off", "--prompt", "x"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("no node differs noticeably"));
+  expect_refused(run({"compare", "smollm2", "--a", "speed=9", "--b", "", "--prompt", "x"}));
+  expect_refused(run({"compare", "smollm2", "--a", "device=cuda:9", "--b", "device=cpu", "--prompt", "x"}));
+  EXPECT_EQ(run({"compare", "smollm2", "--prompt", "x"}).exit_code, 2);
+}
+
 TEST_F(OnDevice, RefusalsAreOneLine) {
   for (const char* device : {"cuda:5", "cuda:", "gpu"}) {
     const Outcome outcome = run({"chat", "smollm2", "--prompt", "x", "--device", device});

@@ -1,0 +1,204 @@
+#include "engine/api/compare.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <future>
+#include <unordered_map>
+
+#include "engine/api/compare_values.h"
+#include "engine/api/guard.h"
+#include "engine/generate/encode_texts.h"
+
+namespace orrery::api {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kEncoderRuns = 5;
+
+class Comparison {
+ public:
+  Comparison(SessionImpl& a, SessionImpl& b, const CompareRequest& request, const CompareEvents& events,
+             const ProgressCallback& progress, std::stop_token stop)
+      : a_(a), b_(b), request_(request), events_(events), progress_(progress), stop_(std::move(stop)) {}
+
+  Result<CompareResult> run() {
+    if (a_.info().task != b_.info().task)
+      return Error{ErrorCode::invalid_argument, "The sides do different things", "compare",
+                   "choose two models of the same kind"};
+    ORRERY_TRY(find_tokens());
+    ORRERY_TRY(run_sides());
+    if (generates()) take_reply();
+    add_nodes();
+    ORRERY_TRY(stage("Comparing the distributions"));
+    if (generates()) ORRERY_TRY(compare_logits(a_, b_, tokens_, result_));
+    ORRERY_TRY(stage("Comparing the nodes"));
+    ORRERY_TRY(compare_nodes(a_, b_, tokens_, result_));
+    find_divergent();
+    return std::move(result_);
+  }
+
+ private:
+  bool generates() const { return a_.info().task == Task::generate; }
+
+  Result<void> stage(std::string_view words) {
+    if (stop_.stop_requested()) return cancelled_error();
+    if (progress_) progress_(words, 0, 0);
+    return {};
+  }
+
+  ChatRequest chat_request(int64_t tokens) const {
+    ChatRequest chat;
+    chat.messages = request_.messages;
+    chat.raw = request_.raw;
+    chat.max_tokens = tokens;
+    chat.sampling.temperature = 0;
+    return chat;
+  }
+
+  Result<void> find_tokens() {
+    if (generates()) {
+      ORRERY_ASSIGN(tokens_, a_.prompt_of(chat_request(1)));
+    } else {
+      tokens_ = generate::encode_within(*a_.engine().tokenizer, request_.raw, a_.text_limit());
+    }
+    if (tokens_.empty())
+      return Error{ErrorCode::invalid_argument, "There is nothing to read", "compare", "give a prompt"};
+    return b_.check_ids(tokens_);
+  }
+
+  Result<void> run_sides() {
+    ORRERY_TRY(stage("Warming up"));
+    for (SessionImpl* session : {&a_, &b_}) ORRERY_TRY(warm_up(*session));
+    ORRERY_TRY(stage("Running"));
+    const auto a = [this] { return measure(a_, Side::a, result_.a, result_.total_a_ms); };
+    const auto b = [this] { return measure(b_, Side::b, result_.b, result_.total_b_ms); };
+    if (a_.options().device == b_.options().device) {
+      ORRERY_TRY(a());
+      return b();
+    }
+    auto other = std::async(std::launch::async, [&b] { return guarded(b); });
+    Result<void> here = guarded(a);
+    Result<void> there = other.get();
+    return here.ok() ? std::move(there) : std::move(here);
+  }
+
+  /// Packs, uploads and captures what the first steps need.
+  Result<void> warm_up(SessionImpl& session) {
+    session.set_profiling(true);
+    ChatResult ignored;
+    double ms = 0;
+    const Result<void> done = run_once(session, 4, {}, ignored, ms);
+    session.engine().model->profiler.clear();
+    return done;
+  }
+
+  Result<void> measure(SessionImpl& session, Side side, ChatResult& result, double& total_ms) {
+    ChatEvents events;
+    if (events_.on_prefill)
+      events.on_prefill = [this, side](const PrefillEvent& event) { events_.on_prefill(side, event); };
+    if (events_.on_token)
+      events.on_token = [this, side](const TokenEvent& event) { events_.on_token(side, event); };
+    return run_once(session, request_.max_tokens, events, result, total_ms);
+  }
+
+  Result<void> run_once(SessionImpl& session, int64_t tokens, const ChatEvents& events, ChatResult& result,
+                        double& total_ms) {
+    if (!generates()) return encode(session, total_ms);
+    const auto sequence = runtime::DeviceScheduler::new_sequence(session.engine().model);
+    ORRERY_ASSIGN(result, session.reply(sequence, tokens_, chat_request(tokens), events, stop_));
+    if (result.stop_reason == "cancelled") return cancelled_error();
+    total_ms = result.prefill_ms + result.decode_ms;
+    return {};
+  }
+
+  Result<void> encode(SessionImpl& session, double& total_ms) {
+    const generate::Engine engine = session.engine();
+    const auto start = Clock::now();
+    for (int run = 0; run < kEncoderRuns; ++run) {
+      runtime::EncodeRequest request;
+      request.texts = {tokens_};
+      request.on_result = [](size_t, std::span<const float>, double) { return true; };
+      request.stop = stop_;
+      const auto done = engine.scheduler.encode(engine.model, std::move(request)).get();
+      if (!done.ok()) return done.error();
+      if (*done == 0) return cancelled_error();
+    }
+    total_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count() / kEncoderRuns;
+    return {};
+  }
+
+  /// A's reply continues the text; where the replies part is told.
+  void take_reply() {
+    const auto& a = result_.a.tokens;
+    const auto& b = result_.b.tokens;
+    for (size_t i = 0; i < std::max(a.size(), b.size()) && result_.first_different_token < 0; ++i)
+      if (i >= a.size() || i >= b.size() || a[i].id != b[i].id)
+        result_.first_different_token = static_cast<int64_t>(i);
+    for (const TokenEvent& token : a) tokens_.push_back(token.id);
+  }
+
+  void add_nodes() {
+    const graph::GraphVersion graph_a = a_.model_graph(), graph_b = b_.model_graph();
+    const Phase phase = generates() ? Phase::decode : Phase::prefill;
+    const auto times_a = times_of(a_, phase), times_b = times_of(b_, phase);
+    const auto add = [&](const graph::Node& node, NodeId a, NodeId b) {
+      if (node.is_source()) return;
+      const auto time_a = times_a.find(a), time_b = times_b.find(b);
+      if (time_a == times_a.end() && time_b == times_b.end()) return;  // bypassed on both
+      NodeComparison row{node.path(), a, b, 0, 0, false, {}};
+      if (time_a != times_a.end()) row.a_us = time_a->second.p50_us;
+      if (time_b != times_b.end()) row.b_us = time_b->second.p50_us;
+      row.estimated = (time_a != times_a.end() && time_a->second.estimated) ||
+                      (time_b != times_b.end() && time_b->second.estimated);
+      result_.nodes.push_back(std::move(row));
+    };
+    for (const NodeId id : graph_a->order()) {
+      const graph::Node& node = graph_a->node(id);
+      add(node, id, graph_b->find_path(node.path()));
+    }
+    for (const NodeId id : graph_b->order()) {
+      const graph::Node& node = graph_b->node(id);
+      if (!graph_a->find_path(node.path()).valid()) add(node, {}, id);
+    }
+  }
+
+  static std::unordered_map<NodeId, NodeTiming> times_of(const SessionImpl& session, Phase phase) {
+    std::unordered_map<NodeId, NodeTiming> times;
+    for (const NodeTiming& timing : session.profile(phase).model) times.emplace(timing.node, timing);
+    return times;
+  }
+
+  void find_divergent() {
+    for (const NodeComparison& row : result_.nodes)
+      if (row.difference && !(row.difference->nmse <= request_.divergent_nmse)) {
+        result_.first_divergent = row.node;
+        return;
+      }
+  }
+
+  SessionImpl &a_, &b_;
+  const CompareRequest& request_;
+  const CompareEvents& events_;
+  const ProgressCallback& progress_;
+  std::stop_token stop_;
+  std::vector<int32_t> tokens_;
+  CompareResult result_;
+};
+
+}  // namespace
+
+Result<CompareResult> compare(Session& a, Session& b, const CompareRequest& request,
+                              const CompareEvents& events, const ProgressCallback& progress,
+                              std::stop_token stop) {
+  return guarded([&]() -> Result<CompareResult> {
+    auto* side_a = dynamic_cast<SessionImpl*>(&a);
+    auto* side_b = dynamic_cast<SessionImpl*>(&b);
+    if (!side_a || !side_b)
+      return Error{ErrorCode::unsupported, "These sessions cannot be compared", "compare", ""};
+    return Comparison(*side_a, *side_b, request, events, progress, std::move(stop)).run();
+  });
+}
+
+}  // namespace orrery::api

@@ -1,0 +1,157 @@
+#include "engine/api/compare_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "engine/generate/probe.h"
+#include "engine/passes/passes.h"
+
+namespace orrery::api {
+namespace {
+
+constexpr int64_t kLogitTokens = 512, kLogitRows = runtime::kMaxOutputs;
+constexpr int64_t kNodeTokens = 64;  // all activations of the step are kept at once
+
+std::span<const int32_t> first_of(std::span<const int32_t> tokens, int64_t most) {
+  return tokens.first(std::min(tokens.size(), static_cast<size_t>(most)));
+}
+
+int64_t step_tokens(const SessionImpl& a, const SessionImpl& b, int64_t most) {
+  return std::min({most, a.options().batch_tokens, b.options().batch_tokens});
+}
+
+/// log(sum(exp(row))).
+double log_sum(std::span<const float> row) {
+  const float largest = *std::max_element(row.begin(), row.end());
+  double sum = 0;
+  for (const float value : row) sum += std::exp(static_cast<double>(value) - largest);
+  return largest + std::log(sum);
+}
+
+double divergence(std::span<const float> a, std::span<const float> b) {
+  const double total_a = log_sum(a), total_b = log_sum(b);
+  if (!std::isfinite(total_a) || !std::isfinite(total_b)) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double log_a = a[i] - total_a, probability = std::exp(log_a);
+    if (probability > 0) sum += probability * (log_a - (b[i] - total_b));
+  }
+  return std::max(sum, 0.0);
+}
+
+/// The graph that runs when nothing is fused, and what of it can be kept.
+struct Plain {
+  graph::GraphVersion graph;
+  std::vector<ValueId> values;
+};
+
+Result<Plain> plain_of(const Session& session) {
+  passes::Options options;
+  options.fusion = false;
+  ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*session.model_graph(), options));
+  Plain plain{std::move(passed.graph), {}};
+  plain.values = generate::float_values(*plain.graph);
+  return plain;
+}
+
+/// Of the values of either graph those of nodes with the same path, in a's order.
+void keep_shared(Plain& a, Plain& b) {
+  std::unordered_map<std::string, ValueId> there;
+  for (const ValueId value : b.values) there.emplace(b.graph->value_path(value), value);
+  std::vector<ValueId> from_a, from_b;
+  for (const ValueId value : a.values)
+    if (const auto it = there.find(a.graph->value_path(value)); it != there.end()) {
+      from_a.push_back(value);
+      from_b.push_back(it->second);
+    }
+  a.values = std::move(from_a);
+  b.values = std::move(from_b);
+}
+
+std::string path_of(const graph::Graph& graph, NodeId node) { return graph.node(node).path(); }
+
+}  // namespace
+
+Difference difference_of(std::span<const float> a, std::span<const float> b) {
+  Difference difference;
+  double error = 0, square_a = 0, square_b = 0, product = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double x = a[i], y = b[i], apart = std::abs(x - y);
+    if (!(apart <= difference.max_abs)) difference.max_abs = apart;  // NaN stays
+    error += apart * apart;
+    square_a += x * x;
+    square_b += y * y;
+    product += x * y;
+  }
+  if (error == 0) return difference;
+  difference.nmse = square_a > 0 ? error / square_a : std::numeric_limits<double>::infinity();
+  difference.cosine = square_a > 0 && square_b > 0 ? product / std::sqrt(square_a * square_b) : 0;
+  return difference;
+}
+
+Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64_t positions) {
+  Agreement agreement;
+  if (positions <= 0) return agreement;
+  const size_t width = a.size() / static_cast<size_t>(positions);
+  for (size_t row = 0; row < static_cast<size_t>(positions); ++row) {
+    const auto row_a = a.subspan(row * width, width), row_b = b.subspan(row * width, width);
+    agreement.kl += divergence(row_a, row_b);
+    const auto best = [](std::span<const float> values) {
+      return std::max_element(values.begin(), values.end()) - values.begin();
+    };
+    if (best(row_a) == best(row_b)) ++agreement.top1;
+  }
+  agreement.kl /= static_cast<double>(positions);
+  agreement.top1 /= static_cast<double>(positions);
+  return agreement;
+}
+
+Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
+                            CompareResult& result) {
+  tokens = first_of(tokens, step_tokens(a, b, kLogitTokens));
+  const int64_t rows = std::min(static_cast<int64_t>(tokens.size()), kLogitRows);
+  std::vector<float> logits[2];
+  for (SessionImpl* session : {&a, &b}) {
+    const graph::GraphVersion graph = session->fused_graph();
+    const ValueId value = generate::logits_of(*graph);
+    if (!value.valid()) return {};
+    ORRERY_ASSIGN(auto probe, generate::Probe::run(session->engine(), *graph, {&value, 1}, tokens, rows));
+    ORRERY_ASSIGN(logits[session == &b], probe->read(0));
+  }
+  if (logits[0].size() != logits[1].size())
+    return Error{ErrorCode::shape_mismatch, "The sides have different vocabularies", "compare",
+                 "choose two models with the same tokens"};
+  const Agreement agreement = agreement_of(logits[0], logits[1], rows);
+  result.kl = agreement.kl;
+  result.top1_agreement = agreement.top1;
+  result.positions = rows;
+  return {};
+}
+
+Result<void> compare_nodes(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
+                           CompareResult& result) {
+  ORRERY_ASSIGN(Plain plain_a, plain_of(a));
+  ORRERY_ASSIGN(Plain plain_b, plain_of(b));
+  keep_shared(plain_a, plain_b);
+  tokens = first_of(tokens, step_tokens(a, b, kNodeTokens));
+  const int64_t outputs = generate::logits_of(*plain_a.graph).valid() ? 1 : 0;
+  ORRERY_ASSIGN(auto probe_a,
+                generate::Probe::run(a.engine(), *plain_a.graph, plain_a.values, tokens, outputs));
+  ORRERY_ASSIGN(auto probe_b,
+                generate::Probe::run(b.engine(), *plain_b.graph, plain_b.values, tokens, outputs));
+  std::unordered_map<std::string, NodeComparison*> rows;
+  for (NodeComparison& node : result.nodes) rows.emplace(node.node, &node);
+  for (size_t i = 0; i < plain_a.values.size(); ++i) {
+    const auto row = rows.find(path_of(*plain_a.graph, probe_a->points()[i].node));
+    if (row == rows.end() || probe_a->points()[i].elements != probe_b->points()[i].elements) continue;
+    ORRERY_ASSIGN(const std::vector<float> values_a, probe_a->read(i));
+    ORRERY_ASSIGN(const std::vector<float> values_b, probe_b->read(i));
+    row->second->difference = difference_of(values_a, values_b);
+  }
+  result.probed_tokens = static_cast<int64_t>(tokens.size());
+  return {};
+}
+
+}  // namespace orrery::api

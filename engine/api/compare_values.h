@@ -1,0 +1,30 @@
+// How far the numbers of two sessions are apart.
+#pragma once
+
+#include <span>
+
+#include "engine/api/compare.h"
+#include "engine/api/session_impl.h"
+
+namespace orrery::api {
+
+Difference difference_of(std::span<const float> a, std::span<const float> b);
+
+/// Of two sets of logits, (positions, vocabulary) each: the mean of KL(a || b), and how often the likeliest
+/// token is the same. Rows with a value that is not finite count as infinitely far.
+struct Agreement {
+  double kl = 0, top1 = 0;
+};
+Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64_t positions);
+
+/// Fills kl, top1_agreement and positions, from one step over `tokens` as the sides run; nothing for
+/// encoders.
+Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
+                            CompareResult& result);
+
+/// Fills the differences of the nodes, from one step of the model graphs without fusion over the first of
+/// `tokens`.
+Result<void> compare_nodes(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
+                           CompareResult& result);
+
+}  // namespace orrery::api
