@@ -16,7 +16,7 @@ class Vitals {
   Vitals(const Vitals&) = delete;
   Vitals& operator=(const Vitals&) = delete;
 
-  /// Some microseconds. From any thread.
+  /// Cheap enough for some calls a second. From any thread.
   DeviceVitals read() const;
 
  private:

@@ -1,6 +1,7 @@
 // The device whose rows the row tests try instead of the CPU's: ORRERY_TEST_DEVICE=cuda:0 names it. Without
 // the variable they try the CPU's; with it, but without the module or a card, every test is skipped with the
-// reason.
+// reason. ORRERY_TEST_EXACT=1 gives each operand an allocation of its own without margins, so that a memory
+// checker sees reads outside of it too.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,13 +29,19 @@ class DeviceUnderTest {
 
   /// Memory of tests that ended is used again: many thousands of operands are made.
   std::byte* take(size_t bytes) {
+    if (exact_) return static_cast<std::byte*>(device_->allocate(bytes));
     std::vector<std::byte*>& kept = kept_[size_class(bytes)];
     if (kept.empty()) return static_cast<std::byte*>(device_->allocate(size_class(bytes)));
     std::byte* memory = kept.back();
     kept.pop_back();
     return memory;
   }
-  void give(std::byte* memory, size_t bytes) { kept_[size_class(bytes)].push_back(memory); }
+  void give(std::byte* memory, size_t bytes) {
+    if (exact_) return device_->release(memory);
+    kept_[size_class(bytes)].push_back(memory);
+  }
+  /// Bytes on both sides of an operand.
+  size_t margin() const { return exact_ ? 0 : 1024; }
 
   /// Returns when the stream's work is done. A kernel that broke the context fails its test alone.
   void wait() {
@@ -73,6 +80,7 @@ class DeviceUnderTest {
     return size;
   }
 
+  const bool exact_ = std::getenv("ORRERY_TEST_EXACT") != nullptr;
   std::unique_ptr<Device> device_;
   std::string reason_;
   std::map<size_t, std::vector<std::byte*>> kept_;
@@ -97,11 +105,12 @@ class DeviceBytes {
   /// `values`: what they hold; null: the pattern of the margins, NaN in every float type.
   DeviceBytes(size_t bytes, const void* values)
       : bytes_(bytes),
-        mapped_(kMargin + (bytes + kMargin - 1) / kMargin * kMargin + kMargin),
+        margin_(DeviceUnderTest::instance().margin()),
+        mapped_(bytes + 2 * margin_),
         epoch_(device_under_test()->epoch()),
         base_(DeviceUnderTest::instance().take(mapped_)) {
     std::vector<std::byte> content(mapped_, kPattern);
-    if (values && bytes > 0) std::copy_n(static_cast<const std::byte*>(values), bytes, &content[kMargin]);
+    if (values && bytes > 0) std::copy_n(static_cast<const std::byte*>(values), bytes, &content[margin_]);
     device_under_test()->upload(base_, content.data(), mapped_);
   }
   ~DeviceBytes() {
@@ -110,7 +119,7 @@ class DeviceBytes {
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
 
-  std::byte* data() const { return base_ + kMargin; }
+  std::byte* data() const { return base_ + margin_; }
   void read(void* to) const { device_under_test()->download(to, data(), bytes_); }
   /// What a lost device held is not looked at.
   bool intact() const {
@@ -118,18 +127,17 @@ class DeviceBytes {
     std::vector<std::byte> content(mapped_);
     device_under_test()->download(content.data(), base_, mapped_);
     const auto clean = [](std::byte b) { return b == kPattern; };
-    const auto data = content.begin() + static_cast<ptrdiff_t>(kMargin);
+    const auto data = content.begin() + static_cast<ptrdiff_t>(margin_);
     return std::all_of(content.begin(), data, clean) &&
            std::all_of(data + static_cast<ptrdiff_t>(bytes_), content.end(), clean);
   }
 
  private:
-  static constexpr size_t kMargin = 1024;
   static constexpr std::byte kPattern{0xFF};
 
   bool alive() const { return device_under_test()->epoch() == epoch_; }
 
-  size_t bytes_, mapped_;
+  size_t bytes_, margin_, mapped_;
   uint64_t epoch_;
   std::byte* base_;
 };
