@@ -8,7 +8,6 @@ namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int64_t kLargestHead = 256;
-constexpr int64_t kLargestTile = 128;
 constexpr int64_t kFewTokens = 16;  // above, queries share the keys that are read
 
 std::string too_large(const Attention::Problem& problem, int64_t largest_head) {
@@ -30,7 +29,7 @@ std::string decode_supports(const Attention::Problem& problem) {
 }
 
 std::string flash_supports(const Attention::Problem& problem) {
-  return paged_halves_reason(problem, kLargestTile);
+  return paged_halves_reason(problem, kLargestHead);
 }
 
 void run_general(const Attention::Args& args, const Launch& launch) {

@@ -20,7 +20,8 @@ bool aligned_pages(const Attention::Args& args);
 enum class Singles : uint8_t { all_tokens, lone_tokens };
 void attend_singles(const Attention::Args& args, const Launch& launch, Singles which);
 
-/// Tiles of rows of the sequences that bring at least `least` tokens. Heads of up to 128 elements.
+/// Tiles of rows of the sequences that bring at least `least` tokens. Heads of up to 256
+/// elements.
 void attend_tiles(const Attention::Args& args, const Launch& launch, int least);
 
 }  // namespace orrery::kernels::cuda

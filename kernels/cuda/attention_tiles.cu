@@ -15,7 +15,8 @@ void start(const Attention::Args& args, const Launch& launch, int least) {
 template <DType kKv>
 void start(const Attention::Args& args, const Launch& launch, int least) {
   if (args.problem.head_dim <= 64) return start<kKv, 64>(args, launch, least);
-  start<kKv, 128>(args, launch, least);
+  if (args.problem.head_dim <= 128) return start<kKv, 128>(args, launch, least);
+  start<kKv, 256>(args, launch, least);
 }
 
 }  // namespace

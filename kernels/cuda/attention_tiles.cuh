@@ -2,14 +2,14 @@
 //   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) - largest so far)
 //   query, dst (tokens, heads * head_dim) f32; head_dim a multiple of 8, at most kDim; pages 16-byte aligned
 //   A block of 4 warps owns 64 rows (token, query head) of one sequence and one kv head and walks over its
-//   keys in tiles of 64 that begin at multiples of 64; a row's result depends on its keys alone, not on the
-//   rows beside it. Tiles that no row sees are not read.
+//   keys in tiles of 64 that begin at multiples of 64 (32 for heads above 128 elements); a row's result
+//   depends on its keys alone, not on the rows beside it. Tiles that no row sees are not read.
 //   A warp owns 16 rows: queries, scores, weights and totals stay in its registers, lane (g, c) has rows g
-//   and g + 8 (attention_mma.cuh). Queries and weights are split into terms, so that results are those of
-//   f32. Shared memory: two tiles of keys and of values [64][kDim], 16-byte chunk i of row r at i ^ (r % 8),
-//   so that ldmatrix meets no bank twice; one is filled by cp.async while the other is used. Where the rows
-//   of the tile after that lie; queries as fragments, where registers cannot hold them. Bytes moved: keys and
-//   values that are seen, once per 64 rows.
+//   and g + 8 (attention_mma.cuh). Queries and weights are split into terms: results are those of f32.
+//   Shared memory: two tiles of keys and two of values, 16-byte chunk i of row r at i ^ (r % 8), so that
+//   ldmatrix meets no bank twice; cp.async fills one while the other is used. Where the rows of the tile
+//   after that lie; queries as fragments, where registers cannot hold them.
+//   Bytes moved: keys and values that are seen, once per 64 rows.
 #pragma once
 
 #include "kernels/cuda/attention_mma.cuh"
@@ -17,7 +17,12 @@
 namespace orrery::kernels::cuda::tiles {
 
 constexpr int kWarps = 4, kThreads = 32 * kWarps;
-constexpr int kRows = 16 * kWarps, kKeys = 64;
+constexpr int kRows = 16 * kWarps;
+
+/// Keys of a tile: as many as the registers and the shared memory of two blocks, or of one, hold.
+template <int kDim>
+constexpr int kKeysOf = kDim > 128 ? 32 : 64;
+
 constexpr size_t kNowhere = ~size_t{0};
 
 template <DType kKv, int kDim>
@@ -26,9 +31,10 @@ struct Sizes {
   static constexpr int fragments = kDim / 16;  // of a query
   static constexpr bool queries_in_registers = terms * fragments <= 12;
   static constexpr int row_bytes = kDim * 2;
-  static constexpr int tile_bytes = kKeys * row_bytes;
+  static constexpr int keys = kKeysOf<kDim>;  // of a tile
+  static constexpr int tile_bytes = keys * row_bytes;
   static constexpr int query_bytes = queries_in_registers ? 0 : kWarps * terms * fragments * 32 * 16;
-  static constexpr size_t shared_bytes = 4 * tile_bytes + query_bytes + 2 * kKeys * sizeof(size_t);
+  static constexpr size_t shared_bytes = 4 * tile_bytes + query_bytes + 2 * keys * sizeof(size_t);
 };
 
 __device__ inline void copy_16(uint32_t to, const std::byte* from, bool there) {
@@ -96,7 +102,7 @@ __device__ void copy_tile(const Pages& pages, const size_t* offsets, int head_di
   constexpr int kChunks = kDim / 8;
   const int chunk = threadIdx.x % kChunks;
 #pragma unroll
-  for (int i = 0; i < kKeys * kChunks / kThreads; ++i) {
+  for (int i = 0; i < kKeysOf<kDim> * kChunks / kThreads; ++i) {
     const int row = threadIdx.x / kChunks + i * (kThreads / kChunks);
     const size_t offset = offsets[row];
     const bool there = offset != kNowhere && chunk * 8 < head_dim;
@@ -130,6 +136,7 @@ __device__ inline void read_queries(const Rows& rows, int f, int head_dim, float
 template <DType kKv, int kDim, class Keep>
 __device__ void split_queries(Rows& rows, int head_dim, const Keep& keep) {
   using Size = Sizes<kKv, kDim>;
+  constexpr int kKeys = Size::keys;
   float largest[2] = {};
 #pragma unroll 1
   for (int f = 0; f < Size::fragments; ++f) {
@@ -165,8 +172,9 @@ __device__ void split_queries(Rows& rows, int head_dim, const Keep& keep) {
 
 /// scores[n] are the warp's products with keys 8 n .. 8 n + 7 of the tile.
 template <DType kKv, int kDim, class Query>
-__device__ void multiply_keys(uint32_t keys, const Query& query, float (&scores)[kKeys / 8][4]) {
+__device__ void multiply_keys(uint32_t keys, const Query& query, float (&scores)[kKeysOf<kDim> / 8][4]) {
   using Size = Sizes<kKv, kDim>;
+  constexpr int kKeys = Size::keys;
   const int lane = threadIdx.x % 32;
   const uint32_t base = keys + (lane / 16 * 8 + lane % 8) * Size::row_bytes;
 #pragma unroll(Size::queries_in_registers ? Size::fragments : 2)
@@ -197,8 +205,9 @@ struct State {
 
 /// Scores to logits (attention_common.cuh); keys that a row does not see get none. `first`: the tile's first
 /// key.
-__device__ inline void finish_scores(const Rows& rows, int first, bool mask, float cap,
-                                     float (&scores)[kKeys / 8][4]) {
+template <int kKeys>
+__device__ void finish_scores(const Rows& rows, int first, bool mask, float cap,
+                              float (&scores)[kKeys / 8][4]) {
   const int c = threadIdx.x % 4;
 #pragma unroll
   for (int n = 0; n < kKeys / 8; ++n) {
@@ -226,7 +235,8 @@ __device__ inline void finish_scores(const Rows& rows, int first, bool mask, flo
 
 /// Turns logits into weights; `shrink` is what the totals so far are worth.
 template <int kDim>
-__device__ void soften(float (&scores)[kKeys / 8][4], State<kDim>& state, float (&shrink)[2]) {
+__device__ void soften(float (&scores)[kKeysOf<kDim> / 8][4], State<kDim>& state, float (&shrink)[2]) {
+  constexpr int kKeys = kKeysOf<kDim>;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     float most = state.largest[half];
@@ -252,9 +262,10 @@ __device__ void soften(float (&scores)[kKeys / 8][4], State<kDim>& state, float 
 
 /// Adds the weighted values of a tile to the totals, 16 elements at a time; each tile's sum begins at zero.
 template <DType kKv, int kDim>
-__device__ void add_values(uint32_t values, float (&scores)[kKeys / 8][4], const float (&shrink)[2],
+__device__ void add_values(uint32_t values, float (&scores)[kKeysOf<kDim> / 8][4], const float (&shrink)[2],
                            State<kDim>& state) {
   using Size = Sizes<kKv, kDim>;
+  constexpr int kKeys = Size::keys;
   const int lane = threadIdx.x % 32;
   uint4 weights[Size::terms][kKeys / 16];
 #pragma unroll
@@ -319,8 +330,10 @@ __device__ void write_rows(const Attention::Args& args, const RowTile& tile, int
 }
 
 template <DType kKv, int kDim>
-__global__ void __launch_bounds__(kThreads, 2) attend(Attention::Args args, Logit logit, int least) {
+__global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
+    attend(Attention::Args args, Logit logit, int least) {
   using Size = Sizes<kKv, kDim>;
+  constexpr int kKeys = Size::keys;
   extern __shared__ uint4 shared[];
   const auto keys = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   const uint32_t values = keys + 2 * Size::tile_bytes;
@@ -393,7 +406,7 @@ __global__ void __launch_bounds__(kThreads, 2) attend(Attention::Args args, Logi
     float scores[kKeys / 8][4] = {};
     multiply_keys<kKv, kDim>(keys + t % 2 * Size::tile_bytes, query, scores);
     float shrink[2];
-    finish_scores(rows, first, mask, logit.cap, scores);
+    finish_scores<kKeys>(rows, first, mask, logit.cap, scores);
     soften<kDim>(scores, state, shrink);
     add_values<kKv, kDim>(values + t % 2 * Size::tile_bytes, scores, shrink, state);
   }
