@@ -32,6 +32,7 @@ constexpr int kMostQuantisedTokens = 32;  // of a call: four launches cost less 
 constexpr int kBlocksPerSm = 2;
 constexpr int kGroupCols = static_cast<int>(kGroup);
 constexpr DType kMixed = DType::f32;  // of packed matrices: their types differ
+constexpr float kSumScale = 64.0F;    // sums of 32 stay below 2^13
 constexpr size_t kMostShared = 220 * 1024;
 constexpr size_t kSharedOfTwo = 112 * 1024;  // two such blocks share a multiprocessor
 
@@ -73,7 +74,7 @@ struct Shared {
     token_pitch = groups * planes * 256 + 64;
     unscale = (tokens * token_pitch + 127) / 128 * 128;
     sums = unscale + groups * kMostTokens * 4;
-    partial = sums + groups * 4 * kMostTokens * 4;
+    partial = sums + groups * kMostTokens * 16;
     total = partial + 2 * warps * 512;
   }
 };
@@ -141,8 +142,12 @@ __device__ inline void scale_group(const Shared& at, uint8_t* shared, int token,
   float sum = (x[0] + x[1]) + (x[2] + x[3]);
 #pragma unroll
   for (int offset = 1; offset < 8; offset *= 2) sum += __shfl_xor_sync(~0U, sum, offset);
-  if (lane % 8 == 0)
-    reinterpret_cast<float*>(shared + at.sums)[(group * 4 + lane / 8) * kMostTokens + token] = sum;
+  if (lane % 8 == 0) {
+    auto* sums = reinterpret_cast<__half*>(shared + at.sums + (group * kMostTokens + token) * 16);
+    const __half hi = __float2half_rn(sum * (1.0F / kSumScale));
+    sums[lane / 8] = hi;
+    sums[4 + lane / 8] = __float2half_rn(sum * (1.0F / kSumScale) - __half2float(hi));
+  }
   if (lane == 0)
     reinterpret_cast<float*>(shared + at.unscale)[group * kMostTokens + token] =
         __uint_as_float(static_cast<uint32_t>(127 - exponent) << 23);
@@ -178,61 +183,84 @@ __device__ inline void stage(const Matvec& p, const Shared& at, uint8_t* shared)
 
 // ---- products ----
 
+template <Family family>
+__device__ inline void mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  if constexpr (family == Family::bf16)
+    mma_bf16(c, a, b0, b1);
+  else
+    mma_f16(c, a, b0, b1);
+}
+
+/// total += scales (rows g, g + 8) * c
+__device__ inline void add_scaled(float (&total)[4], float first, float second, const float (&c)[4]) {
+  total[0] = fmaf(first, c[0], total[0]);
+  total[1] = fmaf(first, c[1], total[1]);
+  total[2] = fmaf(second, c[2], total[2]);
+  total[3] = fmaf(second, c[3], total[3]);
+}
+
+__device__ inline void add_to(float (&total)[4], const float (&c)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) total[i] += c[i];
+}
+
+/// The mins of a group's four blocks times the sums of src: columns 0 to 3 of one instruction are the sums'
+/// hi, 4 to 7 their lo.
+template <class L>
+__device__ inline void add_mins(const L& weights, const Shared& at, const uint8_t* shared, int tokens,
+                                int group, float (&total)[4]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+  uint32_t b = 0;
+  if (g < tokens)
+    b = *reinterpret_cast<const uint32_t*>(shared + at.sums + (group * kMostTokens + g) * 16 + 4 * t);
+  const uint32_t a[4] = {weights.min_pair(0, t % 2, group), weights.min_pair(1, t % 2, group), 0, 0};
+  float c[4] = {0.0F, 0.0F, 0.0F, 0.0F};
+  mma_f16(c, a, b, 0);
+  add_scaled(total, weights.min_factor(0) * kSumScale, weights.min_factor(1) * kSumScale, c);
+}
+
 /// sum += the group's part of the tile: rows g, g + 8 by tokens 2t, 2t + 1.
 template <Family family, class L>
 __device__ inline void add_group(const L& weights, const Shared& at, const uint8_t* shared, int tokens,
                                  int group, float (&sum)[4]) {
+  constexpr bool kOnce = family != Family::packed || L::kFolded;  // the group's products are scaled together
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   const uint8_t* src = shared + g * at.token_pitch + group * planes_of(family) * 256 + 16 * t;
   float total[4] = {0.0F, 0.0F, 0.0F, 0.0F};
+  float c[2][4] = {{0.0F, 0.0F, 0.0F, 0.0F}, {0.0F, 0.0F, 0.0F, 0.0F}};
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
     uint32_t low[4], high[4];
-    weights.pairs(0, j, low);
-    weights.pairs(1, j, high);
+    weights.pairs(0, j, group, low);
+    weights.pairs(1, j, group, high);
     const uint32_t a[2][4] = {{low[0], high[0], low[1], high[1]}, {low[2], high[2], low[3], high[3]}};
-    float c[2][4] = {{0.0F, 0.0F, 0.0F, 0.0F}, {0.0F, 0.0F, 0.0F, 0.0F}};
+    if constexpr (!kOnce) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) c[0][i] = c[1][i] = 0.0F;
+    }
 #pragma unroll
     for (int plane = 0; plane < planes_of(family); ++plane) {
       uint4 b{};
       if (g < tokens) b = *reinterpret_cast<const uint4*>(src + plane * 256 + j * 64);
-      if constexpr (family == Family::bf16) {
-        mma_bf16(c[0], a[0], b.x, b.y);
-        mma_bf16(c[1], a[1], b.z, b.w);
-      } else {
-        mma_f16(c[0], a[0], b.x, b.y);
-        mma_f16(c[1], a[1], b.z, b.w);
-      }
+      mma<family>(c[0], a[0], b.x, b.y);
+      mma<family>(c[1], a[1], b.z, b.w);
     }
-    if constexpr (family != Family::packed) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) total[i] += c[0][i] + c[1][i];
+    if constexpr (kOnce) {
+      continue;
     } else if constexpr (L::kHalves) {
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const float first = weights.scale(0, j, i, group), second = weights.scale(1, j, i, group);
-        total[0] = fmaf(first, c[i][0], total[0]);
-        total[1] = fmaf(first, c[i][1], total[1]);
-        total[2] = fmaf(second, c[i][2], total[2]);
-        total[3] = fmaf(second, c[i][3], total[3]);
-      }
+      for (int i = 0; i < 2; ++i) add_scaled(total, weights.scale(0, j, i), weights.scale(1, j, i), c[i]);
     } else {
-      const float first = weights.scale(0, j, 0, group), second = weights.scale(1, j, 0, group);
-      total[0] = fmaf(first, c[0][0] + c[1][0], total[0]);
-      total[1] = fmaf(first, c[0][1] + c[1][1], total[1]);
-      total[2] = fmaf(second, c[0][2] + c[1][2], total[2]);
-      total[3] = fmaf(second, c[0][3] + c[1][3], total[3]);
-    }
-    if constexpr (L::kMins) {
-      const float2 x =
-          *reinterpret_cast<const float2*>(shared + at.sums + ((group * 4 + j) * kMostTokens + 2 * t) * 4);
-      const float first = weights.min(0, j, group), second = weights.min(1, j, group);
-      total[0] = fmaf(first, x.x, total[0]);
-      total[1] = fmaf(first, x.y, total[1]);
-      total[2] = fmaf(second, x.x, total[2]);
-      total[3] = fmaf(second, x.y, total[3]);
+      add_to(c[0], c[1]);
+      add_scaled(total, weights.scale(0, j, 0), weights.scale(1, j, 0), c[0]);
     }
   }
+  if constexpr (kOnce) add_to(c[0], c[1]);
+  if constexpr (family != Family::packed)
+    add_to(total, c[0]);
+  else if constexpr (L::kFolded)
+    add_scaled(total, weights.factor(0), weights.factor(1), c[0]);
+  if constexpr (L::kMins) add_mins(weights, at, shared, tokens, group, total);
   float2 unscale = make_float2(1.0F, 1.0F);
   if constexpr (family != Family::bf16)
     unscale = *reinterpret_cast<const float2*>(shared + at.unscale + (group * kMostTokens + 2 * t) * 4);

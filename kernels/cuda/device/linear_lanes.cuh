@@ -58,6 +58,17 @@ __device__ inline float byte_float(uint32_t word, int byte) {
   return __uint_as_float(__byte_perm(word, 0x4b000000U, 0x7440U + static_cast<uint32_t>(byte))) - 8388608.0F;
 }
 
+__device__ inline uint32_t mul_pair(uint32_t a, uint32_t b) {
+  uint32_t d;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+
+/// The integer bytes `low` and `high` (0..3) of `word` as a pair.
+__device__ inline uint32_t byte_pair(uint32_t word, int low, int high) {
+  return add_pair(__byte_perm(word, k1024, static_cast<uint32_t>(0x5050 | low | high << 8)), pair_of(0xe400));
+}
+
 template <DType dtype>
 struct Lanes;
 
@@ -68,7 +79,7 @@ struct RowPair {
 
 template <>
 struct Lanes<DType::q4_0> {
-  static constexpr bool kMins = false, kHalves = false;
+  static constexpr bool kMins = false, kHalves = false, kFolded = false;
   uint4 quants[2];
   uint2 scales[2];
 
@@ -79,17 +90,17 @@ struct Lanes<DType::q4_0> {
       scales[r] = __ldg(reinterpret_cast<const uint2*>(rows.row[r] + at.scales) + group);
     }
   }
-  __device__ void pairs(int r, int j, uint32_t (&out)[4]) const {
+  __device__ void pairs(int r, int j, int, uint32_t (&out)[4]) const {
     nibble_pairs(word_of(quants[r], j), pair_of(0xe408), pair_of(0xd480), out);  // -1032, -72
   }
-  __device__ float scale(int r, int j, int, int) const {
+  __device__ float scale(int r, int j, int) const {
     return half_of(j < 2 ? scales[r].x : scales[r].y, j % 2);
   }
 };
 
 template <>
 struct Lanes<DType::q4_1> {
-  static constexpr bool kMins = true, kHalves = false;
+  static constexpr bool kMins = true, kHalves = false, kFolded = false;
   uint4 quants[2];
   uint4 scales[2];
 
@@ -100,16 +111,20 @@ struct Lanes<DType::q4_1> {
       scales[r] = __ldg(reinterpret_cast<const uint4*>(rows.row[r] + at.scales) + group);
     }
   }
-  __device__ void pairs(int r, int j, uint32_t (&out)[4]) const {
+  __device__ void pairs(int r, int j, int, uint32_t (&out)[4]) const {
     nibble_pairs(word_of(quants[r], j), pair_of(0xe400), pair_of(0xd400), out);  // -1024, -64
   }
-  __device__ float scale(int r, int j, int, int) const { return half_of(word_of(scales[r], j), 0); }
-  __device__ float min(int r, int j, int) const { return half_of(word_of(scales[r], j), 1); }
+  __device__ float scale(int r, int j, int) const { return half_of(word_of(scales[r], j), 0); }
+  __device__ uint32_t min_pair(int r, int upper, int) const {
+    const uint4& s = scales[r];
+    return upper == 0 ? __byte_perm(s.x, s.y, 0x7632) : __byte_perm(s.z, s.w, 0x7632);
+  }
+  __device__ float min_factor(int) const { return 1.0F; }
 };
 
 template <>
 struct Lanes<DType::q8_0> {
-  static constexpr bool kMins = false, kHalves = false;
+  static constexpr bool kMins = false, kHalves = false, kFolded = false;
   uint4 quants[2][2];  // blocks 0 and 1, 2 and 3
   uint2 scales[2];
 
@@ -121,7 +136,7 @@ struct Lanes<DType::q8_0> {
       scales[r] = __ldg(reinterpret_cast<const uint2*>(rows.row[r] + at.scales) + group);
     }
   }
-  __device__ void pairs(int r, int j, uint32_t (&out)[4]) const {
+  __device__ void pairs(int r, int j, int, uint32_t (&out)[4]) const {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const uint32_t word = word_of(quants[r][j / 2], 2 * (j % 2) + i) ^ 0x80808080U;  // q + 128
@@ -129,14 +144,14 @@ struct Lanes<DType::q8_0> {
       out[2 * i + 1] = add_pair(__byte_perm(word, k1024, 0x5352), pair_of(0xe480));
     }
   }
-  __device__ float scale(int r, int j, int, int) const {
+  __device__ float scale(int r, int j, int) const {
     return half_of(j < 2 ? scales[r].x : scales[r].y, j % 2);
   }
 };
 
 template <>
 struct Lanes<DType::q4_k> {
-  static constexpr bool kMins = true, kHalves = false;
+  static constexpr bool kMins = true, kHalves = false, kFolded = true;
   uint4 quants[2];
   uint4 heads[2];
 
@@ -147,9 +162,6 @@ struct Lanes<DType::q4_k> {
       heads[r] = __ldg(reinterpret_cast<const uint4*>(rows.row[r] + at.scales) + group / 2);
     }
   }
-  __device__ void pairs(int r, int j, uint32_t (&out)[4]) const {
-    nibble_pairs(word_of(quants[r], j), pair_of(0xe400), pair_of(0xd400), out);
-  }
   /// The group's four 6-bit scales, a byte each; `group` is even or odd.
   __device__ uint32_t scale_bytes(int r, int group) const {
     const uint4& h = heads[r];
@@ -159,17 +171,27 @@ struct Lanes<DType::q4_k> {
     const uint4& h = heads[r];
     return group % 2 == 0 ? h.z & 0x3f3f3f3fU : ((h.w >> 4) & 0x0f0f0f0fU) | ((h.z >> 2) & 0x30303030U);
   }
-  __device__ float scale(int r, int j, int, int group) const {
-    return half_of(heads[r].x, 0) * byte_float(scale_bytes(r, group), j);
+  /// Quants times their block's integer scale, at most 945: (1024 + q) s - 1024 s, rounded once, is exact.
+  __device__ void pairs(int r, int j, int group, uint32_t (&out)[4]) const {
+    const uint32_t scale = byte_pair(scale_bytes(r, group), j, j);
+    const uint32_t sixteenth = mul_pair(scale, kSixteenth);
+    const uint32_t even = mul_pair(scale, pair_of(0xe400)), odd = mul_pair(scale, pair_of(0xd400));
+    const uint32_t word = word_of(quants[r], j), shifted = word >> 8;
+    out[0] = fma_pair((word & 0x000f000fU) | k1024, scale, even);
+    out[1] = fma_pair((word & 0x00f000f0U) | k1024, sixteenth, odd);
+    out[2] = fma_pair((shifted & 0x000f000fU) | k1024, scale, even);
+    out[3] = fma_pair((shifted & 0x00f000f0U) | k1024, sixteenth, odd);
   }
-  __device__ float min(int r, int j, int group) const {
-    return -half_of(heads[r].x, 1) * byte_float(min_bytes(r, group), j);
+  __device__ float factor(int r) const { return half_of(heads[r].x, 0); }
+  __device__ uint32_t min_pair(int r, int upper, int group) const {
+    return byte_pair(min_bytes(r, group), 2 * upper, 2 * upper + 1);
   }
+  __device__ float min_factor(int r) const { return -half_of(heads[r].x, 1); }
 };
 
 template <>
 struct Lanes<DType::q6_k> {
-  static constexpr bool kMins = false, kHalves = true;
+  static constexpr bool kMins = false, kHalves = true, kFolded = false;
   uint4 quants[2];
   uint2 high[2];
   uint2 scales[2];
@@ -185,7 +207,7 @@ struct Lanes<DType::q6_k> {
       deltas[r] = __ldg(reinterpret_cast<const unsigned short*>(row + at.deltas) + group / 2);
     }
   }
-  __device__ void pairs(int r, int j, uint32_t (&out)[4]) const {
+  __device__ void pairs(int r, int j, int, uint32_t (&out)[4]) const {
     const uint32_t low = word_of(quants[r], j), bits = j < 2 ? high[r].x : high[r].y;
     const uint32_t shifted = low >> 8;
     const uint32_t first = j % 2 == 0 ? bits << 4 : bits >> 4;  // high_bit() has these places
@@ -197,7 +219,7 @@ struct Lanes<DType::q6_k> {
     out[3] = fma_pair((shifted & 0x00f000f0U) | (last & 0x03000300U) | k1024, kSixteenth, odd);
   }
   /// Scales are i8: a byte with its sign bit turned is 128 larger.
-  __device__ float scale(int r, int j, int i, int) const {
+  __device__ float scale(int r, int j, int i) const {
     const uint32_t bytes = (j < 2 ? scales[r].x : scales[r].y) ^ 0x80808080U;
     return __half2float(__ushort_as_half(deltas[r])) * (byte_float(bytes, 2 * (j % 2) + i) - 128.0F);
   }
@@ -205,7 +227,7 @@ struct Lanes<DType::q6_k> {
 
 /// f16 and bf16 as stored: 8 columns a lane and block, in their own order.
 struct StoredLanes {
-  static constexpr bool kMins = false, kHalves = false;
+  static constexpr bool kMins = false, kHalves = false, kFolded = false;
   uint4 quants[2][4];
 
   __device__ void load(const RowPair& rows, int cols, int group, int t) {
@@ -218,10 +240,9 @@ struct StoredLanes {
       }
     }
   }
-  __device__ void pairs(int r, int j, uint32_t (&out)[4]) const {
+  __device__ void pairs(int r, int j, int, uint32_t (&out)[4]) const {
     out[0] = quants[r][j].x, out[1] = quants[r][j].y, out[2] = quants[r][j].z, out[3] = quants[r][j].w;
   }
-  __device__ float scale(int, int, int, int) const { return 1.0F; }
 };
 
 }  // namespace orrery::kernels::cuda
