@@ -1,16 +1,23 @@
 // Row cuda.dense: many tokens, by cuBLASLt with float32 sums.
 //   dst = epilogue(src * w^T + bias), in slabs of rows of w and at most kMostTokens tokens at a time:
+//
 //   1. prepare   src to f16 times a power of two per token (its largest magnitude becomes 2^13 to 2^14, so
 //   nothing
-//                overflows and what is lost lies 2^-25 below it), to bf16 (bf16 weights), or as it is (f32)
+//                overflows, and what is lost lies 2^-37 below it), to bf16 (bf16 weights), or as it is (f32)
 //   2. widen     quantised weights of the slab to f16; accuracy exact: to f32, as are f16 and bf16
 //   3. product   out (tokens, slab) f32, straight into dst when nothing is left to do
 //   4. finish    out / scale + bias, activation, gate * up, to dst
-//   Workspace: cuBLASLt's, src in each form that the segments need, scales, then widened slab(s) and out(s).
-//   Ownership: prepare has a block a token, widen a thread a lane of a group (32 weights), finish a thread an
-//   output. Preconditions: cols a multiple of 8; addresses and dst strides of any alignment (dst of other
-//   than 16 bytes goes through out; weights of other than 16 bytes through the general row). Bytes beyond the
-//   product's own: quantised weights once, 2 (4) B written and read an element; out 8 B an element.
+//
+// Workspace: cuBLASLt's, src in each form that the segments need, scales, then widened slab(s) and out(s).
+//
+// Who does what: prepare has a block a token, widen a thread a lane of a group (32 weights), finish a thread
+// an output.
+//
+// Preconditions: cols a multiple of 8. dst of other than 16 bytes' alignment goes through out; weights of
+// other than that through the general row.
+//
+// Bytes beyond the product's own: quantised weights once, 2 (4) B written and read an element; out 8 B an
+// element.
 #include <algorithm>
 #include <utility>
 
@@ -22,8 +29,8 @@ namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kMostTokens = 4096;              // in one pass
-constexpr int64_t kSlabBytes = int64_t{64} << 20;  // of widened weights, and of out
+constexpr int64_t kMostTokens = 2048;              // in one pass
+constexpr int64_t kSlabBytes = int64_t{64} << 20;  // of widened weights, and of out; gated: of both
 
 enum class Form : uint8_t { f16, bf16, f32 };
 
@@ -76,9 +83,10 @@ struct Scratch {
   /// Rows of a segment taken at once: a multiple of 4, so that rows of out are aligned.
   int64_t slab_rows(const Linear::Problem& p, int s) const {
     const Linear::Segment& segment = p.segments[static_cast<size_t>(s)];
-    int64_t most = kSlabBytes / (tokens * 4);
+    const int64_t room = kSlabBytes / (is_gated(p.epilogue) ? 2 : 1);
+    int64_t most = room / (tokens * 4);
     const Form form = form_of(segment.weight, p.accuracy);
-    if (is_widened(segment.weight, form)) most = std::min(most, kSlabBytes / (p.cols * element_bytes(form)));
+    if (is_widened(segment.weight, form)) most = std::min(most, room / (p.cols * element_bytes(form)));
     most = std::max<int64_t>(64, most / 64 * 64);
     return std::min(most, blocks_of(segment.rows, 4) * 4);
   }
