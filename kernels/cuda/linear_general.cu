@@ -1,11 +1,15 @@
 // Row cuda.general: every legal problem, float32 products and sums.
 //   dst[t][r] = epilogue(sum_k src[t][k] w[r][k] + bias[r]); gated: act(gate) * up of the two segments
 //   src (tokens, cols) f32, row stride src_stride; w packed (quantised) or as stored; dst f32, row stride
-//   Grid (32 rows, 32 tokens), one launch a segment. A block of 256 threads walks K in steps of 128: it
-//   decodes a 32 x 128 tile of each matrix and copies one of src into shared memory; thread (x, y) of 16 x 16
-//   sums rows x and x + 16 for tokens y and y + 16. Sums are in the order of k, so a result depends on its
-//   token and row alone. Preconditions: ref::legal. No alignment beyond the elements' own. Bytes: weights
-//   once per 32 tokens, src once per 32 rows, dst once. 50,688 B shared memory when gated.
+//
+// Who does what: grid (32 rows, 32 tokens), one launch a segment. A block of 256 threads walks K in steps of
+// 128: it decodes a 32 x 128 tile of each matrix and copies one of src into shared memory; thread (x, y) of
+// 16 x 16 sums rows x and x + 16 for tokens y and y + 16. Sums are in the order of k, so a result depends on
+// its token and row alone.
+//
+// Preconditions: linear_refusal() is empty. No alignment beyond the elements' own.
+//
+// Bytes: weights once per 32 tokens, src once per 32 rows, dst once. 49,536 B shared memory when gated.
 #include <algorithm>
 
 #include "kernels/cuda/device/linear_group.cuh"

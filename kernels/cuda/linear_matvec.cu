@@ -65,7 +65,8 @@ struct Matvec {
 };
 
 /// Shared memory: src by token and group, `planes` runs of 128 halves each; the power of two to undo a
-/// group's scale and, with mins, sums of its blocks' src, by token; partial results of the warps, twice.
+/// group's scale, and the sums of its blocks' scaled src / kSumScale (4 f16 hi, 4 lo), by token; partial
+/// results of the warps, twice.
 struct Shared {
   int token_pitch;  // bytes; 64 more than a multiple of 128, so that lanes of 8 tokens meet no bank twice
   int unscale, sums, partial, total;

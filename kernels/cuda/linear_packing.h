@@ -4,10 +4,10 @@
 // (4 blocks of 32); columns behind the last are zero weights with zero scales.
 //   quants  a group of Q4_0, Q4_1, Q4_K, Q6_K (low four bits): 64 B; of Q8_0: 128 B
 //   high    Q6_K: 32 B a group, the upper two bits
-//   scales  Q4_0, Q8_0: 4 f16 d a group; Q4_1: 4 pairs f16 d, m; Q4_K: a 256-block's 16-byte head (d, m, 12 B
-//   of
-//           6-bit scales and mins) as stored; Q6_K: 8 i8 a group
+//   scales  Q4_0, Q8_0: 4 f16 d a group; Q4_1: 4 pairs f16 d, m; Q6_K: 8 i8 a group; Q4_K: the 16-byte head
+//           of each 256-block (d, m, 12 B of 6-bit scales and mins) as stored
 //   deltas  Q6_K: f16 d of each 256-block
+//
 // The order inside a group suits mma.m16n8k16, whose four lanes t of a row take four columns each an
 // instruction i, two instructions a block j: column 32j + 16i + 4t + e belongs to lane t, and
 //   nibbles: word j of the lane's 16 bytes (at 16t), pair p = 2i + e / 2, bits 4p + 16 (e % 2)

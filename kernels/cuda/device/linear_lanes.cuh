@@ -1,9 +1,10 @@
 // Weights in the registers of mma.m16n8k16: lane (g, t) of a warp holds, of a group of 128 columns, what it
-// needs of rows g and g + 8 (kernels/cuda/linear_packing.h says which columns).
-//   Lanes<dtype>::load    reads both rows' parts: 16-byte loads of quants that pass the first cache by
-//   Lanes<dtype>::pairs   block j of one row as four pairs of f16: quants as integers, exactly
-//   Lanes<dtype>::scale   what block j (Q6_K: its half i) is multiplied with; ::min what is added a unit of
-//   src
+// needs of rows g and g + 8 (kernels/cuda/linear_packing.h says which columns). Lanes<dtype>:
+//   load      reads both rows' parts: 16-byte loads of quants that pass the first cache by
+//   pairs     block j of one row as four pairs of f16: quants as integers, exactly
+//   scale     what block j (Q6_K: its half i) is multiplied with. kFolded: pairs() has multiplied with the
+//             block's integer scale, and the group is multiplied with factor()
+//   min_pair  the mins of blocks 0 and 1, or 2 and 3 (upper), as f16; times min_factor()
 #pragma once
 
 #include "kernels/cuda/device/dequantise.cuh"
