@@ -118,19 +118,21 @@ __device__ void load_queries(const Attention::Args& args, const RowTile& tile, i
 /// Dot products of one query with the thread's 8 keys.
 template <int kDim>
 __device__ void dots(const float* query, const float* keys, float (&dot)[8]) {
-  float even[8] = {}, odd[8] = {};
+  float4 sum[8] = {};
 #pragma unroll 4
   for (int d = 0; d < kDim; d += 4) {
     const float4 q = *reinterpret_cast<const float4*>(query + d);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const float4 k = *reinterpret_cast<const float4*>(keys + 4 * i * kStrideOf<kDim> + d);
-      even[i] = fmaf(q.z, k.z, fmaf(q.x, k.x, even[i]));
-      odd[i] = fmaf(q.w, k.w, fmaf(q.y, k.y, odd[i]));
+      sum[i].x = fmaf(q.x, k.x, sum[i].x);
+      sum[i].y = fmaf(q.y, k.y, sum[i].y);
+      sum[i].z = fmaf(q.z, k.z, sum[i].z);
+      sum[i].w = fmaf(q.w, k.w, sum[i].w);
     }
   }
 #pragma unroll
-  for (int i = 0; i < 8; ++i) dot[i] = even[i] + odd[i];
+  for (int i = 0; i < 8; ++i) dot[i] = (sum[i].x + sum[i].y) + (sum[i].z + sum[i].w);
 }
 
 __device__ inline float largest_of_four(float x) {
@@ -144,7 +146,9 @@ __device__ inline float sum_of_four(float x) {
 }
 
 template <DType kKv, int kDim>
-__global__ void __launch_bounds__(kThreads, kDim <= 32 ? 4 : kDim <= 64 ? 3 : 2) attend(Attention::Args args, Logit logit) {
+__global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
+                                            : kDim <= 64 ? 3
+                                                         : 2) attend(Attention::Args args, Logit logit) {
   constexpr int kStride = kStrideOf<kDim>;
   extern __shared__ float4 shared[];
   float* queries = reinterpret_cast<float*>(shared);

@@ -1,8 +1,10 @@
 // Tensor-core products of f32 rows with f16 or bf16 keys and values, to the precision of f32: the f32 factor
 // is split into terms of the other's type (2 of f16, 3 of bf16), each product is exact, and sums are f32.
 // The tensor core truncates sums, so chains are kept short: what runs over many keys is added in f32 outside.
-//   m16n8k16, lane = 4 g + c:   A: a0 (row g, k 2c..), a1 (g + 8, 2c..), a2 (g, 8 + 2c..), a3 (g + 8, 8 +
-//   2c..) B: b0 (k 2c.., column g), b1 (8 + 2c.., g)    C: c0, c1 (row g, columns 2c, 2c + 1), c2, c3 (g + 8)
+//   m16n8k16, lane = 4 g + c:
+//   A: a0 (row g, k 2c..), a1 (g + 8, 2c..), a2 (g, 8 + 2c..), a3 (g + 8, 8 + 2c..)
+//   B: b0 (k 2c.., column g), b1 (8 + 2c.., g)
+//   C: c0, c1 (row g, columns 2c, 2c + 1), c2, c3 (g + 8)
 #pragma once
 
 #include "kernels/cuda/attention_common.cuh"

@@ -170,28 +170,37 @@ __device__ void split_queries(Rows& rows, int head_dim, const Keep& keep) {
   }
 }
 
-/// scores[n] are the warp's products with keys 8 n .. 8 n + 7 of the tile.
+/// scores[n] are the warp's products with keys 8 n .. 8 n + 7 of the tile. Larger heads are summed in parts,
+/// so that what the tensor core truncates does not add up.
 template <DType kKv, int kDim, class Query>
 __device__ void multiply_keys(uint32_t keys, const Query& query, float (&scores)[kKeysOf<kDim> / 8][4]) {
   using Size = Sizes<kKv, kDim>;
   constexpr int kKeys = Size::keys;
+  constexpr int kPart = kDim > 128 ? 4 : Size::fragments;
   const int lane = threadIdx.x % 32;
   const uint32_t base = keys + (lane / 16 * 8 + lane % 8) * Size::row_bytes;
-#pragma unroll(Size::queries_in_registers ? Size::fragments : 2)
-  for (int f = 0; f < Size::fragments; ++f) {
-    const uint32_t chunk = ((2 * f + lane / 8 % 2) ^ (lane % 8)) * 16;
-    uint4 key[kKeys / 16];
 #pragma unroll
-    for (int n = 0; n < kKeys / 16; ++n) key[n] = load_matrices(base + 16 * n * Size::row_bytes + chunk);
+  for (int first = 0; first < Size::fragments; first += kPart) {
+    float part[kKeys / 8][4] = {};
+#pragma unroll(Size::queries_in_registers ? kPart : 2)
+    for (int f = first; f < first + kPart; ++f) {
+      const uint32_t chunk = ((2 * f + lane / 8 % 2) ^ (lane % 8)) * 16;
+      uint4 key[kKeys / 16];
 #pragma unroll
-    for (int term = 0; term < Size::terms; ++term) {
-      const uint4 a = query(term, f);
+      for (int n = 0; n < kKeys / 16; ++n) key[n] = load_matrices(base + 16 * n * Size::row_bytes + chunk);
 #pragma unroll
-      for (int n = 0; n < kKeys / 16; ++n) {
-        Mma<kKv>::multiply(scores[2 * n], a, key[n].x, key[n].y);
-        Mma<kKv>::multiply(scores[2 * n + 1], a, key[n].z, key[n].w);
+      for (int term = 0; term < Size::terms; ++term) {
+        const uint4 a = query(term, f);
+#pragma unroll
+        for (int n = 0; n < kKeys / 16; ++n) {
+          Mma<kKv>::multiply(part[2 * n], a, key[n].x, key[n].y);
+          Mma<kKv>::multiply(part[2 * n + 1], a, key[n].z, key[n].w);
+        }
       }
     }
+#pragma unroll
+    for (int i = 0; i < kKeys / 2; ++i)
+      scores[i / 4][i % 4] = first == 0 ? part[i / 4][i % 4] : scores[i / 4][i % 4] + part[i / 4][i % 4];
   }
 }
 
@@ -403,7 +412,7 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
     look_up(t + 2);
     const int first = start + t * kKeys;
     const bool mask = first + kKeys > early.end || first < late.begin;
-    float scores[kKeys / 8][4] = {};
+    float scores[kKeys / 8][4];
     multiply_keys<kKv, kDim>(keys + t % 2 * Size::tile_bytes, query, scores);
     float shrink[2];
     finish_scores<kKeys>(rows, first, mask, logit.cap, scores);

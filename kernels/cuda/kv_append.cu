@@ -1,5 +1,5 @@
-// KvAppend on CUDA: page(sequence, position)[key | value][head][slot][:] = round(key | value row of the
-// token)
+// KvAppend on CUDA:
+//   page(sequence, position)[key | value][head][slot][:] = round(key | value row of the token)
 //   position = kv_length - n + i for token i of the n that the step brings; slot = position % page_tokens
 //   key, value (tokens, kv_heads * head_dim) f32; pages f32, f16 or bf16 (kernels/attention.h)
 //   A warp owns one row of one head of one token at a time; lanes own its elements. The number of tokens is
