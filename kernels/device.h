@@ -98,7 +98,10 @@ class Device {
   virtual void launch(DeviceGraph& graph) = 0;
 
   /// After DeviceError::lost: frees what is left and makes the context anew. All memory, marks and graphs are
-  /// gone, and epoch() has grown: what carries an older one is neither used nor released.
+  /// gone, and epoch() has grown: what carries an older one is neither used nor released. Throws `lost` where
+  /// the driver gives a program no other context after a fault (as CUDA 13 with driver 580 does, whichever
+  /// way it is asked); then all that remains is to go on on another device until the program is started
+  /// again.
   virtual void renew() = 0;
   virtual uint64_t epoch() const = 0;
 };

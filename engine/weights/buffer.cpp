@@ -28,7 +28,9 @@ Error describe(const kernels::DeviceError& error) {
       return {ErrorCode::out_of_memory, error.what(), "",
               "choose a smaller --context, close other models, or run it on the CPU"};
     case kernels::DeviceError::Kind::lost:
-      return {ErrorCode::device, error.what(), "", "the device was started anew: send the message again"};
+      return {ErrorCode::device, error.what(), "",
+              "open the model on the CPU, or start the program again; the text of the chat and the edits are "
+              "kept"};
     case kernels::DeviceError::Kind::failed:
       break;
   }

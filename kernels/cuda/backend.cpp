@@ -2,11 +2,9 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
-#include <thread>
 
 #include "kernels/cuda/address_ranges.h"
 #include "kernels/cuda/launch.h"
@@ -16,9 +14,6 @@
 
 namespace orrery::kernels::cuda {
 namespace {
-
-constexpr int kRenewals = 30;
-constexpr std::chrono::milliseconds kRenewalPause{100};
 
 using Epoch = std::shared_ptr<std::atomic<uint64_t>>;
 
@@ -247,16 +242,12 @@ class CudaDevice final : public Device {
     static_cast<void>(cudaSetDevice(index_));
     stop();
     forget_blas();
-    // The driver takes a while to clear a broken context away; until then the device is busy.
-    for (int attempt = 1;; ++attempt) {
-      forget(cudaDeviceReset());
-      try {
-        return start();
-      } catch (const DeviceError&) {
-        stop();
-        if (attempt == kRenewals) throw;
-        std::this_thread::sleep_for(kRenewalPause);
-      }
+    forget(cudaDeviceReset());
+    try {
+      start();
+    } catch (const DeviceError&) {
+      stop();
+      throw lost();
     }
   }
   uint64_t epoch() const override { return *epoch_; }
@@ -291,7 +282,10 @@ class CudaDevice final : public Device {
     return *ranges_;
   }
 
-  DeviceError lost() const { return {DeviceError::Kind::lost, facts_.name + " could not be started again"}; }
+  DeviceError lost() const {
+    return {DeviceError::Kind::lost,
+            facts_.name + " stopped at a fault, and the driver gives this program no other context on it"};
+  }
 
   DeviceError out_of_memory(size_t bytes) const {
     static_cast<void>(cudaGetLastError());
