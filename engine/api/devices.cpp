@@ -9,8 +9,8 @@
 
 #include "engine/api/guard.h"
 #include "engine/api/session.h"
+#include "engine/runtime/devices.h"
 #include "kernels/cpu/isa.h"
-#include "kernels/device_module.h"
 
 namespace orrery::api {
 namespace {
@@ -19,21 +19,6 @@ constexpr std::string_view kCuda = "cuda";
 constexpr double kSm90FlopsPerClock = 4096;  // bf16 of one multiprocessor's tensor cores, dense
 constexpr double kSm90Clock = 1.83e9;        // boost
 
-Error unavailable(int index, const std::string& reason) {
-  return {ErrorCode::device, fmt::format("cuda:{} cannot be used", index), "--device",
-          reason + "; or use --device cpu"};
-}
-
-/// The module with at least one device, or why not.
-Result<const kernels::DeviceModule*> usable_module(int index, int& count) {
-  std::string reason;
-  const kernels::DeviceModule* module = kernels::cuda_module(reason);
-  if (!module) return unavailable(index, reason);
-  count = module->count(reason);
-  if (count == 0) return unavailable(index, reason.empty() ? "no CUDA device was found" : reason);
-  return module;
-}
-
 DeviceEntry cpu_entry() {
   const MemoryState memory = memory_of(nullptr);
   return {"cpu", kernels::isa_summary(), "", memory.total, memory.free};
@@ -41,7 +26,7 @@ DeviceEntry cpu_entry() {
 
 DeviceEntry cuda_entry(int index) {
   DeviceEntry entry{device_name(index), "", "", 0, 0};
-  const auto device = open_device(index);
+  const auto device = runtime::open_device(index);
   if (!device.ok()) {
     entry.refusal = device.error().advice;
     return entry;
@@ -82,25 +67,6 @@ std::string device_name(const std::optional<int>& index) {
   return index ? fmt::format("cuda:{}", *index) : "cpu";
 }
 
-Result<weights::DevicePtr> open_device(int index) {
-  static std::mutex mutex;
-  static std::map<int, std::weak_ptr<kernels::Device>> devices;
-  const std::scoped_lock lock(mutex);
-  if (weights::DevicePtr device = devices[index].lock()) return device;
-  int count = 0;
-  ORRERY_ASSIGN(const kernels::DeviceModule* module, usable_module(index, count));
-  if (index >= count)
-    return unavailable(
-        index, count == 1 ? "there is only cuda:0" : fmt::format("there are cuda:0 to cuda:{}", count - 1));
-  try {
-    weights::DevicePtr device = module->open(index);
-    devices[index] = device;
-    return device;
-  } catch (const kernels::DeviceError& error) {
-    return unavailable(index, error.what());
-  }
-}
-
 Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::string& device, int threads) {
   ORRERY_ASSIGN(const std::optional<int> index, parse_device(device));
   const int cores = kernels::available_cores();
@@ -109,7 +75,7 @@ Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::strin
                  "--threads", fmt::format("choose 1 to {}, or 0 for all cores", cores)};
   weights::DevicePtr opened;
   if (index) {
-    ORRERY_ASSIGN(opened, open_device(*index));
+    ORRERY_ASSIGN(opened, runtime::open_device(*index));
   }
   using Key = std::pair<int, int>;  // device, -1 the CPU; threads there
   const Key key = index ? Key{*index, 0} : Key{-1, threads > 0 ? threads : cores};
@@ -141,9 +107,9 @@ MachineLimits limits_of(const kernels::DeviceFacts& facts) {
 std::vector<DeviceEntry> list_devices() {
   return guarded_or_empty([] {
     std::vector<DeviceEntry> entries{cpu_entry()};
-    int count = 0;
-    const auto module = usable_module(0, count);
-    if (!module.ok()) entries.push_back(cuda_entry(0));
+    std::string reason;
+    const int count = runtime::device_count(reason);
+    if (count == 0) entries.push_back({device_name(0), "", reason, 0, 0});
     for (int index = 0; index < count; ++index) entries.push_back(cuda_entry(index));
     return entries;
   });

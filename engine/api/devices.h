@@ -12,10 +12,6 @@ namespace orrery::api {
 Result<std::optional<int>> parse_device(const std::string& name);
 std::string device_name(const std::optional<int>& index);  // "cpu", "cuda:0"
 
-/// The device, shared by all that use it at the same time. The reason when there is no module, no driver, no
-/// card, or no such index.
-Result<weights::DevicePtr> open_device(int index);
-
 /// One scheduler a device; on the CPU one for each number of threads, so that two sessions never fight for
 /// cores. threads 0: all cores.
 Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::string& device, int threads);
