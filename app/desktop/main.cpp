@@ -49,10 +49,9 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
     arguments.window.theme = theme == "dark" ? ui::ThemeChoice::dark : ui::ThemeChoice::light;
   }
   const QString page = parser.isSet("page") ? parser.value("page") : "chat";
-  if (page == "compare" || page == "lab")
-    return "The page \"" + page + "\" is not available yet: use graph, chat or classify";
-  if (page != "graph" && page != "chat" && page != "classify")
-    return "There is no page \"" + page + "\": use graph, chat or classify";
+  if (page == "lab") return "The page \"lab\" is not available yet: use graph, chat, classify or compare";
+  if (page != "graph" && page != "chat" && page != "classify" && page != "compare")
+    return "There is no page \"" + page + "\": use graph, chat, classify or compare";
   if (!parser.isSet("screenshot")) {
     for (const char* option : {"after", "say", "page"})
       if (parser.isSet(option))
@@ -88,7 +87,7 @@ void addOptions(QCommandLineParser& parser) {
   parser.addOption({"screenshot", "Do the work, save a picture of the window, quit.", "FILE.png"});
   parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});
   parser.addOption({"say", "Text to type into the page and send.", "TEXT"});
-  parser.addOption({"page", "graph, chat or classify (default chat).", "PAGE"});
+  parser.addOption({"page", "graph, chat, classify or compare (default chat).", "PAGE"});
 }
 
 ui::Services services() {
@@ -97,7 +96,9 @@ ui::Services services() {
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
   services.writeRecipe = edit::write_recipe;
-  services.cudaRefusal = "This build has no CUDA module: models run on the CPU";
+  services.cudaRefusal = "Looking for CUDA devices";
+  services.listDevices = api::list_devices;
+  services.compare = api::compare;
   return services;
 }
 

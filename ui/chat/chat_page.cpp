@@ -95,7 +95,7 @@ void ChatPage::setupSession() {
 
 void ChatPage::takeModel() {
   const SessionPtr session = session_->session();
-  newChat();
+  if (!session_->moved()) newChat();
   const bool chats = session && session->info().task == api::Task::generate;
   const QString name = session ? modelShortTitle(session->info()) : QString();
   if (!session) {

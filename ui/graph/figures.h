@@ -8,12 +8,14 @@
 
 namespace orrery::ui {
 
-enum class HeatMode : uint8_t { off, time, bytes, share };
+/// ratio: of two sides of a comparison, A's time over B's.
+enum class HeatMode : uint8_t { off, time, bytes, share, ratio };
 
 /// What is written on one node and colours it. Zero or empty: not known.
 struct NodeFigures {
   double us = 0;           // mean time of one run
   bool estimated = false;  // shared out of a fused node: written with ≈
+  double otherUs = 0;      // of B, where two sides are compared
   double bytes = 0;        // moved by one run
   QString kernel;          // "avx512.add_rms"
   QString device;          // "CPU", "CUDA 0"; drawn when several devices are in use

@@ -248,7 +248,8 @@ void GraphView::Private::updateBreadcrumb() {
 void GraphView::Private::refreshOverlays() {
   const bool scaleKnown = drawing && heat.mode() != HeatMode::off && heat.high() > 0;
   legend->setVisible(scaleKnown);
-  if (scaleKnown) legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic());
+  if (scaleKnown)
+    legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic(), heat.mode() == HeatMode::ratio);
   minimap->setVisible(bool(drawing));
   breadcrumb->setVisible(bool(drawing));
   minimap->refresh();

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kHalfLife = 0.5;  // seconds
+constexpr double kMostRatio = 16;
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
@@ -77,7 +78,7 @@ void HeatModel::addUp() {
   const size_t count = scene_ ? scene_->nodes.size() : 0;
   at_.assign(count, nullptr);
   now_ = {std::vector<double>(count + 1, 0), std::vector<double>(count + 1, 0),
-          std::vector<int>(count + 1, 0), std::vector<int>(count + 1, 0)};
+          std::vector<double>(count + 1, 0), std::vector<int>(count + 1, 0), std::vector<int>(count + 1, 0)};
   measured_ = false;
   severalDevices_ = slow_ = false;
   const QString* device = nullptr;
@@ -88,6 +89,7 @@ void HeatModel::addUp() {
     at_[i] = figure;
     const bool known = figure && figure->us > 0;
     now_.us[i + 1] = now_.us[i] + (known ? figure->us : 0);
+    now_.other[i + 1] = now_.other[i] + (known ? figure->otherUs : 0);
     now_.bytes[i + 1] = now_.bytes[i] + (figure && figure->bytes > 0 ? figure->bytes : node.movedBytes);
     now_.known[i + 1] = now_.known[i] + (known ? 1 : 0);
     now_.estimated[i + 1] = now_.estimated[i] + (known && figure->estimated ? 1 : 0);
@@ -108,6 +110,10 @@ double HeatModel::valueOf(const Sums& sums, Span span) const {
   if (mode_ == HeatMode::bytes) return sum(sums.bytes, span) > 0 ? sum(sums.bytes, span) : kNotKnown;
   if (sums.known[at(span.end)] == sums.known[at(span.begin)]) return kNotKnown;
   const double us = sum(sums.us, span);
+  if (mode_ == HeatMode::ratio) {
+    const double other = sum(sums.other, span);
+    return other > 0 ? us / other : kNotKnown;
+  }
   if (mode_ != HeatMode::share) return us;
   const double step = &sums == &digits_ ? digitsStepUs_ : stepUs_;
   return step > 0 ? us / step : kNotKnown;
@@ -128,6 +134,11 @@ void HeatModel::widen() {
   for (int i = 0; scene_ && i < static_cast<int>(scene_->nodes.size()); ++i)
     if (const double v = value({i, i + 1}); v > 0) values.push_back(v);
   if (values.empty()) return;
+  if (mode_ == HeatMode::ratio) {
+    low_ = 1 / kMostRatio;
+    high_ = kMostRatio;
+    return;
+  }
   // The coldest twentieth does not stretch the scale.
   const size_t low = values.size() / 20;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(low), values.end());
@@ -141,9 +152,9 @@ void HeatModel::widen() {
 
 double HeatModel::heat(Span span, int count) const {
   if (mode_ == HeatMode::off || !(high_ > 0)) return kNotKnown;
-  const double v = value(span) / std::max(1, count);
+  const double v = mode_ == HeatMode::ratio ? value(span) : value(span) / std::max(1, count);
   if (!std::isfinite(v)) return kNotKnown;
-  if (!logarithmic_) return std::clamp(v / high_, 0.0, 1.0);
+  if (!logarithmic_ && mode_ != HeatMode::ratio) return std::clamp(v / high_, 0.0, 1.0);
   if (v <= low_) return 0;
   return std::clamp(std::log(v / low_) / std::log(high_ / low_), 0.0, 1.0);
 }
@@ -153,12 +164,14 @@ QString HeatModel::text(Span span, bool shortForm) const {
   if (!std::isfinite(v)) return {};
   if (mode_ == HeatMode::bytes) return format::bytes(v);
   if (mode_ == HeatMode::share) return format::percent(v);
+  if (mode_ == HeatMode::ratio) return format::number(v, 2) + QStringLiteral("×");
   const bool estimated = digits_.estimated[at(span.end)] > digits_.estimated[at(span.begin)];
   return (estimated ? QStringLiteral("≈ ") : QString()) +
          (shortForm ? format::timeShort(v) : format::time(v));
 }
 
 QString HeatModel::eachText(Span span, int count) const {
+  if (mode_ == HeatMode::ratio) return {};
   const double v = valueOf(digits_, span) / std::max(1, count);
   if (!std::isfinite(v)) return {};
   const QString text = mode_ == HeatMode::bytes   ? format::bytes(v)
@@ -193,11 +206,15 @@ QString HeatModel::title() const {
       return QStringLiteral("Bytes");
     case HeatMode::share:
       return QStringLiteral("Share of step");
+    case HeatMode::ratio:
+      return QStringLiteral("A : B");
   }
   return {};
 }
 
 std::vector<QString> HeatModel::ticks() const {
+  if (mode_ == HeatMode::ratio)
+    return {QStringLiteral("A 16×"), QStringLiteral("1"), QStringLiteral("B 16×")};
   const double low = logarithmic_ ? low_ : 0, middle = logarithmic_ ? std::sqrt(low_ * high_) : high_ / 2;
   const auto text = [this](double v) {
     switch (mode_) {

@@ -32,7 +32,8 @@ class HeatModel {
 
   /// In the mode's unit: µs, bytes, share of the step. NaN when nothing of the span is known.
   double value(Span span) const;
-  /// Place on the scale, 0 to 1; of `count` equal parts their mean. NaN when not known or the mode is off.
+  /// Place on the scale, 0 to 1; of `count` equal parts their mean. NaN when not known or the mode is off. In
+  /// the ratio's mode 0.5 is equal, 1 that B is 16 times as fast.
   double heat(Span span, int count = 1) const;
   /// NaN when not measured.
   double us(Span span) const;
@@ -56,7 +57,7 @@ class HeatModel {
 
  private:
   struct Sums {
-    std::vector<double> us, bytes;
+    std::vector<double> us, other, bytes;
     std::vector<int> known, estimated;
   };
   double sum(const std::vector<double>& prefix, Span span) const;

@@ -124,8 +124,9 @@ void Legend::setTheme(const Theme& theme) {
   update();
 }
 
-void Legend::setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic) {
-  if (title == title_ && ticks == ticks_ && logarithmic == logarithmic_) return;
+void Legend::setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic, bool ratio) {
+  if (title == title_ && ticks == ticks_ && logarithmic == logarithmic_ && ratio == ratio_) return;
+  ratio_ = ratio;
   title_ = title;
   ticks_ = ticks;
   logarithmic_ = logarithmic;
@@ -152,6 +153,7 @@ void Legend::paintEvent(QPaintEvent*) {
   painter.drawRoundedRect(both.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
   painter.setFont(theme_.textFont(10, QFont::Medium));
   for (const bool logarithmic : {true, false}) {
+    if (ratio_ && !logarithmic) continue;
     const QRectF half(both.left() + (logarithmic ? 0 : both.width() / 2), both.top(), both.width() / 2,
                       both.height());
     if (logarithmic == logarithmic_) {
@@ -164,7 +166,8 @@ void Legend::paintEvent(QPaintEvent*) {
   }
   const QRectF bar(left, 27 * s, right - left, 9 * s);
   QLinearGradient scale(bar.topLeft(), bar.topRight());
-  for (int i = 0; i <= 16; ++i) scale.setColorAt(i / 16.0, theme_.heat(i / 16.0));
+  for (int i = 0; i <= 16; ++i)
+    scale.setColorAt(i / 16.0, ratio_ ? theme_.ratio(i / 2.0 - 4) : theme_.heat(i / 16.0));
   painter.setPen(Qt::NoPen);
   painter.setBrush(scale);
   painter.drawRoundedRect(bar, 2, 2);
@@ -181,6 +184,7 @@ void Legend::paintEvent(QPaintEvent*) {
 }
 
 void Legend::mousePressEvent(QMouseEvent* event) {
+  if (ratio_) return;
   if (!switchRect().adjusted(-4, -4, 4, 4).contains(event->position())) return;
   emit logarithmicChanged(event->position().x() < switchRect().center().x());
 }

@@ -48,7 +48,9 @@ class Legend : public QWidget {
  public:
   explicit Legend(const Theme& theme, QWidget* parent);
   void setTheme(const Theme& theme);
-  void setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic);
+  /// `ratio`: the map of two sides, which is always logarithmic.
+  void setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic,
+                bool ratio = false);
   QSize sizeHint() const override;
 
  signals:
@@ -65,7 +67,7 @@ class Legend : public QWidget {
   Theme theme_;
   QString title_;
   std::vector<QString> ticks_;
-  bool logarithmic_ = true;
+  bool logarithmic_ = true, ratio_ = false;
 };
 
 /// The whole drawing, with the view's frame; press or drag goes there.

@@ -139,7 +139,7 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
     const double t = job.heat->heat(span);
     const double chipWidth = textWidth(time, timeFont_) + 12;
     const QRectF chip(width - 7 - chipWidth, height / 2 - 7.5, chipWidth, 15);
-    const QColor ground = std::isfinite(t) ? theme_.heat(t) : theme_(Token::raised);
+    const QColor ground = std::isfinite(t) ? heatColor(job, t) : theme_(Token::raised);
     painter.setPen(Qt::NoPen);
     painter.setBrush(ground);
     if (chip.left() > x) {
@@ -240,6 +240,10 @@ void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span,
   if (bypassed > 1) look.left = QStringLiteral("%1 layers bypassed").arg(bypassed);
 }
 
+QColor ScenePainter::heatColor(const PaintJob& job, double t) const {
+  return job.heat->mode() == HeatMode::ratio ? theme_.ratio(8 * t - 4) : theme_.heat(t);
+}
+
 NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed& placed) const {
   const SceneGraph& scene = *job.drawing->scene;
   const Span span = spanOf(scene, scene.groups[at(hit.holder)], placed);
@@ -252,7 +256,7 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
   if (job.heat) {
     const int parts = hit.kind == Hit::Kind::stack ? placed.last - placed.first + 1 : 1;
     if (const double t = job.heat->heat(span, parts); std::isfinite(t) && !look.bypassed)
-      look.body = theme_.heat(t);
+      look.body = heatColor(job, t);
     if (job.detail == Detail::near) look.time = job.heat->text(span);
     if (job.detail == Detail::mid) look.shortTime = job.heat->text(span, true);
   }

@@ -39,6 +39,7 @@ class ScenePainter {
 
   void paint(QPainter& painter, const PaintJob& job) const;
   /// What a box looks like in this job.
+  QColor heatColor(const PaintJob& job, double t) const;
   NodeLook lookOf(const PaintJob& job, const Hit& hit, const Placed& placed) const;
 
  private:

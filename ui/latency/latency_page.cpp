@@ -106,10 +106,14 @@ void LatencyPage::setupLayout() {
 void LatencyPage::setupSession() {
   connect(session_, &SessionController::opened, this, [this] {
     series_.clear();
+    paired_ = false;
     refresh();
   });
   connect(session_, &SessionController::stateChanged, this, [this](RunState state) {
-    if (state == RunState::prefill) series_.beginReply();
+    if (state == RunState::prefill) {
+      series_.beginReply();
+      paired_ = false;
+    }
     state == RunState::idle ? digits_.stop() : digits_.start();
     refresh();
     if (state == RunState::idle) showFigures();
@@ -131,7 +135,30 @@ void LatencyPage::setupSession() {
   });
 }
 
+void LatencyPage::beginPair(const std::array<QString, 2>& names, const std::array<bool, 2>& devices) {
+  paired_ = true;
+  for (LatencySeries& series : pair_) {
+    series.clear();
+    series.beginReply();
+  }
+  plot_->setPair(names, {devices[0] ? Token::cuda : Token::cpu, devices[1] ? Token::cuda : Token::edited});
+  refresh();
+}
+
+void LatencyPage::addToPair(bool b, const api::PrefillEvent& event) { pair_[b].addPrefill(event); }
+
+void LatencyPage::addToPair(bool b, const TokenBatch& tokens) {
+  for (const api::TokenEvent& token : tokens) pair_[b].addToken(token);
+  if (paired_) refresh();
+}
+
 void LatencyPage::refresh() {
+  if (paired_) {
+    empty_->hide();
+    plot_->showPair(pair_[0], pair_[1]);
+    sinceRefresh_.start();
+    return showFigures();
+  }
   const RunState state = session_->state();
   empty_->setVisible(series_.blocks().empty() && series_.samples().empty());
   plot_->show(series_, state == RunState::decode || state == RunState::stopping);
@@ -139,7 +166,7 @@ void LatencyPage::refresh() {
 }
 
 void LatencyPage::showFigures() {
-  const LatencySeries::Figures figures = series_.figures();
+  const LatencySeries::Figures figures = (paired_ ? pair_[1] : series_).figures();
   const auto milliseconds = [](double ms) { return ms > 0 ? format::number(ms) : format::dash(); };
   p50_.value->setText(milliseconds(figures.p50));
   p95_.value->setText(milliseconds(figures.p95));

@@ -4,6 +4,7 @@
 #include <QElapsedTimer>
 #include <QTimer>
 #include <QWidget>
+#include <array>
 
 #include "ui/latency/latency_legend.h"
 #include "ui/latency/latency_plot.h"
@@ -22,6 +23,13 @@ class LatencyPage : public QWidget, public Themed {
   QWidget* corner() const { return corner_; }
   const LatencySeries& series() const { return series_; }
   LatencyPlot* plot() const { return plot_; }
+  /// Two replies that are compared take the plot until the next reply of the session: A and B, by their
+  /// decode tokens.
+  void beginPair(const std::array<QString, 2>& names, const std::array<bool, 2>& devices);
+  void addToPair(bool b, const api::PrefillEvent& event);
+  void addToPair(bool b, const TokenBatch& tokens);
+  bool pairShown() const { return paired_; }
+  const LatencySeries& pairSeries(bool b) const { return pair_[b]; }
   /// png, pdf or csv by the suffix. False with a reason.
   bool exportTo(const QString& path, QString* reason);
   void setTheme(const Theme& theme) override;
@@ -48,7 +56,8 @@ class LatencyPage : public QWidget, public Themed {
 
   Theme theme_;
   SessionController* session_;
-  LatencySeries series_;
+  LatencySeries series_, pair_[2];
+  bool paired_ = false;
   LatencyPlot* plot_;
   LatencyLegend* legend_;
   QWidget *corner_, *figures_;

@@ -78,6 +78,18 @@ void LatencyPlot::setupGraphs() {
     graph->setAdaptiveSampling(true);
     graph->setAntialiasedFill(false);  // its edge is drawn over
   }
+  for (int side : {0, 1}) {
+    pairEach_[side] = addGraph();
+    pairP50_[side] = addGraph();
+    pairEach_[side]->setAntialiased(false);
+    for (QCPGraph* graph : {pairEach_[side], pairP50_[side]}) graph->setSelectable(QCP::stNone);
+    pairWord_[side] = new QCPItemText(this);
+    pairWord_[side]->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    pairWord_[side]->setTextAlignment(Qt::AlignLeft);
+    pairWord_[side]->setPadding(QMargins(8, 0, 0, 0));
+    pairWord_[side]->setSelectable(false);
+    pairWord_[side]->setVisible(false);
+  }
   const auto axisWord = [this](const QString& text, double x, double y, Qt::Alignment alignment) {
     auto* word = new QCPItemText(this);
     word->position->setType(QCPItemPosition::ptAxisRectRatio);
@@ -137,6 +149,72 @@ void LatencyPlot::styleAll() {
   liveLine_->setPen(QPen(theme_(Token::accent), 1));
   head_->setPen(Qt::NoPen);
   head_->setBrush(cpu);
+}
+
+void LatencyPlot::setPair(const std::array<QString, 2>& names, const std::array<Token, 2>& colors) {
+  pairNames_ = names;
+  pairColors_ = colors;
+}
+
+/// Halves, ones, twos and fives of each power of ten where the range is small; powers where it is large.
+void LatencyPlot::setLogarithmic(bool logarithmic) {
+  if (paired_ == logarithmic) return;
+  paired_ = logarithmic;
+  yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  QSharedPointer<QCPAxisTicker> ticker(logarithmic ? new QCPAxisTickerLog : new QCPAxisTicker);
+  ticker->setTickCount(3);
+  yAxis->setTicker(ticker);
+  yAxis->grid()->setSubGridVisible(logarithmic);
+  for (QCPGraph* graph : {each_, p50_, p95_}) graph->setVisible(!logarithmic);
+  for (int side : {0, 1}) {
+    pairEach_[side]->setVisible(logarithmic);
+    pairP50_[side]->setVisible(logarithmic);
+    pairWord_[side]->setVisible(logarithmic);
+  }
+  itemKey_ = 0;
+}
+
+void LatencyPlot::fillPair(int side, const LatencySeries& series) {
+  QVector<double> x, each, p50;
+  for (const LatencySeries::Sample& sample : series.samples()) {
+    x += static_cast<double>(x.size());
+    each += sample.ms;
+    p50 += sample.p50;
+  }
+  QColor color = theme_(pairColors_[static_cast<size_t>(side)]);
+  pairP50_[side]->setPen(QPen(color, 2.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  pairWord_[side]->setFont(theme_.textFont(10.5));
+  pairWord_[side]->setColor(color);
+  color.setAlphaF(0.45F);
+  pairEach_[side]->setPen(QPen(color, 1));
+  pairEach_[side]->setData(x, each, true);
+  pairP50_[side]->setData(x, p50, true);
+  pairWord_[side]->setVisible(!x.isEmpty());
+  if (x.isEmpty()) return;
+  pairWord_[side]->position->setCoords(x.last(), p50.last());
+  pairWord_[side]->setText(pairNames_[static_cast<size_t>(side)] + "\n" + format::time(p50.last() * 1e3));
+}
+
+void LatencyPlot::showPair(const LatencySeries& a, const LatencySeries& b) {
+  if (paused_) return;
+  for (QCPAbstractItem* item : items_) removeItem(item);
+  items_.clear();
+  setLogarithmic(true);
+  fillPair(0, a);
+  fillPair(1, b);
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  for (const LatencySeries* series : {&a, &b})
+    for (const LatencySeries::Sample& sample : series->samples()) {
+      low = std::min(low, sample.ms);
+      high = std::max(high, sample.ms);
+    }
+  if (high > 0) yAxis->setRange(std::max(low / 1.6, 1e-4), high * 1.6);
+  const double count = static_cast<double>(std::max(a.samples().size(), b.samples().size()));
+  if (following_) xAxis->setRange(0, std::max(20.0, count * 1.25));  // room for the names
+  head_->setVisible(false);
+  liveLine_->setVisible(false);
+  liveWord_->setVisible(false);
+  replot(QCustomPlot::rpQueuedReplot);
 }
 
 void LatencyPlot::fillGraphs(const LatencySeries& series) {
@@ -245,6 +323,7 @@ void LatencyPlot::fitRanges(const LatencySeries& series) {
 
 void LatencyPlot::show(const LatencySeries& series, bool live) {
   if (paused_) return;
+  setLogarithmic(false);
   fillGraphs(series);
   // Items change with replies, prefills and edits only; per token they stay.
   size_t key = series.marks().size() * 4096 + static_cast<size_t>(series.replies()) * 2 + (live ? 1 : 0);

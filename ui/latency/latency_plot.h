@@ -5,6 +5,8 @@
 
 #include <qcustomplot.h>
 
+#include <array>
+
 #include "ui/latency/latency_series.h"
 #include "ui/widgets/themed.h"
 
@@ -20,6 +22,9 @@ class LatencyPlot : public QCustomPlot, public Themed {
 
   /// Shows the series as it is now; draws at the next turn of the event loop.
   void show(const LatencySeries& series, bool live);
+  /// From here showPair(): two replies on one logarithmic axis, named at their ends. Ends with show().
+  void setPair(const std::array<QString, 2>& names, const std::array<Token, 2>& colors);
+  void showPair(const LatencySeries& a, const LatencySeries& b);
   void setPaused(bool paused);
   void setCurveVisible(LatencyCurve curve, bool visible);
   void resetView();
@@ -38,6 +43,8 @@ class LatencyPlot : public QCustomPlot, public Themed {
  private:
   void setupAxes();
   void setupGraphs();
+  void setLogarithmic(bool logarithmic);
+  void fillPair(int side, const LatencySeries& series);
   void styleAll();
   void fillGraphs(const LatencySeries& series);
   void fillItems(const LatencySeries& series, bool live);
@@ -49,6 +56,11 @@ class LatencyPlot : public QCustomPlot, public Themed {
 
   Theme theme_;
   QCPGraph *each_, *p50_, *p95_;
+  QCPGraph *pairEach_[2], *pairP50_[2];
+  QCPItemText* pairWord_[2];
+  std::array<QString, 2> pairNames_;
+  std::array<Token, 2> pairColors_{Token::cpu, Token::cuda};
+  bool paired_ = false;
   QCPItemText *xWord_, *yWord_, *liveWord_;
   QCPItemTracer* head_;
   QCPItemStraightLine* liveLine_;

@@ -17,4 +17,8 @@ QString modelTitle(const api::ModelInfo& info) {
 
 QString modelShortTitle(const api::ModelInfo& info) { return modelTitle(info).section('-', 0, 0); }
 
+QString deviceTitle(const std::string& device) {
+  return QString::fromStdString(device).toUpper().replace(':', ' ');
+}
+
 }  // namespace orrery::ui

@@ -11,5 +11,7 @@ namespace orrery::ui {
 QString modelTitle(const api::ModelInfo& info);
 /// "SmolLM2" of "SmolLM2-135M-Instruct", for sentences.
 QString modelShortTitle(const api::ModelInfo& info);
+/// "CPU", "CUDA 0".
+QString deviceTitle(const std::string& device);
 
 }  // namespace orrery::ui

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/api/compare.h"
 #include "engine/api/session.h"
 
 namespace orrery::ui {
@@ -21,8 +22,14 @@ struct Services {
   std::function<bool(const graph::Graph&, std::string_view scope)> canBypass;
   /// The JSON text of a recipe.
   std::function<std::string(const std::vector<edit::Edit>&)> writeRecipe;
-  /// Why CUDA cannot be chosen on this machine; empty when it can.
+  /// Why CUDA cannot be chosen on this machine, until the devices are listed; empty when it can.
   std::string cudaRefusal;
+  /// The CPU and the CUDA devices, or why there are none; slow. May be empty: then cudaRefusal stays.
+  std::function<std::vector<api::DeviceEntry>()> listDevices;
+  std::function<Result<api::CompareResult>(api::Session&, api::Session&, const api::CompareRequest&,
+                                           const api::CompareEvents&, const ProgressCallback&,
+                                           std::stop_token)>
+      compare;
 };
 
 }  // namespace orrery::ui

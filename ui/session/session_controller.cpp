@@ -52,13 +52,32 @@ void SessionController::post(std::function<void()> call) {
 
 bool SessionController::canUndo() const { return session_ && !session_->edits().empty(); }
 
-void SessionController::open(const api::OpenOptions& options) {
+void SessionController::open(const api::OpenOptions& options) { load(options, {}, false); }
+
+void SessionController::moveTo(const std::string& device) {
+  if (!session_ || loading_ || session_->options().device == device) return;
+  api::OpenOptions options = session_->options();
+  options.device = device;
+  options.recipe.clear();  // its edits are among the session's
+  const auto replay = [edits = session_->recipe()](api::Session& session) -> Result<void> {
+    for (const edit::Edit& edit : edits) {
+      auto applied = session.apply(edit);
+      if (!applied.ok()) return std::move(applied).error();
+    }
+    return {};
+  };
+  load(options, replay, true);
+}
+
+void SessionController::load(const api::OpenOptions& options, std::function<Result<void>(api::Session&)> then,
+                             bool moving) {
   loadStop_.request_stop();
   const quint64 generation = ++loadGeneration_;
   loading_ = true;
+  moving_ = moving;
   loadingName_ = shownName(options.model);
   emit loadStarted(loadingName_);
-  loadStop_ = jobs_->post([this, generation, options](std::stop_token stop) {
+  loadStop_ = jobs_->post([this, generation, options, then = std::move(then)](std::stop_token stop) {
     QElapsedTimer clock;
     clock.start();
     auto last = std::make_shared<qint64>(-kProgressMilliseconds);
@@ -71,7 +90,11 @@ void SessionController::open(const api::OpenOptions& options) {
         if (generation == loadGeneration_ && loading_) emit loadProgress(value);
       });
     };
-    auto result = guarded<SessionPtr>([&] { return services_.open(options, progress, stop); });
+    auto result = guarded<SessionPtr>([&]() -> Result<SessionPtr> {
+      ORRERY_ASSIGN(SessionPtr session, services_.open(options, progress, stop));
+      if (then) ORRERY_TRY(then(*session));
+      return session;
+    });
     post([this, generation, result = std::move(result)] { finishLoad(generation, result); });
   });
 }
@@ -115,9 +138,31 @@ void SessionController::adopt(SessionPtr session) {
   profiles_[0] = profiles_[1] = nullptr;
   polled_.reset();
   vitals_ = {};
+  moved_ = std::exchange(moving_, false);
   emit opened();
+  moved_ = false;
   emit graphChanged();
   poll();
+}
+
+void SessionController::scanDevices() {
+  if (!services_.listDevices) return;
+  jobs_->post([this](std::stop_token) {
+    auto found = guarded<Devices>([&] { return Result<Devices>(services_.listDevices()); });
+    if (found.ok()) post([this, devices = std::move(found).value()] { emit devicesScanned(devices); });
+  });
+}
+
+void SessionController::pollDevice() {
+  if (!session_ || devicePending_ || session_->options().device == "cpu") return;
+  devicePending_ = true;
+  jobs_->post([this, session = session_, generation = sessionGeneration_](std::stop_token) {
+    const api::DeviceVitals vitals = session->vitals();
+    post([this, generation, vitals] {
+      devicePending_ = false;
+      if (generation == sessionGeneration_) vitals_.device = vitals;
+    });
+  });
 }
 
 void SessionController::scanLibrary(const std::vector<std::string>& folders) {
@@ -225,7 +270,7 @@ void SessionController::poll() {
     };
     Polled polled{
         {prefill ? read(api::Phase::prefill) : nullptr, decode ? read(api::Phase::decode) : nullptr},
-        {session->memory_used(), session->context_used(), 0}};
+        {session->memory_used(), session->context_used(), 0, {}}};
     post([this, generation, polled] {
       pollPending_ = false;
       if (generation != sessionGeneration_) return;
@@ -238,7 +283,9 @@ void SessionController::poll() {
 void SessionController::takePolled() {
   if (!polled_) return;
   const Polled polled = *std::exchange(polled_, std::nullopt);
+  const api::DeviceVitals device = vitals_.device;
   vitals_ = polled.vitals;
+  vitals_.device = device;
   for (int phase : {0, 1})
     if (polled.profiles[phase]) profiles_[phase] = polled.profiles[phase];
   for (const ProfilePtr& profile : profiles_)

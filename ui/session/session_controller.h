@@ -31,6 +31,7 @@ struct Vitals {
   quint64 memoryUsed = 0;  // bytes
   qint64 contextUsed = 0;  // tokens
   double overheadShare = 0;
+  api::DeviceVitals device;  // zeros on the CPU
 };
 
 using ProfilePtr = std::shared_ptr<const api::Profile>;
@@ -38,6 +39,7 @@ using PlanPtr = std::shared_ptr<const api::PlanReport>;
 using TokenBatch = std::vector<api::TokenEvent>;
 using ClassifyBatch = std::vector<IndexedClassification>;
 using Library = std::vector<api::LibraryEntry>;
+using Devices = std::vector<api::DeviceEntry>;
 
 class SessionController : public QObject {
   Q_OBJECT
@@ -58,8 +60,14 @@ class SessionController : public QObject {
 
   /// The session that is there stays until the new one has loaded, and stays for good if that fails.
   void open(const api::OpenOptions& options);
+  /// Opens the same model on another device and makes the same edits there. The chat's text stays; its
+  /// context is read again with the next message.
+  void moveTo(const std::string& device);
+  /// While `opened` is told: the model is the one that was there, moved.
+  bool moved() const { return moved_; }
   void cancelLoad();
   void scanLibrary(const std::vector<std::string>& folders);
+  void scanDevices();
 
   void chat(const api::ChatRequest& request);
   void classify(const std::vector<std::string>& texts);
@@ -74,6 +82,8 @@ class SessionController : public QObject {
   void requestPlan(api::Phase phase);
   /// Reads profile and vitals once, for instance after the phase switch.
   void poll();
+  /// Reads what the card says of itself; nothing on the CPU.
+  void pollDevice();
 
  signals:
   void loadStarted(const QString& name);
@@ -82,6 +92,7 @@ class SessionController : public QObject {
   void loadEnded();  // after opened, failed and cancelled alike
   void opened();
   void libraryScanned(const orrery::ui::Library& models);
+  void devicesScanned(const orrery::ui::Devices& devices);
 
   void stateChanged(orrery::ui::RunState state);
   void prefilled(const orrery::api::PrefillEvent& event);
@@ -103,6 +114,8 @@ class SessionController : public QObject {
  private:
   using EditCall = std::function<Result<api::EditRecord>(api::Session&)>;
 
+  /// Loads on the job thread; `then` makes of the session what it was before.
+  void load(const api::OpenOptions& options, std::function<Result<void>(api::Session&)> then, bool moving);
   void finishLoad(quint64 generation, Result<SessionPtr> result);
   void adopt(SessionPtr session);
   void setState(RunState state);
@@ -122,13 +135,13 @@ class SessionController : public QObject {
 
   Services services_;
   SessionPtr session_;
-  bool loading_ = false;
+  bool loading_ = false, moving_ = false, moved_ = false;
   QString loadingName_;
   quint64 loadGeneration_ = 0, runGeneration_ = 0, sessionGeneration_ = 0;
   std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};
   RunState state_ = RunState::idle;
   int redoDepth_ = 0;
-  bool pollPending_ = false;
+  bool pollPending_ = false, devicePending_ = false;
   QElapsedTimer sincePoll_;
   Vitals vitals_;
   ProfilePtr profiles_[2];
@@ -156,6 +169,7 @@ Q_DECLARE_METATYPE(orrery::ui::PlanPtr)
 Q_DECLARE_METATYPE(orrery::ui::TokenBatch)
 Q_DECLARE_METATYPE(orrery::ui::ClassifyBatch)
 Q_DECLARE_METATYPE(orrery::ui::Library)
+Q_DECLARE_METATYPE(orrery::ui::Devices)
 Q_DECLARE_METATYPE(orrery::api::ChatResult)
 Q_DECLARE_METATYPE(orrery::api::PrefillEvent)
 Q_DECLARE_METATYPE(orrery::api::EditRecord)

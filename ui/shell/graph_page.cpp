@@ -148,6 +148,7 @@ void GraphPage::refreshTimings() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
   if (!session) return;
   const bool fused = fusedShown();
+  if (view()->heatMode() == HeatMode::ratio) return view()->setTimings(fused ? Figures() : comparison_, 0);
   const ProfilePtr profile = source_->profile(phase_);
   const graph::GraphVersion fusedGraph = session->fused_graph();
   const api::Profile none;
@@ -163,8 +164,18 @@ void GraphPage::setPhase(api::Phase phase) {
 }
 
 void GraphPage::setHeatMode(HeatMode mode) {
+  const bool other = (mode == HeatMode::ratio) != (model_->heatMode() == HeatMode::ratio);
   model_->setHeatMode(mode);
   fused_->setHeatMode(mode);
+  if (!other) return;
+  resetTimings();  // a side's times and the model's own are not averaged together
+  refreshTimings();
+}
+
+void GraphPage::setComparison(Figures figures) {
+  comparison_ = std::move(figures);
+  resetTimings();
+  refreshTimings();
 }
 
 void GraphPage::setRunning(bool running) {

@@ -35,6 +35,8 @@ class GraphPage : public QWidget, public Themed {
   DropHint* hint() const { return hint_; }
   void refreshGraph();
   void resetTimings();
+  /// Both sides' times by node of the model graph, drawn in the ratio's heat mode. Empty: none.
+  void setComparison(Figures figures);
   void setTheme(const Theme& theme) override;
 
  signals:
@@ -70,6 +72,7 @@ class GraphPage : public QWidget, public Themed {
   DropHint* hint_;
   api::Phase phase_ = api::Phase::decode;
   PlanPtr plans_[2];
+  Figures comparison_;
   bool stale_[2] = {true, true};  // model, fused: not set since the graph changed
   graph::GraphVersion shown_[2];
 };

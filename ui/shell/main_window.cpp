@@ -34,7 +34,8 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
       options_(options),
       services_(services),
       session_(new SessionController(services, this)),
-      classifier_(new SessionController(services, this)) {
+      classifier_(new SessionController(services, this)),
+      comparison_(new CompareController(services, this)) {
   theme_ = themeFor(options.theme.value_or(settings_.theme));
   setWindowTitle("Orrery");
   setAcceptDrops(true);
@@ -49,15 +50,18 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
   setupToolBar();
   setupGraphWiring();
   setupPageWiring();
+  setupCompareWiring();
   setupLoadWiring();
   restoreWindow();
   session_->scanLibrary({});
+  classifier_->scanDevices();
   refreshActions();
   refreshStatus();
 }
 
 MainWindow::~MainWindow() {
-  // Pages listen to the sessions until both have joined their threads.
+  // Pages listen to the sessions until all have joined their threads.
+  delete comparison_;
   delete classifier_;
   delete session_;
 }
@@ -98,6 +102,7 @@ void MainWindow::setupDocks() {
   inspector_ = new InspectorPage(theme_, session_, this);
   chat_ = new ChatPage(theme_, session_, this);
   classify_ = new ClassifyPage(theme_, classifier_, this);
+  compare_ = new ComparePage(theme_, session_, comparison_, this);
   latency_ = new LatencyPage(theme_, session_, this);
   library_->model()->setMemory(machineMemory());
   library_->setRecent(settings_.recent);
@@ -107,11 +112,13 @@ void MainWindow::setupDocks() {
   addDock("Inspector", "inspector", inspector_, Qt::RightDockWidgetArea)->setCorner(inspector_->corner());
   addDock("Chat", "chat", chat_, Qt::BottomDockWidgetArea)->setCorner(chat_->corner());
   addDock("Classify", "classify", classify_, Qt::BottomDockWidgetArea)->setCorner(classify_->corner());
+  addDock("Compare", "compare", compare_, Qt::BottomDockWidgetArea);
   DockFrame* latency = addDock("Latency", "latency", latency_, Qt::BottomDockWidgetArea);
   latency->title()->setSubtitle("per token");
   latency->title()->setMiddle(latency_->legend());
   latency->setCorner(latency_->corner());
   tabifyDockWidget(dock("chat"), dock("classify"));
+  tabifyDockWidget(dock("classify"), dock("compare"));
   dock("chat")->raise();
   connect(this, &QMainWindow::tabifiedDockWidgetActivated, this, [this](const QDockWidget* shown) {
     if (shown == dock("classify")) classify_->prepare();  // the first look at it loads the classifier
@@ -216,6 +223,33 @@ void MainWindow::setupPageWiring() {
   });
 }
 
+void MainWindow::setupCompareWiring() {
+  connect(compare_, &ComparePage::nodeAsked, this, [this](NodeId node) {
+    showGraphOf(session_);
+    graph_->showTab(false);
+    outline_->select(node);
+    chooseNode(node);
+  });
+  connect(comparison_, &CompareController::started, this, [this] {
+    latency_->beginPair({compare_->settingTitle(api::Side::a), compare_->settingTitle(api::Side::b)},
+                        {compare_->onDevice(api::Side::a), compare_->onDevice(api::Side::b)});
+    refreshActions();
+  });
+  connect(comparison_, &CompareController::prefilled, this,
+          [this](api::Side side, const api::PrefillEvent& event) {
+            latency_->addToPair(side == api::Side::b, event);
+          });
+  connect(comparison_, &CompareController::tokensArrived, this,
+          [this](api::Side side, const TokenBatch& tokens) {
+            latency_->addToPair(side == api::Side::b, tokens);
+          });
+  connect(comparison_, &CompareController::finished, this, &MainWindow::takeComparison);
+  connect(comparison_, &CompareController::ended, this, [this] {
+    refreshActions();
+    refreshStatus();
+  });
+}
+
 void MainWindow::setupLoadWiring() {
   ProgressStrip* progress = graph_->progress();
   connect(session_, &SessionController::loadStarted, this, [this, progress](const QString& name) {
@@ -234,6 +268,8 @@ void MainWindow::setupLoadWiring() {
     if (const SessionPtr kept = session_->session())
       error.advice += (error.advice.isEmpty() ? "" : ". ") + modelTitle(kept->info()) + " stays loaded";
     fail(error);
+    if (const SessionPtr kept = session_->session()) options_.open.device = kept->options().device;
+    tools_->setDevice(options_.open.device);
   });
   connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::askOpen);
   connect(session_, &SessionController::opened, this, &MainWindow::takeModel);
@@ -259,6 +295,7 @@ void MainWindow::setupLoadWiring() {
   auto* digits = new QTimer(this);
   digits->setInterval(kDigitsMilliseconds);
   connect(digits, &QTimer::timeout, this, [this] {
+    session_->pollDevice();
     refreshStatus();
     if (profileDue_) takeProfile();
   });
@@ -282,6 +319,7 @@ void MainWindow::showPage(const QString& page) {
     shown->widget()->setFocus();
   }
   if (page == "chat") chat_->focusInput();
+  if (page == "compare") compare_->focusInput();
   if (page == "classify") {
     classify_->prepare();
     classify_->focusInput();
@@ -293,10 +331,12 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings_.state = saveState(kStateVersion);
   settings_.fusedTab = graph_->fusedShown();
   settings_.systemPrompt = chat_->sampling()->systemPrompt();
-  settings_.heat = static_cast<int>(graph_->modelView()->heatMode());
+  const HeatMode heat = graph_->modelView()->heatMode();  // a comparison ends with the window
+  settings_.heat = static_cast<int>(heat == HeatMode::ratio ? HeatMode::time : heat);
   file_.save(settings_);
   session_->stop();
   classifier_->stop();
+  comparison_->stop();
   event->accept();
 }
 

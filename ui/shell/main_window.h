@@ -6,6 +6,7 @@
 
 #include "ui/chat/chat_page.h"
 #include "ui/classify/classify_page.h"
+#include "ui/compare/compare_page.h"
 #include "ui/inspector/inspector_page.h"
 #include "ui/latency/latency_page.h"
 #include "ui/library/library_page.h"
@@ -35,7 +36,7 @@ class MainWindow : public QMainWindow {
   void openModel(const QString& model, const QString& adapter = {}, const QString& recipe = {});
   void applyEdit(const QString& verb, const QString& scope);
   void setThemeChoice(ThemeChoice choice);
-  /// graph, chat or classify.
+  /// graph, chat, classify or compare.
   void showPage(const QString& page);
 
   SessionController* session() const { return session_; }
@@ -43,6 +44,7 @@ class MainWindow : public QMainWindow {
   GraphPage* graphPage() const { return graph_; }
   ChatPage* chatPage() const { return chat_; }
   ClassifyPage* classifyPage() const { return classify_; }
+  ComparePage* comparePage() const { return compare_; }
   LatencyPage* latencyPage() const { return latency_; }
   InspectorPage* inspectorPage() const { return inspector_; }
   LibraryPage* libraryPage() const { return library_; }
@@ -63,7 +65,7 @@ class MainWindow : public QMainWindow {
   struct Actions {
     QAction *open, *saveRecipe, *newChat, *regenerate, *run, *stop, *undo, *redo, *bypass, *fit, *find,
         *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion, *profiler, *keys, *quit, *classifyCsv,
-        *chatPage, *classifyPage;
+        *chatPage, *classifyPage, *comparePage;
   };
   // main_window.cpp
   void setupCentre();
@@ -72,6 +74,7 @@ class MainWindow : public QMainWindow {
   void setupGraphWiring();
   void chooseNode(NodeId node);
   void setupPageWiring();
+  void setupCompareWiring();
   void setupLoadWiring();
   void restoreWindow();
   void applyDefaultLayout();
@@ -93,8 +96,10 @@ class MainWindow : public QMainWindow {
   void bypassSelection();
   // main_window_models.cpp
   void takeModel();
+  void takeDevices(const Devices& devices);
   void takeGraph();
   void takeProfile();
+  void takeComparison(const ComparePtr& result);
   void refreshStatus();
   void refreshActions();
   void showGraphOf(SessionController* source);
@@ -107,11 +112,14 @@ class MainWindow : public QMainWindow {
   SettingsFile file_;
   WindowSettings settings_;
   WindowOptions options_;
+  Devices devices_;
   Services services_;
   SessionController *session_, *classifier_;
+  CompareController* comparison_;
   GraphPage* graph_ = nullptr;
   ChatPage* chat_ = nullptr;
   ClassifyPage* classify_ = nullptr;
+  ComparePage* compare_ = nullptr;
   LatencyPage* latency_ = nullptr;
   InspectorPage* inspector_ = nullptr;
   LibraryPage* library_ = nullptr;

@@ -60,6 +60,7 @@ void MainWindow::setupActions() {
   });
   do_.chatPage = makeAction("&Chat", "", "Ctrl+1", [this] { showPage("chat"); });
   do_.classifyPage = makeAction("C&lassify", "", "Ctrl+2", [this] { showPage("classify"); });
+  do_.comparePage = makeAction("Co&mpare", "", "Ctrl+3", [this] { showPage("compare"); });
   do_.keys = makeAction("&Keys", "", "F1", [this] { showKeys(); });
   do_.fusion = makeAction("&Fuse operations", "", "",
                           [this] { graph_->source()->setFusion(do_.fusion->isChecked()); });
@@ -104,6 +105,7 @@ void MainWindow::setupMenus() {
 void MainWindow::setupViewMenu(QMenu* menu) {
   menu->addAction(do_.chatPage);
   menu->addAction(do_.classifyPage);
+  menu->addAction(do_.comparePage);
   menu->addSeparator();
   for (DockFrame* dock : keeper_->docks()) menu->addAction(dock->toggleViewAction());
   menu->addSeparator();
@@ -137,12 +139,12 @@ void MainWindow::setupToolBar() {
     settings_.heat = static_cast<int>(mode);
     graph_->setHeatMode(mode);
   });
+  tools_->setDevice(options_.open.device);
   connect(tools_, &MainToolBar::deviceChosen, this, [this](int device) {
     options_.open.device = device == 0 ? "cpu" : "cuda:0";
-    if (const SessionPtr loaded = session_->session())
-      openModel(QString::fromStdString(loaded->options().model),
-                QString::fromStdString(loaded->options().adapter));
+    session_->moveTo(options_.open.device);
   });
+  connect(classifier_, &SessionController::devicesScanned, this, &MainWindow::takeDevices);
   connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
     phase_ = phase;
     graph_->setPhase(phase);
@@ -253,6 +255,7 @@ void MainWindow::runOrRepeat() {
 void MainWindow::stopAll() {
   session_->stop();
   classifier_->stop();
+  comparison_->stop();
 }
 
 void MainWindow::bypassSelection() {

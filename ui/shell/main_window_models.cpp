@@ -32,6 +32,20 @@ QString stateText(const SessionController& session) {
   return session.session() ? "Ready" : "No model";
 }
 
+QString cpuWords(const api::MachineLimits& limits) {
+  const QString words = QString("CPU, %1 threads").arg(limits.threads);
+  return limits.cpu.empty() ? words : words + ", " + QString::fromStdString(limits.cpu);
+}
+
+/// "CUDA 0, NVIDIA H200, 1 980 MHz, 320 W, 41 °C": what the card does not say is left out.
+QString deviceWords(const api::Session& session, const api::DeviceVitals& vitals) {
+  QStringList words{deviceTitle(session.options().device), QString::fromStdString(session.limits().cpu)};
+  if (vitals.clock_mhz > 0) words += format::count(qRound64(vitals.clock_mhz)) + " MHz";
+  if (vitals.power_watts > 0) words += format::count(qRound64(vitals.power_watts)) + " W";
+  if (vitals.celsius > 0) words += format::count(qRound64(vitals.celsius)) + QStringLiteral(" °C");
+  return words.join(", ");
+}
+
 }  // namespace
 
 void MainWindow::openModel(const QString& model, const QString& adapter, const QString& recipe) {
@@ -43,8 +57,42 @@ void MainWindow::openModel(const QString& model, const QString& adapter, const Q
   session_->open(options);
 }
 
+/// The CUDA choice of the tool bar: the first device that can be used, or why there is none.
+void MainWindow::takeDevices(const Devices& devices) {
+  devices_ = devices;
+  QString refusal = QString::fromStdString(services_.cudaRefusal);
+  for (const api::DeviceEntry& device : devices) {
+    if (device.device == "cpu") continue;
+    refusal = QString::fromStdString(device.refusal);
+    break;
+  }
+  tools_->setCudaRefusal(refusal);
+  compare_->setDevices(devices);
+}
+
+/// The model graph in the colours of the two sides.
+void MainWindow::takeComparison(const ComparePtr& result) {
+  const SessionPtr session = session_->session();
+  if (!session) return;
+  const graph::GraphVersion model = session->model_graph();
+  Figures figures;
+  for (const api::NodeComparison& node : result->nodes) {
+    const NodeId drawn = model->find_path(node.node);
+    if (!drawn.valid()) continue;
+    figures[drawn].us = node.a_us;
+    figures[drawn].otherUs = node.b_us;
+  }
+  showGraphOf(session_);
+  graph_->showTab(false);
+  graph_->setHeatMode(HeatMode::ratio);
+  tools_->setHeatMode(HeatMode::ratio);
+  graph_->setComparison(std::move(figures));
+}
+
 void MainWindow::takeModel() {
   const SessionPtr session = session_->session();
+  options_.open.device = session->options().device;
+  tools_->setDevice(options_.open.device);
   settings_.addRecent(QFileInfo::exists(opening_) ? QFileInfo(opening_).absoluteFilePath() : opening_);
   library_->setRecent(settings_.recent);
   refreshRecent();
@@ -116,7 +164,7 @@ void MainWindow::refreshActions() {
   if (!tools_) return;
   SessionController* shown = graph_->source();
   const bool chats = session_->session() && session_->session()->info().task == api::Task::generate;
-  const bool running = session_->running() || classifier_->running();
+  const bool running = session_->running() || classifier_->running() || comparison_->running();
   do_.undo->setEnabled(shown->canUndo());
   do_.redo->setEnabled(shown->canRedo());
   do_.saveRecipe->setEnabled(shown->canUndo());
@@ -132,7 +180,8 @@ void MainWindow::refreshStatus() {
   StatusFacts facts;
   const SessionPtr session = session_->session();
   facts.state = classifier_->running() ? stateText(*classifier_) : stateText(*session_);
-  facts.live = session_->running() || classifier_->running() || session_->loading();
+  if (comparison_->running()) facts.state = "Comparing";
+  facts.live = session_->running() || classifier_->running() || comparison_->running() || session_->loading();
   if (session) {
     const api::ModelInfo& info = session->info();
     const Vitals vitals = session_->vitals();
@@ -142,11 +191,10 @@ void MainWindow::refreshStatus() {
     facts.edits = edits == 0 ? "no edits"
                              : QString("%1 %2%3").arg(edits).arg(edits == 1 ? "edit" : "edits",
                                                                  saved_ ? "" : ", not saved");
-    const api::MachineLimits& limits = session->limits();
-    facts.machine = QString("CPU, %1 threads").arg(limits.threads);
-    if (!limits.cpu.empty()) facts.machine += ", " + QString::fromStdString(limits.cpu);
-    facts.memory =
-        format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(machineMemory());
+    const bool device = session->options().device != "cpu";
+    facts.machine = device ? deviceWords(*session, vitals.device) : cpuWords(session->limits());
+    const double all = device ? static_cast<double>(vitals.device.memory_total) : machineMemory();
+    facts.memory = format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(all);
     if (liveMs_ > 0) speed_ = format::rate((liveTokens_ - 1) / liveMs_ * 1e3, "tok/s");
     facts.speed = speed_;
     const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;

@@ -22,6 +22,9 @@ void PictureRun::say() {
   if (options_.page == "classify") {
     window_->classifyPage()->field()->setText(options_.say);
     window_->classifyPage()->classifyButton()->click();
+  } else if (options_.page == "compare") {
+    window_->comparePage()->field()->setText(options_.say);
+    window_->comparePage()->compare();
   } else {
     window_->chatPage()->input()->setText(options_.say);
     emit window_->chatPage()->input()->edit()->sendAsked();

@@ -10,6 +10,7 @@ constexpr double kHeight = 42, kFindWidth = 274;
 const std::pair<HeatMode, const char*> kHeatModes[] = {{HeatMode::time, "Heat: time"},
                                                        {HeatMode::bytes, "Heat: bytes"},
                                                        {HeatMode::share, "Heat: share"},
+                                                       {HeatMode::ratio, "Heat: A : B"},
                                                        {HeatMode::off, "Heat: off"}};
 
 class Line : public QWidget, public Themed {
@@ -138,6 +139,8 @@ void MainToolBar::setRunning(bool running, bool possible) {
 }
 
 void MainToolBar::setCudaRefusal(const QString& reason) { device_->setRefused(1, reason); }
+
+void MainToolBar::setDevice(const std::string& device) { device_->setCurrent(device == "cpu" ? 0 : 1); }
 
 void MainToolBar::setHeatMode(HeatMode mode) {
   for (const auto& [known, name] : kHeatModes)

@@ -26,7 +26,9 @@ class MainToolBar : public QToolBar, public Themed {
   SearchField* find() const { return find_; }
   Button* runButton() const { return run_; }
   void setRunning(bool running, bool possible);
+  /// Empty: the device can be chosen.
   void setCudaRefusal(const QString& reason);
+  void setDevice(const std::string& device);
   void setHeatMode(HeatMode mode);
   void setTheme(const Theme& theme) override;
 

@@ -163,6 +163,11 @@ std::vector<edit::Edit> FakeSession::recipe() const {
   return done_;
 }
 
+api::DeviceVitals FakeSession::vitals() const {
+  if (options_.device == "cpu") return {};
+  return {211'000'000, 141'000'000'000, 1980, 320, 41, 0.9};
+}
+
 Result<void> FakeSession::set_fusion(bool) { return {}; }
 Result<std::vector<int32_t>> FakeSession::tokenize(std::string_view text, bool) const {
   return std::vector<int32_t>(text.size(), 1);
@@ -267,6 +272,41 @@ std::vector<api::ChatRequest> FakeSession::requests() const {
   return requests_;
 }
 
+/// Both sides write their replies one after the other; b takes half of a's time, and the head differs.
+Result<api::CompareResult> fakeCompare(api::Session& a, api::Session& b, const api::CompareRequest& request,
+                                       const api::CompareEvents& events, const ProgressCallback& progress,
+                                       std::stop_token stop) {
+  if (request.messages.empty() && request.raw.empty())
+    return Error{ErrorCode::invalid_argument, "There is nothing to read", "compare", "give a prompt"};
+  api::CompareResult result;
+  api::ChatRequest chat;
+  chat.messages = request.messages;
+  for (const api::Side side : {api::Side::a, api::Side::b}) {
+    progress("Running", 0, 0);
+    const api::ChatEvents told{[&](const api::PrefillEvent& event) { events.on_prefill(side, event); },
+                               [&](const api::TokenEvent& event) { events.on_token(side, event); }};
+    ORRERY_ASSIGN((side == api::Side::a ? result.a : result.b),
+                  (side == api::Side::a ? a : b).chat(chat, told, stop));
+  }
+  if (stop.stop_requested()) return cancelled_error();
+  double us = 10;
+  for (const NodeId id : a.model_graph()->order()) {
+    const graph::Node& node = a.model_graph()->node(id);
+    if (node.is_source()) continue;
+    const bool head = node.path() == "head";
+    result.nodes.push_back({node.path(), id, id, us, us / 2, false,
+                            api::Difference{head ? 1.0 : 0.0, head ? 0.1 : 0.0, head ? 0.95 : 1.0}});
+    us += 10;
+  }
+  result.first_divergent = "head";
+  result.kl = 0.4;
+  result.top1_agreement = 1;
+  result.positions = 20;
+  result.total_a_ms = 200;
+  result.total_b_ms = 100;
+  return result;
+}
+
 Services FakeEngine::services() const {
   Services services;
   services.open = [*this](const api::OpenOptions& options, const ProgressCallback& progress,
@@ -298,6 +338,8 @@ Services FakeEngine::services() const {
     return std::string("{\"edits\": ") + std::to_string(edits.size()) + "}";
   };
   services.cudaRefusal = "This build has no CUDA module";
+  if (!devices.empty()) services.listDevices = [devices = devices] { return devices; };
+  services.compare = fakeCompare;
   return services;
 }
 

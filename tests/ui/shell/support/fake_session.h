@@ -54,6 +54,7 @@ class FakeSession : public api::Session {
   uint64_t memory_used() const override { return 211'000'000; }
   int64_t context_used() const override { return context_; }
   void forget_context() override { context_ = 0; }
+  api::DeviceVitals vitals() const override;
 
   std::vector<api::ChatRequest> requests() const;
   std::atomic<bool> profiling{true};
@@ -78,6 +79,7 @@ graph::GraphVersion fakeGraph(int layers);
 /// stopped.
 struct FakeEngine {
   FakePlan chat;
+  std::vector<api::DeviceEntry> devices;  // none: not listed
   std::shared_ptr<std::atomic<int>> openSessions = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<std::atomic<int>> slowStarted = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<std::atomic<int>> slowStopped = std::make_shared<std::atomic<int>>(0);

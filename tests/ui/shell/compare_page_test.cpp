@@ -1,0 +1,169 @@
+// Devices and Compare in the window: the device switch, the two sides, what they show and how they end.
+#include <QHelpEvent>
+#include <QLineEdit>
+#include <QTest>
+
+#include "support/window_fixture.h"
+
+namespace orrery::ui::testing {
+namespace {
+
+class CompareTest : public WindowTest {
+ protected:
+  void giveDevice() {
+    engine_.devices = {{"cpu", "AVX2", "", 16'000'000'000, 8'000'000'000},
+                       {"cuda:0", "NVIDIA H200", "", 141'000'000'000, 140'000'000'000}};
+  }
+  static bool deviceOffered(MainWindow& window) {
+    return waitUntil([&] {
+      for (const CompareSetting& setting : window.comparePage()->settings())
+        if (setting.device) return true;
+      return false;
+    });
+  }
+  static bool idle(MainWindow& window) {
+    return waitUntil([&] { return !window.session()->running() && !window.session()->loading(); });
+  }
+  static bool compared(MainWindow& window) {
+    return waitUntil([&] { return !window.comparePage()->controller()->running(); });
+  }
+};
+
+TEST_F(CompareTest, ARefusedDeviceCannotBeChosen) {
+  engine_.devices = {{"cpu", "AVX2", "", 16, 8}, {"cuda:0", "", "the NVIDIA driver is not loaded", 0, 0}};
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  waitUntil([] { return false; }, 200);
+  Segmented* device = window->toolBar()->device();
+  QTest::keyClick(device, Qt::Key_Right);
+  EXPECT_EQ(device->current(), 0);
+  EXPECT_EQ(window->session()->session()->options().device, "cpu");
+  for (const CompareSetting& setting : window->comparePage()->settings()) EXPECT_FALSE(setting.device);
+}
+
+TEST_F(CompareTest, SwitchingTheDeviceKeepsChatAndEdits) {
+  giveDevice();
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  ASSERT_TRUE(deviceOffered(*window));
+  window->chatPage()->send("One");
+  ASSERT_TRUE(idle(*window));
+  window->applyEdit("bypass", "layers.1");
+  ASSERT_TRUE(waitUntil([&] { return window->session()->canUndo(); }));
+  QTest::keyClick(window->toolBar()->device(), Qt::Key_Right);
+  ASSERT_TRUE(waitUntil([&] { return window->session()->session()->options().device == "cuda:0"; }));
+  EXPECT_EQ(window->chatPage()->transcript()->messageCount(), 2U) << "the text stays";
+  ASSERT_EQ(window->session()->session()->recipe().size(), 1U);
+  EXPECT_EQ(window->session()->session()->recipe()[0].fields.at("scope"), "layers.1");
+  window->chatPage()->send("Two");
+  ASSERT_TRUE(idle(*window));
+  const auto* session = dynamic_cast<FakeSession*>(window->session()->session().get());
+  ASSERT_EQ(session->requests().size(), 1U);
+  EXPECT_EQ(session->requests()[0].messages.size(), 3U) << "the whole conversation is read again";
+  EXPECT_TRUE(waitUntil([&] { return window->status()->facts().machine.contains("320 W"); }));
+  EXPECT_TRUE(window->status()->facts().machine.startsWith("CUDA 0, AVX2, 1"));
+  EXPECT_TRUE(window->status()->facts().memory.endsWith("141 GB"));
+  window->openModel("other");
+  ASSERT_TRUE(waitUntil([&] { return !window->session()->loading(); }));
+  EXPECT_EQ(window->session()->session()->options().device, "cuda:0") << "the choice holds";
+  EXPECT_EQ(window->chatPage()->transcript()->messageCount(), 0U);
+}
+
+TEST_F(CompareTest, ADeviceThatFailsLeavesTheModelWhereItWas) {
+  giveDevice();
+  Services services = engine_.services();
+  services.open = [open = services.open](const api::OpenOptions& options, const ProgressCallback& progress,
+                                         std::stop_token stop) -> Result<SessionPtr> {
+    if (options.device != "cpu")
+      return Error{ErrorCode::out_of_memory, "The weights do not fit", "cuda:0", "close other programs"};
+    return open(options, progress, stop);
+  };
+  auto window = makeWindow(services, ThemeChoice::dark);
+  ASSERT_TRUE(opened(*window, "chat"));
+  ASSERT_TRUE(deviceOffered(*window));
+  QTest::keyClick(window->toolBar()->device(), Qt::Key_Right);
+  ASSERT_TRUE(waitUntil([&] { return window->graphPage()->banner()->isVisible(); }));
+  EXPECT_EQ(window->session()->session()->options().device, "cpu");
+  EXPECT_EQ(window->toolBar()->device()->current(), 0);
+}
+
+TEST_F(CompareTest, BothSidesStreamAndTheFindingsAreShown) {
+  giveDevice();
+  auto window = makeWindow(ThemeChoice::light);
+  ASSERT_TRUE(opened(*window, "chat"));
+  ASSERT_TRUE(deviceOffered(*window));
+  window->showPage("compare");
+  ComparePage* page = window->comparePage();
+  EXPECT_EQ(page->settingTitle(api::Side::a), "CPU");
+  EXPECT_EQ(page->settingTitle(api::Side::b), "CUDA 0");
+  QTest::keyClicks(page->field(), "Why do planets move?");
+  QTest::keyClick(page->field(), Qt::Key_Return);
+  ASSERT_TRUE(page->controller()->running());
+  EXPECT_EQ(page->runButton()->text(), "Stop both");
+  ASSERT_TRUE(compared(*window));
+  ASSERT_TRUE(page->result());
+  for (const api::Side side : {api::Side::a, api::Side::b})
+    EXPECT_TRUE(page->card(side)->text().startsWith("Planets farther from the Sun"));
+  EXPECT_TRUE(page->card(api::Side::b)->figures().contains("tok/s"));
+  EXPECT_EQ(page->tile(0)->value(), "identical");
+  EXPECT_EQ(page->tile(1)->mark(), CompareTile::Mark::warn) << "KL 0.4";
+  EXPECT_EQ(page->tile(2)->mark(), CompareTile::Mark::check);
+  EXPECT_EQ(page->tile(3)->value(), "head");
+  EXPECT_EQ(page->nodes()->index(0, CompareNodesModel::nodeColumn).data().toString(), "head") << "most gain";
+  EXPECT_EQ(page->nodes()->index(0, CompareNodesModel::ratioColumn).data().toString(), ratioText(2, 1));
+  EXPECT_TRUE(window->latencyPage()->pairShown());
+  for (const bool b : {false, true}) EXPECT_EQ(window->latencyPage()->pairSeries(b).samples().size(), 23U);
+  EXPECT_FALSE(window->graphPage()->fusedShown());
+  EXPECT_EQ(window->graphPage()->modelView()->heatMode(), HeatMode::ratio);
+  waitUntil([] { return false; }, 400);
+  takePicture(*window, "compare-light");
+  window->chatPage()->send("And why?");
+  ASSERT_TRUE(idle(*window));
+  EXPECT_FALSE(window->latencyPage()->pairShown()) << "the plot is the chat's again";
+}
+
+TEST_F(CompareTest, WithoutADeviceOneCpuSettingIsComparedWithAnother) {
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  ComparePage* page = window->comparePage();
+  EXPECT_EQ(page->settingTitle(api::Side::b), "CPU, exact");
+  window->applyEdit("bypass", "layers.1");
+  ASSERT_TRUE(waitUntil([&] { return page->settings().back().title == "CPU, edited"; }));
+  page->choose(api::Side::b, static_cast<int>(page->settings().size()) - 1);
+  page->field()->setText("Hello");
+  page->compare();
+  ASSERT_TRUE(compared(*window));
+  EXPECT_TRUE(page->result());
+  EXPECT_EQ(engine_.openSessions->load(), 3) << "the chat's and both sides";
+  page->compare();
+  ASSERT_TRUE(compared(*window));
+  window->openModel("other");
+  ASSERT_TRUE(waitUntil([&] { return engine_.openSessions->load() == 1; })) << "the sides are closed";
+}
+
+TEST_F(CompareTest, AComparisonStopsAndFailsWithWords) {
+  engine_.chat.tokens = 100000;
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  ComparePage* page = window->comparePage();
+  page->field()->setText("Go on");
+  page->compare();
+  ASSERT_TRUE(waitUntil([&] { return !page->card(api::Side::a)->text().isEmpty(); }));
+  QTest::keyClick(page->field(), Qt::Key_Escape);
+  ASSERT_TRUE(compared(*window));
+  EXPECT_FALSE(page->result());
+  EXPECT_EQ(page->runButton()->text(), "Run both");
+  window->close();
+  engine_.chat = {};
+  engine_.chat.failReply = true;
+  auto failing = makeWindow();
+  ASSERT_TRUE(opened(*failing, "chat"));
+  failing->showPage("compare");
+  failing->comparePage()->field()->setText("Go on");
+  failing->comparePage()->compare();
+  ASSERT_TRUE(compared(*failing));
+  EXPECT_TRUE(failing->comparePage()->banner()->body().contains("smaller context"));
+}
+
+}  // namespace
+}  // namespace orrery::ui::testing

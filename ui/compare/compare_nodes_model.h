@@ -1,0 +1,35 @@
+// The nodes of a comparison as a table, the largest gain first: time on either side, their ratio, how far the
+// values are apart.
+#pragma once
+
+#include <QAbstractTableModel>
+
+#include "ui/session/compare_controller.h"
+
+namespace orrery::ui {
+
+class CompareNodesModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { nodeColumn, aColumn, bColumn, ratioColumn, apartColumn, kColumns };
+
+  explicit CompareNodesModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  void setResult(ComparePtr result);
+  /// The node of a row in A's model graph; none where A does not have it.
+  NodeId nodeAt(int row) const;
+  const api::NodeComparison& at(int row) const { return *rows_[static_cast<size_t>(row)]; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  ComparePtr result_;
+  std::vector<const api::NodeComparison*> rows_;
+};
+
+/// "6.1×"; a dash where a side has no time.
+QString ratioText(double a, double b);
+
+}  // namespace orrery::ui

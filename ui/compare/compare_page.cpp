@@ -1,0 +1,278 @@
+#include "ui/compare/compare_page.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QPaintEvent>
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "ui/session/model_title.h"
+#include "ui/theme/format.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kTableWidth = 330, kFigureWidth = 56;
+constexpr double kLittle = 2e-3;  // KL in nats that rounded arithmetic may bring
+constexpr double kNearlyAll = 0.98;
+
+size_t indexOf(api::Side side) { return side == api::Side::b ? 1 : 0; }
+
+}  // namespace
+
+ComparePage::ComparePage(const Theme& theme, SessionController* session, CompareController* controller,
+                         QWidget* parent)
+    : QWidget(parent),
+      theme_(theme),
+      session_(session),
+      controller_(controller),
+      banner_(new Banner(theme, this)),
+      field_(new SearchField(theme, {}, "A text for both sides", {}, this)),
+      run_(new Button(theme, "Run both", Button::Kind::primary, this)),
+      stage_(new Text(theme, {Token::text3, 11}, {}, this)),
+      cards_{new CompareCard(theme, api::Side::a, this), new CompareCard(theme, api::Side::b, this)},
+      tiles_{new CompareTile(theme, "Text", this), new CompareTile(theme, "KL", this),
+             new CompareTile(theme, "Top-1", this), new CompareTile(theme, "First over 1e-3", this)},
+      nodes_(new CompareNodesModel(this)),
+      table_(new QTableView(this)) {
+  setupTable();
+  setupLayout();
+  setupController();
+  refreshSettings();
+  takeModel();
+}
+
+void ComparePage::setupTable() {
+  table_->setModel(nodes_);
+  table_->setFrameShape(QFrame::NoFrame);
+  table_->setShowGrid(false);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->setTextElideMode(Qt::ElideLeft);
+  table_->setAccessibleName("Nodes of both sides");
+  table_->setFixedWidth(kTableWidth);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme_.scaled(22)));
+  QHeaderView* header = table_->horizontalHeader();
+  header->setHighlightSections(false);
+  header->setMinimumSectionSize(40);
+  header->setSectionResizeMode(CompareNodesModel::nodeColumn, QHeaderView::Stretch);
+  for (int column = CompareNodesModel::aColumn; column < CompareNodesModel::kColumns; ++column) {
+    header->setSectionResizeMode(column, QHeaderView::Fixed);
+    header->resizeSection(column, kFigureWidth);
+  }
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& current) {
+            if (const NodeId node = nodes_->nodeAt(current.row()); node.valid()) emit nodeAsked(node);
+          });
+}
+
+void ComparePage::setupLayout() {
+  auto* bar = new QHBoxLayout;
+  bar->setSpacing(8);
+  bar->addWidget(field_, 1);
+  bar->addWidget(run_);
+  auto* left = new QVBoxLayout;
+  left->setSpacing(6);
+  left->addWidget(banner_);
+  left->addLayout(bar);
+  auto* cards = new QHBoxLayout;
+  cards->setSpacing(8);
+  for (CompareCard* card : cards_) cards->addWidget(card, 1);
+  left->addLayout(cards, 1);
+  auto* tiles = new QHBoxLayout;
+  tiles->setSpacing(8);
+  for (CompareTile* tile : tiles_) tiles->addWidget(tile, 1);
+  left->addLayout(tiles);
+  left->addWidget(stage_);
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(12, 8, 0, 6);
+  layout->setSpacing(10);
+  layout->addLayout(left, 1);
+  layout->addWidget(table_);
+  setFocusProxy(field_);
+  connect(run_, &QAbstractButton::clicked, this, [this] { controller_->running() ? stop() : compare(); });
+  connect(field_, &QLineEdit::returnPressed, this, &ComparePage::compare);
+  connect(field_, &SearchField::escaped, this, &ComparePage::stop);
+}
+
+void ComparePage::setupController() {
+  connect(session_, &SessionController::opened, this, &ComparePage::takeModel);
+  connect(session_, &SessionController::graphChanged, this, &ComparePage::refreshSettings);
+  connect(controller_, &CompareController::started, this, [this] {
+    for (CompareCard* card : cards_) card->begin();
+    for (CompareTile* tile : tiles_) tile->clear();
+    run_->setCaption("Stop both");
+    banner_->dismiss();
+  });
+  connect(controller_, &CompareController::stageChanged, stage_, &Text::setText);
+  connect(controller_, &CompareController::sideOpened, this,
+          [this](api::Side side, const QString& words) { card(side)->setWords(words); });
+  connect(controller_, &CompareController::prefilled, this,
+          [this](api::Side side, const api::PrefillEvent& event) { card(side)->add(event); });
+  connect(controller_, &CompareController::tokensArrived, this,
+          [this](api::Side side, const TokenBatch& tokens) { card(side)->add(tokens); });
+  connect(controller_, &CompareController::finished, this, &ComparePage::finish);
+  connect(controller_, &CompareController::failed, this,
+          [this](const UiError& error) { banner_->showError(error); });
+  connect(controller_, &CompareController::ended, this, [this] {
+    run_->setCaption("Run both");
+    if (result_) return;
+    stage_->setText("Stopped");
+    for (CompareCard* card : cards_) card->stop();
+  });
+}
+
+void ComparePage::takeModel() {
+  const SessionPtr session = session_->session();
+  if (!session_->moved()) controller_->release();
+  result_ = nullptr;
+  nodes_->setResult(nullptr);
+  for (CompareTile* tile : tiles_) tile->clear();
+  for (CompareCard* card : cards_) card->begin();
+  for (CompareCard* card : cards_) card->stop();
+  run_->setEnabled(session != nullptr);
+  stage_->setText(session ? "Greedy, one prompt: both sides write, then every node's values are compared"
+                          : "Open a model to compare");
+}
+
+void ComparePage::setDevices(const Devices& devices) {
+  devices_ = devices;
+  refreshSettings();
+}
+
+/// The settings that there are now; sides keep theirs, and one that nobody chose takes the most telling.
+void ComparePage::refreshSettings() {
+  const QString before[2] = {settingTitle(api::Side::a), settingTitle(api::Side::b)};
+  settings_.clear();
+  settings_.push_back({"CPU", false, [](api::OpenOptions&) {}});
+  for (const api::DeviceEntry& entry : devices_)
+    if (entry.device != "cpu" && entry.refusal.empty())
+      settings_.push_back({deviceTitle(entry.device), true,
+                           [device = entry.device](api::OpenOptions& options) { options.device = device; }});
+  const size_t telling = 1;
+  settings_.push_back({"CPU, exact", false, [](api::OpenOptions& options) { options.exact = true; }});
+  settings_.push_back({"CPU, not fused", false, [](api::OpenOptions& options) { options.fusion = false; }});
+  settings_.push_back({"CPU, 1 thread", false, [](api::OpenOptions& options) { options.threads = 1; }});
+  const SessionPtr session = session_->session();
+  if (session && !session->recipe().empty() && session_->services().writeRecipe)
+    settings_.push_back({"CPU, edited", false,
+                         [this](api::OpenOptions& options) { options.recipe = recipePath_.toStdString(); }});
+  for (const api::Side side : {api::Side::a, api::Side::b}) {
+    int found = side == api::Side::a ? 0 : static_cast<int>(telling);
+    for (size_t i = 0; i < settings_.size(); ++i)
+      if (personal_[indexOf(side)] && settings_[i].title == before[indexOf(side)])
+        found = static_cast<int>(i);
+    chosen_[indexOf(side)] = found;
+    QMenu* menu = card(side)->choice()->menu();
+    menu->clear();
+    for (size_t i = 0; i < settings_.size(); ++i)
+      menu->addAction(settings_[i].title, this, [this, side, i] { choose(side, static_cast<int>(i)); });
+    card(side)->setSetting(settingTitle(side), onDevice(side));
+  }
+}
+
+void ComparePage::choose(api::Side side, int setting) {
+  if (setting < 0 || setting >= static_cast<int>(settings_.size())) return;
+  chosen_[indexOf(side)] = setting;
+  personal_[indexOf(side)] = true;
+  card(side)->setSetting(settingTitle(side), onDevice(side));
+}
+
+QString ComparePage::settingTitle(api::Side side) const {
+  const auto index = static_cast<size_t>(chosen_[indexOf(side)]);
+  return index < settings_.size() ? settings_[index].title : QString();
+}
+
+bool ComparePage::onDevice(api::Side side) const {
+  const auto index = static_cast<size_t>(chosen_[indexOf(side)]);
+  return index < settings_.size() && settings_[index].device;
+}
+
+/// The session's edits in a file of their own, kept while a side may need it; a new path for new edits.
+QString ComparePage::recipeFile() {
+  const SessionPtr session = session_->session();
+  if (!session || session->recipe().empty()) return {};
+  auto file = std::make_unique<QTemporaryFile>();
+  const QByteArray text = QByteArray::fromStdString(session_->services().writeRecipe(session->recipe()));
+  if (!file->open() || file->write(text) != text.size() || !file->flush()) return {};
+  recipe_ = std::move(file);
+  return recipe_->fileName();
+}
+
+api::OpenOptions ComparePage::optionsOf(api::Side side) const {
+  const api::OpenOptions& loaded = session_->session()->options();
+  api::OpenOptions options;
+  options.model = loaded.model;
+  options.adapter = loaded.adapter;
+  options.context = loaded.context;
+  options.kv_type = loaded.kv_type;
+  options.batch_tokens = loaded.batch_tokens;
+  options.threads = loaded.threads;
+  settings_[static_cast<size_t>(chosen_[indexOf(side)])].change(options);
+  return options;
+}
+
+void ComparePage::compare() {
+  const SessionPtr session = session_->session();
+  const QString text = field_->text().trimmed();
+  if (!session || controller_->running() || text.isEmpty()) return;
+  result_ = nullptr;
+  nodes_->setResult(nullptr);
+  recipePath_ = recipeFile();
+  CompareController::Setup setup{optionsOf(api::Side::a), optionsOf(api::Side::b), {}};
+  if (session->info().task == api::Task::generate)
+    setup.request.messages = {{"user", text.toStdString()}};
+  else
+    setup.request.raw = text.toStdString();
+  setup.request.max_tokens = 96;
+  controller_->run(setup);
+}
+
+void ComparePage::finish(const ComparePtr& result) {
+  result_ = result;
+  cards_[0]->finish(result->a, result->total_a_ms);
+  cards_[1]->finish(result->b, result->total_b_ms);
+  nodes_->setResult(result);
+  showTiles(*result);
+  stage_->setText(QString("A %1, B %2 in all: %3. Medians of decode steps; values of one step of %4 tokens, "
+                          "not fused")
+                      .arg(format::time(result->total_a_ms * 1e3), format::time(result->total_b_ms * 1e3),
+                           ratioText(result->total_a_ms, result->total_b_ms))
+                      .arg(result->probed_tokens));
+}
+
+void ComparePage::showTiles(const api::CompareResult& result) {
+  using Mark = CompareTile::Mark;
+  const auto part = result.first_different_token;
+  if (!result.a.tokens.empty() || !result.b.tokens.empty())
+    tiles_[0]->setValue(part < 0 ? "identical" : QString("parts at %1").arg(part + 1),
+                        QString("of %1 tokens").arg(std::max(result.a.tokens.size(), result.b.tokens.size())),
+                        part < 0 ? Mark::check : Mark::warn);
+  if (result.kl) {
+    const QString positions = QString("mean over %1 positions").arg(result.positions);
+    tiles_[1]->setValue(*result.kl == 0 ? QString("0") : QString::number(*result.kl, 'e', 1), positions,
+                        *result.kl <= kLittle ? Mark::check : Mark::warn);
+    tiles_[2]->setValue(format::percent(*result.top1_agreement), positions,
+                        *result.top1_agreement >= kNearlyAll ? Mark::check : Mark::warn);
+  }
+  const QString first = QString::fromStdString(result.first_divergent);
+  tiles_[3]->setValue(first.isEmpty() ? "none" : first.section('.', -1), first,
+                      first.isEmpty() ? Mark::check : Mark::warn);
+}
+
+void ComparePage::setTheme(const Theme& theme) {
+  theme_ = theme;
+  table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme.scaled(22)));
+  update();
+}
+
+void ComparePage::paintEvent(QPaintEvent* event) {
+  QPainter painter(this);
+  painter.fillRect(event->rect(), theme_(Token::panel));
+  painter.fillRect(0, 0, width(), 1, theme_(Token::border));
+  painter.fillRect(table_->x() - 5, 10, 1, height() - 20, theme_(Token::border));
+}
+
+}  // namespace orrery::ui
