@@ -32,7 +32,7 @@ ComparePage::ComparePage(const Theme& theme, SessionController* session, Compare
       stage_(new Text(theme, {Token::text3, 11}, {}, this)),
       cards_{new CompareCard(theme, api::Side::a, this), new CompareCard(theme, api::Side::b, this)},
       tiles_{new CompareTile(theme, "Text", this), new CompareTile(theme, "KL", this),
-             new CompareTile(theme, "Top-1", this), new CompareTile(theme, "First over 1e-3", this)},
+             new CompareTile(theme, "Top-1", this), new CompareTile(theme, "Differs first", this)},
       nodes_(new CompareNodesModel(this)),
       table_(new QTableView(this)) {
   setupTable();
@@ -46,6 +46,7 @@ void ComparePage::setupTable() {
   table_->setModel(nodes_);
   table_->setFrameShape(QFrame::NoFrame);
   table_->setShowGrid(false);
+  table_->setWordWrap(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -236,11 +237,12 @@ void ComparePage::finish(const ComparePtr& result) {
   cards_[1]->finish(result->b, result->total_b_ms);
   nodes_->setResult(result);
   showTiles(*result);
-  stage_->setText(QString("A %1, B %2 in all: %3. Medians of decode steps; values of one step of %4 tokens, "
-                          "not fused")
+  stage_->setText(QString("A %1, B %2: %3")
                       .arg(format::time(result->total_a_ms * 1e3), format::time(result->total_b_ms * 1e3),
-                           ratioText(result->total_a_ms, result->total_b_ms))
-                      .arg(result->probed_tokens));
+                           ratioText(result->total_a_ms, result->total_b_ms)));
+  stage_->setToolTip(QString("Times of nodes are medians of decode steps; values are those of one step of %1 "
+                             "tokens, not fused")
+                         .arg(result->probed_tokens));
 }
 
 void ComparePage::showTiles(const api::CompareResult& result) {

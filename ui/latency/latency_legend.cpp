@@ -16,6 +16,18 @@ LegendEntry::LegendEntry(const Theme& theme, LatencyCurve curve, const QString& 
   setCursor(Qt::PointingHandCursor);
 }
 
+void LegendEntry::setToken(Token token) {
+  token_ = token;
+  update();
+}
+
+void LegendEntry::setCaption(const QString& text) {
+  setText(text);
+  setToolTip("Show or hide " + text);
+  setAccessibleName(text);
+  updateGeometry();
+}
+
 void LegendEntry::setTheme(const Theme& theme) {
   theme_ = theme;
   updateGeometry();
@@ -31,7 +43,7 @@ void LegendEntry::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const bool on = isChecked();
-  const QColor curve = theme_(on ? Token::cpu : Token::disabled);
+  const QColor curve = theme_(on ? token_ : Token::disabled);
   const double middle = height() / 2.0;
   const auto with = [](QColor color, double opacity) {
     color.setAlphaF(static_cast<float>(opacity));
@@ -60,6 +72,13 @@ void LegendEntry::paintEvent(QPaintEvent*) {
   painter.setFont(theme_.textFont(11));
   painter.drawText(rect().adjusted(26, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, text());
   if (hasFocus()) paintFocus(painter, rect(), 4, theme_);
+}
+
+void LatencyLegend::setDevice(const QString& name, Token token) {
+  for (LegendEntry* entry : findChildren<LegendEntry*>()) {
+    entry->setToken(token);
+    if (entry->text().endsWith(" p50")) entry->setCaption(name + " p50");
+  }
 }
 
 LatencyLegend::LatencyLegend(const Theme& theme, QWidget* parent) : QWidget(parent) {

@@ -11,6 +11,8 @@ class LegendEntry : public QAbstractButton, public Themed {
   Q_OBJECT
  public:
   LegendEntry(const Theme& theme, LatencyCurve curve, const QString& text, QWidget* parent = nullptr);
+  void setToken(Token token);
+  void setCaption(const QString& text);
   void setTheme(const Theme& theme) override;
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
@@ -21,12 +23,15 @@ class LegendEntry : public QAbstractButton, public Themed {
  private:
   Theme theme_;
   LatencyCurve curve_;
+  Token token_ = Token::cpu;
 };
 
 class LatencyLegend : public QWidget {
   Q_OBJECT
  public:
   explicit LatencyLegend(const Theme& theme, QWidget* parent = nullptr);
+  /// Whose times the curves are: "CPU", "CUDA 0".
+  void setDevice(const QString& name, Token token);
 
  signals:
   void toggled(orrery::ui::LatencyCurve curve, bool visible);

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QSaveFile>
 
+#include "ui/session/model_title.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
@@ -107,6 +108,11 @@ void LatencyPage::setupSession() {
   connect(session_, &SessionController::opened, this, [this] {
     series_.clear();
     paired_ = false;
+    const std::string& device = session_->session()->options().device;
+    const Token token = device == "cpu" ? Token::cpu : Token::cuda;
+    plot_->setCurveToken(token);
+    legend_->setDevice(deviceTitle(device), token);
+    p50_.value->setToken(token);
     refresh();
   });
   connect(session_, &SessionController::stateChanged, this, [this](RunState state) {

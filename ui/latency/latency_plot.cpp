@@ -125,7 +125,7 @@ void LatencyPlot::styleAll() {
     color.setAlphaF(static_cast<float>(opacity));
     return color;
   };
-  const QColor cpu = theme_(Token::cpu);
+  const QColor curve = theme_(token_);
   setBackground(QBrush(theme_(Token::panel)));
   axisRect()->setBackground(QBrush(theme_(Token::panel)));
   for (QCPAxis* axis : {xAxis, yAxis}) {
@@ -142,13 +142,13 @@ void LatencyPlot::styleAll() {
   xAxis->setBasePen(QPen(theme_(Token::borderStrong), 1));
   yAxis->grid()->setPen(QPen(theme_(Token::border), 1));
   yAxis->grid()->setSubGridPen(QPen(faint(theme_(Token::border), 0.45), 1));
-  each_->setPen(QPen(faint(cpu, 0.45), 1));
-  p95_->setPen(QPen(faint(cpu, 0.6), 1));
-  p95_->setBrush(QBrush(faint(cpu, 0.2)));
-  p50_->setPen(QPen(cpu, 2.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  each_->setPen(QPen(faint(curve, 0.45), 1));
+  p95_->setPen(QPen(faint(curve, 0.6), 1));
+  p95_->setBrush(QBrush(faint(curve, 0.2)));
+  p50_->setPen(QPen(curve, 2.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   liveLine_->setPen(QPen(theme_(Token::accent), 1));
   head_->setPen(Qt::NoPen);
-  head_->setBrush(cpu);
+  head_->setBrush(curve);
 }
 
 void LatencyPlot::setPair(const std::array<QString, 2>& names, const std::array<Token, 2>& colors) {
@@ -346,6 +346,11 @@ void LatencyPlot::show(const LatencySeries& series, bool live) {
   replot(QCustomPlot::rpQueuedReplot);
 }
 
+void LatencyPlot::setCurveToken(Token token) {
+  token_ = token;
+  styleAll();
+}
+
 void LatencyPlot::setPaused(bool paused) { paused_ = paused; }
 
 void LatencyPlot::setCurveVisible(LatencyCurve curve, bool visible) {
@@ -369,6 +374,7 @@ bool LatencyPlot::exportTo(const QString& path, const LatencySeries& series, QSt
   LatencyPlot copy(Theme(Theme::Mode::light, theme_.bodySize()));
   copy.resize(kExportWidth, kExportHeight);
   std::copy(std::begin(visible_), std::end(visible_), std::begin(copy.visible_));
+  copy.setCurveToken(token_);
   copy.show(series, false);
   const QString suffix = QFileInfo(path).suffix().toLower();
   bool saved = false;

@@ -25,6 +25,8 @@ class LatencyPlot : public QCustomPlot, public Themed {
   /// From here showPair(): two replies on one logarithmic axis, named at their ends. Ends with show().
   void setPair(const std::array<QString, 2>& names, const std::array<Token, 2>& colors);
   void showPair(const LatencySeries& a, const LatencySeries& b);
+  /// The colour of the one session's curves.
+  void setCurveToken(Token token);
   void setPaused(bool paused);
   void setCurveVisible(LatencyCurve curve, bool visible);
   void resetView();
@@ -61,6 +63,7 @@ class LatencyPlot : public QCustomPlot, public Themed {
   std::array<QString, 2> pairNames_;
   std::array<Token, 2> pairColors_{Token::cpu, Token::cuda};
   bool paired_ = false;
+  Token token_ = Token::cpu;
   QCPItemText *xWord_, *yWord_, *liveWord_;
   QCPItemTracer* head_;
   QCPItemStraightLine* liveLine_;

@@ -39,7 +39,8 @@ inline OpenOptions sentiment() {
   return options;
 }
 
-/// The session, or null and a failed test that says why. On the device that ORRERY_TEST_DEVICE names, when it is set.
+/// The session, or null and a failed test that says why. On the device that ORRERY_TEST_DEVICE names, when it
+/// is set.
 inline std::shared_ptr<Session> open_or_fail(OpenOptions options) {
   if (const char* device = std::getenv("ORRERY_TEST_DEVICE"); device && *device) options.device = device;
   auto session = Session::open(options, {}, {});

@@ -102,5 +102,24 @@ TEST_F(HeatTest, BytesAreKnownWithoutARun) {
   EXPECT_TRUE(std::isnan(heat.heat({0, 1})));
 }
 
+TEST_F(HeatTest, TheRatioOfTwoSidesIsOfTheirSums) {
+  Figures all = figures(10);
+  for (auto& [node, figure] : all) figure.otherUs = 5;
+  heat.setMode(HeatMode::ratio);
+  heat.setFigures(all, 0, 0);
+  const int count = static_cast<int>(scene->nodes.size());
+  EXPECT_DOUBLE_EQ(heat.value({0, count}), 2);
+  EXPECT_DOUBLE_EQ(heat.heat({0, 1}), (std::log2(2.0) + 4) / 8);
+  EXPECT_EQ(heat.text({0, 1}), QStringLiteral("2.0×"));
+  all[scene->nodes[0].id].otherUs = 0;
+  heat.reset();
+  heat.setFigures(all, 0, 1);
+  EXPECT_TRUE(std::isnan(heat.heat({0, 1}))) << "B has no time of it";
+  all[scene->nodes[0].id].otherUs = 1e6;
+  heat.reset();
+  heat.setFigures(all, 0, 2);
+  EXPECT_EQ(heat.heat({0, 1}), 0.0);
+}
+
 }  // namespace
 }  // namespace orrery::ui
