@@ -180,7 +180,7 @@ TEST(DeviceTest, ALostDeviceEndsTheReplyAndIsStartedAnew) {
   const auto failed = session->chat(request, {}, {});
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().code, ErrorCode::device);
-  EXPECT_THAT(failed.error().to_string(), HasSubstr("send the message again"));
+  EXPECT_THAT(failed.error().to_string(), HasSubstr("open the model on the CPU"));
   const auto again = session->chat(request, {}, {});
   ASSERT_TRUE(again.ok()) << again.error().to_string();
   const auto cpu = open_or_fail(smollm2());
