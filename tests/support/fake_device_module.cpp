@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "kernels/device_module.h"
@@ -74,8 +75,16 @@ class FakeDevice final : public Device {
     blocks_.erase(it);
     std::free(memory);
   }
-  void* allocate_host(size_t bytes) override { return std::aligned_alloc(256, (bytes + 255) / 256 * 256); }
-  void release_host(void* memory) noexcept override { std::free(memory); }
+  void* allocate_host(size_t bytes) override {
+    void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    const std::scoped_lock lock(mutex_);
+    host_blocks_.insert(memory);
+    return memory;
+  }
+  void release_host(void* memory) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    if (host_blocks_.erase(memory) > 0) std::free(memory);
+  }
 
   void* reserve(size_t bytes) override {
     void* range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -156,8 +165,10 @@ class FakeDevice final : public Device {
   void free_all() {
     const std::scoped_lock lock(mutex_);
     for (const auto& [memory, bytes] : blocks_) std::free(memory);
+    for (void* memory : host_blocks_) std::free(memory);
     for (const auto& [range, sizes] : ranges_) munmap(range, sizes.first);
     blocks_.clear();
+    host_blocks_.clear();
     ranges_.clear();
     used_ = 0;
   }
@@ -165,6 +176,7 @@ class FakeDevice final : public Device {
   DeviceFacts facts_;
   std::mutex mutex_;
   std::map<void*, size_t> blocks_;
+  std::set<void*> host_blocks_;
   std::map<void*, std::pair<size_t, size_t>> ranges_;  // reserved, committed
   std::atomic<uint64_t> used_{0}, epoch_{1}, left_{0};
   std::unique_ptr<FakeGraph> capture_;
