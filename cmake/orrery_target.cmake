@@ -33,3 +33,11 @@ function(orrery_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
                        ENVIRONMENT "QT_QPA_PLATFORM=offscreen")
 endfunction()
+
+# gpu_test(PROGRAM): the same tests once more on the first CUDA device, labelled gpu; skipped, and said so, where there is none.
+function(gpu_test program)
+  add_test(NAME gpu_${program} COMMAND ${program})
+  set_tests_properties(gpu_${program} PROPERTIES TIMEOUT 900 LABELS gpu
+                       ENVIRONMENT "ORRERY_TEST_DEVICE=cuda:0;QT_QPA_PLATFORM=offscreen"
+                       SKIP_REGULAR_EXPRESSION "no device to test" RESOURCE_LOCK gpu)
+endfunction()

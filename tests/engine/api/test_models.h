@@ -39,13 +39,21 @@ inline OpenOptions sentiment() {
   return options;
 }
 
-/// The session, or null and a failed test that says why. On the device that ORRERY_TEST_DEVICE names, when it
-/// is set.
+/// The device that ORRERY_TEST_DEVICE names; empty: none.
+inline std::string device_under_test() {
+  const char* device = std::getenv("ORRERY_TEST_DEVICE");
+  return device ? device : "";
+}
+
+/// The session, or null and a failed test that says why. On the device under test, if there is one.
 inline std::shared_ptr<Session> open_or_fail(OpenOptions options) {
-  if (const char* device = std::getenv("ORRERY_TEST_DEVICE"); device && *device) options.device = device;
+  const std::string device = device_under_test();
+  if (!device.empty()) options.device = device;
   auto session = Session::open(options, {}, {});
   if (session.ok()) return session.value();
-  ADD_FAILURE() << session.error().to_string();
+  // ctest takes these words for a skip.
+  const bool absent = session.error().code == ErrorCode::device;
+  ADD_FAILURE() << (absent ? "no device to test: " : "") << session.error().to_string();
   return nullptr;
 }
 
