@@ -171,7 +171,7 @@ class Opening {
     kernels::ThreadTeam team(model.options().threads);
     {
       const Uploads uploads(model, progress_);
-      ORRERY_TRY(drop(model.plan(version, compile::bucket_for(1, 1, 1), team)));
+      ORRERY_TRY(drop(model.plan(version, compile::bucket_for(1, 1, 1), team, stop_)));
     }
     return stage("Ready");
   }

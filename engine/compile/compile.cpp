@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "engine/base/progress.h"
 #include "engine/compile/arena.h"
 #include "engine/compile/plan.h"
 #include "engine/compile/states.h"
@@ -42,13 +43,16 @@ Result<Slot> input_slot(const graph::Node& node) {
 /// Lowers the nodes of one graph into a plan; also what the lowerings ask.
 class Compiler final : public ops::LowerContext {
  public:
-  Compiler(Plan& plan, weights::WeightStore& weights, kernels::ThreadTeam& team)
-      : plan_(plan), graph_(*plan.graph), weights_(weights), team_(team) {}
+  Compiler(Plan& plan, weights::WeightStore& weights, kernels::ThreadTeam& team, std::stop_token stop)
+      : plan_(plan), graph_(*plan.graph), weights_(weights), team_(team), stop_(std::move(stop)) {}
 
   Result<void> run() {
     ORRERY_TRY(place_sources());
     ORRERY_TRY(place_activations());
-    for (const NodeId id : steps_) ORRERY_TRY(lower(graph_.node(id)));
+    for (const NodeId id : steps_) {
+      if (stop_.stop_requested()) return cancelled_error();
+      ORRERY_TRY(lower(graph_.node(id)));
+    }
     for (const ValueId output : graph_.outputs()) plan_.output_slots.push_back(slot(output));
     return {};
   }
@@ -192,6 +196,7 @@ class Compiler final : public ops::LowerContext {
   const graph::Graph& graph_;
   weights::WeightStore& weights_;
   kernels::ThreadTeam& team_;
+  std::stop_token stop_;
   mutable std::unordered_map<ValueId, Slot> slots_;
   mutable std::optional<Error> weight_error_;
   std::vector<NodeId> steps_;
@@ -208,7 +213,8 @@ Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::
   plan->epoch = options.device ? options.device->epoch() : 0;
   plan->graph = std::move(fused);
   plan->options = options;
-  ORRERY_TRY(Compiler(*plan, weights, team).run());
+  plan->options.stop = {};
+  ORRERY_TRY(Compiler(*plan, weights, team, options.stop).run());
   plan->compile_milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return std::shared_ptr<const Plan>(std::move(plan));

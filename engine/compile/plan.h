@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Options {
   weights::DevicePtr device;  // null: the CPU
   bool keep_logits = false;   // the logits output is read after the step (outputs always live to its end)
   int threads = 0;            // of the team that will run the plan; 0: of the team that compiles it
+  std::stop_token stop;       // looked at between nodes; a plan keeps none
 };
 
 struct Step {
@@ -47,7 +49,7 @@ struct Plan {
 };
 
 /// Lowers every node in order; buffers share the arena by liveness. Fails with the node's reason when a node
-/// has no row.
+/// has no row, and as cancelled when `stop` asks for it: weights that were prepared until then stay.
 Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
                                             kernels::ThreadTeam& team, const Options& options);
 

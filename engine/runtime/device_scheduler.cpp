@@ -117,19 +117,19 @@ void DeviceScheduler::loop(const std::stop_token& stop) {
     }
     take_submitted();
     end_stopped();
-    if (!jobs_.empty()) step(next_model());
+    if (!jobs_.empty()) step(next_model(), stop);
     end_stopped();
   }
 }
 
 /// Packs and runs one step. Whatever goes wrong ends only the jobs that were packed (or all of the model's,
 /// when it could not even be packed).
-void DeviceScheduler::step(const std::shared_ptr<Model>& model) {
+void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
   model->last_served = ++served_;
   packed_.clear();
   try {
     Result<void> result = pack(model);
-    if (result.ok() && !batch_.empty()) result = run_packed(model);
+    if (result.ok() && !batch_.empty()) result = run_packed(model, stop);
     if (!result.ok()) fail_step(result.error());
   } catch (const kernels::DeviceError& error) {
     device_failed(error);
@@ -184,9 +184,9 @@ Result<void> DeviceScheduler::pack(const std::shared_ptr<Model>& model) {
   return {};
 }
 
-Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model) {
+Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
-  ORRERY_ASSIGN(const auto plan, model->plan(*running_, batch_.bucket(), team_));
+  ORRERY_ASSIGN(const auto plan, model->plan(*running_, batch_.bucket(), team_, stop));
   std::span<const kernels::PagedKv> states;
   if (model->kv()) states = model->kv()->states();
   ORRERY_TRY(executor_.run(*plan, batch_, states, &model->profiler));

@@ -60,9 +60,9 @@ class DeviceScheduler {
   bool run_task();
   void end_stopped();
   std::shared_ptr<Model> next_model() const;
-  void step(const std::shared_ptr<Model>& model);
+  void step(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   Result<void> pack(const std::shared_ptr<Model>& model);
-  Result<void> run_packed(const std::shared_ptr<Model>& model);
+  Result<void> run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   void fail_step(const Error& error);
   void device_failed(const kernels::DeviceError& error);
 

@@ -47,13 +47,14 @@ bool Model::keeps_context(const Version& version, const Sequence& sequence) cons
 
 Result<std::shared_ptr<const compile::Plan>> Model::plan(const Version& version,
                                                          const compile::Bucket& bucket,
-                                                         kernels::ThreadTeam& team) {
+                                                         kernels::ThreadTeam& team, std::stop_token stop) {
   compile::Options options;
   options.bucket = bucket;
   options.kv_dtype = options_.kv_dtype;
   options.accuracy = options_.accuracy;
   options.device = options_.device;
   options.threads = options_.threads;
+  options.stop = std::move(stop);
   return plans_.get(version.fused, *weights_, team, options);
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <vector>
 
 #include "engine/runtime/kv_cache.h"
@@ -42,9 +43,10 @@ class Model {
   void set_version(std::shared_ptr<const Version> version);
   /// Whether a sequence keeps all its KV when this version is adopted. Any thread.
   bool keeps_context(const Version& version, const Sequence& sequence) const;
-  /// The plan of a version for a bucket; compiled on the calling thread when it is not cached.
+  /// The plan of a version for a bucket; compiled on the calling thread when it is not cached, until `stop`
+  /// asks for an end.
   Result<std::shared_ptr<const compile::Plan>> plan(const Version& version, const compile::Bucket& bucket,
-                                                    kernels::ThreadTeam& team);
+                                                    kernels::ThreadTeam& team, std::stop_token stop = {});
   size_t kv_bytes() const;  // committed; any thread
 
   /// Binds the KV cache to the version; makes a new one when the states do not fit. Scheduler's thread.

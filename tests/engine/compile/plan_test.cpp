@@ -86,6 +86,20 @@ TEST_F(PlanTest, AMissingWeightIsAnErrorThatNamesTheNode) {
   EXPECT_THAT(compiled.error().to_string(), testing::HasSubstr("gone"));
 }
 
+TEST_F(PlanTest, AStopRequestEndsItBetweenNodes) {
+  std::stop_source stop;
+  Options options;
+  options.bucket = bucket_for(1, 1, 1);
+  options.stop = stop.get_token();
+  const auto compiled = compile(tiny_.graph(), *tiny_.weights, team_, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+  EXPECT_FALSE(compiled.value()->options.stop.stop_possible()) << "a plan outlives who asked for it";
+  stop.request_stop();
+  const auto stopped = compile(tiny_.graph(), *tiny_.weights, team_, options);
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, ErrorCode::cancelled);
+}
+
 TEST_F(PlanTest, StatesKeepTheirSourceThroughPasses) {
   const auto version = TinyModel::version(tiny_.graph());
   const auto drawn = states_of(*version->model), fused = states_of(*version->fused);
