@@ -106,6 +106,7 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
       row.path = path_of(*version->fused, step.node);
       row.op = step.op;
       row.device = parts_.options.device;
+      row.asked = row.device;
       row.kernel = step.kernel;
       for (const kernels::Refusal& refusal : step.refused)
         row.refused.push_back({refusal.kernel, refusal.reason});

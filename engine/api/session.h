@@ -26,6 +26,9 @@ class Session {
   virtual graph::GraphVersion model_graph() const = 0;
   virtual graph::GraphVersion fused_graph() const = 0;
   virtual Result<PlanReport> plan(Phase phase) = 0;
+  /// The nodes of the model graph that were asked to another device than the session's own, or run on
+  /// another; nodes that do not run (bypassed, folded) are left out. Any thread.
+  virtual std::vector<NodePlacement> placement() const = 0;
   virtual Result<EditRecord> apply(const edit::Edit& edit) = 0;  // the next run uses it, no reload
   virtual Result<EditRecord> undo() = 0;                         // not_found when there is nothing to undo
   virtual Result<EditRecord> redo() = 0;

@@ -37,6 +37,7 @@ class SessionImpl final : public Session {
   graph::GraphVersion model_graph() const override;
   graph::GraphVersion fused_graph() const override;
   Result<PlanReport> plan(Phase phase) override;
+  std::vector<NodePlacement> placement() const override;
   Result<EditRecord> apply(const edit::Edit& edit) override;
   Result<EditRecord> undo() override;
   Result<EditRecord> redo() override;

@@ -152,14 +152,23 @@ struct BenchResult {
 
 struct PlanStep {
   NodeId node;
-  std::string path, op, device, kernel;
+  std::string path, op, device, kernel;  // device: where it runs
   struct Refused {
     std::string kernel, reason;
   };
   std::vector<Refused> refused;
   std::vector<std::string> not_asked;  // slower rows after the chosen one
   double flops = 0, bytes = 0;
+  std::string asked, reason;  // where it was asked to run; why it runs elsewhere, empty when it does not
 };
+
+/// Where a node of the model graph runs.
+struct NodePlacement {
+  NodeId node;
+  std::string asked, device;  // "cpu", "cuda:0"
+  std::string reason;         // why it runs elsewhere than asked; empty where it does not
+};
+
 struct PlanReport {
   std::vector<PlanStep> steps;
   uint64_t arena_bytes = 0, workspace_bytes = 0;

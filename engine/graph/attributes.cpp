@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/graph/op_schema.h"
 
 namespace orrery::graph {
@@ -48,7 +50,23 @@ Result<void> fit(const OpSchema& schema, const AttributeSpec& spec, Attribute& v
       ""};
 }
 
+Result<void> check_device(const Attribute& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text && is_device_name(*text)) return {};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("{} is \"{}\", which names no device", kDeviceAttribute, to_string(value)), "",
+               "Use cpu, or cuda:0 for the first CUDA device"};
+}
+
 }  // namespace
+
+bool is_device_name(std::string_view text) {
+  constexpr std::string_view kCuda = "cuda:";
+  if (!text.starts_with(kCuda)) return text == kCpu;
+  text.remove_prefix(kCuda.size());
+  return !text.empty() && text.size() <= 4 && (text.size() == 1 || text.front() != '0') &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
 
 std::string to_string(const Attribute& attribute) {
   return std::visit([](const auto& value) { return text_of(value); }, attribute);
@@ -74,6 +92,10 @@ std::string_view name_of(AttributeType type) {
 
 Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes) {
   for (auto& [name, value] : attributes) {
+    if (name == kDeviceAttribute && schema.family != OpFamily::source) {
+      ORRERY_TRY(check_device(value));
+      continue;
+    }
     const AttributeSpec* spec = find_spec(schema, name);
     if (!spec)
       return Error{ErrorCode::invalid_argument, fmt::format("{} has no attribute {}", schema.name, name), "",

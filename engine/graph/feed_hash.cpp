@@ -41,9 +41,10 @@ class Hash {
   uint64_t state_ = 0;
 };
 
-/// A state before the step is what earlier steps put there: its name and layer number say nothing about the
-/// numbers.
+/// What says nothing about the numbers: where a node runs; and a state's name and layer number, as the state
+/// before the step is what earlier steps put there.
 bool is_identity(const Node& node, std::string_view attribute) {
+  if (!node.is_source()) return attribute == kDeviceAttribute;
   return node.op->name == "state" && (attribute == "name" || attribute == "layer");
 }
 

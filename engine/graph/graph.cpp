@@ -172,12 +172,13 @@ Result<void> Graph::move_before(NodeId producer, NodeId consumer) {
   return {};
 }
 
-Result<void> Graph::set_attribute(NodeId id, const std::string& name, Attribute value) {
+Result<void> Graph::set_attribute(NodeId id, const std::string& name, std::optional<Attribute> value) {
   const auto found = nodes_.find(id);
   if (found == nodes_.end()) return no_such_node(id);
   Node& node = found->second;
   Attributes attributes = node.attributes;
-  attributes.insert_or_assign(name, std::move(value));
+  attributes.erase(name);
+  if (value) attributes.emplace(name, std::move(*value));
   auto checked = complete_attributes(*node.op, std::move(attributes));
   if (!checked) {
     Error error = std::move(checked).error();

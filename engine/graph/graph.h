@@ -50,6 +50,12 @@ struct Node {
   bool is_source() const { return op->family == OpFamily::source; }
 };
 
+/// The device that a node is asked to run on; empty: the model's own.
+std::string_view device_of(const Node& node);
+/// The op that carries a value to another device. Its device attribute says where the copy lies.
+inline constexpr std::string_view kTransferOp = "transfer";
+inline bool is_transfer(const Node& node) { return node.op->name == kTransferOp; }
+
 struct Use {
   NodeId node;
   int input = 0;
@@ -86,7 +92,8 @@ class Graph {
   /// Refused when it makes a cycle. Producers that come too late move to just before the node. Types that
   /// follow are brought up to date by infer_types(), or by Transaction::commit.
   Result<void> set_input(NodeId node, int input, ValueId value);
-  Result<void> set_attribute(NodeId node, const std::string& name, Attribute value);
+  /// No value takes the attribute away; one with a fallback gets that.
+  Result<void> set_attribute(NodeId node, const std::string& name, std::optional<Attribute> value);
   Result<void> set_value_type(ValueId value, ValueType type);  // sources only
   void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
 
@@ -114,8 +121,9 @@ class Graph {
   const OpRegistry& ops() const { return *ops_; }
   std::shared_ptr<const OpRegistry> shared_ops() const { return ops_; }
 
-  /// 64-bit hash of all that feeds a value: ops, attributes, weight names and transforms, in SSA form (ids
-  /// and scope names left out). Two states with equal hashes hold the same numbers for the same tokens.
+  /// 64-bit hash of all that feeds a value: ops, attributes, weight names and transforms, in SSA form (ids,
+  /// scope names and devices left out). Two states with equal hashes hold the same numbers for the same
+  /// tokens.
   uint64_t feed_hash(ValueId value) const;
 
  private:

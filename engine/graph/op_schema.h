@@ -88,6 +88,14 @@ struct OpSchema {
   Cost (*cost)(const NodeView&, const Bindings&);
 };
 
+/// Where a node is asked to run: "cpu" or "cuda:N". Every op but the sources may carry it; absent, the node
+/// runs on the model's own device.
+inline constexpr std::string_view kDeviceAttribute = "device";
+/// The device that every machine has.
+inline constexpr std::string_view kCpu = "cpu";
+/// Whether the text is "cpu" or "cuda:N".
+bool is_device_name(std::string_view text);
+
 /// The attributes with absent ones filled in by their fallbacks and whole numbers made real where the schema
 /// says so, or which one is unknown, missing or of another type.
 Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes);

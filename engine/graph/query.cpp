@@ -5,6 +5,12 @@
 
 namespace orrery::graph {
 
+std::string_view device_of(const Node& node) {
+  const auto found = node.attributes.find(kDeviceAttribute);
+  const auto* device = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return device ? std::string_view(*device) : std::string_view();
+}
+
 const Node* Graph::find(NodeId id) const {
   const auto found = nodes_.find(id);
   return found == nodes_.end() ? nullptr : &found->second;

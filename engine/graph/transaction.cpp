@@ -3,6 +3,21 @@
 #include <fmt/format.h>
 
 namespace orrery::graph {
+namespace {
+
+std::optional<Attribute> attribute_of(const Node& node, const std::string& name) {
+  const auto found = node.attributes.find(name);
+  return found == node.attributes.end() ? std::nullopt : std::optional(found->second);
+}
+
+void put(Attributes& attributes, const std::string& name, const std::optional<Attribute>& value) {
+  if (value)
+    attributes.insert_or_assign(name, *value);
+  else
+    attributes.erase(name);
+}
+
+}  // namespace
 
 Transaction::Transaction(Graph& graph, std::string name) : graph_(graph), journal_{std::move(name), {}} {}
 
@@ -53,19 +68,18 @@ Result<void> Transaction::set_input(NodeId id, int input, ValueId value) {
   return {};
 }
 
-Result<void> Transaction::set_attribute(NodeId id, const std::string& name, Attribute value) {
+Result<void> Transaction::set_attribute(NodeId id, const std::string& name, std::optional<Attribute> value) {
   Change change{};
   change.kind = Change::Kind::set_attribute;
   change.node.id = id;
   change.attribute = name;
   Value source;
   if (const Node* node = graph_.find(id)) {
-    if (const auto found = node->attributes.find(name); found != node->attributes.end())
-      change.attribute_before = found->second;
+    change.attribute_before = attribute_of(*node, name);
     if (node->is_source() && !node->outputs.empty()) source = graph_.value(node->outputs.front());
   }
   ORRERY_TRY(graph_.set_attribute(id, name, std::move(value)));
-  change.attribute_after = graph_.node(id).attributes.find(name)->second;
+  change.attribute_after = attribute_of(graph_.node(id), name);
   journal_.changes.push_back(std::move(change));
   if (source.id.valid()) {  // the type of a source follows its attributes: a change of its own in the journal
     ValueType type = graph_.value(source.id).type;
@@ -155,7 +169,7 @@ void Transaction::apply(Graph& graph, const Change& change) {
       if (!change.order_after.empty()) graph.order_ = change.order_after;
       break;
     case Change::Kind::set_attribute:
-      graph.nodes_.at(change.node.id).attributes.insert_or_assign(change.attribute, *change.attribute_after);
+      put(graph.nodes_.at(change.node.id).attributes, change.attribute, change.attribute_after);
       break;
     case Change::Kind::set_value_type:
       set_type(graph, change.values[1]);
@@ -179,11 +193,7 @@ void Transaction::take_back(Graph& graph, const Change& change) {
       if (!change.order_before.empty()) graph.order_ = change.order_before;
       break;
     case Change::Kind::set_attribute:
-      if (change.attribute_before)
-        graph.nodes_.at(change.node.id)
-            .attributes.insert_or_assign(change.attribute, *change.attribute_before);
-      else
-        graph.nodes_.at(change.node.id).attributes.erase(change.attribute);
+      put(graph.nodes_.at(change.node.id).attributes, change.attribute, change.attribute_before);
       break;
     case Change::Kind::set_value_type:
       set_type(graph, change.values[0]);

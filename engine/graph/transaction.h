@@ -38,7 +38,7 @@ class Transaction {
   Result<NodeId> add_node(Graph::NewNode node);
   Result<void> remove_node(NodeId node);
   Result<void> set_input(NodeId node, int input, ValueId value);
-  Result<void> set_attribute(NodeId node, const std::string& name, Attribute value);
+  Result<void> set_attribute(NodeId node, const std::string& name, std::optional<Attribute> value);
   Result<void> set_value_type(ValueId value, ValueType type);
   void set_outputs(std::vector<ValueId> outputs);
 

@@ -88,13 +88,14 @@ struct Lowered {
 
 using Lower = Result<Lowered> (*)(LowerContext&, const graph::Node&);
 
-/// One line an op: its schema and its lowering. Source ops have none.
+/// One line an op: its schema and its lowering. Sources have none, nor has transfer, whose step the compiler
+/// makes.
 struct Op {
   const graph::OpSchema* schema;
   Lower lower;
 };
 std::span<const Op> all_ops();
 std::shared_ptr<const graph::OpRegistry> registry();  // the schemas of all_ops(); one instance
-Lower lowering_of(const graph::OpSchema& schema);     // null for sources
+Lower lowering_of(const graph::OpSchema& schema);     // null where there is none
 
 }  // namespace orrery::ops

@@ -13,5 +13,6 @@ extern const Op kRope, kKvAppend, kAttention, kPackedAttention;
 extern const Op kSilu, kGelu, kRelu, kTanh, kSoftmax, kL2Normalise, kScale;
 extern const Op kAdd, kMul;
 extern const Op kSelectRows, kPool, kSample;
+extern const Op kTransfer;
 
 }  // namespace orrery::ops

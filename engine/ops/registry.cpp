@@ -13,6 +13,7 @@ std::span<const Op> all_ops() {
       kSoftmax,    kL2Normalise, kScale,      kAdd,
       kMul,                                // pointwise
       kSelectRows, kPool,        kSample,  // rows and tokens
+      kTransfer,                           // between devices
   };
   return ops;
 }

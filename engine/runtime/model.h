@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "engine/compile/placement.h"
 #include "engine/runtime/kv_cache.h"
 #include "engine/runtime/plan_cache.h"
 #include "engine/runtime/profiler.h"
@@ -17,7 +18,8 @@ namespace orrery::runtime {
 /// A graph that can run, immutable. The model graph is the person's; the fused one is what passes made of it.
 struct Version {
   graph::GraphVersion model, fused;
-  std::vector<StateLayout> states;  // by state index of the fused graph's plans
+  std::vector<StateLayout> states;    // by state index of the fused graph's plans
+  std::vector<compile::Moved> moved;  // nodes of the fused graph that run elsewhere than asked
 };
 Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused);
 

@@ -26,6 +26,14 @@ TEST(FeedHash, LeavesOutNamesIdsAndLayerNumbers) {
   EXPECT_NE(layer.hash(), 0u);
 }
 
+TEST(FeedHash, LeavesOutWhereNodesRun) {
+  const Layer layer;
+  Layer placed;
+  ASSERT_TRUE(
+      placed.graph.set_attribute(placed.graph.find_path("l.s"), "device", std::string("cuda:0")).ok());
+  EXPECT_EQ(layer.hash(), placed.hash());
+}
+
 TEST(FeedHash, SeesAttributesTypesAndWiring) {
   const Layer layer;
   EXPECT_NE(layer.hash(), Layer("l", 0, 2.5).hash());

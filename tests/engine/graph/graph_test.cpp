@@ -86,6 +86,28 @@ TEST(Graph, RefusesWrongAttributes) {
   EXPECT_EQ(graph.node(wide).attributes.at("factor"), Attribute(int64_t{2}));
 }
 
+TEST(Graph, EveryNodeButASourceMayNameItsDevice) {
+  Graph graph(small_ops());
+  const ValueId a = leaf(graph, "a");
+  const Attributes placed = {{"scale", 2.0}, {"device", std::string("cuda:0")}};
+  const NodeId node = producer(graph, add(graph, "scaled", "s", {a}, placed));
+  EXPECT_EQ(device_of(graph.node(node)), "cuda:0");
+  ASSERT_TRUE(graph.set_attribute(node, "device", std::string("cpu")).ok());
+  EXPECT_EQ(device_of(graph.node(node)), "cpu");
+  ASSERT_TRUE(graph.set_attribute(node, "device", std::nullopt).ok());
+  EXPECT_EQ(device_of(graph.node(node)), "");
+  EXPECT_FALSE(graph.node(node).attributes.contains("device"));
+  EXPECT_FALSE(graph.set_attribute(node, "scale", std::nullopt).ok()) << "it has no fallback";
+
+  for (const char* word : {"", "gpu", "cuda", "cuda:", "cuda:-1", "cuda:01", "cuda:1x", "cuda:12345", "CPU"})
+    EXPECT_THAT(graph.set_attribute(node, "device", std::string(word)).error().to_string(),
+                HasSubstr("names no device"))
+        << word;
+  EXPECT_FALSE(graph.set_attribute(node, "device", int64_t{0}).ok());
+  EXPECT_THAT(graph.set_attribute(producer(graph, a), "device", std::string("cpu")).error().to_string(),
+              HasSubstr("has no attribute device"));
+}
+
 TEST(Graph, VariadicInputsTakeAnyNumber) {
   Graph graph(small_ops());
   const ValueId a = leaf(graph, "a");

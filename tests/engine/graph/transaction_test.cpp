@@ -88,6 +88,29 @@ TEST(Transaction, ARefusedPrimitiveLeavesTheOthers) {
   EXPECT_EQ(journal->changes.size(), 1u);
 }
 
+TEST(Transaction, AnAttributeThatComesOrGoesIsJournalled) {
+  Chain chain;
+  const std::string before = print(chain.graph);
+  const NodeId node = producer(chain.graph, chain.first);
+  const auto place = [&](std::optional<Attribute> device) {
+    Transaction edit(chain.graph, "place");
+    EXPECT_TRUE(edit.set_attribute(node, "device", std::move(device)).ok());
+    return edit.commit().value();
+  };
+  const Journal there = place(std::string("cuda:0"));
+  const std::string placed = print(chain.graph);
+  EXPECT_NE(placed, before);
+  const Journal back = place(std::nullopt);
+  EXPECT_EQ(print(chain.graph), before);
+  undo(chain.graph, back);
+  EXPECT_EQ(print(chain.graph), placed);
+  undo(chain.graph, there);
+  EXPECT_EQ(print(chain.graph), before);
+  redo(chain.graph, there);
+  redo(chain.graph, back);
+  EXPECT_EQ(print(chain.graph), before);
+}
+
 TEST(Transaction, OutputCountsCannotChange) {
   Chain chain;
   const ValueId parts = add(chain.graph, "split", "parts", {chain.a}, {{"parts", int64_t{2}}});

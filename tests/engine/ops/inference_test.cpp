@@ -124,6 +124,16 @@ TEST_F(Refusals, SourcesCheckTheirAttributes) {
               HasSubstr("kv_heads is 0"));
 }
 
+TEST_F(Refusals, ATransferKeepsItsTypeAndNamesADevice) {
+  EXPECT_THAT(refused("transfer", {x}), HasSubstr("a transfer needs a device"));
+  const auto node = bench.add("transfer", {x}, {{"device", std::string("cuda:0")}});
+  ASSERT_TRUE(node.ok()) << node.error().to_string();
+  const graph::Value& copy = bench.graph().value(bench.graph().node(*node).outputs[0]);
+  EXPECT_EQ(copy.type, bench.graph().value(x).type);
+  EXPECT_EQ(copy.kind, graph::ValueKind::activation);
+  EXPECT_EQ(bench.cost(*node).bytes, 3 * 64 * 4) << "what crosses, once";
+}
+
 TEST_F(Refusals, TypesOfTheStepInputs) {
   const auto type = [&](const char* name) { return bench.graph().value(bench.input(name)).type; };
   EXPECT_EQ(type("token_ids"), (graph::ValueType{DType::i32, {kTokens}}));

@@ -114,12 +114,14 @@ Result<api::PlanReport> FakeSession::plan(api::Phase) {
       report.steps.push_back({id,
                               graph_->node(id).path(),
                               std::string(graph_->node(id).op->name),
-                              "CPU",
+                              "cpu",
                               "cpu.avx2",
                               {{"cpu.avx512", "this CPU has no AVX-512"}},
                               {"ref"},
                               1e6,
-                              1e5});
+                              1e5,
+                              "cpu",
+                              ""});
   return report;
 }
 

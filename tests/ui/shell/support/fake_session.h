@@ -26,6 +26,7 @@ class FakeSession : public api::Session {
   graph::GraphVersion model_graph() const override { return graph_; }
   graph::GraphVersion fused_graph() const override { return graph_; }
   Result<api::PlanReport> plan(api::Phase phase) override;
+  std::vector<api::NodePlacement> placement() const override { return {}; }
   Result<api::EditRecord> apply(const edit::Edit& edit) override;
   Result<api::EditRecord> undo() override;
   Result<api::EditRecord> redo() override;

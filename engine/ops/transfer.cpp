@@ -1,0 +1,33 @@
+// transfer: dst = src, on the device that the node's device attribute names. The compiler makes its step: it
+// is a copy between two memories, so no device has a row for it.
+#include "engine/ops/lower_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"src"}};
+constexpr std::string_view kOutputs[] = {"dst"};
+
+Types infer(const NodeView& view) {
+  if (text(*view.attributes, graph::kDeviceAttribute).empty())
+    return bad_attribute("a transfer needs a device: where its result lies");
+  return std::vector{*view.inputs[0]};
+}
+
+/// What crosses between the devices.
+Cost cost(const NodeView& view, const Bindings& bindings) { return {0, bytes(*view.inputs[0], bindings)}; }
+
+const OpSchema kSchema{graph::kTransferOp,
+                       OpFamily::data_movement,
+                       "Carries a value to the device that reads it next.",
+                       kInputs,
+                       kOutputs,
+                       {},
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kTransfer{&kSchema, nullptr};
+
+}  // namespace orrery::ops
