@@ -29,8 +29,9 @@ void add_model_options(CLI::App& app, api::OpenOptions& options) {
   app.add_option("--kv-type", options.kv_type, "element type of the KV cache")
       ->check(CLI::IsMember({"f16", "bf16", "f32", "q8_0"}))
       ->capture_default_str();
-  app.add_option("--batch-tokens", options.batch_tokens, "tokens of one step at most")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+  app.add_option("--batch-tokens", options.batch_tokens,
+                 "tokens of one step at most; 0: what the device likes")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
       ->capture_default_str();
   app.add_option("--recipe", options.recipe, "edits to apply, FILE.json");
   app.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");

@@ -19,7 +19,7 @@ std::span<const int32_t> first_of(std::span<const int32_t> tokens, int64_t most)
 }
 
 int64_t step_tokens(const SessionImpl& a, const SessionImpl& b, int64_t most) {
-  return std::min({most, a.options().batch_tokens, b.options().batch_tokens});
+  return std::min({most, a.engine().model->options().batch_tokens, b.engine().model->options().batch_tokens});
 }
 
 /// log(sum(exp(row))).

@@ -14,6 +14,7 @@
 namespace orrery::api {
 namespace {
 
+constexpr int64_t kCpuBatchTokens = 512, kCardBatchTokens = 2048, kMaxBatchTokens = 8192;
 constexpr size_t kTextLimit = 4096;  // bytes of one metadata text that are shown
 
 Task to_task(models::Task task) {
@@ -86,6 +87,16 @@ Result<int64_t> choose_context(int64_t model_context, int64_t wanted) {
   return wanted > 0 ? wanted : std::min(own, kDefaultContext);
 }
 
+Result<int64_t> choose_batch_tokens(int64_t wanted, bool on_card, models::Task task) {
+  if (wanted < 0 || wanted > kMaxBatchTokens)
+    return Error{ErrorCode::invalid_argument, fmt::format("Steps of {} tokens are not possible", wanted),
+                 "--batch-tokens",
+                 fmt::format("choose 1 to {}, or 0 for what the device likes", kMaxBatchTokens)};
+  if (wanted > 0) return wanted;
+  if (!on_card) return kCpuBatchTokens;
+  return task == models::Task::generate ? kCardBatchTokens : kMaxBatchTokens;
+}
+
 ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, const std::string& tokenizer,
                    int64_t context, DType kv_type, int64_t batch_tokens) {
   const io::ModelFile& file = *source.file;
@@ -125,12 +136,11 @@ Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, 
     ORRERY_ASSIGN(const ModelSource source, open_source(path, {}, {}));
     const auto tokenizer = load_tokenizer(*source.file);
     const std::string kind = tokenizer.ok() ? std::string(tokenizer.value()->kind()) : std::string();
-    if (source.file->tensors.empty())
-      return describe(source, nullptr, kind, 0, kv, OpenOptions{}.batch_tokens);
+    if (source.file->tensors.empty()) return describe(source, nullptr, kind, 0, kv, kCpuBatchTokens);
     std::string cannot_run;
     ORRERY_ASSIGN(const models::BuiltModel built, build_to_show(source, cannot_run));
     ORRERY_ASSIGN(const int64_t length, choose_context(built.context_length, context));
-    ModelInfo info = describe(source, &built, kind, length, kv, OpenOptions{}.batch_tokens);
+    ModelInfo info = describe(source, &built, kind, length, kv, kCpuBatchTokens);
     info.cannot_run = std::move(cannot_run);
     return info;
   });

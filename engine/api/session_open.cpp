@@ -18,7 +18,6 @@
 namespace orrery::api {
 namespace {
 
-constexpr int64_t kMaxBatchTokens = 8192;
 constexpr std::chrono::milliseconds kUploadInterval{50};
 constexpr int64_t kSequencesPlanned = 64;  // how many full contexts the KV cache may hold, memory permitting
 
@@ -70,14 +69,6 @@ int64_t text_limit(const io::ModelFile& file, const models::BuiltModel& built) {
   return own > 0 ? std::min(own, *limit) : *limit;
 }
 
-Result<void> check_options(const OpenOptions& options) {
-  if (options.batch_tokens < 1 || options.batch_tokens > kMaxBatchTokens)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("Steps of {} tokens are not possible", options.batch_tokens), "--batch-tokens",
-                 fmt::format("choose 1 to {}", kMaxBatchTokens)};
-  return {};
-}
-
 /// Tells while it lives how much of the weights is on the device.
 class Uploads {
  public:
@@ -111,7 +102,6 @@ class Opening {
       : options_(options), progress_(progress), stop_(std::move(stop)) {}
 
   Result<std::shared_ptr<Session>> run() {
-    ORRERY_TRY(check_options(options_));
     ORRERY_ASSIGN(const std::optional<int> index, parse_device(options_.device));
     options_.device = device_name(index);
     ORRERY_ASSIGN(const DType kv_option, parse_kv_type(options_.kv_type));
@@ -138,7 +128,8 @@ class Opening {
     run.device = scheduler->device();
     run.threads = scheduler->threads();
     run.context = context;
-    run.batch_tokens = options_.batch_tokens;
+    ORRERY_ASSIGN(run.batch_tokens,
+                  choose_batch_tokens(options_.batch_tokens, run.device != nullptr, built.task));
     ORRERY_ASSIGN(const uint64_t memory, memory_for_kv(*source.file, options_, run.device));
     run.kv_tokens = kv_tokens(*graph, kv_type, context, memory);
     auto model = std::make_shared<runtime::Model>(weights, version, run);
@@ -147,7 +138,7 @@ class Opening {
     Result<std::shared_ptr<const text::Tokenizer>> words = tokenizer.get();
     if (!words.ok()) return std::move(words).error();
     ModelInfo info =
-        describe(source, &built, std::string(words.value()->kind()), context, kv_type, options_.batch_tokens);
+        describe(source, &built, std::string(words.value()->kind()), context, kv_type, run.batch_tokens);
     Result<text::ChatTemplate> chat_template = load_template(*source.file);
     auto session = std::make_shared<SessionImpl>(SessionImpl::Parts{
         options_, std::move(info), std::move(source), std::move(weights), std::move(words).value(),

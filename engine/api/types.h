@@ -24,7 +24,7 @@ struct OpenOptions {
   int threads = 0;              // 0: the cores this process may run on
   int64_t context = 0;          // 0: the model's own, at most 8192
   std::string kv_type = "f16";  // f16, bf16, f32
-  int64_t batch_tokens = 512;   // tokens of one step at most
+  int64_t batch_tokens = 0;     // of one step at most; 0: what the device likes
   bool fusion = true;
   bool exact = false;  // float32 arithmetic throughout
 };

@@ -51,7 +51,7 @@ TEST(SessionTest, WrongOptionsAreRefusedWithAReason) {
   EXPECT_THAT(refusal([](OpenOptions& o) { o.device = "cuda:99"; }), testing::HasSubstr("cuda:99"));
   EXPECT_THAT(refusal([](OpenOptions& o) { o.kv_type = "q8_0"; }), testing::HasSubstr("q8_0"));
   EXPECT_THAT(refusal([](OpenOptions& o) { o.context = 100000; }), testing::HasSubstr("8192"));
-  EXPECT_THAT(refusal([](OpenOptions& o) { o.batch_tokens = 0; }), testing::HasSubstr("--batch-tokens"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.batch_tokens = -1; }), testing::HasSubstr("--batch-tokens"));
   EXPECT_THAT(refusal([](OpenOptions& o) { o.threads = -1; }), testing::HasSubstr("--threads"));
   EXPECT_THAT(refusal([](OpenOptions& o) { o.model = "no-such-model"; }),
               testing::HasSubstr("no-such-model"));
