@@ -58,6 +58,8 @@ struct Attention {
     bool causal = true;
     int64_t window = 0;    // a query sees the last `window` keys; 0: all
     float softcap = 0.0F;  // 0: none
+    /// fast: packed queries, keys, values and weights may be rounded to 11 bits (TF32).
+    Accuracy accuracy = Accuracy::fast;
   };
   struct Args {
     Problem problem;

@@ -17,10 +17,9 @@ enum class Epilogue : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, sil
 struct Linear {
   static constexpr int kMaxSegments = 4;
 
-  /// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: activations may
-  /// be rounded to 16-bit integers per block (quantised weights) or bf16 (dense bf16/f16 weights), within
-  /// tests' tolerances.
-  enum class Accuracy : uint8_t { exact, fast };
+  /// fast: activations may be rounded to 16-bit integers per block (quantised weights) or bf16 (dense
+  /// bf16/f16 weights).
+  using Accuracy = kernels::Accuracy;
 
   struct Segment {
     int64_t rows = 0;

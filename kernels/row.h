@@ -16,6 +16,10 @@ namespace orrery::kernels {
 
 enum class DeviceKind : uint8_t { cpu, cuda };
 
+/// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: operands may be
+/// rounded as the op's header says, within tests' tolerances.
+enum class Accuracy : uint8_t { exact, fast };
+
 /// What a kernel runs with. `workspace` has at least the bytes that the row asked for, 64-byte aligned, and
 /// belongs to the call: nothing is kept in it between calls.
 struct Launch {

@@ -34,6 +34,7 @@ kernels::Attention::Args attention_arguments(LowerContext& context, const graph:
   args.query_stride = args.dst_stride = cols_of(context, node.inputs[0]);
   args.problem.head_dim = args.query_stride / args.problem.heads;
   args.problem.tokens = context.max_tokens();
+  args.problem.accuracy = context.accuracy();
   args.scale = static_cast<float>(real(node.attributes, "scale"));
   return args;
 }

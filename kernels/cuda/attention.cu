@@ -8,6 +8,7 @@ namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int64_t kLargestHead = 256;
+constexpr int64_t kLargestPackedHead = 128;
 constexpr int64_t kFewTokens = 16;  // above, queries share the keys that are read
 
 std::string too_large(const Attention::Problem& problem, int64_t largest_head) {
@@ -32,6 +33,16 @@ std::string flash_supports(const Attention::Problem& problem) {
   return paged_halves_reason(problem, kLargestHead);
 }
 
+std::string packed_supports(const Attention::Problem& problem) {
+  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (problem.keys != Attention::Keys::packed) return "the keys lie in pages; packed ones are read";
+  if (problem.accuracy == Accuracy::exact) return "exact arithmetic; packed keys are rounded to TF32";
+  if (problem.head_dim % 4 != 0)
+    return "heads of " + std::to_string(problem.head_dim) +
+           " elements; multiples of 4 are read 16 bytes at a time";
+  return too_large(problem, kLargestPackedHead);
+}
+
 void run_general(const Attention::Args& args, const Launch& launch) {
   if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
   attend_general(args, launch);
@@ -43,6 +54,15 @@ void run_decode(const Attention::Args& args, const Launch& launch) {
   attend_singles(args, launch, Singles::all_tokens);
 }
 
+/// Packed rows can be read and written 16 bytes at a time.
+bool aligned_rows(const Attention::Args& args) {
+  const auto aligned = [](const float* base, int64_t stride) {
+    return reinterpret_cast<uintptr_t>(base) % 16 == 0 && stride % 4 == 0;
+  };
+  return aligned(args.query, args.query_stride) && aligned(args.key, args.key_stride) &&
+         aligned(args.value, args.value_stride) && aligned(args.dst, args.dst_stride);
+}
+
 /// A token that its sequence brings alone would leave a tile of rows nearly empty, and its keys are worth
 /// splitting.
 void run_flash(const Attention::Args& args, const Launch& launch) {
@@ -50,6 +70,12 @@ void run_flash(const Attention::Args& args, const Launch& launch) {
   if (!aligned_pages(args)) return attend_general(args, launch);
   attend_tiles(args, launch, 2);
   attend_singles(args, launch, Singles::lone_tokens);
+}
+
+void run_packed(const Attention::Args& args, const Launch& launch) {
+  if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
+  if (!aligned_rows(args)) return attend_general(args, launch);
+  attend_packed(args, launch);
 }
 
 }  // namespace
@@ -87,6 +113,10 @@ std::span<const Row<Attention>> attention_rows() {
        .supports = decode_supports,
        .run = run_decode},
       {.name = "cuda.flash", .device = DeviceKind::cuda, .supports = flash_supports, .run = run_flash},
+      {.name = "cuda.flash_packed",
+       .device = DeviceKind::cuda,
+       .supports = packed_supports,
+       .run = run_packed},
       {.name = "cuda.general", .device = DeviceKind::cuda, .supports = general_supports, .run = run_general},
   };
   return rows;

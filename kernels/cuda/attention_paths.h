@@ -15,6 +15,10 @@ void attend_general(const Attention::Args& args, const Launch& launch);
 std::string paged_halves_reason(const Attention::Problem& problem, int64_t largest_head);
 bool aligned_pages(const Attention::Args& args);
 
+/// Packed keys, operands rounded to TF32: heads of a multiple of 4 up to 128 elements, rows that are read 16
+/// bytes at a time.
+void attend_packed(const Attention::Args& args, const Launch& launch);
+
 /// Tokens one by one, keys split over blocks: all tokens, or those that a sequence brings alone. Heads of up
 /// to 256 elements.
 enum class Singles : uint8_t { all_tokens, lone_tokens };

@@ -12,7 +12,8 @@
 //   Bytes moved: keys and values that are seen, once per 64 rows.
 #pragma once
 
-#include "kernels/cuda/attention_mma.cuh"
+#include "kernels/cuda/attention_rows.cuh"
+#include "kernels/cuda/device/async_copy.cuh"
 
 namespace orrery::kernels::cuda::tiles {
 
@@ -37,13 +38,6 @@ struct Sizes {
   static constexpr size_t shared_bytes = 4 * tile_bytes + query_bytes + 2 * keys * sizeof(size_t);
 };
 
-__device__ inline void copy_16(uint32_t to, const std::byte* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0)
-               : "memory");
-}
-__device__ inline void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
-
 __device__ inline uint4 load_matrices(uint32_t at) {
   uint4 x;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -59,13 +53,6 @@ __device__ inline uint4 load_transposed(uint32_t at) {
                : "r"(at)
                : "memory");
   return x;
-}
-
-/// 2^x, to the two last bits.
-__device__ inline float power_of_two(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
 }
 
 /// The keys and values of one sequence and kv head.
@@ -114,15 +101,8 @@ __device__ void copy_tile(const Pages& pages, const size_t* offsets, int head_di
   end_of_copies();
 }
 
-/// The two rows of a lane.
-struct Rows {
-  const float* query[2];  // null beyond the last row
-  KeyRange seen[2];
-  float scale[2];  // of the products of the scaled query
-};
-
 /// The elements of fragment f of the lane's rows, in the order of Mma<>.
-__device__ inline void read_queries(const Rows& rows, int f, int head_dim, float (&x)[8]) {
+__device__ inline void read_queries(const QueryRows& rows, int f, int head_dim, float (&x)[8]) {
   const int c = threadIdx.x % 4;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
@@ -134,7 +114,7 @@ __device__ inline void read_queries(const Rows& rows, int f, int head_dim, float
 
 /// Splits the warp's queries, scaled to [1, 2), into fragments [term][f].
 template <DType kKv, int kDim, class Keep>
-__device__ void split_queries(Rows& rows, int head_dim, const Keep& keep) {
+__device__ void split_queries(QueryRows& rows, int head_dim, const Keep& keep) {
   using Size = Sizes<kKv, kDim>;
   constexpr int kKeys = Size::keys;
   float largest[2] = {};
@@ -207,67 +187,9 @@ __device__ void multiply_keys(uint32_t keys, const Query& query, float (&scores)
 /// What a lane has of its two rows.
 template <int kDim>
 struct State {
-  float largest[2] = {-INFINITY, -INFINITY};
-  float sum[2] = {};  // the lane's part
+  Softmax softmax;
   float total[kDim / 8][4] = {};
 };
-
-/// Scores to logits (attention_common.cuh); keys that a row does not see get none. `first`: the tile's first
-/// key.
-template <int kKeys>
-__device__ void finish_scores(const Rows& rows, int first, bool mask, float cap,
-                              float (&scores)[kKeys / 8][4]) {
-  const int c = threadIdx.x % 4;
-#pragma unroll
-  for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) scores[n][i] *= rows.scale[i / 2];
-  }
-  if (cap > 0) {
-#pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) scores[n][i] = cap * tanhf(scores[n][i]);
-    }
-  }
-  if (!mask) return;
-#pragma unroll
-  for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int key = first + 8 * n + 2 * c + i % 2;
-      const KeyRange& seen = rows.seen[i / 2];
-      if (key < seen.begin || key >= seen.end) scores[n][i] = -INFINITY;
-    }
-  }
-}
-
-/// Turns logits into weights; `shrink` is what the totals so far are worth.
-template <int kDim>
-__device__ void soften(float (&scores)[kKeysOf<kDim> / 8][4], State<kDim>& state, float (&shrink)[2]) {
-  constexpr int kKeys = kKeysOf<kDim>;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float most = state.largest[half];
-#pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n)
-      most = fmaxf(most, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
-    most = largest_of_quad(most);
-    const float shift = shift_of(most);
-    shrink[half] = power_of_two(state.largest[half] - shift);
-    state.largest[half] = most;
-    float part = 0;
-#pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-      for (int i = 2 * half; i < 2 * half + 2; ++i) {
-        scores[n][i] = power_of_two(scores[n][i] - shift);
-        part += scores[n][i];
-      }
-    }
-    state.sum[half] = fmaf(state.sum[half], shrink[half], part);
-  }
-}
 
 /// Adds the weighted values of a tile to the totals, 16 elements at a time; each tile's sum begins at zero.
 template <DType kKv, int kDim>
@@ -309,14 +231,6 @@ __device__ void add_values(uint32_t values, float (&scores)[kKeysOf<kDim> / 8][4
   }
 }
 
-/// Where a row's elements are in query or dst.
-__device__ inline int64_t element_of(const RowTile& tile, int row, int group, int kv_head, int head_dim,
-                                     int64_t stride) {
-  const int token = row / group;
-  return (tile.first_token + token) * stride +
-         static_cast<int64_t>(kv_head * group + row - token * group) * head_dim;
-}
-
 template <int kDim>
 __device__ void write_rows(const Attention::Args& args, const RowTile& tile, int first_row, int group,
                            int kv_head, const State<kDim>& state) {
@@ -325,7 +239,7 @@ __device__ void write_rows(const Attention::Args& args, const RowTile& tile, int
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = first_row + g + 8 * half;
-    const float sum = sum_of_quad(state.sum[half]);
+    const float sum = sum_of_quad(state.softmax.sum[half]);
     if (row >= tile.rows) continue;
     float* dst = args.dst + element_of(tile, row, group, kv_head, head_dim, args.dst_stride);
     const float whole = sum == 0 ? 1.0F : sum;
@@ -358,12 +272,10 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
   const RowTile tile = find_tile(args.ragged, group, kRows, blockIdx.x, least);
   if (tile.sequence < 0) return;
 
-  const int last_row = min(tile.first_row + kRows, tile.rows) - 1;
-  const KeyRange early = visible_keys(problem, tile.first_position + tile.first_row / group, tile.length);
-  const KeyRange late = visible_keys(problem, tile.first_position + last_row / group, tile.length);
-  const Pages pages(args, tile.sequence, kv_head, early.begin, late.end);
-  const int start = early.begin / kKeys * kKeys;
-  const int count = late.end > early.begin ? (late.end - start + kKeys - 1) / kKeys : 0;
+  const TileKeys seen = TileKeys::of(problem, tile, kRows, group);
+  const Pages pages(args, tile.sequence, kv_head, seen.begin, seen.end);
+  const int start = seen.begin / kKeys * kKeys;
+  const int count = seen.end > seen.begin ? (seen.end - start + kKeys - 1) / kKeys : 0;
 
   // The first tile is copied, and the second's rows are looked up, while queries are split.
   const auto look_up = [&](int t) {
@@ -380,16 +292,7 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
   look_up(1);
 
   const int first_row = tile.first_row + threadIdx.x / 32 * 16;
-  Rows rows;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = first_row + threadIdx.x % 32 / 4 + 8 * half;
-    rows.query[half] = row < tile.rows
-                           ? args.query + element_of(tile, row, group, kv_head, head_dim, args.query_stride)
-                           : nullptr;
-    rows.seen[half] = visible_keys(problem, tile.first_position + row / group, tile.length);
-    rows.scale[half] = logit.scale;
-  }
+  QueryRows rows = QueryRows::of(args, tile, first_row, group, kv_head, logit.scale);
   uint4 kept[Size::queries_in_registers ? Size::terms * Size::fragments : 1];
   split_queries<kKv, kDim>(rows, head_dim, [&](int term, int f, const uint4& fragment) {
     if constexpr (Size::queries_in_registers)
@@ -411,12 +314,11 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
     if (t + 1 < count) copy(t + 1);
     look_up(t + 2);
     const int first = start + t * kKeys;
-    const bool mask = first + kKeys > early.end || first < late.begin;
     float scores[kKeys / 8][4];
     multiply_keys<kKv, kDim>(keys + t % 2 * Size::tile_bytes, query, scores);
     float shrink[2];
-    finish_scores<kKeys>(rows, first, mask, logit.cap, scores);
-    soften<kDim>(scores, state, shrink);
+    finish_scores(rows, first, seen.need_mask(first, kKeys), logit.cap, scores);
+    soften(scores, state.softmax, shrink);
     add_values<kKv, kDim>(values + t % 2 * Size::tile_bytes, scores, shrink, state);
   }
   wait_for_copies();  // without a tile, the first copy is still under way

@@ -236,6 +236,76 @@ TEST(Attention, packed_sequences_attend_to_themselves_only) {
   }
 }
 
+/// Of the largest element: queries, keys, values and weights of 11 bits, scores of up to 10.
+constexpr double kRoundedTolerance = 3e-3;
+
+TEST(Attention, packed_sequences_may_be_rounded_to_eleven_bits) {
+  const std::vector<Shape> shapes = {
+      {.heads = 12, .kv_heads = 12, .causal = false},
+      {.heads = 12, .kv_heads = 12, .head_dim = 32, .causal = false},
+      {.heads = 3, .kv_heads = 3, .head_dim = 80, .causal = false},
+      {.heads = 2, .kv_heads = 2, .head_dim = 128, .causal = false},
+      {.heads = 4, .kv_heads = 4, .head_dim = 20},
+      {.heads = 6, .kv_heads = 2},
+      {.heads = 4, .kv_heads = 2, .head_dim = 96, .window = 37},
+      {.heads = 2, .kv_heads = 1, .head_dim = 4, .softcap = 2.0F},
+  };
+  for (Shape shape : shapes) {
+    shape.kv = DType::f32;
+    shape.accuracy = Accuracy::fast;
+    SCOPED_TRACE(std::to_string(shape.heads) + "/" + std::to_string(shape.kv_heads) + " x " +
+                 std::to_string(shape.head_dim));
+    const Sequence first(shape, 9, 100);
+    const Sequence second(shape, 300, 101);
+    const Sequence third(shape, 1, 102);
+    const Sequence fourth(shape, 64, 103);
+    const Step step(shape, {{&first, 9, 9}, {&second, 300, 300}, {&third, 1, 1}, {&fourth, 64, 64}});
+    const std::vector<float> expected = step.run(reference(), Keys::packed);
+    testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
+      const std::vector<float> dst = step.run(row, Keys::packed);
+      EXPECT_LT(testing::relative_error(dst, expected), kRoundedTolerance);
+      EXPECT_EQ(Step(shape, {{&second, 300, 300}}).run(row, Keys::packed, 1), rows_of(dst, shape, 9, 309));
+    });
+  }
+}
+
+TEST(Attention, rounded_packed_rows_stay_inside_their_operands) {
+  for (const int64_t head_dim : {4, 20, 32, 64, 80, 128}) {
+    for (const int64_t length : {1, 31, 33, 63, 64, 65, 129}) {
+      SCOPED_TRACE(std::to_string(length) + " x " + std::to_string(head_dim));
+      const Shape shape{.heads = 6,
+                        .kv_heads = 2,
+                        .head_dim = head_dim,
+                        .kv = DType::f32,
+                        .causal = length % 2 == 0,
+                        .accuracy = Accuracy::fast};
+      const Sequence sequence(shape, length, 130);
+      const Step step(shape, {{&sequence, length, length}});
+      const std::vector<float> expected = step.run(reference(), Keys::packed);
+      testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
+        for (const Guard guard : testing::guards())
+          EXPECT_LT(testing::relative_error(step.run(row, Keys::packed, 2, guard), expected),
+                    kRoundedTolerance);
+      });
+    }
+  }
+}
+
+// Elements larger than f16 holds, and products that are not.
+TEST(Attention, packed_keys_and_values_of_any_size_are_finite) {
+  Shape shape{.heads = 2, .kv_heads = 2, .kv = DType::f32, .causal = false};
+  shape.accuracy = Accuracy::fast;
+  Sequence sequence(shape, 70, 140);
+  for (float& x : sequence.query) x *= 1e-6F;
+  for (float& x : sequence.key) x *= 1e6F;
+  for (float& x : sequence.value) x *= 1e8F;
+  const Step step(shape, {{&sequence, 70, 70}});
+  const std::vector<float> expected = step.run(reference(), Keys::packed);
+  testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
+    EXPECT_LT(testing::relative_error(step.run(row, Keys::packed), expected), kRoundedTolerance);
+  });
+}
+
 TEST(Attention, illegal_problems_are_refused_with_a_reason) {
   const Attention::Problem good = Step({}, {}).problem();
   for (const Row<Attention>& row : testing::all_rows(attention_rows())) {

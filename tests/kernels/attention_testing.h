@@ -15,6 +15,7 @@ struct Shape {
   bool causal = true;
   int64_t window = 0;
   float softcap = 0.0F;
+  Accuracy accuracy = Accuracy::exact;
 };
 
 /// Keys, values and queries of every position of one sequence; the same for a seed whatever the step.
@@ -98,7 +99,8 @@ class Step {
             .tokens = starts_.back(),
             .causal = shape_.causal,
             .window = shape_.window,
-            .softcap = shape_.softcap};
+            .softcap = shape_.softcap,
+            .accuracy = shape_.accuracy};
   }
   Ragged ragged() const {
     return {.sequence_starts = starts_.data(),
