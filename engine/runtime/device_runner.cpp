@@ -1,56 +1,35 @@
 #include "engine/runtime/device_runner.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-
-#include "engine/runtime/decode_job.h"
 
 namespace orrery::runtime {
 namespace {
 
-constexpr size_t kAlignment = 256;
-constexpr size_t kMostGraphs = 64;  // a person's models, buckets and phases; beyond it they begin anew
-constexpr int64_t kLeastPages = 2;
+constexpr size_t kMostGraphs = 64;  // a person's models, buckets and phases
+constexpr size_t kMostSeen = 512;
 
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-/// Copies spans behind each other into pinned memory and gives their addresses on the device.
-class Packer {
+/// FNV-1a over words.
+class AddressHash {
  public:
-  Packer(std::byte* host, const std::byte* device) : host_(host), device_(device) {}
-  template <class T>
-  const T* put(const T* values, size_t count, size_t room = 0) {
-    std::byte* place = host_ + used_;
-    if (count > 0) std::memcpy(place, values, count * sizeof(T));
-    const auto* there = reinterpret_cast<const T*>(device_ + used_);
-    used_ += aligned(std::max(count, room) * sizeof(T));
-    return there;
+  AddressHash& add(const void* address) { return add(reinterpret_cast<uintptr_t>(address)); }
+  AddressHash& add(uint64_t word) {
+    hash_ = (hash_ ^ word) * 0x100000001B3U;
+    return *this;
   }
-  template <class T>
-  T* here() const {
-    return reinterpret_cast<T*>(host_ + used_);
-  }
-  size_t used() const { return used_; }
+  uint64_t value() const { return hash_; }
 
  private:
-  std::byte* host_;
-  const std::byte* device_;
-  size_t used_ = 0;
+  uint64_t hash_ = 0xCBF29CE484222325U;
 };
-
-int64_t round_up_to_power(int64_t value, int64_t least) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(value, least))));
-}
 
 }  // namespace
 
-void DeviceRunner::PinnedFree::operator()(std::byte* memory) const {
-  if (device_ && device_->epoch() == epoch_) device_->release_host(memory);
-}
-
 DeviceRunner::DeviceRunner(weights::DevicePtr device)
-    : device_(std::move(device)), epoch_(device_->epoch()) {}
+    : device_(std::move(device)),
+      epoch_(device_->epoch()),
+      staged_(device_),
+      seen_(kMostSeen),
+      graphs_(kMostGraphs) {}
 
 DeviceRunner::~DeviceRunner() = default;
 
@@ -59,100 +38,40 @@ void DeviceRunner::follow_epoch() {
   if (epoch_ == device_->epoch()) return;
   epoch_ = device_->epoch();
   graphs_.clear();
+  seen_.clear();
   marks_.clear();
-  for (weights::Buffer* buffer : {&arena_, &workspace_, &inputs_}) *buffer = {};
-  staged_.reset();
-  choices_.reset();
-  staged_bytes_ = choices_bytes_ = 0;
-}
-
-Result<void> DeviceRunner::grow(weights::Buffer& buffer, size_t bytes) {
-  if (buffer.size() >= bytes && buffer.size() > 0) return {};
-  graphs_.clear();  // they hold the old address
-  buffer = {};
-  ORRERY_ASSIGN(buffer, weights::Buffer::allocate(aligned(std::max<size_t>(bytes, 1)), device_));
-  return {};
-}
-
-void DeviceRunner::grow_pinned(Pinned& memory, size_t& size, size_t bytes) {
-  if (size >= bytes && size > 0) return;
-  graphs_.clear();
-  memory.reset();
-  size = 0;
-  bytes = std::bit_ceil(std::max<size_t>(bytes, 4096));
-  memory = Pinned(static_cast<std::byte*>(device_->allocate_host(bytes)), PinnedFree(device_.get(), epoch_));
-  size = bytes;
-}
-
-/// Lays the step out in pinned memory and points context_ at where it will lie on the device. Only extents
-/// decide the layout, so that a captured graph can copy it again.
-Result<void> DeviceRunner::stage(StepBatch& batch) {
-  host_ = {};
-  batch.fill(host_);
-  context_ = host_;
-  const auto tokens = static_cast<size_t>(host_.tokens), sequences = static_cast<size_t>(host_.sequences),
-             outputs = static_cast<size_t>(host_.outputs), width = static_cast<size_t>(host_.max_pages);
-  const auto pages =
-      host_.page_table ? static_cast<size_t>(round_up_to_power(host_.max_pages, kLeastPages)) : 0;
-  constexpr size_t kRecent = DecodeJob::kRecentTokens;
-  const size_t bytes = 2 * aligned(tokens * sizeof(int32_t)) + aligned((sequences + 1) * sizeof(int32_t)) +
-                       aligned(sequences * sizeof(int32_t)) + aligned(outputs * sizeof(int32_t)) +
-                       aligned(sequences * pages * sizeof(int32_t)) +
-                       aligned(outputs * kRecent * sizeof(int32_t)) +
-                       aligned(outputs * sizeof(kernels::Sample::Request));
-  ORRERY_TRY(grow(inputs_, bytes));
-  grow_pinned(staged_, staged_bytes_, bytes);
-  grow_pinned(choices_, choices_bytes_, outputs * sizeof(kernels::Sample::Choice));
-  Packer packer(staged_.get(), inputs_.data());
-  context_.token_ids = packer.put(host_.token_ids, tokens);
-  context_.positions = packer.put(host_.positions, tokens);
-  context_.sequence_starts = packer.put(host_.sequence_starts, sequences + 1);
-  context_.kv_lengths = packer.put(host_.kv_lengths, sequences);
-  context_.output_rows = packer.put(host_.output_rows, outputs);
-  if (pages > 0) {
-    auto* table = packer.here<int32_t>();
-    std::fill_n(table, sequences * pages, 0);
-    for (size_t s = 0; s < sequences; ++s)
-      std::copy_n(host_.page_table + s * width, width, table + s * pages);
-    context_.page_table = packer.put<int32_t>(nullptr, 0, sequences * pages);
-    context_.max_pages = static_cast<int64_t>(pages);
-  }
-  auto* recent = packer.here<int32_t>();
-  const int32_t* recent_there = packer.put<int32_t>(nullptr, 0, outputs * kRecent);
-  auto* requests = packer.here<kernels::Sample::Request>();
-  for (size_t i = 0; i < outputs; ++i) {
-    kernels::Sample::Request request = host_.sampling[i];
-    const auto count = std::min(static_cast<size_t>(std::max(request.recent_count, 0)), kRecent);
-    if (count > 0) std::memcpy(recent + i * kRecent, request.recent, count * sizeof(int32_t));
-    request.recent = recent_there + i * kRecent;
-    request.recent_count = static_cast<int32_t>(count);
-    std::memcpy(requests + i, &request, sizeof(request));
-  }
-  context_.sampling = packer.put<kernels::Sample::Request>(nullptr, 0, outputs);
-  context_.choices = reinterpret_cast<kernels::Sample::Choice*>(choices_.get());
-  context_.max_length = round_up_to_power(host_.max_length, kLeastPages * 32);
-  copied_ = packer.used();
-  return {};
+  arena_ = {};
+  workspace_ = {};
+  staged_.forget();
 }
 
 DeviceRunner::Key DeviceRunner::key_of(const compile::Plan& plan, bool measured) const {
-  return {plan.id,
-          context_.states.empty() ? nullptr : context_.states.front().base,
-          context_.tokens,
-          context_.sequences,
-          context_.outputs,
-          context_.max_pages,
-          context_.max_length,
-          measured};
+  AddressHash addresses;
+  addresses.add(context_.arena).add(context_.workspace).add(context_.choices);
+  addresses.add(staged_.source()).add(staged_.target());
+  for (const kernels::PagedKv& state : context_.states) addresses.add(state.base).add(state.page_stride);
+  return {plan.id,          addresses.value(),  context_.tokens,     context_.sequences,
+          context_.outputs, context_.max_pages, context_.max_length, measured};
+}
+
+/// A step that was not seen before runs directly; a capture would cost more than it brings if it never came
+/// again.
+DeviceRunner::How DeviceRunner::how_to_run(const compile::Plan& plan, Phase phase, bool profiled) {
+  bool& seen = seen_.get(key_of(plan, false));
+  if (!seen) {
+    seen = true;
+    return {false, profiled && phase == Phase::prefill};
+  }
+  const uint64_t count = replays_[static_cast<size_t>(phase)]++;
+  return {true, profiled && count % kMeasuredEvery == 0};
 }
 
 void DeviceRunner::issue(const compile::Plan& plan, bool measured) {
-  device_->copy(inputs_.data(), staged_.get(), copied_);
+  staged_.send();
   if (!measured) {
     for (const compile::Step& step : plan.steps) step.run(context_);
     return;
   }
-  while (marks_.size() < plan.steps.size() + 1) marks_.push_back(device_->make_mark());
   device_->record(*marks_[0]);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     plan.steps[i].run(context_);
@@ -160,53 +79,50 @@ void DeviceRunner::issue(const compile::Plan& plan, bool measured) {
   }
 }
 
-/// Runs the step: as a graph where it was captured before, else once directly while it is captured for the
-/// next.
-void DeviceRunner::replay(const compile::Plan& plan, const Key& key) {
-  if (const auto it = graphs_.find(key); it != graphs_.end()) return device_->launch(*it->second);
-  issue(plan, key.measured);
-  if (graphs_.size() >= kMostGraphs) graphs_.clear();
+kernels::DeviceGraph& DeviceRunner::captured(const compile::Plan& plan, bool measured) {
+  auto& graph = graphs_.get(key_of(plan, measured));
+  if (graph) return *graph;
   device_->begin_capture();
   try {
-    issue(plan, key.measured);
+    issue(plan, measured);
   } catch (...) {
     static_cast<void>(device_->end_capture());
     throw;
   }
-  graphs_[key] = device_->end_capture();
+  graph = device_->end_capture();
+  return *graph;
 }
 
 void DeviceRunner::report(const compile::Plan& plan, Profiler& profiler, Phase phase) {
   times_.assign(plan.steps.size() + 1, 0);
   for (size_t i = 0; i < plan.steps.size(); ++i)
     times_[i + 1] = times_[i] + static_cast<int64_t>(device_->microseconds(*marks_[i], *marks_[i + 1]) * 1e3);
-  profiler.record(plan, phase, host_, times_);
+  profiler.record(plan, phase, staged_.here(), times_);
 }
 
 Result<void> DeviceRunner::run(const compile::Plan& plan, StepBatch& batch,
                                std::span<const kernels::PagedKv> states, Profiler* profiler) {
   follow_epoch();
-  ORRERY_TRY(grow(arena_, plan.arena_bytes));
-  ORRERY_TRY(grow(workspace_, plan.workspace_bytes));
-  ORRERY_TRY(stage(batch));
+  ORRERY_TRY(grow(arena_, plan.arena_bytes, device_));
+  ORRERY_TRY(grow(workspace_, plan.workspace_bytes, device_));
+  ORRERY_TRY(staged_.stage(batch));
   output_.clear();
+  context_ = staged_.there();
   context_.states = states;
   context_.arena = arena_.data();
   context_.workspace = workspace_.data();
   context_.stream = device_->stream();
   const Phase phase = batch.is_decode() ? Phase::decode : Phase::prefill;
-  const bool profiled = profiler && profiler->enabled();
-  const bool measured = profiled && (phase == Phase::prefill || decodes_++ % kMeasuredEvery == 1);
-  if (phase == Phase::decode) {
-    replay(plan, key_of(plan, measured));
+  const How how = how_to_run(plan, phase, profiler && profiler->enabled());
+  while (how.measured && marks_.size() < plan.steps.size() + 1) marks_.push_back(device_->make_mark());
+  if (how.replayed) {
+    device_->launch(captured(plan, how.measured));
   } else {
-    issue(plan, measured);
+    issue(plan, how.measured);
   }
   device_->wait();
-  if (host_.outputs > 0)
-    std::memcpy(host_.choices, choices_.get(),
-                static_cast<size_t>(host_.outputs) * sizeof(kernels::Sample::Choice));
-  if (measured) report(plan, *profiler, phase);
+  staged_.collect();
+  if (how.measured) report(plan, *profiler, phase);
   return {};
 }
 
@@ -214,7 +130,7 @@ const float* DeviceRunner::output(const compile::Plan& plan, size_t index) {
   if (index >= plan.output_slots.size()) return nullptr;
   const graph::Graph& graph = *plan.graph;
   const graph::ValueType& type = graph.value(graph.outputs()[index]).type;
-  const auto elements = element_count(type.shape, host_.bindings());
+  const auto elements = element_count(type.shape, context_.bindings());
   if (!elements || type.dtype != DType::f32) return nullptr;
   if (output_.empty() || output_index_ != index) {
     output_index_ = index;

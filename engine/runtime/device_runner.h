@@ -1,17 +1,17 @@
-// Runs plans on a device. The inputs of a step go over in one copy from pinned memory, the sampled tokens
-// come back through memory that the device writes itself, so a step costs one launch and one wait. A decode
-// step is captured while it runs for the first time, and replayed as one graph from then on: lengths,
-// positions and pages are read from device memory, and the extents that a kernel's grid depends on are
-// rounded up to powers of two, so that one graph serves a whole bucket. One replay in kMeasuredEvery is of a
-// second graph that records a mark behind every node, for the profiler.
+// Runs plans on a device. The inputs of a step go over in one copy, so a step costs one launch and one wait.
+// A step whose plan, extents and addresses were seen before is captured and replayed as one graph from then
+// on: every token of a reply, and texts of the same lengths. One replay in kMeasuredEvery of either phase is
+// of a second graph that records a mark behind every node, for the profiler; a prompt that comes for the
+// first time is measured as it runs.
 #pragma once
 
-#include <map>
+#include <array>
 #include <span>
 #include <vector>
 
 #include "engine/runtime/profiler.h"
-#include "engine/runtime/step_batch.h"
+#include "engine/runtime/recently_used.h"
+#include "engine/runtime/staged_step.h"
 
 namespace orrery::runtime {
 
@@ -29,50 +29,40 @@ class DeviceRunner {
                    Profiler* profiler);
   /// Fetched from the device at the first call after a run.
   const float* output(const compile::Plan& plan, size_t index);
-  size_t bytes() const { return arena_.size() + workspace_.size() + inputs_.size(); }
+  size_t bytes() const { return arena_.size() + workspace_.size() + staged_.device_bytes(); }
 
  private:
-  /// What a captured graph was made for; anything else needs another.
+  /// What captured work was made for; anything else needs another capture.
   struct Key {
-    uint64_t plan;  // its id
-    const std::byte* states;
+    uint64_t plan;       // its id
+    uint64_t addresses;  // of all memory that the work touches, hashed
     int64_t tokens, sequences, outputs, max_pages, max_length;
     bool measured;
     auto operator<=>(const Key&) const = default;
   };
-  class PinnedFree {
-   public:
-    PinnedFree() noexcept : device_(nullptr), epoch_(0) {}
-    PinnedFree(kernels::Device* device, uint64_t epoch) : device_(device), epoch_(epoch) {}
-    void operator()(std::byte* memory) const;
-
-   private:
-    kernels::Device* device_;
-    uint64_t epoch_;
+  struct How {
+    bool replayed, measured;
   };
-  using Pinned = std::unique_ptr<std::byte, PinnedFree>;
 
   void follow_epoch();
-  Result<void> grow(weights::Buffer& buffer, size_t bytes);
-  void grow_pinned(Pinned& memory, size_t& size, size_t bytes);
-  Result<void> stage(StepBatch& batch);
   Key key_of(const compile::Plan& plan, bool measured) const;
+  How how_to_run(const compile::Plan& plan, Phase phase, bool profiled);
   void issue(const compile::Plan& plan, bool measured);
-  void replay(const compile::Plan& plan, const Key& key);
+  kernels::DeviceGraph& captured(const compile::Plan& plan, bool measured);
   void report(const compile::Plan& plan, Profiler& profiler, Phase phase);
 
   weights::DevicePtr device_;
   uint64_t epoch_ = 0;
-  weights::Buffer arena_, workspace_, inputs_;
-  Pinned staged_, choices_;
-  size_t staged_bytes_ = 0, choices_bytes_ = 0, copied_ = 0;
-  ops::StepContext host_, context_;  // the same step as the host and as the device sees it
-  std::map<Key, std::unique_ptr<kernels::DeviceGraph>> graphs_;
+  weights::Buffer arena_, workspace_;
+  StagedStep staged_;
+  ops::StepContext context_;
+  RecentlyUsed<Key, bool> seen_;
+  RecentlyUsed<Key, std::unique_ptr<kernels::DeviceGraph>> graphs_;
   std::vector<std::unique_ptr<kernels::DeviceMark>> marks_;
   std::vector<int64_t> times_;
   std::vector<float> output_;
-  size_t output_index_ = 0;  // which output it holds
-  uint64_t decodes_ = 0;
+  size_t output_index_ = 0;               // which output it holds
+  std::array<uint64_t, 2> replays_ = {};  // by phase
 };
 
 }  // namespace orrery::runtime

@@ -1,0 +1,33 @@
+#include "engine/runtime/scratch.h"
+
+#include <algorithm>
+
+namespace orrery::runtime {
+namespace {
+
+constexpr size_t kLeastBytes = 256;
+
+}  // namespace
+
+PinnedMemory::PinnedMemory(const weights::DevicePtr& device, size_t bytes)
+    : data_(static_cast<std::byte*>(device->allocate_host(bytes)), Free{device, device->epoch()}),
+      size_(bytes) {}
+
+void PinnedMemory::Free::operator()(std::byte* data) const {
+  if (device && device->epoch() == epoch) device->release_host(data);
+}
+
+Result<void> grow(weights::Buffer& memory, size_t bytes, const weights::DevicePtr& device) {
+  if (memory.size() >= std::max(bytes, kLeastBytes)) return {};
+  memory = {};
+  ORRERY_ASSIGN(memory, weights::Buffer::allocate(std::max(bytes, kLeastBytes), device));
+  return {};
+}
+
+void grow(PinnedMemory& memory, size_t bytes, const weights::DevicePtr& device) {
+  if (memory.size() >= std::max(bytes, kLeastBytes)) return;
+  memory = {};
+  memory = PinnedMemory(device, std::max(bytes, kLeastBytes));
+}
+
+}  // namespace orrery::runtime

@@ -1,0 +1,145 @@
+#include "engine/runtime/staged_step.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "engine/runtime/decode_job.h"
+
+namespace orrery::runtime {
+namespace {
+
+using kernels::Sample;
+
+constexpr size_t kAlignment = 256;
+constexpr size_t kLeastBytes = 4096;
+constexpr int64_t kLeastPages = 2;
+constexpr size_t kRecent = DecodeJob::kRecentTokens;
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+int64_t round_up_to_power(int64_t value, int64_t least) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(value, least))));
+}
+
+/// Extents of a step, and the bytes that its inputs take.
+struct Extents {
+  size_t tokens, sequences, outputs, pages;
+
+  explicit Extents(const ops::StepContext& step)
+      : tokens(static_cast<size_t>(step.tokens)),
+        sequences(static_cast<size_t>(step.sequences)),
+        outputs(static_cast<size_t>(step.outputs)),
+        pages(step.page_table ? static_cast<size_t>(round_up_to_power(step.max_pages, kLeastPages)) : 0) {}
+
+  size_t bytes() const {
+    return 2 * aligned(tokens * sizeof(int32_t)) + aligned((sequences + 1) * sizeof(int32_t)) +
+           aligned(sequences * sizeof(int32_t)) + aligned(outputs * sizeof(int32_t)) +
+           aligned(sequences * pages * sizeof(int32_t)) + aligned(outputs * kRecent * sizeof(int32_t)) +
+           aligned(outputs * sizeof(Sample::Request));
+  }
+};
+
+/// Gives out places behind each other, in page-locked memory and where they will lie on the device.
+class Packer {
+ public:
+  Packer(std::byte* here, const std::byte* there) : here_(here), there_(there) {}
+
+  template <class T>
+  struct Place {
+    T* here;
+    const T* there;
+  };
+  template <class T>
+  Place<T> take(size_t count) {
+    const Place<T> place{reinterpret_cast<T*>(here_ + used_), reinterpret_cast<const T*>(there_ + used_)};
+    used_ += aligned(count * sizeof(T));
+    return place;
+  }
+  template <class T>
+  const T* copy(const T* values, size_t count) {
+    const Place<T> place = take<T>(count);
+    if (count > 0) std::memcpy(place.here, values, count * sizeof(T));
+    return place.there;
+  }
+  size_t used() const { return used_; }
+
+ private:
+  std::byte* here_;
+  const std::byte* there_;
+  size_t used_ = 0;
+};
+
+/// The page table, its rows as wide as the extents say.
+const int32_t* pack_pages(Packer& packer, const ops::StepContext& step, const Extents& extents) {
+  const auto width = static_cast<size_t>(step.max_pages);
+  const auto table = packer.take<int32_t>(extents.sequences * extents.pages);
+  std::fill_n(table.here, extents.sequences * extents.pages, 0);
+  for (size_t s = 0; s < extents.sequences; ++s)
+    std::copy_n(step.page_table + s * width, width, table.here + s * extents.pages);
+  return table.there;
+}
+
+/// The sampling requests, each with its recent tokens beside it.
+const Sample::Request* pack_requests(Packer& packer, const ops::StepContext& step, size_t count) {
+  const auto recent = packer.take<int32_t>(count * kRecent);
+  const auto requests = packer.take<Sample::Request>(count);
+  for (size_t i = 0; i < count; ++i) {
+    Sample::Request request = step.sampling[i];
+    const auto looked_at = std::min(static_cast<size_t>(std::max(request.recent_count, 0)), kRecent);
+    if (looked_at > 0) std::memcpy(recent.here + i * kRecent, request.recent, looked_at * sizeof(int32_t));
+    request.recent = recent.there + i * kRecent;
+    request.recent_count = static_cast<int32_t>(looked_at);
+    std::memcpy(requests.here + i, &request, sizeof(request));
+  }
+  return requests.there;
+}
+
+}  // namespace
+
+/// In powers of two, so that the addresses that captured work holds seldom change.
+Result<void> StagedStep::make_room(size_t bytes, size_t choices) {
+  bytes = std::bit_ceil(std::max(bytes, kLeastBytes));
+  ORRERY_TRY(grow(inputs_, bytes, device_));
+  grow(staged_, bytes, device_);
+  grow(choices_, std::bit_ceil(std::max(choices * sizeof(Sample::Choice), kLeastBytes)), device_);
+  return {};
+}
+
+Result<void> StagedStep::stage(StepBatch& batch) {
+  here_ = {};
+  batch.fill(here_);
+  there_ = here_;
+  const Extents extents(here_);
+  ORRERY_TRY(make_room(extents.bytes(), extents.outputs));
+  Packer packer(staged_.data(), inputs_.data());
+  there_.token_ids = packer.copy(here_.token_ids, extents.tokens);
+  there_.positions = packer.copy(here_.positions, extents.tokens);
+  there_.sequence_starts = packer.copy(here_.sequence_starts, extents.sequences + 1);
+  there_.kv_lengths = packer.copy(here_.kv_lengths, extents.sequences);
+  there_.output_rows = packer.copy(here_.output_rows, extents.outputs);
+  if (extents.pages > 0) {
+    there_.page_table = pack_pages(packer, here_, extents);
+    there_.max_pages = static_cast<int64_t>(extents.pages);
+  }
+  there_.sampling = pack_requests(packer, here_, extents.outputs);
+  there_.choices = choices();
+  there_.max_length = round_up_to_power(here_.max_length, kLeastPages * KvCache::kPageTokens);
+  used_ = packer.used();
+  return {};
+}
+
+void StagedStep::send() { device_->copy(inputs_.data(), staged_.data(), used_); }
+
+void StagedStep::collect() const {
+  if (here_.outputs > 0)
+    std::memcpy(here_.choices, choices_.data(), static_cast<size_t>(here_.outputs) * sizeof(Sample::Choice));
+}
+
+void StagedStep::forget() {
+  inputs_ = {};
+  staged_ = {};
+  choices_ = {};
+}
+
+}  // namespace orrery::runtime
