@@ -10,6 +10,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,11 @@ namespace orrery::kernels::cuda {
 void check(cudaError_t result, const char* what);
 
 inline cudaStream_t stream_of(const Launch& launch) { return static_cast<cudaStream_t>(launch.stream); }
+
+/// Null counts as aligned.
+inline bool is_aligned(const void* pointer, size_t bytes = 16) {
+  return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
+}
 
 constexpr size_t kPlainShared = 48 * 1024;  // above it a kernel must be told
 

@@ -33,6 +33,7 @@ Owned<cublasLtMatrixLayout_t> layout_of(cudaDataType_t type, int64_t rows, int64
   return Owned<cublasLtMatrixLayout_t>(layout);
 }
 
+/// What a product of so many tokens is described by to the library.
 struct Descriptors {
   Owned<cublasLtMatmulDesc_t> operation;
   Owned<cublasLtMatrixLayout_t> a, b, d;
@@ -44,15 +45,30 @@ struct Descriptors {
     cublasLtMatmulDesc_t made = nullptr;
     check_blas(cublasLtMatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
     operation.reset(made);
-    const cublasOperation_t transposed = CUBLAS_OP_T;
-    check_blas(
-        cublasLtMatmulDescSetAttribute(made, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
-        "describing a product");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    if (p.bias == nullptr) return;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set_bias(p.bias);
+  }
+  void set_bias(const float* bias) { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }
+
+ private:
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
+    check_blas(cublasLtMatmulDescSetAttribute(operation.get(), attribute, &value, sizeof value),
+               "describing a product");
   }
 };
 
-/// What an algorithm is chosen for.
-using Key = std::array<int64_t, 8>;
+/// How products of one kind and number of tokens are done.
+struct Way {
+  Descriptors descriptors;
+  cublasLtMatmulAlgo_t algorithm{};
+  bool found = false;  // an algorithm
+};
+
+/// The kind: type, bias, rows, cols, tokens of the call and of the plan, strides, alignments.
+using Key = std::array<int64_t, 10>;
 
 uint32_t alignment_of(const void* pointer) {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
@@ -61,7 +77,13 @@ uint32_t alignment_of(const void* pointer) {
   return alignment;
 }
 
-/// A device's handle with the algorithms chosen so far.
+Key key_of(const Product& p, int64_t tokens) {
+  const auto alignments = alignment_of(p.a) + 512 * alignment_of(p.b) + 512 * 512 * alignment_of(p.d);
+  return {p.type,        p.bias != nullptr, p.rows,     p.cols,     tokens,
+          p.most_tokens, p.a_stride,        p.b_stride, p.d_stride, alignments};
+}
+
+/// A device's handle with the ways found so far.
 class Blas {
  public:
   Blas() { check_blas(cublasLtCreate(&handle_), "starting the library"); }
@@ -69,38 +91,59 @@ class Blas {
   Blas& operator=(const Blas&) = delete;
   // The handle lives as long as the process: the driver may be gone before static objects are.
 
-  void multiply(const Product& p, std::byte* workspace, cudaStream_t stream) {
-    const Descriptors descriptors(p, p.tokens);
-    const cublasLtMatmulAlgo_t algorithm = chosen(p, descriptors);
-    const float one = 1.0F, zero = 0.0F;
-    check_blas(cublasLtMatmul(handle_, descriptors.operation.get(), &one, p.a, descriptors.a.get(), p.b,
-                              descriptors.b.get(), &zero, p.d, descriptors.d.get(), p.d, descriptors.d.get(),
-                              &algorithm, workspace, kBlasWorkspace, stream),
-               "starting a product");
+  bool multiply(const Product& p, std::byte* workspace, cudaStream_t stream) {
+    const std::lock_guard lock(mutex_);
+    if (start(p, workspace, stream)) return true;
+    Product plain = p;
+    plain.bias = nullptr;
+    if (p.bias == nullptr || !start(plain, workspace, stream))
+      check_blas(CUBLAS_STATUS_NOT_SUPPORTED, "choosing an algorithm");
+    return false;
   }
 
  private:
-  cublasLtMatmulAlgo_t chosen(const Product& p, const Descriptors& call) {
-    const std::lock_guard lock(mutex_);
-    const cublasLtMatmulAlgo_t& plan = algorithm(p, p.most_tokens);
-    if (p.tokens == p.most_tokens) return plan;
+  static constexpr size_t kMostWays = 4096;  // encoders bring any number of tokens
+
+  /// False where there is no algorithm.
+  bool start(const Product& p, std::byte* workspace, cudaStream_t stream) {
+    Way& way = way_of(p);
+    if (!way.found) return false;
+    Descriptors& with = way.descriptors;
+    if (p.bias != nullptr) with.set_bias(p.bias);
+    const float one = 1.0F, zero = 0.0F;
+    check_blas(
+        cublasLtMatmul(handle_, with.operation.get(), &one, p.a, with.a.get(), p.b, with.b.get(), &zero, p.d,
+                       with.d.get(), p.d, with.d.get(), &way.algorithm, workspace, kBlasWorkspace, stream),
+        "starting a product");
+    return true;
+  }
+
+  Way& way_of(const Product& p) {
+    if (ways_.size() > kMostWays) ways_.clear();
+    const Key key = key_of(p, p.tokens);
+    if (const auto it = ways_.find(key); it != ways_.end()) return it->second;
+    if (p.tokens == p.most_tokens) return ways_.emplace(key, chosen(p)).first->second;
+    Product whole = p;
+    whole.tokens = p.most_tokens;
+    const Way& plan = way_of(whole);
+    return ways_.emplace(key, plan.found ? like(plan, p) : chosen(p)).first->second;
+  }
+
+  /// The plan's algorithm for fewer tokens, where it takes them.
+  Way like(const Way& plan, const Product& p) {
+    Way way{Descriptors(p, p.tokens), plan.algorithm, true};
+    const Descriptors& with = way.descriptors;
     cublasLtMatmulHeuristicResult_t result{};
     const cublasStatus_t status =
-        cublasLtMatmulAlgoCheck(handle_, call.operation.get(), call.a.get(), call.b.get(), call.d.get(),
-                                call.d.get(), &plan, &result);
-    if (status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= kBlasWorkspace) return plan;
-    return algorithm(p, p.tokens);
+        cublasLtMatmulAlgoCheck(handle_, with.operation.get(), with.a.get(), with.b.get(), with.d.get(),
+                                with.d.get(), &way.algorithm, &result);
+    if (status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= kBlasWorkspace) return way;
+    return chosen(p);
   }
 
-  const cublasLtMatmulAlgo_t& algorithm(const Product& p, int64_t tokens) {
-    const auto alignments = alignment_of(p.a) + 512 * alignment_of(p.b) + 512 * 512 * alignment_of(p.d);
-    const Key key = {p.type, p.rows, p.cols, tokens, p.a_stride, p.b_stride, p.d_stride, alignments};
-    if (const auto it = algorithms_.find(key); it != algorithms_.end()) return it->second;
-    return algorithms_[key] = find(p, tokens);
-  }
-
-  cublasLtMatmulAlgo_t find(const Product& p, int64_t tokens) {
-    const Descriptors descriptors(p, tokens);
+  Way chosen(const Product& p) {
+    Way way{.descriptors = Descriptors(p, p.tokens)};
+    const Descriptors& with = way.descriptors;
     cublasLtMatmulPreference_t made = nullptr;
     check_blas(cublasLtMatmulPreferenceCreate(&made), "choosing an algorithm");
     const Owned<cublasLtMatmulPreference_t> preference(made);
@@ -115,16 +158,17 @@ class Blas {
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.d));
     cublasLtMatmulHeuristicResult_t best{};
     int found = 0;
-    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        handle_, descriptors.operation.get(), descriptors.a.get(), descriptors.b.get(), descriptors.d.get(),
-        descriptors.d.get(), made, 1, &best, &found);
-    check_blas(found > 0 ? status : CUBLAS_STATUS_NOT_SUPPORTED, "choosing an algorithm");
-    return best.algo;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle_, with.operation.get(), with.a.get(), with.b.get(),
+                                       with.d.get(), with.d.get(), made, 1, &best, &found);
+    way.algorithm = best.algo;
+    way.found = status == CUBLAS_STATUS_SUCCESS && found > 0;
+    return way;
   }
 
   cublasLtHandle_t handle_ = nullptr;
   std::mutex mutex_;
-  std::map<Key, cublasLtMatmulAlgo_t> algorithms_;
+  std::map<Key, Way> ways_;
 };
 
 std::mutex devices_mutex;
@@ -145,8 +189,8 @@ std::shared_ptr<Blas> blas_of_current_device() {
 
 }  // namespace
 
-void multiply(const Product& product, std::byte* workspace, const Launch& launch) {
-  blas_of_current_device()->multiply(product, workspace, stream_of(launch));
+bool multiply(const Product& product, std::byte* workspace, const Launch& launch) {
+  return blas_of_current_device()->multiply(product, workspace, stream_of(launch));
 }
 
 void forget_blas() noexcept {

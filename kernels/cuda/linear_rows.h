@@ -10,10 +10,6 @@ namespace orrery::kernels::cuda {
 /// Sets of rows, tokens and slabs that a launch is made for.
 constexpr int64_t blocks_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 
-inline bool is_aligned(const void* pointer, size_t alignment) {
-  return reinterpret_cast<uintptr_t>(pointer) % alignment == 0;
-}
-
 // linear_matvec.cu
 std::string supports_matvec(const Linear::Problem& problem);
 void run_matvec(const Linear::Args& args, const Launch& launch);

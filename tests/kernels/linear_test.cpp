@@ -221,6 +221,29 @@ TEST(Linear, SegmentsOfMixedTypes) {
   }
 }
 
+// More tokens than a card takes in one pass, more outputs than it finishes at once.
+TEST(Linear, ManyTokensGoInPasses) {
+  if (testing::device_under_test() == nullptr) GTEST_SKIP() << "the CPU's rows take all tokens at once";
+  for (const Epilogue epilogue : {Epilogue::none, Epilogue::gelu_erf}) {
+    for (const DType dtype : {DType::bf16, DType::f16}) {
+      for (const int64_t rows : {1100, 1101}) check(LinearCase(8200, 8, {{rows, dtype, true}}, epilogue));
+    }
+  }
+}
+
+// Some rows of dst (they lie 3 apart) are 16-byte aligned, where a card's product can be written.
+TEST(Linear, OutputsOfAnyWidthAndOffset) {
+  for (const int64_t rows : {3, 64, 65, 66}) {
+    for (const DType dtype : {DType::bf16, DType::f32, DType::q8_0}) {
+      check(LinearCase(20, 64, {{rows, dtype, true}, {rows, dtype}, {5, dtype, true}}));
+      check(LinearCase(20, 64, {{rows, dtype, true}}, Epilogue::gelu_erf));
+      LinearCase odd(20, 64, {{rows, dtype, true}});
+      odd.src_gap = 3;
+      check(odd);
+    }
+  }
+}
+
 TEST(Linear, RoundedActivationsCostLittleMoreThanFloat32) {
   const LinearCase c(3, 512, {{64, DType::q4_1}});
   const auto exact = c.run(linear_rows().back(), 2, c.src);

@@ -3,14 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
 namespace orrery::kernels::cuda {
-
-/// Null counts as aligned.
-inline bool is_aligned(const void* pointer, size_t bytes = 16) {
-  return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
-}
 
 template <class Function>
 __device__ inline float map(Function function, float a) {
