@@ -42,6 +42,7 @@ struct KvAppend {
     const float* key = nullptr;    // (tokens, kv_heads * head_dim), row stride key_stride
     const float* value = nullptr;  // the same, value_stride
     int64_t key_stride = 0, value_stride = 0;
+    int64_t tokens = 0;  // upper bound of the plan's bucket: what a device sizes its grid by
     Ragged ragged;
     PagedKv kv;
   };

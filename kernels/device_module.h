@@ -33,7 +33,7 @@ struct DeviceRows {
 };
 
 /// Raised when device.h, a Problem, an Args or this struct changes: program and module are built together.
-constexpr uint32_t kDeviceModuleVersion = 1;
+constexpr uint32_t kDeviceModuleVersion = 2;
 
 /// What `orrery_device_module` of the module returns.
 struct DeviceModule {

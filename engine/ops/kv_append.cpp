@@ -30,6 +30,7 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::KvAppend::Args args;
   args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
+  args.tokens = context.max_tokens();
   ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).kv_append,
                                     {context.kv_dtype(), cols_of(context, node.inputs[0])}));
   const Slot state = context.slot(node.inputs[0]);

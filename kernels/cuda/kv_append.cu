@@ -3,9 +3,11 @@
 //   position = kv_length - n + i for token i of the n that the step brings; slot = position % page_tokens
 //   key, value (tokens, kv_heads * head_dim) f32; pages f32, f16 or bf16 (kernels/attention.h)
 //   A warp owns one row of one head of one token at a time; lanes own its elements. The number of tokens is
-//   known on the device only, so a fixed grid walks over the rows.
+//   known on the device only, so a grid for the plan's most walks over the rows.
 //   Preconditions: the page table names a page for every position of the step.
 //   Bytes moved: 2 * tokens * kv_heads * head_dim * (4 + size of kv).
+#include <algorithm>
+
 #include "kernels/cuda/attention_common.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
@@ -16,7 +18,7 @@ namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 132;
+constexpr int64_t kMostBlocks = 132 * 8;  // all that run at once
 
 template <DType kKv>
 __global__ void __launch_bounds__(kThreads) append(KvAppend::Args args) {
@@ -52,8 +54,10 @@ __global__ void __launch_bounds__(kThreads) append(KvAppend::Args args) {
 
 void run(const KvAppend::Args& args, const Launch& launch) {
   if (args.ragged.sequences == 0) return;
+  const int64_t rows = args.tokens * 2 * args.kv.kv_heads;
+  const int64_t blocks = std::clamp<int64_t>((rows * 32 + kThreads - 1) / kThreads, 1, kMostBlocks);
   const auto start = [&](auto* kernel) {
-    launch_kernel(launch, kernel, dim3(kBlocks), dim3(kThreads), 0, args);
+    launch_kernel(launch, kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args);
   };
   switch (args.kv.dtype) {
     case DType::f32:

@@ -334,6 +334,7 @@ std::vector<std::byte> append(const Row<KvAppend>& row, const Shape& shape, cons
                       .value = value.data(),
                       .key_stride = shape.kv_heads * shape.head_dim,
                       .value_stride = shape.kv_heads * shape.head_dim,
+                      .tokens = written.starts().back(),
                       .ragged = written.ragged(),
                       .kv = written.pages()};
   args.ragged.sequence_starts = starts.data();
