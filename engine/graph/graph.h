@@ -106,6 +106,8 @@ class Graph {
   const Value* find_value(ValueId id) const;
   const std::vector<ValueId>& outputs() const { return outputs_; }
   std::vector<Use> users(ValueId value) const;
+  /// It has users or is one of the outputs.
+  bool is_read(ValueId value) const;
   NodeId find_path(std::string_view path) const;  // none when absent
   /// The nodes whose path is `scope` or lies below it, in order.
   std::vector<NodeId> in_scope(std::string_view scope) const;

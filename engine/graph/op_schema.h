@@ -73,6 +73,7 @@ struct NodeView {
   const Attributes* attributes;
   std::vector<const ValueType*> inputs;
   std::vector<const ValueType*> outputs;  // empty during inference
+  std::vector<bool> is_read = {};         // of each output: another node or the caller reads it
 };
 
 struct OpSchema {

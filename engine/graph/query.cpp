@@ -24,6 +24,12 @@ const Value* Graph::find_value(ValueId id) const {
 const Node& Graph::node(NodeId id) const { return nodes_.at(id); }
 const Value& Graph::value(ValueId id) const { return values_.at(id); }
 
+bool Graph::is_read(ValueId value) const {
+  const auto uses = users_.find(value);
+  return (uses != users_.end() && !uses->second.empty()) ||
+         std::find(outputs_.begin(), outputs_.end(), value) != outputs_.end();
+}
+
 std::vector<Use> Graph::users(ValueId value) const {
   const auto found = users_.find(value);
   if (found == users_.end()) return {};
@@ -73,7 +79,10 @@ NodeView Graph::view(const Node& node) const {
     const Value* value = find_value(input);
     view.inputs.push_back(value ? &value->type : nullptr);
   }
-  for (const ValueId output : node.outputs) view.outputs.push_back(&value(output).type);
+  for (const ValueId output : node.outputs) {
+    view.outputs.push_back(&value(output).type);
+    view.is_read.push_back(is_read(output));
+  }
   return view;
 }
 

@@ -34,13 +34,14 @@ Types infer_norm(const NodeView& view, Kind kind, bool residual) {
 }
 
 /// Per element, rms: square, sum, two multiplications; layer: sum, difference, square, sum, two
-/// multiplications, bias.
+/// multiplications, bias. A sum that nobody reads is not written.
 Cost cost_norm(const NodeView& view, const Bindings& bindings, Kind kind, bool residual) {
   const bool bias = kind == Kind::layer && view.inputs.back() != nullptr;
   const double each = (kind == Kind::rms ? 4 : 6) + (residual ? 1 : 0) + (bias ? 1 : 0);
   Cost cost{each * count(view.outputs[0]->shape, bindings), 0};
   for (const ValueType* input : view.inputs) cost.bytes += bytes(input, bindings);
-  for (const ValueType* output : view.outputs) cost.bytes += bytes(output, bindings);
+  cost.bytes += bytes(view.outputs.back(), bindings);
+  if (residual && view.is_read[0]) cost.bytes += bytes(view.outputs[0], bindings);
   return cost;
 }
 
@@ -58,7 +59,8 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   const Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs.back());
   const Slot added = residual ? context.slot(node.inputs[1]) : Slot{};
-  const Slot sum = residual ? context.slot(node.outputs[0]) : Slot{};
+  const bool keeps_sum = residual && context.graph().is_read(node.outputs[0]);
+  const Slot sum = keeps_sum ? context.slot(node.outputs[0]) : Slot{};
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
     auto call = args;
     call.src = step.data<const float>(src);

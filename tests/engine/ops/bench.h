@@ -33,7 +33,8 @@ class Bench : public LowerContext {
 
   /// Adds the node; its error when it is refused.
   Result<NodeId> add(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {});
-  /// Lowers and runs it; the bytes of its outputs as floats, in order. Failures are test failures.
+  /// Lowers and runs it; the bytes of its outputs as floats, in order. Failures are test failures. All its
+  /// outputs are read, unless edit().set_outputs() named others before.
   std::vector<Floats> run(NodeId node);
   std::vector<Floats> run(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {});
   Result<Lowered> lower(NodeId node);

@@ -81,5 +81,21 @@ TEST(Norms, FusedNormsAlsoGiveTheSum) {
   expect_near(mean.at(1), layer(sum, parts, 1e-5));
 }
 
+TEST(Norms, ASumThatNobodyReadsIsNotWritten) {
+  Bench bench;
+  const Floats a = noise(kRows * kCols, 16), b = noise(kRows * kCols, 17);
+  const Parts parts{noise(kCols, 8), {}};
+  Floats sum(a.size());
+  for (size_t i = 0; i < a.size(); ++i) sum[i] = a[i] + b[i];
+  const ValueId src = bench.rows("a", kTokens, a), residual = bench.rows("b", kTokens, b);
+  const auto node = bench.add(
+      "add_rms_norm", {src, residual, bench.weight("w", DType::f32, {kCols}, parts.weight)}, {{"eps", 1e-5}});
+  ASSERT_TRUE(node.ok()) << node.error().to_string();
+  bench.edit().set_outputs({bench.graph().node(*node).outputs[1]});
+  const auto out = bench.run(*node);
+  EXPECT_NE(out.at(0), sum);
+  expect_near(out.at(1), rms(sum, parts.weight, 1e-5));
+}
+
 }  // namespace
 }  // namespace orrery::ops::test
