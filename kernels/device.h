@@ -5,7 +5,9 @@
 //
 // Calls that fail throw DeviceError; the engine's guards turn it into a message. Work goes to one stream, in
 // order: kernels (Launch::stream), copy(), marks and launch() follow each other; only upload() and download()
-// wait. All calls may come from any thread, but work for the stream from one thread at a time.
+// wait. All calls may come from any thread, but work for the stream from one thread at a time: who gives it
+// work holds stream_mutex() from the first call to the wait for the last, so that schedulers can share a
+// device.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "kernels/fair_mutex.h"
 
 namespace orrery::kernels {
 
@@ -79,10 +83,13 @@ class Device {
   /// From and to any host memory. upload() does not wait for the stream's work, download() does.
   virtual void upload(void* dst, const void* src, size_t bytes) = 0;
   virtual void download(void* dst, const void* src, size_t bytes) = 0;
-  /// Between device and allocate_host() memory, in the stream's order.
+  /// Between device and allocate_host() memory, either way, in the stream's order.
   virtual void copy(void* dst, const void* src, size_t bytes) = 0;
 
   virtual void* stream() const = 0;  // for Launch::stream
+  /// Held while work is given to the stream and waited for, while its results are downloaded, and by
+  /// renew()'s caller.
+  FairMutex& stream_mutex() { return stream_mutex_; }
   /// Returns when all work of the stream is done.
   virtual void wait() = 0;
 
@@ -104,6 +111,9 @@ class Device {
   /// again.
   virtual void renew() = 0;
   virtual uint64_t epoch() const = 0;
+
+ private:
+  FairMutex stream_mutex_;
 };
 
 }  // namespace orrery::kernels

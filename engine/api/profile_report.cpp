@@ -96,8 +96,8 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
     kernels::ThreadTeam team(1);
     ORRERY_ASSIGN(const auto plan, parts_.model->plan(*version, compile::bucket_for(tokens, 1, 1), team));
     PlanReport report;
-    report.arena_bytes = plan->arena_bytes;
-    report.workspace_bytes = plan->workspace_bytes;
+    report.arena_bytes = plan->arena_bytes + plan->host_arena_bytes;
+    report.workspace_bytes = plan->workspace_bytes + plan->host_workspace_bytes;
     report.compile_ms = plan->compile_milliseconds;
     const Bindings bindings{{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}};
     for (const compile::Step& step : plan->steps) {
@@ -146,7 +146,8 @@ std::vector<DerivedWeight> SessionImpl::derived_weights() const {
 /// On a device the file's own pages do not count: they were copied, and can be given back at any time.
 uint64_t SessionImpl::memory_used() const {
   return guarded_or_empty([&] {
-    uint64_t bytes = parts_.model->kv_bytes() + parts_.scheduler->scratch_bytes();
+    uint64_t bytes =
+        parts_.model->kv_bytes() + parts_.model->scratch_bytes() + parts_.scheduler->scratch_bytes();
     if (!parts_.scheduler->device())
       for (const auto& file : parts_.source.file->files) bytes += resident_bytes(file->bytes());
     for (const weights::DerivedWeight& row : parts_.weights->derived()) bytes += row.bytes;

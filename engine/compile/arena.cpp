@@ -110,6 +110,26 @@ ArenaLayout lay_out(std::span<const Lifetime> lifetimes) {
   return layout;
 }
 
+DeviceArenas lay_out(std::span<const Lifetime> lifetimes, std::span<const kernels::DeviceKind> devices) {
+  DeviceArenas arenas;
+  arenas.offsets.resize(lifetimes.size());
+  const auto lay_out_on = [&](kernels::DeviceKind device) {
+    std::vector<Lifetime> own;
+    std::vector<size_t> indices;
+    for (size_t i = 0; i < lifetimes.size(); ++i)
+      if (devices[i] == device) {
+        own.push_back(lifetimes[i]);
+        indices.push_back(i);
+      }
+    const ArenaLayout layout = lay_out(own);
+    for (size_t k = 0; k < indices.size(); ++k) arenas.offsets[indices[k]] = layout.offsets[k];
+    return layout.bytes;
+  };
+  arenas.host_bytes = lay_out_on(kernels::DeviceKind::cpu);
+  arenas.card_bytes = lay_out_on(kernels::DeviceKind::cuda);
+  return arenas;
+}
+
 Result<Liveness> liveness(const graph::Graph& graph, const Bucket& bucket) {
   const Bindings bindings{
       {kTokens, bucket.max_tokens}, {kSequences, bucket.max_sequences}, {kOutputs, bucket.max_outputs}};

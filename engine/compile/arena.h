@@ -1,4 +1,5 @@
-// Where the buffers of a plan lie in one arena: two buffers share bytes when no step needs both.
+// Where the buffers of a plan lie in the arena of their device: two buffers share bytes when no step needs
+// both.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,13 @@ struct ArenaLayout {
 
 /// Best fit over the free blocks, in the order of first use. Lifetimes may come in any order.
 ArenaLayout lay_out(std::span<const Lifetime> lifetimes);
+
+/// The same with an arena in the program's memory and one on the card.
+struct DeviceArenas {
+  std::vector<size_t> offsets;  // one a lifetime, in the arena of its device
+  size_t host_bytes = 0, card_bytes = 0;
+};
+DeviceArenas lay_out(std::span<const Lifetime> lifetimes, std::span<const kernels::DeviceKind> devices);
 
 /// The activations that the live nodes of a graph make, and when they live; `values[i]` belongs to
 /// `lifetimes[i]`. Fails with the node and value whose shape the bucket does not bind or whose bytes do not

@@ -1,8 +1,9 @@
 // A Plan: the immutable steps of one graph for one bucket of tokens, with the chosen kernels, the refusals
-// and the arena.
+// and the arenas.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,34 +23,61 @@ struct Options {
   Bucket bucket;
   DType kv_dtype = DType::f16;
   kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
-  weights::DevicePtr device;  // null: the CPU
-  bool keep_logits = false;   // the logits output is read after the step (outputs always live to its end)
-  int threads = 0;            // of the team that will run the plan; 0: of the team that compiles it
-  std::stop_token stop;       // looked at between nodes; a plan keeps none
+  weights::DevicePtr device;  // the card of the nodes that do not run on the CPU; null: there are none
+  kernels::DeviceKind home = kernels::DeviceKind::cpu;  // where nodes without a device attribute run
+  bool keep_logits = false;  // the logits output is read after the step (outputs always live to its end)
+  int threads = 0;           // of the team that will run the plan; 0: of the team that compiles it
+  std::stop_token stop;      // looked at between nodes; a plan keeps none
+};
+
+/// Where a node of a compiled graph runs: what its device attribute says, or home.
+kernels::DeviceKind runs_on(const graph::Node& node, kernels::DeviceKind home);
+
+/// A value on its way to the other device's arena: a copy in the card's stream.
+struct Transfer {
+  ops::Slot src, dst;
+  graph::ValueType type;
+  size_t bytes(const ops::StepContext& step) const;
 };
 
 struct Step {
   NodeId node;
   std::string op, kernel;
   std::vector<kernels::Refusal> refused;
-  std::function<void(const ops::StepContext&)> run;
+  kernels::DeviceKind device = kernels::DeviceKind::cpu;  // where its results lie; a kernel runs there too
+  std::function<void(const ops::StepContext&)> run;       // null: a transfer
+  std::optional<Transfer> transfer;
+};
+
+/// Steps begin to end - 1 that run one after another on one device. Transfers belong to the card.
+struct Segment {
+  size_t begin = 0, end = 0;
+  kernels::DeviceKind device = kernels::DeviceKind::cpu;
+};
+
+struct OutputSlot {
+  ops::Slot slot;
+  kernels::DeviceKind device = kernels::DeviceKind::cpu;
 };
 
 struct Plan {
   uint64_t id = 0;            // no two plans of a run have the same
-  uint64_t epoch = 0;         // of the device when it was compiled; another one: its addresses are gone
+  uint64_t epoch = 0;         // of the card when it was compiled; another one: its addresses are gone
   graph::GraphVersion graph;  // the fused graph it was compiled from
-  Options options;
+  Options options;            // its device is null when no step needs the card
   std::vector<Step> steps;
-  size_t arena_bytes = 0, workspace_bytes = 0;
-  std::vector<ops::Slot> output_slots;     // of graph->outputs()
-  std::vector<ValueId> states;             // input states, by state index
-  std::vector<weights::Buffer> constants;  // bytes of the constant nodes
+  std::vector<Segment> segments;
+  size_t arena_bytes = 0, workspace_bytes = 0;            // on the card
+  size_t host_arena_bytes = 0, host_workspace_bytes = 0;  // in the program's memory
+  std::vector<OutputSlot> output_slots;                   // of graph->outputs()
+  std::vector<ValueId> states;                            // input states, by state index
+  std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;
 };
 
-/// Lowers every node in order; buffers share the arena by liveness. Fails with the node's reason when a node
-/// has no row, and as cancelled when `stop` asks for it: weights that were prepared until then stay.
+/// Lowers every node in order for the device that it runs on; buffers share the arena of their device by
+/// liveness. Fails with the node's reason when a node has no row or reads what lies on the other device, and
+/// as cancelled when `stop` asks for it: weights that were prepared until then stay.
 Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
                                             kernels::ThreadTeam& team, const Options& options);
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "engine/compile/plan.h"
 #include "kernels/attention.h"
 
 namespace orrery::compile {
@@ -33,6 +35,18 @@ NodeId origin(const graph::Graph& graph, ValueId value) {
   return {};
 }
 
+/// Where the first node runs that touches the state; placement keeps the others with it.
+std::optional<kernels::DeviceKind> device_of_state(const graph::Graph& graph, const std::vector<bool>& live,
+                                                   ValueId initial) {
+  for (size_t i = 0; i < graph.order().size(); ++i) {
+    const graph::Node& node = graph.node(graph.order()[i]);
+    if (!live[i] || std::find(node.inputs.begin(), node.inputs.end(), initial) == node.inputs.end()) continue;
+    if (graph::device_of(node).empty()) break;
+    return runs_on(node, kernels::DeviceKind::cpu);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
@@ -43,7 +57,7 @@ Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
     const graph::Node& node = graph.node(graph.order()[i]);
     if (!live[i] || !node.is_source() || node.outputs.size() != 1) continue;
     if (graph.value(node.outputs[0]).kind != graph::ValueKind::state) continue;
-    StateUse use{node.id, node.outputs[0], {}, 0, 0};
+    StateUse use{node.id, node.outputs[0], {}, 0, 0, device_of_state(graph, live, node.outputs[0])};
     ORRERY_ASSIGN(use.kv_heads, positive(node, "kv_heads"));
     ORRERY_ASSIGN(use.head_dim, positive(node, "head_dim"));
     index.emplace(node.id, states.size());

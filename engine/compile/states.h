@@ -1,9 +1,11 @@
 // The states (KV caches) of a graph: where each begins, and what it holds at the end of a step.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "kernels/row.h"
 
 namespace orrery::compile {
 
@@ -12,6 +14,7 @@ struct StateUse {
   ValueId initial;  // its value
   ValueId last;     // the graph output that follows from it; none when the step does not change it
   int64_t kv_heads = 0, head_dim = 0;
+  std::optional<kernels::DeviceKind> device = {};  // where the nodes run that touch it; none: at home
 };
 
 /// In the order of the live state nodes, which is the state index of every plan of this graph.

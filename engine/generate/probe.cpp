@@ -48,11 +48,7 @@ Result<std::unique_ptr<Probe>> Probe::run(const Engine& engine, const graph::Gra
     probe->batch_.add_output(row, request);
   }
   const runtime::Model& model = *engine.model;
-  compile::Options options;
-  options.bucket = compile::bucket_for(count, outputs, 1);
-  options.kv_dtype = model.options().kv_dtype;
-  options.accuracy = model.options().accuracy;
-  options.device = model.options().device;
+  compile::Options options = model.plan_options(compile::bucket_for(count, outputs, 1));
   options.threads = engine.scheduler.threads();
   kernels::ThreadTeam own(options.threads);
   ORRERY_ASSIGN(probe->plan_, compile::compile(probe->graph_, model.weights(), own, options));
@@ -88,7 +84,7 @@ Result<void> Probe::prepare(const Engine& engine, const graph::Graph& graph, std
   }
   copy->set_outputs(std::move(outputs));
   graph_ = std::move(copy);
-  device_ = engine.model->options().device;
+  devices_ = engine.model->devices();
   return {};
 }
 
@@ -97,10 +93,10 @@ Result<void> Probe::make_cache(const Engine& engine, std::span<const int32_t> to
   if (!states.empty()) {
     std::vector<runtime::StateLayout> layouts;
     for (const compile::StateUse& state : states)
-      layouts.push_back({layouts.size() + 1, state.kv_heads, state.head_dim});
+      layouts.push_back({layouts.size() + 1, state.kv_heads, state.head_dim, state.device});
     const auto count = static_cast<int64_t>(tokens.size());
     const int64_t pages = (count + runtime::KvCache::kPageTokens - 1) / runtime::KvCache::kPageTokens;
-    ORRERY_ASSIGN(kv_, runtime::KvCache::create(layouts, engine.model->options().kv_dtype, pages, device_));
+    ORRERY_ASSIGN(kv_, runtime::KvCache::create(layouts, engine.model->options().kv_dtype, pages, devices_));
     ORRERY_TRY(kv_->reserve(pages_, count));
   }
   batch_.add_sequence(tokens, 0, pages_.pages);
@@ -108,7 +104,7 @@ Result<void> Probe::make_cache(const Engine& engine, std::span<const int32_t> to
 }
 
 Result<void> Probe::step(kernels::ThreadTeam& team) {
-  executor_ = std::make_unique<runtime::Executor>(team, device_);
+  executor_ = std::make_unique<runtime::Executor>(team, devices_.card);
   std::span<const kernels::PagedKv> states;
   if (kv_) states = kv_->states();
   return executor_->run(*plan_, batch_, states, nullptr);

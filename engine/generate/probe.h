@@ -35,7 +35,7 @@ class Probe {
   Result<void> step(kernels::ThreadTeam& team);
 
   runtime::DeviceScheduler& scheduler_;
-  weights::DevicePtr device_;
+  runtime::ModelDevices devices_;
   graph::GraphVersion graph_;
   std::shared_ptr<const compile::Plan> plan_;
   size_t first_ = 0;  // of the kept values among the outputs of the plan

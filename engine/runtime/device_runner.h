@@ -1,8 +1,12 @@
-// Runs plans on a device. The inputs of a step go over in one copy, so a step costs one launch and one wait.
-// A step whose plan, extents and addresses were seen before is captured and replayed as one graph from then
-// on: every token of a reply, and texts of the same lengths. One replay in kMeasuredEvery of either phase is
-// of a second graph that records a mark behind every node, for the profiler; a prompt that comes for the
-// first time is measured as it runs.
+// Runs plans that need a card. The inputs of a step go over in one copy, so a step that runs on the card
+// alone costs one launch and one wait. Steps of a mixed plan take turns with those of the program: a segment
+// on the card is launched as a whole and waited for, transfers are copies in its stream, and the program's
+// arena is page-locked so that they run fast.
+//
+// A step whose plan, extents and addresses were seen before is captured, a graph a segment, and replayed from
+// then on: every token of a reply, and texts of the same lengths. One replay in kMeasuredEvery of either
+// phase is of a second graph that records a mark behind every node, for the profiler; a prompt that comes for
+// the first time is measured as it runs.
 #pragma once
 
 #include <array>
@@ -19,7 +23,7 @@ class DeviceRunner {
  public:
   static constexpr int kMeasuredEvery = 16;
 
-  explicit DeviceRunner(weights::DevicePtr device);
+  DeviceRunner(weights::DevicePtr device, kernels::ThreadTeam& team);
   ~DeviceRunner();
   DeviceRunner(const DeviceRunner&) = delete;
   DeviceRunner& operator=(const DeviceRunner&) = delete;
@@ -27,9 +31,9 @@ class DeviceRunner {
   /// As Executor::run; throws DeviceError.
   Result<void> run(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,
                    Profiler* profiler);
-  /// Fetched from the device at the first call after a run.
+  /// Fetched from the device at the first call after a run. Throws DeviceError.
   const float* output(const compile::Plan& plan, size_t index);
-  size_t bytes() const { return arena_.size() + workspace_.size() + staged_.device_bytes(); }
+  size_t bytes() const;
 
  private:
   /// What captured work was made for; anything else needs another capture.
@@ -41,24 +45,32 @@ class DeviceRunner {
     auto operator<=>(const Key&) const = default;
   };
   struct How {
-    bool replayed, measured;
+    bool replayed = false, measured = false;
   };
+  using Graphs = std::vector<std::unique_ptr<kernels::DeviceGraph>>;  // by segment
 
   void follow_epoch();
+  void require_epoch(uint64_t epoch) const;
+  Result<void> make_room(const compile::Plan& plan);
+  void point_contexts(std::span<const kernels::PagedKv> states);
   Key key_of(const compile::Plan& plan, bool measured) const;
   How how_to_run(const compile::Plan& plan, Phase phase, bool profiled);
-  void issue(const compile::Plan& plan, bool measured);
-  kernels::DeviceGraph& captured(const compile::Plan& plan, bool measured);
-  void report(const compile::Plan& plan, Profiler& profiler, Phase phase);
+  void run_there(const compile::Plan& plan, size_t segment, const How& how);
+  void issue(const compile::Plan& plan, size_t segment, bool measured);
+  void copy(const compile::Step& step);
+  kernels::DeviceGraph& captured(const compile::Plan& plan, size_t segment, bool measured);
+  void read_marks(const compile::Segment& segment);
 
   weights::DevicePtr device_;
+  kernels::ThreadTeam& team_;
   uint64_t epoch_ = 0;
-  weights::Buffer arena_, workspace_;
+  weights::Buffer arena_, workspace_, host_workspace_;
+  PinnedMemory host_arena_;
   StagedStep staged_;
-  ops::StepContext context_;
+  ops::StepContext here_, there_;  // the same step as the program and as the device sees it
   RecentlyUsed<Key, bool> seen_;
-  RecentlyUsed<Key, std::unique_ptr<kernels::DeviceGraph>> graphs_;
-  std::vector<std::unique_ptr<kernels::DeviceMark>> marks_;
+  RecentlyUsed<Key, Graphs> graphs_;
+  std::vector<std::unique_ptr<kernels::DeviceMark>> marks_;  // 0: the begin; i + 1: the end of step i
   std::vector<int64_t> times_;
   std::vector<float> output_;
   size_t output_index_ = 0;               // which output it holds

@@ -126,13 +126,15 @@ void DeviceScheduler::loop(const std::stop_token& stop) {
 /// when it could not even be packed).
 void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
   model->last_served = ++served_;
+  const weights::DevicePtr card = model->devices().card;
+  const uint64_t epoch = card ? card->epoch() : 0;
   packed_.clear();
   try {
     Result<void> result = pack(model);
     if (result.ok() && !batch_.empty()) result = run_packed(model, stop);
     if (!result.ok()) fail_step(result.error());
   } catch (const kernels::DeviceError& error) {
-    device_failed(error);
+    card_failed(error, card, epoch);
   } catch (const std::bad_alloc&) {
     fail_step({ErrorCode::out_of_memory, "There was not enough memory for a step", "",
                "use a smaller --context or --batch-tokens, or close other models"});
@@ -142,14 +144,16 @@ void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_
   packed_.clear();
 }
 
-/// A lost device takes every sequence on it along; it is made anew, and the weights go up again with the next
-/// plan.
-void DeviceScheduler::device_failed(const kernels::DeviceError& error) {
-  if (error.kind() != kernels::DeviceError::Kind::lost) return fail_step(weights::describe(error));
+/// A lost card takes every sequence on it along; it is made anew, and the weights go up again with the next
+/// plan. Whoever shares it may have done so since the step began at `epoch`.
+void DeviceScheduler::card_failed(const kernels::DeviceError& error, const weights::DevicePtr& card,
+                                  uint64_t epoch) {
+  if (error.kind() != kernels::DeviceError::Kind::lost || !card) return fail_step(weights::describe(error));
   for (const auto& job : jobs_)
-    if (!job->finished()) job->fail(weights::describe(error));
+    if (!job->finished() && job->model()->devices().card == card) job->fail(weights::describe(error));
   try {
-    device_->renew();
+    const std::scoped_lock stream(card->stream_mutex());
+    if (card->epoch() == epoch) card->renew();
   } catch (const kernels::DeviceError&) {
     // It stays lost: the next step tells so again.
   }
@@ -189,9 +193,11 @@ Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, co
   ORRERY_ASSIGN(const auto plan, model->plan(*running_, batch_.bucket(), team_, stop));
   std::span<const kernels::PagedKv> states;
   if (model->kv()) states = model->kv()->states();
-  ORRERY_TRY(executor_.run(*plan, batch_, states, &model->profiler));
+  const weights::DevicePtr& card = plan->options.device;
+  Executor& executor = card && card != device_ ? model->executor_on(card, team_) : executor_;
+  ORRERY_TRY(executor.run(*plan, batch_, states, &model->profiler));
   const StepResult result{
-      *plan, batch_, executor_,
+      *plan, batch_, executor,
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()};
   for (const auto& job : packed_) {
     if (job->finished()) continue;

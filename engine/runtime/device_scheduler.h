@@ -64,7 +64,7 @@ class DeviceScheduler {
   Result<void> pack(const std::shared_ptr<Model>& model);
   Result<void> run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   void fail_step(const Error& error);
-  void device_failed(const kernels::DeviceError& error);
+  void card_failed(const kernels::DeviceError& error, const weights::DevicePtr& card, uint64_t epoch);
 
   weights::DevicePtr device_;
   kernels::ThreadTeam team_;

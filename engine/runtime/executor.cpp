@@ -1,65 +1,43 @@
 #include "engine/runtime/executor.h"
 
-#include <time.h>
-
-#include <algorithm>
+#include "engine/runtime/host_steps.h"
 
 namespace orrery::runtime {
-namespace {
 
-int64_t now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-}  // namespace
-
-Executor::Executor(kernels::ThreadTeam& team, const weights::DevicePtr& device)
-    : team_(team), device_(device ? std::make_unique<DeviceRunner>(device) : nullptr) {}
-
-Result<void> Executor::grow(weights::Buffer& buffer, size_t bytes) {
-  if (buffer.size() >= bytes && buffer.size() > 0) return {};
-  buffer = {};
-  ORRERY_ASSIGN(buffer, weights::Buffer::allocate(std::max<size_t>(bytes, 64)));
-  bytes_.store(arena_.size() + workspace_.size(), std::memory_order_relaxed);
-  return {};
-}
+Executor::Executor(kernels::ThreadTeam& team, const weights::DevicePtr& card)
+    : team_(team), card_(card ? std::make_unique<DeviceRunner>(card, team) : nullptr) {}
 
 Result<void> Executor::run(const compile::Plan& plan, StepBatch& batch,
                            std::span<const kernels::PagedKv> states, Profiler* profiler) {
-  if (device_) {
-    const Result<void> done = device_->run(plan, batch, states, profiler);
-    bytes_.store(device_->bytes(), std::memory_order_relaxed);
-    return done;
-  }
-  ORRERY_TRY(grow(arena_, plan.arena_bytes));
-  ORRERY_TRY(grow(workspace_, plan.workspace_bytes));
+  if (plan.options.device && !card_)
+    return Error{ErrorCode::internal, "The plan needs a card, and its scheduler has none", "", "try again"};
+  const Result<void> done = plan.options.device ? card_->run(plan, batch, states, profiler)
+                                                : run_here(plan, batch, states, profiler);
+  bytes_.store(arena_.size() + workspace_.size() + (card_ ? card_->bytes() : 0), std::memory_order_relaxed);
+  return done;
+}
+
+Result<void> Executor::run_here(const compile::Plan& plan, StepBatch& batch,
+                                std::span<const kernels::PagedKv> states, Profiler* profiler) {
+  ORRERY_TRY(grow(arena_, plan.host_arena_bytes));
+  ORRERY_TRY(grow(workspace_, plan.host_workspace_bytes));
   context_ = {};
   batch.fill(context_);
   context_.states = states;
   context_.arena = arena_.data();
   context_.workspace = workspace_.data();
   context_.team = &team_;
-  if (!profiler || !profiler->enabled()) {
-    for (const compile::Step& step : plan.steps) step.run(context_);
-    return {};
-  }
-  times_.resize(plan.steps.size() + 1);
-  int64_t* time = times_.data();
-  *time++ = now_ns();
-  for (const compile::Step& step : plan.steps) {
-    step.run(context_);
-    *time++ = now_ns();
-  }
-  profiler->record(plan, batch.is_decode() ? Phase::decode : Phase::prefill, context_, times_);
+  const bool measured = profiler && profiler->enabled();
+  if (measured) times_.resize(plan.steps.size() + 1);
+  run_host_steps(plan, {0, plan.steps.size()}, context_, measured ? times_.data() : nullptr);
+  if (measured) profiler->record(plan, batch.is_decode() ? Phase::decode : Phase::prefill, context_, times_);
   return {};
 }
 
 const float* Executor::output(const compile::Plan& plan, size_t index) const {
-  if (device_) return device_->output(plan, index);
+  if (plan.options.device) return card_ ? card_->output(plan, index) : nullptr;
   if (index >= plan.output_slots.size()) return nullptr;
-  return static_cast<const float*>(context_.address(plan.output_slots[index]));
+  return static_cast<const float*>(context_.address(plan.output_slots[index].slot));
 }
 
 }  // namespace orrery::runtime

@@ -1,36 +1,39 @@
-// Runs the steps of a plan one after another over one arena, and tells the profiler how long each took.
+// Runs the steps of a plan one after another over its arenas, and tells the profiler how long each took.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "engine/runtime/device_runner.h"
 #include "engine/runtime/profiler.h"
+#include "engine/runtime/scratch.h"
 #include "engine/runtime/step_batch.h"
 
 namespace orrery::runtime {
 
 class Executor {
  public:
-  /// `device` null: steps run on the team.
-  explicit Executor(kernels::ThreadTeam& team, const weights::DevicePtr& device = {});
+  /// `card` null: plans that need none.
+  explicit Executor(kernels::ThreadTeam& team, const weights::DevicePtr& card = {});
 
-  /// Fails with out_of_memory when the arena cannot grow. `profiler` may be null. A kernel's or device's
+  /// Fails with out_of_memory when an arena cannot grow. `profiler` may be null. A kernel's or device's
   /// exception passes through.
   Result<void> run(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,
                    Profiler* profiler);
 
   /// A graph output of the last run; null for none. Valid until the next run.
   const float* output(const compile::Plan& plan, size_t index) const;
-  /// Of the arena and the workspace; any thread.
+  /// Of the arenas and the workspaces; any thread.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  Result<void> grow(weights::Buffer& buffer, size_t bytes);
+  Result<void> run_here(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,
+                        Profiler* profiler);
 
   kernels::ThreadTeam& team_;
-  std::unique_ptr<DeviceRunner> device_;
+  std::unique_ptr<DeviceRunner> card_;
   weights::Buffer arena_, workspace_;
   std::vector<int64_t> times_;
   ops::StepContext context_;

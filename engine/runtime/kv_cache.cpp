@@ -20,24 +20,27 @@ bool same_geometry(const StateLayout& a, const StateLayout& b) {
   return a.kv_heads == b.kv_heads && a.head_dim == b.head_dim;
 }
 
-/// The slot of each state: those with its hash first, then free ones of its geometry. Nothing when they do
-/// not suffice.
-template <class Slots>
-std::optional<std::vector<size_t>> match(const Slots& slots, std::span<const StateLayout> states) {
+/// The slot of each state: those with its hash first, then free ones of its geometry, if it can be where
+/// `lies_there` says that it need not move. Nothing when they do not suffice.
+template <class Slots, class LiesThere>
+std::optional<std::vector<size_t>> match(const Slots& slots, std::span<const StateLayout> states,
+                                         const LiesThere& lies_there) {
   constexpr size_t kNone = std::numeric_limits<size_t>::max();
   std::vector<size_t> result(states.size(), kNone);
   std::vector<bool> taken(slots.size(), false);
   const auto assign = [&](size_t state, auto&& fits) {
     for (size_t slot = 0; slot < slots.size() && result[state] == kNone; ++slot)
-      if (!taken[slot] && same_geometry(slots[slot].layout, states[state]) && fits(slots[slot])) {
+      if (!taken[slot] && same_geometry(slots[slot].layout, states[state]) && fits(slot)) {
         result[state] = slot;
         taken[slot] = true;
       }
   };
   for (size_t i = 0; i < states.size(); ++i)
-    assign(i, [&](const auto& slot) { return slot.layout.hash == states[i].hash; });
+    assign(i, [&](size_t slot) { return slots[slot].layout.hash == states[i].hash; });
+  for (size_t i = 0; i < states.size(); ++i)
+    assign(i, [&](size_t slot) { return lies_there(slot, states[i]); });
   for (size_t i = 0; i < states.size(); ++i) {
-    assign(i, [](const auto&) { return true; });
+    assign(i, [](size_t) { return true; });
     if (result[i] == kNone) return std::nullopt;
   }
   return result;
@@ -46,12 +49,13 @@ std::optional<std::vector<size_t>> match(const Slots& slots, std::span<const Sta
 }  // namespace
 
 Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> states, DType dtype,
-                                                 int64_t max_pages, const weights::DevicePtr& device) {
+                                                 int64_t max_pages, const ModelDevices& devices) {
   std::unique_ptr<KvCache> cache(new KvCache);
   cache->id_ = next_id();
   cache->dtype_ = dtype;
   cache->max_pages_ = std::max<int64_t>(max_pages, 1);
   std::vector<size_t> slots;
+  std::vector<KvBanks::Wanted> wanted;
   for (const StateLayout& state : states) {
     const size_t bytes = kernels::kv_page_bytes(dtype, kPageTokens, state.kv_heads, state.head_dim);
     if (bytes == 0 || bytes > (size_t{1} << 32))
@@ -60,15 +64,10 @@ Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> st
                                state.head_dim, name_of(dtype)),
                    "KV cache", "choose another --kv-type"};
     slots.push_back(cache->slots_.size());
-    cache->slots_.push_back({state, 1, cache->page_bytes_});
-    cache->page_bytes_ += (bytes + 255) / 256 * 256;
+    cache->slots_.push_back({state, 1});
+    wanted.push_back({bytes, devices.memory_of(state.device)});
   }
-  cache->page_bytes_ = std::max<size_t>(cache->page_bytes_, 256);
-  if (cache->page_bytes_ > std::numeric_limits<size_t>::max() / 4 / static_cast<size_t>(cache->max_pages_))
-    return Error{ErrorCode::out_of_memory, "The KV cache is larger than the address space", "KV cache",
-                 "choose a smaller --context"};
-  ORRERY_ASSIGN(cache->memory_,
-                PageMemory::reserve(cache->page_bytes_ * static_cast<size_t>(cache->max_pages_), device));
+  ORRERY_ASSIGN(cache->banks_, KvBanks::create(wanted, cache->max_pages_));
   cache->bind(states, slots);
   return cache;
 }
@@ -82,14 +81,32 @@ void KvCache::bind(std::span<const StateLayout> states, std::span<const size_t> 
       slot.layout.hash = states[i].hash;
       ++slot.epoch;
     }
-    bound_.push_back({memory_.base() + slot.offset, page_bytes_, dtype_, kPageTokens, slot.layout.kv_heads,
-                      slot.layout.head_dim});
+    bound_.push_back({banks_.base(slots[i]), banks_.page_stride(slots[i]), dtype_, kPageTokens,
+                      slot.layout.kv_heads, slot.layout.head_dim});
   }
 }
 
-bool KvCache::adopt(std::span<const StateLayout> states) {
-  const auto slots = match(slots_, states);
+std::vector<int32_t> KvCache::used_pages() const {
+  std::vector<bool> used(static_cast<size_t>(pages_committed()), true);
+  for (const int32_t page : free_) used[static_cast<size_t>(page)] = false;
+  std::vector<int32_t> pages;
+  for (size_t page = 0; page < used.size(); ++page)
+    if (used[page]) pages.push_back(static_cast<int32_t>(page));
+  return pages;
+}
+
+Result<bool> KvCache::adopt(std::span<const StateLayout> states, const ModelDevices& devices) {
+  const auto slots = match(slots_, states, [&](size_t slot, const StateLayout& state) {
+    return banks_.device(slot) == devices.memory_of(state.device);
+  });
   if (!slots) return false;
+  std::vector<KvBanks::Move> moves;
+  for (size_t i = 0; i < states.size(); ++i) {
+    const size_t slot = (*slots)[i];
+    if (weights::DevicePtr to = devices.memory_of(states[i].device); banks_.device(slot) != to)
+      moves.push_back({slot, std::move(to), slots_[slot].layout.hash == states[i].hash});
+  }
+  if (!moves.empty()) ORRERY_TRY(banks_.move(moves, used_pages()));
   bind(states, *slots);
   return true;
 }
@@ -97,7 +114,7 @@ bool KvCache::adopt(std::span<const StateLayout> states) {
 bool KvCache::would_keep(std::span<const StateLayout> states, const KvPages& sequence) const {
   const int64_t now = valid_tokens(sequence);
   if (now == 0) return true;
-  const auto slots = match(slots_, states);
+  const auto slots = match(slots_, states, [](size_t, const StateLayout&) { return true; });
   if (!slots) return false;
   for (size_t i = 0; i < states.size(); ++i) {
     const size_t slot = (*slots)[i];
@@ -120,9 +137,9 @@ int64_t KvCache::valid_tokens(const KvPages& sequence) const {
 
 Result<void> KvCache::commit_slab() {
   const int64_t done = pages_committed();
-  const auto slab = static_cast<int64_t>(std::max<size_t>(kSlabBytes / page_bytes_, 1));
+  const auto slab = static_cast<int64_t>(kSlabBytes / std::clamp<size_t>(banks_.page_bytes(), 1, kSlabBytes));
   const int64_t next = std::min(done + slab, max_pages_);
-  ORRERY_TRY(memory_.commit(static_cast<size_t>(next) * page_bytes_));
+  ORRERY_TRY(banks_.commit(next));
   for (int64_t page = next - 1; page >= done; --page) free_.push_back(static_cast<int32_t>(page));
   committed_.store(next, std::memory_order_relaxed);
   return {};

@@ -3,7 +3,8 @@
 // One page holds kPageTokens tokens of every state (layer): [slot 0][slot 1]..., each slot laid out as
 // kernels/attention.h says, so that one page table serves all layers. The address range is reserved once, for
 // the limit; memory is committed in slabs as pages are first used, and pages that a sequence gives back are
-// used again. On a device the range and its memory are the device's.
+// used again. Each slot lies where its state's nodes run, in the program's memory or a card's (kv_banks.h),
+// under the same page numbers; it moves with what it holds when an adopted version places it elsewhere.
 //
 // A slot belongs to a feed hash (graph.feed_hash of the state's last value). Each sequence knows for each
 // slot up to which token it is valid; so after an edit a state whose feed did not change keeps what it holds,
@@ -14,11 +15,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/base/result.h"
-#include "engine/runtime/page_memory.h"
+#include "engine/runtime/devices.h"
+#include "engine/runtime/kv_banks.h"
 #include "kernels/attention.h"
 
 namespace orrery::runtime {
@@ -27,6 +30,7 @@ namespace orrery::runtime {
 struct StateLayout {
   uint64_t hash = 0;
   int64_t kv_heads = 0, head_dim = 0;
+  std::optional<kernels::DeviceKind> device = {};  // where it lies; none: at home
 };
 
 /// The part of a sequence that lives in the cache.
@@ -46,16 +50,18 @@ class KvCache {
 
   /// `max_pages` bounds what sequences can hold together. Reserves addresses, commits nothing.
   static Result<std::unique_ptr<KvCache>> create(std::span<const StateLayout> states, DType dtype,
-                                                 int64_t max_pages, const weights::DevicePtr& device = {});
+                                                 int64_t max_pages, const ModelDevices& devices = {});
 
   /// Binds the states of another graph version to slots: equal hashes keep theirs, the others take slots that
-  /// are not needed. False when they do not fit (more states, another geometry): a new cache is needed.
-  bool adopt(std::span<const StateLayout> states);
+  /// are not needed, and slots that lie elsewhere than their state move, with what they hold. False when they
+  /// do not fit (more states, another geometry): a new cache is needed. out_of_memory leaves all as it was.
+  /// Throws DeviceError.
+  Result<bool> adopt(std::span<const StateLayout> states, const ModelDevices& devices = {});
   /// Whether `adopt` would keep every token of the sequence.
   bool would_keep(std::span<const StateLayout> states, const KvPages& sequence) const;
 
-  /// False once its device was renewed: what it held is gone.
-  bool alive() const { return memory_.alive(); }
+  /// False once a card that holds some of it was renewed: what it held there is gone.
+  bool alive() const { return banks_.alive(); }
 
   /// The states of the adopted version, by state index.
   const std::vector<kernels::PagedKv>& states() const { return bound_; }
@@ -73,28 +79,26 @@ class KvCache {
 
   uint64_t id() const { return id_; }
   int64_t max_pages() const { return max_pages_; }
-  size_t page_bytes() const { return page_bytes_; }
   int64_t pages_in_use() const { return in_use_.load(std::memory_order_relaxed); }
   int64_t pages_committed() const { return committed_.load(std::memory_order_relaxed); }
-  size_t bytes_committed() const { return static_cast<size_t>(pages_committed()) * page_bytes_; }
+  size_t bytes_committed() const { return static_cast<size_t>(pages_committed()) * banks_.page_bytes(); }
 
  private:
   struct Slot {
     StateLayout layout;
     uint64_t epoch = 1;
-    size_t offset = 0;  // in a page
   };
   KvCache() = default;
   Result<int32_t> take_page();
   Result<void> commit_slab();
   void drop_page(int32_t page);
   void bind(std::span<const StateLayout> states, std::span<const size_t> slots);
+  std::vector<int32_t> used_pages() const;
   int64_t valid_in(size_t slot, const KvPages& sequence) const;
 
   uint64_t id_ = 0;
   DType dtype_ = DType::f16;
-  PageMemory memory_;
-  size_t page_bytes_ = 0;
+  KvBanks banks_;
   int64_t max_pages_ = 0;
   std::vector<Slot> slots_;
   std::vector<size_t> bound_slots_;  // by state index

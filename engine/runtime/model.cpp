@@ -18,8 +18,8 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
   for (const compile::StateUse& state : run) {
     const auto it = hashes.find(state.source);
     const ValueId last = state.last.valid() ? state.last : state.initial;
-    version->states.push_back(
-        {it != hashes.end() ? it->second : fused->feed_hash(last), state.kv_heads, state.head_dim});
+    version->states.push_back({it != hashes.end() ? it->second : fused->feed_hash(last), state.kv_heads,
+                               state.head_dim, state.device});
   }
   version->model = std::move(model);
   version->fused = std::move(fused);
@@ -28,7 +28,17 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
 
 Model::Model(std::shared_ptr<weights::WeightStore> weights, std::shared_ptr<const Version> version,
              const Options& options)
-    : weights_(std::move(weights)), options_(options), version_(std::move(version)) {}
+    : weights_(std::move(weights)), options_(options), version_(std::move(version)), card_(options.device) {}
+
+void Model::use_card(weights::DevicePtr card) {
+  const std::scoped_lock lock(version_mutex_);
+  card_ = std::move(card);
+}
+
+ModelDevices Model::devices() const {
+  const std::scoped_lock lock(version_mutex_);
+  return {options_.device ? kernels::DeviceKind::cuda : kernels::DeviceKind::cpu, card_};
+}
 
 std::shared_ptr<const Version> Model::version() const {
   const std::scoped_lock lock(version_mutex_);
@@ -45,15 +55,22 @@ bool Model::keeps_context(const Version& version, const Sequence& sequence) cons
   return !kv_ || sequence.tokens.empty() || kv_->would_keep(version.states, sequence.kv);
 }
 
-Result<std::shared_ptr<const compile::Plan>> Model::plan(const Version& version,
-                                                         const compile::Bucket& bucket,
-                                                         kernels::ThreadTeam& team, std::stop_token stop) {
+compile::Options Model::plan_options(const compile::Bucket& bucket) const {
+  const ModelDevices devices = this->devices();
   compile::Options options;
   options.bucket = bucket;
   options.kv_dtype = options_.kv_dtype;
   options.accuracy = options_.accuracy;
-  options.device = options_.device;
+  options.device = devices.card;
+  options.home = devices.home;
   options.threads = options_.threads;
+  return options;
+}
+
+Result<std::shared_ptr<const compile::Plan>> Model::plan(const Version& version,
+                                                         const compile::Bucket& bucket,
+                                                         kernels::ThreadTeam& team, std::stop_token stop) {
+  compile::Options options = plan_options(bucket);
   options.stop = std::move(stop);
   return plans_.get(version.fused, *weights_, team, options);
 }
@@ -63,12 +80,31 @@ size_t Model::kv_bytes() const {
   return kv_ ? kv_->bytes_committed() : 0;
 }
 
+size_t Model::scratch_bytes() const {
+  const std::scoped_lock lock(version_mutex_);
+  return executor_ ? executor_->bytes() : 0;
+}
+
+Executor& Model::executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team) {
+  const std::scoped_lock lock(version_mutex_);
+  if (executor_card_ != card) {
+    executor_ = std::make_unique<Executor>(team, card);
+    executor_card_ = card;
+  }
+  return *executor_;
+}
+
 Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
   if (adopted_ == version && (!kv_ || kv_->alive())) return {};
   const std::scoped_lock lock(kv_mutex);
-  if (!kv_ || !kv_->alive() || !kv_->adopt(version->states)) {
+  const ModelDevices devices = this->devices();
+  bool fits = false;
+  if (kv_ && kv_->alive()) {
+    ORRERY_ASSIGN(fits, kv_->adopt(version->states, devices));
+  }
+  if (!fits) {
     const int64_t pages = (options_.kv_tokens + KvCache::kPageTokens - 1) / KvCache::kPageTokens;
-    ORRERY_ASSIGN(kv_, KvCache::create(version->states, options_.kv_dtype, pages, options_.device));
+    ORRERY_ASSIGN(kv_, KvCache::create(version->states, options_.kv_dtype, pages, devices));
   }
   adopted_ = version;
   return {};

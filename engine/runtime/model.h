@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/compile/placement.h"
+#include "engine/runtime/executor.h"
 #include "engine/runtime/kv_cache.h"
 #include "engine/runtime/plan_cache.h"
 #include "engine/runtime/profiler.h"
@@ -28,7 +29,7 @@ class Model {
   struct Options {
     DType kv_dtype = DType::f16;
     kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
-    weights::DevicePtr device;   // null: the CPU
+    weights::DevicePtr device;   // where nodes run that name none; null: the CPU
     int threads = 1;             // of the scheduler's team
     int64_t context = 2048;      // tokens of one sequence at most
     int64_t batch_tokens = 512;  // tokens of one step at most
@@ -40,6 +41,11 @@ class Model {
   const Options& options() const { return options_; }
   weights::WeightStore& weights() const { return *weights_; }
 
+  /// The card that plans of this model may use from now on, beside the CPU; null: none. A model whose home is
+  /// a card has that one from the begin. Any thread.
+  void use_card(weights::DevicePtr card);
+  ModelDevices devices() const;  // any thread
+
   /// The version that the next step adopts. Any thread.
   std::shared_ptr<const Version> version() const;
   void set_version(std::shared_ptr<const Version> version);
@@ -49,10 +55,15 @@ class Model {
   /// asks for an end.
   Result<std::shared_ptr<const compile::Plan>> plan(const Version& version, const compile::Bucket& bucket,
                                                     kernels::ThreadTeam& team, std::stop_token stop = {});
-  size_t kv_bytes() const;  // committed; any thread
+  /// What a plan of this model is compiled with. Any thread.
+  compile::Options plan_options(const compile::Bucket& bucket) const;
+  size_t kv_bytes() const;       // committed, on both sides; any thread
+  size_t scratch_bytes() const;  // of executor_on(); any thread
 
   /// Binds the KV cache to the version; makes a new one when the states do not fit. Scheduler's thread.
   Result<void> adopt(const std::shared_ptr<const Version>& version);
+  /// Runs steps on a card that is not the scheduler's own; ends with the model. Scheduler's thread.
+  Executor& executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team);
   KvCache* kv() { return kv_.get(); }  // null before the first adopt; under kv_mutex
 
   Profiler profiler;
@@ -65,6 +76,9 @@ class Model {
   PlanCache plans_;
   mutable std::mutex version_mutex_;
   std::shared_ptr<const Version> version_;
+  weights::DevicePtr card_;           // this and the next two: under version_mutex_
+  weights::DevicePtr executor_card_;  // of executor_
+  std::unique_ptr<Executor> executor_;
   std::shared_ptr<const Version> adopted_;
   std::unique_ptr<KvCache> kv_;
 };

@@ -8,6 +8,12 @@ bool same_bucket(const compile::Bucket& a, const compile::Bucket& b) {
          a.max_sequences == b.max_sequences;
 }
 
+/// Whether what the plan holds of a card is still there, and on the card that is asked for.
+bool same_card(const compile::Plan& plan, const weights::DevicePtr& card) {
+  if (!plan.options.device) return true;
+  return plan.options.device == card && plan.epoch == card->epoch();
+}
+
 }  // namespace
 
 std::shared_ptr<const compile::Plan> PlanCache::find(const graph::GraphVersion& fused,
@@ -15,7 +21,7 @@ std::shared_ptr<const compile::Plan> PlanCache::find(const graph::GraphVersion& 
   const std::scoped_lock lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it)
     if ((*it)->graph == fused && same_bucket((*it)->options.bucket, options.bucket) &&
-        (*it)->epoch == (options.device ? options.device->epoch() : 0)) {
+        same_card(**it, options.device)) {
       plans_.splice(plans_.begin(), plans_, it);
       return plans_.front();
     }

@@ -75,6 +75,31 @@ TEST(Arena, ALayeredModelComesNearItsPeak) {
 
 TEST(Arena, NothingNeedsNothing) { EXPECT_EQ(lay_out({}).bytes, 0U); }
 
+TEST(Arena, EachDeviceHasItsOwnAndNoTwoLiveBuffersOfItOverlap) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Lifetime> lifetimes;
+    std::vector<kernels::DeviceKind> devices;
+    for (int i = 0; i < 60; ++i) {
+      const int first = static_cast<int>(random() % 30);
+      lifetimes.push_back({random() % 5000, first, first + static_cast<int>(random() % 6)});
+      devices.push_back(random() % 2 == 0 ? kernels::DeviceKind::cpu : kernels::DeviceKind::cuda);
+    }
+    const DeviceArenas arenas = lay_out(lifetimes, devices);
+    for (const kernels::DeviceKind device : {kernels::DeviceKind::cpu, kernels::DeviceKind::cuda}) {
+      std::vector<Lifetime> own;
+      ArenaLayout layout;
+      for (size_t i = 0; i < lifetimes.size(); ++i)
+        if (devices[i] == device) {
+          own.push_back(lifetimes[i]);
+          layout.offsets.push_back(arenas.offsets[i]);
+        }
+      layout.bytes = device == kernels::DeviceKind::cpu ? arenas.host_bytes : arenas.card_bytes;
+      expect_disjoint(own, layout);
+    }
+  }
+}
+
 TEST(Bucket, HoldsItsTokensAndIsAPowerOfTwo) {
   for (int64_t tokens = 1; tokens <= 5000; ++tokens) {
     const Bucket bucket = bucket_for(tokens, 1, 1);

@@ -6,7 +6,8 @@
 
 #include "engine/compile/arena.h"
 #include "engine/compile/states.h"
-#include "tests/engine/runtime/tiny_model.h"
+#include "engine/runtime/devices.h"
+#include "tests/engine/runtime/placed.h"
 
 namespace orrery::compile {
 namespace {
@@ -58,9 +59,60 @@ TEST_F(PlanTest, DeadNodesAreNoSteps) {
   for (const Step& step : compiled->steps) EXPECT_NE(step.node, dead.value());
 }
 
+TEST_F(PlanTest, NodesOnTheCardMakeSegmentsWithTheTransfersAroundThem) {
+  const auto card = runtime::open_device(0);
+  ASSERT_TRUE(card.ok()) << card.error().to_string();
+  Options options;
+  options.bucket = bucket_for(4, 1, 1);
+  options.device = card.value();
+  const auto version = runtime::placed_version(tiny_.graph(), {"layers.1"}, "cuda:0", "cpu");
+  const auto compiled = compile(version->fused, *tiny_.weights, team_, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+  const Plan& plan = *compiled.value();
+  size_t end = 0;
+  std::vector<kernels::DeviceKind> sides;
+  for (const Segment& segment : plan.segments) {
+    EXPECT_EQ(segment.begin, end);
+    EXPECT_LT(segment.begin, segment.end);
+    end = segment.end;
+    sides.push_back(segment.device);
+    for (size_t i = segment.begin; i < segment.end; ++i) {
+      const Step& step = plan.steps[i];
+      const bool there = segment.device == kernels::DeviceKind::cuda;
+      EXPECT_EQ(step.kernel.starts_with("cuda.test.") || step.kernel.starts_with("transfer."), there);
+      EXPECT_EQ(step.transfer.has_value(), !step.run) << step.kernel;
+      EXPECT_EQ(step.kernel == "transfer.to_host", step.transfer && step.device == kernels::DeviceKind::cpu);
+    }
+  }
+  EXPECT_EQ(end, plan.steps.size());
+  EXPECT_THAT(sides, testing::ElementsAre(kernels::DeviceKind::cpu, kernels::DeviceKind::cuda,
+                                          kernels::DeviceKind::cpu));
+  EXPECT_GT(plan.host_arena_bytes, 0U);
+  EXPECT_GT(plan.arena_bytes, 0U);
+  for (const OutputSlot& output : plan.output_slots) {
+    if (output.slot.kind != ops::Slot::Kind::arena) continue;
+    EXPECT_EQ(output.device, kernels::DeviceKind::cpu);
+  }
+}
+
+TEST_F(PlanTest, AValueOfTheOtherSideIsRefused) {
+  const auto card = runtime::open_device(0);
+  ASSERT_TRUE(card.ok());
+  auto graph = std::make_shared<graph::Graph>(*tiny_.graph());
+  ASSERT_TRUE(graph->set_attribute(graph->find_path("layers.0.query"), "device", std::string("cuda:0")).ok());
+  Options options;
+  options.bucket = bucket_for(1, 1, 1);
+  options.device = card.value();
+  const auto compiled = compile(graph, *tiny_.weights, team_, options);
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_THAT(compiled.error().to_string(),
+              testing::AllOf(testing::HasSubstr("layers.0.query"), testing::HasSubstr("no transfer")));
+}
+
 TEST_F(PlanTest, LargerBucketsNeedMoreArena) {
   const auto graph = tiny_.graph();
-  EXPECT_GT(plan(graph, 64)->arena_bytes, plan(graph, 1)->arena_bytes);
+  EXPECT_GT(plan(graph, 64)->host_arena_bytes, plan(graph, 1)->host_arena_bytes);
+  EXPECT_EQ(plan(graph, 64)->arena_bytes, 0U) << "nothing lies on a card";
 }
 
 TEST_F(PlanTest, RowsAfterTheChosenAreNamed) {

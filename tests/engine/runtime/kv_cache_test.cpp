@@ -20,6 +20,12 @@ std::unique_ptr<KvCache> cache_of(std::initializer_list<uint64_t> hashes, int64_
   return std::move(cache).value();
 }
 
+bool adopts(KvCache& cache, const std::vector<StateLayout>& states) {
+  const auto adopted = cache.adopt(states);
+  EXPECT_TRUE(adopted.ok());
+  return adopted.ok() && adopted.value();
+}
+
 /// A sequence that holds `tokens` tokens.
 KvPages filled(KvCache& cache, int64_t tokens) {
   KvPages sequence;
@@ -75,15 +81,15 @@ TEST(KvCache, AnEditKeepsWhatItsHashesKeep) {
   KvPages sequence = filled(*cache, 50);
   EXPECT_TRUE(cache->would_keep(layouts({1, 2}), sequence)) << "the last layer bypassed";
   EXPECT_FALSE(cache->would_keep(layouts({1, 30}), sequence)) << "the second layer bypassed";
-  ASSERT_TRUE(cache->adopt(layouts({1, 2})));
+  ASSERT_TRUE(adopts(*cache, layouts({1, 2})));
   EXPECT_EQ(cache->valid_tokens(sequence), 50);
   ASSERT_TRUE(cache->reserve(sequence, 60).ok());
   cache->written(sequence, 60);
-  ASSERT_TRUE(cache->adopt(layouts({1, 2, 3})));
+  ASSERT_TRUE(adopts(*cache, layouts({1, 2, 3})));
   EXPECT_EQ(cache->valid_tokens(sequence), 50) << "the third layer saw only the first 50 tokens";
-  ASSERT_TRUE(cache->adopt(layouts({1, 30})));
+  ASSERT_TRUE(adopts(*cache, layouts({1, 30})));
   EXPECT_EQ(cache->valid_tokens(sequence), 0);
-  EXPECT_FALSE(cache->adopt(layouts({1, 2, 3, 4}))) << "more states than a page holds";
+  EXPECT_FALSE(adopts(*cache, layouts({1, 2, 3, 4}))) << "more states than a page holds";
 }
 
 TEST(KvCache, TruncatedTokensDoNotComeBack) {
@@ -92,11 +98,11 @@ TEST(KvCache, TruncatedTokensDoNotComeBack) {
   cache->truncate(sequence, 20);
   EXPECT_EQ(cache->valid_tokens(sequence), 20);
   EXPECT_EQ(sequence.pages.size(), 1U);
-  ASSERT_TRUE(cache->adopt(layouts({1})));
+  ASSERT_TRUE(adopts(*cache, layouts({1})));
   ASSERT_TRUE(cache->reserve(sequence, 40).ok());
   cache->written(sequence, 40);
   EXPECT_EQ(cache->valid_tokens(sequence), 40);
-  ASSERT_TRUE(cache->adopt(layouts({1, 2})));
+  ASSERT_TRUE(adopts(*cache, layouts({1, 2})));
   EXPECT_EQ(cache->valid_tokens(sequence), 20) << "the second state saw no more";
 }
 
