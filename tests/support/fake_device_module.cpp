@@ -1,7 +1,8 @@
 // A module of kernels/device_module.h without a card, so that the engine's whole path for devices is tested
 // on any machine: "device" memory is host memory, filled with NaNs, and the rows are the CPU's, labelled as
 // the device's. Capturing keeps each call with its arguments and replays it, as a real graph does: lengths,
-// positions and pages must come from device memory.
+// positions and pages must come from device memory. Work that comes from two threads between two waits, which
+// nobody who holds stream_mutex() gives, is refused.
 //
 // Set by the environment: ORRERY_FAKE_DEVICE_REFUSES (a reason: no device is there), ORRERY_FAKE_DEVICE_MB
 // (memory of each), ORRERY_FAKE_DEVICE_LOST_AFTER (launches and waits until the device is lost, once).
@@ -17,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "kernels/device_module.h"
@@ -110,13 +112,21 @@ class FakeDevice final : public Device {
   }
 
   void upload(void* dst, const void* src, size_t bytes) override { std::memcpy(dst, src, bytes); }
-  void download(void* dst, const void* src, size_t bytes) override { std::memcpy(dst, src, bytes); }
+  void download(void* dst, const void* src, size_t bytes) override {
+    claim();
+    std::memcpy(dst, src, bytes);
+    user_ = std::thread::id();
+  }
   void copy(void* dst, const void* src, size_t bytes) override {
     issue([=] { std::memcpy(dst, src, bytes); });
   }
 
   void* stream() const override { return const_cast<FakeDevice*>(this); }
-  void wait() override { may_be_lost(); }
+  void wait() override {
+    claim();
+    may_be_lost();
+    user_ = std::thread::id();
+  }
 
   std::unique_ptr<DeviceMark> make_mark() override { return std::make_unique<FakeMark>(); }
   void record(DeviceMark& mark) override {
@@ -131,18 +141,21 @@ class FakeDevice final : public Device {
   void begin_capture() override { capture_ = std::make_unique<FakeGraph>(); }
   std::unique_ptr<DeviceGraph> end_capture() override { return std::move(capture_); }
   void launch(DeviceGraph& graph) override {
+    claim();
     may_be_lost();
     for (const Call& call : static_cast<FakeGraph&>(graph).calls) call();
   }
 
   void renew() override {
     free_all();
+    user_ = std::thread::id();
     ++epoch_;
   }
   uint64_t epoch() const override { return epoch_; }
 
   /// Runs at once, or becomes part of the graph that is being captured.
   void issue(Call call) {
+    claim();
     if (capture_)
       capture_->calls.push_back(std::move(call));
     else
@@ -150,6 +163,13 @@ class FakeDevice final : public Device {
   }
 
  private:
+  /// The stream is this thread's until it has waited.
+  void claim() {
+    std::thread::id user;
+    if (!user_.compare_exchange_strong(user, std::this_thread::get_id()) &&
+        user != std::this_thread::get_id())
+      throw DeviceError(DeviceError::Kind::failed, "two threads gave work to the stream");
+  }
   void take(size_t bytes) {
     if (used_ + bytes > facts_.memory_bytes)
       throw DeviceError(
@@ -179,6 +199,7 @@ class FakeDevice final : public Device {
   std::set<void*> host_blocks_;
   std::map<void*, std::pair<size_t, size_t>> ranges_;  // reserved, committed
   std::atomic<uint64_t> used_{0}, epoch_{1}, left_{0};
+  std::atomic<std::thread::id> user_;
   std::unique_ptr<FakeGraph> capture_;
 };
 
