@@ -7,19 +7,28 @@
 
 #include "engine/edit/bypass.h"
 #include "engine/edit/check.h"
+#include "engine/edit/place.h"
 
 namespace orrery::edit {
 namespace {
 
-constexpr std::array kVerbs = {Verb{
-    "bypass", "scope=S: what enters the scope also leaves it. S may use * and a-b (layers.4-7).", bypass}};
+constexpr std::array kVerbs = {
+    Verb{"bypass", "scope=S: what enters the scope also leaves it. S may use * and a-b (layers.4-7).",
+         bypass},
+    Verb{
+        "place",
+        "scope=S device=D: the nodes of the scope run on D: cpu, cuda:N, or home (the model's own device). S "
+        "may use * and a-b, or name one node.",
+        place},
+};
 
 /// The fields that a verb takes; all are needed.
 struct Fields {
   std::string_view verb;
-  std::array<std::string_view, 1> names;
+  std::span<const std::string_view> names;
 };
-constexpr std::array kFields = {Fields{"bypass", {"scope"}}};
+constexpr std::string_view kBypassFields[] = {"scope"}, kPlaceFields[] = {"scope", "device"};
+constexpr std::array kFields = {Fields{"bypass", kBypassFields}, Fields{"place", kPlaceFields}};
 
 constexpr size_t kLongestWords = 65536;
 

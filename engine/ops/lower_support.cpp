@@ -80,12 +80,15 @@ Result<const void*> stored_weight(LowerContext& context, const graph::Node& node
   return context.weight(value, packing);
 }
 
-Error no_row(const graph::Node& node, const std::vector<kernels::Refusal>& refused) {
+Error no_row(const LowerContext& context, const graph::Node& node,
+             const std::vector<kernels::Refusal>& refused) {
   std::string reasons;
   for (const auto& [kernel, reason] : refused)
     reasons += (reasons.empty() ? "" : "; ") + kernel + ": " + reason;
-  if (refused.empty()) reasons = "the device that it is placed on has none for it";
-  return {ErrorCode::unsupported, fmt::format("No kernel can run this {}: {}", node.op->name, reasons),
+  if (refused.empty()) reasons = "there is none for it";
+  const bool cpu = context.device() == kernels::DeviceKind::cpu;
+  return {ErrorCode::unsupported,
+          fmt::format("No {} kernel can run this {}: {}", cpu ? "CPU" : "CUDA", node.op->name, reasons),
           node.path(), "Place the node on another device, or change the attribute that is refused"};
 }
 

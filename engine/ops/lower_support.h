@@ -35,7 +35,8 @@ Result<Slot> float_operand(LowerContext& context, ValueId value);
 Result<const void*> stored_weight(LowerContext& context, const graph::Node& node, ValueId value,
                                   const kernels::WeightPacking* packing);
 
-Error no_row(const graph::Node& node, const std::vector<kernels::Refusal>& refused);
+Error no_row(const LowerContext& context, const graph::Node& node,
+             const std::vector<kernels::Refusal>& refused);
 
 template <class Kernel>
 struct Chosen {
@@ -49,7 +50,7 @@ Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
                               std::span<const kernels::Row<Kernel>> rows,
                               const typename Kernel::Problem& problem) {
   kernels::Selection<Kernel> selection = kernels::select(rows, problem);
-  if (!selection.row) return no_row(node, selection.refused);
+  if (!selection.row) return no_row(context, node, selection.refused);
   Chosen<Kernel> chosen{selection.row, {}};
   chosen.lowered.kernel = std::string(selection.row->name);
   chosen.lowered.refused = std::move(selection.refused);

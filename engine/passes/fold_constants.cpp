@@ -79,7 +79,7 @@ Result<bool> fold(graph::Graph& graph, const graph::Node& node) {
 Result<bool> join_scales(graph::Graph& graph, const graph::Node& outer) {
   if (outer.op->name != "scale") return false;
   const graph::Node* inner = producer_of(graph, outer.inputs[0], "scale");
-  if (!inner || only_user(graph, inner->outputs[0]) != outer.id) return false;
+  if (!inner || !same_device(*inner, outer) || only_user(graph, inner->outputs[0]) != outer.id) return false;
   const double *a = attribute<double>(outer, "factor"), *b = attribute<double>(*inner, "factor");
   if (!a || !b || !std::isfinite(*a * *b)) return false;
   const NodeId outer_id = outer.id, inner_id = inner->id;
@@ -89,6 +89,7 @@ Result<bool> join_scales(graph::Graph& graph, const graph::Node& outer) {
   joined.scope = outer.scope;
   joined.name = free_name(graph, outer.scope, outer.name + "_joined");
   joined.attributes = {{"factor", factor}};
+  keep_device(outer, joined.attributes);
   joined.inputs = {inner->inputs[0]};
   joined.origins = origins_of(graph, std::array{inner_id, outer_id});
   joined.before = outer_id;

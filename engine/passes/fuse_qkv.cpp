@@ -1,7 +1,9 @@
-// linear(x, w1), linear(x, w2), ... in one scope -> fused_linear(x, w1, w2, ...), up to four: the activations
-// are read, and quantised where the kernel does that, once. Left alone: linears that an activation function
-// follows or that are gate and up (later passes fuse those), and linears whose weights are computed.
+// linear(x, w1), linear(x, w2), ... in one scope and on one device -> fused_linear(x, w1, w2, ...), up to
+// four: the activations are read, and quantised where the kernel does that, once. Left alone: linears that an
+// activation function follows or that are gate and up (later passes fuse those), and linears whose weights
+// are computed.
 #include <map>
+#include <tuple>
 
 #include "engine/passes/fused_linear.h"
 #include "engine/passes/match.h"
@@ -15,7 +17,8 @@ bool is_left_to_others(const graph::Graph& graph, const graph::Node& linear) {
   const NodeId user = only_user(graph, linear.outputs[0]);
   if (!user.valid()) return false;
   const graph::Node& next = graph.node(user);
-  return !epilogue_of(next).empty() || match_gate_up(graph, next).has_value();
+  if (!epilogue_of(next).empty()) return same_device(linear, next);
+  return match_gate_up(graph, next).has_value();
 }
 
 Result<void> fuse(graph::Graph& graph, std::span<const NodeId> linears) {
@@ -33,11 +36,12 @@ Result<void> fuse(graph::Graph& graph, std::span<const NodeId> linears) {
 }  // namespace
 
 Result<int> fuse_qkv(graph::Graph& graph) {
-  std::map<std::pair<std::string, ValueId>, std::vector<NodeId>> groups;
+  using Place = std::tuple<std::string, ValueId, std::string>;  // scope, what they read, device
+  std::map<Place, std::vector<NodeId>> groups;
   for (const NodeId id : graph.order()) {
     const graph::Node& node = graph.node(id);
     if (is_plain_linear(graph, node) && !is_left_to_others(graph, node))
-      groups[{node.scope, node.inputs[0]}].push_back(id);
+      groups[{node.scope, node.inputs[0], std::string(device_of(node))}].push_back(id);
   }
   int rewrites = 0;
   for (const auto& [place, linears] : groups)

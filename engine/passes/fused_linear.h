@@ -12,7 +12,7 @@ namespace orrery::passes {
 inline constexpr size_t kMostSegments = 4;
 
 struct FusedLinear {
-  std::span<const NodeId> linears;  // one a segment, in order; all read the same value
+  std::span<const NodeId> linears;  // one a segment, in order; all read the same value on the same device
   std::span<const NodeId> origins;  // the nodes that it stands for
   std::string scope, name, epilogue;
   NodeId before;

@@ -21,7 +21,8 @@ bool is_plain_linear(const graph::Graph& graph, const graph::Node& node);
 /// nodes.
 std::string_view epilogue_of(const graph::Node& activation);
 
-/// act(linear(x, gate)) * linear(x, up), all in one scope, where nothing else reads what lies between.
+/// act(linear(x, gate)) * linear(x, up), all in one scope and on one device, where nothing else reads what
+/// lies between.
 struct GateUp {
   NodeId gate, up, activation, product;
   std::string_view epilogue;  // "silu_mul", "gelu_tanh_mul"

@@ -34,6 +34,13 @@ std::string free_name(const graph::Graph& graph, const std::string& scope, const
   return name + "_" + std::to_string(number);
 }
 
+bool same_device(const graph::Node& a, const graph::Node& b) { return device_of(a) == device_of(b); }
+
+void keep_device(const graph::Node& node, graph::Attributes& attributes) {
+  if (const std::string_view device = device_of(node); !device.empty())
+    attributes.insert_or_assign(std::string(graph::kDeviceAttribute), std::string(device));
+}
+
 std::vector<graph::Origin> origins_of(const graph::Graph& graph, std::span<const NodeId> nodes) {
   constexpr double kBytesPerSecond = 35e9, kFlopsPerSecond = 4e11;
   const Bindings one_token{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};

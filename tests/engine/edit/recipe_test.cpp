@@ -29,7 +29,8 @@ TEST(ParseEdit, RefusesWithTheWords) {
                                                        {"bypass =3", "FIELD=VALUE"},
                                                        {"bypass scope=a scope=b", "twice"},
                                                        {"bypass scope=a extra=1", "extra"},
-                                                       {"explode scope=a", "bypass"},
+                                                       {"place scope=a", "device is missing"},
+                                                       {"explode scope=a", "bypass, place"},
                                                        {"bypass scope=\"a", "not closed"},
                                                        {std::string(100'000, 'x'), "too long"}};
   for (const auto& [words, part] : cases) {
@@ -45,6 +46,7 @@ TEST(ParseEdit, RefusesWithTheWords) {
 TEST(Recipe, WritesWhatItReads) {
   std::vector<Edit> edits;
   for (int i = 0; i < 12; ++i) edits.push_back({"bypass", {{"scope", "layers." + std::to_string(i)}}});
+  edits.push_back({"place", {{"scope", "layers.2-3"}, {"device", "cuda:0"}}});
   edits.push_back({"bypass", {{"scope", "quote \" and \xC3\xA9"}}});
   const std::string text = write_recipe(edits);
   auto read = parse_recipe(text);

@@ -51,6 +51,11 @@ class Small {
     return add("rms_norm", {src, weight(name + ".weight", {8})}, {{"eps", 1e-5}}, name);
   }
 
+  void place(ValueId value, const std::string& device) {
+    if (!graph.set_attribute(graph.value(value).producer, "device", device).ok())
+      throw std::runtime_error("not placed");
+  }
+
   Outcome run(std::vector<ValueId> outputs, Options options = {}) {
     graph.set_outputs(std::move(outputs));
     auto outcome = run_passes(graph, options);
@@ -309,6 +314,76 @@ TEST(FoldConstants, AValueThatOthersReadStays) {
   const ValueId inner = small.add("scale", {small.x}, {{"factor", 2.0}});
   const ValueId outer = small.add("scale", {inner}, {{"factor", 4.0}});
   EXPECT_EQ(op_counts(*small.run({outer, inner}).graph)["scale"], 2);
+}
+
+/// What each fusion joins.
+struct Joined {
+  Small small;
+  std::vector<ValueId> parts, outputs;
+};
+Joined residual_norm() {
+  Joined it;
+  it.parts = {it.small.add("add", {it.small.x, it.small.linear(it.small.x, "o")})};
+  it.parts.push_back(it.small.norm(it.parts[0], "n"));
+  it.outputs = {it.parts[1]};
+  return it;
+}
+Joined qkv() {
+  Joined it;
+  it.parts = {it.small.linear(it.small.x, "q"), it.small.linear(it.small.x, "k")};
+  it.outputs = it.parts;
+  return it;
+}
+Joined gate_up() {
+  GatedMlp mlp;
+  return {mlp.small, {mlp.gate, mlp.up, mlp.act, mlp.product}, {mlp.down}};
+}
+Joined bias_activation() {
+  Joined it;
+  it.parts = {it.small.linear(it.small.x, "l")};
+  it.parts.push_back(it.small.add("silu", {it.parts[0]}));
+  it.outputs = {it.parts[1]};
+  return it;
+}
+Joined scales() {
+  Joined it;
+  it.parts = {it.small.add("scale", {it.small.x}, {{"factor", 2.0}})};
+  it.parts.push_back(it.small.add("scale", {it.parts[0]}, {{"factor", 4.0}}));
+  it.outputs = {it.parts[1]};
+  return it;
+}
+
+TEST(Passes, OnlyNodesOfOneDeviceAreJoinedAndKeepIt) {
+  for (const auto& make : {residual_norm, qkv, gate_up, bias_activation, scales}) {
+    Joined together = make();
+    for (const ValueId part : together.parts) together.small.place(part, "cuda:0");
+    const Outcome joined = together.small.run(together.outputs);
+    int placed = 0;
+    for (const NodeId id : joined.graph->order()) {
+      const Node& node = joined.graph->node(id);
+      if (device_of(node) != "cuda:0") continue;
+      EXPECT_EQ(node.origins.size(), together.parts.size());
+      ++placed;
+    }
+    EXPECT_EQ(placed, 1);
+
+    for (size_t apart = 0; apart < together.parts.size(); ++apart) {
+      Joined torn = make();
+      torn.small.place(torn.parts[apart], "cuda:0");
+      const Outcome outcome = torn.small.run(torn.outputs);
+      const Node* node = outcome.graph->find(torn.small.graph.value(torn.parts[apart]).producer);
+      ASSERT_NE(node, nullptr) << "the node that is placed elsewhere stays by itself";
+      EXPECT_EQ(device_of(*node), "cuda:0");
+    }
+  }
+}
+
+TEST(Qkv, ALinearWhoseActivationRunsElsewhereIsNotLeftToIt) {
+  Small small;
+  const ValueId gate = small.linear(small.x, "gate"), other = small.linear(small.x, "other");
+  const ValueId active = small.add("silu", {gate});
+  small.place(active, "cuda:0");
+  EXPECT_EQ(op_counts(*small.run({active, other}).graph)["fused_linear"], 1);
 }
 
 std::filesystem::path models_folder() {
