@@ -5,7 +5,8 @@
 // nobody who holds stream_mutex() gives, is refused.
 //
 // Set by the environment: ORRERY_FAKE_DEVICE_REFUSES (a reason: no device is there), ORRERY_FAKE_DEVICE_MB
-// (memory of each), ORRERY_FAKE_DEVICE_LOST_AFTER (launches and waits until the device is lost, once).
+// (memory of each), ORRERY_FAKE_DEVICE_LOST_AFTER (launches and waits until the device is lost, once),
+// ORRERY_FAKE_DEVICE_LACKS (one kind of kernel, "attention": its rows refuse everything).
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -208,13 +209,19 @@ ThreadTeam& team() {
   return team;
 }
 
+bool lacks(std::string_view kind) {
+  const char* lacking = std::getenv("ORRERY_FAKE_DEVICE_LACKS");
+  return lacking && lacking == kind;
+}
+
 /// The CPU's rows of one op, each behind a function that hands its call to the stream.
 template <class Op>
 class Rows {
  public:
   static constexpr size_t kMost = 32;
 
-  static std::span<const Row<Op>> of(std::span<const Row<Op>> rows) {
+  static std::span<const Row<Op>> of(std::span<const Row<Op>> rows, std::string_view kind) {
+    kind_ = kind;
     static const std::vector<Row<Op>> kept = relabelled(rows, std::make_index_sequence<kMost>{});
     return kept;
   }
@@ -230,6 +237,11 @@ class Rows {
     device->issue([args, here] { source()[I].run(args, here); });
   }
   template <size_t I>
+  static std::string supports(const Problem& problem) {
+    if (lacks(kind_)) return "the test device has no " + std::string(kind_);
+    return source()[I].supports(problem);
+  }
+  template <size_t I>
   static size_t workspace(const Problem& problem, int) {
     return source()[I].workspace ? source()[I].workspace(problem, team().size()) : 0;
   }
@@ -240,6 +252,7 @@ class Rows {
   template <size_t... I>
   static std::vector<Row<Op>> relabelled(std::span<const Row<Op>> rows, std::index_sequence<I...>) {
     static constexpr std::array kRun{&Rows::run<I>...};
+    static constexpr std::array kSupports{&Rows::supports<I>...};
     static constexpr std::array kWorkspace{&Rows::workspace<I>...};
     static std::vector<std::string> names;
     if (rows.size() > kMost) std::abort();
@@ -248,11 +261,12 @@ class Rows {
     std::vector<Row<Op>> kept;
     for (size_t i = 0; i < rows.size(); ++i) {
       names.push_back("cuda.test." + std::string(rows[i].name));
-      kept.push_back(
-          {names.back(), DeviceKind::cuda, rows[i].supports, kRun[i], kWorkspace[i], rows[i].packing});
+      kept.push_back({names.back(), DeviceKind::cuda, kSupports[i], kRun[i], kWorkspace[i], rows[i].packing});
     }
     return kept;
   }
+
+  static inline std::string_view kind_;
 };
 
 int count(std::string& reason) {
@@ -274,9 +288,10 @@ orrery_device_module() {
       kDeviceModuleVersion,
       count,
       open,
-      {Rows<Linear>::of(linear_rows()), Rows<Attention>::of(attention_rows()),
-       Rows<KvAppend>::of(kv_append_rows()), Rows<Norm>::of(norm_rows()), Rows<Rope>::of(rope_rows()),
-       Rows<Elementwise>::of(elementwise_rows()), Rows<Embedding>::of(embedding_rows()),
-       Rows<Gather>::of(gather_rows()), Rows<Sample>::of(sample_rows())}};
+      {Rows<Linear>::of(linear_rows(), "linear"), Rows<Attention>::of(attention_rows(), "attention"),
+       Rows<KvAppend>::of(kv_append_rows(), "kv_append"), Rows<Norm>::of(norm_rows(), "norm"),
+       Rows<Rope>::of(rope_rows(), "rope"), Rows<Elementwise>::of(elementwise_rows(), "elementwise"),
+       Rows<Embedding>::of(embedding_rows(), "embedding"), Rows<Gather>::of(gather_rows(), "gather"),
+       Rows<Sample>::of(sample_rows(), "sample")}};
   return &module;
 }
