@@ -19,7 +19,8 @@ CLI::Option* add_model_name(CLI::App& app, std::string& model, bool required) {
 
 void add_model_options(CLI::App& app, api::OpenOptions& options) {
   add_model_name(app, options.model);
-  app.add_option("--device", options.device, "cpu or cuda:N")->capture_default_str();
+  app.add_option("--device", options.device, "cpu or cuda:N; a recipe may place parts elsewhere")
+      ->capture_default_str();
   app.add_option("--threads", options.threads, "worker threads; 0: the cores this process may run on")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -33,7 +34,8 @@ void add_model_options(CLI::App& app, api::OpenOptions& options) {
                  "tokens of one step at most; 0: what the device likes")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
       ->capture_default_str();
-  app.add_option("--recipe", options.recipe, "edits to apply, FILE.json");
+  app.add_option("--recipe", options.recipe,
+                 "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home)");
   app.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
   app.add_flag("--exact", options.exact, "float32 arithmetic throughout; slower");
 }

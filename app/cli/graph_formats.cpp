@@ -93,8 +93,9 @@ std::string graph_dot(const graph::Graph& graph) {
   for (const NodeId id : graph.order()) {
     const graph::Node& node = graph.node(id);
     if (!is_drawn(node)) continue;
-    text += fmt::format("  n{} [label={}{}];\n", id.value,
-                        dot_quoted(fmt::format("{}\n{}", node.op->name, node.path())),
+    std::string label = fmt::format("{}\n{}", node.op->name, node.path());
+    if (const std::string_view device = device_of(node); !device.empty()) (label += "\n") += device;
+    text += fmt::format("  n{} [label={}{}];\n", id.value, dot_quoted(label),
                         node.is_source() ? ", shape=ellipse" : "");
   }
   for (const NodeId id : graph.order()) {

@@ -175,10 +175,10 @@ class Drawing {
 
   std::string draw(const Box& box) const {
     const graph::Node& node = *box.node;
-    std::string inputs;
+    std::string corner(device_of(node));
     for (const size_t from : box.inputs)
       if (is_distant_input(boxes_[from], box))
-        inputs += (inputs.empty() ? "" : ", ") + boxes_[from].node->name;
+        corner += (corner.empty() ? "" : ", ") + boxes_[from].node->name;
     const std::string detail = elided(node.path());
     const std::string shape =
         node.outputs.empty() ? "" : to_string(graph_.value(node.outputs.front()).type.shape);
@@ -190,7 +190,7 @@ class Drawing {
         "<text x=\"12\" y=\"31\" font-size=\"10\" fill=\"#5B6478\">{}</text>"
         "<text x=\"{}\" y=\"16\" font-size=\"9\" text-anchor=\"end\" fill=\"#8790B4\">{}</text></g>\n",
         box.x, box.y, escaped(node.path()), escaped(shape), kWidth, kHeight, kHeight,
-        family_colour(node.op->family), escaped(node.op->name), escaped(detail), kWidth - 8, escaped(inputs));
+        family_colour(node.op->family), escaped(node.op->name), escaped(detail), kWidth - 8, escaped(corner));
   }
 
   const graph::Graph& graph_;

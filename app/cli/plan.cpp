@@ -15,6 +15,8 @@ Json to_json(const api::PlanReport& plan) {
     steps.push_back({{"node", step.path},
                      {"op", step.op},
                      {"device", step.device},
+                     {"asked", step.asked},
+                     {"reason", step.reason},
                      {"kernel", step.kernel},
                      {"refused", std::move(refused)},
                      {"flops", step.flops},
@@ -26,6 +28,8 @@ Json to_json(const api::PlanReport& plan) {
 void print_table(const api::PlanReport& plan) {
   for (const api::PlanStep& step : plan.steps) {
     print(fmt::format("{:<44} {:<20} {:<6} {}\n", step.path, step.op, step.device, step.kernel));
+    if (step.device != step.asked)
+      print(fmt::format("    not on {} as asked: {}\n", step.asked, step.reason));
     for (const auto& refusal : step.refused)
       print(fmt::format("    not {}: {}\n", refusal.kernel, refusal.reason));
   }

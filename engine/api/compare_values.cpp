@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "engine/generate/probe.h"
-#include "engine/passes/passes.h"
 
 namespace orrery::api {
 namespace {
@@ -47,11 +46,9 @@ struct Plain {
   std::vector<ValueId> values;
 };
 
-Result<Plain> plain_of(const Session& session) {
-  passes::Options options;
-  options.fusion = false;
-  ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*session.model_graph(), options));
-  Plain plain{std::move(passed.graph), {}};
+Result<Plain> plain_of(const SessionImpl& session) {
+  ORRERY_ASSIGN(const Prepared prepared, prepare_version(session.model_graph(), session.preparation(false)));
+  Plain plain{prepared.version->fused, {}};
   plain.values = generate::float_values(*plain.graph);
   return plain;
 }

@@ -38,6 +38,13 @@ DeviceEntry cuda_entry(int index) {
   return entry;
 }
 
+/// A refusal of what was asked for by an option of the command line.
+Error with_option(Error error) {
+  error.where = "--device";
+  error.advice += "; or use --device cpu";
+  return error;
+}
+
 /// A line of /proc/meminfo, in bytes.
 uint64_t memory_line(std::string_view key) {
   std::ifstream stream("/proc/meminfo");
@@ -75,7 +82,9 @@ Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::strin
                  "--threads", fmt::format("choose 1 to {}, or 0 for all cores", cores)};
   weights::DevicePtr opened;
   if (index) {
-    ORRERY_ASSIGN(opened, runtime::open_device(*index));
+    auto device = runtime::open_device(*index);
+    if (!device.ok()) return with_option(std::move(device).error());
+    opened = std::move(device).value();
   }
   using Key = std::pair<int, int>;  // device, -1 the CPU; threads there
   const Key key = index ? Key{*index, 0} : Key{-1, threads > 0 ? threads : cores};

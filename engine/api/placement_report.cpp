@@ -1,31 +1,37 @@
-#include <map>
+#include "engine/api/placement_report.h"
 
 #include "engine/api/guard.h"
 #include "engine/api/session_impl.h"
 
 namespace orrery::api {
-namespace {
 
-std::string or_home(std::string_view device, const std::string& home) {
-  return device.empty() ? home : std::string(device);
+PlacementReport::PlacementReport(const runtime::Version& version, std::string home) : home_(std::move(home)) {
+  for (const compile::Moved& moved : version.moved) moved_.emplace(moved.node, &moved);
 }
 
-}  // namespace
+std::string PlacementReport::device_or_home(const graph::Node& node) const {
+  const std::string_view device = device_of(node);
+  return device.empty() ? home_ : std::string(device);
+}
+
+PlacementReport::Entry PlacementReport::of(const graph::Node& run) const {
+  if (const auto it = moved_.find(run.id); it != moved_.end())
+    return {it->second->asked, it->second->device, it->second->reason};
+  const std::string device = device_or_home(run);
+  return {device, device, ""};
+}
 
 std::vector<NodePlacement> SessionImpl::placement() const {
   return guarded_or_empty([&] {
     const auto version = parts_.model->version();
     const std::string& home = parts_.options.device;
-    std::map<NodeId, const compile::Moved*> moved;
-    for (const compile::Moved& entry : version->moved) moved.emplace(entry.node, &entry);
+    const PlacementReport report(*version, home);
     std::vector<NodePlacement> placements;
     const auto add = [&](NodeId drawn, const graph::Node& run) {
-      const graph::Node* node = version->model->find(drawn);
-      if (!node) return;  // a transfer
-      const auto elsewhere = moved.find(run.id);
-      NodePlacement place{drawn, or_home(device_of(*node), home), or_home(device_of(run), home),
-                          elsewhere == moved.end() ? "" : elsewhere->second->reason};
-      if (place.asked != home || place.device != home) placements.push_back(std::move(place));
+      if (!version->model->find(drawn)) return;  // a transfer
+      PlacementReport::Entry entry = report.of(run);
+      if (entry.asked == home && entry.device == home) return;
+      placements.push_back({drawn, std::move(entry.asked), std::move(entry.device), std::move(entry.reason)});
     };
     for (const NodeId id : version->fused->order()) {
       const graph::Node& run = version->fused->node(id);

@@ -2,19 +2,22 @@
 #include <unistd.h>
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "engine/api/guard.h"
 #include "engine/api/machine_limits.h"
+#include "engine/api/placement_report.h"
 #include "engine/api/session_impl.h"
 
 namespace orrery::api {
 namespace {
 
-/// Times of fused nodes, shared out over the nodes that they were made of.
+/// Times of fused nodes, shared out over the nodes that they were made of. Transfers stand for none.
 class ModelTimings {
  public:
   void add(const graph::Node* fused, const NodeTiming& timing) {
+    if (fused && is_transfer(*fused)) return;
     if (!fused || fused->origins.empty()) return share(timing.node, timing, 1.0, false);
     const bool estimated = fused->origins.size() > 1;
     for (const graph::Origin& origin : fused->origins) share(origin.node, timing, origin.share, estimated);
@@ -55,6 +58,26 @@ uint64_t resident_bytes(std::span<const std::byte> bytes) {
   uint64_t pages = 0;
   for (const unsigned char flag : present) pages += flag & 1U;
   return pages * page;
+}
+
+/// Of the tensors that nodes on the CPU read, in a model whose home is a card.
+uint64_t bytes_read_on_cpu(const runtime::Version& version, const io::ModelFile& file) {
+  std::set<NodeId> weights;
+  for (const NodeId id : version.fused->order()) {
+    const graph::Node& node = version.fused->node(id);
+    if (device_of(node) != graph::kCpu || is_transfer(node)) continue;
+    for (const ValueId input : node.inputs)
+      if (const graph::Value* value = version.fused->find_value(input);
+          value && value->kind == graph::ValueKind::weight)
+        weights.insert(value->producer);
+  }
+  uint64_t bytes = 0;
+  for (const NodeId id : weights) {
+    const graph::Attributes& attributes = version.fused->node(id).attributes;
+    if (const io::Tensor* tensor = file.find(std::get<std::string>(attributes.at("tensor"))))
+      bytes += resident_bytes(tensor->data);
+  }
+  return bytes;
 }
 
 std::string path_of(const graph::Graph& graph, NodeId id) {
@@ -100,17 +123,21 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
     report.workspace_bytes = plan->workspace_bytes + plan->host_workspace_bytes;
     report.compile_ms = plan->compile_milliseconds;
     const Bindings bindings{{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}};
+    const PlacementReport placement(*version, parts_.options.device);
     for (const compile::Step& step : plan->steps) {
       PlanStep row;
       row.node = step.node;
       row.path = path_of(*version->fused, step.node);
       row.op = step.op;
-      row.device = parts_.options.device;
-      row.asked = row.device;
       row.kernel = step.kernel;
+      PlacementReport::Entry place = placement.of(version->fused->node(step.node));
+      row.not_asked = compile::rows_after(
+          step.kernel, place.device == graph::kCpu ? kernels::DeviceKind::cpu : kernels::DeviceKind::cuda);
+      row.asked = std::move(place.asked);
+      row.device = std::move(place.device);
+      row.reason = std::move(place.reason);
       for (const kernels::Refusal& refusal : step.refused)
         row.refused.push_back({refusal.kernel, refusal.reason});
-      row.not_asked = compile::rows_after(step.kernel);
       const graph::Cost cost = version->fused->cost(step.node, bindings);
       row.flops = cost.flops;
       row.bytes = cost.bytes;
@@ -143,12 +170,15 @@ std::vector<DerivedWeight> SessionImpl::derived_weights() const {
   });
 }
 
-/// On a device the file's own pages do not count: they were copied, and can be given back at any time.
+/// On a device the file's own pages do not count, but those that nodes on the CPU read: the others were
+/// copied, and can be given back at any time.
 uint64_t SessionImpl::memory_used() const {
   return guarded_or_empty([&] {
     uint64_t bytes =
         parts_.model->kv_bytes() + parts_.model->scratch_bytes() + parts_.scheduler->scratch_bytes();
-    if (!parts_.scheduler->device())
+    if (parts_.scheduler->device())
+      bytes += bytes_read_on_cpu(*parts_.model->version(), *parts_.source.file);
+    else
       for (const auto& file : parts_.source.file->files) bytes += resident_bytes(file->bytes());
     for (const weights::DerivedWeight& row : parts_.weights->derived()) bytes += row.bytes;
     return bytes;

@@ -2,7 +2,6 @@
 
 #include "engine/api/guard.h"
 #include "engine/api/session_impl.h"
-#include "engine/passes/passes.h"
 
 namespace orrery::api {
 namespace {
@@ -13,14 +12,6 @@ Error nothing_to(std::string_view what) {
 
 }  // namespace
 
-Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph,
-                                                                bool fusion) {
-  passes::Options options;
-  options.fusion = fusion;
-  ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*model_graph, options));
-  return runtime::make_version(std::move(model_graph), std::move(passed.graph));
-}
-
 graph::GraphVersion SessionImpl::model_graph() const {
   const std::scoped_lock lock(edit_mutex_);
   return graph_;
@@ -30,12 +21,12 @@ graph::GraphVersion SessionImpl::fused_graph() const { return parts_.model->vers
 
 /// Makes a graph the one that runs next. It must compile; when it does not, all stays as it was.
 Result<bool> SessionImpl::adopt(graph::GraphVersion graph, bool fusion) {
-  ORRERY_ASSIGN(auto version, prepare_version(graph, fusion));
+  ORRERY_ASSIGN(Prepared prepared, prepare_version(graph, preparation(fusion)));
   kernels::ThreadTeam team(1);
-  const auto plan = parts_.model->plan(*version, compile::bucket_for(1, 1, 1), team);
+  const auto plan = parts_.model->plan(*prepared.version, compile::bucket_for(1, 1, 1), team);
   if (!plan.ok()) return plan.error();
-  const bool kept = parts_.model->keeps_context(*version, *chat_sequence());
-  parts_.model->set_version(std::move(version));
+  const bool kept = parts_.model->keeps_context(*prepared.version, *chat_sequence());
+  parts_.model->set_version(std::move(prepared.version));
   graph_ = std::move(graph);
   fusion_ = fusion;
   return kept;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/api/library.h"
+#include "engine/api/prepare_version.h"
 #include "engine/api/session.h"
 #include "engine/generate/generator.h"
 #include "engine/models/builder.h"
@@ -80,6 +81,9 @@ class SessionImpl final : public Session {
   Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,
                            const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
   int64_t text_limit() const { return parts_.text_limit; }
+  Preparation preparation(bool fusion) const {
+    return preparation_of(parts_.model->options(), parts_.options.device, fusion);
+  }
 
  private:
   struct Applied {
@@ -116,8 +120,5 @@ class SessionImpl final : public Session {
   std::shared_ptr<runtime::Sequence> sequence_;
   std::shared_ptr<LazyLimits> limits_;
 };
-
-/// session_edit.cpp: passes, verification and state hashes of a model graph.
-Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph, bool fusion);
 
 }  // namespace orrery::api

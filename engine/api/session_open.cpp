@@ -121,7 +121,6 @@ class Opening {
     ORRERY_ASSIGN(const int64_t context, choose_context(built.context_length, options_.context));
     auto weights = std::make_shared<weights::WeightStore>(source.file, source.adapter);
     auto graph = std::make_shared<const graph::Graph>(built.graph);
-    ORRERY_ASSIGN(auto version, prepare_version(graph, options_.fusion));
     runtime::Model::Options run;
     run.kv_dtype = kv_type;
     run.accuracy = options_.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
@@ -132,8 +131,10 @@ class Opening {
                   choose_batch_tokens(options_.batch_tokens, run.device != nullptr, built.task));
     ORRERY_ASSIGN(const uint64_t memory, memory_for_kv(*source.file, options_, run.device));
     run.kv_tokens = kv_tokens(*graph, kv_type, context, memory);
-    auto model = std::make_shared<runtime::Model>(weights, version, run);
-    ORRERY_TRY(compile_first(*model, *version));
+    ORRERY_ASSIGN(const Prepared prepared,
+                  prepare_version(graph, preparation_of(run, options_.device, options_.fusion)));
+    auto model = std::make_shared<runtime::Model>(weights, prepared.version, run);
+    ORRERY_TRY(compile_first(*model, *prepared.version));
     ORRERY_TRY(stage("Reading the tokenizer"));
     Result<std::shared_ptr<const text::Tokenizer>> words = tokenizer.get();
     if (!words.ok()) return std::move(words).error();

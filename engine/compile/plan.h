@@ -81,7 +81,8 @@ struct Plan {
 Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
                                             kernels::ThreadTeam& team, const Options& options);
 
-/// The rows of the same op that come after a chosen kernel, and so were not asked. Empty for an unknown name.
-std::vector<std::string> rows_after(std::string_view kernel);
+/// The rows of the same op and device that come after a chosen kernel, and so were not asked. Empty for an
+/// unknown name.
+std::vector<std::string> rows_after(std::string_view kernel, kernels::DeviceKind device);
 
 }  // namespace orrery::compile

@@ -1,12 +1,5 @@
 #include "engine/compile/plan.h"
-#include "kernels/attention.h"
-#include "kernels/elementwise.h"
-#include "kernels/embedding.h"
-#include "kernels/gather.h"
-#include "kernels/linear.h"
-#include "kernels/norm.h"
-#include "kernels/rope.h"
-#include "kernels/sample.h"
+#include "kernels/device_module.h"
 
 namespace orrery::compile {
 namespace {
@@ -24,14 +17,14 @@ bool collect(std::span<const kernels::Row<Op>> rows, std::string_view kernel,
 
 }  // namespace
 
-std::vector<std::string> rows_after(std::string_view kernel) {
-  using namespace kernels;  // NOLINT: the row tables only
+std::vector<std::string> rows_after(std::string_view kernel, kernels::DeviceKind device) {
+  const kernels::DeviceRows& rows = kernels::rows_of(device);
   std::vector<std::string> after;
-  static_cast<void>(collect(linear_rows(), kernel, after) || collect(attention_rows(), kernel, after) ||
-                    collect(kv_append_rows(), kernel, after) || collect(norm_rows(), kernel, after) ||
-                    collect(rope_rows(), kernel, after) || collect(elementwise_rows(), kernel, after) ||
-                    collect(embedding_rows(), kernel, after) || collect(gather_rows(), kernel, after) ||
-                    collect(sample_rows(), kernel, after));
+  static_cast<void>(collect(rows.linear, kernel, after) || collect(rows.attention, kernel, after) ||
+                    collect(rows.kv_append, kernel, after) || collect(rows.norm, kernel, after) ||
+                    collect(rows.rope, kernel, after) || collect(rows.elementwise, kernel, after) ||
+                    collect(rows.embedding, kernel, after) || collect(rows.gather, kernel, after) ||
+                    collect(rows.sample, kernel, after));
   return after;
 }
 

@@ -8,8 +8,7 @@ namespace orrery::runtime {
 namespace {
 
 Error unavailable(int index, const std::string& reason) {
-  return {ErrorCode::device, fmt::format("cuda:{} cannot be used", index), "--device",
-          reason + "; or use --device cpu"};
+  return {ErrorCode::device, fmt::format("cuda:{} cannot be used", index), "", reason};
 }
 
 }  // namespace

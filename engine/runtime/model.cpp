@@ -6,7 +6,8 @@
 
 namespace orrery::runtime {
 
-Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused) {
+Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
+                                                    std::vector<compile::Moved> moved) {
   auto version = std::make_shared<Version>();
   // Hashes are taken from the model graph, so that fusion, which changes no number that is kept, keeps the
   // cache.
@@ -23,6 +24,7 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
   }
   version->model = std::move(model);
   version->fused = std::move(fused);
+  version->moved = std::move(moved);
   return std::shared_ptr<const Version>(std::move(version));
 }
 

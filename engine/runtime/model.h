@@ -22,7 +22,8 @@ struct Version {
   std::vector<StateLayout> states;    // by state index of the fused graph's plans
   std::vector<compile::Moved> moved;  // nodes of the fused graph that run elsewhere than asked
 };
-Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused);
+Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
+                                                    std::vector<compile::Moved> moved = {});
 
 class Model {
  public:

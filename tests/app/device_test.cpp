@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "run_cli.h"
 
@@ -96,6 +97,30 @@ TEST_F(OnDevice, CompareTellsWhatTheContractSays) {
   expect_refused(run({"compare", "smollm2", "--a", "speed=9", "--b", "", "--prompt", "x"}));
   expect_refused(run({"compare", "smollm2", "--a", "device=cuda:9", "--b", "device=cpu", "--prompt", "x"}));
   EXPECT_EQ(run({"compare", "smollm2", "--prompt", "x"}).exit_code, 2);
+}
+
+TEST_F(OnDevice, ARecipePlacesPartsOfAModel) {
+  const std::string recipe = scratch_file("placed.json");
+  std::ofstream(recipe) << R"({"orrery_recipe": 1, "edits": [
+    {"op": "place", "scope": "layers.0-3", "device": "cuda:0"}]})";
+  const auto reply = [&](const Words& more) {
+    Words words{"chat",         "smollm2", "--raw",         "--prompt", "Once upon a time",
+                "--max-tokens", "12",      "--temperature", "0",        "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words).json();
+  };
+  EXPECT_EQ(reply({"--recipe", recipe})["text"], reply({})["text"]);
+  const Variable lacking("ORRERY_FAKE_DEVICE_LACKS", "attention");
+  const Outcome plan = run({"plan", "smollm2", "--recipe", recipe});
+  EXPECT_THAT(plan.out, HasSubstr("transfer"));
+  EXPECT_THAT(plan.out, HasSubstr("not on cuda:0 as asked: No CUDA kernel can run this attention"));
+  const std::string dot =
+      run({"graph", "smollm2", "--level", "fused", "--format", "dot", "--recipe", recipe}).out;
+  EXPECT_THAT(dot, HasSubstr("transfer\nlayers.0."));
+  const Variable none("ORRERY_FAKE_DEVICE_REFUSES", "the NVIDIA driver is not loaded");
+  const Outcome refused = run({"chat", "smollm2", "--prompt", "x", "--recipe", recipe});
+  expect_refused(refused);
+  EXPECT_THAT(refused.err, HasSubstr("driver is not loaded"));
 }
 
 TEST_F(OnDevice, RefusalsAreOneLine) {

@@ -12,21 +12,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Sets a variable of the test module while it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
-OpenOptions on_device(OpenOptions options, const std::string& device = "cuda:0") {
-  options.device = device;
-  return options;
-}
-
 std::string refusal(const OpenOptions& options) {
   const auto opened = Session::open(options, {}, {});
   EXPECT_FALSE(opened.ok());

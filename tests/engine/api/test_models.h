@@ -39,6 +39,23 @@ inline OpenOptions sentiment() {
   return options;
 }
 
+inline OpenOptions on_device(OpenOptions options, const std::string& device = "cuda:0") {
+  options.device = device;
+  return options;
+}
+
+/// Sets a variable of the test module while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
 /// The device that ORRERY_TEST_DEVICE names; empty: none.
 inline std::string device_under_test() {
   const char* device = std::getenv("ORRERY_TEST_DEVICE");

@@ -1,0 +1,48 @@
+#include "engine/api/prepare_version.h"
+
+#include "engine/api/devices.h"
+#include "engine/passes/passes.h"
+#include "engine/runtime/devices.h"
+#include "engine/runtime/job.h"
+
+namespace orrery::api {
+namespace {
+
+/// The card that the graph needs beside home; null when it needs none.
+Result<weights::DevicePtr> open_card(const graph::Graph& graph, const std::string& home) {
+  ORRERY_ASSIGN(const std::string card, compile::card_of(graph, home));
+  if (card.empty() || card == home) return weights::DevicePtr();
+  ORRERY_ASSIGN(const std::optional<int> index, parse_device(card));
+  return runtime::open_device(index.value_or(0));
+}
+
+}  // namespace
+
+Preparation preparation_of(const runtime::Model::Options& options, const std::string& home, bool fusion) {
+  Preparation preparation;
+  preparation.fusion = fusion;
+  preparation.placement.home = home;
+  preparation.placement.kv_dtype = options.kv_dtype;
+  preparation.placement.accuracy = options.accuracy;
+  preparation.placement.batch_tokens = options.batch_tokens;
+  preparation.placement.batch_outputs = runtime::kMaxOutputs;
+  preparation.placement.threads = options.threads;
+  return preparation;
+}
+
+Result<Prepared> prepare_version(graph::GraphVersion model_graph, const Preparation& preparation) {
+  const std::string& home = preparation.placement.home;
+  passes::Options options;
+  options.fusion = preparation.fusion;
+  ORRERY_ASSIGN(passes::Outcome passed,
+                passes::run_passes(*compile::without_home(model_graph, home), options));
+  Prepared prepared;
+  ORRERY_ASSIGN(prepared.card, open_card(*passed.graph, home));
+  ORRERY_ASSIGN(compile::Placement placement, compile::place(std::move(passed.graph), preparation.placement));
+  if (placement.card.empty()) prepared.card = nullptr;
+  ORRERY_ASSIGN(prepared.version, runtime::make_version(std::move(model_graph), std::move(placement.graph),
+                                                        std::move(placement.moved)));
+  return prepared;
+}
+
+}  // namespace orrery::api

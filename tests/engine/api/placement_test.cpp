@@ -1,0 +1,217 @@
+// Parts of a model on another device than the rest, on the test module: what is written, kept, told and
+// refused.
+#include <gmock/gmock.h>
+
+#include <cstdio>
+
+#include "engine/api/compare.h"
+#include "tests/engine/api/test_models.h"
+
+namespace orrery::api {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr const char* kPrompt = "Once upon a time, in a land far away";
+
+Result<EditRecord> apply(Session& session, const std::string& words) {
+  return session.apply(edit::parse_edit(words).value());
+}
+
+std::shared_ptr<Session> placed(const OpenOptions& options, const std::vector<std::string>& edits) {
+  auto session = open_or_fail(options);
+  for (const std::string& words : edits)
+    if (const auto applied = apply(*session, words); !applied.ok())
+      ADD_FAILURE() << applied.error().to_string();
+  return session;
+}
+
+std::vector<int32_t> reply_of(Session& session, const std::string& prompt = kPrompt, int64_t tokens = 24) {
+  const auto reply = session.chat(raw_request(prompt, tokens), {}, {});
+  EXPECT_TRUE(reply.ok()) << (reply.ok() ? "" : reply.error().to_string());
+  return reply.ok() ? ids_of(reply.value()) : std::vector<int32_t>{};
+}
+
+NodePlacement placement_of(const Session& session, const std::string& path) {
+  const NodeId node = session.model_graph()->find_path(path);
+  for (const NodePlacement& placement : session.placement())
+    if (placement.node == node) return placement;
+  return {};
+}
+
+TEST(PlacementTest, WritesWhatTheCpuWrites) {
+  const auto cpu = open_or_fail(smollm2());
+  ASSERT_TRUE(cpu);
+  const std::vector<int32_t> expected = reply_of(*cpu);
+  EXPECT_THAT(cpu->placement(), IsEmpty());
+  const auto front = placed(smollm2(), {"place scope=layers.0-14 device=cuda:0"});
+  EXPECT_EQ(reply_of(*front), expected);
+  const auto back = placed(on_device(smollm2()), {"place scope=layers.0-14 device=cpu"});
+  EXPECT_EQ(reply_of(*back), expected);
+  const auto alternating =
+      placed(smollm2(), {"place scope=layers.*.mlp device=cuda:1", "bypass scope=layers.7"});
+  ASSERT_TRUE(apply(*cpu, "bypass scope=layers.7").ok());
+  EXPECT_EQ(reply_of(*alternating), reply_of(*cpu));
+}
+
+TEST(PlacementTest, EncodersRunWhereTheyArePlaced) {
+  const std::vector<std::string> texts{"I loved every minute of it.", "Dull, and far too long."};
+  const auto cpu = open_or_fail(sentiment());
+  const auto mixed = placed(sentiment(), {"place scope=layers.1-3 device=cuda:0"});
+  ASSERT_TRUE(cpu && mixed);
+  const auto here = cpu->classify(texts, {}, {}), there = mixed->classify(texts, {}, {});
+  ASSERT_TRUE(here.ok() && there.ok()) << there.error().to_string();
+  for (size_t i = 0; i < texts.size(); ++i)
+    for (size_t k = 0; k < here.value()[i].logits.size(); ++k)
+      EXPECT_NEAR(there.value()[i].logits[k], here.value()[i].logits[k], 1e-4);
+}
+
+TEST(PlacementTest, MovingInTheMiddleOfAChatKeepsTheContext) {
+  const auto session = open_or_fail(smollm2()), cpu = open_or_fail(smollm2());
+  ASSERT_TRUE(session && cpu);
+  std::string text = kPrompt;
+  const auto turn = [&](const char* then) {
+    const auto mixed = session->chat(raw_request(text, 12), {}, {}),
+               plain = cpu->chat(raw_request(text, 12), {}, {});
+    if (!mixed.ok() || !plain.ok()) {
+      ADD_FAILURE() << mixed.error().to_string();
+      return int64_t{0};
+    }
+    EXPECT_EQ(ids_of(mixed.value()), ids_of(plain.value())) << then;
+    text += mixed.value().text + " And";
+    return mixed.value().reused_tokens;
+  };
+  turn("all at home");
+  const int64_t read = session->context_used();
+  const auto moved = apply(*session, "place scope=layers.3-9 device=cuda:0");
+  ASSERT_TRUE(moved.ok()) << moved.error().to_string();
+  EXPECT_TRUE(moved.value().kv_kept);
+  EXPECT_GE(turn("placed"), read - 1);
+  const int64_t more = session->context_used();
+  const auto back = session->undo();
+  ASSERT_TRUE(back.ok()) << back.error().to_string();
+  EXPECT_TRUE(back.value().kv_kept);
+  EXPECT_GE(turn("undone"), more - 1);
+  EXPECT_THAT(session->placement(), IsEmpty());
+  const auto again = session->redo();
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(again.value().kv_kept);
+  turn("redone");
+}
+
+TEST(PlacementTest, ToldByThePlan) {
+  const auto session = placed(smollm2(), {"place scope=layers.4 device=cuda:0"});
+  EXPECT_THAT(session->placement(),
+              AllOf(testing::SizeIs(17), Each(Field(&NodePlacement::device, "cuda:0"))));
+  const auto plan = session->plan(Phase::decode);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  int transfers = 0;
+  for (const PlanStep& step : plan.value().steps) {
+    EXPECT_EQ(step.asked, step.device) << step.path;
+    EXPECT_EQ(step.reason, "");
+    if (step.op == "transfer") {
+      ++transfers;
+      EXPECT_EQ(step.kernel, step.device == "cpu" ? "transfer.to_host" : "transfer.to_device");
+      EXPECT_EQ(step.bytes, 576 * 4);
+      continue;
+    }
+    const bool there = step.path.starts_with("layers.4.");
+    EXPECT_EQ(step.device, there ? "cuda:0" : "cpu") << step.path;
+    EXPECT_THAT(step.kernel, StartsWith(there ? "cuda.test." : "cpu.")) << step.path;
+    EXPECT_THAT(step.not_asked, Each(StartsWith(there ? "cuda.test." : "cpu."))) << step.path;
+  }
+  EXPECT_EQ(transfers, 2);
+}
+
+TEST(PlacementTest, WhatTheCardCannotRunRunsOnTheCpuAndSaysWhy) {
+  const Variable lacking("ORRERY_FAKE_DEVICE_LACKS", "attention");
+  const auto session = placed(smollm2(), {"place scope=layers.2 device=cuda:0"});
+  const auto cpu = open_or_fail(smollm2());
+  ASSERT_TRUE(session && cpu);
+  EXPECT_EQ(reply_of(*session), reply_of(*cpu));
+  const NodePlacement attention = placement_of(*session, "layers.2.attention.sdpa");
+  EXPECT_EQ(attention.asked, "cuda:0");
+  EXPECT_EQ(attention.device, "cpu");
+  EXPECT_THAT(attention.reason, HasSubstr("the test device has no attention"));
+  EXPECT_EQ(placement_of(*session, "layers.2.attention.kv_append").device, "cpu") << "it shares the state";
+  EXPECT_EQ(placement_of(*session, "layers.2.attention.q_proj").device, "cuda:0");
+  const auto plan = session->plan(Phase::prefill);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_THAT(plan.value().steps,
+              testing::Contains(AllOf(Field(&PlanStep::op, "attention"), Field(&PlanStep::asked, "cuda:0"),
+                                      Field(&PlanStep::device, "cpu"),
+                                      Field(&PlanStep::reason, HasSubstr("has no attention")))));
+  const auto card = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(card) << "a session of a card goes to the CPU for it too";
+  EXPECT_EQ(placement_of(*card, "layers.2.attention.sdpa").device, "cpu");
+  EXPECT_EQ(reply_of(*card), reply_of(*cpu));
+}
+
+TEST(PlacementTest, ACardThatCannotBeUsedIsRefusedAndNothingChanges) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  const std::string before = graph::print(*session->model_graph());
+  EXPECT_THAT(apply(*session, "place scope=layers.0 device=cuda:7").error().to_string(),
+              AllOf(HasSubstr("cuda:7 cannot be used"), HasSubstr("there are cuda:0 to cuda:1")));
+  {
+    const Variable none("ORRERY_FAKE_DEVICE_REFUSES", "the NVIDIA driver is not loaded");
+    EXPECT_THAT(apply(*session, "place scope=layers.0 device=cuda:0").error().to_string(),
+                AllOf(HasSubstr("driver is not loaded"), testing::Not(HasSubstr("--device"))));
+  }
+  EXPECT_EQ(graph::print(*session->model_graph()), before);
+  EXPECT_THAT(session->edits(), IsEmpty());
+  ASSERT_TRUE(apply(*session, "place scope=layers.0 device=cuda:0").ok());
+  EXPECT_THAT(apply(*session, "place scope=layers.1 device=cuda:1").error().to_string(),
+              HasSubstr("the model uses cuda:0 already"));
+}
+
+TEST(PlacementTest, MemoryOfBothSidesCounts) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  reply_of(*session);
+  const uint64_t before = session->memory_used();
+  ASSERT_TRUE(apply(*session, "place scope=layers.0-9.mlp device=cuda:0").ok());
+  reply_of(*session);
+  EXPECT_GT(session->memory_used(), before + (10U << 20)) << "a megabyte and a half a layer";
+  EXPECT_THAT(session->derived_weights(),
+              testing::Contains(Field(&DerivedWeight::transform, HasSubstr("on Test device"))));
+}
+
+TEST(PlacementTest, ARecipePlacesAtOpen) {
+  const std::string path = testing::TempDir() + "placed.orrery.json";
+  const auto session =
+      placed(smollm2(), {"place scope=layers.0-1 device=cuda:0", "place scope=layers.1 device=home"});
+  std::ofstream(path) << edit::write_recipe(session->recipe());
+  OpenOptions options = smollm2();
+  options.recipe = path;
+  const auto again = open_or_fail(options);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(graph::print(*again->model_graph()), graph::print(*session->model_graph()));
+  EXPECT_EQ(placement_of(*again, "layers.0.mlp.act").device, "cuda:0");
+  EXPECT_EQ(placement_of(*again, "layers.1.mlp.act").device, "");
+  EXPECT_EQ(reply_of(*again), reply_of(*session));
+  std::remove(path.c_str());
+}
+
+TEST(PlacementTest, ComparesAPlacedSideNodeByNode) {
+  const auto mixed = placed(smollm2(), {"place scope=layers.3-5 device=cuda:0"}),
+             cpu = open_or_fail(smollm2());
+  ASSERT_TRUE(mixed && cpu);
+  CompareRequest request;
+  request.raw = kPrompt;
+  request.max_tokens = 8;
+  const auto result = compare(*cpu, *mixed, request, {}, {}, {});
+  ASSERT_TRUE(result.ok()) << result.error().to_string();
+  EXPECT_EQ(result.value().first_divergent, "");
+  EXPECT_EQ(result.value().first_different_token, -1);
+  for (const NodeComparison& node : result.value().nodes)
+    EXPECT_TRUE(cpu->model_graph()->find_path(node.node).valid()) << node.node << " is in the drawn graph";
+}
+
+}  // namespace
+}  // namespace orrery::api
