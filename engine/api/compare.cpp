@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
+#include <set>
 #include <unordered_map>
 
 #include "engine/api/compare_values.h"
@@ -74,7 +76,7 @@ class Comparison {
     ORRERY_TRY(stage("Running"));
     const auto a = [this] { return measure(a_, Side::a, result_.a, result_.total_a_ms); };
     const auto b = [this] { return measure(b_, Side::b, result_.b, result_.total_b_ms); };
-    if (a_.options().device == b_.options().device) {
+    if (share_device()) {
       ORRERY_TRY(a());
       return b();
     }
@@ -82,6 +84,17 @@ class Comparison {
     Result<void> here = guarded(a);
     Result<void> there = other.get();
     return here.ok() ? std::move(there) : std::move(here);
+  }
+
+  /// Whether any part of either side runs where a part of the other does.
+  bool share_device() const {
+    const std::set<std::string> on_a = devices_of(a_), on_b = devices_of(b_);
+    return std::any_of(on_a.begin(), on_a.end(), [&](const auto& device) { return on_b.contains(device); });
+  }
+  static std::set<std::string> devices_of(const SessionImpl& session) {
+    std::set<std::string> devices{session.options().device};
+    for (const NodePlacement& placement : session.placement()) devices.insert(placement.device);
+    return devices;
   }
 
   /// Packs, uploads and captures what the first steps need.

@@ -50,9 +50,10 @@ struct CompareResult {
   int64_t first_different_token = -1;        // of the replies; -1: none
 };
 
-/// Runs side after side where both use the same device, else both at once. Both sides read A's prompt; the
-/// distributions are those of the prompt and A's reply, as the sides run (fused or not); the nodes' values
-/// are those of the model graphs without fusion. Needs two sessions of Session::open.
+/// Runs side after side where both use the same device, be it for a part of their nodes, else both at once.
+/// Both sides read A's prompt; the distributions are those of the prompt and A's reply, as the sides run
+/// (fused or not); the nodes' values are those of the model graphs without fusion. Needs two sessions of
+/// Session::open.
 Result<CompareResult> compare(Session& a, Session& b, const CompareRequest& request,
                               const CompareEvents& events, const ProgressCallback& progress,
                               std::stop_token stop);
