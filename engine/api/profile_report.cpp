@@ -131,8 +131,7 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
       row.op = step.op;
       row.kernel = step.kernel;
       PlacementReport::Entry place = placement.of(version->fused->node(step.node));
-      row.not_asked = compile::rows_after(
-          step.kernel, place.device == graph::kCpu ? kernels::DeviceKind::cpu : kernels::DeviceKind::cuda);
+      row.not_asked = compile::rows_after(step.kernel, step.device);
       row.asked = std::move(place.asked);
       row.device = std::move(place.device);
       row.reason = std::move(place.reason);

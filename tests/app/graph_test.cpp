@@ -65,7 +65,8 @@ TEST(Plan, EveryStepHasItsKernelAndRefusals) {
     ASSERT_GT(plan["steps"].size(), 100U);
     EXPECT_GT(plan["arena_bytes"].get<uint64_t>(), 0U);
     for (const auto& step : plan["steps"]) {
-      for (const char* key : {"node", "op", "device", "asked", "reason", "kernel", "refused", "flops", "bytes"})
+      for (const char* key :
+           {"node", "op", "device", "asked", "reason", "kernel", "refused", "flops", "bytes"})
         ASSERT_TRUE(step.contains(key)) << key;
       EXPECT_NE(step["kernel"], "") << step["node"];
       for (const auto& refusal : step["refused"]) EXPECT_NE(refusal["reason"], "");

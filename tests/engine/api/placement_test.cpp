@@ -31,7 +31,7 @@ std::shared_ptr<Session> placed(const OpenOptions& options, const std::vector<st
   return session;
 }
 
-std::vector<int32_t> reply_of(Session& session, const std::string& prompt = kPrompt, int64_t tokens = 24) {
+std::vector<int32_t> reply_of(Session& session, const std::string& prompt = kPrompt, int64_t tokens = 12) {
   const auto reply = session.chat(raw_request(prompt, tokens), {}, {});
   EXPECT_TRUE(reply.ok()) << (reply.ok() ? "" : reply.error().to_string());
   return reply.ok() ? ids_of(reply.value()) : std::vector<int32_t>{};
