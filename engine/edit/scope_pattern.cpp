@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -9,13 +10,13 @@
 namespace orrery::edit {
 namespace {
 
-std::vector<std::string_view> split(std::string_view path) {
+std::vector<std::string_view> split(std::string_view text, char separator = '.') {
   std::vector<std::string_view> parts;
   while (true) {
-    const size_t dot = path.find('.');
-    parts.push_back(path.substr(0, dot));
-    if (dot == std::string_view::npos) return parts;
-    path.remove_prefix(dot + 1);
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
   }
 }
 
@@ -65,9 +66,7 @@ bool match(std::vector<Part>& pattern, const std::vector<std::string_view>& path
   return true;
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> match_scopes(const graph::Graph& graph, std::string_view pattern) {
+Result<std::vector<std::string>> match_one(const graph::Graph& graph, std::string_view pattern) {
   std::vector<Part> parts;
   for (const std::string_view text : split(pattern)) parts.push_back(parse_part(text));
   std::vector<std::string> scopes;
@@ -88,6 +87,18 @@ Result<std::vector<std::string>> match_scopes(const graph::Graph& graph, std::st
   for (const Part& part : parts)
     if (part.kind == Part::Kind::range && part.seen.size() < (part.first == part.last ? 1U : 2U))
       return refuse(fmt::format("The graph does not have both ends of the range {}", part.text));
+  return scopes;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> match_scopes(const graph::Graph& graph, std::string_view patterns) {
+  std::vector<std::string> scopes;
+  for (const std::string_view pattern : split(patterns, ',')) {
+    ORRERY_ASSIGN(const std::vector<std::string> matched, match_one(graph, pattern));
+    for (const std::string& scope : matched)
+      if (std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) scopes.push_back(scope);
+  }
   return scopes;
 }
 

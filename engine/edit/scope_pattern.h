@@ -1,4 +1,4 @@
-// Which scopes a person means: "layers.3", "layers.*", "layers.4-7", "layers.*.mlp".
+// Which scopes a person means: "layers.3", "layers.*", "layers.4-7", "layers.*.mlp", "layers.0-3,lm_head".
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace orrery::edit {
 
-/// The scopes and node paths that a pattern names, in the order of the graph. `*` is any one part between
-/// dots, `a-b` a number from a to b, both included. Refused: a pattern that names nothing, and a range whose
-/// ends are not there.
-Result<std::vector<std::string>> match_scopes(const graph::Graph& graph, std::string_view pattern);
+/// The scopes and node paths that the patterns between commas name, each once: pattern after pattern, of one
+/// in the order of the graph. `*` is any one part between dots, `a-b` a number from a to b, both included.
+/// Refused: a pattern that names nothing, and a range whose ends are not there.
+Result<std::vector<std::string>> match_scopes(const graph::Graph& graph, std::string_view patterns);
 
 }  // namespace orrery::edit

@@ -75,6 +75,16 @@ TEST_F(Llama, PartsOfALayerAndPatterns) {
   EXPECT_TRUE(verify(graph_).empty());
 }
 
+TEST_F(Llama, SeveralPatternsBetweenCommas) {
+  auto journal = edit(graph_, "bypass scope=layers.3,layers.10-11.mlp,layers.3");
+  ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+  EXPECT_EQ(live_count(graph_, "layers.3") + live_count(graph_, "layers.10.mlp"), 0U);
+  EXPECT_EQ(live_count(graph_, "layers.11.mlp"), 0U);
+  EXPECT_GT(live_count(graph_, "layers.11.attention"), 5U);
+  graph::undo(graph_, *journal);
+  EXPECT_EQ(print(graph_), before_);
+}
+
 TEST_F(Llama, EveryLayerAtOnce) {
   auto journal = edit(graph_, "bypass scope=layers.*");
   ASSERT_TRUE(journal.ok()) << journal.error().to_string();
@@ -101,6 +111,8 @@ TEST_F(Llama, RefusalsNameWhatDoesNotFitAndLeaveTheGraph) {
       {"bypass scope=layers.3.mlp.gate", {"2 activations enter"}},
       {"bypass scope=layers.30", {"no such scope", "layers.30"}},
       {"bypass scope=layers.28-31", {"both ends"}},
+      {"bypass scope=layers.3,layers.99", {"no such scope", "layers.99"}},
+      {"bypass scope=layers.3,", {"no such scope"}},
       {"bypass scope=layers.7-3", {"no such scope"}},
       {"bypass scope=layers.", {"no such scope"}},
       {"bypass scope=*", {"No activation enters"}},
