@@ -18,7 +18,6 @@ struct NodeFigures {
   double otherUs = 0;      // of B, where two sides are compared
   double bytes = 0;        // moved by one run
   QString kernel;          // "avx512.add_rms"
-  QString device;          // "CPU", "CUDA 0"; drawn when several devices are in use
 };
 using Figures = std::unordered_map<NodeId, NodeFigures>;
 

@@ -49,6 +49,7 @@ void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> e
     d.forget();
     d.drawing = {};
     d.heat.setScene(nullptr);
+    d.places.setScene(nullptr, d.bindings);
     d.marks = {};
     d.refreshOverlays();
     viewport()->update();
@@ -73,6 +74,12 @@ void GraphView::setTimings(Figures figures, double stepUs) {
   if (!d_->legend->isVisible()) d_->refreshOverlays();
   d_->moveBar();
   d_->heatChanged();
+}
+
+void GraphView::setPlaces(Places places) {
+  d_->places.setPlaces(std::move(places));
+  d_->refreshOverlays();
+  viewport()->update();
 }
 
 void GraphView::resetTimings() {
@@ -109,6 +116,7 @@ void GraphView::setTheme(const Theme& theme) {
   d_->painter = ScenePainter(theme);
   d_->breadcrumb->setTheme(theme);
   d_->legend->setTheme(theme);
+  d_->deviceLegend->setTheme(theme);
   d_->minimap->setTheme(theme);
   d_->placeOverlays();
   viewport()->update();
@@ -206,12 +214,12 @@ void GraphView::selectScope(const QString& scope) {
 }
 
 void GraphView::clearSelection() { d_->setSelection({}, {}); }
-NodeId GraphView::selectedNode() const { return d_->selectedNode; }
-QString GraphView::selectedScope() const { return QString::fromStdString(d_->selectedScope); }
+NodeId GraphView::selectedNode() const { return d_->selected.node; }
+QString GraphView::selectedScope() const { return d_->selected.scope; }
 
 QString GraphView::scopeOfSelection() const {
-  if (!d_->selectedNode.valid()) return selectedScope();
-  const graph::Node* node = d_->graph ? d_->graph->find(d_->selectedNode) : nullptr;
+  if (!d_->selected.node.valid()) return selectedScope();
+  const graph::Node* node = d_->graph ? d_->graph->find(d_->selected.node) : nullptr;
   return node ? QString::fromStdString(node->scope) : QString();
 }
 

@@ -7,9 +7,11 @@
 #include <QString>
 #include <memory>
 #include <unordered_set>
+#include <vector>
 
 #include "engine/graph/graph.h"
 #include "ui/graph/figures.h"
+#include "ui/placement/places.h"
 #include "ui/theme/theme.h"
 
 namespace orrery::ui {
@@ -28,6 +30,8 @@ class GraphView : public QGraphicsView {
   void setBindings(const Bindings& bindings);
   /// May come at any rate; painted at 10 Hz, digits at 4 Hz. stepUs: time of the whole step, for shares.
   void setTimings(Figures figures, double stepUs);
+  /// Where nodes run: drawn where several devices are in use, or one is not the one asked for.
+  void setPlaces(Places places);
   /// A new run begins: the colour scale may shrink, averages start afresh.
   void resetTimings();
   void setHeatMode(HeatMode mode);
@@ -56,6 +60,15 @@ class GraphView : public QGraphicsView {
   void collapseAll();
   bool isExpanded(const QString& scope) const;
 
+  /// A node, or a scope: "layers.12", "layers.0-11".
+  struct Selected {
+    NodeId node;
+    QString scope;
+    bool empty() const { return !node.valid() && scope.isEmpty(); }
+    friend bool operator==(const Selected&, const Selected&) = default;
+  };
+  /// All that is chosen (with Ctrl, several), the last one at the end. The functions below tell of that one.
+  std::vector<Selected> selection() const;
   /// Opens the groups around it and brings it into view when it is not.
   void select(NodeId node);
   void selectScope(const QString& scope);
@@ -77,9 +90,8 @@ class GraphView : public QGraphicsView {
   void selectionCleared();
   void zoomChanged(double scale);
   void layoutFinished();
-  /// Right button. The node is invalid on a group; the scope is empty on the ground. A stack gives
-  /// "layers.0-11".
-  void contextMenuAsked(orrery::NodeId node, const QString& scope, const QPoint& globalPos);
+  /// Right button or menu key, on what selection() tells.
+  void contextMenuAsked(const QPoint& globalPos);
   void matchesChanged(int count, int current);
 
  protected:

@@ -75,7 +75,7 @@ void GraphView::Private::showMatch(int index) {
       setSelection(scene.nodes[at(found.node)].id, {});
     else
       setSelection({}, scene.groups[at(found.group)].path);
-    revealAfter = {{selectedNode, selectedScope}};
+    revealAfter = {{selected.node, selected.scope.toStdString()}};
     relayout(false);
     notifySelection();
   }

@@ -10,6 +10,7 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
   PaintJob job;
   job.drawing = &drawing;
   job.heat = &heat;
+  job.places = &places;
   job.marks = &marks;
   job.editedBefore = &editedBefore;
   job.bindings = &bindings;

@@ -7,12 +7,15 @@
 #include <QVariantAnimation>
 #include <optional>
 
+#include "ui/graph/device_legend.h"
 #include "ui/graph/graph_view.h"
 #include "ui/graph/layout_worker.h"
 #include "ui/graph/overlays.h"
 #include "ui/graph/scene_painter.h"
 
 namespace orrery::ui {
+
+inline constexpr double kGrab = 4;  // pixels from a wire that still are on it
 
 /// A thing that find() found.
 struct Match {
@@ -46,12 +49,17 @@ class GraphView::Private {
   void moveBar();  // on or off
   void refreshOverlays();
   void placeOverlays();
+  void placeLegends();
   void updateBreadcrumb();
   void fadeFromNow();
 
   // Choosing
-  void selectHit(const Hit& hit);
+  Selected thingAt(const Hit& hit) const;  // empty on the ground
+  void selectHit(const Hit& hit, bool add = false);
   void setSelection(NodeId node, const std::string& scope);
+  void addToSelection(Selected added);
+  void markSelection();
+  Chosen chosenOf(const Selected& thing) const;
   void notifySelection();
   void setHover(const Hit& hit);
   void toggle(const Hit& hit);
@@ -68,6 +76,10 @@ class GraphView::Private {
   void showMatch(int index);
 
   QString toolTipAt(const QPoint& position) const;
+  QString nodeTip(int position) const;
+  QString wireTip(const Hit& hit) const;
+  QString groupTip(const Hit& hit) const;
+  QString valueLine(const graph::Value& value) const;
   Point toScene(QPointF viewportPoint) const;
 
   GraphView* q;
@@ -82,9 +94,10 @@ class GraphView::Private {
   std::unordered_set<std::string> open, onceOpened;
   bool everShown = false, touched = false;  // touched: the person moved the camera
   HeatModel heat;
+  PlaceModel places;
   Marks marks;
-  NodeId selectedNode;
-  std::string selectedScope;  // "layers.3" or "layers.0-11"
+  Selected selected;  // the last chosen, which the inspector shows
+  std::vector<Selected> alsoSelected;
   Detail detail = Detail::near;
   double scale = 1;
 
@@ -114,6 +127,7 @@ class GraphView::Private {
 
   Breadcrumb* breadcrumb;
   Legend* legend;
+  DeviceLegend* deviceLegend;
   Minimap* minimap;
   std::unique_ptr<LayoutWorker> worker;  // last: stops before the rest goes
 };

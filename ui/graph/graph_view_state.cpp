@@ -21,6 +21,7 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
       painter(look),
       breadcrumb(new Breadcrumb(look, view)),
       legend(new Legend(look, view)),
+      deviceLegend(new DeviceLegend(look, view)),
       minimap(new Minimap(look, view)),
       worker(std::make_unique<LayoutWorker>(view, [this](LayoutReply reply) { show(std::move(reply)); })) {
   clock.start();
@@ -84,8 +85,8 @@ void GraphView::Private::forget() {
   open.clear();
   onceOpened.clear();
   openedByFind.clear();
-  selectedNode = {};
-  selectedScope.clear();
+  selected = {};
+  alsoSelected.clear();
   anchor.reset();
   revealAfter.reset();
   heat.reset();
@@ -110,6 +111,7 @@ void GraphView::Private::show(LayoutReply reply) {
   open = std::move(reply.open);
   if (fresh) {
     heat.setScene(drawing.scene);
+    places.setScene(drawing.scene, bindings);
     if (!needle.isEmpty()) search();
   }
   restoreMarks();
@@ -153,16 +155,8 @@ void GraphView::Private::restoreMarks() {
   for (size_t i = 0; i < scene.nodes.size(); ++i)
     editedBefore[i + 1] = editedBefore[i] + (edited.contains(scene.nodes[i].id) ? 1 : 0);
   marks.hover = {};
-  marks.node = marks.group = marks.lastGroup = -1;
-  if (selectedNode.valid()) {
-    if (const SceneNode* node = scene.find(selectedNode))
-      marks.node = node->position;
-    else
-      selectedNode = {};
-  }
-  if (!selectedScope.empty())
-    std::tie(marks.group, marks.lastGroup) = groupsOf(QString::fromStdString(selectedScope));
-  updateBreadcrumb();
+  if (selected.node.valid() && !scene.find(selected.node)) selected = {};
+  markSelection();
 }
 
 void GraphView::Private::anchorAt(int group, int node) {
@@ -174,16 +168,6 @@ void GraphView::Private::anchorAt(int group, int node) {
   anchor = Anchor{node < 0 ? drawing.scene->groups[at(group)].path : std::string(),
                   node >= 0 ? drawing.scene->nodes[at(node)].id : NodeId{},
                   QPointF(q->mapFromScene(QPointF(box->x + box->w / 2, box->y)))};
-}
-
-std::pair<int, int> GraphView::Private::groupsOf(const QString& scope) const {
-  if (!drawing || scope.isEmpty()) return {-1, -1};
-  if (const int exact = drawing.scene->group(scope.toStdString()); exact >= 0) return {exact, exact};
-  const qsizetype dash = scope.lastIndexOf('-'), dot = scope.lastIndexOf('.');
-  if (dash < dot || dot < 0) return {-1, -1};
-  const int first = drawing.scene->group(scope.left(dash).toStdString());
-  const int last = drawing.scene->group((scope.left(dot + 1) + scope.mid(dash + 1)).toStdString());
-  return first >= 0 && last >= first ? std::pair(first, last) : std::pair(-1, -1);
 }
 
 void GraphView::Private::openAround(int group) {
@@ -201,27 +185,6 @@ void GraphView::Private::openGroup(int group) {
     if (child.isGroup) openGroup(child.index);
 }
 
-void GraphView::Private::setSelection(NodeId node, const std::string& scope) {
-  selectedNode = node;
-  selectedScope = scope;
-  if (drawing) {
-    const SceneNode* found = node.valid() ? drawing.scene->find(node) : nullptr;
-    marks.node = found ? found->position : -1;
-    std::tie(marks.group, marks.lastGroup) = groupsOf(QString::fromStdString(scope));
-  }
-  updateBreadcrumb();
-  q->viewport()->update();
-}
-
-void GraphView::Private::notifySelection() {
-  if (selectedNode.valid())
-    emit q->nodeSelected(selectedNode);
-  else if (!selectedScope.empty())
-    emit q->scopeSelected(QString::fromStdString(selectedScope));
-  else
-    emit q->selectionCleared();
-}
-
 void GraphView::Private::updateBreadcrumb() {
   QStringList parts, scopes;
   if (drawing) {
@@ -235,7 +198,7 @@ void GraphView::Private::updateBreadcrumb() {
       parts << (stack ? QString::fromStdString(group.name) + QStringLiteral("–") +
                             QString::number(drawing.scene->groups[at(marks.lastGroup)].number)
                       : QString::fromStdString(group.name));
-      scopes << (stack ? QString::fromStdString(selectedScope) : QString::fromStdString(group.path));
+      scopes << (stack ? selected.scope : QString::fromStdString(group.path));
     }
     if (marks.node >= 0) {
       parts << QString::fromStdString(drawing.scene->nodes[at(marks.node)].name);
@@ -250,16 +213,25 @@ void GraphView::Private::refreshOverlays() {
   legend->setVisible(scaleKnown);
   if (scaleKnown)
     legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic(), heat.mode() == HeatMode::ratio);
+  deviceLegend->setShown(drawing ? places.devices() : QStringList(), places.anyFellBack());
   minimap->setVisible(bool(drawing));
   breadcrumb->setVisible(bool(drawing));
   minimap->refresh();
+  placeLegends();
+}
+
+/// The colours at the foot, the devices above them.
+void GraphView::Private::placeLegends() {
+  legend->resize(legend->sizeHint());
+  legend->move(12, q->height() - legend->height() - 12);
+  const int foot = legend->isVisibleTo(q) ? legend->y() : q->height() - 4;
+  deviceLegend->move(12, foot - deviceLegend->height() - 8);
 }
 
 void GraphView::Private::placeOverlays() {
   const int width = q->width(), height = q->height();
   breadcrumb->move(10, 6);
-  legend->resize(legend->sizeHint());
-  legend->move(12, height - legend->height() - 12);
+  placeLegends();
   minimap->resize(minimap->sizeHint());
   minimap->move(width - minimap->width() - 12, height - minimap->height() - 12);
   const bool roomy = width > 3 * minimap->width() && height > 2 * minimap->height();

@@ -80,8 +80,7 @@ void HeatModel::addUp() {
   now_ = {std::vector<double>(count + 1, 0), std::vector<double>(count + 1, 0),
           std::vector<double>(count + 1, 0), std::vector<int>(count + 1, 0), std::vector<int>(count + 1, 0)};
   measured_ = false;
-  severalDevices_ = slow_ = false;
-  const QString* device = nullptr;
+  slow_ = false;
   for (size_t i = 0; i < count; ++i) {
     const SceneNode& node = scene_->nodes[i];
     const auto found = figures_.find(node.id);
@@ -95,9 +94,6 @@ void HeatModel::addUp() {
     now_.estimated[i + 1] = now_.estimated[i] + (known && figure->estimated ? 1 : 0);
     measured_ |= known;
     slow_ |= known && figure->us > 1e5;
-    if (!figure || figure->device.isEmpty()) continue;
-    severalDevices_ |= device && *device != figure->device;
-    device = &figure->device;
   }
 }
 
@@ -190,10 +186,6 @@ QString HeatModel::bandwidthText(int position) const {
 
 QString HeatModel::kernel(int position) const {
   return at(position) < at_.size() && at_[at(position)] ? at_[at(position)]->kernel : QString();
-}
-
-QString HeatModel::device(int position) const {
-  return at(position) < at_.size() && at_[at(position)] ? at_[at(position)]->device : QString();
 }
 
 QString HeatModel::title() const {

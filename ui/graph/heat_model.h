@@ -43,8 +43,6 @@ class HeatModel {
   QString eachText(Span span, int count) const;
   QString bandwidthText(int position) const;  // empty when not known
   QString kernel(int position) const;
-  QString device(int position) const;
-  bool severalDevices() const { return severalDevices_; }
   bool measured() const { return measured_; }
   /// Some node runs longer than 100 ms: long enough for a person to wait for it.
   bool slow() const { return slow_; }
@@ -72,7 +70,7 @@ class HeatModel {
   double stepUs_ = 0, digitsStepUs_ = 0, last_ = -1;
   double low_ = 0, high_ = 0;
   HeatMode mode_ = HeatMode::time;
-  bool logarithmic_ = true, severalDevices_ = false, measured_ = false, slow_ = false;
+  bool logarithmic_ = true, measured_ = false, slow_ = false;
 };
 
 }  // namespace orrery::ui

@@ -3,24 +3,14 @@
 #include <QPainterPath>
 #include <cmath>
 
+#include "ui/graph/node_painter_private.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr double kGutter = 26, kRadius = 5.5, kPad = 10;
-
-void setPen(QPainter& painter, const QColor& color, double width, Qt::PenStyle style = Qt::SolidLine) {
-  painter.setPen(QPen(color, width, style));
-  painter.setBrush(Qt::NoBrush);
-}
-
-void fillRounded(QPainter& painter, const QRectF& rect, double radius, const QColor& fill) {
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(fill);
-  painter.drawRoundedRect(rect, radius, radius);
-}
+constexpr double kLeastMarked = 7;  // pixels high: on less a mark would hide the value
 
 void drawRight(QPainter& painter, const QPointF& baseline, const QString& text, const QFont& font) {
   painter.drawText(QPointF(baseline.x() - textWidth(text, font), baseline.y()), text);
@@ -53,6 +43,11 @@ QColor NodePainter::bodyOf(const NodeLook& look) const {
   return look.body.isValid() ? look.body : theme_(Token::raised);
 }
 
+QColor NodePainter::gutterGround() const {
+  return theme_.isDark() ? Theme::blend(theme_(Token::window), theme_(Token::panel), 0.6)
+                         : theme_(Token::raised);
+}
+
 QColor NodePainter::lineOf(const NodeLook& look) const {
   if (look.body.isValid()) return Theme::blend(look.body, theme_(Token::text), 0.14);
   return Theme::blend(theme_(Token::raised), theme_(Token::borderStrong), theme_.isDark() ? 0.42 : 0.64);
@@ -72,7 +67,7 @@ void NodePainter::paint(QPainter& painter, const NodeLook& look, Detail detail, 
 void NodePainter::paintFar(QPainter& painter, const NodeLook& look, double scale) const {
   painter.setRenderHint(QPainter::Antialiasing, false);
   if (look.bypassed) {
-    setPen(painter, theme_(Token::text3), 0);
+    setLine(painter, theme_(Token::text3), 0);
     painter.drawRect(look.box);
   } else {
     const QColor fill = look.body.isValid()
@@ -84,6 +79,7 @@ void NodePainter::paintFar(QPainter& painter, const NodeLook& look, double scale
     const double side = 3 / scale;
     painter.fillRect(QRectF(look.box.right() - side, look.box.top(), side, side), theme_(Token::edited));
   }
+  if (look.box.height() * scale >= kLeastMarked) paintFarPlace(painter, look, scale);
   if (look.selected || look.hovered || look.match) {
     const double off = 1.5 / scale;
     QPen pen(theme_(look.selected ? Token::accent
@@ -95,6 +91,20 @@ void NodePainter::paintFar(QPainter& painter, const NodeLook& look, double scale
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(look.box.adjusted(-off, -off, off, off));
   }
+}
+
+void NodePainter::paintFarPlace(QPainter& painter, const NodeLook& look, double scale) const {
+  if (look.mark != DeviceMark::none && !look.bypassed) {
+    const double side = 3 / scale;
+    painter.fillRect(QRectF(look.box.right() - side, look.box.bottom() - side, side, side),
+                     markColor(look.mark, theme_));
+  }
+  if (!look.fellBack) return;
+  QPen pen(theme_(Token::warn), 1.5, Qt::DashLine);
+  pen.setCosmetic(true);
+  painter.setPen(pen);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(look.box);
 }
 
 void NodePainter::paintMid(QPainter& painter, const NodeLook& look, double scale) const {
@@ -109,20 +119,21 @@ void NodePainter::paintMid(QPainter& painter, const NodeLook& look, double scale
   paintPlates(painter, screen, 2.4);
   const QColor body = bodyOf(look);
   if (look.bypassed) {
-    setPen(painter, theme_(Token::text3), 1, Qt::DashLine);
+    setLine(painter, theme_(Token::text3), 1, Qt::DashLine);
   } else {
     painter.setBrush(body);
     painter.setPen(QPen(lineOf(look), 1));
   }
-  painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3.5, 3.5);
+  const double radius = look.transfer ? box.height() / 2 : 4;
+  painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), radius - 0.5, radius - 0.5);
   QPainterPath clip;
-  clip.addRoundedRect(box, 4, 4);
+  clip.addRoundedRect(box, radius, radius);
   painter.setClipPath(clip, Qt::IntersectClip);
   painter.fillRect(QRectF(0, 0, 4, box.height()),
                    look.bypassed ? theme_(Token::text3) : theme_.family(look.family));
   painter.fillRect(QRectF(4, 0, 1, box.height()), theme_(Token::canvas));
   if (look.fused) {
-    setPen(painter, Theme::blend(body, Theme::textOn(body), 0.5), 1);
+    setLine(painter, Theme::blend(body, Theme::textOn(body), 0.5), 1);
     painter.drawRoundedRect(QRectF(7.5, 2.5, box.width() - 10, box.height() - 5), 2.5, 2.5);
   }
   const QColor text = look.bypassed         ? theme_(Token::text3)
@@ -151,13 +162,15 @@ void NodePainter::paintMid(QPainter& painter, const NodeLook& look, double scale
   }
   painter.setClipping(false);
   if (look.edited) paintNotch(painter, box, 10, 4, 1.2);
+  if (!look.bypassed) paintDeviceMark(painter, look.mark, {box.right() - 7, box.bottom() - 1}, 6.5, theme_);
+  if (look.fellBack) paintFallback(painter, box, 5.5);
   if (look.selected || look.hovered || look.match) {
-    setPen(painter,
-           theme_(look.selected ? Token::accent
-                  : look.match  ? Token::warn
-                                : Token::text2),
-           look.selected ? 2 : 1);
-    const double off = look.selected ? 2.5 : 2;
+    setLine(painter,
+            theme_(look.selected ? Token::accent
+                   : look.match  ? Token::warn
+                                 : Token::text2),
+            look.selected ? 2 : 1);
+    const double off = (look.selected ? 2.5 : 2) + (look.fellBack ? 2.5 : 0);
     painter.drawRoundedRect(box.adjusted(-off, -off, off, off), 6, 6);
   }
   painter.restore();
@@ -174,15 +187,14 @@ void NodePainter::paintPlates(QPainter& painter, const NodeLook& look, double st
 }
 
 void NodePainter::paintGutter(QPainter& painter, const NodeLook& look) const {
+  if (look.transfer) return paintWay(painter, look);
   const QRectF& box = look.box;
   QPainterPath gutter;
   gutter.addRoundedRect(QRectF(box.left() + 1, box.top() + 1, kGutter + 8, box.height() - 2), 5, 5);
   painter.save();
   painter.setClipRect(QRectF(box.left() + 1, box.top() + 1, kGutter - 1, box.height() - 2),
                       Qt::IntersectClip);
-  const QColor ground = theme_.isDark() ? Theme::blend(theme_(Token::window), theme_(Token::panel), 0.6)
-                                        : theme_(Token::raised);
-  painter.fillPath(gutter, ground);
+  painter.fillPath(gutter, gutterGround());
   painter.restore();
   fillRounded(painter, QRectF(box.left() + 1, box.top() + 6, 2.5, box.height() - 12), 1.25,
               theme_.family(look.family));
@@ -233,51 +245,6 @@ void NodePainter::paintTexts(QPainter& painter, const NodeLook& look) const {
   painter.drawText(QPointF(left, second), elided(look.left, fonts_.second, right - left - rightWidth - 8));
 }
 
-void NodePainter::paintNotch(QPainter& painter, const QRectF& box, double side, double radius,
-                             double pen) const {
-  QPainterPath notch(QPointF(box.right() - side, box.top()));
-  notch.lineTo(box.right() - radius, box.top());
-  notch.quadTo(box.right(), box.top(), box.right(), box.top() + radius);
-  notch.lineTo(box.right(), box.top() + side);
-  notch.closeSubpath();
-  painter.setPen(QPen(theme_(Token::canvas), pen, Qt::SolidLine, Qt::SquareCap, Qt::RoundJoin));
-  painter.setBrush(theme_(Token::edited));
-  painter.drawPath(notch);
-}
-
-void NodePainter::paintTag(QPainter& painter, const NodeLook& look) const {
-  const QColor color = theme_(look.otherDevice ? Token::cuda : Token::cpu);
-  const double width = textWidth(look.device, fonts_.tag) + 10;
-  const QRectF tag(look.box.right() - 6 - width, look.box.bottom() - 6.5, width, 12);
-  fillRounded(painter, tag.adjusted(-1.5, -1.5, 1.5, 1.5), 4.5, theme_(Token::canvas));
-  painter.setPen(QPen(color, 1));
-  painter.setBrush(Theme::blend(theme_(Token::panel), color, 0.18));
-  painter.drawRoundedRect(tag, 3, 3);
-  painter.setFont(fonts_.tag);
-  painter.drawText(tag, Qt::AlignCenter, look.device);
-}
-
-void NodePainter::paintMarks(QPainter& painter, const NodeLook& look) const {
-  const QRectF& box = look.box;
-  const bool ports = look.selected || look.hovered;
-  const QPointF foot(box.center().x(), box.bottom()), head(box.center().x(), box.top());
-  painter.setPen(QPen(theme_(Token::canvas), ports ? 1.6 : 1.2));
-  painter.setBrush(theme_(ports ? Token::accent : Token::edge));
-  if (!look.bypassed) painter.drawEllipse(foot, ports ? 3.6 : 2.4, ports ? 3.6 : 2.4);
-  if (ports && !look.bypassed) painter.drawEllipse(head, 3.6, 3.6);
-  if (look.selected) {
-    setPen(painter, theme_(Token::accent), 2);
-    painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), 9, 9);
-    if (look.focused) {
-      setPen(painter, theme_(Token::text), 1, Qt::DotLine);
-      painter.drawRoundedRect(box.adjusted(-5.5, -5.5, 5.5, 5.5), 11, 11);
-    }
-  } else if (look.match || look.hovered) {
-    setPen(painter, theme_(look.match ? Token::warn : Token::text2), look.match ? 1.5 : 1);
-    painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 7.5, 7.5);
-  }
-}
-
 void NodePainter::paintBypassed(QPainter& painter, const NodeLook& look) const {
   const QColor color = theme_(Token::text3);
   QPen pen(color, 1);
@@ -308,10 +275,11 @@ void NodePainter::paintNear(QPainter& painter, const NodeLook& look) const {
     const QColor body = bodyOf(look);
     painter.setPen(QPen(lineOf(look), 1));
     painter.setBrush(body);
-    painter.drawRoundedRect(look.box.adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
+    const double radius = look.transfer ? look.box.height() / 2 - 0.5 : kRadius;
+    painter.drawRoundedRect(look.box.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
     paintGutter(painter, look);
     if (look.fused) {
-      setPen(painter, Theme::blend(body, Theme::textOn(body), 0.38), 1);
+      setLine(painter, Theme::blend(body, Theme::textOn(body), 0.38), 1);
       painter.drawRoundedRect(look.box.adjusted(kGutter + 2.5, 2.5, -2.5, -2.5), 4, 4);
     }
     paintTexts(painter, look);
@@ -325,7 +293,7 @@ void NodePainter::paintNear(QPainter& painter, const NodeLook& look) const {
   }
   if (look.edited) paintNotch(painter, look.box, 15, 6, 1.5);
   paintMarks(painter, look);
-  if (!look.device.isEmpty()) paintTag(painter, look);
+  if (!look.device.isEmpty() && !look.transfer) paintTag(painter, look);
 }
 
 }  // namespace orrery::ui

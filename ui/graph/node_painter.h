@@ -5,7 +5,7 @@
 #include <QPainter>
 #include <QString>
 
-#include "ui/theme/theme.h"
+#include "ui/graph/device_mark.h"
 
 namespace orrery::ui {
 
@@ -18,8 +18,11 @@ struct NodeLook {
   QRectF box;                             // scene coordinates
   QString name, chip, time, left, right;  // chip "4 in 1" or "× 12"; left and right: the second line
   QString shortTime;                      // Mid
-  QString device;                         // tag; empty: none
-  bool otherDevice = false;               // a CUDA device: its colour
+  QString device;                         // tag: "CUDA 0", "mixed"; empty: none
+  DeviceMark mark = DeviceMark::none;     // of the tag
+  bool fellBack = false;                  // runs elsewhere than asked
+  bool transfer = false;                  // carries a value from the device `source` to `mark`
+  DeviceMark source = DeviceMark::none;
   graph::OpFamily family = graph::OpFamily::custom;
   QColor body;     // invalid: no value
   int plates = 0;  // 1 folded group, 2 stack
@@ -40,16 +43,20 @@ class NodePainter {
     QFont name, time, second, chip, stackChip, midName, midTime, tag;
   };
   QColor bodyOf(const NodeLook& look) const;
+  QColor gutterGround() const;
   QColor lineOf(const NodeLook& look) const;
   void paintFar(QPainter& painter, const NodeLook& look, double scale) const;
+  void paintFarPlace(QPainter& painter, const NodeLook& look, double scale) const;
   void paintMid(QPainter& painter, const NodeLook& look, double scale) const;
   void paintNear(QPainter& painter, const NodeLook& look) const;
   void paintPlates(QPainter& painter, const NodeLook& look, double step) const;
   void paintGutter(QPainter& painter, const NodeLook& look) const;
+  void paintWay(QPainter& painter, const NodeLook& look) const;
   void paintTexts(QPainter& painter, const NodeLook& look) const;
   double paintChip(QPainter& painter, const NodeLook& look, double x, const QColor& body,
                    const QColor& text) const;
   void paintMarks(QPainter& painter, const NodeLook& look) const;
+  void paintFallback(QPainter& painter, const QRectF& box, double radius) const;
   void paintBypassed(QPainter& painter, const NodeLook& look) const;
   void paintTag(QPainter& painter, const NodeLook& look) const;
   void paintNotch(QPainter& painter, const QRectF& box, double side, double radius, double pen) const;

@@ -14,15 +14,14 @@ namespace {
 
 constexpr double kPopupRadius = 7;
 
-/// The card under legend and minimap, with a soft edge instead of a shadow that would cost a blur.
+}  // namespace
+
 void paintCard(QPainter& painter, const Theme& theme, const QRectF& rect) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(Theme::blend(theme(Token::border), theme(Token::edge), 0.3), 1));
   painter.setBrush(theme(Token::panel));
   painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), kPopupRadius, kPopupRadius);
 }
-
-}  // namespace
 
 Breadcrumb::Breadcrumb(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
   setMouseTracking(true);

@@ -11,6 +11,9 @@
 
 namespace orrery::ui {
 
+/// The card under what floats, with a soft edge instead of a shadow that would cost a blur.
+void paintCard(QPainter& painter, const Theme& theme, const QRectF& rect);
+
 /// "smollm2 > layers.12 > mlp > gate_up_silu": every part but the last goes there.
 class Breadcrumb : public QWidget {
   Q_OBJECT

@@ -108,6 +108,7 @@ void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings
   node.path = source.path();
   node.op = source.op->name;
   node.family = source.op->family;
+  node.transfer = node.op == graph::kTransferOp;
   node.fused = std::max<int>(1, static_cast<int>(source.origins.size()));
   node.movedBytes = graph.cost(node.id, bindings).bytes;
   addPills(graph, source, node, bindings);

@@ -36,6 +36,7 @@ struct SceneNode {
   graph::OpFamily family = graph::OpFamily::custom;
   int fused = 1;             // origins fused into it
   bool live = true;          // an output depends on it
+  bool transfer = false;     // carries a value to another device
   std::string detail, type;  // "576 → 1536" or the op; "[1, 576]" or the dtype of the weight
   ScenePill weights, inputs;
   double movedBytes = 0;  // the op's own cost: bytes of one run

@@ -16,31 +16,6 @@ size_t at(int index) { return static_cast<size_t>(index); }
 QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
-bool isEdited(const PaintJob& job, Span span) {
-  return job.editedBefore && at(span.end) < job.editedBefore->size() &&
-         (*job.editedBefore)[at(span.end)] > (*job.editedBefore)[at(span.begin)];
-}
-
-bool anyMatch(const Marks& marks, Span span) {
-  for (int i = span.begin; i < span.end && at(i) < marks.matches.size(); ++i)
-    if (marks.matches[at(i)]) return true;
-  return false;
-}
-
-/// The family that does most of a group's work, by bytes moved.
-graph::OpFamily mainFamily(const SceneGraph& scene, Span span) {
-  double sums[16] = {};
-  int best = static_cast<int>(graph::OpFamily::linear);
-  const int end = std::min(span.end, span.begin + 512);  // a large group's first nodes tell enough
-  for (int i = span.begin; i < end; ++i) {
-    const SceneNode& node = scene.nodes[at(i)];
-    const int family = static_cast<int>(node.family);
-    sums[family] += node.movedBytes + 1;
-    if (sums[family] > sums[best]) best = family;
-  }
-  return static_cast<graph::OpFamily>(best);
-}
-
 }  // namespace
 
 ScenePainter::ScenePainter(const Theme& theme) : theme_(theme), nodes_(theme) {
@@ -50,6 +25,7 @@ ScenePainter::ScenePainter(const Theme& theme) : theme_(theme), nodes_(theme) {
   timeFont_ = plain.monoFont(11, QFont::Medium);
   pillFont_ = plain.monoFont(10);
   midHeadFont_ = plain.textFont(11, QFont::DemiBold);
+  tinyFont_ = plain.monoFont(9.5, QFont::Medium);
 }
 
 void ScenePainter::paint(QPainter& painter, const PaintJob& job) const {
@@ -81,11 +57,12 @@ void ScenePainter::paintGroup(QPainter& painter, const PaintJob& job, int group,
       if (job.detail == Detail::near && hit.kind == Hit::Kind::node) paintPills(painter, job, hit, placed);
     }
   }
+  if (job.places && job.places->crosses(group)) paintCrossings(painter, job, group, layout, origin);
 }
 
 void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit& hit) const {
   const SceneGroup& group = job.drawing->scene->groups[at(hit.group)];
-  const bool selected = job.marks && job.marks->group == hit.group;
+  const bool selected = job.marks && job.marks->choosesGroup(hit.group);
   const Token dark[] = {Token::canvas, Token::window, Token::panel},
               light[] = {Token::canvas, Token::panel, Token::sunken};
   QColor ground = theme_((theme_.isDark() ? dark : light)[group.depth < 2 ? group.depth : 2]);
@@ -124,7 +101,7 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
   const QString name = elided(text(group.name), headFont_, room - 26);
   painter.drawText(QPointF(24, baseline), name);
   double x = 24 + textWidth(name, headFont_) + 8;
-  if (isEdited(job, span)) {
+  if (job.isEdited(span)) {
     paintIcon(painter, u"pencil", QRectF(x, height / 2 - 6, 12, 12), theme_(Token::edited));
     x += 18;
   }
@@ -186,92 +163,6 @@ void ScenePainter::paintPill(QPainter& painter, const QRectF& rect, const QStrin
   painter.setFont(pillFont_);
   painter.setPen(theme_(Token::text2));
   painter.drawText(rect.adjusted(23, 0, -6, 0), Qt::AlignVCenter | Qt::AlignLeft, label);
-}
-
-void ScenePainter::describeNode(const PaintJob& job, int position, NodeLook& look) const {
-  const SceneNode& node = job.drawing->scene->nodes[at(position)];
-  look.family = node.family;
-  look.fused = node.fused > 1;
-  look.bypassed = !node.live;
-  look.edited = isEdited(job, {position, position + 1});
-  if (job.detail == Detail::far) return;
-  look.name = text(node.name);
-  if (job.detail != Detail::near) return;
-  if (look.fused) look.chip = QStringLiteral("%1 in 1").arg(node.fused);
-  const QString kernel = job.heat ? job.heat->kernel(position) : QString();
-  const bool narrow = look.box.width() < 200 && node.family == graph::OpFamily::linear;
-  look.left = kernel.isEmpty() || narrow ? text(node.detail) : kernel;
-  const QString bandwidth = job.heat && !narrow && node.family == graph::OpFamily::linear
-                                ? job.heat->bandwidthText(position)
-                                : QString();
-  look.right = bandwidth.isEmpty() ? text(node.type) : bandwidth;
-  if (job.heat && job.heat->severalDevices()) {
-    look.device = job.heat->device(position);
-    look.otherDevice = !look.device.startsWith(QLatin1String("CPU"));
-  }
-}
-
-void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const {
-  const SceneGraph& scene = *job.drawing->scene;
-  const SceneGroup &first = scene.groups[at(hit.group)], &last = scene.groups[at(hit.lastGroup)];
-  const int count = last.number - first.number + 1;
-  const bool stack = hit.kind == Hit::Kind::stack;
-  look.group = true;
-  look.plates = stack ? 2 : 1;
-  look.family = mainFamily(scene, span);
-  look.bypassed = !stack && !first.live;
-  look.edited = isEdited(job, span);
-  look.name =
-      stack ? text(first.name) + QStringLiteral("–") + QString::number(last.number) : text(first.name);
-  if (stack) look.chip = QStringLiteral("× %1").arg(count);
-  if (job.detail != Detail::near) return;
-  look.left = stack ? (job.heat ? job.heat->eachText(span, count) : QString())
-                    : QStringLiteral("%1 nodes").arg(first.nodeCount());
-  if (look.left.isEmpty()) look.left = QStringLiteral("%1 nodes each").arg(first.nodeCount());
-  if (job.heat && std::isfinite(job.heat->share(span))) look.right = format::percent(job.heat->share(span));
-  const SceneGroup& holder = scene.groups[at(hit.holder)];
-  int bypassed = 0, number = 0;
-  for (int child = first.child; stack && child <= last.child; ++child)
-    if (const SceneGroup& layer = scene.groups[at(holder.children[at(child)].index)]; !layer.live) {
-      ++bypassed;
-      number = layer.number;
-    }
-  if (bypassed == 1) look.left = QStringLiteral("layer %1 bypassed").arg(number);
-  if (bypassed > 1) look.left = QStringLiteral("%1 layers bypassed").arg(bypassed);
-}
-
-QColor ScenePainter::heatColor(const PaintJob& job, double t) const {
-  return job.heat->mode() == HeatMode::ratio ? theme_.ratio(8 * t - 4) : theme_.heat(t);
-}
-
-NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed& placed) const {
-  const SceneGraph& scene = *job.drawing->scene;
-  const Span span = spanOf(scene, scene.groups[at(hit.holder)], placed);
-  NodeLook look;
-  look.box = rectOf(hit.box);
-  if (hit.kind == Hit::Kind::node)
-    describeNode(job, hit.node, look);
-  else
-    describeGroup(job, hit, span, look);
-  if (job.heat) {
-    const int parts = hit.kind == Hit::Kind::stack ? placed.last - placed.first + 1 : 1;
-    if (const double t = job.heat->heat(span, parts); std::isfinite(t) && !look.bypassed)
-      look.body = heatColor(job, t);
-    if (job.detail == Detail::near) look.time = job.heat->text(span);
-    if (job.detail == Detail::mid) look.shortTime = job.heat->text(span, true);
-  }
-  if (!job.marks) return look;
-  const Marks& marks = *job.marks;
-  look.selected = hit.kind == Hit::Kind::node ? marks.node == hit.node
-                                              : marks.node >= span.begin && marks.node < span.end;
-  if (hit.kind != Hit::Kind::node && marks.group >= 0)
-    look.selected |= marks.group >= hit.group && marks.group <= hit.lastGroup &&
-                     scene.groups[at(marks.group)].parent == scene.groups[at(hit.group)].parent;
-  look.focused = look.selected && marks.focused;
-  look.hovered = marks.hover == hit;
-  look.match = anyMatch(marks, span);
-  if (hit.kind == Hit::Kind::node && job.heat && job.heat->us(span) > 1e5) look.running = job.running;
-  return look;
 }
 
 }  // namespace orrery::ui

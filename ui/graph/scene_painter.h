@@ -9,21 +9,33 @@
 
 #include "ui/graph/geometry.h"
 #include "ui/graph/node_painter.h"
+#include "ui/graph/place_model.h"
 
 namespace orrery::ui {
 
-/// What the person chose and points at.
-struct Marks {
-  int node = -1;                   // selected: a position
+/// One thing that the person chose.
+struct Chosen {
+  int node = -1;                   // a position
   int group = -1, lastGroup = -1;  // or a group, or a stack
+};
+
+/// What the person chose and points at.
+struct Marks : Chosen {
+  std::vector<Chosen> also;  // chosen before it, with Ctrl
   bool focused = false;
   Hit hover;
   std::vector<char> matches;  // by position; empty: no search
+
+  bool anything() const { return node >= 0 || group >= 0 || !also.empty(); }
+  /// Whether a drawn thing that stands for the positions `span` is chosen, or hides what is.
+  bool chooses(const SceneGraph& scene, const Hit& hit, Span span) const;
+  bool choosesGroup(int wanted) const;
 };
 
 struct PaintJob {
   const Drawing* drawing = nullptr;
   const HeatModel* heat = nullptr;
+  const PlaceModel* places = nullptr;
   const Marks* marks = nullptr;
   const std::vector<int>* editedBefore = nullptr;  // by position + 1: edited nodes before it
   const Bindings* bindings = nullptr;
@@ -31,6 +43,8 @@ struct PaintJob {
   Detail detail = Detail::near;
   double scale = 1;
   double running = -1;  // place of the moving bar on nodes that take over 100 ms; below 0: none
+
+  bool isEdited(Span span) const;
 };
 
 class ScenePainter {
@@ -49,16 +63,22 @@ class ScenePainter {
   void paintHeader(QPainter& painter, const PaintJob& job, const Hit& hit) const;
   void paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
+  void paintCrossings(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                      Point origin) const;
+  void paintCrossing(QPainter& painter, const PaintJob& job, const Crossing& crossing, QPointF centre) const;
   void paintPills(QPainter& painter, const PaintJob& job, const Hit& hit, const Placed& placed) const;
   void paintPill(QPainter& painter, const QRectF& rect, const QString& text) const;
   void describeNode(const PaintJob& job, int position, NodeLook& look) const;
   void describeGroup(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const;
+  void describePlace(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const;
 
   Theme theme_;
   NodePainter nodes_;
-  QFont headFont_, docFont_, timeFont_, pillFont_, midHeadFont_;
+  QFont headFont_, docFont_, timeFont_, pillFont_, midHeadFont_, tinyFont_;
 };
 
+/// What a wire carries from one device to another; no values when it stays on one.
+Crossing crossingOf(const PlaceModel& places, int group, const GroupLayout& layout, const PlacedWire& wire);
 /// Does the wire carry what the selected node makes or takes?
 bool carriesSelected(const PaintJob& job, int group, const GroupLayout& layout, const PlacedWire& wire);
 /// Drawn width of a wire with this many bytes.

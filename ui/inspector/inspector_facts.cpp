@@ -185,4 +185,11 @@ const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* f
   return nullptr;
 }
 
+NodeId transferSource(const graph::Graph& graph, NodeId id) {
+  const graph::Node* node = graph.find(id);
+  if (!node || !graph::is_transfer(*node) || node->inputs.empty()) return {};
+  const graph::Value* carried = graph.find_value(node->inputs.front());
+  return carried ? carried->producer : NodeId{};
+}
+
 }  // namespace orrery::ui

@@ -59,6 +59,8 @@ std::vector<std::string> scopesOf(const QString& scope);
 /// The step that runs a node: its own, or for a node of the model graph that of the fused node it went into.
 const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* fused, NodeId node,
                               bool nodeIsFused);
+/// The node whose value a transfer carries; invalid when the node is no transfer.
+NodeId transferSource(const graph::Graph& graph, NodeId node);
 /// Bytes of a value with the symbols bound; 0 when a symbol is free.
 double valueBytes(const graph::ValueType& type, const Bindings& bindings);
 

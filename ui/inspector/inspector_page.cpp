@@ -22,10 +22,12 @@ QString firstLetterUp(QString text) {
 
 }  // namespace
 
-InspectorPage::InspectorPage(const Theme& theme, SessionController* session, QWidget* parent)
+InspectorPage::InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places,
+                             QWidget* parent)
     : QWidget(parent),
       theme_(theme),
       session_(session),
+      menu_(places),
       scroll_(new QScrollArea(this)),
       corner_(new QWidget(this)) {
   auto* layout = new QVBoxLayout(this);
@@ -103,6 +105,7 @@ void InspectorPage::rebuild() {
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
   const graph::GraphVersion fused = session ? session->fused_graph() : nullptr;
   const graph::GraphVersion shown = fused_ ? fused : model;
+  if (shown) places_ = placesShown(*session, *shown, fused_, plans_[phase_ == api::Phase::decode].get());
   std::optional<NodeFacts> facts;
   if (shown && node_.valid()) facts = nodeFacts(*shown, model.get(), node_, kOneToken);
   if (facts) {
@@ -123,18 +126,19 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   std::vector<std::pair<QString, Token>> chips;
   if (!facts.origins.empty())
     chips.emplace_back(QString("%1 ops in 1 kernel").arg(facts.origins.size()), Token::text2);
-  const SessionPtr session = session_->session();
-  const bool cuda = session->options().device.rfind("cuda", 0) == 0;
-  chips.emplace_back(cuda ? "CUDA 0" : "CPU", cuda ? Token::cuda : Token::cpu);
+  const NodePlace place = places_.of(facts.id);
+  chips.emplace_back(place.device, deviceToken(place.device));
   chips.emplace_back(facts.op, Token::text2);
   if (!facts.dtype.isEmpty()) chips.emplace_back(facts.dtype, Token::text2);
   if (facts.bypassed) chips.emplace_back("bypassed", Token::edited);
   addChips(chips, facts.origins.empty() ? QString() : "fuse");
   addDoc(facts.doc);
-  const graph::GraphVersion fused = session->fused_graph();
+  const graph::GraphVersion fused = session_->session()->fused_graph();
+  const api::PlanStep* step =
+      planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_);
   addTime();
-  if (!facts.bypassed)
-    addKernel(planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_));
+  addPlace(facts);
+  if (!facts.bypassed) addKernel(step, place);
   addValues(facts);
   addAttributes(facts);
   addOrigins(facts);
@@ -148,6 +152,7 @@ void InspectorPage::buildScope(const ScopeFacts& facts) {
     chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);
   if (!chips.empty()) addChips(chips, "weights");
   addTime();
+  addPlaces();
   addEditButtons(facts.scope);
 }
 
@@ -237,7 +242,10 @@ void InspectorPage::showTime() {
   if (time.p95 > 0) figures += "  p95 " + format::timeShort(time.p95);
   time_->setFigures(figures);
   const api::MachineLimits& limits = session->limits();
-  const double memoryLimit = limits.read_gbytes_per_second * 1e9, computeLimit = limits.gflops * 1e9;
+  const bool transfer =
+      node_.valid() && transferSource(*shown, node_).valid();  // no memory's speed limits it
+  const double memoryLimit = transfer ? 0 : limits.read_gbytes_per_second * 1e9,
+               computeLimit = limits.gflops * 1e9;
   const auto show = [](const RateRow& row, double value, double limit, const QString& text) {
     row.value->setText(value > 0 ? text : format::dash());
     row.meter->setShare(limit > 0 ? value / limit : 0);
@@ -248,7 +256,7 @@ void InspectorPage::showTime() {
   show(share_, time.share, 1, {});
 }
 
-void InspectorPage::addKernel(const api::PlanStep* step) {
+void InspectorPage::addKernel(const api::PlanStep* step, const NodePlace& place) {
   Section* section = addSection("Kernel");
   section->setFigures({});
   if (!step) {
@@ -263,6 +271,15 @@ void InspectorPage::addKernel(const api::PlanStep* step) {
     section->content()->addWidget(new KernelRow(theme_, verdict, QString::fromStdString(kernel),
                                                 QString::fromStdString(reason), section->body()));
   };
+  const auto head = [&](const QString& words) {
+    section->content()->addWidget(
+        new Text(theme_, {Token::text2, 11.5, QFont::DemiBold}, words, section->body()));
+  };
+  if (place.fellBack()) {
+    head("Refused on " + place.asked);
+    add(Verdict::refused, place.asked.toStdString(), place.reason.toStdString());
+    head("On " + place.device);
+  }
   for (const api::PlanStep::Refused& refused : step->refused)
     add(Verdict::refused, refused.kernel, refused.reason);
   if (!step->kernel.empty()) add(Verdict::chosen, step->kernel, {});

@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "ui/inspector/inspector_placement.h"
 #include "ui/inspector/inspector_rows.h"
 #include "ui/session/session_controller.h"
 #include "ui/widgets/buttons.h"
@@ -16,7 +17,7 @@ namespace orrery::ui {
 class InspectorPage : public QWidget, public Themed {
   Q_OBJECT
  public:
-  InspectorPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
+  InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places, QWidget* parent = nullptr);
 
   void showNode(NodeId node, bool fused);
   void showScope(const QString& scope, bool fused);
@@ -45,7 +46,9 @@ class InspectorPage : public QWidget, public Themed {
   void addChips(const std::vector<std::pair<QString, Token>>& chips, const QString& firstIcon);
   void addDoc(const QString& text);
   void addTime();
-  void addKernel(const api::PlanStep* step);
+  void addPlace(const NodeFacts& facts);
+  void addPlaces();
+  void addKernel(const api::PlanStep* step, const NodePlace& place);
   void addValues(const NodeFacts& facts);
   void addAttributes(const NodeFacts& facts);
   void addOrigins(const NodeFacts& facts);
@@ -56,6 +59,8 @@ class InspectorPage : public QWidget, public Themed {
 
   Theme theme_;
   SessionController* session_;
+  PlaceMenu* menu_;
+  Places places_;  // of the graph that the chosen thing is in
   QScrollArea* scroll_;
   QWidget *content_ = nullptr, *corner_;
   QVBoxLayout* column_ = nullptr;

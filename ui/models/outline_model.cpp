@@ -5,10 +5,13 @@
 #include <limits>
 
 #include "ui/graph/geometry.h"
+#include "ui/graph/place_model.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
+
+const Bindings kStep = {{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
@@ -99,6 +102,22 @@ class OutlineModel::Private {
     return false;
   }
 
+  QString pathOf(const Row& row) const {
+    return row.kind == Row::Kind::node ? QString::fromStdString(scene->nodes[at(row.first)].path)
+                                       : scopeOf(row);
+  }
+
+  QString tipOf(const Row& row) const {
+    QString tip = pathOf(row);
+    if (const QString device = places.tag(row.span); !device.isEmpty())
+      tip += QStringLiteral("\n") + OutlineModel::tr("runs on: %1").arg(device);
+    if (const NodePlace* place = row.kind == Row::Kind::node ? places.fellBack(row.first) : nullptr)
+      tip += QStringLiteral("\n") + OutlineModel::tr("asked for %1: %2").arg(place->asked, place->reason);
+    else if (const int count = places.fellBack(row.span))
+      tip += QStringLiteral("\n") + OutlineModel::tr("%1 not where asked").arg(format::count(count));
+    return tip;
+  }
+
   bool bypassed(const Row& row) const {
     if (row.kind == Row::Kind::node) return !scene->nodes[at(row.first)].live;
     return row.kind == Row::Kind::scope && !scene->groups[at(row.first)].live;
@@ -108,6 +127,7 @@ class OutlineModel::Private {
   QString name;
   std::unordered_set<NodeId> editedNodes;
   HeatModel heat;
+  PlaceModel places;
   QElapsedTimer clock;
   std::vector<Row> rows;  // 0 is the root
   std::unordered_map<int, int> rowOfGroup, rowOfNode;
@@ -127,9 +147,9 @@ void OutlineModel::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId
   d_->rowOfNode.clear();
   d_->name = name;
   d_->editedNodes = std::move(edited);
-  d_->scene =
-      graph ? makeScene(std::move(graph), {{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}}, {}) : nullptr;
+  d_->scene = graph ? makeScene(std::move(graph), kStep, {}) : nullptr;
   d_->heat.setScene(d_->scene);
+  d_->places.setScene(d_->scene, kStep);
   if (d_->scene) d_->addScope(-1, 0);
   endResetModel();
 }
@@ -137,12 +157,21 @@ void OutlineModel::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId
 void OutlineModel::setTimings(const Figures& figures, double stepUs) {
   d_->heat.setFigures(figures, stepUs, static_cast<double>(d_->clock.elapsed()) / 1e3);
   d_->heat.updateDigits();
+  tellChanged(timeColumn, shareColumn);
+}
+
+void OutlineModel::setPlaces(Places places) {
+  d_->places.setPlaces(std::move(places));
+  tellChanged(nameColumn, nameColumn);
+}
+
+void OutlineModel::tellChanged(Column first, Column last) {
   if (d_->rows.empty()) return;
-  emit dataChanged(index(0, timeColumn), index(0, shareColumn));
+  emit dataChanged(index(0, first), index(0, last));
   for (const Row& row : d_->rows)
     if (!row.children.empty())
-      emit dataChanged(createIndex(0, timeColumn, static_cast<quintptr>(row.children.front())),
-                       createIndex(static_cast<int>(row.children.size()) - 1, shareColumn,
+      emit dataChanged(createIndex(0, first, static_cast<quintptr>(row.children.front())),
+                       createIndex(static_cast<int>(row.children.size()) - 1, last,
                                    static_cast<quintptr>(row.children.back())));
 }
 
@@ -194,7 +223,7 @@ QVariant OutlineModel::data(const QModelIndex& index, int role) const {
       return index.column() == timeColumn ? format::time(d.heat.us(row.span))
                                           : format::percent(d.shareOf(row));
     case Qt::ToolTipRole:
-      return node ? QString::fromStdString(d.scene->nodes[at(row.first)].path) : d.scopeOf(row);
+      return d.tipOf(row);
     case Qt::TextAlignmentRole:
       return index.column() == nameColumn ? QVariant() : QVariant(Qt::AlignRight | Qt::AlignVCenter);
     case nodeRole:
@@ -202,7 +231,7 @@ QVariant OutlineModel::data(const QModelIndex& index, int role) const {
     case scopeRole:
       return d.scopeOf(row);
     case pathRole:
-      return node ? QString::fromStdString(d.scene->nodes[at(row.first)].path) : d.scopeOf(row);
+      return d.pathOf(row);
     case usRole:
       return d.heat.us(row.span);
     case shareRole:
@@ -217,6 +246,10 @@ QVariant OutlineModel::data(const QModelIndex& index, int role) const {
       return d.bypassed(row);
     case heatRole:
       return d.heat.heat(row.span, row.kind == Row::Kind::stack ? static_cast<int>(row.children.size()) : 1);
+    case deviceRole:
+      return static_cast<int>(d.places.mark(row.span));
+    case fellBackRole:
+      return d.places.fellBack(row.span) > 0;
     default:
       return {};
   }

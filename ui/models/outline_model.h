@@ -9,6 +9,7 @@
 
 #include "engine/graph/graph.h"
 #include "ui/graph/figures.h"
+#include "ui/placement/places.h"
 
 namespace orrery::ui {
 
@@ -28,6 +29,8 @@ class OutlineModel : public QAbstractItemModel {
     editedRole,               // bool: edited, or holds an edited node
     bypassedRole,             // bool: nothing depends on it
     heatRole,                 // double 0 to 1: place on the heat scale; NaN when not measured
+    deviceRole,               // int: DeviceMark of what does not run at home; none elsewhere
+    fellBackRole,             // bool: it or a node in it runs elsewhere than asked
   };
 
   explicit OutlineModel(QObject* parent = nullptr);
@@ -35,6 +38,7 @@ class OutlineModel : public QAbstractItemModel {
 
   void setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited = {}, const QString& name = {});
   void setTimings(const Figures& figures, double stepUs);
+  void setPlaces(Places places);
 
   QModelIndex indexOf(NodeId node) const;
   QModelIndex indexOfScope(const QString& scope) const;
@@ -47,6 +51,8 @@ class OutlineModel : public QAbstractItemModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
+  void tellChanged(Column first, Column last);
+
   class Private;
   std::unique_ptr<Private> d_;
 };

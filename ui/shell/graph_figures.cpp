@@ -1,20 +1,17 @@
 #include "ui/shell/graph_figures.h"
 
-#include <QRegularExpression>
+#include "ui/placement/scope_words.h"
 
 namespace orrery::ui {
 namespace {
 
-struct Kernel {
-  QString name, device;
-};
-using Kernels = std::unordered_map<NodeId, Kernel>;
+using Kernels = std::unordered_map<NodeId, QString>;
 
 /// By the node shown: a node of the model graph has the kernel of the fused node that it went into.
 Kernels kernelsOf(const api::PlanReport& plan, const graph::Graph* fused, bool ofFused) {
   Kernels kernels;
   for (const api::PlanStep& step : plan.steps) {
-    const Kernel kernel{QString::fromStdString(step.kernel), QString::fromStdString(step.device)};
+    const QString kernel = QString::fromStdString(step.kernel);
     kernels[step.node] = kernel;
     const graph::Node* node = ofFused || !fused ? nullptr : fused->find(step.node);
     if (!node) continue;
@@ -23,33 +20,13 @@ Kernels kernelsOf(const api::PlanReport& plan, const graph::Graph* fused, bool o
   return kernels;
 }
 
-/// "layers.4-7" and "layers.*" as a pattern of scopes and what is below them.
-QRegularExpression scopePattern(const QString& scope) {
-  static const QRegularExpression range("^(\\d+)-(\\d+)$");
-  QStringList parts;
-  for (const QString& part : scope.split('.')) {
-    if (const QRegularExpressionMatch match = range.match(part); match.hasMatch()) {
-      QStringList numbers;
-      for (int i = match.captured(1).toInt(); i <= match.captured(2).toInt() && numbers.size() < 4096; ++i)
-        numbers += QString::number(i);
-      parts += "(?:" + numbers.join('|') + ")";
-    } else {
-      parts += QRegularExpression::escape(part).replace("\\*", "[^.]*");
-    }
-  }
-  return QRegularExpression("^" + parts.join("\\.") + "(?:\\..*)?$");
-}
-
 }  // namespace
 
 Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused,
                   bool ofFused) {
   Figures figures;
   const Kernels kernels = plan ? kernelsOf(*plan, fused, ofFused) : Kernels();
-  for (const auto& [node, kernel] : kernels) {
-    figures[node].kernel = kernel.name;
-    figures[node].device = kernel.device;
-  }
+  for (const auto& [node, kernel] : kernels) figures[node].kernel = kernel;
   if (profile.generation == 0) return figures;
   for (const api::NodeTiming& timing : ofFused ? profile.fused : profile.model) {
     NodeFigures& node = figures[timing.node];
@@ -66,12 +43,8 @@ std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vec
     for (const char* field : {"scope", "node", "as"}) {
       const auto value = edit.fields.find(field);
       if (value == edit.fields.end()) continue;
-      const QRegularExpression pattern = scopePattern(QString::fromStdString(value->second));
-      for (const NodeId id : model.order()) {
-        const graph::Node& node = model.node(id);
-        if (!node.is_source() && pattern.match(QString::fromStdString(node.path())).hasMatch())
-          edited.insert(id);
-      }
+      const std::vector<NodeId> nodes = nodesIn(model, QString::fromStdString(value->second));
+      edited.insert(nodes.begin(), nodes.end());
     }
   }
   return edited;

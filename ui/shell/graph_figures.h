@@ -8,7 +8,7 @@
 
 namespace orrery::ui {
 
-/// `plan` may be null. With several devices in use, nodes carry their device.
+/// `plan` may be null.
 Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused,
                   bool ofFused);
 /// The nodes of the model graph that the recipe's scopes name.

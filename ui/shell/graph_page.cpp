@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
+#include "ui/placement/scope_words.h"
 #include "ui/session/model_title.h"
 #include "ui/shell/graph_figures.h"
 
@@ -15,9 +16,10 @@ constexpr double kBarHeight = 32;
 
 }  // namespace
 
-GraphPage::GraphPage(const Theme& theme, QWidget* parent)
+GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
+      places_(places),
       bar_(new QWidget(this)),
       tabs_(new QTabBar(bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
@@ -88,7 +90,8 @@ void GraphPage::setupView(GraphView* view, bool fused) {
           [this, fused](const QString& scope) { emit scopeChosen(scope, fused); });
   connect(view, &GraphView::selectionCleared, this, &GraphPage::choiceCleared);
   connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
-  connect(view, &GraphView::contextMenuAsked, this, &GraphPage::showMenu);
+  connect(view, &GraphView::contextMenuAsked, this,
+          [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
   connect(view, &GraphView::zoomChanged, this, [this, view](double scale) {
     if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
   });
@@ -110,6 +113,7 @@ void GraphPage::connectSource() {
   });
   connect(source_, &SessionController::planReady, this, [this](api::Phase phase, const PlanPtr& plan) {
     plans_[phase == api::Phase::decode] = plan;
+    refreshPlaces();
     refreshTimings();
   });
   connect(source_, &SessionController::profileChanged, this, [this](api::Phase phase) {
@@ -140,6 +144,7 @@ void GraphPage::refreshTabs() {
     if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
     view()->setGraph(shown_[fused], std::move(edited), modelTitle(session->info()));
   }
+  refreshPlaces();
   refreshTimings();
   zoom_->setText(QString("%1 %").arg(qRound(view()->zoom() * 100)));
 }
@@ -190,25 +195,58 @@ void GraphPage::resetTimings() {
   fused_->resetTimings();
 }
 
-void GraphPage::showMenu(NodeId node, const QString& scope, const QPoint& position) {
+void GraphPage::refreshPlaces() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
-  if (!session) return;
+  const bool fused = fusedShown();
+  if (!session || !shown_[fused]) return;
+  const PlanPtr& plan = plans_[phase_ == api::Phase::decode];
+  const Places places = fused ? fusedPlaces(*session, *shown_[1], plan.get()) : modelPlaces(*session);
+  view()->setPlaces(places);
+  emit placesChanged(places);
+}
+
+void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position) {
+  if (!source_ || !source_->session()) return;
   QMenu menu;
-  const graph::GraphVersion model = session->model_graph();
-  // Every scope that holds the node, from the nearest out, can be bypassed where the residual stream allows
-  // it.
-  for (QString at = scope; !at.isEmpty(); at = at.contains('.') ? at.left(at.lastIndexOf('.')) : QString())
-    if (model && source_->services().canBypass && source_->services().canBypass(*model, at.toStdString()))
-      menu.addAction("Bypass " + at, this, [this, at] { emit bypassAsked(at); });
+  addPlaces(menu, chosen);
+  if (!chosen.empty()) addBypasses(menu, chosen.back());
   menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
   menu.addSeparator();
-  if (!scope.isEmpty() && !node.valid())
+  if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
     menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this,
                    [this, scope] { view()->toggleScope(scope); });
   menu.addAction("Open all", view(), &GraphView::expandAll);
   menu.addAction("Fold all", view(), &GraphView::collapseAll);
   menu.addAction("Fit", view(), &GraphView::fit);
   menu.exec(position);
+}
+
+/// One choice for all that is chosen; a node of the fused graph stands for those that it was fused from.
+void GraphPage::addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen) {
+  const SessionPtr session = source_->session();
+  const graph::GraphVersion model = session->model_graph();
+  const graph::GraphVersion& shown = shown_[fusedShown()];
+  QStringList scopes;
+  for (const GraphView::Selected& one : chosen) {
+    if (!one.scope.isEmpty()) scopes += one.scope;
+    if (one.node.valid() && model && shown) scopes += modelPaths(*model, *shown, one.node);
+  }
+  if (scopes.isEmpty()) return;
+  places_->fill(menu.addMenu(chosen.size() > 1 ? QString("Run %1 on").arg(chosen.size()) : "Run on"),
+                *session, scopeWord(scopes));
+}
+
+/// Every scope that holds the thing, from the nearest out, can be bypassed where the residual stream allows
+/// it.
+void GraphPage::addBypasses(QMenu& menu, const GraphView::Selected& chosen) {
+  const graph::GraphVersion model = source_->session()->model_graph();
+  const auto& canBypass = source_->services().canBypass;
+  const graph::GraphVersion& shown = shown_[fusedShown()];
+  const graph::Node* node = shown && chosen.node.valid() ? shown->find(chosen.node) : nullptr;
+  QString scope = node ? QString::fromStdString(node->scope) : chosen.scope;
+  for (; !scope.isEmpty(); scope = scope.contains('.') ? scope.left(scope.lastIndexOf('.')) : QString())
+    if (model && canBypass && canBypass(*model, scope.toStdString()))
+      menu.addAction("Bypass " + scope, this, [this, scope] { emit bypassAsked(scope); });
 }
 
 void GraphPage::setTheme(const Theme& theme) {

@@ -7,6 +7,7 @@
 #include <QWidget>
 
 #include "ui/graph/graph_view.h"
+#include "ui/placement/place_menu.h"
 #include "ui/session/session_controller.h"
 #include "ui/shell/drop_hint.h"
 #include "ui/widgets/banner.h"
@@ -17,7 +18,7 @@ namespace orrery::ui {
 class GraphPage : public QWidget, public Themed {
   Q_OBJECT
  public:
-  GraphPage(const Theme& theme, QWidget* parent = nullptr);
+  GraphPage(const Theme& theme, PlaceMenu* places, QWidget* parent = nullptr);
 
   /// Whose graph is drawn; null: none.
   void setSource(SessionController* source);
@@ -37,6 +38,8 @@ class GraphPage : public QWidget, public Themed {
   void resetTimings();
   /// Both sides' times by node of the model graph, drawn in the ratio's heat mode. Empty: none.
   void setComparison(Figures figures);
+  /// The menu of what is chosen in the graph shown.
+  void showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position);
   void setTheme(const Theme& theme) override;
 
  signals:
@@ -47,6 +50,8 @@ class GraphPage : public QWidget, public Themed {
   void undoAsked();
   void matchesChanged(int count, int current);
   void tabChanged(bool fused);
+  /// Of the graph shown.
+  void placesChanged(const orrery::ui::Places& places);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -58,9 +63,12 @@ class GraphPage : public QWidget, public Themed {
   void connectSource();
   void refreshTimings();
   void refreshTabs();
-  void showMenu(NodeId node, const QString& scope, const QPoint& position);
+  void refreshPlaces();
+  void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
+  void addBypasses(QMenu& menu, const GraphView::Selected& chosen);
 
   Theme theme_;
+  PlaceMenu* places_;
   SessionController* source_ = nullptr;
   QWidget* bar_;
   QTabBar* tabs_;

@@ -35,7 +35,8 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
       services_(services),
       session_(new SessionController(services, this)),
       classifier_(new SessionController(services, this)),
-      comparison_(new CompareController(services, this)) {
+      comparison_(new CompareController(services, this)),
+      places_(new PlaceMenu(this)) {
   theme_ = themeFor(options.theme.value_or(settings_.theme));
   setWindowTitle("Orrery");
   setAcceptDrops(true);
@@ -72,7 +73,7 @@ Theme MainWindow::themeFor(ThemeChoice choice) const {
 }
 
 void MainWindow::setupCentre() {
-  graph_ = new GraphPage(theme_, this);
+  graph_ = new GraphPage(theme_, places_, this);
   setCentralWidget(graph_);
   graph_->setSource(session_);
   graph_->showTab(settings_.fusedTab);
@@ -99,7 +100,7 @@ void MainWindow::setupDocks() {
   keeper_ = new DockKeeper(this, this);
   library_ = new LibraryPage(theme_, session_, this);
   outline_ = new OutlinePanel(theme_, this);
-  inspector_ = new InspectorPage(theme_, session_, this);
+  inspector_ = new InspectorPage(theme_, session_, places_, this);
   chat_ = new ChatPage(theme_, session_, this);
   classify_ = new ClassifyPage(theme_, classifier_, this);
   compare_ = new ComparePage(theme_, session_, comparison_, this);
@@ -162,6 +163,11 @@ void MainWindow::setupGraphWiring() {
   });
   connect(graph_, &GraphPage::bypassAsked, this,
           [this](const QString& scope) { applyEdit("bypass", scope); });
+  connect(graph_, &GraphPage::placesChanged, outline_, &OutlinePanel::setPlaces);
+  connect(places_, &PlaceMenu::chosen, this,
+          [this](const QString& scopes, const QString& device) { applyEdit("place", scopes, device); });
+  connect(outline_, &OutlinePanel::menuAsked, this,
+          [this](const QPoint& at) { graph_->showMenuOf(outline_->selection(), at); });
   connect(graph_, &GraphPage::undoAsked, this, [this] { graph_->source()->undo(); });
   connect(graph_, &GraphPage::tabChanged, this, [this] {
     inspector_->clear();

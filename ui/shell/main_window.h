@@ -34,7 +34,8 @@ class MainWindow : public QMainWindow {
 
   /// A path or a library name; the recipe is applied to this model only.
   void openModel(const QString& model, const QString& adapter = {}, const QString& recipe = {});
-  void applyEdit(const QString& verb, const QString& scope);
+  /// `device`: of place.
+  void applyEdit(const QString& verb, const QString& scope, const QString& device = {});
   void setThemeChoice(ThemeChoice choice);
   /// graph, chat, classify or compare.
   void showPage(const QString& page);
@@ -116,6 +117,7 @@ class MainWindow : public QMainWindow {
   Services services_;
   SessionController *session_, *classifier_;
   CompareController* comparison_;
+  PlaceMenu* places_;
   GraphPage* graph_ = nullptr;
   ChatPage* chat_ = nullptr;
   ClassifyPage* classify_ = nullptr;

@@ -132,6 +132,7 @@ void MainWindow::setupToolBar() {
   tools_ = new MainToolBar(theme_, {do_.open, do_.saveRecipe, do_.undo, do_.redo}, do_.fit, this);
   addToolBar(Qt::TopToolBarArea, tools_);
   tools_->setCudaRefusal(QString::fromStdString(services_.cudaRefusal));
+  places_->setDevices({}, QString::fromStdString(services_.cudaRefusal));
   tools_->setHeatMode(static_cast<HeatMode>(settings_.heat));
   connect(tools_, &MainToolBar::runAsked, this, &MainWindow::runOrRepeat);
   connect(tools_, &MainToolBar::stopAsked, this, &MainWindow::stopAll);
@@ -200,6 +201,7 @@ void MainWindow::showKeys() {
                                        {"Next match", "Enter in the find field"},
                                        {"Previous match", "Shift+Enter in the find field"},
                                        {"Fold or open a group", "Double click"},
+                                       {"Choose several nodes or groups", "Ctrl and click"},
                                        {"Zoom the graph or the plot", "Wheel"},
                                        {"Follow the plot's live end again", "Double click in the plot"}};
   entries.insert(entries.end(), fixed.begin(), fixed.end());

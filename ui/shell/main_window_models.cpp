@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <QFileInfo>
 
+#include "ui/placement/scope_words.h"
 #include "ui/session/model_title.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/main_window.h"
@@ -68,6 +69,7 @@ void MainWindow::takeDevices(const Devices& devices) {
   }
   tools_->setCudaRefusal(refusal);
   compare_->setDevices(devices);
+  places_->setDevices(devices, refusal);
 }
 
 /// The model graph in the colours of the two sides.
@@ -142,11 +144,11 @@ void MainWindow::takeProfile() {
   outline_->setTimings(figuresOf(shown, nullptr, nullptr, graph_->fusedShown()), shown.step_us);
 }
 
-void MainWindow::applyEdit(const QString& verb, const QString& scope) {
+void MainWindow::applyEdit(const QString& verb, const QString& scope, const QString& device) {
   edit::Edit edit;
   edit.op = verb.toStdString();
-  QString plain = scope;  // the views write ranges with an en dash
-  edit.fields["scope"] = plain.replace(QChar(0x2013), '-').toStdString();
+  edit.fields["scope"] = scopeWord({scope}).toStdString();
+  if (!device.isEmpty()) edit.fields["device"] = device.toStdString();
   graph_->source()->apply(edit);
 }
 

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "ui/graph/device_mark.h"
 #include "ui/theme/icons.h"
 #include "ui/widgets/meter.h"
 
@@ -27,9 +28,9 @@ void OutlineDelegate::paintName(QPainter& painter, const QRectF& area, const QMo
   const bool fused = index.data(OutlineModel::fusedRole).toInt() > 1,
              edited = index.data(OutlineModel::editedRole).toBool();
   const QFont font = theme_.textFont(12, scope ? QFont::Medium : QFont::Normal);
-  const double mark = (fused || edited) ? theme_.scaled(16) : 0;
+  const double mark = (fused || edited) ? theme_.scaled(16) : 0, device = paintDevice(painter, area, index);
   const QString name =
-      QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideMiddle, area.width() - mark);
+      QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideMiddle, area.width() - mark - device);
   painter.setFont(font);
   painter.setPen(theme_(bypassed ? Token::text3 : selected ? Token::selectionText : Token::text));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, name);
@@ -37,6 +38,25 @@ void OutlineDelegate::paintName(QPainter& painter, const QRectF& area, const QMo
   const double size = theme_.scaled(11), x = area.left() + QFontMetricsF(font).horizontalAdvance(name) + 5;
   paintIcon(painter, edited ? u"pencil" : u"fuse", QRectF(x, area.center().y() - size / 2, size, size),
             theme_(edited ? Token::edited : Token::text3));
+}
+
+/// At the right of the name: what runs elsewhere; what does not run where it was asked to has a dashed ring.
+/// Returns the room that it takes.
+double OutlineDelegate::paintDevice(QPainter& painter, const QRectF& area, const QModelIndex& index) const {
+  const auto mark = static_cast<DeviceMark>(index.data(OutlineModel::deviceRole).toInt());
+  const bool fellBack = index.data(OutlineModel::fellBackRole).toBool();
+  if (mark == DeviceMark::none && !fellBack) return 0;
+  const double room = theme_.scaled(18);
+  const QPointF centre(area.right() - room / 2, area.center().y());
+  painter.setRenderHint(QPainter::Antialiasing);
+  paintDeviceMark(painter, mark, centre, theme_.scaled(7), theme_);
+  if (fellBack) {
+    const double half = theme_.scaled(6.5);
+    painter.setPen(QPen(theme_(Token::warn), 1.5, Qt::DotLine));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(centre.x() - half, centre.y() - half, 2 * half, 2 * half), 3, 3);
+  }
+  return room;
 }
 
 void OutlineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -109,6 +129,10 @@ OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
   tree_->setModel(model_);
   tree_->setItemDelegate(delegate_);
   tree_->setAllColumnsShowFocus(true);
+  tree_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  tree_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(tree_, &QWidget::customContextMenuRequested, this,
+          [this](const QPoint& at) { emit menuAsked(tree_->viewport()->mapToGlobal(at)); });
   QHeaderView* header = tree_->header();
   header->setStretchLastSection(false);
   header->setMinimumSectionSize(20);
@@ -155,6 +179,19 @@ void OutlinePanel::setGraph(const graph::GraphVersion& graph, const std::unorder
 }
 
 void OutlinePanel::setTimings(const Figures& figures, double stepUs) { model_->setTimings(figures, stepUs); }
+
+std::vector<GraphView::Selected> OutlinePanel::selection() const {
+  std::vector<GraphView::Selected> chosen;
+  QModelIndexList rows = tree_->selectionModel()->selectedRows();
+  const QModelIndex current = tree_->currentIndex().siblingAtColumn(0);
+  if (rows.removeAll(current) > 0) rows += current;
+  for (const QModelIndex& index : rows) {
+    const NodeId node{index.data(OutlineModel::nodeRole).toUInt()};
+    const QString scope = node.valid() ? QString() : index.data(OutlineModel::scopeRole).toString();
+    if (node.valid() || !scope.isEmpty()) chosen.push_back({node, scope});
+  }
+  return chosen;
+}
 
 void OutlinePanel::selectIndex(const QModelIndex& index) {
   if (!index.isValid()) return;

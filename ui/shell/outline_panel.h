@@ -5,6 +5,7 @@
 #include <QTreeView>
 #include <QWidget>
 
+#include "ui/graph/graph_view.h"
 #include "ui/models/outline_model.h"
 #include "ui/session/session_controller.h"
 #include "ui/widgets/themed.h"
@@ -21,6 +22,7 @@ class OutlineDelegate : public QStyledItemDelegate {
 
  private:
   void paintName(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const;
+  double paintDevice(QPainter& painter, const QRectF& area, const QModelIndex& index) const;
   Theme theme_;
 };
 
@@ -50,6 +52,9 @@ class OutlinePanel : public QWidget, public Themed {
   void setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited,
                 const QString& name);
   void setTimings(const Figures& figures, double stepUs);
+  void setPlaces(const Places& places) { model_->setPlaces(places); }
+  /// The chosen rows; the current one last.
+  std::vector<GraphView::Selected> selection() const;
   void select(NodeId node);
   void selectScope(const QString& scope);
   void setTheme(const Theme& theme) override;
@@ -57,6 +62,7 @@ class OutlinePanel : public QWidget, public Themed {
  signals:
   void nodeChosen(orrery::NodeId node);
   void scopeChosen(const QString& scope);
+  void menuAsked(const QPoint& globalPos);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -5,6 +5,7 @@
 
 #include "tests/ui/graph/sample_graphs.h"
 #include "ui/graph/graph_view.h"
+#include "ui/placement/scope_words.h"
 
 using namespace orrery;
 using namespace orrery::ui;
@@ -14,6 +15,19 @@ namespace {
 int fail(const QString& text) {
   QTextStream(stderr) << text << "\n";
   return 1;
+}
+
+/// Asks the card for what the scopes hold; norms stay on the CPU all the same.
+Places placeOnCard(graph::GraphVersion& graph, const QString& scopes) {
+  Places places{"CPU", {}};
+  graph::Graph copy = *graph;
+  for (const NodeId id : nodesIn(*graph, scopes)) {
+    const bool norm = graph->node(id).op->family == graph::OpFamily::norm;
+    places.nodes[id] = {norm ? "CPU" : "CUDA 0", "CUDA 0", norm ? "no row takes it" : ""};
+    if (!copy.set_attribute(id, std::string(graph::kDeviceAttribute), std::string("cuda:0")).ok()) return {};
+  }
+  graph = std::make_shared<const graph::Graph>(std::move(copy));
+  return places;
 }
 
 }  // namespace
@@ -38,6 +52,7 @@ int main(int argc, char** argv) {
                       {"close", "scope", "scope"},
                       {"select", "node", "path"},
                       {"edit", "node", "path"},
+                      {"card", "what runs on CUDA 0, its norms on the CPU although asked", "scopes"},
                       {"export", "file", "file"},
                       {"find", "text", "text"}});
   options.process(application);
@@ -64,6 +79,7 @@ int main(int argc, char** argv) {
   std::unordered_set<NodeId> edited;
   if (options.isSet("edit")) edited.insert(graph->find_path(options.value("edit").toStdString()));
   if (options.isSet("off")) view.setHeatMode(HeatMode::off);
+  if (options.isSet("card")) view.setPlaces(placeOnCard(graph, options.value("card")));
   view.setGraph(graph, edited, "smollm2");
   if (!view.waitForLayout()) return fail("the layout took too long");
   const Bindings step{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};

@@ -5,10 +5,12 @@
 
 #include <QApplication>
 #include <QFile>
+#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolTip>
 #include <chrono>
 
 #include "tests/ui/graph/sample_graphs.h"
@@ -113,6 +115,50 @@ TEST_F(ViewTest, AClickSelectsAndAKeyMoves) {
   QTest::keyClick(&view, Qt::Key_Return);
   ASSERT_TRUE(view.waitForLayout());
   EXPECT_FALSE(view.isExpanded("layers.0"));
+}
+
+TEST_F(ViewTest, CtrlChoosesSeveralAndTakesOneOut) {
+  view.collapseAll();
+  view.expandScope("layers.0");
+  ASSERT_TRUE(view.waitForLayout());
+  view.zoomTo(1);
+  view.select(node("layers.0.attention.o_proj"));
+  ASSERT_TRUE(view.waitForLayout());
+  const auto click = [&](const char* path, Qt::KeyboardModifiers keys) {
+    const GraphView::Selected before = view.selection().back();
+    view.select(node(path));  // brings it into view; a click there is on it
+    ASSERT_TRUE(view.waitForLayout());
+    view.select(before.node);
+    for (int y = 0; y < view.viewport()->height(); y += 8) {
+      view.select(before.node);
+      QTest::mouseClick(view.viewport(), Qt::LeftButton, keys, QPoint(view.viewport()->width() / 2 + 20, y));
+      if (view.selectedNode() == node(path)) return;
+    }
+    FAIL() << path;
+  };
+  click("layers.0.attention.residual", Qt::ControlModifier);
+  ASSERT_EQ(view.selection().size(), 2U);
+  EXPECT_EQ(view.selection()[0].node, node("layers.0.attention.o_proj"));
+  EXPECT_EQ(view.selection()[1].node, node("layers.0.attention.residual"));
+  view.selectScope("layers.0");  // choosing without Ctrl drops the others
+  EXPECT_EQ(view.selection().size(), 1U);
+}
+
+TEST_F(ViewTest, ANodeThatRunsElsewhereThanAskedSaysWhy) {
+  Places places{"CPU", {}};
+  places.nodes[node("layers.0.attention.o_proj")] = {"CPU", "CUDA 0", "cuda.linear takes no Q4_1"};
+  view.setPlaces(places);
+  view.select(node("layers.0.attention.o_proj"));
+  ASSERT_TRUE(view.waitForLayout());
+  view.zoomTo(1);
+  QString tip;
+  for (int y = 0; y < view.viewport()->height() && !tip.contains("asked for"); y += 8) {
+    const QPoint at(view.viewport()->width() / 2, y);
+    QHelpEvent help(QEvent::ToolTip, at, view.viewport()->mapToGlobal(at));
+    QApplication::sendEvent(view.viewport(), &help);
+    tip = QToolTip::text();
+  }
+  EXPECT_TRUE(tip.endsWith("asked for CUDA 0; runs on CPU: cuda.linear takes no Q4_1")) << tip.toStdString();
 }
 
 TEST_F(ViewTest, DoubleClickOpensAndTheClickedThingStays) {
@@ -267,6 +313,28 @@ TEST(FlatViewTest, TenThousandNodesPaintFast) {
   const graph::GraphVersion graph = samples::flatGraph(10000);
   view.setGraph(graph);
   ASSERT_TRUE(view.waitForLayout());
+  view.setTimings(samples::plausibleFigures(*graph, kStep, false), 5000);
+  view.fit();
+  for (const double scale : {0.0, 0.1, 0.34, 0.37, 0.78, 0.84}) {
+    if (scale > 0) view.zoomTo(scale);
+    const double ms = frame(view);
+    RecordProperty("at_" + std::to_string(static_cast<int>(scale * 100)), std::to_string(ms));
+    EXPECT_LT(ms, 16) << "at " << scale;
+  }
+}
+
+TEST(FlatViewTest, TenThousandNodesOnTwoDevicesPaintFast) {
+  GraphView view{Theme()};
+  view.setReducedMotion(true);
+  view.resize(1920, 1080);
+  view.show();
+  const graph::GraphVersion graph = samples::flatGraph(10000);
+  view.setGraph(graph);
+  ASSERT_TRUE(view.waitForLayout());
+  Places places{"CPU", {}};
+  for (const NodeId id : graph->order())
+    if (id.value % 3 != 0) places.nodes[id] = {id.value % 3 == 1 ? "CUDA 0" : "CPU", "CUDA 0", "no row"};
+  view.setPlaces(places);
   view.setTimings(samples::plausibleFigures(*graph, kStep, false), 5000);
   view.fit();
   for (const double scale : {0.0, 0.1, 0.34, 0.37, 0.78, 0.84}) {

@@ -1,7 +1,10 @@
 #include "support/fake_session.h"
 
 #include <filesystem>
+#include <map>
 #include <thread>
+
+#include "support/fake_placement.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -44,6 +47,14 @@ const graph::OpSchema kSchemas[] = {
      sameType,
      noCost},
     {"add", graph::OpFamily::elementwise, "adds two values", kTwo, kOut, {}, sameType, noCost},
+    {graph::kTransferOp,
+     graph::OpFamily::data_movement,
+     "carries a value to the device that reads it next",
+     kOne,
+     kOut,
+     {},
+     sameType,
+     noCost},
 };
 
 class Counted : public FakeSession {
@@ -94,7 +105,7 @@ graph::GraphVersion fakeGraph(int layers) {
 }
 
 FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
-    : options_(options), plan_(plan), graph_(fakeGraph(4)) {
+    : options_(options), plan_(plan), opened_(fakeGraph(4)) {
   info_.name = std::filesystem::path(options.model).filename().string();
   info_.path = options.model;
   info_.format = "GGUF";
@@ -105,23 +116,51 @@ FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
   info_.memory.context = 8192;
   if (plan.task == api::Task::classify) info_.labels = {"negative", "positive"};
   limits_ = {20, 200, 2, "AVX2"};
+  runEdits();
+}
+
+/// Under the mutex, but for the constructor's.
+void FakeSession::runEdits() {
+  model_ = placed(opened_, done_);
+  fused_ = withTransfers(*model_, options_.device);
+}
+
+graph::GraphVersion FakeSession::model_graph() const {
+  const std::lock_guard lock(mutex_);
+  return model_;
+}
+
+graph::GraphVersion FakeSession::fused_graph() const {
+  const std::lock_guard lock(mutex_);
+  return fused_;
+}
+
+std::vector<api::NodePlacement> FakeSession::placement() const {
+  return placementOf(*model_graph(), options_.device);
 }
 
 Result<api::PlanReport> FakeSession::plan(api::Phase) {
+  const graph::GraphVersion fused = fused_graph();
+  std::map<NodeId, api::NodePlacement> moved;
+  for (api::NodePlacement& place : placement()) moved[place.node] = std::move(place);
   api::PlanReport report;
-  for (const NodeId id : graph_->order())
-    if (!graph_->node(id).is_source())
-      report.steps.push_back({id,
-                              graph_->node(id).path(),
-                              std::string(graph_->node(id).op->name),
-                              "cpu",
-                              "cpu.avx2",
-                              {{"cpu.avx512", "this CPU has no AVX-512"}},
-                              {"ref"},
-                              1e6,
-                              1e5,
-                              "cpu",
-                              ""});
+  for (const NodeId id : fused->order()) {
+    const graph::Node& node = fused->node(id);
+    if (node.is_source()) continue;
+    api::PlanStep step;
+    step.node = id;
+    step.path = node.path();
+    step.op = node.op->name;
+    step.device = graph::device_of(node).empty() ? options_.device : std::string(graph::device_of(node));
+    step.kernel = graph::is_transfer(node) ? "transfer.to_device" : "cpu.avx2";
+    step.refused = {{"cpu.avx512", "this CPU has no AVX-512"}};
+    step.not_asked = {"ref"};
+    step.flops = 1e6;
+    step.bytes = 1e5;
+    step.asked = moved.contains(id) ? moved[id].asked : step.device;
+    step.reason = moved.contains(id) ? moved[id].reason : "";
+    report.steps.push_back(std::move(step));
+  }
   return report;
 }
 
@@ -133,7 +172,9 @@ Result<api::EditRecord> FakeSession::apply(const edit::Edit& edit) {
                  scope == edit.fields.end() ? "" : scope->second, "choose a layer"};
   done_.push_back(edit);
   undone_.clear();
-  return api::EditRecord{edit.op + " " + scope->second, edit.op + " scope=" + scope->second, false};
+  runEdits();
+  return api::EditRecord{edit.op + " " + scope->second, edit.op + " scope=" + scope->second,
+                         edit.op == "place"};
 }
 
 Result<api::EditRecord> FakeSession::undo() {
@@ -141,6 +182,7 @@ Result<api::EditRecord> FakeSession::undo() {
   if (done_.empty()) return Error{ErrorCode::not_found, "There is nothing to undo", "", ""};
   undone_.push_back(done_.back());
   done_.pop_back();
+  runEdits();
   return api::EditRecord{undone_.back().op + " " + undone_.back().fields.at("scope"), "", false};
 }
 
@@ -149,6 +191,7 @@ Result<api::EditRecord> FakeSession::redo() {
   if (undone_.empty()) return Error{ErrorCode::not_found, "There is nothing to redo", "", ""};
   done_.push_back(undone_.back());
   undone_.pop_back();
+  runEdits();
   return api::EditRecord{done_.back().op + " " + done_.back().fields.at("scope"), "", false};
 }
 
@@ -256,13 +299,14 @@ api::Profile FakeSession::profile(api::Phase phase) const {
   profile.phase = phase;
   profile.generation = generation_;
   if (profile.generation == 0) return profile;
+  const graph::GraphVersion model = model_graph(), fused = fused_graph();
   double us = 10;
-  for (const NodeId id : graph_->order()) {
-    if (graph_->node(id).is_source()) continue;
-    profile.model.push_back({id, us, us, us * 1.1, us * 2e4, us * 4e4, false});
+  for (const NodeId id : fused->order()) {
+    if (fused->node(id).is_source()) continue;
+    profile.fused.push_back({id, us, us, us * 1.1, us * 2e4, us * 4e4, false});
+    if (model->find(id)) profile.model.push_back(profile.fused.back());
     us *= 1.2;
   }
-  profile.fused = profile.model;
   for (const api::NodeTiming& timing : profile.model) profile.nodes_us += timing.mean_us;
   profile.step_us = profile.nodes_us * 1.05;
   profile.overhead_share = 0.011;

@@ -23,10 +23,10 @@ class FakeSession : public api::Session {
 
   const api::ModelInfo& info() const override { return info_; }
   const api::OpenOptions& options() const override { return options_; }
-  graph::GraphVersion model_graph() const override { return graph_; }
-  graph::GraphVersion fused_graph() const override { return graph_; }
+  graph::GraphVersion model_graph() const override;
+  graph::GraphVersion fused_graph() const override;
   Result<api::PlanReport> plan(api::Phase phase) override;
-  std::vector<api::NodePlacement> placement() const override { return {}; }
+  std::vector<api::NodePlacement> placement() const override;
   Result<api::EditRecord> apply(const edit::Edit& edit) override;
   Result<api::EditRecord> undo() override;
   Result<api::EditRecord> redo() override;
@@ -61,11 +61,13 @@ class FakeSession : public api::Session {
   std::atomic<bool> profiling{true};
 
  private:
+  void runEdits();
+
   api::OpenOptions options_;
   FakePlan plan_;
   api::ModelInfo info_;
   api::MachineLimits limits_;
-  graph::GraphVersion graph_;
+  graph::GraphVersion opened_, model_, fused_;  // before the edits, after them, and as it runs
   mutable std::mutex mutex_;
   std::vector<api::ChatRequest> requests_;
   std::vector<edit::Edit> done_, undone_;

@@ -1,0 +1,109 @@
+// What the view says of the thing under the pointer.
+#include <QHelpEvent>
+#include <QToolTip>
+#include <cmath>
+
+#include "ui/graph/graph_view_private.h"
+#include "ui/theme/format.h"
+
+namespace orrery::ui {
+namespace {
+
+size_t at(int index) { return static_cast<size_t>(index); }
+QString text(const std::string& words) { return QString::fromStdString(words); }
+
+QString crossingLine(const Crossing& crossing) {
+  if (crossing.bytes <= 0) return GraphView::tr("changes devices: reads a copy that is there already");
+  const QString bytes = format::bytes(crossing.bytes);
+  if (crossing.to == DeviceMark::mixed)
+    return GraphView::tr("changes devices: %1 a token, both ways").arg(bytes);
+  return crossing.to == DeviceMark::cuda
+             ? GraphView::tr("changes devices: %1 a token, to the card").arg(bytes)
+             : GraphView::tr("changes devices: %1 a token, to the CPU").arg(bytes);
+}
+
+}  // namespace
+
+QString GraphView::Private::valueLine(const graph::Value& value) const {
+  const double bytes = bytesOf(value.type, bindings);
+  const QString line = text(shapeText(value.type.shape, bindings)) + QStringLiteral("  ") +
+                       text(std::string(name_of(value.type.dtype)));
+  return bytes > 0 ? line + QStringLiteral("  ") + format::bytes(bytes) : line;
+}
+
+QString GraphView::Private::nodeTip(int position) const {
+  const SceneGraph& scene = *drawing.scene;
+  const graph::Node& node = scene.graph->node(scene.nodes[at(position)].id);
+  QStringList lines{text(node.path()), text(std::string(node.op->name))};
+  for (const ValueId id : node.inputs)
+    if (const graph::Value* value = id.valid() ? scene.graph->find_value(id) : nullptr)
+      lines << tr("in   %1  %2").arg(text(scene.graph->node(value->producer).name), valueLine(*value));
+  for (const ValueId id : node.outputs)
+    if (const graph::Value* value = scene.graph->find_value(id))
+      lines << tr("out  %1  %2").arg(text(value->name), valueLine(*value));
+  if (const NodePlace* place = places.fellBack(position))
+    lines << tr("asked for %1; runs on %2: %3").arg(place->asked, place->device, place->reason);
+  else if (places.several())
+    lines << tr("runs on %1").arg(places.device(position));
+  return lines.join('\n');
+}
+
+QString GraphView::Private::wireTip(const Hit& hit) const {
+  const SceneGraph& scene = *drawing.scene;
+  const GroupLayout* layout = drawing.layout.get();
+  for (const int index : scene.chain(hit.holder)) {
+    if (index == 0) continue;
+    layout = layout->items[at(layout->itemOf[at(scene.groups[at(index)].child)])].inner.get();
+    if (!layout) return {};
+  }
+  const PlacedWire& wire = layout->wires[at(hit.item)];
+  if (wire.edge < 0) return tr("Bypassed: passes through");
+  QStringList lines;
+  const Crossing crossing = crossingOf(places, hit.holder, *layout, wire);
+  if (!crossing.values.empty()) lines << crossingLine(crossing);
+  for (const ValueId id : scene.groups[at(hit.holder)].edges[at(wire.edge)].values)
+    if (const graph::Value* value = scene.graph->find_value(id)) {
+      lines << text(scene.graph->node(value->producer).path()) + QStringLiteral(" → ") + text(value->name)
+            << valueLine(*value);
+      if (lines.size() > 10) break;
+    }
+  return lines.join('\n');
+}
+
+QString GraphView::Private::groupTip(const Hit& hit) const {
+  const SceneGraph& scene = *drawing.scene;
+  const Span span{scene.groups[at(hit.group)].begin, scene.groups[at(hit.lastGroup)].end};
+  const int count = span.end - span.begin;
+  QString tip = scopeOf(hit) + QStringLiteral("\n") + tr("%1 nodes").arg(format::count(count));
+  if (const double us = heat.us(span); std::isfinite(us)) tip += QStringLiteral(", ") + format::time(us);
+  if (const int away = places.away(span))
+    tip += QStringLiteral("\n") + tr("%1 on %2, %3 on %4")
+                                      .arg(format::count(away), places.devices().last(),
+                                           format::count(count - away), places.devices().first());
+  if (const int fellBack = places.fellBack(span))
+    tip += QStringLiteral("\n") + tr("%1 not where asked").arg(format::count(fellBack));
+  return tip;
+}
+
+QString GraphView::Private::toolTipAt(const QPoint& position) const {
+  if (!drawing) return {};
+  const Hit hit = hitTest(drawing, toScene(position), kGrab / scale);
+  if (hit.kind == Hit::Kind::node) return nodeTip(hit.node);
+  if (hit.kind == Hit::Kind::wire) return wireTip(hit);
+  return hit.group >= 0 ? groupTip(hit) : QString();
+}
+
+bool GraphView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::ToolTip && d_) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QString text = d_->toolTipAt(help->pos());
+    if (text.isEmpty())
+      QToolTip::hideText();
+    else
+      QToolTip::showText(help->globalPos(), text, viewport());
+    return true;
+  }
+  return QGraphicsView::viewportEvent(event);
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,157 @@
+// What a box of ScenePainter looks like: names, figures, device, states, from what the job knows of it.
+#include <algorithm>
+#include <cmath>
+
+#include "ui/graph/scene_painter.h"
+#include "ui/theme/format.h"
+
+namespace orrery::ui {
+namespace {
+
+size_t at(int index) { return static_cast<size_t>(index); }
+QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
+QString text(const std::string& s) { return QString::fromStdString(s); }
+
+bool anyMatch(const Marks& marks, Span span) {
+  for (int i = span.begin; i < span.end && at(i) < marks.matches.size(); ++i)
+    if (marks.matches[at(i)]) return true;
+  return false;
+}
+
+/// The family that does most of a group's work, by bytes moved.
+graph::OpFamily mainFamily(const SceneGraph& scene, Span span) {
+  double sums[16] = {};
+  int best = static_cast<int>(graph::OpFamily::linear);
+  const int end = std::min(span.end, span.begin + 512);  // a large group's first nodes tell enough
+  for (int i = span.begin; i < end; ++i) {
+    const SceneNode& node = scene.nodes[at(i)];
+    const int family = static_cast<int>(node.family);
+    sums[family] += node.movedBytes + 1;
+    if (sums[family] > sums[best]) best = family;
+  }
+  return static_cast<graph::OpFamily>(best);
+}
+
+}  // namespace
+
+bool Marks::chooses(const SceneGraph& scene, const Hit& hit, Span span) const {
+  const auto holds = [&](const Chosen& one) {
+    if (hit.kind == Hit::Kind::node) return one.node == hit.node;
+    if (one.node >= span.begin && one.node < span.end) return true;
+    return one.group >= hit.group && one.group <= hit.lastGroup && one.group >= 0 &&
+           scene.groups[at(one.group)].parent == scene.groups[at(hit.group)].parent;
+  };
+  return holds(*this) || std::any_of(also.begin(), also.end(), holds);
+}
+
+bool Marks::choosesGroup(int wanted) const {
+  return group == wanted ||
+         std::any_of(also.begin(), also.end(), [wanted](const Chosen& one) { return one.group == wanted; });
+}
+
+bool PaintJob::isEdited(Span span) const {
+  return editedBefore && at(span.end) < editedBefore->size() &&
+         (*editedBefore)[at(span.end)] > (*editedBefore)[at(span.begin)];
+}
+
+void ScenePainter::describeNode(const PaintJob& job, int position, NodeLook& look) const {
+  const SceneNode& node = job.drawing->scene->nodes[at(position)];
+  look.family = node.family;
+  look.fused = node.fused > 1;
+  look.bypassed = !node.live;
+  look.edited = job.isEdited({position, position + 1});
+  if (job.detail == Detail::far) return;
+  look.name = text(node.name);
+  if (job.detail != Detail::near) return;
+  if (look.fused) look.chip = QStringLiteral("%1 in 1").arg(node.fused);
+  const QString kernel = job.heat ? job.heat->kernel(position) : QString();
+  const bool moves = node.family == graph::OpFamily::linear || node.transfer;  // bytes are what it costs
+  const bool narrow = look.box.width() < 200 && node.family == graph::OpFamily::linear;
+  look.left = kernel.isEmpty() || narrow ? text(node.detail) : kernel;
+  const QString bandwidth = job.heat && !narrow && moves ? job.heat->bandwidthText(position) : QString();
+  if (!bandwidth.isEmpty())
+    look.right = bandwidth;
+  else
+    look.right = node.transfer ? format::bytes(node.movedBytes) : text(node.type);
+}
+
+void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const {
+  const SceneGraph& scene = *job.drawing->scene;
+  const SceneGroup &first = scene.groups[at(hit.group)], &last = scene.groups[at(hit.lastGroup)];
+  const int count = last.number - first.number + 1;
+  const bool stack = hit.kind == Hit::Kind::stack;
+  look.group = true;
+  look.plates = stack ? 2 : 1;
+  look.family = mainFamily(scene, span);
+  look.bypassed = !stack && !first.live;
+  look.edited = job.isEdited(span);
+  look.name =
+      stack ? text(first.name) + QStringLiteral("–") + QString::number(last.number) : text(first.name);
+  if (stack) look.chip = QStringLiteral("× %1").arg(count);
+  if (job.detail != Detail::near) return;
+  look.left = stack ? (job.heat ? job.heat->eachText(span, count) : QString())
+                    : QStringLiteral("%1 nodes").arg(first.nodeCount());
+  if (look.left.isEmpty()) look.left = QStringLiteral("%1 nodes each").arg(first.nodeCount());
+  if (job.heat && std::isfinite(job.heat->share(span))) look.right = format::percent(job.heat->share(span));
+  const SceneGroup& holder = scene.groups[at(hit.holder)];
+  int bypassed = 0, number = 0;
+  for (int child = first.child; stack && child <= last.child; ++child)
+    if (const SceneGroup& layer = scene.groups[at(holder.children[at(child)].index)]; !layer.live) {
+      ++bypassed;
+      number = layer.number;
+    }
+  if (bypassed == 1) look.left = QStringLiteral("layer %1 bypassed").arg(number);
+  if (bypassed > 1) look.left = QStringLiteral("%1 layers bypassed").arg(bypassed);
+}
+
+QColor ScenePainter::heatColor(const PaintJob& job, double t) const {
+  return job.heat->mode() == HeatMode::ratio ? theme_.ratio(8 * t - 4) : theme_.heat(t);
+}
+
+void ScenePainter::describePlace(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const {
+  const PlaceModel& places = *job.places;
+  look.mark = places.mark(span);
+  look.fellBack = places.fellBack(span) > 0;
+  if (hit.kind == Hit::Kind::node && job.drawing->scene->nodes[at(hit.node)].transfer) {
+    look.transfer = true;
+    look.source = markOf(places.sourceDevice(hit.node));
+    look.mark = markOf(places.device(hit.node));
+    if (job.detail != Detail::near) return;
+    look.left = places.sourceDevice(hit.node) + QStringLiteral(" → ") + places.device(hit.node);
+    return;
+  }
+  if (job.detail != Detail::near) return;
+  look.device = places.tag(span);
+  if (hit.kind != Hit::Kind::node) return;
+  if (const NodePlace* place = places.fellBack(hit.node))
+    look.right = QStringLiteral("asked ") + place->asked;
+}
+
+NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed& placed) const {
+  const SceneGraph& scene = *job.drawing->scene;
+  const Span span = spanOf(scene, scene.groups[at(hit.holder)], placed);
+  NodeLook look;
+  look.box = rectOf(hit.box);
+  if (hit.kind == Hit::Kind::node)
+    describeNode(job, hit.node, look);
+  else
+    describeGroup(job, hit, span, look);
+  if (job.heat) {
+    const int parts = hit.kind == Hit::Kind::stack ? placed.last - placed.first + 1 : 1;
+    if (const double t = job.heat->heat(span, parts); std::isfinite(t) && !look.bypassed)
+      look.body = heatColor(job, t);
+    if (job.detail == Detail::near) look.time = job.heat->text(span);
+    if (job.detail == Detail::mid) look.shortTime = job.heat->text(span, true);
+  }
+  if (job.places && job.places->drawn()) describePlace(job, hit, span, look);
+  if (!job.marks) return look;
+  const Marks& marks = *job.marks;
+  look.selected = marks.anything() && marks.chooses(scene, hit, span);
+  look.focused = look.selected && marks.focused;
+  look.hovered = marks.hover == hit;
+  look.match = anyMatch(marks, span);
+  if (hit.kind == Hit::Kind::node && job.heat && job.heat->us(span) > 1e5) look.running = job.running;
+  return look;
+}
+
+}  // namespace orrery::ui
