@@ -96,6 +96,7 @@ ui::Services services() {
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
   services.writeRecipe = edit::write_recipe;
+  services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;
   services.compare = api::compare;

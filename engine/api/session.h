@@ -6,6 +6,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "engine/api/trace.h"
 #include "engine/api/types.h"
 #include "engine/edit/edit.h"
 
@@ -57,6 +58,10 @@ class Session {
   // Measurements.
   virtual void set_profiling(bool enabled) = 0;
   virtual Profile profile(Phase phase) const = 0;
+  /// Keeps what every step did and when, as far back as there is room; its nodes where they were measured
+  /// (set_profiling). Turned on anew it begins anew; turned off it keeps what it has.
+  virtual void set_tracing(bool enabled) = 0;
+  virtual Trace trace() const = 0;  // any thread; with 10^5 spans it takes some 100 ms
   virtual const MachineLimits& limits() const = 0;
   virtual std::vector<DerivedWeight> derived_weights() const = 0;
   virtual uint64_t memory_used() const = 0;  // weights resident + KV + scratch, bytes, on its device

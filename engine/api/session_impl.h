@@ -63,6 +63,8 @@ class SessionImpl final : public Session {
 
   void set_profiling(bool enabled) override;
   Profile profile(Phase phase) const override;
+  void set_tracing(bool enabled) override;
+  Trace trace() const override;
   const MachineLimits& limits() const override;
   std::vector<DerivedWeight> derived_weights() const override;
   uint64_t memory_used() const override;

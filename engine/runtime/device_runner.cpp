@@ -109,10 +109,10 @@ DeviceRunner::How DeviceRunner::how_to_run(const compile::Plan& plan, Phase phas
   bool& seen = seen_.get(key_of(plan, false));
   if (!seen) {
     seen = true;
-    return {false, profiled && phase == Phase::prefill};
+    return {false, profiled && phase == Phase::prefill, nullptr};
   }
   const uint64_t count = replays_[static_cast<size_t>(phase)]++;
-  return {true, profiled && count % kMeasuredEvery == 0};
+  return {true, profiled && count % kMeasuredEvery == 0, nullptr};
 }
 
 void DeviceRunner::copy(const compile::Step& step) {
@@ -165,12 +165,17 @@ void DeviceRunner::run_there(const compile::Plan& plan, size_t segment, const Ho
   const std::scoped_lock stream(device_->stream_mutex());
   require_epoch(plan.epoch);
   require_epoch(epoch_);
-  if (how.replayed) {
-    device_->launch(captured(plan, segment, how.measured));
-  } else {
-    issue(plan, segment, how.measured);
+  {
+    const HostPart part(how.trace, "launch");
+    if (how.replayed)
+      device_->launch(captured(plan, segment, how.measured));
+    else
+      issue(plan, segment, how.measured);
   }
-  device_->wait();
+  {
+    const HostPart part(how.trace, "wait");
+    device_->wait();
+  }
   if (how.measured) read_marks(plan.segments[segment]);
 }
 
@@ -178,11 +183,16 @@ Result<void> DeviceRunner::run(const compile::Plan& plan, StepBatch& batch,
                                std::span<const kernels::PagedKv> states, Profiler* profiler) {
   follow_epoch();
   ORRERY_TRY(make_room(plan));
-  ORRERY_TRY(staged_.stage(batch));
+  StepTrace* trace = profiler && profiler->trace().on() ? &profiler->trace() : nullptr;
+  {
+    const HostPart part(trace, "stage");
+    ORRERY_TRY(staged_.stage(batch));
+  }
   output_.clear();
   point_contexts(states);
   const Phase phase = batch.is_decode() ? Phase::decode : Phase::prefill;
-  const How how = how_to_run(plan, phase, profiler && profiler->enabled());
+  How how = how_to_run(plan, phase, profiler && profiler->enabled());
+  how.trace = trace;
   if (how.measured) times_.resize(plan.steps.size() + 1);
   while (how.measured && marks_.size() < plan.steps.size() + 1) marks_.push_back(device_->make_mark());
   for (size_t i = 0; i < plan.segments.size(); ++i) {

@@ -46,6 +46,7 @@ class DeviceRunner {
   };
   struct How {
     bool replayed = false, measured = false;
+    StepTrace* trace = nullptr;  // null: nobody wants to see what the host does
   };
   using Graphs = std::vector<std::unique_ptr<kernels::DeviceGraph>>;  // by segment
 

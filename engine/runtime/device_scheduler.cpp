@@ -4,7 +4,8 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <chrono>
+
+#include "engine/runtime/host_steps.h"
 
 namespace orrery::runtime {
 
@@ -189,16 +190,21 @@ Result<void> DeviceScheduler::pack(const std::shared_ptr<Model>& model) {
 }
 
 Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
-  const auto start = std::chrono::steady_clock::now();
+  const int64_t start = monotonic_ns();
   ORRERY_ASSIGN(const auto plan, model->plan(*running_, batch_.bucket(), team_, stop));
   std::span<const kernels::PagedKv> states;
   if (model->kv()) states = model->kv()->states();
   const weights::DevicePtr& card = plan->options.device;
   Executor& executor = card && card != device_ ? model->executor_on(card, team_) : executor_;
+  StepTrace& trace = model->profiler.trace();
+  const int64_t found = monotonic_ns();
+  trace.begin_step();
+  // A plan that was there is found in far less time than compiling it took.
+  if (static_cast<double>(found - start) >= plan->compile_milliseconds * 1e6)
+    trace.add_host("compile", start, found);
   ORRERY_TRY(executor.run(*plan, batch_, states, &model->profiler));
-  const StepResult result{
-      *plan, batch_, executor,
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()};
+  trace.end_step(batch_.is_decode() ? Phase::decode : Phase::prefill, batch_.tokens(), batch_.sequences());
+  const StepResult result{*plan, batch_, executor, static_cast<double>(monotonic_ns() - start) * 1e-6};
   for (const auto& job : packed_) {
     if (job->finished()) continue;
     try {

@@ -33,6 +33,14 @@ double clock_us() {
   return cost;
 }
 
+/// Extents of a step for the costs of its nodes; `context` is the length of its sequences.
+Bindings bindings_of(const compile::Plan& plan, const ops::StepContext& step, double context) {
+  Bindings bindings = step.bindings();
+  bindings[kKvBytes] = dtype_info(plan.options.kv_dtype).block_bytes;
+  if (context > 0) bindings[kContext] = std::llround(context);
+  return bindings;
+}
+
 size_t rank_of(double share, size_t count) {
   return static_cast<size_t>(share * static_cast<double>(count - 1) + 0.5);
 }
@@ -150,9 +158,8 @@ void Profiler::record(const compile::Plan& plan, Phase phase, const ops::StepCon
   if (track->graph != plan.graph) track->restart(plan);  // once a graph: no cost of a step
   const auto start = std::chrono::steady_clock::now();
   track->add(times, phase, context.mean_context());
-  track->bindings = context.bindings();
-  track->bindings[kKvBytes] = dtype_info(plan.options.kv_dtype).block_bytes;
-  if (track->context > 0) track->bindings[kContext] = std::llround(track->context);
+  track->bindings = bindings_of(plan, context, track->context);
+  if (trace_.on()) trace_.add_nodes(plan, bindings_of(plan, context, context.mean_context()), times);
   const double cost = elapsed_us(start) + clock * static_cast<double>(times.size());
   track->overhead_us += 0.05 * (cost - track->overhead_us);
   if (track->runs == 1) track->overhead_us = cost;

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/runtime/step_trace.h"
 
 namespace orrery::runtime {
-
-enum class Phase : uint8_t { prefill, decode };  // labels: a step with one token a sequence is decode
 
 /// Times of one node over the window of recent steps of one phase.
 struct NodeTime {
@@ -36,12 +35,13 @@ class Profiler {
  public:
   void set_enabled(bool enabled);
   bool enabled() const;
-  /// Called by the executor after a step, with the end time of every plan step in nanoseconds (times[0] is
-  /// the start).
+  /// Called by the executor after a step, with the end time of every plan step in nanoseconds of
+  /// CLOCK_MONOTONIC (times[0] is the start).
   void record(const compile::Plan& plan, Phase phase, const ops::StepContext& context,
               const std::vector<int64_t>& times);
   ProfileSnapshot snapshot(Phase phase) const;
   void clear();
+  StepTrace& trace() { return trace_; }
 
  private:
   struct Track;
@@ -50,6 +50,7 @@ class Profiler {
   mutable std::mutex reading_;  // before mutex_: one reader at a time has the copy
   mutable std::shared_ptr<Track> copy_;
   bool enabled_ = true;
+  StepTrace trace_;
 };
 
 }  // namespace orrery::runtime

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "run_cli.h"
+#include "tests/support/trace_checks.h"
 
 namespace orrery::cli::test {
 namespace {
@@ -51,13 +52,35 @@ TEST_F(OnDevice, EveryVerbThatOpensASessionRuns) {
   }
 }
 
-TEST_F(OnDevice, ProfileNamesTheDevice) {
+TEST_F(OnDevice, ProfileRunsTwoDevicesBesideEachOther) {
   const std::string trace = scratch_file("trace.json");
-  const Outcome outcome = run({"profile", "smollm2", "--prompt", "Hello", "--gen", "4", "--out", trace,
-                               "--json", "--device", "cuda:0"});
-  EXPECT_EQ(outcome.json()["device"], "cuda:0");
-  const auto events = nlohmann::json::parse(read_file(trace))["traceEvents"];
-  EXPECT_THAT(events[0]["args"]["name"].get<std::string>(), HasSubstr("on cuda:0"));
+  const auto profile = run({"profile", "smollm2", "--prompt", "Hello there", "--gen", "20", "--out", trace,
+                            "--json", "--device", "cuda:0", "--beside", "cpu"})
+                           .json();
+  EXPECT_EQ(profile["device"], "cuda:0");
+  EXPECT_EQ(profile["beside"]["device"], "cpu");
+  for (const auto& side : {profile, profile["beside"]})
+    for (const char* phase : {"prefill", "decode"}) EXPECT_GT(side["phases"][phase].size(), 100U) << phase;
+  const auto threads = orrery::test::read_trace(nlohmann::json::parse(read_file(trace)));
+  const auto &card = threads.at("cuda:0 steps").spans, &cpu = threads.at("cpu steps").spans;
+  EXPECT_EQ(card.size(), 20U) << "the warm-up is not in it";
+  EXPECT_EQ(cpu.size(), 20U);
+  EXPECT_LT(card.front().begin, cpu.back().end);
+  EXPECT_LT(cpu.front().begin, card.back().end);
+  orrery::test::expect_nodes_in_steps(threads.at("cuda:0 nodes"), threads.at("cuda:0 steps"));
+}
+
+TEST_F(OnDevice, ProfileBesideRefuses) {
+  const Words words{"profile", "smollm2", "--prompt", "x", "--device", "cuda:0", "--beside"};
+  const auto beside = [&](const char* device) {
+    Words all = words;
+    all.emplace_back(device);
+    const Outcome outcome = run(all);
+    expect_refused(outcome);
+    return outcome.err;
+  };
+  EXPECT_THAT(beside("cuda"), HasSubstr("--beside"));
+  EXPECT_THAT(beside("cuda:7"), HasSubstr("cuda:7"));
 }
 
 TEST_F(OnDevice, InfoSaysWhetherItFits) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "run_cli.h"
+#include "tests/support/trace_checks.h"
 
 namespace orrery::cli::test {
 namespace {
@@ -159,10 +160,10 @@ TEST(Golden, BenchAndProfileHaveTheirKeys) {
     EXPECT_TRUE(nodes[0].contains("node") && nodes[0].contains("us") && nodes[0].contains("bytes") &&
                 nodes[0].contains("flops"));
   }
-  size_t complete = 0;
-  const auto written = nlohmann::json::parse(read_file(trace));
-  for (const auto& event : written["traceEvents"]) complete += event["ph"] == "X";
-  EXPECT_EQ(complete, profile["phases"]["prefill"].size() + profile["phases"]["decode"].size());
+  const auto threads = orrery::test::read_trace(nlohmann::json::parse(read_file(trace)));
+  EXPECT_EQ(threads.at("cpu steps").spans.size(), 4U) << "the prompt and each token after the first";
+  EXPECT_EQ(threads.at("cpu nodes").spans.size(),
+            profile["phases"]["prefill"].size() + 3 * profile["phases"]["decode"].size());
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct Services {
   std::function<bool(const graph::Graph&, std::string_view scope)> canBypass;
   /// The JSON text of a recipe.
   std::function<std::string(const std::vector<edit::Edit>&)> writeRecipe;
+  /// The text of a trace file of all these sessions.
+  std::function<std::string(const std::vector<api::Trace>&)> writeTrace;
   /// Why CUDA cannot be chosen on this machine, until the devices are listed; empty when it can.
   std::string cudaRefusal;
   /// The CPU and the CUDA devices, or why there are none; slow. May be empty: then cudaRefusal stays.

@@ -32,10 +32,11 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
       file_(options.configFolder),
       settings_(file_.load()),
       options_(options),
-      services_(services),
-      session_(new SessionController(services, this)),
-      classifier_(new SessionController(services, this)),
-      comparison_(new CompareController(services, this)),
+      traces_(new TraceSaver(this)),
+      services_(traces_->watching(services)),
+      session_(new SessionController(services_, this)),
+      classifier_(new SessionController(services_, this)),
+      comparison_(new CompareController(services_, this)),
       places_(new PlaceMenu(this)) {
   theme_ = themeFor(options.theme.value_or(settings_.theme));
   setWindowTitle("Orrery");
@@ -223,6 +224,10 @@ void MainWindow::setupPageWiring() {
         "Could not save " + QFileInfo(path).fileName(),
         {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
   });
+  connect(traces_, &TraceSaver::saved, this, [this](const QString& path) {
+    graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName() + "; ui.perfetto.dev opens it");
+  });
+  connect(traces_, &TraceSaver::failed, this, &MainWindow::fail);
   connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
     for (const api::TokenEvent& token : tokens)
       if (liveTokens_++ > 0) liveMs_ += token.step_ms;

@@ -10,6 +10,7 @@
 #include "ui/inspector/inspector_page.h"
 #include "ui/latency/latency_page.h"
 #include "ui/library/library_page.h"
+#include "ui/session/trace_saver.h"
 #include "ui/shell/dock_frame.h"
 #include "ui/shell/graph_page.h"
 #include "ui/shell/outline_panel.h"
@@ -51,6 +52,7 @@ class MainWindow : public QMainWindow {
   LibraryPage* libraryPage() const { return library_; }
   OutlinePanel* outlinePanel() const { return outline_; }
   MainToolBar* toolBar() const { return tools_; }
+  TraceSaver* traces() const { return traces_; }
   StatusStrip* status() const { return status_; }
   DockFrame* dock(const QString& name) const;
   QAction* action(const QString& name) const;
@@ -64,9 +66,9 @@ class MainWindow : public QMainWindow {
 
  private:
   struct Actions {
-    QAction *open, *saveRecipe, *newChat, *regenerate, *run, *stop, *undo, *redo, *bypass, *fit, *find,
-        *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion, *profiler, *keys, *quit, *classifyCsv,
-        *chatPage, *classifyPage, *comparePage;
+    QAction *open, *saveRecipe, *saveTrace, *newChat, *regenerate, *run, *stop, *undo, *redo, *bypass, *fit,
+        *find, *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion, *profiler, *keys, *quit,
+        *classifyCsv, *chatPage, *classifyPage, *comparePage;
   };
   // main_window.cpp
   void setupCentre();
@@ -92,6 +94,7 @@ class MainWindow : public QMainWindow {
   void askOpen();
   void askSaveRecipe();
   void askExportGraph();
+  void askSaveTrace();
   void runOrRepeat();
   void stopAll();
   void bypassSelection();
@@ -114,7 +117,8 @@ class MainWindow : public QMainWindow {
   WindowSettings settings_;
   WindowOptions options_;
   Devices devices_;
-  Services services_;
+  TraceSaver* traces_;
+  Services services_;  // watched by traces_
   SessionController *session_, *classifier_;
   CompareController* comparison_;
   PlaceMenu* places_;

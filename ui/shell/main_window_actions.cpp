@@ -52,6 +52,7 @@ void MainWindow::setupActions() {
   do_.zoomIn = makeAction("Zoom &in", "plus", "Ctrl++ Ctrl+=", [this] { graph_->view()->zoomIn(); });
   do_.zoomOut = makeAction("Zoom &out", "minus", "Ctrl+-", [this] { graph_->view()->zoomOut(); });
   do_.exportGraph = makeAction("&Export the graph...", "export", "Ctrl+E", [this] { askExportGraph(); });
+  do_.saveTrace = makeAction("Save &trace...", "", "", [this] { askSaveTrace(); });
   do_.classifyCsv = makeAction("Classify a &CSV...", "", "", [this] {
     showPage("classify");
     const QString path = QFileDialog::getOpenFileName(this, "Open a table of texts", settings_.lastFolder,
@@ -90,7 +91,7 @@ void MainWindow::setupMenus() {
   QMenu* file = menuBar()->addMenu("&File");
   file->addAction(do_.open);
   recentMenu_ = file->addMenu("Open &recent");
-  fill(file, {nullptr, do_.saveRecipe, do_.exportGraph, nullptr, do_.quit});
+  fill(file, {nullptr, do_.saveRecipe, do_.exportGraph, do_.saveTrace, nullptr, do_.quit});
   fill(menuBar()->addMenu("&Edit"), {do_.undo, do_.redo, nullptr, do_.find});
   setupViewMenu(menuBar()->addMenu("&View"));
   fill(menuBar()->addMenu("&Graph"),
@@ -246,6 +247,12 @@ void MainWindow::askExportGraph() {
     return graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
   fail(describeError("Could not export the graph", {ErrorCode::io, reason.toStdString(), path.toStdString(),
                                                     "choose another folder or name"}));
+}
+
+void MainWindow::askSaveTrace() {
+  const QString path = QFileDialog::getSaveFileName(this, "Save what ran when, of every open model",
+                                                    "trace.json", "Traces (*.json)");
+  if (!path.isEmpty()) traces_->save(path);
 }
 
 void MainWindow::runOrRepeat() {

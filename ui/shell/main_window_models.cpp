@@ -173,6 +173,7 @@ void MainWindow::refreshActions() {
   do_.bypass->setEnabled(shown->session() && !graph_->view()->scopeOfSelection().isEmpty());
   do_.regenerate->setEnabled(chat_->canRegenerate());
   do_.exportGraph->setEnabled(shown->session() != nullptr);
+  do_.saveTrace->setEnabled(session_->session() || classifier_->session());
   do_.stop->setEnabled(running);
   do_.run->setEnabled(chats && !running);
   tools_->setRunning(running, chats);

@@ -1,5 +1,7 @@
 // The window on the real engine and the default models.
 #include <QElapsedTimer>
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QTimer>
 #include <cstdio>
 
@@ -16,6 +18,7 @@ class RealWindowTest : public WindowTest {
     services.listModels = api::list_models;
     services.canBypass = edit::can_bypass;
     services.writeRecipe = edit::write_recipe;
+    services.writeTrace = api::write_trace;
     services.cudaRefusal = "not built";
     return services;
   }
@@ -45,6 +48,12 @@ TEST_F(RealWindowTest, OpenChatBypassAndUndo) {
            window->session()->profile(api::Phase::decode)->generation > 0;
   }));
   EXPECT_GT(window->session()->vitals().contextUsed, 24);
+
+  window->traces()->save(path("trace.json"));
+  QFile trace(path("trace.json"));
+  ASSERT_TRUE(waitUntil([&] { return trace.exists(); }));
+  ASSERT_TRUE(trace.open(QIODevice::ReadOnly));
+  EXPECT_GT(QJsonDocument::fromJson(trace.readAll())["traceEvents"].toArray().size(), 24 * 300);
 
   window->graphPage()->showTab(false);
   ASSERT_TRUE(window->graphPage()->modelView()->waitForLayout());

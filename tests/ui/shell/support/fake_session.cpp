@@ -313,6 +313,22 @@ api::Profile FakeSession::profile(api::Phase phase) const {
   return profile;
 }
 
+/// One step of one node for each token that was written.
+api::Trace FakeSession::trace() const {
+  api::Trace trace;
+  trace.title = info_.name + " on " + options_.device;
+  if (!tracing) return trace;
+  trace.tracks = {{options_.device, api::TraceTrack::Kind::steps},
+                  {options_.device, api::TraceTrack::Kind::nodes}};
+  trace.names = {{"decode", "", ""}, {"head", "linear", "cpu.avx2"}};
+  for (uint64_t step = 0; step < generation_; ++step) {
+    const auto begin = static_cast<int64_t>(step) * 4'000'000;
+    trace.spans.push_back({0, 0, begin, begin + 3'900'000, 1, 1, 2e5, 4e5});
+    trace.spans.push_back({1, 1, begin + 1000, begin + 3'000'000, 1, 1, 2e5, 4e5});
+  }
+  return trace;
+}
+
 std::vector<api::ChatRequest> FakeSession::requests() const {
   const std::lock_guard lock(mutex_);
   return requests_;
@@ -382,6 +398,12 @@ Services FakeEngine::services() const {
   };
   services.writeRecipe = [](const std::vector<edit::Edit>& edits) {
     return std::string("{\"edits\": ") + std::to_string(edits.size()) + "}";
+  };
+  services.writeTrace = [](const std::vector<api::Trace>& traces) {
+    std::string text;
+    for (const api::Trace& trace : traces)
+      text += trace.title + ": " + std::to_string(trace.spans.size()) + " spans\n";
+    return text;
   };
   services.cudaRefusal = "This build has no CUDA module";
   if (!devices.empty()) services.listDevices = [devices = devices] { return devices; };

@@ -50,6 +50,8 @@ class FakeSession : public api::Session {
                                  std::stop_token stop) override;
   void set_profiling(bool enabled) override { profiling = enabled; }
   api::Profile profile(api::Phase phase) const override;
+  void set_tracing(bool enabled) override { tracing = enabled; }
+  api::Trace trace() const override;
   const api::MachineLimits& limits() const override { return limits_; }
   std::vector<api::DerivedWeight> derived_weights() const override { return {}; }
   uint64_t memory_used() const override { return 211'000'000; }
@@ -58,7 +60,7 @@ class FakeSession : public api::Session {
   api::DeviceVitals vitals() const override;
 
   std::vector<api::ChatRequest> requests() const;
-  std::atomic<bool> profiling{true};
+  std::atomic<bool> profiling{true}, tracing{false};
 
  private:
   void runEdits();
