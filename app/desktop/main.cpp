@@ -40,7 +40,10 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
     return "Two models were named: name one; the window opens others from its library";
   if (!parser.positionalArguments().isEmpty()) arguments.model = parser.positionalArguments().first();
   arguments.recipe = parser.value("recipe");
-  if (parser.isSet("device")) arguments.window.open.device = parser.value("device").toStdString();
+  if (parser.value("device") == "both")
+    arguments.window.both = true;
+  else if (parser.isSet("device"))
+    arguments.window.open.device = parser.value("device").toStdString();
   if (parser.isSet("threads")) arguments.window.open.threads = parser.value("threads").toInt();
   if (parser.isSet("context")) arguments.window.open.context = parser.value("context").toLongLong();
   arguments.window.configFolder = parser.value("config");
@@ -79,7 +82,7 @@ void addOptions(QCommandLineParser& parser) {
       "A .gguf or .safetensors file, a Hugging Face folder, or a name from the library (default smollm2).",
       "[MODEL]");
   parser.addOption({"recipe", "Apply the edits of this recipe.", "FILE.json"});
-  parser.addOption({"device", "cpu or cuda:N.", "DEVICE"});
+  parser.addOption({"device", "cpu, cuda:N, or both: the CPU and the first CUDA device.", "DEVICE"});
   parser.addOption({"threads", "Threads of the CPU (default: all).", "N"});
   parser.addOption({"context", "Tokens of context (default: the model's own, at most 8192).", "N"});
   parser.addOption({"theme", "dark or light (default: as remembered, else as the desktop).", "THEME"});

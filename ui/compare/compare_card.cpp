@@ -17,7 +17,6 @@ constexpr double kLine = 3;  // in the side's colour, at the card's top
 CompareCard::CompareCard(const Theme& theme, api::Side side, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
-      side_(side),
       letter_(new Text(theme, {Token::text, 12.5, QFont::DemiBold}, side == api::Side::a ? "A" : "B", this)),
       choice_(new DropButton(theme, this)),
       words_(new Text(theme, {Token::text3, 11}, {}, this)),
@@ -44,20 +43,30 @@ CompareCard::CompareCard(const Theme& theme, api::Side side, QWidget* parent)
   layout->addWidget(words_);
   layout->addWidget(text_, 1);
   layout->addWidget(figures_);
-  setMinimumWidth(190);
+  setMinimumWidth(160);
   setTheme(theme);
 }
 
-void CompareCard::setSetting(const QString& title, bool device) {
-  device_ = device;
-  choice_->setCaption(title);
-  words_->setText({});
+void CompareCard::setSetting(const SideLook& look) {
+  look_ = look;
+  choice_->setCaption(look.name);
   update();
 }
 
-void CompareCard::setWords(const QString& words) { words_->setText(words); }
+void CompareCard::setWords(const QString& words) {
+  ranWords_ = words;
+  words_->setText(words);
+}
+
+void CompareCard::setStale(const QString& ran) {
+  stale_ = !ran.isEmpty();
+  words_->setToken(stale_ ? Token::warn : Token::text3);
+  words_->setText(stale_ ? "From the run on " + ran : ranWords_);
+}
 
 void CompareCard::begin() {
+  setWords({});
+  setStale({});
   text_->clear();
   tokens_ = 0;
   decodeMs_ = firstMs_ = 0;
@@ -122,11 +131,8 @@ void CompareCard::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   paintBox(painter, rect(), theme_.scaled(5), theme_(Token::raised), theme_(Token::border));
-  painter.fillRect(QRectF(1, 0, width() - 2, kLine), theme_(token()));
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(theme_(token()));
-  const QRectF mark(11, letter_->geometry().center().y() - 3, 7, 7);
-  device_ ? painter.drawRect(mark) : painter.drawEllipse(mark);
+  painter.fillRect(QRectF(1, 0, width() - 2, kLine), theme_(look_.token));
+  paintMark(painter, look_, QPointF(14.5, letter_->geometry().center().y() + 0.5), 7, theme_);
 }
 
 }  // namespace orrery::ui

@@ -15,9 +15,13 @@ class CompareCard : public QWidget, public Themed {
   CompareCard(const Theme& theme, api::Side side, QWidget* parent = nullptr);
 
   DropButton* choice() const { return choice_; }
-  /// The setting's name; a device of its own colour.
-  void setSetting(const QString& title, bool device);
+  /// What is chosen for the side.
+  void setSetting(const SideLook& look);
+  /// On what the side runs: "2 threads, fused".
   void setWords(const QString& words);
+  /// The text and the figures are of `ran`, which is not what is chosen any more.
+  void setStale(const QString& ran);
+  bool stale() const { return stale_; }
   void begin();
   void add(const api::PrefillEvent& event);
   void add(const TokenBatch& tokens);
@@ -31,12 +35,12 @@ class CompareCard : public QWidget, public Themed {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  Token token() const { return device_ ? Token::cuda : side_ == api::Side::b ? Token::edited : Token::cpu; }
   void showFigures();
 
   Theme theme_;
-  api::Side side_;
-  bool device_ = false;
+  SideLook look_;
+  QString ranWords_;
+  bool stale_ = false;
   Text* letter_;
   DropButton* choice_;
   Text *words_, *state_, *figures_;

@@ -42,10 +42,6 @@ void CompareNodesModel::setResult(ComparePtr result) {
   endResetModel();
 }
 
-NodeId CompareNodesModel::nodeAt(int row) const {
-  return row >= 0 && row < rowCount() ? at(row).a : NodeId{};
-}
-
 int CompareNodesModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(rows_.size());
 }

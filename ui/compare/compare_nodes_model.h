@@ -15,8 +15,7 @@ class CompareNodesModel : public QAbstractTableModel {
 
   explicit CompareNodesModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   void setResult(ComparePtr result);
-  /// The node of a row in A's model graph; none where A does not have it.
-  NodeId nodeAt(int row) const;
+  QString pathAt(int row) const { return QString::fromStdString(at(row).node); }
   const api::NodeComparison& at(int row) const { return *rows_[static_cast<size_t>(row)]; }
 
   int rowCount(const QModelIndex& parent = {}) const override;

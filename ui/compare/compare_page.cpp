@@ -1,7 +1,6 @@
 #include "ui/compare/compare_page.h"
 
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QVBoxLayout>
@@ -12,8 +11,8 @@
 namespace orrery::ui {
 namespace {
 
-constexpr int kTableWidth = 330, kFigureWidth = 56;
-constexpr double kLittle = 2e-3;  // KL in nats that rounded arithmetic may bring
+constexpr int64_t kReplyTokens = 96;  // of either side
+constexpr double kLittle = 2e-3;      // KL in nats that rounded arithmetic may bring
 constexpr double kNearlyAll = 0.98;
 
 size_t indexOf(api::Side side) { return side == api::Side::b ? 1 : 0; }
@@ -34,39 +33,12 @@ ComparePage::ComparePage(const Theme& theme, SessionController* session, Compare
       tiles_{new CompareTile(theme, "Text", this), new CompareTile(theme, "KL", this),
              new CompareTile(theme, "Top-1", this), new CompareTile(theme, "Differs first", this)},
       nodes_(new CompareNodesModel(this)),
-      table_(new QTableView(this)) {
-  setupTable();
+      table_(new CompareTable(theme, nodes_, this)),
+      devicesListed_(!session->services().listDevices) {
   setupLayout();
   setupController();
   refreshSettings();
   takeModel();
-}
-
-void ComparePage::setupTable() {
-  table_->setModel(nodes_);
-  table_->setFrameShape(QFrame::NoFrame);
-  table_->setShowGrid(false);
-  table_->setWordWrap(false);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  table_->setTextElideMode(Qt::ElideLeft);
-  table_->setAccessibleName("Nodes of both sides");
-  table_->setFixedWidth(kTableWidth);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme_.scaled(22)));
-  QHeaderView* header = table_->horizontalHeader();
-  header->setHighlightSections(false);
-  header->setMinimumSectionSize(40);
-  header->setSectionResizeMode(CompareNodesModel::nodeColumn, QHeaderView::Stretch);
-  for (int column = CompareNodesModel::aColumn; column < CompareNodesModel::kColumns; ++column) {
-    header->setSectionResizeMode(column, QHeaderView::Fixed);
-    header->resizeSection(column, kFigureWidth);
-  }
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-          [this](const QModelIndex& current) {
-            if (const NodeId node = nodes_->nodeAt(current.row()); node.valid()) emit nodeAsked(node);
-          });
 }
 
 void ComparePage::setupLayout() {
@@ -93,20 +65,17 @@ void ComparePage::setupLayout() {
   layout->addLayout(left, 1);
   layout->addWidget(table_);
   setFocusProxy(field_);
-  connect(run_, &QAbstractButton::clicked, this, [this] { controller_->running() ? stop() : compare(); });
+  connect(run_, &QAbstractButton::clicked, this,
+          [this] { controller_->running() || waiting_ ? stop() : compare(); });
   connect(field_, &QLineEdit::returnPressed, this, &ComparePage::compare);
   connect(field_, &SearchField::escaped, this, &ComparePage::stop);
+  connect(table_, &CompareTable::nodeAsked, this, &ComparePage::nodeAsked);
 }
 
 void ComparePage::setupController() {
   connect(session_, &SessionController::opened, this, &ComparePage::takeModel);
   connect(session_, &SessionController::graphChanged, this, &ComparePage::refreshSettings);
-  connect(controller_, &CompareController::started, this, [this] {
-    for (CompareCard* card : cards_) card->begin();
-    for (CompareTile* tile : tiles_) tile->clear();
-    run_->setCaption("Stop both");
-    banner_->dismiss();
-  });
+  connect(controller_, &CompareController::started, this, &ComparePage::begin);
   connect(controller_, &CompareController::stageChanged, stage_, &Text::setText);
   connect(controller_, &CompareController::sideOpened, this,
           [this](api::Side side, const QString& words) { card(side)->setWords(words); });
@@ -125,60 +94,115 @@ void ComparePage::setupController() {
   });
 }
 
-void ComparePage::takeModel() {
-  const SessionPtr session = session_->session();
-  if (!session_->moved()) controller_->release();
+void ComparePage::begin() {
+  forgetResult();
+  ranSides_ = controller_->sides();
+  for (CompareCard* card : cards_) card->begin();
+  run_->setCaption("Stop both");
+  banner_->dismiss();
+  refreshStale();
+}
+
+void ComparePage::beginLive(const std::array<std::string, 2>& devices) {
+  if (controller_->running()) return;  // the page is that run's
+  forgetResult();
+  for (const size_t side : {0, 1}) {
+    ranKeys_[side] = QString::fromStdString(devices[side]);
+    for (size_t i = 0; i < settings_.size(); ++i)
+      if (settings_[i].key == ranKeys_[side]) chosen_[side] = static_cast<int>(i);
+    cards_[side]->begin();
+  }
+  ranSides_ = chosenLooks();
+  banner_->dismiss();
+  stage_->setText("The chat's message, on both devices");
+  refreshChoices();
+}
+
+void ComparePage::setLive(const Comparison& comparison) {
+  if (controller_->running()) return;
+  result_ = comparison.result;
+  nodes_->setResult(result_);
+  if (!result_->a.tokens.empty() && !result_->b.tokens.empty()) showTiles(*result_);
+  refreshStale();
+}
+
+void ComparePage::forgetResult() {
   result_ = nullptr;
   nodes_->setResult(nullptr);
   for (CompareTile* tile : tiles_) tile->clear();
+}
+
+void ComparePage::takeModel() {
+  const SessionPtr session = session_->session();
+  refreshSettings();
+  run_->setEnabled(session != nullptr);
+  if (session_->moved()) return;  // the same model: what was compared still holds
+  controller_->release();
+  forgetResult();
+  ranKeys_[0].clear();
+  ranKeys_[1].clear();
+  refreshStale();
   for (CompareCard* card : cards_) card->begin();
   for (CompareCard* card : cards_) card->stop();
-  run_->setEnabled(session != nullptr);
   stage_->setText(session ? "Greedy, one prompt: both sides write, then every node's values are compared"
                           : "Open a model to compare");
 }
 
 void ComparePage::setDevices(const Devices& devices) {
   devices_ = devices;
+  devicesListed_ = true;
   refreshSettings();
+  if (std::exchange(waiting_, false)) compare();
 }
 
 /// The settings that there are now; sides keep theirs, and one that nobody chose takes the most telling.
 void ComparePage::refreshSettings() {
   const QString before[2] = {settingTitle(api::Side::a), settingTitle(api::Side::b)};
-  settings_.clear();
-  settings_.push_back({"CPU", false, [](api::OpenOptions&) {}});
-  for (const api::DeviceEntry& entry : devices_)
-    if (entry.device != "cpu" && entry.refusal.empty())
-      settings_.push_back({deviceTitle(entry.device), true,
-                           [device = entry.device](api::OpenOptions& options) { options.device = device; }});
-  const size_t telling = 1;
-  settings_.push_back({"CPU, exact", false, [](api::OpenOptions& options) { options.exact = true; }});
-  settings_.push_back({"CPU, not fused", false, [](api::OpenOptions& options) { options.fusion = false; }});
-  settings_.push_back({"CPU, 1 thread", false, [](api::OpenOptions& options) { options.threads = 1; }});
   const SessionPtr session = session_->session();
-  if (session && !session->recipe().empty() && session_->services().writeRecipe)
-    settings_.push_back({"CPU, edited", false,
-                         [this](api::OpenOptions& options) { options.recipe = recipePath_.toStdString(); }});
+  const auto& write = session_->services().writeRecipe;
+  const std::string edits =
+      session && write && !session->recipe().empty() ? write(session->recipe()) : std::string();
+  settings_ = compareSettings(devices_, edits, [this] { return recipePath_.toStdString(); });
   for (const api::Side side : {api::Side::a, api::Side::b}) {
-    int found = side == api::Side::a ? 0 : static_cast<int>(telling);
+    int& chosen = chosen_[indexOf(side)];
+    chosen = side == api::Side::a ? 0 : tellingSetting(settings_);
     for (size_t i = 0; i < settings_.size(); ++i)
       if (personal_[indexOf(side)] && settings_[i].title == before[indexOf(side)])
-        found = static_cast<int>(i);
-    chosen_[indexOf(side)] = found;
+        chosen = static_cast<int>(i);
     QMenu* menu = card(side)->choice()->menu();
     menu->clear();
     for (size_t i = 0; i < settings_.size(); ++i)
       menu->addAction(settings_[i].title, this, [this, side, i] { choose(side, static_cast<int>(i)); });
-    card(side)->setSetting(settingTitle(side), onDevice(side));
   }
+  refreshChoices();
 }
 
 void ComparePage::choose(api::Side side, int setting) {
   if (setting < 0 || setting >= static_cast<int>(settings_.size())) return;
   chosen_[indexOf(side)] = setting;
   personal_[indexOf(side)] = true;
-  card(side)->setSetting(settingTitle(side), onDevice(side));
+  refreshChoices();
+}
+
+void ComparePage::refreshChoices() {
+  const SideLooks looks = chosenLooks();
+  for (const size_t side : {0, 1}) cards_[side]->setSetting(looks[side]);
+  refreshStale();
+}
+
+/// A result, and a run under way, is of the settings that it began with.
+void ComparePage::refreshStale() {
+  const bool was = stale_;
+  stale_ = false;
+  for (const size_t side : {0, 1}) {
+    const QString now = settings_[static_cast<size_t>(chosen_[side])].key;
+    const bool other = !ranKeys_[side].isEmpty() && ranKeys_[side] != now;
+    cards_[side]->setStale(other ? ranSides_[side].name : QString());
+    stale_ = stale_ || other;
+  }
+  if (stale_ && result_) stage_->setText("These findings are of other settings than those chosen: run again");
+  if (!stale_ && was && result_) showTotals();
+  emit comparisonChanged(stale_ ? Comparison{} : Comparison{result_, ranSides_});
 }
 
 QString ComparePage::settingTitle(api::Side side) const {
@@ -186,9 +210,10 @@ QString ComparePage::settingTitle(api::Side side) const {
   return index < settings_.size() ? settings_[index].title : QString();
 }
 
-bool ComparePage::onDevice(api::Side side) const {
-  const auto index = static_cast<size_t>(chosen_[indexOf(side)]);
-  return index < settings_.size() && settings_[index].device;
+SideLooks ComparePage::chosenLooks() const {
+  const CompareSetting &a = settings_[static_cast<size_t>(chosen_[0])],
+                       &b = settings_[static_cast<size_t>(chosen_[1])];
+  return sideLooks({a.title, b.title}, {a.device, b.device});
 }
 
 /// The session's edits in a file of their own, kept while a side may need it; a new path for new edits.
@@ -219,16 +244,27 @@ void ComparePage::compare() {
   const SessionPtr session = session_->session();
   const QString text = field_->text().trimmed();
   if (!session || controller_->running() || text.isEmpty()) return;
-  result_ = nullptr;
-  nodes_->setResult(nullptr);
+  if (!devicesListed_) {  // what B is depends on them
+    waiting_ = true;
+    run_->setCaption("Stop both");
+    return stage_->setText("Looking for devices");
+  }
   recipePath_ = recipeFile();
-  CompareController::Setup setup{optionsOf(api::Side::a), optionsOf(api::Side::b), {}};
+  for (const size_t side : {0, 1}) ranKeys_[side] = settings_[static_cast<size_t>(chosen_[side])].key;
+  CompareController::Setup setup{chosenLooks(), optionsOf(api::Side::a), optionsOf(api::Side::b), {}};
   if (session->info().task == api::Task::generate)
     setup.request.messages = {{"user", text.toStdString()}};
   else
     setup.request.raw = text.toStdString();
-  setup.request.max_tokens = 96;
+  setup.request.max_tokens = kReplyTokens;
   controller_->run(setup);
+}
+
+void ComparePage::stop() {
+  controller_->stop();
+  if (!std::exchange(waiting_, false)) return;
+  run_->setCaption("Run both");
+  stage_->setText("Stopped");
 }
 
 void ComparePage::finish(const ComparePtr& result) {
@@ -237,12 +273,17 @@ void ComparePage::finish(const ComparePtr& result) {
   cards_[1]->finish(result->b, result->total_b_ms);
   nodes_->setResult(result);
   showTiles(*result);
+  showTotals();
+  refreshStale();
+}
+
+void ComparePage::showTotals() {
   stage_->setText(QString("A %1, B %2: %3")
-                      .arg(format::time(result->total_a_ms * 1e3), format::time(result->total_b_ms * 1e3),
-                           ratioText(result->total_a_ms, result->total_b_ms)));
+                      .arg(format::time(result_->total_a_ms * 1e3), format::time(result_->total_b_ms * 1e3),
+                           ratioText(result_->total_a_ms, result_->total_b_ms)));
   stage_->setToolTip(QString("Times of nodes are medians of decode steps; values are those of one step of %1 "
                              "tokens, not fused")
-                         .arg(result->probed_tokens));
+                         .arg(result_->probed_tokens));
 }
 
 void ComparePage::showTiles(const api::CompareResult& result) {
@@ -259,14 +300,19 @@ void ComparePage::showTiles(const api::CompareResult& result) {
     tiles_[2]->setValue(format::percent(*result.top1_agreement), positions,
                         *result.top1_agreement >= kNearlyAll ? Mark::check : Mark::warn);
   }
+  if (result.probed_tokens == 0) return;  // the values were not compared
   const QString first = QString::fromStdString(result.first_divergent);
   tiles_[3]->setValue(first.isEmpty() ? "none" : first.section('.', -1), first,
                       first.isEmpty() ? Mark::check : Mark::warn);
 }
 
+void ComparePage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  table_->fit(width());
+}
+
 void ComparePage::setTheme(const Theme& theme) {
   theme_ = theme;
-  table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme.scaled(22)));
   update();
 }
 

@@ -2,24 +2,17 @@
 // numbers part.
 #pragma once
 
-#include <QTableView>
 #include <QTemporaryFile>
 #include <QWidget>
 
 #include "ui/compare/compare_card.h"
-#include "ui/compare/compare_nodes_model.h"
+#include "ui/compare/compare_settings.h"
+#include "ui/compare/compare_table.h"
 #include "ui/compare/compare_tile.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/search_field.h"
 
 namespace orrery::ui {
-
-/// What a side can run on. `change` makes of the model's plain options this setting's.
-struct CompareSetting {
-  QString title;
-  bool device = false;  // not the CPU
-  std::function<void(api::OpenOptions&)> change;
-};
 
 class ComparePage : public QWidget, public Themed {
   Q_OBJECT
@@ -27,14 +20,20 @@ class ComparePage : public QWidget, public Themed {
   ComparePage(const Theme& theme, SessionController* session, CompareController* controller,
               QWidget* parent = nullptr);
 
-  /// Offers the devices that can be used; the first becomes B.
+  /// Offers the devices that can be used; the first CUDA device becomes B. A run that was asked for before
+  /// starts now.
   void setDevices(const Devices& devices);
   void choose(api::Side side, int setting);
   const std::vector<CompareSetting>& settings() const { return settings_; }
   QString settingTitle(api::Side side) const;
-  bool onDevice(api::Side side) const;
+  SideLooks chosenLooks() const;
+  /// Runs what is chosen now; waits where the devices are not listed yet.
   void compare();
-  void stop() { controller_->stop(); }
+  bool waiting() const { return waiting_; }
+  /// A message that runs on both devices elsewhere: the cards show it, then setLive() its times.
+  void beginLive(const std::array<std::string, 2>& devices);
+  void setLive(const Comparison& comparison);
+  void stop();
   void focusInput() { field_->setFocus(); }
 
   CompareController* controller() const { return controller_; }
@@ -46,22 +45,32 @@ class ComparePage : public QWidget, public Themed {
   /// Text, KL divergence, top-1 agreement, first node that differs.
   CompareTile* tile(int index) const { return tiles_[index]; }
   ComparePtr result() const { return result_; }
+  /// The result is of other settings than those that are chosen.
+  bool stale() const { return stale_; }
   void setTheme(const Theme& theme) override;
 
  signals:
-  void nodeAsked(orrery::NodeId node);
+  /// A node of the table, by its path.
+  void nodeAsked(const QString& path);
+  /// What may be shown elsewhere; without a result when there is none or it is stale.
+  void comparisonChanged(const orrery::ui::Comparison& comparison);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void setupTable();
   void setupLayout();
   void setupController();
   void refreshSettings();
+  void refreshChoices();
+  void refreshStale();
+  void begin();
+  void forgetResult();
   void takeModel();
   void finish(const ComparePtr& result);
   void showTiles(const api::CompareResult& result);
+  void showTotals();
   QString recipeFile();
   api::OpenOptions optionsOf(api::Side side) const;
 
@@ -75,11 +84,14 @@ class ComparePage : public QWidget, public Themed {
   CompareCard* cards_[2];
   CompareTile* tiles_[4];
   CompareNodesModel* nodes_;
-  QTableView* table_;
+  CompareTable* table_;
   Devices devices_;
   std::vector<CompareSetting> settings_;
   int chosen_[2] = {0, 1};
   bool personal_[2] = {false, false};  // the person chose this side
+  bool devicesListed_, waiting_ = false, stale_ = false;
+  QString ranKeys_[2];  // of the last run
+  SideLooks ranSides_;
   ComparePtr result_;
   std::unique_ptr<QTemporaryFile> recipe_;
   QString recipePath_;

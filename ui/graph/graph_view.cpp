@@ -97,6 +97,16 @@ void GraphView::setHeatMode(HeatMode mode) {
 
 HeatMode GraphView::heatMode() const { return d_->heat.mode(); }
 
+void GraphView::setSides(const SideLooks& sides, const std::optional<Divergence>& divergence) {
+  d_->heat.setSides(sides);
+  d_->divergence = divergence;
+  if (divergence) d_->divergenceCard->setDivergence(*divergence);
+  d_->refreshOverlays();
+  viewport()->update();
+}
+
+const std::optional<Divergence>& GraphView::divergence() const { return d_->divergence; }
+
 void GraphView::setRunning(bool running) {
   d_->running = running;
   d_->moveBar();
@@ -118,6 +128,7 @@ void GraphView::setTheme(const Theme& theme) {
   d_->legend->setTheme(theme);
   d_->deviceLegend->setTheme(theme);
   d_->minimap->setTheme(theme);
+  d_->divergenceCard->setTheme(theme);
   d_->placeOverlays();
   viewport()->update();
 }

@@ -6,13 +6,15 @@
 #include <QGraphicsView>
 #include <QString>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "ui/graph/divergence_card.h"
 #include "ui/graph/figures.h"
 #include "ui/placement/places.h"
-#include "ui/theme/theme.h"
+#include "ui/theme/side_look.h"
 
 namespace orrery::ui {
 
@@ -36,6 +38,9 @@ class GraphView : public QGraphicsView {
   void resetTimings();
   void setHeatMode(HeatMode mode);
   HeatMode heatMode() const;
+  /// The sides of the ratio's mode, and there the first node that differs, if any.
+  void setSides(const SideLooks& sides, const std::optional<Divergence>& divergence);
+  const std::optional<Divergence>& divergence() const;
   void setRunning(bool running);
   void setReducedMotion(bool reduced);
   void setTheme(const Theme& theme);

@@ -21,6 +21,35 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
   return job;
 }
 
+void GraphView::Private::placeDivergence() {
+  const bool shown = drawing && divergence && heat.mode() == HeatMode::ratio &&
+                     q->width() > 2 * divergenceCard->sizeHint().width();
+  divergenceCard->setVisible(shown);
+  divergenceCard->resize(divergenceCard->sizeHint());
+  divergenceCard->move(q->width() - divergenceCard->width() - 12, 8);
+}
+
+/// A line from the card to the node, or to what hides it, and a dot there.
+void GraphView::Private::paintDivergence(QPainter& painter) const {
+  if (!divergenceCard->isVisible()) return;
+  const SceneNode* node = drawing.scene->find(divergence->node);
+  const auto box = node ? boxOfNode(drawing, node->position) : std::nullopt;
+  if (!box) return;
+  const QPointF from = q->mapFromScene(QPointF(box->x + box->w, box->y + box->h / 2));
+  const QRectF card = divergenceCard->geometry();
+  painter.save();
+  painter.resetTransform();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(theme(Token::warn), 1.5));
+  if (from.x() < card.center().x() && from.y() > card.bottom())
+    painter.drawPolyline(
+        QPolygonF({from, QPointF(card.center().x(), from.y()), QPointF(card.center().x(), card.bottom())}));
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(theme(Token::warn));
+  painter.drawEllipse(from, 4, 4);
+  painter.restore();
+}
+
 void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
   Private& d = *d_;
   painter->fillRect(rect, d.theme(Token::canvas));
@@ -40,6 +69,7 @@ void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
   d.marks.focused = hasFocus();
   d.painter.paint(*painter, d.job(rect));
   painter->restore();
+  d.paintDivergence(*painter);
   if (d.faded.isNull()) return;
   painter->save();
   painter->resetTransform();

@@ -52,6 +52,8 @@ class GraphView::Private {
   void placeLegends();
   void updateBreadcrumb();
   void fadeFromNow();
+  void placeDivergence();
+  void paintDivergence(QPainter& painter) const;
 
   // Choosing
   Selected thingAt(const Hit& hit) const;  // empty on the ground
@@ -129,6 +131,8 @@ class GraphView::Private {
   Legend* legend;
   DeviceLegend* deviceLegend;
   Minimap* minimap;
+  DivergenceCard* divergenceCard;
+  std::optional<Divergence> divergence;
   std::unique_ptr<LayoutWorker> worker;  // last: stops before the rest goes
 };
 

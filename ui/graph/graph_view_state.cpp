@@ -23,6 +23,7 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
       legend(new Legend(look, view)),
       deviceLegend(new DeviceLegend(look, view)),
       minimap(new Minimap(look, view)),
+      divergenceCard(new DivergenceCard(look, view)),
       worker(std::make_unique<LayoutWorker>(view, [this](LayoutReply reply) { show(std::move(reply)); })) {
   clock.start();
   repaint.setSingleShot(true);
@@ -69,6 +70,11 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
   QObject::connect(minimap, &Minimap::goTo, q, [this](const QPointF& point) {
     touched = true;
     setCamera(scale, point, QRectF(q->viewport()->rect()).center());
+  });
+  QObject::connect(divergenceCard, &QAbstractButton::clicked, q, [this] {
+    if (!divergence) return;
+    q->select(divergence->node);
+    notifySelection();
   });
   minimap->setPainter([this](QPainter& p, double s) {
     PaintJob whole = job(QRectF());
@@ -211,13 +217,16 @@ void GraphView::Private::updateBreadcrumb() {
 void GraphView::Private::refreshOverlays() {
   const bool scaleKnown = drawing && heat.mode() != HeatMode::off && heat.high() > 0;
   legend->setVisible(scaleKnown);
-  if (scaleKnown)
-    legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic(), heat.mode() == HeatMode::ratio);
+  if (scaleKnown && heat.mode() == HeatMode::ratio)
+    legend->setRatio(heat.ends(), heat.ticks());
+  else if (scaleKnown)
+    legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic());
   deviceLegend->setShown(drawing ? places.devices() : QStringList(), places.anyFellBack());
   minimap->setVisible(bool(drawing));
   breadcrumb->setVisible(bool(drawing));
   minimap->refresh();
   placeLegends();
+  placeDivergence();
 }
 
 /// The colours at the foot, the devices above them.
@@ -237,6 +246,7 @@ void GraphView::Private::placeOverlays() {
   const bool roomy = width > 3 * minimap->width() && height > 2 * minimap->height();
   minimap->setVisible(roomy && bool(drawing));
   minimap->setView(visibleScene());
+  placeDivergence();
 }
 
 void GraphView::Private::moveBar() {

@@ -45,8 +45,10 @@ void HeatModel::setFigures(const Figures& figures, double stepUs, double now) {
   last_ = now;
   Figures next = figures;
   for (auto& [id, figure] : next)
-    if (const auto old = figures_.find(id); old != figures_.end() && old->second.us > 0)
+    if (const auto old = figures_.find(id); old != figures_.end() && old->second.us > 0) {
       figure.us = old->second.us * keep + figure.us * (1 - keep);
+      figure.otherUs = old->second.otherUs * keep + figure.otherUs * (1 - keep);
+    }
   stepUs_ = stepUs_ > 0 ? stepUs_ * keep + stepUs * (1 - keep) : stepUs;
   figures_ = std::move(next);
   const bool first = !measured_;
@@ -123,6 +125,11 @@ double HeatModel::us(Span span) const {
   return sum(now_.us, span);
 }
 
+double HeatModel::otherUs(Span span) const {
+  const double other = sum(now_.other, span);
+  return other > 0 ? other : kNotKnown;
+}
+
 double HeatModel::share(Span span) const { return stepUs_ > 0 ? us(span) / stepUs_ : kNotKnown; }
 
 void HeatModel::widen() {
@@ -151,8 +158,8 @@ double HeatModel::heat(Span span, int count) const {
   const double v = mode_ == HeatMode::ratio ? value(span) : value(span) / std::max(1, count);
   if (!std::isfinite(v)) return kNotKnown;
   if (!logarithmic_ && mode_ != HeatMode::ratio) return std::clamp(v / high_, 0.0, 1.0);
-  if (v <= low_) return 0;
-  return std::clamp(std::log(v / low_) / std::log(high_ / low_), 0.0, 1.0);
+  const double place = v <= low_ ? 0 : std::clamp(std::log(v / low_) / std::log(high_ / low_), 0.0, 1.0);
+  return mode_ == HeatMode::ratio && turned() ? 1 - place : place;
 }
 
 QString HeatModel::text(Span span, bool shortForm) const {
@@ -177,6 +184,7 @@ QString HeatModel::eachText(Span span, int count) const {
 }
 
 QString HeatModel::bandwidthText(int position) const {
+  if (mode_ == HeatMode::ratio) return {};  // of which side?
   const Span span{position, position + 1};
   if (at(span.end) >= digits_.known.size() || digits_.known[at(span.end)] == digits_.known[at(span.begin)])
     return {};
@@ -187,6 +195,8 @@ QString HeatModel::bandwidthText(int position) const {
 QString HeatModel::kernel(int position) const {
   return at(position) < at_.size() && at_[at(position)] ? at_[at(position)]->kernel : QString();
 }
+
+SideLooks HeatModel::ends() const { return turned() ? SideLooks{sides_[1], sides_[0]} : sides_; }
 
 QString HeatModel::title() const {
   switch (mode_) {
@@ -199,14 +209,15 @@ QString HeatModel::title() const {
     case HeatMode::share:
       return QStringLiteral("Share of step");
     case HeatMode::ratio:
-      return QStringLiteral("A : B");
+      return sides_[0].name + QStringLiteral(" : ") + sides_[1].name;
   }
   return {};
 }
 
 std::vector<QString> HeatModel::ticks() const {
   if (mode_ == HeatMode::ratio)
-    return {QStringLiteral("A 16×"), QStringLiteral("1"), QStringLiteral("B 16×")};
+    return {QStringLiteral("16×"), QStringLiteral("4×"), QStringLiteral("1"), QStringLiteral("4×"),
+            QStringLiteral("16×")};
   const double low = logarithmic_ ? low_ : 0, middle = logarithmic_ ? std::sqrt(low_ * high_) : high_ / 2;
   const auto text = [this](double v) {
     switch (mode_) {

@@ -8,6 +8,7 @@
 
 #include "ui/graph/figures.h"
 #include "ui/graph/scene_graph.h"
+#include "ui/theme/side_look.h"
 
 namespace orrery::ui {
 
@@ -24,6 +25,10 @@ class HeatModel {
   void setFigures(const Figures& figures, double stepUs, double now);
   void reset();
   void setMode(HeatMode mode);
+  /// The sides whose ratio the ratio's mode shows.
+  void setSides(const SideLooks& sides) { sides_ = sides; }
+  /// The sides from the scale's cold end to its hot one: a CUDA device has the end of its colour.
+  SideLooks ends() const;
   HeatMode mode() const { return mode_; }
   void setLogarithmic(bool logarithmic) { logarithmic_ = logarithmic; }
   bool isLogarithmic() const { return logarithmic_; }
@@ -33,10 +38,11 @@ class HeatModel {
   /// In the mode's unit: µs, bytes, share of the step. NaN when nothing of the span is known.
   double value(Span span) const;
   /// Place on the scale, 0 to 1; of `count` equal parts their mean. NaN when not known or the mode is off. In
-  /// the ratio's mode 0.5 is equal, 1 that B is 16 times as fast.
+  /// the ratio's mode 0.5 is equal, 1 that the side of the hot end is 16 times as fast.
   double heat(Span span, int count = 1) const;
-  /// NaN when not measured.
+  /// NaN when not measured. otherUs: of B.
   double us(Span span) const;
+  double otherUs(Span span) const;
   double share(Span span) const;
   QString text(Span span,
                bool shortForm = false) const;  // empty when not known; shows time when the mode is off
@@ -49,7 +55,7 @@ class HeatModel {
 
   double low() const { return low_; }
   double high() const { return high_; }
-  /// The scale's name and its three ticks.
+  /// The scale's name and its ticks, evenly apart: three, of a ratio five.
   QString title() const;
   std::vector<QString> ticks() const;
 
@@ -58,6 +64,7 @@ class HeatModel {
     std::vector<double> us, other, bytes;
     std::vector<int> known, estimated;
   };
+  bool turned() const { return sides_[0].device && !sides_[1].device; }
   double sum(const std::vector<double>& prefix, Span span) const;
   void addUp();
   void widen();
@@ -70,6 +77,7 @@ class HeatModel {
   double stepUs_ = 0, digitsStepUs_ = 0, last_ = -1;
   double low_ = 0, high_ = 0;
   HeatMode mode_ = HeatMode::time;
+  SideLooks sides_ = sideLooks({"A", "B"}, {false, true});
   bool logarithmic_ = true, measured_ = false, slow_ = false;
 };
 

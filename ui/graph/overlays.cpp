@@ -123,16 +123,28 @@ void Legend::setTheme(const Theme& theme) {
   update();
 }
 
-void Legend::setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic, bool ratio) {
-  if (title == title_ && ticks == ticks_ && logarithmic == logarithmic_ && ratio == ratio_) return;
-  ratio_ = ratio;
+void Legend::setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic) {
+  if (title == title_ && ticks == ticks_ && logarithmic == logarithmic_ && !ratio_) return;
+  ratio_ = false;
   title_ = title;
   ticks_ = ticks;
   logarithmic_ = logarithmic;
+  setToolTip(tr("Scale of the colours: logarithmic or linear"));
   update();
 }
 
-QSize Legend::sizeHint() const { return {qRound(theme_.scaled(152)), qRound(theme_.scaled(62))}; }
+void Legend::setRatio(const SideLooks& ends, const std::vector<QString>& ticks) {
+  if (ratio_ && ends == ends_ && ticks == ticks_) return;
+  ratio_ = true;
+  ends_ = ends;
+  ticks_ = ticks;
+  setToolTip(ends[0].name + " : " + ends[1].name + ", time of every node: the colour of the faster one");
+  update();
+}
+
+QSize Legend::sizeHint() const {
+  return {qRound(theme_.scaled(ratio_ ? 232 : 152)), qRound(theme_.scaled(62))};
+}
 
 QRectF Legend::switchRect() const {
   const double s = theme_.scaled(1);
@@ -142,17 +154,21 @@ QRectF Legend::switchRect() const {
 void Legend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   paintCard(painter, theme_, rect());
-  const double s = theme_.scaled(1), left = 12 * s, right = width() - 12 * s;
+  ratio_ ? paintEnds(painter) : paintSwitch(painter);
+  paintScale(painter);
+}
+
+void Legend::paintSwitch(QPainter& painter) const {
+  const double s = theme_.scaled(1);
   painter.setPen(theme_(Token::text));
   painter.setFont(theme_.textFont(12, QFont::DemiBold));
-  painter.drawText(QRectF(left, 5 * s, width(), 18 * s), Qt::AlignVCenter | Qt::AlignLeft, title_);
+  painter.drawText(QRectF(12 * s, 5 * s, width(), 18 * s), Qt::AlignVCenter | Qt::AlignLeft, title_);
   const QRectF both = switchRect();
   painter.setPen(QPen(theme_(hasFocus() ? Token::accent : Token::border), 1));
   painter.setBrush(theme_(Token::sunken));
   painter.drawRoundedRect(both.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
   painter.setFont(theme_.textFont(10, QFont::Medium));
   for (const bool logarithmic : {true, false}) {
-    if (ratio_ && !logarithmic) continue;
     const QRectF half(both.left() + (logarithmic ? 0 : both.width() / 2), both.top(), both.width() / 2,
                       both.height());
     if (logarithmic == logarithmic_) {
@@ -163,6 +179,27 @@ void Legend::paintEvent(QPaintEvent*) {
     painter.setPen(theme_(logarithmic == logarithmic_ ? Token::text : Token::text3));
     painter.drawText(half, Qt::AlignCenter, logarithmic ? tr("log") : tr("lin"));
   }
+}
+
+/// "CPU faster" at the one end, "CUDA 0 faster" at the other, each with the mark of its side.
+void Legend::paintEnds(QPainter& painter) const {
+  const double s = theme_.scaled(1), half = width() / 2.0 - 12 * s, mark = 14 * s;
+  const QFont font = theme_.textFont(11.5, QFont::Medium);
+  painter.setFont(font);
+  for (const size_t end : {0, 1}) {
+    const QString words =
+        QFontMetricsF(font).elidedText(ends_[end].name + tr(" faster"), Qt::ElideMiddle, half - mark - 2 * s);
+    const QRectF row(end == 0 ? 12 * s : width() / 2.0, 5 * s, half, 18 * s);
+    paintMark(painter, ends_[end],
+              QPointF(end == 0 ? row.left() + 4 * s : row.right() - 4 * s, row.center().y()), 7 * s, theme_);
+    painter.setPen(theme_(Token::text));
+    painter.drawText(end == 0 ? row.adjusted(mark, 0, 0, 0) : row.adjusted(0, 0, -mark, 0),
+                     Qt::AlignVCenter | (end == 0 ? Qt::AlignLeft : Qt::AlignRight), words);
+  }
+}
+
+void Legend::paintScale(QPainter& painter) const {
+  const double s = theme_.scaled(1), left = 12 * s, right = width() - 12 * s;
   const QRectF bar(left, 27 * s, right - left, 9 * s);
   QLinearGradient scale(bar.topLeft(), bar.topRight());
   for (int i = 0; i <= 16; ++i)
@@ -171,14 +208,19 @@ void Legend::paintEvent(QPaintEvent*) {
   painter.setBrush(scale);
   painter.drawRoundedRect(bar, 2, 2);
   painter.setFont(theme_.monoFont(10));
-  const Qt::AlignmentFlag sides[] = {Qt::AlignLeft, Qt::AlignHCenter, Qt::AlignRight};
-  for (size_t i = 0; i < ticks_.size() && i < 3; ++i) {
-    const double x = left + (right - left) * static_cast<double>(i) / 2;
+  for (size_t i = 0; i < ticks_.size() && ticks_.size() > 1; ++i) {
+    const double x = left + (right - left) * static_cast<double>(i) / static_cast<double>(ticks_.size() - 1);
     painter.setPen(QPen(theme_(Token::text3), 1));
     painter.drawLine(QPointF(x, bar.bottom()), QPointF(x, bar.bottom() + 3.5 * s));
     painter.setPen(theme_(Token::text2));
-    painter.drawText(QRectF(left, bar.bottom() + 5 * s, right - left, 14 * s), Qt::AlignVCenter | sides[i],
-                     ticks_[i]);
+    const Qt::AlignmentFlag side = i == 0                   ? Qt::AlignLeft
+                                   : i + 1 == ticks_.size() ? Qt::AlignRight
+                                                            : Qt::AlignHCenter;
+    const double room = 40 * s, from = side == Qt::AlignLeft    ? x
+                                       : side == Qt::AlignRight ? x - room
+                                                                : x - room / 2;
+    painter.drawText(QRectF(from, bar.bottom() + 5 * s, room, 14 * s),
+                     Qt::AlignVCenter | side | Qt::TextDontClip, ticks_[i]);
   }
 }
 
@@ -189,7 +231,7 @@ void Legend::mousePressEvent(QMouseEvent* event) {
 }
 
 void Legend::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return)
+  if (!ratio_ && (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return))
     emit logarithmicChanged(!logarithmic_);
   else
     QWidget::keyPressEvent(event);

@@ -51,9 +51,9 @@ class Legend : public QWidget {
  public:
   explicit Legend(const Theme& theme, QWidget* parent);
   void setTheme(const Theme& theme);
-  /// `ratio`: the map of two sides, which is always logarithmic.
-  void setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic,
-                bool ratio = false);
+  void setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic);
+  /// The map of two sides, which is always logarithmic: the side that is faster at either end.
+  void setRatio(const SideLooks& ends, const std::vector<QString>& ticks);
   QSize sizeHint() const override;
 
  signals:
@@ -66,10 +66,14 @@ class Legend : public QWidget {
 
  private:
   QRectF switchRect() const;
+  void paintSwitch(QPainter& painter) const;
+  void paintEnds(QPainter& painter) const;
+  void paintScale(QPainter& painter) const;
 
   Theme theme_;
   QString title_;
   std::vector<QString> ticks_;
+  SideLooks ends_;
   bool logarithmic_ = true, ratio_ = false;
 };
 

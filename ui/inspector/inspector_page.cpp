@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <QScrollBar>
 
+#include "ui/inspector/inspector_sides.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
 
@@ -93,6 +94,12 @@ void InspectorPage::setPhase(api::Phase phase) {
   rebuild();
 }
 
+void InspectorPage::setComparison(const Comparison& comparison) {
+  if (!comparison && !comparison_.comparison()) return;
+  comparison_ = ComparisonIndex(comparison);
+  rebuildSoon_.start();
+}
+
 void InspectorPage::rebuild() {
   const int scrolled = scroll_->verticalScrollBar() ? scroll_->verticalScrollBar()->value() : 0;
   content_ = new Ground(theme_, Token::panel);
@@ -137,6 +144,7 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   const api::PlanStep* step =
       planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_);
   addTime();
+  addSides();
   addPlace(facts);
   if (!facts.bypassed) addKernel(step, place);
   addValues(facts);
@@ -152,6 +160,7 @@ void InspectorPage::buildScope(const ScopeFacts& facts) {
     chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);
   if (!chips.empty()) addChips(chips, "weights");
   addTime();
+  addSides();
   addPlaces();
   addEditButtons(facts.scope);
 }
@@ -225,6 +234,21 @@ void InspectorPage::addTime() {
   compute_ = addRateRow(theme_, grid, "compute", time_->body());
   share_ = addRateRow(theme_, grid, "of the step", time_->body());
   time_->content()->addLayout(grid);
+}
+
+void InspectorPage::addSides() {
+  if (!comparison_.comparison()) return;
+  const SessionPtr session = session_->session();
+  const graph::GraphVersion model = session->model_graph(), shown = fused_ ? session->fused_graph() : model;
+  std::vector<NodeId> nodes{node_};
+  if (!node_.valid()) {
+    nodes.clear();
+    for (const std::string& part : scopesOf(scope_))
+      for (const NodeId id : shown->in_scope(part)) nodes.push_back(id);
+  }
+  const SideFacts facts = comparison_.of(*shown, *model, nodes);
+  if (facts.aUs <= 0 && facts.bUs <= 0) return;
+  fillSides(theme_, comparison_.comparison().sides, facts, addSection("Compared"));
 }
 
 void InspectorPage::showTime() {

@@ -8,6 +8,7 @@
 
 #include "ui/inspector/inspector_placement.h"
 #include "ui/inspector/inspector_rows.h"
+#include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
 #include "ui/widgets/buttons.h"
 #include "ui/widgets/section.h"
@@ -23,6 +24,8 @@ class InspectorPage : public QWidget, public Themed {
   void showScope(const QString& scope, bool fused);
   void clear();
   void setPhase(api::Phase phase);
+  /// What either side has of what is shown; none: the section goes.
+  void setComparison(const Comparison& comparison);
   /// While locked, a new selection is not followed.
   void setLocked(bool locked) { locked_ = locked; }
   QWidget* corner() const { return corner_; }
@@ -46,6 +49,7 @@ class InspectorPage : public QWidget, public Themed {
   void addChips(const std::vector<std::pair<QString, Token>>& chips, const QString& firstIcon);
   void addDoc(const QString& text);
   void addTime();
+  void addSides();
   void addPlace(const NodeFacts& facts);
   void addPlaces();
   void addKernel(const api::PlanStep* step, const NodePlace& place);
@@ -71,6 +75,7 @@ class InspectorPage : public QWidget, public Themed {
   bool fused_ = false, locked_ = false;
   api::Phase phase_ = api::Phase::decode;
   PlanPtr plans_[2];
+  ComparisonIndex comparison_{{}};
   QTimer digits_, rebuildSoon_;
 };
 

@@ -77,7 +77,16 @@ void LegendEntry::paintEvent(QPaintEvent*) {
 void LatencyLegend::setDevice(const QString& name, Token token) {
   for (LegendEntry* entry : findChildren<LegendEntry*>()) {
     entry->setToken(token);
-    if (entry->text().endsWith(" p50")) entry->setCaption(name + " p50");
+    entry->show();
+    if (entry->curve() == LatencyCurve::p50) entry->setCaption(name + " p50");
+  }
+}
+
+void LatencyLegend::setPair() {
+  for (LegendEntry* entry : findChildren<LegendEntry*>()) {
+    entry->setToken(Token::text2);
+    entry->setVisible(entry->curve() == LatencyCurve::p50 || entry->curve() == LatencyCurve::each);
+    if (entry->curve() == LatencyCurve::p50) entry->setCaption("p50");
   }
 }
 

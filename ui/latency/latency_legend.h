@@ -11,6 +11,7 @@ class LegendEntry : public QAbstractButton, public Themed {
   Q_OBJECT
  public:
   LegendEntry(const Theme& theme, LatencyCurve curve, const QString& text, QWidget* parent = nullptr);
+  LatencyCurve curve() const { return curve_; }
   void setToken(Token token);
   void setCaption(const QString& text);
   void setTheme(const Theme& theme) override;
@@ -32,6 +33,8 @@ class LatencyLegend : public QWidget {
   explicit LatencyLegend(const Theme& theme, QWidget* parent = nullptr);
   /// Whose times the curves are: "CPU", "CUDA 0".
   void setDevice(const QString& name, Token token);
+  /// Two devices' curves, which carry their names themselves.
+  void setPair();
 
  signals:
   void toggled(orrery::ui::LatencyCurve curve, bool visible);

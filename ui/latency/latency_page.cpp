@@ -15,6 +15,8 @@ namespace {
 constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
 constexpr double kPlotShare = 0.005;      // of one core, for the live plot
 
+QString milliseconds(double ms) { return ms > 0 ? format::number(ms) : format::dash(); }
+
 }  // namespace
 
 LatencyPage::LatencyPage(const Theme& theme, SessionController* session, QWidget* parent)
@@ -22,6 +24,7 @@ LatencyPage::LatencyPage(const Theme& theme, SessionController* session, QWidget
       theme_(theme),
       session_(session),
       plot_(new LatencyPlot(theme, this)),
+      vitals_(new VitalsStrip(theme, this)),
       legend_(new LatencyLegend(theme, this)),
       corner_(new QWidget(this)),
       figures_(new QWidget(this)),
@@ -97,7 +100,11 @@ void LatencyPage::setupLayout() {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 1, 0, 0);
   layout->setSpacing(0);
-  layout->addWidget(plot_, 1);
+  auto* column = new QVBoxLayout;
+  column->setSpacing(0);
+  column->addWidget(plot_, 1);
+  column->addWidget(vitals_);
+  layout->addLayout(column, 1);
   layout->addWidget(figures_);
   figures_->setFixedWidth(static_cast<int>(theme_.scaled(132)));
   empty_->move(56, 40);
@@ -107,18 +114,13 @@ void LatencyPage::setupLayout() {
 void LatencyPage::setupSession() {
   connect(session_, &SessionController::opened, this, [this] {
     series_.clear();
-    paired_ = false;
-    const std::string& device = session_->session()->options().device;
-    const Token token = device == "cpu" ? Token::cpu : Token::cuda;
-    plot_->setCurveToken(token);
-    legend_->setDevice(deviceTitle(device), token);
-    p50_.value->setToken(token);
+    endPair();
     refresh();
   });
   connect(session_, &SessionController::stateChanged, this, [this](RunState state) {
     if (state == RunState::prefill) {
       series_.beginReply();
-      paired_ = false;
+      endPair();
     }
     state == RunState::idle ? digits_.stop() : digits_.start();
     refresh();
@@ -141,14 +143,30 @@ void LatencyPage::setupSession() {
   });
 }
 
-void LatencyPage::beginPair(const std::array<QString, 2>& names, const std::array<bool, 2>& devices) {
+void LatencyPage::beginPair(const SideLooks& sides) {
   paired_ = true;
+  sides_ = sides;
   for (LatencySeries& series : pair_) {
     series.clear();
     series.beginReply();
   }
-  plot_->setPair(names, {devices[0] ? Token::cuda : Token::cpu, devices[1] ? Token::cuda : Token::edited});
+  plot_->setPair(sides);
+  legend_->setPair();
   refresh();
+}
+
+/// The plot is the session's own again.
+void LatencyPage::endPair() {
+  paired_ = false;
+  const std::string& device = session_->session()->options().device;
+  const Token token = device == "cpu" ? Token::cpu : Token::cuda;
+  plot_->setCurveToken(token);
+  legend_->setDevice(deviceTitle(device), token);
+  p50_.caption->setText("decode p50");
+  p95_.caption->setText("decode p95");
+  speed_.caption->setText("speed");
+  p50_.value->setToken(token);
+  p95_.value->setToken(Token::text);
 }
 
 void LatencyPage::addToPair(bool b, const api::PrefillEvent& event) { pair_[b].addPrefill(event); }
@@ -172,8 +190,8 @@ void LatencyPage::refresh() {
 }
 
 void LatencyPage::showFigures() {
-  const LatencySeries::Figures figures = (paired_ ? pair_[1] : series_).figures();
-  const auto milliseconds = [](double ms) { return ms > 0 ? format::number(ms) : format::dash(); };
+  if (paired_) return showPairFigures();
+  const LatencySeries::Figures figures = series_.figures();
   p50_.value->setText(milliseconds(figures.p50));
   p95_.value->setText(milliseconds(figures.p95));
   p50_.unit->setText(figures.p50 > 0 ? "ms" : "");
@@ -184,6 +202,23 @@ void LatencyPage::showFigures() {
   beforeCaption_->setVisible(figures.beforeEdit > 0);
   before_->setVisible(figures.beforeEdit > 0);
   before_->setText("p50 " + milliseconds(figures.beforeEdit) + " ms");
+}
+
+void LatencyPage::showPairFigures() {
+  const double p50[] = {pair_[0].figures().p50, pair_[1].figures().p50};
+  const FigureTexts* texts[] = {&p50_, &p95_};
+  for (const size_t side : {0, 1}) {
+    texts[side]->caption->setText(sides_[side].name + " p50");
+    texts[side]->value->setToken(sides_[side].token);
+    texts[side]->value->setText(milliseconds(p50[side]));
+    texts[side]->unit->setText(p50[side] > 0 ? "ms" : "");
+  }
+  const bool both = p50[0] > 0 && p50[1] > 0;
+  speed_.caption->setText("A : B");
+  speed_.value->setText(both ? format::number(p50[0] / p50[1]) + QStringLiteral("×") : format::dash());
+  speed_.unit->setText({});
+  beforeCaption_->hide();
+  before_->hide();
 }
 
 bool LatencyPage::exportTo(const QString& path, QString* reason) {

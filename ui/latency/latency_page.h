@@ -8,7 +8,9 @@
 
 #include "ui/latency/latency_legend.h"
 #include "ui/latency/latency_plot.h"
+#include "ui/latency/vitals_strip.h"
 #include "ui/session/session_controller.h"
+#include "ui/theme/side_look.h"
 #include "ui/widgets/buttons.h"
 #include "ui/widgets/text.h"
 
@@ -25,11 +27,14 @@ class LatencyPage : public QWidget, public Themed {
   LatencyPlot* plot() const { return plot_; }
   /// Two replies that are compared take the plot until the next reply of the session: A and B, by their
   /// decode tokens.
-  void beginPair(const std::array<QString, 2>& names, const std::array<bool, 2>& devices);
+  void beginPair(const SideLooks& sides);
   void addToPair(bool b, const api::PrefillEvent& event);
   void addToPair(bool b, const TokenBatch& tokens);
   bool pairShown() const { return paired_; }
+  const SideLooks& sides() const { return sides_; }
   const LatencySeries& pairSeries(bool b) const { return pair_[b]; }
+  void setDevice(const DeviceLine& device) { vitals_->setDevice(device); }
+  const VitalsStrip* vitals() const { return vitals_; }
   /// png, pdf or csv by the suffix. False with a reason.
   bool exportTo(const QString& path, QString* reason);
   void setTheme(const Theme& theme) override;
@@ -53,12 +58,16 @@ class LatencyPage : public QWidget, public Themed {
   void askExport();
   void refresh();
   void showFigures();
+  void showPairFigures();
+  void endPair();
 
   Theme theme_;
   SessionController* session_;
   LatencySeries series_, pair_[2];
+  SideLooks sides_;
   bool paired_ = false;
   LatencyPlot* plot_;
+  VitalsStrip* vitals_;
   LatencyLegend* legend_;
   QWidget *corner_, *figures_;
   IconButton *pause_ = nullptr, *reset_ = nullptr;

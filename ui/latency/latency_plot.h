@@ -5,9 +5,8 @@
 
 #include <qcustomplot.h>
 
-#include <array>
-
 #include "ui/latency/latency_series.h"
+#include "ui/theme/side_look.h"
 #include "ui/widgets/themed.h"
 
 namespace orrery::ui {
@@ -23,7 +22,7 @@ class LatencyPlot : public QCustomPlot, public Themed {
   /// Shows the series as it is now; draws at the next turn of the event loop.
   void show(const LatencySeries& series, bool live);
   /// From here showPair(): two replies on one logarithmic axis, named at their ends. Ends with show().
-  void setPair(const std::array<QString, 2>& names, const std::array<Token, 2>& colors);
+  void setPair(const SideLooks& sides);
   void showPair(const LatencySeries& a, const LatencySeries& b);
   /// The colour of the one session's curves.
   void setCurveToken(Token token);
@@ -47,6 +46,7 @@ class LatencyPlot : public QCustomPlot, public Themed {
   void setupGraphs();
   void setLogarithmic(bool logarithmic);
   void fillPair(int side, const LatencySeries& series);
+  void partNames();
   void styleAll();
   void fillGraphs(const LatencySeries& series);
   void fillItems(const LatencySeries& series, bool live);
@@ -60,8 +60,7 @@ class LatencyPlot : public QCustomPlot, public Themed {
   QCPGraph *each_, *p50_, *p95_;
   QCPGraph *pairEach_[2], *pairP50_[2];
   QCPItemText* pairWord_[2];
-  std::array<QString, 2> pairNames_;
-  std::array<Token, 2> pairColors_{Token::cpu, Token::cuda};
+  SideLooks sides_;
   bool paired_ = false;
   Token token_ = Token::cpu;
   QCPItemText *xWord_, *yWord_, *liveWord_;

@@ -91,6 +91,19 @@ class OutlineModel::Private {
     return {};
   }
 
+  QString text(const Row& row, int column) const {
+    switch (column) {
+      case nameColumn:
+        return nameOf(row);
+      case timeColumn:
+        return format::time(heat.us(row.span));
+      case otherColumn:
+        return sides ? format::time(heat.otherUs(row.span)) : QString();
+      default:
+        return sides ? heat.text(row.span) : format::percent(shareOf(row));
+    }
+  }
+
   double shareOf(const Row& row) const {
     const double whole = row.parent < 0 ? heat.us(row.span) : heat.us(rows[at(row.parent)].span);
     return whole > 0 ? heat.us(row.span) / whole : std::numeric_limits<double>::quiet_NaN();
@@ -126,6 +139,7 @@ class OutlineModel::Private {
   std::shared_ptr<const SceneGraph> scene;
   QString name;
   std::unordered_set<NodeId> editedNodes;
+  std::optional<SideLooks> sides;
   HeatModel heat;
   PlaceModel places;
   QElapsedTimer clock;
@@ -175,6 +189,17 @@ void OutlineModel::tellChanged(Column first, Column last) {
                                    static_cast<quintptr>(row.children.back())));
 }
 
+void OutlineModel::setSides(const std::optional<SideLooks>& sides) {
+  if (sides == d_->sides) return;
+  d_->sides = sides;
+  d_->heat.reset();
+  d_->heat.setMode(sides ? HeatMode::ratio : HeatMode::time);
+  if (sides) d_->heat.setSides(*sides);
+  emit headerDataChanged(Qt::Horizontal, 0, columns - 1);
+}
+
+bool OutlineModel::compared() const { return d_->sides.has_value(); }
+
 QModelIndex OutlineModel::indexOf(NodeId node) const {
   const SceneNode* found = d_->scene ? d_->scene->find(node) : nullptr;
   if (!found) return {};
@@ -219,9 +244,7 @@ QVariant OutlineModel::data(const QModelIndex& index, int role) const {
   const bool node = row.kind == Row::Kind::node;
   switch (role) {
     case Qt::DisplayRole:
-      if (index.column() == nameColumn) return d.nameOf(row);
-      return index.column() == timeColumn ? format::time(d.heat.us(row.span))
-                                          : format::percent(d.shareOf(row));
+      return d.text(row, index.column());
     case Qt::ToolTipRole:
       return d.tipOf(row);
     case Qt::TextAlignmentRole:
@@ -244,6 +267,8 @@ QVariant OutlineModel::data(const QModelIndex& index, int role) const {
       return d.edited(row);
     case bypassedRole:
       return d.bypassed(row);
+    case ratioRole:
+      return d.sides.has_value();
     case heatRole:
       return d.heat.heat(row.span, row.kind == Row::Kind::stack ? static_cast<int>(row.children.size()) : 1);
     case deviceRole:
@@ -259,14 +284,19 @@ QVariant OutlineModel::headerData(int section, Qt::Orientation orientation, int 
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::TextAlignmentRole && section != nameColumn)
     return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+  const bool side = d_->sides && (section == timeColumn || section == otherColumn);
+  const SideLook look = side ? (*d_->sides)[section == otherColumn ? 1 : 0] : SideLook{};
+  if (role == sideRole) return side ? QVariant::fromValue(look) : QVariant();
+  if (role == Qt::ToolTipRole && side) return tr("Time on ") + look.name;
   if (role != Qt::DisplayRole) return {};
   switch (section) {
     case nameColumn:
       return tr("scope");
     case timeColumn:
-      return tr("time");
+    case otherColumn:
+      return side ? look.name : section == timeColumn ? tr("time") : QString();
     case shareColumn:
-      return tr("of parent");
+      return d_->sides ? tr("A : B") : tr("of parent");
     default:
       return {};
   }

@@ -1,15 +1,17 @@
-// The graph as a tree of scopes and nodes for the Outline: name, time, share of the parent's time. Runs of
-// two or more neighbouring layers of equal structure are one row ("layers.0-11") with the layers as children
-// when `stack` is on.
+// The graph as a tree of scopes and nodes for the Outline: name, time, share of the parent's time; of two
+// sides that are compared their times and the ratio. Runs of two or more neighbouring layers of equal
+// structure are one row ("layers.0-11") with the layers as children when `stack` is on.
 #pragma once
 
 #include <QAbstractItemModel>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 
 #include "engine/graph/graph.h"
 #include "ui/graph/figures.h"
 #include "ui/placement/places.h"
+#include "ui/theme/side_look.h"
 
 namespace orrery::ui {
 
@@ -17,7 +19,8 @@ class OutlineModel : public QAbstractItemModel {
   Q_OBJECT
 
  public:
-  enum Column { nameColumn, timeColumn, shareColumn, columns };
+  /// otherColumn is B's time, and empty while nothing is compared; then shareColumn is the ratio.
+  enum Column { nameColumn, timeColumn, otherColumn, shareColumn, columns };
   enum Role {
     nodeRole = Qt::UserRole,  // uint: the NodeId's value; 0 for a scope
     scopeRole,                // QString: the scope's path; for a node the scope it is in
@@ -31,6 +34,8 @@ class OutlineModel : public QAbstractItemModel {
     heatRole,                 // double 0 to 1: place on the heat scale; NaN when not measured
     deviceRole,               // int: DeviceMark of what does not run at home; none elsewhere
     fellBackRole,             // bool: it or a node in it runs elsewhere than asked
+    ratioRole,                // bool: sides are compared, and heatRole is a place on the ratio's scale
+    sideRole,                 // header of a side's column: SideLook
   };
 
   explicit OutlineModel(QObject* parent = nullptr);
@@ -39,6 +44,9 @@ class OutlineModel : public QAbstractItemModel {
   void setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited = {}, const QString& name = {});
   void setTimings(const Figures& figures, double stepUs);
   void setPlaces(Places places);
+  /// The sides that the timings are of from now on; none: one model's own times.
+  void setSides(const std::optional<SideLooks>& sides);
+  bool compared() const;
 
   QModelIndex indexOf(NodeId node) const;
   QModelIndex indexOfScope(const QString& scope) const;
@@ -58,3 +66,5 @@ class OutlineModel : public QAbstractItemModel {
 };
 
 }  // namespace orrery::ui
+
+Q_DECLARE_METATYPE(orrery::ui::SideLook)

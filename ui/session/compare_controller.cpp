@@ -29,7 +29,8 @@ CompareController::CompareController(Services services, QObject* parent)
     : QObject(parent),
       services_(std::move(services)),
       sides_(std::make_shared<Sides>()),
-      worker_(std::make_unique<Worker>()) {
+      worker_(std::make_unique<Worker>()),
+      watch_(std::make_unique<Worker>()) {
   feedTimer_.setInterval(kFeedMilliseconds);
   connect(&feedTimer_, &QTimer::timeout, this, &CompareController::drain);
 }
@@ -37,6 +38,7 @@ CompareController::CompareController(Services services, QObject* parent)
 CompareController::~CompareController() {
   stop_.request_stop();
   worker_.reset();
+  watch_.reset();
 }
 
 void CompareController::post(std::function<void()> call) {
@@ -46,6 +48,7 @@ void CompareController::post(std::function<void()> call) {
 void CompareController::run(const Setup& setup) {
   if (running_ || !services_.compare) return;
   running_ = true;
+  looks_ = setup.sides;
   const quint64 generation = ++generation_;
   feeds_ = {std::make_shared<RunFeed>(), std::make_shared<RunFeed>()};
   feedTimer_.start();
@@ -75,7 +78,9 @@ Result<void> CompareController::openSide(quint64 generation, api::Side side, con
                                     options, [](std::string_view, uint64_t, uint64_t) {}, stop));
     open.options = options;
   }
-  post([this, generation, side, words = wordsOf(*open.session)] {
+  post([this, generation, side, words = wordsOf(*open.session), session = std::weak_ptr(open.session),
+        device = options.device != "cpu"] {
+    if (device) onDevice_ = session;
     if (generation == generation_) emit sideOpened(side, words);
   });
   return {};
@@ -121,6 +126,19 @@ void CompareController::finish(quint64 generation, const Result<api::CompareResu
 
 void CompareController::stop() {
   if (running_) stop_.request_stop();
+}
+
+void CompareController::pollDevice() {
+  const SessionPtr session = onDevice();
+  if (!session || vitalsPending_) return;
+  vitalsPending_ = true;
+  watch_->post([this, session](std::stop_token) {
+    const api::DeviceVitals vitals = session->vitals();
+    post([this, vitals] {
+      vitalsPending_ = false;
+      vitals_ = vitals;
+    });
+  });
 }
 
 void CompareController::release() {

@@ -8,16 +8,16 @@
 #include <array>
 #include <memory>
 
+#include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
 
 namespace orrery::ui {
-
-using ComparePtr = std::shared_ptr<const api::CompareResult>;
 
 class CompareController : public QObject {
   Q_OBJECT
  public:
   struct Setup {
+    SideLooks sides;
     api::OpenOptions a, b;
     api::CompareRequest request;
   };
@@ -27,9 +27,16 @@ class CompareController : public QObject {
   void run(const Setup& setup);
   void stop();
   bool running() const { return running_; }
+  /// What the sides are of the run under way, else of the last one.
+  const SideLooks& sides() const { return looks_; }
   const Services& services() const { return services_; }
   /// Closes the sides: their memory is given back.
   void release();
+  /// Reads what the card of the side on a device says of itself; nothing without one.
+  void pollDevice();
+  /// The side on a device that is open; null: none.
+  SessionPtr onDevice() const { return onDevice_.lock(); }
+  const api::DeviceVitals& vitals() const { return vitals_; }
 
  signals:
   void started();
@@ -63,15 +70,21 @@ class CompareController : public QObject {
 
   Services services_;
   bool running_ = false;
+  SideLooks looks_;
   quint64 generation_ = 0;
   std::shared_ptr<Sides> sides_;
   Feeds feeds_;
   QTimer feedTimer_;
   std::stop_source stop_{std::nostopstate};
-  std::unique_ptr<Worker> worker_;  // last: joined before what its jobs use is gone
+  std::weak_ptr<api::Session> onDevice_;
+  api::DeviceVitals vitals_;
+  bool vitalsPending_ = false;
+  // Last: joined before what their jobs use is gone. The second reads vitals while the first runs.
+  std::unique_ptr<Worker> worker_, watch_;
 };
 
 }  // namespace orrery::ui
 
 Q_DECLARE_METATYPE(orrery::api::Side)
 Q_DECLARE_METATYPE(orrery::ui::ComparePtr)
+Q_DECLARE_METATYPE(orrery::ui::Comparison)

@@ -56,17 +56,30 @@ void SessionController::open(const api::OpenOptions& options) { load(options, {}
 
 void SessionController::moveTo(const std::string& device) {
   if (!session_ || loading_ || session_->options().device == device) return;
-  api::OpenOptions options = session_->options();
+  loadCopy(*session_, device, true);
+}
+
+void SessionController::openCopy(const api::Session& model, const std::string& device) {
+  loadCopy(model, device, false);
+}
+
+void SessionController::close() {
+  cancelLoad();
+  if (session_) adopt(nullptr);
+}
+
+void SessionController::loadCopy(const api::Session& model, const std::string& device, bool moving) {
+  api::OpenOptions options = model.options();
   options.device = device;
   options.recipe.clear();  // its edits are among the session's
-  const auto replay = [edits = session_->recipe()](api::Session& session) -> Result<void> {
+  const auto replay = [edits = model.recipe()](api::Session& session) -> Result<void> {
     for (const edit::Edit& edit : edits) {
       auto applied = session.apply(edit);
       if (!applied.ok()) return std::move(applied).error();
     }
     return {};
   };
-  load(options, replay, true);
+  load(options, replay, moving);
 }
 
 void SessionController::load(const api::OpenOptions& options, std::function<Result<void>(api::Session&)> then,
@@ -149,7 +162,8 @@ void SessionController::scanDevices() {
   if (!services_.listDevices) return;
   jobs_->post([this](std::stop_token) {
     auto found = guarded<Devices>([&] { return Result<Devices>(services_.listDevices()); });
-    if (found.ok()) post([this, devices = std::move(found).value()] { emit devicesScanned(devices); });
+    Devices devices = found.ok() ? std::move(found).value() : Devices{};  // who waits for them hears of none
+    post([this, devices = std::move(devices)] { emit devicesScanned(devices); });
   });
 }
 

@@ -63,6 +63,10 @@ class SessionController : public QObject {
   /// Opens the same model on another device and makes the same edits there. The chat's text stays; its
   /// context is read again with the next message.
   void moveTo(const std::string& device);
+  /// Opens the model of another session on `device`, with its edits.
+  void openCopy(const api::Session& model, const std::string& device);
+  /// Stops what runs or loads and gives the model back.
+  void close();
   /// While `opened` is told: the model is the one that was there, moved.
   bool moved() const { return moved_; }
   void cancelLoad();
@@ -95,6 +99,7 @@ class SessionController : public QObject {
   void devicesScanned(const orrery::ui::Devices& devices);
 
   void stateChanged(orrery::ui::RunState state);
+  void chatStarted(const orrery::api::ChatRequest& request);
   void prefilled(const orrery::api::PrefillEvent& event);
   void tokensArrived(const orrery::ui::TokenBatch& tokens);
   void replyFinished(const orrery::api::ChatResult& result);
@@ -114,6 +119,7 @@ class SessionController : public QObject {
  private:
   using EditCall = std::function<Result<api::EditRecord>(api::Session&)>;
 
+  void loadCopy(const api::Session& model, const std::string& device, bool moving);
   /// Loads on the job thread; `then` makes of the session what it was before.
   void load(const api::OpenOptions& options, std::function<Result<void>(api::Session&)> then, bool moving);
   void finishLoad(quint64 generation, Result<SessionPtr> result);

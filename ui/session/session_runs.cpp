@@ -58,6 +58,7 @@ void SessionController::endRun() {
 void SessionController::chat(const api::ChatRequest& request) {
   if (!session_ || running()) return;
   beginRun(RunState::prefill);
+  emit chatStarted(request);
   runStop_ = runs_->post(
       [this, request, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
         const api::ChatEvents events{[feed](const api::PrefillEvent& event) { feed->add(event); },

@@ -37,6 +37,32 @@ Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, cons
   return figures;
 }
 
+Figures figuresOf(const ComparisonIndex& comparison, const graph::Graph& shown, const graph::Graph& model) {
+  Figures figures;
+  if (!comparison.comparison()) return figures;
+  for (const NodeId id : shown.order()) {
+    const SideFacts facts = comparison.of(shown, model, id);
+    if (facts.aUs <= 0 && facts.bUs <= 0) continue;
+    NodeFigures& node = figures[id];
+    node.us = facts.aUs;
+    node.otherUs = facts.bUs;
+    node.estimated = facts.estimated;
+  }
+  return figures;
+}
+
+std::optional<Divergence> divergenceOf(const ComparisonIndex& comparison, const graph::Graph& shown,
+                                       const graph::Graph& model) {
+  const ComparePtr& result = comparison.comparison().result;
+  if (!result || result->first_divergent.empty()) return std::nullopt;
+  const NodeId node = ComparisonIndex::find(shown, model, result->first_divergent);
+  for (const api::NodeComparison& row : result->nodes)
+    if (row.node == result->first_divergent && row.difference && node.valid())
+      return Divergence{node, QString::fromStdString(row.node), row.difference->max_abs, row.difference->nmse,
+                        row.difference->cosine};
+  return std::nullopt;
+}
+
 std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vector<edit::Edit>& recipe) {
   std::unordered_set<NodeId> edited;
   for (const edit::Edit& edit : recipe) {

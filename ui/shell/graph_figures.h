@@ -4,13 +4,20 @@
 #include <unordered_set>
 
 #include "engine/api/session.h"
+#include "ui/graph/divergence_card.h"
 #include "ui/graph/figures.h"
+#include "ui/session/comparison.h"
 
 namespace orrery::ui {
 
 /// `plan` may be null.
 Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused,
                   bool ofFused);
+/// Both sides' times of the nodes of `shown`, the model graph or the fused graph made of it.
+Figures figuresOf(const ComparisonIndex& comparison, const graph::Graph& shown, const graph::Graph& model);
+/// The first node that differs, where `shown` has it.
+std::optional<Divergence> divergenceOf(const ComparisonIndex& comparison, const graph::Graph& shown,
+                                       const graph::Graph& model);
 /// The nodes of the model graph that the recipe's scopes name.
 std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vector<edit::Edit>& recipe);
 /// Nodes of the fused graph that hold one of `edited`.

@@ -153,7 +153,7 @@ void GraphPage::refreshTimings() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
   if (!session) return;
   const bool fused = fusedShown();
-  if (view()->heatMode() == HeatMode::ratio) return view()->setTimings(fused ? Figures() : comparison_, 0);
+  if (view()->heatMode() == HeatMode::ratio) return refreshComparison();
   const ProfilePtr profile = source_->profile(phase_);
   const graph::GraphVersion fusedGraph = session->fused_graph();
   const api::Profile none;
@@ -177,10 +177,18 @@ void GraphPage::setHeatMode(HeatMode mode) {
   refreshTimings();
 }
 
-void GraphPage::setComparison(Figures figures) {
-  comparison_ = std::move(figures);
+void GraphPage::setComparison(const Comparison& comparison) {
+  comparison_ = ComparisonIndex(comparison);
   resetTimings();
   refreshTimings();
+}
+
+void GraphPage::refreshComparison() {
+  const graph::GraphVersion model = source_->session()->model_graph();
+  const graph::GraphVersion& shown = shown_[fusedShown()];
+  if (!model || !shown) return;
+  view()->setSides(comparison_.comparison().sides, divergenceOf(comparison_, *shown, *model));
+  view()->setTimings(figuresOf(comparison_, *shown, *model), 0);
 }
 
 void GraphPage::setRunning(bool running) {

@@ -8,6 +8,7 @@
 
 #include "ui/graph/graph_view.h"
 #include "ui/placement/place_menu.h"
+#include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
 #include "ui/shell/drop_hint.h"
 #include "ui/widgets/banner.h"
@@ -36,8 +37,8 @@ class GraphPage : public QWidget, public Themed {
   DropHint* hint() const { return hint_; }
   void refreshGraph();
   void resetTimings();
-  /// Both sides' times by node of the model graph, drawn in the ratio's heat mode. Empty: none.
-  void setComparison(Figures figures);
+  /// Drawn in the ratio's heat mode, on both graphs.
+  void setComparison(const Comparison& comparison);
   /// The menu of what is chosen in the graph shown.
   void showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position);
   void setTheme(const Theme& theme) override;
@@ -62,6 +63,7 @@ class GraphPage : public QWidget, public Themed {
   void setupView(GraphView* view, bool fused);
   void connectSource();
   void refreshTimings();
+  void refreshComparison();
   void refreshTabs();
   void refreshPlaces();
   void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
@@ -80,7 +82,7 @@ class GraphPage : public QWidget, public Themed {
   DropHint* hint_;
   api::Phase phase_ = api::Phase::decode;
   PlanPtr plans_[2];
-  Figures comparison_;
+  ComparisonIndex comparison_{{}};
   bool stale_[2] = {true, true};  // model, fused: not set since the graph changed
   graph::GraphVersion shown_[2];
 };

@@ -37,6 +37,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
       session_(new SessionController(services_, this)),
       classifier_(new SessionController(services_, this)),
       comparison_(new CompareController(services_, this)),
+      both_(new SecondDevice(session_, services_, this)),
       places_(new PlaceMenu(this)) {
   theme_ = themeFor(options.theme.value_or(settings_.theme));
   setWindowTitle("Orrery");
@@ -53,6 +54,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
   setupGraphWiring();
   setupPageWiring();
   setupCompareWiring();
+  setupBothWiring();
   setupLoadWiring();
   restoreWindow();
   session_->scanLibrary({});
@@ -64,6 +66,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
 MainWindow::~MainWindow() {
   // Pages listen to the sessions until all have joined their threads.
   delete comparison_;
+  delete both_;
   delete classifier_;
   delete session_;
 }
@@ -234,33 +237,6 @@ void MainWindow::setupPageWiring() {
   });
 }
 
-void MainWindow::setupCompareWiring() {
-  connect(compare_, &ComparePage::nodeAsked, this, [this](NodeId node) {
-    showGraphOf(session_);
-    graph_->showTab(false);
-    outline_->select(node);
-    chooseNode(node);
-  });
-  connect(comparison_, &CompareController::started, this, [this] {
-    latency_->beginPair({compare_->settingTitle(api::Side::a), compare_->settingTitle(api::Side::b)},
-                        {compare_->onDevice(api::Side::a), compare_->onDevice(api::Side::b)});
-    refreshActions();
-  });
-  connect(comparison_, &CompareController::prefilled, this,
-          [this](api::Side side, const api::PrefillEvent& event) {
-            latency_->addToPair(side == api::Side::b, event);
-          });
-  connect(comparison_, &CompareController::tokensArrived, this,
-          [this](api::Side side, const TokenBatch& tokens) {
-            latency_->addToPair(side == api::Side::b, tokens);
-          });
-  connect(comparison_, &CompareController::finished, this, &MainWindow::takeComparison);
-  connect(comparison_, &CompareController::ended, this, [this] {
-    refreshActions();
-    refreshStatus();
-  });
-}
-
 void MainWindow::setupLoadWiring() {
   ProgressStrip* progress = graph_->progress();
   connect(session_, &SessionController::loadStarted, this, [this, progress](const QString& name) {
@@ -280,7 +256,7 @@ void MainWindow::setupLoadWiring() {
       error.advice += (error.advice.isEmpty() ? "" : ". ") + modelTitle(kept->info()) + " stays loaded";
     fail(error);
     if (const SessionPtr kept = session_->session()) options_.open.device = kept->options().device;
-    tools_->setDevice(options_.open.device);
+    tools_->setDevice(options_.open.device, both_->wanted());
   });
   connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::askOpen);
   connect(session_, &SessionController::opened, this, &MainWindow::takeModel);
@@ -306,7 +282,7 @@ void MainWindow::setupLoadWiring() {
   auto* digits = new QTimer(this);
   digits->setInterval(kDigitsMilliseconds);
   connect(digits, &QTimer::timeout, this, [this] {
-    session_->pollDevice();
+    pollDevices();
     refreshStatus();
     if (profileDue_) takeProfile();
   });
@@ -348,6 +324,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   session_->stop();
   classifier_->stop();
   comparison_->stop();
+  both_->second()->stop();
   event->accept();
 }
 

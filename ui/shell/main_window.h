@@ -10,6 +10,7 @@
 #include "ui/inspector/inspector_page.h"
 #include "ui/latency/latency_page.h"
 #include "ui/library/library_page.h"
+#include "ui/session/second_device.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/dock_frame.h"
 #include "ui/shell/graph_page.h"
@@ -25,6 +26,7 @@ struct WindowOptions {
   std::optional<ThemeChoice> theme;            // overrides the remembered one, for this start
   Theme::Mode systemMode = Theme::Mode::dark;  // the desktop's, taken before our palette was set
   api::OpenOptions open;                       // device and the like of every model opened
+  bool both = false;                           // on the first CUDA device too, once the devices are known
 };
 
 class MainWindow : public QMainWindow {
@@ -53,6 +55,9 @@ class MainWindow : public QMainWindow {
   OutlinePanel* outlinePanel() const { return outline_; }
   MainToolBar* toolBar() const { return tools_; }
   TraceSaver* traces() const { return traces_; }
+  SecondDevice* both() const { return both_; }
+  /// The model is still to be opened on a second device.
+  bool awaitsSecond() const { return options_.both || both_->second()->loading(); }
   StatusStrip* status() const { return status_; }
   DockFrame* dock(const QString& name) const;
   QAction* action(const QString& name) const;
@@ -77,7 +82,6 @@ class MainWindow : public QMainWindow {
   void setupGraphWiring();
   void chooseNode(NodeId node);
   void setupPageWiring();
-  void setupCompareWiring();
   void setupLoadWiring();
   void restoreWindow();
   void applyDefaultLayout();
@@ -103,13 +107,24 @@ class MainWindow : public QMainWindow {
   void takeDevices(const Devices& devices);
   void takeGraph();
   void takeProfile();
-  void takeComparison(const ComparePtr& result);
   void refreshStatus();
   void refreshActions();
   void showGraphOf(SessionController* source);
   void noteEdit(const api::EditRecord& record, EditKind kind);
   void find(const QString& text);
   void nextMatch(bool forward);
+  // main_window_compare.cpp
+  void setupCompareWiring();
+  void showNodeAt(const QString& path);
+  void takeComparison(const Comparison& comparison);
+  void showComparisonInOutline();
+  void showHeat(HeatMode mode);
+  // main_window_both.cpp
+  void setupBothWiring();
+  void setupSecondLoad();
+  void chooseDevice(const std::string& device);
+  void pollDevices();
+  DeviceLine deviceInUse() const;
   void fail(const UiError& error) { graph_->banner()->showError(error); }
 
   Theme theme_;
@@ -121,6 +136,7 @@ class MainWindow : public QMainWindow {
   Services services_;  // watched by traces_
   SessionController *session_, *classifier_;
   CompareController* comparison_;
+  SecondDevice* both_;
   PlaceMenu* places_;
   GraphPage* graph_ = nullptr;
   ChatPage* chat_ = nullptr;
@@ -137,7 +153,9 @@ class MainWindow : public QMainWindow {
   Actions do_{};
   api::Phase phase_ = api::Phase::decode;
   bool profileDue_ = false;
-  double liveTokens_ = 0, liveMs_ = 0;  // of the running reply, for the status line
+  Comparison compared_;                   // what is shown in graph, outline and inspector
+  HeatMode heatBefore_ = HeatMode::time;  // the comparison
+  double liveTokens_ = 0, liveMs_ = 0;    // of the running reply, for the status line
   QString speed_;
   QString opening_;    // what is being opened, as it goes into the recent files
   bool saved_ = true;  // the recipe

@@ -63,13 +63,16 @@ void MainWindow::setupActions() {
   do_.classifyPage = makeAction("C&lassify", "", "Ctrl+2", [this] { showPage("classify"); });
   do_.comparePage = makeAction("Co&mpare", "", "Ctrl+3", [this] { showPage("compare"); });
   do_.keys = makeAction("&Keys", "", "F1", [this] { showKeys(); });
-  do_.fusion = makeAction("&Fuse operations", "", "",
-                          [this] { graph_->source()->setFusion(do_.fusion->isChecked()); });
+  do_.fusion = makeAction("&Fuse operations", "", "", [this] {
+    graph_->source()->setFusion(do_.fusion->isChecked());
+    if (graph_->source() == session_) both_->second()->setFusion(do_.fusion->isChecked());
+  });
   do_.fusion->setCheckable(true);
   do_.fusion->setChecked(options_.open.fusion);
   do_.profiler = makeAction("&Measure every node", "", "", [this] {
     session_->setProfiling(do_.profiler->isChecked());
     classifier_->setProfiling(do_.profiler->isChecked());
+    both_->second()->setProfiling(do_.profiler->isChecked());
   });
   do_.profiler->setCheckable(true);
   do_.profiler->setChecked(true);
@@ -132,7 +135,7 @@ void MainWindow::setupViewMenu(QMenu* menu) {
 void MainWindow::setupToolBar() {
   tools_ = new MainToolBar(theme_, {do_.open, do_.saveRecipe, do_.undo, do_.redo}, do_.fit, this);
   addToolBar(Qt::TopToolBarArea, tools_);
-  tools_->setCudaRefusal(QString::fromStdString(services_.cudaRefusal));
+  tools_->setDevices({}, QString::fromStdString(services_.cudaRefusal));
   places_->setDevices({}, QString::fromStdString(services_.cudaRefusal));
   tools_->setHeatMode(static_cast<HeatMode>(settings_.heat));
   connect(tools_, &MainToolBar::runAsked, this, &MainWindow::runOrRepeat);
@@ -141,11 +144,9 @@ void MainWindow::setupToolBar() {
     settings_.heat = static_cast<int>(mode);
     graph_->setHeatMode(mode);
   });
-  tools_->setDevice(options_.open.device);
-  connect(tools_, &MainToolBar::deviceChosen, this, [this](int device) {
-    options_.open.device = device == 0 ? "cpu" : "cuda:0";
-    session_->moveTo(options_.open.device);
-  });
+  tools_->setDevice(options_.open.device, false);
+  connect(tools_, &MainToolBar::deviceChosen, this, &MainWindow::chooseDevice);
+  connect(tools_, &MainToolBar::bothChosen, this, [this] { both_->open(tools_->cuda()); });
   connect(classifier_, &SessionController::devicesScanned, this, &MainWindow::takeDevices);
   connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
     phase_ = phase;
@@ -265,6 +266,7 @@ void MainWindow::stopAll() {
   session_->stop();
   classifier_->stop();
   comparison_->stop();
+  both_->second()->stop();
 }
 
 void MainWindow::bypassSelection() {

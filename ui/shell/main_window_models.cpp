@@ -39,8 +39,9 @@ QString cpuWords(const api::MachineLimits& limits) {
 }
 
 /// "CUDA 0, NVIDIA H200, 1 980 MHz, 320 W, 41 °C": what the card does not say is left out.
-QString deviceWords(const api::Session& session, const api::DeviceVitals& vitals) {
-  QStringList words{deviceTitle(session.options().device), QString::fromStdString(session.limits().cpu)};
+QString deviceWords(const DeviceLine& device) {
+  const api::DeviceVitals& vitals = device.vitals;
+  QStringList words{device.title, device.name};
   if (vitals.clock_mhz > 0) words += format::count(qRound64(vitals.clock_mhz)) + " MHz";
   if (vitals.power_watts > 0) words += format::count(qRound64(vitals.power_watts)) + " W";
   if (vitals.celsius > 0) words += format::count(qRound64(vitals.celsius)) + QStringLiteral(" °C");
@@ -58,7 +59,7 @@ void MainWindow::openModel(const QString& model, const QString& adapter, const Q
   session_->open(options);
 }
 
-/// The CUDA choice of the tool bar: the first device that can be used, or why there is none.
+/// What the tool bar and Compare can offer, or why there is no CUDA device.
 void MainWindow::takeDevices(const Devices& devices) {
   devices_ = devices;
   QString refusal = QString::fromStdString(services_.cudaRefusal);
@@ -67,34 +68,16 @@ void MainWindow::takeDevices(const Devices& devices) {
     refusal = QString::fromStdString(device.refusal);
     break;
   }
-  tools_->setCudaRefusal(refusal);
+  tools_->setDevices(devices, refusal);
   compare_->setDevices(devices);
   places_->setDevices(devices, refusal);
-}
-
-/// The model graph in the colours of the two sides.
-void MainWindow::takeComparison(const ComparePtr& result) {
-  const SessionPtr session = session_->session();
-  if (!session) return;
-  const graph::GraphVersion model = session->model_graph();
-  Figures figures;
-  for (const api::NodeComparison& node : result->nodes) {
-    const NodeId drawn = model->find_path(node.node);
-    if (!drawn.valid()) continue;
-    figures[drawn].us = node.a_us;
-    figures[drawn].otherUs = node.b_us;
-  }
-  showGraphOf(session_);
-  graph_->showTab(false);
-  graph_->setHeatMode(HeatMode::ratio);
-  tools_->setHeatMode(HeatMode::ratio);
-  graph_->setComparison(std::move(figures));
+  if (std::exchange(options_.both, false) && refusal.isEmpty()) both_->open(tools_->cuda());
 }
 
 void MainWindow::takeModel() {
   const SessionPtr session = session_->session();
   options_.open.device = session->options().device;
-  tools_->setDevice(options_.open.device);
+  tools_->setDevice(options_.open.device, both_->wanted());
   settings_.addRecent(QFileInfo::exists(opening_) ? QFileInfo(opening_).absoluteFilePath() : opening_);
   library_->setRecent(settings_.recent);
   refreshRecent();
@@ -129,6 +112,7 @@ void MainWindow::takeGraph() {
     name = modelTitle(session->info());
   }
   outline_->setGraph(shown, edited, name);
+  if (compared_) showComparisonInOutline();
   takeProfile();
   refreshActions();
   refreshStatus();
@@ -138,7 +122,7 @@ void MainWindow::takeProfile() {
   profileDue_ = false;
   const SessionPtr session = graph_->source()->session();
   const ProfilePtr profile = graph_->source()->profile(phase_);
-  if (!session) return;
+  if (!session || compared_) return;
   const api::Profile none;
   const api::Profile& shown = profile ? *profile : none;
   outline_->setTimings(figuresOf(shown, nullptr, nullptr, graph_->fusedShown()), shown.step_us);
@@ -166,7 +150,8 @@ void MainWindow::refreshActions() {
   if (!tools_) return;
   SessionController* shown = graph_->source();
   const bool chats = session_->session() && session_->session()->info().task == api::Task::generate;
-  const bool running = session_->running() || classifier_->running() || comparison_->running();
+  const bool running =
+      session_->running() || classifier_->running() || comparison_->running() || both_->running();
   do_.undo->setEnabled(shown->canUndo());
   do_.redo->setEnabled(shown->canRedo());
   do_.saveRecipe->setEnabled(shown->canUndo());
@@ -184,7 +169,8 @@ void MainWindow::refreshStatus() {
   const SessionPtr session = session_->session();
   facts.state = classifier_->running() ? stateText(*classifier_) : stateText(*session_);
   if (comparison_->running()) facts.state = "Comparing";
-  facts.live = session_->running() || classifier_->running() || comparison_->running() || session_->loading();
+  facts.live = session_->running() || classifier_->running() || comparison_->running() || both_->running() ||
+               session_->loading();
   if (session) {
     const api::ModelInfo& info = session->info();
     const Vitals vitals = session_->vitals();
@@ -195,7 +181,11 @@ void MainWindow::refreshStatus() {
                              : QString("%1 %2%3").arg(edits).arg(edits == 1 ? "edit" : "edits",
                                                                  saved_ ? "" : ", not saved");
     const bool device = session->options().device != "cpu";
-    facts.machine = device ? deviceWords(*session, vitals.device) : cpuWords(session->limits());
+    const DeviceLine used = deviceInUse();
+    facts.machine = device ? deviceWords(used) : cpuWords(session->limits());
+    if (!device && !used.title.isEmpty()) facts.machine += " + " + deviceWords(used);
+    if (const SessionPtr second = both_->second()->session(); device && second)
+      facts.machine += " + " + cpuWords(second->limits());
     const double all = device ? static_cast<double>(vitals.device.memory_total) : machineMemory();
     facts.memory = format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(all);
     if (liveMs_ > 0) speed_ = format::rate((liveTokens_ - 1) / liveMs_ * 1e3, "tok/s");

@@ -13,7 +13,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRow = 22.6, kTime = 62, kShare = 64, kIndent = 14;
+constexpr double kRow = 22.6, kTime = 58, kShare = 64, kRatio = 66, kIndent = 14;
 
 }  // namespace
 
@@ -66,18 +66,41 @@ void OutlineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
   const QRectF area = QRectF(option.rect).adjusted(3, 0, -6, 0);
   if (index.column() == OutlineModel::nameColumn) {
     paintName(*painter, area, index, selected);
-  } else if (index.column() == OutlineModel::timeColumn) {
+  } else if (index.column() != OutlineModel::shareColumn) {
     painter->setFont(theme_.monoFont(11));
     painter->setPen(theme_(selected ? Token::selectionText : Token::text2));
     painter->drawText(area, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
+  } else if (index.data(OutlineModel::ratioRole).toBool()) {
+    paintRatio(*painter, area, index, selected);
   } else {
-    const double share = index.data(OutlineModel::shareRole).toDouble(),
-                 heat = index.data(OutlineModel::heatRole).toDouble();
-    const QRectF bar(area.left() + 6, area.center().y() - 2.5, area.width() - 6, 5);
-    const QColor fill = std::isfinite(heat) ? theme_.heat(heat) : theme_(Token::text3);
-    paintMeter(*painter, bar, std::isfinite(share) ? share : 0, fill, theme_);
+    paintShare(*painter, area, index);
   }
   painter->restore();
+}
+
+void OutlineDelegate::paintShare(QPainter& painter, const QRectF& area, const QModelIndex& index) const {
+  const double share = index.data(OutlineModel::shareRole).toDouble(),
+               heat = index.data(OutlineModel::heatRole).toDouble();
+  const QRectF bar(area.left() + 6, area.center().y() - 2.5, area.width() - 6, 5);
+  const QColor fill = std::isfinite(heat) ? theme_.heat(heat) : theme_(Token::text3);
+  paintMeter(painter, bar, std::isfinite(share) ? share : 0, fill, theme_);
+}
+
+/// A bar from the middle towards the faster side, and the number.
+void OutlineDelegate::paintRatio(QPainter& painter, const QRectF& area, const QModelIndex& index,
+                                 bool selected) const {
+  const double number = theme_.scaled(38), heat = index.data(OutlineModel::heatRole).toDouble();
+  const QRectF bar(area.left() + 2, area.center().y() - 2.5, area.width() - number - 2, 5);
+  paintMeter(painter, bar, 0, {}, theme_);
+  if (std::isfinite(heat)) {
+    const double x = bar.left() + bar.width() * heat, middle = bar.center().x();
+    painter.fillRect(QRectF(std::min(x, middle), bar.top(), std::abs(x - middle), bar.height()),
+                     theme_.ratio(heat < 0.5 ? -4 : 4));
+  }
+  painter.fillRect(QRectF(bar.center().x() - 0.5, bar.top() - 2, 1, bar.height() + 4), theme_(Token::text3));
+  painter.setFont(theme_.monoFont(11));
+  painter.setPen(theme_(selected ? Token::selectionText : Token::text2));
+  painter.drawText(area, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
 }
 
 OutlineTree::OutlineTree(const Theme& theme, QWidget* parent) : QTreeView(parent), theme_(theme) {
@@ -137,11 +160,9 @@ OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
   header->setStretchLastSection(false);
   header->setMinimumSectionSize(20);
   header->setSectionResizeMode(OutlineModel::nameColumn, QHeaderView::Stretch);
-  for (const auto& [column, width] :
-       {std::pair(OutlineModel::timeColumn, kTime), std::pair(OutlineModel::shareColumn, kShare)}) {
+  for (int column = OutlineModel::timeColumn; column < OutlineModel::columns; ++column)
     header->setSectionResizeMode(column, QHeaderView::Fixed);
-    header->resizeSection(column, static_cast<int>(theme.scaled(width)));
-  }
+  sizeColumns();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(tree_);
@@ -193,6 +214,20 @@ std::vector<GraphView::Selected> OutlinePanel::selection() const {
   return chosen;
 }
 
+void OutlinePanel::setSides(const std::optional<SideLooks>& sides) {
+  model_->setSides(sides);
+  sizeColumns();
+}
+
+void OutlinePanel::sizeColumns() {
+  QHeaderView* header = tree_->header();
+  for (const int column : {OutlineModel::timeColumn, OutlineModel::otherColumn})
+    header->resizeSection(column, static_cast<int>(theme_.scaled(kTime)));
+  header->resizeSection(OutlineModel::shareColumn,
+                        static_cast<int>(theme_.scaled(model_->compared() ? kRatio : kShare)));
+  header->setSectionHidden(OutlineModel::otherColumn, !model_->compared());
+}
+
 void OutlinePanel::selectIndex(const QModelIndex& index) {
   if (!index.isValid()) return;
   following_ = true;
@@ -208,6 +243,7 @@ void OutlinePanel::setTheme(const Theme& theme) {
   theme_ = theme;
   delegate_->setTheme(theme);
   tree_->setTheme(theme);
+  sizeColumns();
   tree_->doItemsLayout();
   update();
 }

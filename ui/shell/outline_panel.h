@@ -23,6 +23,8 @@ class OutlineDelegate : public QStyledItemDelegate {
  private:
   void paintName(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const;
   double paintDevice(QPainter& painter, const QRectF& area, const QModelIndex& index) const;
+  void paintShare(QPainter& painter, const QRectF& area, const QModelIndex& index) const;
+  void paintRatio(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const;
   Theme theme_;
 };
 
@@ -55,6 +57,8 @@ class OutlinePanel : public QWidget, public Themed {
   void setPlaces(const Places& places) { model_->setPlaces(places); }
   /// The chosen rows; the current one last.
   std::vector<GraphView::Selected> selection() const;
+  /// Two columns of times and their ratio instead of time and share; none: back.
+  void setSides(const std::optional<SideLooks>& sides);
   void select(NodeId node);
   void selectScope(const QString& scope);
   void setTheme(const Theme& theme) override;
@@ -69,6 +73,7 @@ class OutlinePanel : public QWidget, public Themed {
 
  private:
   void selectIndex(const QModelIndex& index);
+  void sizeColumns();
 
   Theme theme_;
   OutlineModel* model_;

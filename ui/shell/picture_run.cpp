@@ -8,10 +8,12 @@ namespace orrery::ui {
 PictureRun::PictureRun(MainWindow* window, const PictureOptions& options, QObject* parent)
     : QObject(parent), window_(window), options_(options) {
   connect(window->session(), &SessionController::loadEnded, this, &PictureRun::begin);
+  connect(window->both()->second(), &SessionController::loadEnded, this, &PictureRun::begin);
+  connect(window->classifier(), &SessionController::devicesScanned, this, &PictureRun::begin);
 }
 
 void PictureRun::begin() {
-  if (begun_) return;
+  if (begun_ || window_->session()->loading() || window_->awaitsSecond()) return;
   begun_ = true;
   window_->showPage(options_.page);
   if (!options_.say.isEmpty()) say();

@@ -2,6 +2,9 @@
 
 #include <QPainter>
 
+#include "ui/session/model_title.h"
+#include "ui/theme/format.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -43,6 +46,7 @@ MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& action
       heat_(new DropButton(theme, this)),
       device_(new Segmented(theme, this)),
       phase_(new Segmented(theme, this)),
+      cudaMenu_(new QMenu(this)),
       run_(new Button(theme, "Run", Button::Kind::plain, this)),
       find_(new SearchField(theme, "search", "Find node, op, shape, weight", "Ctrl F", this)) {
   setObjectName("tools");
@@ -84,10 +88,14 @@ void MainToolBar::setupRun() {
     addWidget(gap);
   };
   device_->addChoice("CPU", Segmented::Mark::circle, Token::cpu);
-  device_->addChoice("CUDA 0", Segmented::Mark::circle, Token::cuda);
-  device_->setToolTip("Where the model runs");
+  device_->addChoice("CUDA 0", Segmented::Mark::square, Token::cuda);
+  device_->addChoice("Both");
+  device_->setToolTip("Where the model runs; Both: every message runs on two devices at once");
   device_->setAccessibleName("Device");
-  connect(device_, &Segmented::chosen, this, &MainToolBar::deviceChosen);
+  connect(device_, &Segmented::chosen, this, [this](int choice) {
+    if (choice == bothChoice) return emit bothChosen();
+    emit deviceChosen(choice == cpuChoice ? "cpu" : cuda_);
+  });
   run_->setFixedWidth(static_cast<int>(theme_.scaled(95)));
   connect(run_, &QAbstractButton::clicked, this, [this] { running_ ? emit stopAsked() : emit runAsked(); });
   space();
@@ -138,9 +146,35 @@ void MainToolBar::setRunning(bool running, bool possible) {
   run_->setToolTip(running ? "Stop (Esc)" : "Send the text, or ask for the last reply again (F5)");
 }
 
-void MainToolBar::setCudaRefusal(const QString& reason) { device_->setRefused(1, reason); }
+void MainToolBar::setDevices(const Devices& devices, const QString& refusal) {
+  cudaMenu_->clear();
+  std::string first;
+  for (const api::DeviceEntry& entry : devices) {
+    if (entry.device == "cpu" || !entry.refusal.empty()) continue;
+    if (first.empty()) first = entry.device;
+    cudaMenu_->addAction(QString("%1   %2, %3")
+                             .arg(deviceTitle(entry.device), QString::fromStdString(entry.name),
+                                  format::bytes(static_cast<double>(entry.memory_bytes))),
+                         this, [this, device = entry.device] { emit deviceChosen(device); });
+  }
+  for (const int choice : {cudaChoice, bothChoice})
+    device_->setRefused(choice, first.empty() ? refusal : QString());
+  device_->setMenu(cudaChoice, cudaMenu_->actions().size() > 1 ? cudaMenu_ : nullptr);
+  if (home_ == "cpu" && !both_ && !first.empty()) cuda_ = first;
+  showDevice();
+}
 
-void MainToolBar::setDevice(const std::string& device) { device_->setCurrent(device == "cpu" ? 0 : 1); }
+void MainToolBar::setDevice(const std::string& device, bool both) {
+  home_ = device;
+  both_ = both;
+  if (device != "cpu") cuda_ = device;
+  showDevice();
+}
+
+void MainToolBar::showDevice() {
+  device_->setText(cudaChoice, deviceTitle(cuda_));
+  device_->setCurrent(both_ ? bothChoice : home_ == "cpu" ? cpuChoice : cudaChoice);
+}
 
 void MainToolBar::setHeatMode(HeatMode mode) {
   for (const auto& [known, name] : kHeatModes)

@@ -26,9 +26,12 @@ class MainToolBar : public QToolBar, public Themed {
   SearchField* find() const { return find_; }
   Button* runButton() const { return run_; }
   void setRunning(bool running, bool possible);
-  /// Empty: the device can be chosen.
-  void setCudaRefusal(const QString& reason);
-  void setDevice(const std::string& device);
+  /// The CUDA devices that can be used; without any, why.
+  void setDevices(const Devices& devices, const QString& refusal);
+  /// Where the model runs; with `both` beside it on another device too.
+  void setDevice(const std::string& device, bool both);
+  /// The CUDA device of the switch: the one last used, else the first.
+  const std::string& cuda() const { return cuda_; }
   void setHeatMode(HeatMode mode);
   void setTheme(const Theme& theme) override;
 
@@ -37,12 +40,15 @@ class MainToolBar : public QToolBar, public Themed {
   void stopAsked();
   void heatChosen(orrery::ui::HeatMode mode);
   void phaseChosen(orrery::api::Phase phase);
-  void deviceChosen(int device);
+  void deviceChosen(const std::string& device);
+  void bothChosen();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  enum DeviceChoice { cpuChoice, cudaChoice, bothChoice };
+  void showDevice();
   IconButton* addIcon(QAction* action);
   void addLine();
   void setupRun();
@@ -52,6 +58,9 @@ class MainToolBar : public QToolBar, public Themed {
   Theme theme_;
   DropButton *model_, *heat_;
   Segmented *device_, *phase_;
+  QMenu* cudaMenu_;
+  std::string cuda_ = "cuda:0", home_ = "cpu";
+  bool both_ = false;
   Button* run_;
   SearchField* find_;
   bool running_ = false;

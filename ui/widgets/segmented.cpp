@@ -8,10 +8,12 @@
 #include <QToolTip>
 #include <cmath>
 
+#include "ui/theme/icons.h"
+
 namespace orrery::ui {
 namespace {
 
-constexpr double kPadding = 12, kMark = 16;
+constexpr double kPadding = 12, kMark = 16, kChevron = 14;
 
 }  // namespace
 
@@ -21,12 +23,24 @@ Segmented::Segmented(const Theme& theme, QWidget* parent) : QWidget(parent), the
 }
 
 void Segmented::addChoice(const QString& text, Mark mark, Token markColor) {
-  choices_.push_back({text, {}, mark, markColor});
+  choices_.push_back({text, {}, mark, markColor, nullptr});
   updateGeometry();
 }
 
 void Segmented::setRefused(int choice, const QString& reason) {
   choices_.at(static_cast<size_t>(choice)).refused = reason;
+  update();
+}
+
+void Segmented::setText(int choice, const QString& text) {
+  choices_.at(static_cast<size_t>(choice)).text = text;
+  updateGeometry();
+  update();
+}
+
+void Segmented::setMenu(int choice, QMenu* menu) {
+  choices_.at(static_cast<size_t>(choice)).menu = menu;
+  updateGeometry();
   update();
 }
 
@@ -43,13 +57,20 @@ void Segmented::setTheme(const Theme& theme) {
 
 double Segmented::widthOf(const Choice& choice) const {
   const double text = QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(choice.text);
-  return std::ceil(text + 2 * theme_.scaled(kPadding) + (choice.mark == Mark::none ? 0 : kMark - 4));
+  return std::ceil(text + 2 * theme_.scaled(kPadding) + (choice.mark == Mark::none ? 0 : kMark - 4) +
+                   (choice.menu ? theme_.scaled(kChevron) : 0));
 }
 
 QSize Segmented::sizeHint() const {
   double width = 0;
   for (const Choice& choice : choices_) width += widthOf(choice);
   return {static_cast<int>(width), static_cast<int>(std::ceil(theme_.scaled(28)))};
+}
+
+double Segmented::leftOf(int choice) const {
+  double left = 0;
+  for (int i = 0; i < choice; ++i) left += widthOf(choices_[static_cast<size_t>(i)]);
+  return left;
 }
 
 int Segmented::choiceAt(const QPoint& position) const {
@@ -62,8 +83,12 @@ int Segmented::choiceAt(const QPoint& position) const {
 }
 
 void Segmented::choose(int choice) {
-  if (choice < 0 || choice >= static_cast<int>(choices_.size()) || choice == current_) return;
-  if (!choices_[static_cast<size_t>(choice)].refused.isEmpty()) return;
+  if (choice < 0 || choice >= static_cast<int>(choices_.size())) return;
+  const Choice& wanted = choices_[static_cast<size_t>(choice)];
+  if (!wanted.refused.isEmpty()) return;
+  if (wanted.menu)
+    return wanted.menu->popup(mapToGlobal(QPoint(static_cast<int>(leftOf(choice)), height() + 2)));
+  if (choice == current_) return;
   current_ = choice;
   update();
   emit chosen(choice);
@@ -93,6 +118,11 @@ void Segmented::paintEvent(QPaintEvent*) {
     painter.setPen(theme_(refused ? Token::disabled : on ? Token::text : Token::text2));
     painter.setFont(theme_.textFont(12.5, on ? QFont::Medium : QFont::Normal));
     painter.drawText(QRectF(x, 0, cell.right() - x, height()), Qt::AlignVCenter | Qt::AlignLeft, choice.text);
+    if (choice.menu) {
+      const double size = theme_.scaled(11);
+      paintIcon(painter, u"down", QRectF(cell.right() - size - 7, (height() - size) / 2, size, size),
+                theme_(refused ? Token::disabled : Token::text3));
+    }
   }
   if (hasFocus()) paintFocus(painter, rect(), radius, theme_);
 }

@@ -1,6 +1,7 @@
 // A row of two or more exclusive choices in one field: Decode | Prefill, CPU | CUDA 0.
 #pragma once
 
+#include <QMenu>
 #include <QString>
 #include <QWidget>
 #include <vector>
@@ -18,6 +19,10 @@ class Segmented : public QWidget, public Themed {
   void addChoice(const QString& text, Mark mark = Mark::none, Token markColor = Token::text2);
   /// A choice that cannot be taken stays visible and says why.
   void setRefused(int choice, const QString& reason);
+  void setText(int choice, const QString& text);
+  /// The choice opens the menu instead of being taken; null: as the others.
+  void setMenu(int choice, QMenu* menu);
+  QString text(int choice) const { return choices_.at(static_cast<size_t>(choice)).text; }
   void setCurrent(int choice);
   int current() const { return current_; }
   void setTheme(const Theme& theme) override;
@@ -38,8 +43,10 @@ class Segmented : public QWidget, public Themed {
     QString text, refused;
     Mark mark;
     Token color;
+    QMenu* menu = nullptr;
   };
   double widthOf(const Choice& choice) const;
+  double leftOf(int choice) const;
   int choiceAt(const QPoint& position) const;
   void choose(int choice);
 

@@ -121,5 +121,16 @@ TEST_F(HeatTest, TheRatioOfTwoSidesIsOfTheirSums) {
   EXPECT_EQ(heat.heat({0, 1}), 0.0);
 }
 
+TEST_F(HeatTest, ADeviceHasTheEndOfItsColourWhicheverSideItIs) {
+  Figures all = figures(10);
+  for (auto& [node, figure] : all) figure.otherUs = 5;
+  heat.setMode(HeatMode::ratio);
+  heat.setSides(sideLooks({"CUDA 0", "CPU"}, {true, false}));
+  heat.setFigures(all, 0, 0);
+  EXPECT_DOUBLE_EQ(heat.heat({0, 1}), 1 - (std::log2(2.0) + 4) / 8) << "the CPU is faster: its end";
+  EXPECT_EQ(heat.ends()[0].name, "CPU");
+  EXPECT_EQ(heat.text({0, 1}), QStringLiteral("2.0×")) << "A over B as everywhere";
+}
+
 }  // namespace
 }  // namespace orrery::ui

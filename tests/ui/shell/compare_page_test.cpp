@@ -113,13 +113,107 @@ TEST_F(CompareTest, BothSidesStreamAndTheFindingsAreShown) {
   EXPECT_EQ(page->nodes()->index(0, CompareNodesModel::ratioColumn).data().toString(), ratioText(2, 1));
   EXPECT_TRUE(window->latencyPage()->pairShown());
   for (const bool b : {false, true}) EXPECT_EQ(window->latencyPage()->pairSeries(b).samples().size(), 23U);
-  EXPECT_FALSE(window->graphPage()->fusedShown());
   EXPECT_EQ(window->graphPage()->modelView()->heatMode(), HeatMode::ratio);
   waitUntil([] { return false; }, 400);
   takePicture(*window, "compare-light");
   window->chatPage()->send("And why?");
   ASSERT_TRUE(idle(*window));
   EXPECT_FALSE(window->latencyPage()->pairShown()) << "the plot is the chat's again";
+}
+
+TEST_F(CompareTest, ARunWaitsForTheDevicesAndIsCalledWhatItRan) {
+  giveDevice();
+  *engine_.devicesHeld = true;
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  ComparePage* page = window->comparePage();
+  page->field()->setText("Why?");
+  page->compare();
+  EXPECT_TRUE(page->waiting());
+  EXPECT_FALSE(page->controller()->running()) << "B is not known yet";
+  EXPECT_EQ(page->runButton()->text(), "Stop both");
+  page->stop();
+  EXPECT_EQ(page->runButton()->text(), "Run both");
+  page->compare();
+  *engine_.devicesHeld = false;
+  ASSERT_TRUE(waitUntil([&] { return page->controller()->running(); }));
+  page->choose(api::Side::b, 0);
+  ASSERT_TRUE(compared(*window));
+  const SideLooks ran = page->controller()->sides();
+  EXPECT_EQ(ran[0].name, "CPU");
+  EXPECT_EQ(ran[1].name, "CUDA 0") << "what was chosen meanwhile is for the next run";
+  EXPECT_EQ(ran[1].token, Token::cuda);
+  EXPECT_EQ(window->latencyPage()->sides(), ran);
+  EXPECT_TRUE(page->stale());
+  EXPECT_NE(window->graphPage()->modelView()->heatMode(), HeatMode::ratio);
+}
+
+TEST_F(CompareTest, AnotherSettingMakesTheResultStale) {
+  giveDevice();
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  ASSERT_TRUE(deviceOffered(*window));
+  ComparePage* page = window->comparePage();
+  page->field()->setText("Why?");
+  page->compare();
+  ASSERT_TRUE(compared(*window));
+  const GraphView* graph = window->graphPage()->view();
+  ASSERT_TRUE(window->outlinePanel()->model()->compared());
+  ASSERT_TRUE(graph->divergence());
+  EXPECT_EQ(graph->divergence()->path, "head");
+  page->choose(api::Side::b, 1);
+  EXPECT_TRUE(page->stale());
+  EXPECT_TRUE(page->card(api::Side::b)->stale());
+  EXPECT_FALSE(page->card(api::Side::a)->stale());
+  EXPECT_FALSE(window->outlinePanel()->model()->compared());
+  EXPECT_EQ(graph->heatMode(), HeatMode::time) << "as it was";
+  for (size_t i = 0; i < page->settings().size(); ++i)
+    if (page->settings()[i].title == "CUDA 0") page->choose(api::Side::b, static_cast<int>(i));
+  EXPECT_FALSE(page->stale());
+  EXPECT_TRUE(window->outlinePanel()->model()->compared());
+  EXPECT_EQ(graph->heatMode(), HeatMode::ratio);
+}
+
+TEST_F(CompareTest, TheColumnsOfBothSidesStandInOutlineAndInspector) {
+  giveDevice();
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  ASSERT_TRUE(deviceOffered(*window));
+  ComparePage* page = window->comparePage();
+  page->field()->setText("Why?");
+  page->compare();
+  ASSERT_TRUE(compared(*window));
+  const OutlineModel* outline = window->outlinePanel()->model();
+  EXPECT_EQ(outline->headerData(OutlineModel::timeColumn, Qt::Horizontal, Qt::DisplayRole), "CPU");
+  EXPECT_EQ(outline->headerData(OutlineModel::otherColumn, Qt::Horizontal, Qt::DisplayRole), "CUDA 0");
+  const QModelIndex layer = outline->indexOfScope("layers.0");
+  EXPECT_EQ(layer.siblingAtColumn(OutlineModel::timeColumn).data(), "60.0 µs") << "10 + 20 + 30";
+  EXPECT_EQ(layer.siblingAtColumn(OutlineModel::otherColumn).data(), "30.0 µs");
+  EXPECT_EQ(layer.siblingAtColumn(OutlineModel::shareColumn).data(), "2.0×");
+  emit page->nodeAsked("head");
+  const graph::GraphVersion graph = window->session()->session()->fused_graph();
+  EXPECT_EQ(window->graphPage()->view()->selectedNode(), graph->find_path("head"));
+  const auto shown = [&](const QString& text) {
+    for (const Text* cell : window->inspectorPage()->findChildren<Text*>())
+      if (cell->text() == text) return true;
+    return false;
+  };
+  EXPECT_TRUE(waitUntil([&] { return shown("1.00e-01"); })) << "the head's NMSE";
+  page->choose(api::Side::b, 0);
+  EXPECT_TRUE(waitUntil([&] { return !shown("1.00e-01"); }));
+}
+
+TEST_F(CompareTest, EveryUsableDeviceIsOffered) {
+  giveDevice();
+  engine_.devices.push_back({"cuda:1", "NVIDIA H200", "", 1, 1});
+  engine_.devices.push_back({"cuda:2", "NVIDIA H200", "it is used by another program", 1, 1});
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  ASSERT_TRUE(deviceOffered(*window));
+  QStringList titles;
+  for (const CompareSetting& setting : window->comparePage()->settings()) titles += setting.title;
+  EXPECT_EQ(titles, QStringList({"CPU", "CPU, exact", "CPU, not fused", "CPU, 1 thread", "CUDA 0", "CUDA 1",
+                                 "CUDA 0, not fused"}));
 }
 
 TEST_F(CompareTest, WithoutADeviceOneCpuSettingIsComparedWithAnother) {

@@ -364,6 +364,7 @@ Result<api::CompareResult> fakeCompare(api::Session& a, api::Session& b, const a
   result.kl = 0.4;
   result.top1_agreement = 1;
   result.positions = 20;
+  result.probed_tokens = 20;
   result.total_a_ms = 200;
   result.total_b_ms = 100;
   return result;
@@ -406,7 +407,11 @@ Services FakeEngine::services() const {
     return text;
   };
   services.cudaRefusal = "This build has no CUDA module";
-  if (!devices.empty()) services.listDevices = [devices = devices] { return devices; };
+  if (!devices.empty())
+    services.listDevices = [devices = devices, held = devicesHeld] {
+      while (*held) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return devices;
+    };
   services.compare = fakeCompare;
   return services;
 }

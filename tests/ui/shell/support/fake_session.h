@@ -85,6 +85,8 @@ graph::GraphVersion fakeGraph(int layers);
 struct FakeEngine {
   FakePlan chat;
   std::vector<api::DeviceEntry> devices;  // none: not listed
+  /// While set, listing the devices takes its time.
+  std::shared_ptr<std::atomic<bool>> devicesHeld = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<int>> openSessions = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<std::atomic<int>> slowStarted = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<std::atomic<int>> slowStopped = std::make_shared<std::atomic<int>>(0);

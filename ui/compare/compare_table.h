@@ -1,0 +1,47 @@
+// The nodes of a comparison: a table whose rows lead to the graph.
+#pragma once
+
+#include <QStyledItemDelegate>
+#include <QTableView>
+
+#include "ui/compare/compare_nodes_model.h"
+#include "ui/widgets/themed.h"
+
+namespace orrery::ui {
+
+/// Numbers in the font whose digits are of one width.
+class NumberDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  NumberDelegate(const Theme& theme, QObject* parent)
+      : QStyledItemDelegate(parent), font_(theme.monoFont(11)) {}
+  void setTheme(const Theme& theme) { font_ = theme.monoFont(11); }
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
+ private:
+  QFont font_;
+};
+
+class CompareTable : public QTableView, public Themed {
+  Q_OBJECT
+ public:
+  CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget* parent = nullptr);
+  /// Takes its share of the page; a narrow one has no room for how far values are apart.
+  void fit(int pageWidth);
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  /// The chosen node's path.
+  void nodeAsked(const QString& path);
+
+ private:
+  void sizeColumns();
+
+  Theme theme_;
+  CompareNodesModel* nodes_;
+  NumberDelegate* numbers_;
+};
+
+}  // namespace orrery::ui
