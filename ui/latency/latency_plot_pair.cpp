@@ -49,6 +49,8 @@ void LatencyPlot::setLogarithmic(bool logarithmic) {
   yAxis->setTicker(ticker);
   yAxis->setSubTicks(logarithmic);
   yAxis->setSubTickLength(0, 0);
+  for (QCPAxis* axis : {xAxis, yAxis}) axis->setTickPen(Qt::NoPen);  // of length 0 they would still be dots
+  yAxis->setSubTickPen(Qt::NoPen);
   yAxis->grid()->setSubGridVisible(logarithmic);
   for (QCPGraph* graph : {each_, p50_, p95_}) graph->setVisible(!logarithmic);
   for (int side : {0, 1}) {
