@@ -48,9 +48,11 @@ class Placer {
     for (const auto& [state, users] : state_users()) settle(users);
   }
 
-  bool all_at_home() const {
-    return std::all_of(places_.begin(), places_.end(),
-                       [&](const auto& entry) { return entry.second.device == options_.home; });
+  /// Whether all run at home and none names a device.
+  bool as_it_was() const {
+    return std::all_of(places_.begin(), places_.end(), [&](const auto& entry) {
+      return entry.second.device == options_.home && device_of(fused_.node(entry.first)).empty();
+    });
   }
 
   std::string card() const {
@@ -207,7 +209,7 @@ Result<Placement> place(graph::GraphVersion fused, const PlacementOptions& optio
   Placer placer(*fused, options);
   placer.decide();
   Placement placement{std::move(fused), placer.moved(), placer.card()};
-  if (placer.all_at_home()) return placement;
+  if (placer.as_it_was()) return placement;
   ORRERY_ASSIGN(placement.graph, placer.write());
   return placement;
 }

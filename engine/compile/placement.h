@@ -42,8 +42,8 @@ graph::GraphVersion without_home(graph::GraphVersion model, std::string_view hom
 Result<std::string> card_of(const graph::Graph& graph, std::string_view home);
 
 /// Afterwards the nodes that do not run at home carry their device, and no others do; the same pointer comes
-/// back when all run at home. Nodes that touch one state run where it is written. The graph is one that the
-/// passes made; the card's module is open when a node asks for a card.
+/// back when that was so already and all run at home. Nodes that touch one state run where it is written. The
+/// graph is one that the passes made; the card's module is open when a node asks for a card.
 Result<Placement> place(graph::GraphVersion fused, const PlacementOptions& options);
 
 }  // namespace orrery::compile

@@ -6,7 +6,8 @@
 //
 // Set by the environment: ORRERY_FAKE_DEVICE_REFUSES (a reason: no device is there), ORRERY_FAKE_DEVICE_MB
 // (memory of each), ORRERY_FAKE_DEVICE_LOST_AFTER (launches and waits until the device is lost, once),
-// ORRERY_FAKE_DEVICE_LACKS (one kind of kernel, "attention": its rows refuse everything).
+// ORRERY_FAKE_DEVICE_LACKS (one kind of kernel, "attention": its rows refuse everything; "linear.prefill":
+// all steps that may have more than one token).
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -239,6 +240,9 @@ class Rows {
   template <size_t I>
   static std::string supports(const Problem& problem) {
     if (lacks(kind_)) return "the test device has no " + std::string(kind_);
+    if constexpr (requires { problem.tokens; })
+      if (problem.tokens > 1 && lacks(std::string(kind_) + ".prefill"))
+        return "the test device takes one token in " + std::string(kind_);
     return source()[I].supports(problem);
   }
   template <size_t I>

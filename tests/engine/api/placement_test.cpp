@@ -180,6 +180,13 @@ TEST(PlacementTest, MemoryOfBothSidesCounts) {
   EXPECT_GT(session->memory_used(), before + (10U << 20)) << "a megabyte and a half a layer";
   EXPECT_THAT(session->derived_weights(),
               testing::Contains(Field(&DerivedWeight::transform, HasSubstr("on Test device"))));
+  const auto card = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(card);
+  reply_of(*card);
+  const uint64_t all_there = card->memory_used();
+  ASSERT_TRUE(apply(*card, "place scope=layers.0-9.mlp device=cpu").ok());
+  reply_of(*card);
+  EXPECT_GT(card->memory_used(), all_there + (10U << 20)) << "the file's pages are read again";
 }
 
 TEST(PlacementTest, ARecipePlacesAtOpen) {

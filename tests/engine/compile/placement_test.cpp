@@ -129,6 +129,16 @@ TEST_F(PlacementTest, WhatTheCardHasNoKernelForRunsOnTheCpuAndSaysWhy) {
   }
 }
 
+TEST_F(PlacementTest, KernelsForAllStepsAreNeeded) {
+  lacks("linear.prefill");
+  const Placement placement = placed({"place scope=output.head device=cuda:0"});
+  const Moved* head = moved(placement, "linear");
+  ASSERT_NE(head, nullptr) << "one token would run, a prompt would not";
+  EXPECT_THAT(head->reason, HasSubstr("the test device takes one token in linear"));
+  EXPECT_EQ(placement.card, "");
+  EXPECT_EQ(placement.graph->node(head->node).attributes.count("device"), 0U) << "home is the CPU";
+}
+
 TEST_F(PlacementTest, AStateIsReadWhereItIsWritten) {
   const Placement placement = placed({"place scope=layers.0.append device=cuda:0"}, "cpu", false);
   const Moved* reader = moved(placement, "attention");
