@@ -100,13 +100,13 @@ void CompareCard::add(const TokenBatch& tokens) {
 void CompareCard::showFigures() {
   QStringList words;
   if (decodeMs_ > 0) words += format::rate(static_cast<double>(tokens_ - 1) / decodeMs_ * 1e3, "tok/s");
-  if (firstMs_ > 0) words += "first token " + format::time(firstMs_ * 1e3);
+  if (firstMs_ > 0) words += "first " + format::time(firstMs_ * 1e3);
   figures_->setText(words.join("  "));
 }
 
 void CompareCard::finish(const api::ChatResult& result, double totalMs) {
   state_->setToken(Token::ok);
-  state_->setText(result.tokens.empty() ? "done" : QString("%1 tokens").arg(result.tokens.size()));
+  state_->setText(result.tokens.empty() ? "done" : QString("%1 tok").arg(result.tokens.size()));
   if (result.tokens.empty()) figures_->setText(format::time(totalMs * 1e3));
 }
 
