@@ -61,6 +61,9 @@ struct Attention {
     float softcap = 0.0F;  // 0: none
     /// fast: packed queries, keys, values and weights may be rounded to 11 bits (TF32).
     Accuracy accuracy = Accuracy::fast;
+    /// How dst is stored: f32, or what the row's `writes` tells. Args::dst then points at elements of that
+    /// type, and its stride counts them.
+    DType dst = DType::f32;
   };
   struct Args {
     Problem problem;

@@ -1,6 +1,7 @@
 // Linear: dst_s = epilogue(src * weight_s^T + bias_s) for one to four weight segments that read one src.
 //   src (tokens, cols) f32 row-major      weight_s (rows_s, cols) row-major, dtype per segment, stored or
 //   packed bias_s (rows_s) f32 or null           dst_s (tokens, rows_s) f32, row stride dst_stride
+//   src and dst may be bf16 where a row says so (Problem::src, dst)
 // silu_mul and gelu_tanh_mul take exactly two segments (gate, up) of equal rows and write one dst:
 //   dst = act(gate) * up.
 #pragma once
@@ -34,6 +35,9 @@ struct Linear {
     int segment_count = 1;
     Epilogue epilogue = Epilogue::none;
     Accuracy accuracy = Accuracy::fast;
+    /// How src and all dst are stored: f32, or what the row's `reads` and `writes` tell for this problem.
+    /// Args then point at elements of that type, and strides count them.
+    DType src = DType::f32, dst = DType::f32;
   };
   struct Operand {
     const void* weight = nullptr;  // stored form, or the row's packing

@@ -51,6 +51,12 @@ struct Row {
   size_t (*workspace)(const Problem&, int threads) = nullptr;
   /// The packing that the row wants for each of its weight matrices; null for the stored form.
   const WeightPacking* (*packing)(const Problem&) = nullptr;
+  /// The 16-bit type that the row rounds what it reads to, so that it may as well be given that, stored
+  /// (Problem::src; rows and weights are 16-byte aligned then). Null: float32 only.
+  DType (*reads)(const Problem&) = nullptr;
+  /// The 16-bit type that the row can store its results in (Problem::dst; rows 16-byte aligned). Null:
+  /// float32 only.
+  DType (*writes)(const Problem&) = nullptr;
 };
 
 struct Refusal {

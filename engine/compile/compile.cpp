@@ -8,6 +8,7 @@
 
 #include "engine/base/progress.h"
 #include "engine/compile/arena.h"
+#include "engine/compile/kept.h"
 #include "engine/compile/plan.h"
 #include "engine/compile/source_slots.h"
 #include "engine/compile/states.h"
@@ -60,6 +61,10 @@ class Compiler final : public ops::LowerContext {
   }
 
   const graph::ValueType& type(ValueId value) const override { return graph_.value(value).type; }
+  DType kept(ValueId value) const override {
+    const auto it = kept_.find(value);
+    return it == kept_.end() ? DType::f32 : it->second;
+  }
   int64_t min_tokens() const override { return plan_.options.bucket.min_tokens; }
   int64_t max_tokens() const override { return plan_.options.bucket.max_tokens; }
   int64_t max_outputs() const override { return plan_.options.bucket.max_outputs; }
@@ -81,6 +86,7 @@ class Compiler final : public ops::LowerContext {
 
   Result<void> place_activations() {
     ORRERY_ASSIGN(Liveness live, liveness(graph_, plan_.options.bucket));
+    keep_rounded(live);
     std::vector<DeviceKind> devices;
     for (const ValueId value : live.values)
       devices.push_back(runs_on(graph_.node(graph_.value(value).producer), plan_.options.home));
@@ -92,6 +98,19 @@ class Compiler final : public ops::LowerContext {
     steps_ = std::move(live.steps);
     for (const NodeId id : steps_) pass_states_on(graph_.node(id));
     return {};
+  }
+
+  /// Only a card's kernels take values of 16 bits.
+  void keep_rounded(Liveness& live) {
+    Roundings roundings;
+    for (const NodeId id : live.steps) {
+      const graph::Node& node = graph_.node(id);
+      here_ = runs_on(node, plan_.options.home);
+      if (here_ != DeviceKind::cpu) roundings.emplace(id, ops::rounding_of(*this, node));
+    }
+    kept_ = kept_types(graph_, roundings);
+    for (size_t i = 0; i < live.values.size(); ++i)
+      if (kept(live.values[i]) != DType::f32) live.lifetimes[i].bytes /= 2;
   }
 
   /// A state that a node returns is the one that it was given, changed in place.
@@ -182,6 +201,7 @@ class Compiler final : public ops::LowerContext {
   mutable SourceSlots sources_;
   DeviceKind here_ = DeviceKind::cpu;               // of the node that is being lowered
   std::unordered_map<ValueId, OutputSlot> placed_;  // activations and states
+  std::unordered_map<ValueId, DType> kept_;         // what is not kept as f32
   mutable std::optional<Error> source_error_;
   std::vector<NodeId> steps_;
 };

@@ -91,14 +91,24 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
   return cost;
 }
 
-Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+Result<std::vector<SegmentValues>> segments_of(const graph::Node& node) {
   ORRERY_ASSIGN(const Layout layout, layout_of(node.attributes, node.inputs.size()));
   std::vector<SegmentValues> segments;
   for (size_t i = 0; i < layout.weight.size(); ++i)
     segments.push_back({node.inputs[layout.weight[i]],
                         layout.bias[i] ? node.inputs[layout.bias[i]] : ValueId{},
                         i < node.outputs.size() ? node.outputs[i] : ValueId{}});
+  return segments;
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  ORRERY_ASSIGN(const std::vector<SegmentValues> segments, segments_of(node));
   return lower_linear(context, node, segments);
+}
+
+Rounding rounding(LowerContext& context, const graph::Node& node) {
+  const auto segments = segments_of(node);
+  return segments.ok() ? rounding_of_linear(context, node, *segments) : Rounding{};
 }
 
 const OpSchema kSchema{"fused_linear",
@@ -112,6 +122,6 @@ const OpSchema kSchema{"fused_linear",
 
 }  // namespace
 
-const Op kFusedLinear{&kSchema, lower};
+const Op kFusedLinear{&kSchema, lower, rounding};
 
 }  // namespace orrery::ops

@@ -32,9 +32,18 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
   return cost;
 }
 
+SegmentValues segment_of(const graph::Node& node) {
+  return {node.inputs[1], node.inputs[2], node.outputs[0]};
+}
+
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
-  const SegmentValues segment{node.inputs[1], node.inputs[2], node.outputs[0]};
+  const SegmentValues segment = segment_of(node);
   return lower_linear(context, node, std::span(&segment, 1));
+}
+
+Rounding rounding(LowerContext& context, const graph::Node& node) {
+  const SegmentValues segment = segment_of(node);
+  return rounding_of_linear(context, node, std::span(&segment, 1));
 }
 
 const OpSchema kSchema{"linear",
@@ -48,6 +57,6 @@ const OpSchema kSchema{"linear",
 
 }  // namespace
 
-const Op kLinear{&kSchema, lower};
+const Op kLinear{&kSchema, lower, rounding};
 
 }  // namespace orrery::ops

@@ -32,6 +32,8 @@ Linear::Problem problem_of(LowerContext& context, const graph::Node& node,
   problem.segment_count = static_cast<int>(segments.size());
   problem.epilogue = parse_epilogue(text(node.attributes, "epilogue")).value_or(Epilogue::none);
   problem.accuracy = context.accuracy();
+  problem.src = context.kept(node.inputs[0]);
+  problem.dst = context.kept(segments[0].dst);
   for (size_t i = 0; i < segments.size(); ++i) {
     const ValueType& weight = context.type(segments[i].weight);
     problem.segments[i] = {weight.shape.front().constant(), weight.dtype, segments[i].bias.valid()};
@@ -85,6 +87,14 @@ Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
     run(call, step.launch());
   };
   return std::move(chosen.lowered);
+}
+
+Rounding rounding_of_linear(LowerContext& context, const graph::Node& node,
+                            std::span<const SegmentValues> segments) {
+  const auto rows = row_count(context, node, node.inputs[0]);
+  if (!rows.ok()) return {};
+  return rounding_of_row(kernels::rows_of(context.device()).linear,
+                         problem_of(context, node, segments, bounds(context, *rows)));
 }
 
 }  // namespace orrery::ops

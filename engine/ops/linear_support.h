@@ -17,6 +17,9 @@ struct SegmentValues {
 Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
                              std::span<const SegmentValues> segments);
 
+Rounding rounding_of_linear(LowerContext& context, const graph::Node& node,
+                            std::span<const SegmentValues> segments);
+
 /// Operations of an epilogue per output element.
 double epilogue_flops(std::string_view epilogue);
 

@@ -59,4 +59,14 @@ Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
   return chosen;
 }
 
+template <class Kernel>
+Rounding rounding_of_row(std::span<const kernels::Row<Kernel>> rows,
+                         const typename Kernel::Problem& problem) {
+  const kernels::Row<Kernel>* row = kernels::select(rows, problem).row;
+  Rounding rounding;
+  if (row && row->reads) rounding.reads = row->reads(problem);
+  if (row && row->writes) rounding.writes = row->writes(problem);
+  return rounding;
+}
+
 }  // namespace orrery::ops

@@ -69,6 +69,9 @@ class LowerContext {
   /// cols).
   virtual Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing) = 0;
   virtual const graph::ValueType& type(ValueId value) const = 0;
+  /// How the plan keeps an activation of type f32: so, or in the 16-bit type that its maker can write and
+  /// that all its readers would round it to.
+  virtual DType kept(ValueId) const { return DType::f32; }
   /// Bounds of the plan's bucket.
   virtual int64_t min_tokens() const = 0;
   virtual int64_t max_tokens() const = 0;
@@ -88,14 +91,22 @@ struct Lowered {
 
 using Lower = Result<Lowered> (*)(LowerContext&, const graph::Node&);
 
-/// One line an op: its schema and its lowering. Sources have none, nor has transfer, whose step the compiler
-/// makes.
+/// What the row that a lowering would choose does with its activations: the type that it rounds its first
+/// input to, and the one that it can write all its outputs in (kernels/row.h). f32: neither.
+struct Rounding {
+  DType reads = DType::f32, writes = DType::f32;
+};
+
+/// One line an op: its schema, its lowering, and its rounding where rows of it round. Sources have no
+/// lowering, nor has transfer, whose step the compiler makes.
 struct Op {
   const graph::OpSchema* schema;
   Lower lower;
+  Rounding (*rounding)(LowerContext&, const graph::Node&) = nullptr;
 };
 std::span<const Op> all_ops();
 std::shared_ptr<const graph::OpRegistry> registry();  // the schemas of all_ops(); one instance
 Lower lowering_of(const graph::OpSchema& schema);     // null where there is none
+Rounding rounding_of(LowerContext& context, const graph::Node& node);
 
 }  // namespace orrery::ops

@@ -37,12 +37,22 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
   return cost;
 }
 
-Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+kernels::Attention::Args arguments(LowerContext& context, const graph::Node& node) {
   kernels::Attention::Args args = attention_arguments(context, node);
   args.problem.keys = kernels::Attention::Keys::packed;
   args.problem.kv = DType::f32;
   args.problem.causal = flag(node.attributes, "causal");
+  args.problem.dst = context.kept(node.outputs[0]);
   args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
+  return args;
+}
+
+Rounding rounding(LowerContext& context, const graph::Node& node) {
+  return rounding_of_row(kernels::rows_of(context.device()).attention, arguments(context, node).problem);
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  const kernels::Attention::Args args = arguments(context, node);
   ORRERY_ASSIGN(auto chosen,
                 choose(context, node, kernels::rows_of(context.device()).attention, args.problem));
   const Slot query = context.slot(node.inputs[0]), key = context.slot(node.inputs[1]);
@@ -73,6 +83,6 @@ const OpSchema kSchema{"packed_attention",
 
 }  // namespace
 
-const Op kPackedAttention{&kSchema, lower};
+const Op kPackedAttention{&kSchema, lower, rounding};
 
 }  // namespace orrery::ops

@@ -33,4 +33,10 @@ Lower lowering_of(const graph::OpSchema& schema) {
   return nullptr;
 }
 
+Rounding rounding_of(LowerContext& context, const graph::Node& node) {
+  for (const Op& op : all_ops())
+    if (op.schema == node.op) return op.rounding ? op.rounding(context, node) : Rounding{};
+  return {};
+}
+
 }  // namespace orrery::ops

@@ -43,6 +43,8 @@ std::string packed_supports(const Attention::Problem& problem) {
   return too_large(problem, kLargestPackedHead);
 }
 
+DType packed_writes(const Attention::Problem&) { return DType::bf16; }
+
 void run_general(const Attention::Args& args, const Launch& launch) {
   if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
   attend_general(args, launch);
@@ -57,7 +59,7 @@ void run_decode(const Attention::Args& args, const Launch& launch) {
 /// Packed rows can be read and written 16 bytes at a time.
 bool aligned_rows(const Attention::Args& args) {
   const auto aligned = [](const float* base, int64_t stride) {
-    return reinterpret_cast<uintptr_t>(base) % 16 == 0 && stride % 4 == 0;
+    return is_aligned(base, 16) && stride % 4 == 0;
   };
   return aligned(args.query, args.query_stride) && aligned(args.key, args.key_stride) &&
          aligned(args.value, args.value_stride) && aligned(args.dst, args.dst_stride);
@@ -116,7 +118,8 @@ std::span<const Row<Attention>> attention_rows() {
       {.name = "cuda.flash_packed",
        .device = DeviceKind::cuda,
        .supports = packed_supports,
-       .run = run_packed},
+       .run = run_packed,
+       .writes = packed_writes},
       {.name = "cuda.general", .device = DeviceKind::cuda, .supports = general_supports, .run = run_general},
   };
   return rows;

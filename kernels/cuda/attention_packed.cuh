@@ -181,17 +181,23 @@ __device__ void add_values(uint32_t values, const float (&weights)[Sizes<kDim>::
   }
 }
 
+__device__ inline uint2 rounded_four(float4 x) {
+  const __nv_bfloat162 low = __floats2bfloat162_rn(x.x, x.y), high = __floats2bfloat162_rn(x.z, x.w);
+  return {*reinterpret_cast<const uint32_t*>(&low), *reinterpret_cast<const uint32_t*>(&high)};
+}
+
 template <int kDim>
 __device__ void write_rows(const Attention::Args& args, const RowTile& tile, int first_row, int group,
                            int kv_head, const Softmax& softmax, const Totals<kDim>& total) {
   const auto head_dim = static_cast<int>(args.problem.head_dim);
   const int g = threadIdx.x % 32 / 4, c = threadIdx.x % 4;
+  const bool rounded = args.problem.dst == DType::bf16;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = first_row + g + 8 * half;
     const float sum = sum_of_quad(softmax.sum[half]);
     if (row >= tile.rows) continue;
-    float* dst = args.dst + element_of(tile, row, group, kv_head, head_dim, args.dst_stride);
+    const int64_t at = element_of(tile, row, group, kv_head, head_dim, args.dst_stride);
     const float share = sum == 0 ? 0.0F : 1.0F / sum;
 #pragma unroll
     for (int block = 0; block < kDim / 32; ++block) {
@@ -200,8 +206,11 @@ __device__ void write_rows(const Attention::Args& args, const RowTile& tile, int
         const int d = 32 * block + 8 * c + 4 * upper, i = 2 * half + upper;
         if (d >= head_dim) continue;
         const auto& x = total[block];
-        *reinterpret_cast<float4*>(dst + d) = {x[0][i] * share, x[1][i] * share, x[2][i] * share,
-                                               x[3][i] * share};
+        const float4 four = {x[0][i] * share, x[1][i] * share, x[2][i] * share, x[3][i] * share};
+        if (rounded)
+          *reinterpret_cast<uint2*>(reinterpret_cast<__nv_bfloat16*>(args.dst) + at + d) = rounded_four(four);
+        else
+          *reinterpret_cast<float4*>(args.dst + at + d) = four;
       }
     }
   }

@@ -2,7 +2,8 @@
 //   dst = epilogue(src * w^T + bias), at most pass_tokens() tokens at a time, and rows of w in slabs where
 //   something is widened or finished:
 //
-//   1. prepare   src to f16 times a power of two per token (its largest magnitude becomes 2^13 to 2^14, so
+//   1. prepare   bf16 src is read where it is; f32 src to f16 times a power of two per token (its largest
+//   magnitude becomes 2^13 to 2^14, so
 //                nothing overflows, and what is lost lies 2^-37 below it), to bf16 (bf16 weights), or f32,
 //                which is read where it is if it can be
 //   2. widen     quantised weights of the slab to f16; accuracy exact: to f32, as are f16 and bf16
@@ -12,7 +13,8 @@
 // Workspace: cuBLASLt's, src in each form that the segments need, scales, then widened slab(s) and products
 // that cannot go to dst: a gate's factor, and rows of dst that are not 16-byte aligned.
 //
-// Preconditions: cols a multiple of 8; weights of other than 16 bytes' alignment go through the general row.
+// Preconditions: cols a multiple of 8; weights of other than 16 bytes' alignment go through the general row,
+// which knows f32 src and dst only. bf16 dst is what a finish stores: of an activation or a gate.
 //
 // Bytes beyond the product's own: quantised weights once, 2 (4) B written and read an element; src 4 + 2 B an
 // element; what is finished 8 B an element, most of it in the cache.
@@ -141,10 +143,17 @@ class Pass {
     const Linear::Operand& to = operand(s);
     return {to.dst + begin_ * to.dst_stride + row, to.dst_stride};
   }
+  /// Where the results of a segment's rows go, of the type that dst has.
+  void* results(int s, int64_t row) const {
+    if (args_.problem.dst == DType::f32) return dst(s, row).data;
+    return reinterpret_cast<uint16_t*>(operand(s).dst) + begin_ * operand(s).dst_stride + row;
+  }
   /// Where the product goes: to dst if cuBLASLt can write there.
   Place place(int s, int64_t row, int64_t count) const {
     if (s == 0 || !is_gated(args_.problem.epilogue)) {
-      if (const Place to = dst(s, row); is_aligned(to.data, 16) && to.stride % 4 == 0) return to;
+      if (const Place to = dst(s, row);
+          args_.problem.dst == DType::f32 && is_aligned(to.data, 16) && to.stride % 4 == 0)
+        return to;
       return {reinterpret_cast<float*>(at(scratch_.outs)), blocks_of(count, 4) * 4};
     }
     return {reinterpret_cast<float*>(at(scratch_.outs + scratch_.out_room)), blocks_of(count, 4) * 4};
@@ -154,12 +163,17 @@ class Pass {
     return bias != nullptr ? bias + row : nullptr;
   }
 
-  /// f32 that can be multiplied where it is.
+  Form stored() const { return args_.problem.src == DType::bf16 ? Form::bf16 : Form::f32; }
+  const void* src() const {
+    return reinterpret_cast<const std::byte*>(args_.src) +
+           begin_ * args_.src_stride * element_bytes(stored());
+  }
+  /// What is of the product's type and can be multiplied where it is.
   bool stays(Form form) const {
-    return form == Form::f32 && is_aligned(args_.src, 16) && args_.src_stride % 4 == 0;
+    return form == stored() && is_aligned(args_.src, 16) && args_.src_stride * element_bytes(form) % 16 == 0;
   }
   Source source(Form form) const {
-    if (stays(form)) return {args_.src + begin_ * args_.src_stride, args_.src_stride};
+    if (stays(form)) return {src(), args_.src_stride};
     return {at(scratch_.src[static_cast<int>(form)]), args_.problem.cols};
   }
 
@@ -168,8 +182,12 @@ class Pass {
     for (int s = 0; s < args_.problem.segment_count; ++s) {
       const Form to = form(s);
       if (std::exchange(done[static_cast<int>(to)], true) || stays(to)) continue;
+      if (to == stored()) {
+        gather_rows(to);
+        continue;
+      }
       dense::prepare(to,
-                     {.src = args_.src + begin_ * args_.src_stride,
+                     {.src = static_cast<const float*>(src()),
                       .dst = at(scratch_.src[static_cast<int>(to)]),
                       .unscale = scales(),
                       .src_stride = args_.src_stride,
@@ -179,10 +197,22 @@ class Pass {
     }
   }
 
+  /// Rows that cuBLASLt could not read where they are, side by side.
+  void gather_rows(Form form) const {
+    const auto bytes = static_cast<size_t>(args_.problem.cols * element_bytes(form));
+    check(cudaMemcpy2DAsync(at(scratch_.src[static_cast<int>(form)]), bytes, src(),
+                            static_cast<size_t>(args_.src_stride * element_bytes(form)), bytes,
+                            static_cast<size_t>(tokens_), cudaMemcpyDeviceToDevice, stream_of(launch_)),
+          "copying the activations");
+  }
+
   void run_slab(int s, int64_t row, int64_t count) {
     const Epilogue epilogue = args_.problem.epilogue;
-    dense::Finish last{
-        .dst = dst(s, row).data, .dst_stride = dst(s, row).stride, .rows = count, .tokens = tokens_};
+    dense::Finish last{.dst = results(s, row),
+                       .dst_type = args_.problem.dst,
+                       .dst_stride = operand(s).dst_stride,
+                       .rows = count,
+                       .tokens = tokens_};
     multiply_slab(s, row, count, last, 0);
     if (is_gated(epilogue)) multiply_slab(1, row, count, last, 1);
     const bool done = last.out[0] == last.dst && last.unscale[0] == nullptr && last.bias[0] == nullptr;
@@ -247,6 +277,17 @@ std::string supports_dense(const Linear::Problem& problem) {
     if (!is_dense(dtype) && !is_quantised(dtype)) return std::string(name_of(dtype)) + " weights";
   }
   return "";
+}
+
+DType dense_reads(const Linear::Problem& problem) {
+  for (int s = 0; s < problem.segment_count; ++s)
+    if (form_of(problem, s) != Form::bf16) return DType::f32;
+  return DType::bf16;
+}
+
+DType dense_writes(const Linear::Problem& problem) {
+  const bool finished = problem.epilogue != Epilogue::none && problem.accuracy == Accuracy::fast;
+  return finished ? DType::bf16 : DType::f32;
 }
 
 size_t dense_workspace(const Linear::Problem& problem, int) {

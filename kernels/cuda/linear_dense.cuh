@@ -6,7 +6,7 @@
 //             element of f16 and bf16
 //   finish    dst = act(out[0] * unscale + bias[0]) [* (out[1] * unscale + bias[1])]; a thread owns 4
 //   columns,
-//             or 1; dst may be an out
+//             or 1; dst is f32 or bf16, and may be an out
 //   cols is a multiple of 8. 16 bytes are read and written at a time where addresses allow it.
 //   Bytes moved: prepare 4 + element, f16 4 more (from cache); widen the stored weight + element; finish 4
 //   per element of each out and of dst.
@@ -218,7 +218,8 @@ struct Finish {
   const float* out[2];  // (tokens, rows); the second when gated
   const float* bias[2];
   const float* unscale[2];  // null: 1
-  float* dst;
+  void* dst;
+  DType dst_type;  // f32, bf16
   int64_t out_stride[2];
   int64_t dst_stride, rows, tokens;
 };
@@ -232,7 +233,14 @@ __device__ inline Vector finished(const Finish& p, int i, uint32_t token, uint32
   return map([=](float x, float b) { return fmaf(x, unscale, b); }, out, bias);
 }
 
-template <class Vector, Epilogue kEpilogue>
+__device__ inline void store(float* dst, float x) { *dst = x; }
+__device__ inline void store(float* dst, float4 x) { *reinterpret_cast<float4*>(dst) = x; }
+__device__ inline void store(__nv_bfloat16* dst, float x) { *dst = __float2bfloat16_rn(x); }
+__device__ inline void store(__nv_bfloat16* dst, float4 x) {
+  *reinterpret_cast<uint2*>(dst) = {pair_of(dst, x.x, x.y), pair_of(dst, x.z, x.w)};
+}
+
+template <class T, class Vector, Epilogue kEpilogue>
 __global__ void __launch_bounds__(kThreads) finish_kernel(const Finish p) {
   pdl_wait();
   pdl_trigger_in_one_wave();
@@ -244,38 +252,44 @@ __global__ void __launch_bounds__(kThreads) finish_kernel(const Finish p) {
   Vector value = map([](float x) { return activate(kEpilogue, x); }, finished<Vector>(p, 0, token, column));
   if constexpr (kEpilogue >= Epilogue::silu_mul)
     value = map([](float x, float y) { return x * y; }, value, finished<Vector>(p, 1, token, column));
-  *reinterpret_cast<Vector*>(p.dst + token * p.dst_stride + column) = value;
+  store(static_cast<T*>(p.dst) + token * p.dst_stride + column, value);
 }
 
-template <class Vector>
+template <class T, class Vector>
 auto finish_kernel_of(Epilogue epilogue) {
   switch (epilogue) {
     case Epilogue::none:
-      return finish_kernel<Vector, Epilogue::none>;
+      return finish_kernel<T, Vector, Epilogue::none>;
     case Epilogue::gelu_erf:
-      return finish_kernel<Vector, Epilogue::gelu_erf>;
+      return finish_kernel<T, Vector, Epilogue::gelu_erf>;
     case Epilogue::gelu_tanh:
-      return finish_kernel<Vector, Epilogue::gelu_tanh>;
+      return finish_kernel<T, Vector, Epilogue::gelu_tanh>;
     case Epilogue::silu:
-      return finish_kernel<Vector, Epilogue::silu>;
+      return finish_kernel<T, Vector, Epilogue::silu>;
     case Epilogue::relu:
-      return finish_kernel<Vector, Epilogue::relu>;
+      return finish_kernel<T, Vector, Epilogue::relu>;
     case Epilogue::tanh:
-      return finish_kernel<Vector, Epilogue::tanh>;
+      return finish_kernel<T, Vector, Epilogue::tanh>;
     case Epilogue::silu_mul:
-      return finish_kernel<Vector, Epilogue::silu_mul>;
+      return finish_kernel<T, Vector, Epilogue::silu_mul>;
     default:
-      return finish_kernel<Vector, Epilogue::gelu_tanh_mul>;
+      return finish_kernel<T, Vector, Epilogue::gelu_tanh_mul>;
   }
 }
 
-inline void finish(Epilogue epilogue, const Finish& p, const Launch& launch) {
-  bool wide = p.rows % 4 == 0 && is_aligned(p.dst, 16) && p.dst_stride % 4 == 0;
+template <class T>
+void finish_as(Epilogue epilogue, const Finish& p, const Launch& launch) {
+  bool wide = p.rows % 4 == 0 && is_aligned(p.dst, 4 * sizeof(T)) && p.dst_stride % 4 == 0;
   for (int i = 0; i < 2; ++i)
     wide = wide && is_aligned(p.out[i], 16) && p.out_stride[i] % 4 == 0 && is_aligned(p.bias[i], 16);
   const int64_t items = p.tokens * (wide ? p.rows / 4 : p.rows);
-  launch_kernel(launch, wide ? finish_kernel_of<float4>(epilogue) : finish_kernel_of<float>(epilogue),
+  launch_kernel(launch, wide ? finish_kernel_of<T, float4>(epilogue) : finish_kernel_of<T, float>(epilogue),
                 dim3(static_cast<unsigned>(blocks_of(items, kThreads))), dim3(kThreads), 0, p);
+}
+
+inline void finish(Epilogue epilogue, const Finish& p, const Launch& launch) {
+  if (p.dst_type == DType::bf16) return finish_as<__nv_bfloat16>(epilogue, p, launch);
+  finish_as<float>(epilogue, p, launch);
 }
 
 }  // namespace orrery::kernels::cuda::dense

@@ -17,6 +17,8 @@ void run_matvec(const Linear::Args& args, const Launch& launch);
 // linear_dense.cu
 std::string supports_dense(const Linear::Problem& problem);
 size_t dense_workspace(const Linear::Problem& problem, int threads);
+DType dense_reads(const Linear::Problem& problem);
+DType dense_writes(const Linear::Problem& problem);
 void run_dense(const Linear::Args& args, const Launch& launch);
 
 // linear_general.cu

@@ -260,6 +260,36 @@ TEST(Linear, RoundedActivationsCostLittleMoreThanFloat32) {
   });
 }
 
+/// Every element as bf16 holds it.
+std::vector<std::vector<float>> as_bf16(std::vector<std::vector<float>> outputs) {
+  for (std::vector<float>& output : outputs)
+    for (float& x : output) x = float_from_bf16(bf16_from_float(x));
+  return outputs;
+}
+
+// A row that rounds what it reads may be given it rounded, and may round what it writes: no other number
+// comes of it.
+TEST(Linear, WhatIsStoredRoundedChangesNoNumber) {
+  for (const Epilogue epilogue : {Epilogue::none, Epilogue::gelu_erf, Epilogue::silu_mul}) {
+    for (const int64_t rows : {96, 37}) {
+      for (const int64_t tokens : {1, 40, 300}) {
+        LinearCase c(tokens, 64, {{rows, DType::bf16, true}, {rows, DType::bf16}}, epilogue);
+        SCOPED_TRACE(std::to_string(tokens) + " tokens, " + std::to_string(rows) + " rows");
+        testing::each_fast_row(linear_rows(), c.problem, [&](const Row<Linear>& row) {
+          const LinearCase plain = c;
+          const auto expected = plain.run(row, 2, plain.src);
+          LinearCase kept = c;
+          if (row.reads) kept.problem.src = row.reads(c.problem);
+          EXPECT_EQ(kept.run(row, 2, kept.src), expected) << row.name;
+          if (row.writes) kept.problem.dst = row.writes(c.problem);
+          const auto written = kept.run(row, 2, kept.src);
+          EXPECT_EQ(written, kept.problem.dst == DType::bf16 ? as_bf16(expected) : expected) << row.name;
+        });
+      }
+    }
+  }
+}
+
 TEST(Linear, NotANumberIsSeen) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k}) {
     for (const int64_t tokens : {1, 12}) {

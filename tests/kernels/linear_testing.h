@@ -1,9 +1,11 @@
 // A random linear problem with its data, run by any row; and the activations as the integer rows round them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "kernels/half.h"
@@ -76,12 +78,39 @@ struct SegmentSpec {
   bool bias = false;
 };
 
+/// Activations between guards, stored as a problem says: f32 or bf16.
+class Activations {
+ public:
+  Activations(DType dtype, const std::vector<float>& values, Guard guard) {
+    if (dtype == DType::f32) {
+      floats_.emplace(values, guard);
+      return;
+    }
+    std::vector<uint16_t> halves(values.size());
+    std::transform(values.begin(), values.end(), halves.begin(), bf16_from_float);
+    halves_.emplace(halves, guard);
+  }
+  /// As Args point at them.
+  float* data() { return floats_ ? floats_->data() : reinterpret_cast<float*>(halves_->data()); }
+  std::vector<float> values() const {
+    if (floats_) return floats_->values();
+    const std::vector<uint16_t> halves = halves_->values();
+    std::vector<float> values(halves.size());
+    std::transform(halves.begin(), halves.end(), values.begin(), float_from_bf16);
+    return values;
+  }
+
+ private:
+  std::optional<Guarded<float>> floats_;
+  std::optional<Guarded<uint16_t>> halves_;
+};
+
 /// Data of one problem. dst rows are `kGap` elements apart and the gap is checked; all operands are
 /// guarded.
 class LinearCase {
  public:
   static constexpr int64_t kGap = 3;
-  static constexpr float kUntouched = -7777.0F;
+  static constexpr float kUntouched = -7776.0F;  // a bf16 too
 
   LinearCase(int64_t tokens, int64_t cols, const std::vector<SegmentSpec>& segments,
              Epilogue epilogue = Epilogue::none, Linear::Accuracy accuracy = Linear::Accuracy::fast)
@@ -116,16 +145,18 @@ class LinearCase {
     args.problem = problem;
     args.tokens = static_cast<int64_t>(source.size()) / problem.cols;
     args.src_stride = problem.cols + src_gap;
-    const Guarded<float> src_memory(spread(source, problem.cols, src_gap), guard);
+    Activations src_memory(problem.src, spread(source, problem.cols, src_gap), guard);
     args.src = src_memory.data();
     std::deque<GuardedBytes> weight_memory;
-    std::deque<Guarded<float>> bias_memory, dst_memory;
+    std::deque<Guarded<float>> bias_memory;
+    std::deque<Activations> dst_memory;
     for (size_t s = 0; s < weights.size(); ++s) {
       const int64_t rows = problem.segments[s].rows;
       const bool output = static_cast<int>(s) < outputs();
       pack(row, s, team, guard, weight_memory);
       bias_memory.emplace_back(biases[s], guard);
-      dst_memory.emplace_back(output ? args.tokens * (rows + kGap) - kGap : 0, kUntouched, guard);
+      const auto elements = static_cast<size_t>(output ? args.tokens * (rows + kGap) - kGap : 0);
+      dst_memory.emplace_back(problem.dst, std::vector<float>(elements, kUntouched), guard);
       args.operands[s] = {weight_memory.back().data(),
                           problem.segments[s].bias ? bias_memory.back().data() : nullptr,
                           output ? dst_memory.back().data() : nullptr, rows + kGap};
