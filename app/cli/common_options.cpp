@@ -37,6 +37,8 @@ void add_model_options(CLI::App& app, api::OpenOptions& options) {
   app.add_option("--recipe", options.recipe,
                  "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home)");
   app.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
+  app.add_flag("!--no-memory-check", options.check_memory,
+               "open even what is estimated not to fit into the device's memory");
   app.add_flag("--exact", options.exact, "float32 arithmetic throughout; slower");
 }
 

@@ -2,26 +2,34 @@
 
 #include "app/cli/common_options.h"
 #include "app/cli/verbs.h"
+#include "engine/api/memory_estimate.h"
 
 namespace orrery::cli {
 namespace {
 
-uint64_t needed(const api::MemoryEstimate& memory) {
-  return memory.weights + memory.kv_cache + memory.scratch;
+using Memory = std::vector<api::DeviceMemory>;
+
+bool fits(const api::DeviceMemory& memory) {
+  return memory.refusal.empty() && memory.fit != api::Fit::too_large;
 }
 
-bool fits(const api::ModelInfo& info, const api::DeviceEntry& device) {
-  return device.refusal.empty() && needed(info.memory) <= device.free_bytes;
+Json to_json(const api::DeviceMemory& memory) {
+  return {{"device", memory.device},
+          {"name", memory.name},
+          {"weights", memory.weights},
+          {"kv_cache", memory.kv_cache},
+          {"scratch", memory.scratch},
+          {"total", memory.total},
+          {"free", memory.free},
+          {"fits", fits(memory)},
+          {"fit", memory.refusal.empty() ? api::name_of(memory.fit) : ""},
+          {"largest_context", memory.largest_context},
+          {"refusal", memory.refusal}};
 }
 
-Json to_json(const api::ModelInfo& info, const api::DeviceEntry& device) {
-  return {{"device", device.device},   {"name", device.name},        {"total", device.memory_bytes},
-          {"free", device.free_bytes}, {"fits", fits(info, device)}, {"refusal", device.refusal}};
-}
-
-Json to_json(const api::ModelInfo& info, const std::vector<api::DeviceEntry>& devices) {
+Json to_json(const api::ModelInfo& info, const Memory& devices) {
   Json on = Json::array();
-  for (const api::DeviceEntry& device : devices) on.push_back(to_json(info, device));
+  for (const api::DeviceMemory& device : devices) on.push_back(to_json(device));
   Json tensors = Json::array();
   for (const api::TensorRow& tensor : info.tensors)
     tensors.push_back(
@@ -44,13 +52,40 @@ Json to_json(const api::ModelInfo& info, const std::vector<api::DeviceEntry>& de
             {"devices", std::move(on)}}}};
 }
 
-std::string memory_words(const api::ModelInfo& info, const api::DeviceEntry& device) {
-  if (!device.refusal.empty()) return "cannot be used: " + device.refusal;
-  return fmt::format("{}; {} of {} are free on {}", fits(info, device) ? "fits" : "does not fit",
-                     readable_bytes(device.free_bytes), readable_bytes(device.memory_bytes), device.name);
+/// On every device of this machine; a model that can only be looked at is told with its reason.
+Memory memory_of(const api::ModelInfo& info, const api::OpenOptions& options) {
+  const auto told = api::memory_demand(options);
+  api::MemoryDemand demand;
+  if (told.ok()) {
+    demand = *told;
+  } else {
+    demand.cpu.refusal = demand.cuda.refusal =
+        info.cannot_run.empty() ? told.error().to_string() : info.cannot_run;
+  }
+  Memory memory;
+  for (const api::DeviceEntry& device : api::list_devices())
+    memory.push_back(api::estimate_memory(demand, device, options.context, options.kv_type));
+  return memory;
 }
 
-void print_summary(const api::ModelInfo& info, const std::vector<api::DeviceEntry>& devices) {
+void print_memory(const Memory& devices) {
+  print(fmt::format("  {:<8} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n", "on", "weights", "KV cache", "scratch",
+                    "sum", "free", "estimate"));
+  for (const api::DeviceMemory& memory : devices) {
+    if (!memory.refusal.empty()) {
+      print(fmt::format("  {:<8} cannot be used: {}\n", memory.device, memory.refusal));
+      continue;
+    }
+    std::string verdict(fits(memory) ? api::name_of(memory.fit) : "does not fit");
+    if (memory.largest_context > 0) verdict += fmt::format("; {} tokens at most", memory.largest_context);
+    print(fmt::format("  {:<8} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n", memory.device,
+                      readable_bytes(memory.weights), readable_bytes(memory.kv_cache),
+                      readable_bytes(memory.scratch), readable_bytes(memory.sum()),
+                      readable_bytes(memory.free), verdict));
+  }
+}
+
+void print_summary(const api::ModelInfo& info, const Memory& devices) {
   const auto line = [](std::string_view name, const std::string& value) {
     print(fmt::format("{:<16} {}\n", name, value));
   };
@@ -69,7 +104,7 @@ void print_summary(const api::ModelInfo& info, const std::vector<api::DeviceEntr
   line("memory", fmt::format("{} weights + {} KV cache + {} scratch at {} tokens",
                              readable_bytes(info.memory.weights), readable_bytes(info.memory.kv_cache),
                              readable_bytes(info.memory.scratch), info.memory.context));
-  for (const api::DeviceEntry& device : devices) line("  on " + device.device, memory_words(info, device));
+  print_memory(devices);
   if (!info.cannot_run.empty()) line("cannot run", info.cannot_run);
   for (const api::TensorRow& tensor : info.tensors)
     print(fmt::format("  {:<60} {:<8} [{}] {}\n", tensor.name, tensor.dtype, fmt::join(tensor.shape, ", "),
@@ -85,7 +120,7 @@ Runner prepare_info(CLI::App& app, Context& context) {
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const api::ModelInfo info,
                   api::inspect(options->model, options->adapter, options->context, options->kv_type));
-    const std::vector<api::DeviceEntry> devices = api::list_devices();
+    const Memory devices = memory_of(info, *options);
     if (context.json) {
       print_json(to_json(info, devices));
     } else {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <utility>
 
 #include "engine/api/guard.h"
 #include "engine/api/session.h"
 #include "engine/runtime/devices.h"
+#include "engine/weights/memory_state.h"
 #include "kernels/cpu/isa.h"
 
 namespace orrery::api {
@@ -19,23 +19,10 @@ constexpr std::string_view kCuda = "cuda";
 constexpr double kSm90FlopsPerClock = 4096;  // bf16 of one multiprocessor's tensor cores, dense
 constexpr double kSm90Clock = 1.83e9;        // boost
 
-DeviceEntry cpu_entry() {
-  const MemoryState memory = memory_of(nullptr);
-  return {"cpu", kernels::isa_summary(), "", memory.total, memory.free};
-}
-
 DeviceEntry cuda_entry(int index) {
-  DeviceEntry entry{device_name(index), "", "", 0, 0};
   const auto device = runtime::open_device(index);
-  if (!device.ok()) {
-    entry.refusal = device.error().advice;
-    return entry;
-  }
-  const MemoryState memory = memory_of(device.value());
-  entry.name = device.value()->facts().name;
-  entry.memory_bytes = memory.total;
-  entry.free_bytes = memory.free;
-  return entry;
+  if (device.ok()) return entry_of(device.value());
+  return {device_name(index), "", device.error().advice, 0, 0};
 }
 
 /// A refusal of what was asked for by an option of the command line.
@@ -43,15 +30,6 @@ Error with_option(Error error) {
   error.where = "--device";
   error.advice += "; or use --device cpu";
   return error;
-}
-
-/// A line of /proc/meminfo, in bytes.
-uint64_t memory_line(std::string_view key) {
-  std::ifstream stream("/proc/meminfo");
-  std::string name, unit;
-  for (uint64_t kilobytes = 0; stream >> name >> kilobytes; std::getline(stream, unit))
-    if (name == key) return kilobytes * 1024;
-  return 0;
 }
 
 }  // namespace
@@ -97,11 +75,10 @@ Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::strin
   return scheduler;
 }
 
-MemoryState memory_of(const weights::DevicePtr& device) {
-  if (!device) return {memory_line("MemTotal:"), memory_line("MemAvailable:")};
-  const kernels::DeviceVitals vitals = device->vitals();
-  const uint64_t total = vitals.memory_total > 0 ? vitals.memory_total : device->facts().memory_bytes;
-  return {total, total > vitals.memory_used ? total - vitals.memory_used : 0};
+DeviceEntry entry_of(const weights::DevicePtr& device) {
+  const weights::MemoryState memory = weights::memory_of(device);
+  return {device ? device_name(device->facts().index) : "cpu",
+          device ? device->facts().name : kernels::isa_summary(), "", memory.total, memory.free};
 }
 
 MachineLimits limits_of(const kernels::DeviceFacts& facts) {
@@ -115,7 +92,7 @@ MachineLimits limits_of(const kernels::DeviceFacts& facts) {
 
 std::vector<DeviceEntry> list_devices() {
   return guarded_or_empty([] {
-    std::vector<DeviceEntry> entries{cpu_entry()};
+    std::vector<DeviceEntry> entries{entry_of(nullptr)};
     std::string reason;
     const int count = runtime::device_count(reason);
     if (count == 0) entries.push_back({device_name(0), "", reason, 0, 0});

@@ -16,10 +16,8 @@ std::string device_name(const std::optional<int>& index);  // "cpu", "cuda:0"
 /// cores. threads 0: all cores.
 Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::string& device, int threads);
 
-struct MemoryState {
-  uint64_t total = 0, free = 0;  // bytes; 0: not known
-};
-MemoryState memory_of(const weights::DevicePtr& device);  // null: this machine's
+/// As list_devices() tells of one that is open; null: the CPU.
+DeviceEntry entry_of(const weights::DevicePtr& device);
 
 /// What a card can do, from what is known of its architecture.
 MachineLimits limits_of(const kernels::DeviceFacts& facts);

@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "engine/api/library.h"
+#include "engine/api/memory_estimate.h"
 #include "engine/models/builder.h"
+#include "engine/runtime/model.h"
 
 namespace orrery::api {
-
-inline constexpr int64_t kDefaultContext = 8192;
 
 /// The KV dtype of an option: f16, bf16, f32.
 Result<DType> parse_kv_type(const std::string& name);
@@ -22,5 +22,20 @@ Result<int64_t> choose_batch_tokens(int64_t wanted, bool on_card, models::Task t
 /// `built` is null when the file has no weights.
 ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, const std::string& tokenizer,
                    int64_t context, DType kv_type, int64_t batch_tokens);
+
+/// What the plans of a fused graph take on one kind of device; a refusal where it cannot run there.
+MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const io::Adapter* adapter,
+                                 const OpenOptions& options, kernels::DeviceKind device);
+/// The KV cache's part; the places are left empty. `exact`: it is kept in float32 whatever is asked for.
+MemoryDemand model_demand(std::string name, const models::BuiltModel& built, bool exact);
+/// What to do where memory does not suffice on `device`.
+std::string advice_of(const std::vector<Offer>& offers, const std::string& device);
+/// The refusal of a model that does not fit, with its parts, what is free, and the offers.
+Error does_not_fit(const MemoryDemand& demand, const DeviceMemory& memory, const OpenOptions& options,
+                   const std::vector<Offer>& offers);
+/// What all sequences of a model may keep together, tokens.
+int64_t kv_tokens(const MemoryDemand& demand, const runtime::Model::Options& options);
+/// A device, and behind it the CPU where that is another.
+std::vector<DeviceEntry> devices_beside(const weights::DevicePtr& device);
 
 }  // namespace orrery::api

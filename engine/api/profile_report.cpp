@@ -1,6 +1,3 @@
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -9,6 +6,7 @@
 #include "engine/api/machine_limits.h"
 #include "engine/api/placement_report.h"
 #include "engine/api/session_impl.h"
+#include "engine/weights/memory_state.h"
 
 namespace orrery::api {
 namespace {
@@ -46,20 +44,6 @@ runtime::Phase to_runtime(Phase phase) {
   return phase == Phase::prefill ? runtime::Phase::prefill : runtime::Phase::decode;
 }
 
-/// Bytes of a mapping that are in memory now.
-uint64_t resident_bytes(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return 0;
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
-  const size_t before = address % page;
-  std::vector<unsigned char> present((bytes.size() + before + page - 1) / page);
-  void* start = reinterpret_cast<void*>(address - before);
-  if (mincore(start, bytes.size() + before, present.data()) != 0) return bytes.size();
-  uint64_t pages = 0;
-  for (const unsigned char flag : present) pages += flag & 1U;
-  return pages * page;
-}
-
 /// Of the tensors that nodes on the CPU read, in a model whose home is a card.
 uint64_t bytes_read_on_cpu(const runtime::Version& version, const io::ModelFile& file) {
   std::set<NodeId> weights;
@@ -75,7 +59,7 @@ uint64_t bytes_read_on_cpu(const runtime::Version& version, const io::ModelFile&
   for (const NodeId id : weights) {
     const graph::Attributes& attributes = version.fused->node(id).attributes;
     if (const io::Tensor* tensor = file.find(std::get<std::string>(attributes.at("tensor"))))
-      bytes += resident_bytes(tensor->data);
+      bytes += orrery::weights::resident_bytes(tensor->data);
   }
   return bytes;
 }
@@ -178,7 +162,7 @@ uint64_t SessionImpl::memory_used() const {
     if (parts_.scheduler->device())
       bytes += bytes_read_on_cpu(*parts_.model->version(), *parts_.source.file);
     else
-      for (const auto& file : parts_.source.file->files) bytes += resident_bytes(file->bytes());
+      bytes += parts_.weights->resident();
     for (const weights::DerivedWeight& row : parts_.weights->derived()) bytes += row.bytes;
     return bytes;
   });

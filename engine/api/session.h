@@ -68,6 +68,11 @@ class Session {
   virtual int64_t context_used() const = 0;  // tokens of the chat's sequence
   virtual DeviceVitals vitals() const = 0;   // of the device that it runs on; any thread
   virtual void forget_context() = 0;         // a new chat
+  /// What would fit now instead, after out_of_memory.
+  virtual std::vector<Offer> memory_offers() const = 0;
+  /// The same model and edits with another KV cache: shares the weights, so that nothing is loaded, and
+  /// begins with an empty context. 0 and "": as it is.
+  virtual Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const = 0;
 };
 
 /// What can be told without weights or a compile: `info`, `tokenize`, `render` of the command line.

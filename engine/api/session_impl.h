@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/api/library.h"
+#include "engine/api/memory_estimate.h"
 #include "engine/api/prepare_version.h"
 #include "engine/api/session.h"
 #include "engine/generate/generator.h"
@@ -24,11 +25,12 @@ class SessionImpl final : public Session {
     ModelSource source;
     std::shared_ptr<weights::WeightStore> weights;
     std::shared_ptr<const text::Tokenizer> tokenizer;
-    Result<text::ChatTemplate> chat_template;
+    std::shared_ptr<const Result<text::ChatTemplate>> chat_template;
     graph::GraphVersion model_graph;
     std::shared_ptr<runtime::DeviceScheduler> scheduler;
     std::shared_ptr<runtime::Model> model;
     int64_t text_limit = 0;  // tokens of one text for classify and embed
+    MemoryDemand demand;     // on its device and on the CPU, as it was opened
   };
   explicit SessionImpl(Parts parts);
 
@@ -71,6 +73,8 @@ class SessionImpl final : public Session {
   int64_t context_used() const override;
   DeviceVitals vitals() const override;
   void forget_context() override;
+  std::vector<Offer> memory_offers() const override;
+  Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const override;
 
   /// Applies the recipe at open.
   Result<void> replay(const std::vector<edit::Edit>& edits);
@@ -104,6 +108,15 @@ class SessionImpl final : public Session {
   Result<bool> adopt(graph::GraphVersion graph, bool fusion);  // whether the context is kept
   Result<EditRecord> step_back();
   Result<EditRecord> step_forward();
+
+  // session_memory.cpp
+  /// An error of too little memory with what would fit.
+  Error with_offers(Error error) const;
+  template <class T>
+  Result<T> with_offers(Result<T> result) const {
+    if (result.ok()) return result;
+    return with_offers(std::move(result).error());
+  }
 
   // session_run.cpp
   Result<void> require(Task task) const;

@@ -12,22 +12,12 @@
 #include "engine/api/inspect.h"
 #include "engine/api/session_impl.h"
 #include "engine/api/text_support.h"
-#include "engine/compile/states.h"
 #include "kernels/cpu/isa.h"
 
 namespace orrery::api {
 namespace {
 
 constexpr std::chrono::milliseconds kUploadInterval{50};
-constexpr int64_t kSequencesPlanned = 64;  // how many full contexts the KV cache may hold, memory permitting
-
-/// All sequences together: many contexts, but at most half of the memory that is left beside the weights, and
-/// one context in any case.
-int64_t kv_tokens(const graph::Graph& graph, DType dtype, int64_t context, uint64_t memory) {
-  const auto bytes = static_cast<int64_t>(compile::kv_cache_bytes(graph, dtype, 1));
-  if (bytes == 0) return context;
-  return std::clamp(static_cast<int64_t>(memory / 2) / bytes, context, context * kSequencesPlanned);
-}
 
 uint64_t weight_bytes(const io::ModelFile& file) {
   uint64_t bytes = 0;
@@ -35,20 +25,13 @@ uint64_t weight_bytes(const io::ModelFile& file) {
   return bytes;
 }
 
-/// The bytes that the KV cache may come from: on the CPU of all memory, on a device of what others leave.
-/// Refuses a model whose weights alone do not fit on the device.
-Result<uint64_t> memory_for_kv(const io::ModelFile& file, const OpenOptions& options,
-                               const weights::DevicePtr& device) {
-  const MemoryState memory = memory_of(device);
-  if (memory.total == 0) return uint64_t{4} << 30;
-  if (!device) return memory.total;
-  const uint64_t weights = weight_bytes(file);
-  if (weights < memory.free) return memory.free - weights;
-  return Error{
-      ErrorCode::out_of_memory,
-      fmt::format("The weights are {:.2f} GB, {} has {:.2f} GB free", static_cast<double>(weights) * 1e-9,
-                  options.device, static_cast<double>(memory.free) * 1e-9),
-      display_name(file), "close what uses the device, choose a smaller model, or use --device cpu"};
+/// Refuses a model that is estimated not to fit as it was asked for, before any weight is read.
+Result<void> check_memory(const MemoryDemand& demand, const OpenOptions& options,
+                          const std::vector<DeviceEntry>& devices) {
+  const DeviceMemory memory = estimate_memory(demand, devices.front(), options.context, options.kv_type);
+  if (!options.check_memory || !memory.refusal.empty() || memory.total == 0 || memory.fit != Fit::too_large)
+    return {};
+  return does_not_fit(demand, memory, options, memory_offers(demand, options, devices));
 }
 
 Result<std::string> read_text(const std::string& path) {
@@ -129,10 +112,11 @@ class Opening {
     run.context = context;
     ORRERY_ASSIGN(run.batch_tokens,
                   choose_batch_tokens(options_.batch_tokens, run.device != nullptr, built.task));
-    ORRERY_ASSIGN(const uint64_t memory, memory_for_kv(*source.file, options_, run.device));
-    run.kv_tokens = kv_tokens(*graph, kv_type, context, memory);
     ORRERY_ASSIGN(const Prepared prepared,
                   prepare_version(graph, preparation_of(run, options_.device, options_.fusion)));
+    const MemoryDemand demand = demand_of(source, built, *prepared.version->fused, run.device);
+    ORRERY_TRY(check_memory(demand, options_, devices_beside(run.device)));
+    run.kv_tokens = kv_tokens(demand, run);
     auto model = std::make_shared<runtime::Model>(weights, prepared.version, run);
     ORRERY_TRY(compile_first(*model, *prepared.version));
     ORRERY_TRY(stage("Reading the tokenizer"));
@@ -140,15 +124,27 @@ class Opening {
     if (!words.ok()) return std::move(words).error();
     ModelInfo info =
         describe(source, &built, std::string(words.value()->kind()), context, kv_type, run.batch_tokens);
-    Result<text::ChatTemplate> chat_template = load_template(*source.file);
+    auto chat_template = std::make_shared<const Result<text::ChatTemplate>>(load_template(*source.file));
     auto session = std::make_shared<SessionImpl>(SessionImpl::Parts{
         options_, std::move(info), std::move(source), std::move(weights), std::move(words).value(),
-        std::move(chat_template), std::move(graph), std::move(scheduler), std::move(model), limit});
+        std::move(chat_template), std::move(graph), std::move(scheduler), std::move(model), limit, demand});
     if (!options_.recipe.empty()) ORRERY_TRY(replay(*session));
     return std::shared_ptr<Session>(std::move(session));
   }
 
  private:
+  /// On the device that it is opened on, and on the CPU, which can take it instead.
+  MemoryDemand demand_of(const ModelSource& source, const models::BuiltModel& built,
+                         const graph::Graph& fused, const weights::DevicePtr& device) const {
+    MemoryDemand demand = model_demand(display_name(*source.file), built, options_.exact);
+    const auto place = [&](kernels::DeviceKind kind) {
+      return place_demand(fused, built.task, source.adapter.get(), options_, kind);
+    };
+    demand.cpu = place(kernels::DeviceKind::cpu);
+    if (device) demand.cuda = place(kernels::DeviceKind::cuda);
+    return demand;
+  }
+
   Result<void> stage(const std::string& words) {
     if (stop_.stop_requested()) return cancelled_error();
     if (progress_) progress_(words, 0, 0);

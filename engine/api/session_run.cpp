@@ -112,8 +112,8 @@ std::string SessionImpl::piece(int32_t id) const {
 
 Result<std::string> SessionImpl::render(const std::vector<Message>& messages, bool generation_prompt) const {
   return guarded([&]() -> Result<std::string> {
-    if (!parts_.chat_template.ok()) return parts_.chat_template.error();
-    return render_with(parts_.chat_template.value(), *parts_.tokenizer, messages, generation_prompt);
+    if (!parts_.chat_template->ok()) return parts_.chat_template->error();
+    return render_with(parts_.chat_template->value(), *parts_.tokenizer, messages, generation_prompt);
   });
 }
 
@@ -155,7 +155,7 @@ Result<ChatResult> SessionImpl::chat(const ChatRequest& request, const ChatEvent
                                      std::stop_token stop) {
   return guarded([&]() -> Result<ChatResult> {
     const std::scoped_lock lock(chat_mutex_);
-    return reply(chat_sequence(), {}, request, events, std::move(stop));
+    return with_offers(reply(chat_sequence(), {}, request, events, std::move(stop)));
   });
 }
 
@@ -206,8 +206,9 @@ Result<ScoreResult> SessionImpl::score(std::string_view text, int top, std::stop
     ScoreResult result;
     result.tokens = static_cast<int64_t>(request.tokens.size());
     auto sequence = runtime::DeviceScheduler::new_sequence(parts_.model);
-    ORRERY_ASSIGN(const runtime::DecodeOutcome outcome,
-                  parts_.scheduler->decode(parts_.model, std::move(sequence), std::move(request)).get());
+    ORRERY_ASSIGN(
+        const runtime::DecodeOutcome outcome,
+        with_offers(parts_.scheduler->decode(parts_.model, std::move(sequence), std::move(request)).get()));
     if (outcome.end == runtime::DecodeOutcome::End::cancelled || !outcome.last) return cancelled_error();
     double sum = 0;
     for (const float logprob : outcome.logprobs) sum -= logprob;
@@ -225,7 +226,7 @@ Result<std::vector<Classification>> SessionImpl::classify(const std::vector<std:
                                                           std::stop_token stop) {
   return guarded([&]() -> Result<std::vector<Classification>> {
     ORRERY_TRY(require(Task::classify));
-    return run_classify(texts, on_result, std::move(stop));
+    return with_offers(run_classify(texts, on_result, std::move(stop)));
   });
 }
 
@@ -262,7 +263,7 @@ Result<std::vector<Embedding>> SessionImpl::embed(const std::vector<std::string>
       return true;
     };
     const auto done = generate::encode_texts(engine(), texts, parts_.text_limit, take, std::move(stop));
-    if (!done.ok()) return done.error();
+    if (!done.ok()) return with_offers(done.error());
     return results;
   });
 }

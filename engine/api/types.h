@@ -26,7 +26,14 @@ struct OpenOptions {
   std::string kv_type = "f16";  // f16, bf16, f32
   int64_t batch_tokens = 0;     // of one step at most; 0: what the device likes
   bool fusion = true;
-  bool exact = false;  // float32 arithmetic throughout
+  bool exact = false;        // float32 arithmetic throughout
+  bool check_memory = true;  // refuse what is estimated not to fit before any weight is read
+};
+
+/// A change of one option with which a model fits where it does not as it was asked for.
+struct Offer {
+  std::string option;  // "context", "kv-type", "device": as the command line calls it
+  std::string value;   // "4096", "f16", "cpu"
 };
 
 struct TensorRow {

@@ -87,7 +87,7 @@ Result<Slot> SourceSlots::make_constant(const graph::Node& node, const graph::Va
   const auto count = static_cast<size_t>(*elements);
   const std::vector<float> numbers(std::max<size_t>(count, 1), static_cast<float>(*number));
   const size_t bytes = numbers.size() * sizeof(float);
-  ORRERY_ASSIGN(weights::Buffer buffer, weights::Buffer::allocate(bytes, memory_of(device)));
+  ORRERY_ASSIGN(weights::Buffer buffer, weights::Buffer::allocate(bytes, memory_of(device), "a constant"));
   ORRERY_TRY(buffer.fill(numbers.data(), bytes));
   const Slot slot{Slot::Kind::fixed, 0, buffer.data()};
   constants_.push_back(std::move(buffer));

@@ -48,6 +48,10 @@ std::optional<std::vector<size_t>> match(const Slots& slots, std::span<const Sta
 
 }  // namespace
 
+size_t KvCache::slot_bytes(DType dtype, int64_t kv_heads, int64_t head_dim) {
+  return (kernels::kv_page_bytes(dtype, kPageTokens, kv_heads, head_dim) + 255) / 256 * 256;
+}
+
 Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> states, DType dtype,
                                                  int64_t max_pages, const ModelDevices& devices) {
   std::unique_ptr<KvCache> cache(new KvCache);
@@ -57,7 +61,7 @@ Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> st
   std::vector<size_t> slots;
   std::vector<KvBanks::Wanted> wanted;
   for (const StateLayout& state : states) {
-    const size_t bytes = kernels::kv_page_bytes(dtype, kPageTokens, state.kv_heads, state.head_dim);
+    const size_t bytes = slot_bytes(dtype, state.kv_heads, state.head_dim);
     if (bytes == 0 || bytes > (size_t{1} << 32))
       return Error{ErrorCode::unsupported,
                    fmt::format("A state of {} heads of {} cannot be kept as {}", state.kv_heads,

@@ -47,6 +47,8 @@ struct KvPages {
 class KvCache {
  public:
   static constexpr int64_t kPageTokens = 32;
+  /// Of one state in a page, with its alignment; 0 where it cannot be kept as `dtype`.
+  static size_t slot_bytes(DType dtype, int64_t kv_heads, int64_t head_dim);
 
   /// `max_pages` bounds what sequences can hold together. Reserves addresses, commits nothing.
   static Result<std::unique_ptr<KvCache>> create(std::span<const StateLayout> states, DType dtype,

@@ -1,10 +1,11 @@
 #include "engine/runtime/page_memory.h"
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+
+#include "engine/weights/memory_state.h"
 
 namespace orrery::runtime {
 namespace {
@@ -13,9 +14,8 @@ size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * 
 
 size_t system_page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-Error no_memory(std::string what) {
-  return {ErrorCode::out_of_memory, std::move(what), "KV cache",
-          "close other models or choose a smaller --context"};
+Error no_memory(size_t bytes, const weights::DevicePtr& device) {
+  return weights::no_memory("the KV cache", bytes, device);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ Result<PageMemory> PageMemory::reserve(size_t bytes, const weights::DevicePtr& d
   } catch (const kernels::DeviceError& error) {
     return weights::describe(error);
   }
-  if (!base) return no_memory(fmt::format("No address range of {} MB for the KV cache", bytes >> 20));
+  if (!base) return no_memory(bytes, device);
   memory.base_ = {base, Free{device, device ? device->epoch() : 0, bytes}};
   return memory;
 }
@@ -49,11 +49,11 @@ Result<void> PageMemory::commit(size_t bytes) {
     try {
       owner.device->commit(base(), committed_, end);
     } catch (const kernels::DeviceError& error) {
-      return no_memory(
-          fmt::format("No memory for {} more MB of KV cache: {}", (end - committed_) >> 20, error.what()));
+      if (error.kind() != kernels::DeviceError::Kind::out_of_memory) return weights::describe(error);
+      return no_memory(end - committed_, owner.device);
     }
   } else if (mprotect(base() + committed_, end - committed_, PROT_READ | PROT_WRITE) != 0) {
-    return no_memory(fmt::format("No memory for {} more MB of KV cache", (end - committed_) >> 20));
+    return no_memory(end - committed_, {});
   }
   committed_ = end;
   return {};

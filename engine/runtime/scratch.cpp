@@ -20,7 +20,8 @@ void PinnedMemory::Free::operator()(std::byte* data) const {
 Result<void> grow(weights::Buffer& memory, size_t bytes, const weights::DevicePtr& device) {
   if (memory.size() >= std::max(bytes, kLeastBytes)) return {};
   memory = {};
-  ORRERY_ASSIGN(memory, weights::Buffer::allocate(std::max(bytes, kLeastBytes), device));
+  ORRERY_ASSIGN(memory,
+                weights::Buffer::allocate(std::max(bytes, kLeastBytes), device, "the activations of a step"));
   return {};
 }
 

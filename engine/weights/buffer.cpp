@@ -1,10 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/weights/weight_store.h"
+#include "engine/weights/memory_state.h"
 
 namespace orrery::weights {
 namespace {
@@ -25,8 +23,7 @@ std::byte* allocate_here(size_t bytes) {
 Error describe(const kernels::DeviceError& error) {
   switch (error.kind()) {
     case kernels::DeviceError::Kind::out_of_memory:
-      return {ErrorCode::out_of_memory, error.what(), "",
-              "choose a smaller --context, close other models, or run it on the CPU"};
+      return {ErrorCode::out_of_memory, error.what(), "", "close other models and programs"};
     case kernels::DeviceError::Kind::lost:
       return {ErrorCode::device, error.what(), "",
               "open the model on the CPU, or start the program again; the text of the chat and the edits are "
@@ -37,20 +34,17 @@ Error describe(const kernels::DeviceError& error) {
   return {ErrorCode::device, error.what(), "", "run it on the CPU, or try again"};
 }
 
-Result<Buffer> Buffer::allocate(size_t bytes, const DevicePtr& device) {
+Result<Buffer> Buffer::allocate(size_t bytes, const DevicePtr& device, std::string_view purpose) {
   Buffer buffer;
   if (bytes <= SIZE_MAX / 2) {
     try {
       buffer.data_ = {device ? allocate_on(*device, bytes) : allocate_here(bytes),
                       Free{device, device ? device->epoch() : 0}};
     } catch (const kernels::DeviceError& error) {
-      return describe(error);
+      if (error.kind() != kernels::DeviceError::Kind::out_of_memory) return describe(error);
     }
   }
-  if (!buffer.data_)
-    return Error{ErrorCode::out_of_memory,
-                 fmt::format("{} MB of memory are not to be had", bytes / 1'000'000), "",
-                 "close other programs, or choose a smaller model or context"};
+  if (!buffer.data_) return no_memory(purpose, bytes, device);
   buffer.size_ = bytes;
   return buffer;
 }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "engine/weights/memory_state.h"
 #include "engine/weights/merge.h"
 
 namespace orrery::weights {
@@ -47,7 +48,17 @@ bool same_tensor(const std::string& adapters, const std::string& name) {
   return adapters == name || adapters == io::without_encoder_prefix(name);
 }
 
+const io::Adapter::LowRank* find_low_rank(const io::Adapter& adapter, const std::string& name) {
+  for (const io::Adapter::LowRank& low_rank : adapter.low_rank)
+    if (same_tensor(low_rank.target, name)) return &low_rank;
+  return nullptr;
+}
+
 }  // namespace
+
+bool is_merged(const io::Adapter& adapter, const std::string& name) {
+  return find_low_rank(adapter, name) != nullptr;
+}
 
 /// A tensor that is not the file's bytes as they stand.
 struct WeightStore::Merged {
@@ -69,10 +80,7 @@ const io::Tensor* WeightStore::source(const std::string& name) const {
 }
 
 const io::Adapter::LowRank* WeightStore::low_rank(const std::string& name) const {
-  if (adapter_)
-    for (const io::Adapter::LowRank& low_rank : adapter_->low_rank)
-      if (same_tensor(low_rank.target, name)) return &low_rank;
-  return nullptr;
+  return adapter_ ? find_low_rank(*adapter_, name) : nullptr;
 }
 
 Result<const io::Tensor*> WeightStore::keep(const std::string& name, const io::Tensor& like, DType dtype,
@@ -127,7 +135,10 @@ Result<const void*> WeightStore::bytes(const std::string& name, const kernels::W
   if (const auto it = forms_.find(form); it != forms_.end() && it->second.alive())
     return static_cast<const void*>(it->second.data());
   ORRERY_ASSIGN(const io::Tensor* tensor, tensor_locked(name, team));
-  if (!packing && !device) return static_cast<const void*>(tensor->data.data());
+  if (!packing && !device) {
+    given_back_.erase(name);
+    return static_cast<const void*>(tensor->data.data());
+  }
   auto made = packing ? pack(*tensor, *packing, team) : Result<Buffer>(Buffer{});
   if (made.ok() && device)
     made = packing ? copy_to(device, made->data(), made->size())
@@ -143,12 +154,21 @@ Result<const void*> WeightStore::bytes(const std::string& name, const kernels::W
   return static_cast<const void*>((forms_[form] = std::move(made).value()).data());
 }
 
-void WeightStore::give_back(const io::Tensor& tensor) const {
+void WeightStore::give_back(const io::Tensor& tensor) {
+  given_back_.insert(tensor.name);
   const auto drop_from = [&](const io::ModelFile& model) {
     for (const auto& mapped : model.files) mapped->drop(tensor.data);
   };
   drop_from(*file_);
   if (adapter_ && adapter_->file) drop_from(*adapter_->file);
+}
+
+uint64_t WeightStore::resident() const {
+  const std::scoped_lock lock(mutex_);
+  uint64_t bytes = 0;
+  for (const io::Tensor& tensor : file_->tensors)
+    if (!given_back_.contains(tensor.name)) bytes += resident_bytes(tensor.data);
+  return bytes;
 }
 
 std::vector<DerivedWeight> WeightStore::derived() const {

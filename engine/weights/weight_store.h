@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ Error describe(const kernels::DeviceError& error);
 /// address.
 class Buffer {
  public:
-  /// out_of_memory names the bytes and the device.
-  static Result<Buffer> allocate(size_t bytes, const DevicePtr& device = {});
+  /// out_of_memory names the bytes, what they were for, the device, and what it has free.
+  static Result<Buffer> allocate(size_t bytes, const DevicePtr& device = {},
+                                 std::string_view purpose = "a weight");
   std::byte* data() const { return data_.get(); }
   size_t size() const { return size_; }
   /// Copies `bytes` to its begin.
@@ -45,6 +47,9 @@ class Buffer {
   std::unique_ptr<std::byte, Free> data_;
   size_t size_ = 0;
 };
+
+/// Whether the adapter changes this tensor, so that a float32 copy of it is kept.
+bool is_merged(const io::Adapter& adapter, const std::string& name);
 
 /// For the inspector: what was built beside the file and why.
 struct DerivedWeight {
@@ -67,6 +72,9 @@ class WeightStore {
                             kernels::ThreadTeam& team, const DevicePtr& device = {});
 
   std::vector<DerivedWeight> derived() const;
+  /// Bytes of the file's own pages that are in memory and were not given back. The system may keep those that
+  /// were, but takes them as soon as it needs memory.
+  uint64_t resident() const;
   const io::ModelFile& file() const { return *file_; }
 
  private:
@@ -75,7 +83,7 @@ class WeightStore {
   const io::Adapter::LowRank* low_rank(const std::string& name) const;
   Result<const io::Tensor*> keep(const std::string& name, const io::Tensor& like, DType dtype, Buffer buffer,
                                  std::string transform, std::string reason);
-  void give_back(const io::Tensor& tensor) const;
+  void give_back(const io::Tensor& tensor);
 
   std::shared_ptr<const io::ModelFile> file_;
   std::shared_ptr<const io::Adapter> adapter_;
@@ -90,6 +98,7 @@ class WeightStore {
   static DerivedWeight derivation(const Form& form, size_t bytes);
   std::map<Form, Buffer> forms_;
   std::vector<DerivedWeight> derived_;
+  std::set<std::string> given_back_;  // tensors of the file that only live on in other forms
 };
 
 }  // namespace orrery::weights

@@ -11,6 +11,7 @@
 namespace orrery::cli::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -96,8 +97,24 @@ TEST_F(OnDevice, InfoSaysWhetherItFits) {
   EXPECT_TRUE(little[1]["fits"]);
   EXPECT_TRUE(much[1]["fits"]);
   const Variable less("ORRERY_FAKE_DEVICE_MB", "200");
-  EXPECT_FALSE(devices_at("8192")[1]["fits"]) << "189 MB of KV cache beside 97 MB of weights";
+  const auto full = devices_at("8192")[1];
+  EXPECT_FALSE(full["fits"]) << "189 MB of KV cache beside 97 MB of weights";
+  EXPECT_EQ(full["fit"], "too large");
+  EXPECT_GT(full["weights"].get<int64_t>() + full["kv_cache"].get<int64_t>() + full["scratch"].get<int64_t>(),
+            200 << 20);
+  EXPECT_GT(full["largest_context"], 2048);
+  EXPECT_TRUE(devices_at("2048")[1]["fits"]);
   EXPECT_THAT(run({"info", "smollm2", "--context", "8192"}).out, HasSubstr("does not fit"));
+}
+
+TEST_F(OnDevice, WhatDoesNotFitIsRefusedUnlessToldOtherwise) {
+  const Variable little("ORRERY_FAKE_DEVICE_MB", "64");
+  const Outcome refused = run({"chat", "smollm2", "--prompt", "x", "--device", "cuda:0"});
+  expect_refused(refused);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("of KV cache at 8192 tokens"), HasSubstr("--device cpu")));
+  const Outcome anyhow = run({"chat", "smollm2", "--prompt", "x", "--device", "cuda:0", "--no-memory-check"});
+  expect_refused(anyhow);
+  EXPECT_THAT(anyhow.err, HasSubstr("for a weight do not fit: Test device (cuda:0) has "));
 }
 
 TEST_F(OnDevice, CompareTellsWhatTheContractSays) {

@@ -5,9 +5,10 @@
 // nobody who holds stream_mutex() gives, is refused.
 //
 // Set by the environment: ORRERY_FAKE_DEVICE_REFUSES (a reason: no device is there), ORRERY_FAKE_DEVICE_MB
-// (memory of each), ORRERY_FAKE_DEVICE_LOST_AFTER (launches and waits until the device is lost, once),
-// ORRERY_FAKE_DEVICE_LACKS (one kind of kernel, "attention": its rows refuse everything; "linear.prefill":
-// all steps that may have more than one token).
+// (memory of each), ORRERY_FAKE_DEVICE_TAKEN_MB (what other programs hold of it, read at every allocation),
+// ORRERY_FAKE_DEVICE_LOST_AFTER (launches and waits until the device is lost, once), ORRERY_FAKE_DEVICE_LACKS
+// (one kind of kernel, "attention": its rows refuse everything; "linear.prefill": all steps that may have
+// more than one token).
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -61,7 +62,7 @@ class FakeDevice final : public Device {
   ~FakeDevice() override { free_all(); }
 
   const DeviceFacts& facts() const override { return facts_; }
-  DeviceVitals vitals() override { return {used_.load(), facts_.memory_bytes, 1980, 320, 41, 0.5}; }
+  DeviceVitals vitals() override { return {used_ + taken(), facts_.memory_bytes, 1980, 320, 41, 0.5}; }
 
   void* allocate(size_t bytes) override {
     take(bytes);
@@ -172,8 +173,9 @@ class FakeDevice final : public Device {
         user != std::this_thread::get_id())
       throw DeviceError(DeviceError::Kind::failed, "two threads gave work to the stream");
   }
+  static uint64_t taken() { return number_from("ORRERY_FAKE_DEVICE_TAKEN_MB", 0) << 20; }
   void take(size_t bytes) {
-    if (used_ + bytes > facts_.memory_bytes)
+    if (used_ + taken() + bytes > facts_.memory_bytes)
       throw DeviceError(
           DeviceError::Kind::out_of_memory,
           "cuda:" + std::to_string(facts_.index) + " has no " + std::to_string(bytes) + " bytes left");

@@ -143,20 +143,6 @@ TEST(DeviceTest, RefusesWithWhatToDo) {
   EXPECT_THAT(refusal(on_device(smollm2())), HasSubstr("driver is not loaded"));
 }
 
-TEST(DeviceTest, RefusesWhatDoesNotFit) {
-  {
-    const Variable little("ORRERY_FAKE_DEVICE_MB", "64");
-    EXPECT_THAT(refusal(on_device(smollm2())), AllOf(HasSubstr("0.07 GB free"), HasSubstr("smaller model")));
-  }
-  const Variable tight("ORRERY_FAKE_DEVICE_MB", "98");
-  const auto session = open_or_fail(on_device(smollm2()));
-  ASSERT_TRUE(session);
-  const auto reply = session->chat(raw_request(std::string(6000, 'x'), 2), {}, {});
-  ASSERT_FALSE(reply.ok()) << "there is no room for the KV cache";
-  EXPECT_EQ(reply.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(reply.error().to_string(), HasSubstr("--context"));
-}
-
 TEST(DeviceTest, ALostDeviceEndsTheReplyAndIsStartedAnew) {
   const Variable lost("ORRERY_FAKE_DEVICE_LOST_AFTER", "9");
   const auto session = open_or_fail(on_device(smollm2()));

@@ -213,6 +213,17 @@ api::DeviceVitals FakeSession::vitals() const {
   return {211'000'000, 141'000'000'000, 1980, 320, 41, 0.9};
 }
 
+Result<SessionPtr> FakeSession::resized(int64_t context, const std::string& kv_type) const {
+  api::OpenOptions options = options_;
+  if (context > 0) options.context = context;
+  if (!kv_type.empty()) options.kv_type = kv_type;
+  FakePlan plan = plan_;
+  plan.failReply = false;
+  auto session = std::make_shared<FakeSession>(options, plan);
+  session->done_ = recipe();
+  return SessionPtr(std::move(session));
+}
+
 Result<void> FakeSession::set_fusion(bool) { return {}; }
 Result<std::vector<int32_t>> FakeSession::tokenize(std::string_view text, bool) const {
   return std::vector<int32_t>(text.size(), 1);
@@ -234,8 +245,7 @@ Result<api::ChatResult> FakeSession::chat(const api::ChatRequest& request, const
     requests_.push_back(request);
   }
   if (plan_.failReply)
-    return Error{ErrorCode::out_of_memory, "The context does not fit", "8192 tokens",
-                 "choose a smaller context"};
+    return Error{plan_.failure, "The context does not fit", "8192 tokens", "choose a smaller context"};
   events.on_prefill({49, 49, 33});
   api::ChatResult result;
   result.stop_reason = "end";
@@ -385,7 +395,11 @@ Services FakeEngine::services() const {
       ++*slowStopped;
       return cancelled_error();
     }
+    if (options.model == "large" && options.device == "cuda:0" && options.context != 2048)
+      return Error{ErrorCode::out_of_memory, "It takes 800 MB, 300 MB are free", "cuda:0",
+                   "use --context 2048"};
     FakePlan plan = chat;
+    if (options.device == "cpu") plan.failReply = plan.failReply && chat.failure != ErrorCode::device;
     if (options.model == "sentiment") plan.task = api::Task::classify;
     return SessionPtr(std::make_shared<Counted>(options, plan, openSessions));
   };
@@ -393,6 +407,18 @@ Services FakeEngine::services() const {
     return std::vector<api::LibraryEntry>{
         {"chat", "/models/chat.gguf", "", "GGUF", "llama", "Q4_1", 135'000'000, 98'000'000},
         {"sentiment", "/models/minilm", "/models/sentiment", "HF", "bert", "f32", 22'000'000, 91'000'000}};
+  };
+  services.memoryDemand = [](const api::OpenOptions& options) -> Result<api::MemoryDemand> {
+    if (options.model.ends_with("corrupt.gguf"))
+      return Error{ErrorCode::corrupt_file, "The file is cut off", options.model, "download it again"};
+    api::MemoryDemand demand;
+    demand.name = options.model;
+    demand.cpu = {98'000'000, 10'000'000, ""};
+    demand.cuda = {100'000'000, 20'000'000, ""};
+    demand.model_context = 8192;
+    demand.page_tokens = 32;
+    demand.page_bytes = {{"f16", 2'560'000}, {"bf16", 2'560'000}, {"f32", 5'120'000}};  // 80 kB a token
+    return demand;
   };
   services.canBypass = [](const graph::Graph&, std::string_view scope) {
     return scope.rfind("layers.", 0) == 0 && scope.find('.', 7) == std::string_view::npos;

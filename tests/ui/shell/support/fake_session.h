@@ -15,6 +15,8 @@ struct FakePlan {
   int tokens = 24;  // of a reply
   std::chrono::milliseconds perToken{2};
   bool failReply = false;
+  ErrorCode failure = ErrorCode::out_of_memory;  // of a reply that fails
+  std::vector<api::Offer> offers;                // what would fit then
 };
 
 class FakeSession : public api::Session {
@@ -58,6 +60,8 @@ class FakeSession : public api::Session {
   int64_t context_used() const override { return context_; }
   void forget_context() override { context_ = 0; }
   api::DeviceVitals vitals() const override;
+  std::vector<api::Offer> memory_offers() const override { return plan_.offers; }
+  Result<SessionPtr> resized(int64_t context, const std::string& kv_type) const override;
 
   std::vector<api::ChatRequest> requests() const;
   std::atomic<bool> profiling{true}, tracing{false};
@@ -81,7 +85,8 @@ class FakeSession : public api::Session {
 graph::GraphVersion fakeGraph(int layers);
 
 /// Opens "chat", "sentiment" and any path; "corrupt.gguf" fails with a reason, "slow" waits until it is
-/// stopped.
+/// stopped, "large" takes more than 2048 tokens of context only where 1 GB is free, which it is not on
+/// cuda:0.
 struct FakeEngine {
   FakePlan chat;
   std::vector<api::DeviceEntry> devices;  // none: not listed

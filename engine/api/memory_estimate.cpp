@@ -1,0 +1,141 @@
+#include "engine/api/memory_estimate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/api/guard.h"
+#include "engine/api/inspect.h"
+#include "engine/api/session.h"
+#include "engine/compile/demand.h"
+#include "engine/compile/placement.h"
+#include "engine/compile/states.h"
+#include "engine/passes/passes.h"
+#include "engine/runtime/kv_cache.h"
+#include "engine/weights/memory_state.h"
+#include "kernels/cpu/isa.h"
+
+namespace orrery::api {
+namespace {
+
+constexpr int64_t kTextTokens = 8;  // of the texts that an encoder reads together
+
+/// Every bucket that a run may ask for, so that each form of a weight is met.
+std::vector<compile::Bucket> buckets_for(models::Task task, int64_t batch_tokens) {
+  std::vector<compile::Bucket> buckets;
+  for (int64_t tokens = 1;; tokens = std::min(tokens * 2, batch_tokens)) {
+    buckets.push_back(task == models::Task::generate
+                          ? compile::bucket_for(tokens, 1, 1)
+                          : compile::bucket_for(tokens, 0, std::max<int64_t>(tokens / kTextTokens, 1)));
+    if (tokens >= batch_tokens) return buckets;
+  }
+}
+
+/// On the CPU a merged tensor is kept besides what is packed from it.
+uint64_t weight_bytes(const compile::Demand& demand, const io::Adapter* adapter, kernels::DeviceKind device) {
+  uint64_t bytes = 0;
+  std::set<std::string> merged;
+  for (const compile::WeightForm& form : demand.weights) {
+    bytes += form.bytes;
+    if (device == kernels::DeviceKind::cpu && !form.packing.empty() && adapter &&
+        weights::is_merged(*adapter, form.tensor) && merged.insert(form.tensor).second)
+      bytes += form.stored;
+  }
+  return bytes;
+}
+
+DType kv_dtype(const std::string& kv_type) {
+  const auto dtype = parse_kv_type(kv_type);
+  return dtype.ok() ? *dtype : DType::f16;
+}
+
+uint64_t page_bytes(const graph::Graph& graph, DType dtype) {
+  const auto states = compile::states_of(graph);
+  if (!states.ok()) return 0;
+  uint64_t bytes = 0;
+  for (const compile::StateUse& state : states.value())
+    bytes += runtime::KvCache::slot_bytes(dtype, state.kv_heads, state.head_dim);
+  return bytes;
+}
+
+/// Nodes without a kernel there stay on the CPU, as they will.
+compile::PlacementOptions on_a_card(const OpenOptions& options, models::Task task) {
+  compile::PlacementOptions placement;
+  placement.home = "cuda:0";
+  placement.kv_dtype = options.exact ? DType::f32 : kv_dtype(options.kv_type);
+  placement.accuracy = options.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
+  if (const auto batch = choose_batch_tokens(options.batch_tokens, true, task); batch.ok())
+    placement.batch_tokens = *batch;
+  return placement;
+}
+
+std::string device_words(const DeviceMemory& memory) {
+  return memory.name.empty() || memory.device == "cpu" ? memory.device
+                                                       : fmt::format("{} ({})", memory.name, memory.device);
+}
+
+}  // namespace
+
+MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const io::Adapter* adapter,
+                                 const OpenOptions& options, kernels::DeviceKind device) {
+  compile::DemandOptions asked;
+  asked.device = device;
+  asked.kv_dtype = options.exact ? DType::f32 : kv_dtype(options.kv_type);
+  asked.accuracy = options.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
+  asked.threads = options.threads > 0 ? options.threads : kernels::available_cores();
+  const auto batch = choose_batch_tokens(options.batch_tokens, device != kernels::DeviceKind::cpu, task);
+  if (!batch.ok()) return {0, 0, batch.error().to_string()};
+  const auto demand = compile::demand_of(fused, buckets_for(task, *batch), asked);
+  if (!demand.ok()) return {0, 0, demand.error().to_string()};
+  return {weight_bytes(*demand, adapter, device), demand->arena_bytes + demand->workspace_bytes, ""};
+}
+
+MemoryDemand model_demand(std::string name, const models::BuiltModel& built, bool exact) {
+  MemoryDemand demand;
+  demand.name = std::move(name);
+  demand.model_context = built.context_length;
+  demand.page_tokens = runtime::KvCache::kPageTokens;
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
+    demand.page_bytes[std::string(name_of(dtype))] = page_bytes(built.graph, exact ? DType::f32 : dtype);
+  return demand;
+}
+
+Result<MemoryDemand> memory_demand(const OpenOptions& options) {
+  return guarded([&]() -> Result<MemoryDemand> {
+    ORRERY_ASSIGN(const ModelPath path, resolve_model(options.model, options.adapter));
+    ORRERY_ASSIGN(const ModelSource source, open_source(path, {}, {}));
+    ORRERY_ASSIGN(const models::BuiltModel built, models::build(*source.file, source.adapter.get()));
+    passes::Options passes;
+    passes.fusion = options.fusion;
+    ORRERY_ASSIGN(const passes::Outcome fused, passes::run_passes(built.graph, passes));
+    MemoryDemand demand = model_demand(display_name(*source.file), built, options.exact);
+    demand.cpu =
+        place_demand(*fused.graph, built.task, source.adapter.get(), options, kernels::DeviceKind::cpu);
+    ORRERY_ASSIGN(const compile::Placement on_card,
+                  compile::place(fused.graph, on_a_card(options, built.task)));
+    demand.cuda =
+        place_demand(*on_card.graph, built.task, source.adapter.get(), options, kernels::DeviceKind::cuda);
+    return demand;
+  });
+}
+
+std::string advice_of(const std::vector<Offer>& offers, const std::string& device) {
+  const std::string words = words_of(offers);
+  return fmt::format("{}{}{}close other models and programs", words, words.empty() ? "" : ", or ",
+                     device == "cpu" ? "" : "place fewer layers on the card, or ");
+}
+
+Error does_not_fit(const MemoryDemand& demand, const DeviceMemory& memory, const OpenOptions& options,
+                   const std::vector<Offer>& offers) {
+  using weights::readable_memory;
+  return {ErrorCode::out_of_memory,
+          fmt::format("{} of weights, {} of KV cache at {} tokens and {} of scratch do not fit: {} has {} of "
+                      "{} free",
+                      readable_memory(memory.weights), readable_memory(memory.kv_cache),
+                      context_of(demand, options.context), readable_memory(memory.scratch),
+                      device_words(memory), readable_memory(memory.free), readable_memory(memory.total)),
+          demand.name, advice_of(offers, memory.device)};
+}
+
+}  // namespace orrery::api

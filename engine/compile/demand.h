@@ -1,0 +1,37 @@
+// The memory that the plans of a graph will take, told before any weight is read: every lowering is asked
+// with made-up operands, and what it asks for is noted.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/compile/plan.h"
+
+namespace orrery::compile {
+
+/// One form in which a weight will be kept, counted once for all plans that read it.
+struct WeightForm {
+  std::string tensor;
+  std::string packing;  // empty: as it is stored
+  uint64_t bytes = 0;   // of this form
+  uint64_t stored = 0;  // of the tensor as the graph sees it
+};
+
+struct Demand {
+  std::vector<WeightForm> weights;
+  uint64_t arena_bytes = 0, workspace_bytes = 0;  // of the largest plan
+};
+
+struct DemandOptions {
+  kernels::DeviceKind device = kernels::DeviceKind::cpu;
+  DType kv_dtype = DType::f16;
+  kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
+  int threads = 1;
+};
+
+/// Of the plans for these buckets together, as far as they run on the device, which is home to nodes that
+/// name none. Fails as compile() does where a node has no row there.
+Result<Demand> demand_of(const graph::Graph& fused, std::span<const Bucket> buckets,
+                         const DemandOptions& options);
+
+}  // namespace orrery::compile
