@@ -102,6 +102,7 @@ ui::Services services() {
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;
+  services.memoryDemand = api::memory_demand;
   services.compare = api::compare;
   return services;
 }

@@ -89,13 +89,18 @@ void ChatPage::setupSession() {
   });
   connect(session_, &SessionController::replyFailed, this, [this](const UiError& error) {
     finish({});
+    failure_ = error;
     banner_->showError(error);
+  });
+  connect(banner_, &Banner::actionChosen, this, [this](const QString& action) {
+    if (const api::Offer* offer = offerOf(failure_, action)) session_->accept(*offer);
   });
 }
 
 void ChatPage::takeModel() {
   const SessionPtr session = session_->session();
   if (!session_->moved()) newChat();
+  banner_->dismiss();
   const bool chats = session && session->info().task == api::Task::generate;
   const QString name = session ? modelShortTitle(session->info()) : QString();
   if (!session) {

@@ -64,6 +64,7 @@ class ChatPage : public QWidget, public Themed {
   TokenPopup* popup_;
   SamplingPopover* sampling_;
   QWidget* corner_;
+  UiError failure_;                     // that the banner shows
   std::vector<api::Message> messages_;  // without the system prompt
   size_t liveTokens_ = 0;
   double liveMs_ = 0, firstMs_ = 0;

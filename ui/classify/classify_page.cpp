@@ -141,16 +141,21 @@ void ClassifyPage::setupSession() {
   connect(session_, &SessionController::loadFailed, this, [this](UiError error) {
     waiting_ = false;
     error.actions = {"Try again"};
+    failure_ = error;
     banner_->showError(error);
   });
-  connect(banner_, &Banner::actionChosen, this, [this] {
+  connect(banner_, &Banner::actionChosen, this, [this](const QString& action) {
     banner_->dismiss();
+    if (const api::Offer* offer = offerOf(failure_, action)) return session_->accept(*offer);
     prepare();
   });
   connect(session_, &SessionController::opened, this, &ClassifyPage::takeModel);
   connect(session_, &SessionController::classified, model_, &ClassifyModel::setResults);
   connect(session_, &SessionController::stateChanged, this, &ClassifyPage::updateButton);
-  connect(session_, &SessionController::classifyFailed, banner_, &Banner::showError);
+  connect(session_, &SessionController::classifyFailed, this, [this](const UiError& error) {
+    failure_ = error;
+    banner_->showError(error);
+  });
   connect(session_, &SessionController::classifyFinished, this, [this](double milliseconds, bool stopped) {
     details_->showSummary(milliseconds, stopped);
     if (!table_->currentIndex().isValid() && model_->rowCount() > 0) table_->selectRow(0);

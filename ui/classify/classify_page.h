@@ -72,6 +72,7 @@ class ClassifyPage : public QWidget, public Themed {
   ClassifyDetails* details_;
   QWidget* corner_;
   bool waiting_ = false;  // texts wait for the model
+  UiError failure_;       // that the banner shows
 };
 
 }  // namespace orrery::ui

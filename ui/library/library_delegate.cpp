@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "ui/library/fit_look.h"
 #include "ui/library/library_model.h"
 #include "ui/theme/icons.h"
 #include "ui/widgets/themed.h"
@@ -11,16 +12,11 @@ namespace {
 
 constexpr double kRow = 38;
 
-struct StateLook {
-  Token token;
-  QStringView icon;
-};
-
-StateLook lookOf(const QString& state) {
+FitLook stateLook(const QString& state) {
   if (state == "loaded") return {Token::accent, u"dotc"};
-  if (state == "fits") return {Token::ok, u"check"};
-  if (state == "tight") return {Token::warn, u"warn"};
-  return {Token::error, u"error"};
+  for (const api::Fit fit : {api::Fit::fits, api::Fit::tight})
+    if (state == wordOf(fit)) return lookOf(fit);
+  return lookOf(api::Fit::too_large);
 }
 
 }  // namespace
@@ -46,7 +42,7 @@ void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
       box.adjusted(theme_.scaled(14), theme_.scaled(4), -theme_.scaled(11), -theme_.scaled(4));
   double right = inner.right();
   if (!state.isEmpty()) {
-    const StateLook look = lookOf(state);
+    const FitLook look = stateLook(state);
     painter->setFont(theme_.textFont(11));
     const double width = QFontMetricsF(painter->font()).horizontalAdvance(state);
     painter->setPen(theme_(look.token));

@@ -3,14 +3,12 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "ui/library/fit_look.h"
+#include "ui/session/model_title.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
-
-// Share of the machine's memory that a model's file may take and still leave room for its context and the
-// desktop.
-constexpr double kFits = 0.6, kTight = 0.9;
 
 QString text(const std::string& value) { return QString::fromStdString(value); }
 
@@ -48,7 +46,7 @@ void LibraryModel::merge() {
 void LibraryModel::setLoaded(const QString& model, const QString& adapter) {
   loaded_ = model;
   loadedAdapter_ = adapter;
-  if (!rows_.empty()) emit dataChanged(index(0), index(rowCount() - 1));
+  refreshFits();
 }
 
 int LibraryModel::rowCount(const QModelIndex& parent) const {
@@ -58,9 +56,29 @@ int LibraryModel::rowCount(const QModelIndex& parent) const {
 QString LibraryModel::stateOf(const api::LibraryEntry& entry) const {
   const bool byPath = text(entry.path) == loaded_ && text(entry.adapter) == loadedAdapter_;
   if (!loaded_.isEmpty() && (byPath || text(entry.name) == loaded_)) return "loaded";
-  if (memory_ == 0 || entry.bytes == 0) return {};
-  const double share = static_cast<double>(entry.bytes) / static_cast<double>(memory_);
-  return share < kFits ? "fits" : share < kTight ? "tight" : "too large";
+  const std::optional<api::Fit> fit = bestFit(fitsOf(entry));
+  return fit ? wordOf(*fit) : QString();
+}
+
+Fits LibraryModel::fitsOf(const api::LibraryEntry& entry) const {
+  return estimates_ ? estimates_->fits(entry.path, entry.adapter, 0, api::OpenOptions{}.kv_type) : Fits{};
+}
+
+QString LibraryModel::toolTipOf(const api::LibraryEntry& entry) const {
+  QStringList lines{text(entry.path)};
+  for (const api::DeviceMemory& memory : fitsOf(entry)) {
+    const QString device = deviceTitle(memory.device);
+    lines += memory.refusal.empty()
+                 ? QString("%1: %2, %3 of %4 free, estimated")
+                       .arg(device, wordOf(memory.fit), format::bytes(static_cast<double>(memory.sum())),
+                            format::bytes(static_cast<double>(memory.free)))
+                 : QString("%1: %2").arg(device, text(memory.refusal));
+  }
+  return lines.join("\n");
+}
+
+void LibraryModel::refreshFits() {
+  if (!rows_.empty()) emit dataChanged(index(0), index(rowCount() - 1));
 }
 
 QVariant LibraryModel::data(const QModelIndex& index, int role) const {
@@ -86,7 +104,7 @@ QVariant LibraryModel::data(const QModelIndex& index, int role) const {
     case missingRole:
       return !QFileInfo::exists(text(entry.path));
     case Qt::ToolTipRole:
-      return text(entry.path);
+      return toolTipOf(entry);
     case Qt::AccessibleTextRole:
       return text(entry.name) + ", " + data(index, detailRole).toString() + ", " + stateOf(entry);
     default:

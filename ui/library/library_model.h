@@ -4,6 +4,7 @@
 #include <QAbstractListModel>
 #include <QStringList>
 
+#include "ui/session/memory_estimates.h"
 #include "ui/session/session_controller.h"
 
 namespace orrery::ui {
@@ -26,8 +27,11 @@ class LibraryModel : public QAbstractListModel {
   void setRecent(const QStringList& paths);
   /// As the session was opened: a path or a library name, and its adapter.
   void setLoaded(const QString& model, const QString& adapter);
-  /// Memory that the machine has, bytes; 0: not known.
-  void setMemory(quint64 bytes) { memory_ = bytes; }
+  /// Where it fits is told from these estimates, by the context that it would be opened with.
+  void setEstimates(const MemoryEstimates* estimates) { estimates_ = estimates; }
+  /// Some estimate has changed.
+  void refreshFits();
+  const Library& models() const { return found_; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
@@ -36,11 +40,13 @@ class LibraryModel : public QAbstractListModel {
  private:
   void merge();
   QString stateOf(const api::LibraryEntry& entry) const;
+  QString toolTipOf(const api::LibraryEntry& entry) const;
+  Fits fitsOf(const api::LibraryEntry& entry) const;
 
   Library found_, rows_;
   QStringList recent_;
   QString loaded_, loadedAdapter_;
-  quint64 memory_ = 0;
+  const MemoryEstimates* estimates_ = nullptr;
 };
 
 }  // namespace orrery::ui

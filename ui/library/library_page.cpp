@@ -29,6 +29,8 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
   auto* row = new QHBoxLayout(corner_);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(add);
+  list_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(list_, &QWidget::customContextMenuRequested, this, &LibraryPage::showMenu);
   connect(list_, &QListView::activated, this, &LibraryPage::ask);
   connect(list_, &QListView::doubleClicked, this, &LibraryPage::ask);
   connect(model_, &QAbstractItemModel::modelReset, this, [this] { emit countChanged(model_->rowCount()); });
@@ -44,6 +46,35 @@ void LibraryPage::ask(const QModelIndex& index) {
   if (session_->loading()) return;  // activated and doubleClicked may both come of one double click
   emit openAsked(index.data(LibraryModel::pathRole).toString(),
                  index.data(LibraryModel::adapterRole).toString());
+}
+
+void LibraryPage::setEstimates(MemoryEstimates* estimates) {
+  model_->setEstimates(estimates);
+  const auto measure = [this, estimates] {
+    if (estimates->devices().empty()) return;
+    for (const api::LibraryEntry& entry : model_->models()) {
+      api::OpenOptions options;
+      options.model = entry.path;
+      options.adapter = entry.adapter;
+      estimates->measure(options);
+    }
+  };
+  connect(model_, &QAbstractItemModel::modelReset, estimates, measure);
+  connect(estimates, &MemoryEstimates::devicesChanged, this, measure);
+  connect(estimates, &MemoryEstimates::devicesChanged, model_, &LibraryModel::refreshFits);
+  connect(estimates, &MemoryEstimates::measured, model_, &LibraryModel::refreshFits);
+}
+
+void LibraryPage::showMenu(const QPoint& position) {
+  const QModelIndex index = list_->indexAt(position);
+  if (!index.isValid()) return;
+  const QString path = index.data(LibraryModel::pathRole).toString(),
+                adapter = index.data(LibraryModel::adapterRole).toString();
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->addAction("Load", this, [this, path, adapter] { emit openAsked(path, adapter); });
+  menu->addAction("Load with options...", this, [this, path, adapter] { emit optionsAsked(path, adapter); });
+  menu->popup(list_->viewport()->mapToGlobal(position));
 }
 
 void LibraryPage::setTheme(const Theme& theme) {

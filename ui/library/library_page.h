@@ -16,6 +16,8 @@ class LibraryPage : public QWidget, public Themed {
  public:
   LibraryPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
 
+  /// Shows where each model fits, and has them measured once the devices are known.
+  void setEstimates(MemoryEstimates* estimates);
   LibraryModel* model() const { return model_; }
   QListView* list() const { return list_; }
   QWidget* corner() const { return corner_; }
@@ -24,6 +26,7 @@ class LibraryPage : public QWidget, public Themed {
 
  signals:
   void openAsked(const QString& path, const QString& adapter);
+  void optionsAsked(const QString& path, const QString& adapter);
   void fileAsked();
   void countChanged(int models);
 
@@ -32,6 +35,7 @@ class LibraryPage : public QWidget, public Themed {
 
  private:
   void ask(const QModelIndex& index);
+  void showMenu(const QPoint& position);
 
   Theme theme_;
   SessionController* session_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/api/compare.h"
+#include "engine/api/memory_estimate.h"
 #include "engine/api/session.h"
 
 namespace orrery::ui {
@@ -17,6 +18,11 @@ using SessionPtr = std::shared_ptr<api::Session>;
 
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
+  /// The same model with the context and KV type of the options; loads nothing.
+  std::function<Result<SessionPtr>(const api::Session&, const api::OpenOptions&)> resize =
+      [](const api::Session& session, const api::OpenOptions& options) {
+        return session.resized(options.context, options.kv_type);
+      };
   std::function<std::vector<api::LibraryEntry>(const std::vector<std::string>& folders)> listModels;
   /// Whether a scope of the model graph has one residual stream in and one out.
   std::function<bool(const graph::Graph&, std::string_view scope)> canBypass;
@@ -28,6 +34,8 @@ struct Services {
   std::string cudaRefusal;
   /// The CPU and the CUDA devices, or why there are none; slow. May be empty: then cudaRefusal stays.
   std::function<std::vector<api::DeviceEntry>()> listDevices;
+  /// What a model will take in memory, read from its headers. May be empty: then nothing is told.
+  std::function<Result<api::MemoryDemand>(const api::OpenOptions&)> memoryDemand;
   std::function<Result<api::CompareResult>(api::Session&, api::Session&, const api::CompareRequest&,
                                            const api::CompareEvents&, const ProgressCallback&,
                                            std::stop_token)>

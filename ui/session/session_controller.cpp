@@ -52,45 +52,23 @@ void SessionController::post(std::function<void()> call) {
 
 bool SessionController::canUndo() const { return session_ && !session_->edits().empty(); }
 
-void SessionController::open(const api::OpenOptions& options) { load(options, {}, false); }
+void SessionController::open(const api::OpenOptions& options) { load(options, openCall(options), false); }
 
-void SessionController::moveTo(const std::string& device) {
-  if (!session_ || loading_ || session_->options().device == device) return;
-  loadCopy(*session_, device, true);
-}
-
-void SessionController::openCopy(const api::Session& model, const std::string& device) {
-  loadCopy(model, device, false);
-}
-
-void SessionController::close() {
-  cancelLoad();
-  if (session_) adopt(nullptr);
-}
-
-void SessionController::loadCopy(const api::Session& model, const std::string& device, bool moving) {
-  api::OpenOptions options = model.options();
-  options.device = device;
-  options.recipe.clear();  // its edits are among the session's
-  const auto replay = [edits = model.recipe()](api::Session& session) -> Result<void> {
-    for (const edit::Edit& edit : edits) {
-      auto applied = session.apply(edit);
-      if (!applied.ok()) return std::move(applied).error();
-    }
-    return {};
+SessionController::OpenCall SessionController::openCall(const api::OpenOptions& options) const {
+  return [open = services_.open, options](const ProgressCallback& progress, std::stop_token stop) {
+    return open(options, progress, std::move(stop));
   };
-  load(options, replay, moving);
 }
 
-void SessionController::load(const api::OpenOptions& options, std::function<Result<void>(api::Session&)> then,
-                             bool moving) {
+void SessionController::load(const api::OpenOptions& options, OpenCall call, bool moving) {
   loadStop_.request_stop();
   const quint64 generation = ++loadGeneration_;
   loading_ = true;
   moving_ = moving;
+  loadingOptions_ = options;
   loadingName_ = shownName(options.model);
   emit loadStarted(loadingName_);
-  loadStop_ = jobs_->post([this, generation, options, then = std::move(then)](std::stop_token stop) {
+  loadStop_ = jobs_->post([this, generation, call = std::move(call)](std::stop_token stop) {
     QElapsedTimer clock;
     clock.start();
     auto last = std::make_shared<qint64>(-kProgressMilliseconds);
@@ -103,11 +81,7 @@ void SessionController::load(const api::OpenOptions& options, std::function<Resu
         if (generation == loadGeneration_ && loading_) emit loadProgress(value);
       });
     };
-    auto result = guarded<SessionPtr>([&]() -> Result<SessionPtr> {
-      ORRERY_ASSIGN(SessionPtr session, services_.open(options, progress, stop));
-      if (then) ORRERY_TRY(then(*session));
-      return session;
-    });
+    auto result = guarded<SessionPtr>([&] { return call(progress, stop); });
     post([this, generation, result = std::move(result)] { finishLoad(generation, result); });
   });
 }

@@ -51,6 +51,10 @@ class SessionController : public QObject {
   SessionPtr session() const { return session_; }
   bool loading() const { return loading_; }
   QString loadingName() const { return loadingName_; }
+  /// What was asked for by the load that runs or failed last.
+  const api::OpenOptions& loadingOptions() const { return loadingOptions_; }
+  /// Whether that load keeps the model, its chat and its edits.
+  bool moving() const { return moving_; }
   RunState state() const { return state_; }
   bool running() const { return state_ != RunState::idle; }
   bool canUndo() const;
@@ -63,6 +67,10 @@ class SessionController : public QObject {
   /// Opens the same model on another device and makes the same edits there. The chat's text stays; its
   /// context is read again with the next message.
   void moveTo(const std::string& device);
+  /// The same for any other option. A context or KV type alone loads nothing again.
+  void reopen(const api::OpenOptions& options);
+  /// Does what an error offered.
+  void accept(const api::Offer& offer);
   /// Opens the model of another session on `device`, with its edits.
   void openCopy(const api::Session& model, const std::string& device);
   /// Stops what runs or loads and gives the model back.
@@ -117,19 +125,22 @@ class SessionController : public QObject {
   void vitalsChanged(const orrery::ui::Vitals& vitals);
 
  private:
+  using OpenCall = std::function<Result<SessionPtr>(const ProgressCallback&, std::stop_token)>;
   using EditCall = std::function<Result<api::EditRecord>(api::Session&)>;
 
-  void loadCopy(const api::Session& model, const std::string& device, bool moving);
-  /// Loads on the job thread; `then` makes of the session what it was before.
-  void load(const api::OpenOptions& options, std::function<Result<void>(api::Session&)> then, bool moving);
+  /// Loads on the job thread.
+  void load(const api::OpenOptions& options, OpenCall call, bool moving);
+  OpenCall openCall(const api::OpenOptions& options) const;
+  /// Opens and makes the edits.
+  OpenCall copyCall(const api::OpenOptions& options, std::vector<edit::Edit> edits) const;
   void finishLoad(quint64 generation, Result<SessionPtr> result);
   void adopt(SessionPtr session);
   void setState(RunState state);
   void editJob(const QString& title, EditKind kind, EditCall call);
   void finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result);
-  void finishChat(quint64 generation, const Result<api::ChatResult>& result);
+  void finishChat(quint64 generation, const Result<api::ChatResult>& result, const UiError& failure);
   void finishClassify(quint64 generation, double milliseconds,
-                      const Result<std::vector<api::Classification>>& result);
+                      const Result<std::vector<api::Classification>>& result, const UiError& failure);
   void beginRun(RunState state);
   void endRun();
   void drain();
@@ -143,6 +154,7 @@ class SessionController : public QObject {
   SessionPtr session_;
   bool loading_ = false, moving_ = false, moved_ = false;
   QString loadingName_;
+  api::OpenOptions loadingOptions_;
   quint64 loadGeneration_ = 0, runGeneration_ = 0, sessionGeneration_ = 0;
   std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};
   RunState state_ = RunState::idle;

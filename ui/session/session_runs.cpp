@@ -32,6 +32,19 @@ Result<T> guardedRun(Call&& call) {
   }
 }
 
+/// With the offers that the session has for it: other memory, or the CPU where its device failed.
+template <class T>
+UiError failureOf(const QString& title, const Result<T>& result, const api::Session& session) {
+  if (result.ok()) return {};
+  const Error& error = result.error();
+  UiError told = describeError(title, error);
+  if (error.code == ErrorCode::out_of_memory)
+    for (const api::Offer& offer : session.memory_offers()) addOffer(told, offer, offerTitle(offer));
+  if (error.code == ErrorCode::device && session.options().device != "cpu")
+    addOffer(told, {"device", "cpu"}, "Go on on the CPU");
+  return told;
+}
+
 }  // namespace
 
 void SessionController::setState(RunState state) {
@@ -64,11 +77,15 @@ void SessionController::chat(const api::ChatRequest& request) {
         const api::ChatEvents events{[feed](const api::PrefillEvent& event) { feed->add(event); },
                                      [feed](const api::TokenEvent& event) { feed->add(event); }};
         auto result = guardedRun<api::ChatResult>([&] { return session->chat(request, events, stop); });
-        post([this, generation, result = std::move(result)] { finishChat(generation, result); });
+        const UiError failure = failureOf("The reply stopped", result, *session);
+        post([this, generation, failure, result = std::move(result)] {
+          finishChat(generation, result, failure);
+        });
       });
 }
 
-void SessionController::finishChat(quint64 generation, const Result<api::ChatResult>& result) {
+void SessionController::finishChat(quint64 generation, const Result<api::ChatResult>& result,
+                                   const UiError& failure) {
   if (generation != runGeneration_) return;
   drain();
   endRun();
@@ -80,7 +97,7 @@ void SessionController::finishChat(quint64 generation, const Result<api::ChatRes
     stopped.stop_reason = "cancelled";
     emit replyFinished(stopped);
   } else {
-    emit replyFailed(describeError("The reply stopped", result.error()));
+    emit replyFailed(failure);
   }
 }
 
@@ -98,14 +115,16 @@ void SessionController::classify(const std::vector<std::string>& texts) {
     auto result =
         guardedRun<std::vector<api::Classification>>([&] { return session->classify(texts, each, stop); });
     const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
-    post([this, generation, milliseconds, result = std::move(result)] {
-      finishClassify(generation, milliseconds, result);
+    const UiError failure = failureOf("Could not classify", result, *session);
+    post([this, generation, milliseconds, failure, result = std::move(result)] {
+      finishClassify(generation, milliseconds, result, failure);
     });
   });
 }
 
 void SessionController::finishClassify(quint64 generation, double milliseconds,
-                                       const Result<std::vector<api::Classification>>& result) {
+                                       const Result<std::vector<api::Classification>>& result,
+                                       const UiError& failure) {
   if (generation != runGeneration_) return;
   drain();
   const bool stopped = state_ == RunState::stopping;
@@ -114,7 +133,7 @@ void SessionController::finishClassify(quint64 generation, double milliseconds,
   if (result.ok() || result.error().code == ErrorCode::cancelled) {
     emit classifyFinished(milliseconds, stopped);
   } else {
-    emit classifyFailed(describeError("Could not classify", result.error()));
+    emit classifyFailed(failure);
   }
 }
 

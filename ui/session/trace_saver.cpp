@@ -12,14 +12,23 @@ TraceSaver::~TraceSaver() { worker_.reset(); }
 
 Services TraceSaver::watching(Services services) {
   writer_ = services.writeTrace;
-  services.open = [opened = opened_, open = std::move(services.open)](
-                      const api::OpenOptions& options, const ProgressCallback& progress,
-                      std::stop_token stop) -> Result<SessionPtr> {
-    ORRERY_ASSIGN(SessionPtr session, open(options, progress, std::move(stop)));
+  const auto keep = [opened = opened_](const SessionPtr& session) {
     session->set_tracing(true);
     const std::scoped_lock lock(opened->mutex);
     std::erase_if(opened->sessions, [](const auto& known) { return known.expired(); });
     opened->sessions.push_back(session);
+  };
+  services.open = [keep, open = std::move(services.open)](const api::OpenOptions& options,
+                                                          const ProgressCallback& progress,
+                                                          std::stop_token stop) -> Result<SessionPtr> {
+    ORRERY_ASSIGN(SessionPtr session, open(options, progress, std::move(stop)));
+    keep(session);
+    return session;
+  };
+  services.resize = [keep, resize = std::move(services.resize)](
+                        const api::Session& from, const api::OpenOptions& options) -> Result<SessionPtr> {
+    ORRERY_ASSIGN(SessionPtr session, resize(from, options));
+    keep(session);
     return session;
   };
   return services;

@@ -1,5 +1,8 @@
 #include "ui/session/ui_error.h"
 
+#include "ui/session/model_title.h"
+#include "ui/theme/format.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -19,6 +22,25 @@ QString UiError::body() const {
   text = sentence(text);
   if (!advice.isEmpty()) text += " " + sentence(advice);
   return text;
+}
+
+QString offerTitle(const api::Offer& offer) {
+  const QString value = QString::fromStdString(offer.value);
+  if (offer.option == "context") return QString("Use %1 tokens").arg(format::count(value.toLongLong()));
+  if (offer.option == "device") return value == "cpu" ? "Use the CPU" : "Use " + deviceTitle(offer.value);
+  return QString("Use %1 for the KV cache").arg(value);
+}
+
+void addOffer(UiError& error, const api::Offer& offer, const QString& title) {
+  error.actions.insert(static_cast<qsizetype>(error.offers.size()), title);
+  error.offers.push_back(offer);
+}
+
+const api::Offer* offerOf(const UiError& error, const QString& action) {
+  const qsizetype index = error.actions.indexOf(action);
+  return index >= 0 && static_cast<size_t>(index) < error.offers.size()
+             ? &error.offers[static_cast<size_t>(index)]
+             : nullptr;
 }
 
 UiError describeError(const QString& title, const Error& error, QStringList actions) {

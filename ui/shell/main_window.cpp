@@ -1,6 +1,5 @@
 #include "ui/shell/main_window.h"
 
-#include <unistd.h>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
@@ -20,11 +19,6 @@ constexpr int kWidth = 1600, kHeight = 1000;
 constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
 constexpr int kStateVersion = 1;          // of saveState; another one is not restored
 
-quint64 machineMemory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && size > 0 ? static_cast<quint64>(pages) * static_cast<quint64>(size) : 0;
-}
-
 }  // namespace
 
 MainWindow::MainWindow(const Services& services, const WindowOptions& options, QWidget* parent)
@@ -38,6 +32,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
       classifier_(new SessionController(services_, this)),
       comparison_(new CompareController(services_, this)),
       both_(new SecondDevice(session_, services_, this)),
+      estimates_(new MemoryEstimates(services_, this)),
       places_(new PlaceMenu(this)) {
   theme_ = themeFor(options.theme.value_or(settings_.theme));
   setWindowTitle("Orrery");
@@ -56,6 +51,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
   setupCompareWiring();
   setupBothWiring();
   setupLoadWiring();
+  setupMemoryWiring();
   restoreWindow();
   session_->scanLibrary({});
   classifier_->scanDevices();
@@ -109,7 +105,7 @@ void MainWindow::setupDocks() {
   classify_ = new ClassifyPage(theme_, classifier_, this);
   compare_ = new ComparePage(theme_, session_, comparison_, this);
   latency_ = new LatencyPage(theme_, session_, this);
-  library_->model()->setMemory(machineMemory());
+  library_->setEstimates(estimates_);
   library_->setRecent(settings_.recent);
   chat_->sampling()->setSystemPrompt(settings_.systemPrompt);
   addDock("Library", "library", library_, Qt::LeftDockWidgetArea)->setCorner(library_->corner());
@@ -251,13 +247,6 @@ void MainWindow::setupLoadWiring() {
     refreshActions();
   });
   connect(progress, &ProgressStrip::cancelled, session_, &SessionController::cancelLoad);
-  connect(session_, &SessionController::loadFailed, this, [this](UiError error) {
-    if (const SessionPtr kept = session_->session())
-      error.advice += (error.advice.isEmpty() ? "" : ". ") + modelTitle(kept->info()) + " stays loaded";
-    fail(error);
-    if (const SessionPtr kept = session_->session()) options_.open.device = kept->options().device;
-    tools_->setDevice(options_.open.device, both_->wanted());
-  });
   connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::askOpen);
   connect(session_, &SessionController::opened, this, &MainWindow::takeModel);
   for (SessionController* source : {session_, classifier_}) {

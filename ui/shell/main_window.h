@@ -10,6 +10,7 @@
 #include "ui/inspector/inspector_page.h"
 #include "ui/latency/latency_page.h"
 #include "ui/library/library_page.h"
+#include "ui/library/open_dialog.h"
 #include "ui/session/second_device.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/dock_frame.h"
@@ -37,6 +38,9 @@ class MainWindow : public QMainWindow {
 
   /// A path or a library name; the recipe is applied to this model only.
   void openModel(const QString& model, const QString& adapter = {}, const QString& recipe = {});
+  void openModel(const api::OpenOptions& options);
+  /// The dialog of device and context; `reason`: why it comes unasked.
+  OpenDialog* askOptions(const api::OpenOptions& options, const QString& reason = {});
   /// `device`: of place.
   void applyEdit(const QString& verb, const QString& scope, const QString& device = {});
   void setThemeChoice(ThemeChoice choice);
@@ -86,6 +90,9 @@ class MainWindow : public QMainWindow {
   void restoreWindow();
   void applyDefaultLayout();
   Theme themeFor(ThemeChoice choice) const;
+  // main_window_memory.cpp
+  void setupMemoryWiring();
+  void showLoadFailure(UiError error);
   // main_window_actions.cpp
   void setupActions();
   void setupMenus();
@@ -137,6 +144,7 @@ class MainWindow : public QMainWindow {
   SessionController *session_, *classifier_;
   CompareController* comparison_;
   SecondDevice* both_;
+  MemoryEstimates* estimates_;
   PlaceMenu* places_;
   GraphPage* graph_ = nullptr;
   ChatPage* chat_ = nullptr;

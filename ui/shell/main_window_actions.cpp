@@ -147,7 +147,8 @@ void MainWindow::setupToolBar() {
   tools_->setDevice(options_.open.device, false);
   connect(tools_, &MainToolBar::deviceChosen, this, &MainWindow::chooseDevice);
   connect(tools_, &MainToolBar::bothChosen, this, [this] { both_->open(tools_->cuda()); });
-  connect(classifier_, &SessionController::devicesScanned, this, &MainWindow::takeDevices);
+  for (SessionController* source : {classifier_, session_})
+    connect(source, &SessionController::devicesScanned, this, &MainWindow::takeDevices);
   connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
     phase_ = phase;
     graph_->setPhase(phase);

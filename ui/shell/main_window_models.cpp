@@ -55,7 +55,11 @@ void MainWindow::openModel(const QString& model, const QString& adapter, const Q
   options.model = model.toStdString();
   options.adapter = adapter.toStdString();
   options.recipe = recipe.toStdString();
-  opening_ = model;
+  openModel(options);
+}
+
+void MainWindow::openModel(const api::OpenOptions& options) {
+  opening_ = QString::fromStdString(options.model);
   session_->open(options);
 }
 
@@ -71,6 +75,7 @@ void MainWindow::takeDevices(const Devices& devices) {
   tools_->setDevices(devices, refusal);
   compare_->setDevices(devices);
   places_->setDevices(devices, refusal);
+  estimates_->setDevices(devices);
   if (std::exchange(options_.both, false) && refusal.isEmpty()) both_->open(tools_->cuda());
 }
 

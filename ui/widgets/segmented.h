@@ -23,6 +23,7 @@ class Segmented : public QWidget, public Themed {
   /// The choice opens the menu instead of being taken; null: as the others.
   void setMenu(int choice, QMenu* menu);
   QString text(int choice) const { return choices_.at(static_cast<size_t>(choice)).text; }
+  QString refusal(int choice) const { return choices_.at(static_cast<size_t>(choice)).refused; }
   void setCurrent(int choice);
   int current() const { return current_; }
   void setTheme(const Theme& theme) override;

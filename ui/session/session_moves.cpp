@@ -1,0 +1,70 @@
+// The part of SessionController that opens the same model another way: on another device, with another
+// context.
+#include "ui/session/session_controller.h"
+
+namespace orrery::ui {
+namespace {
+
+bool sameWeights(const api::OpenOptions& a, const api::OpenOptions& b) {
+  return a.device == b.device && a.threads == b.threads && a.batch_tokens == b.batch_tokens &&
+         a.exact == b.exact && a.adapter == b.adapter;
+}
+
+}  // namespace
+
+void SessionController::moveTo(const std::string& device) {
+  if (!session_ || session_->options().device == device) return;
+  api::OpenOptions options = session_->options();
+  options.device = device;
+  reopen(options);
+}
+
+void SessionController::accept(const api::Offer& offer) {
+  if (!session_) return;
+  api::OpenOptions options = session_->options();
+  if (offer.option == "context") options.context = std::stoll(offer.value);
+  if (offer.option == "kv-type") options.kv_type = offer.value;
+  if (offer.option == "device") options.device = offer.value;
+  reopen(options);
+}
+
+void SessionController::reopen(const api::OpenOptions& wanted) {
+  if (!session_ || loading_) return;
+  api::OpenOptions options = wanted;
+  options.recipe.clear();  // its edits are among the session's
+  if (sameWeights(options, session_->options())) {
+    const OpenCall resize = [resize = services_.resize, session = session_, options](const ProgressCallback&,
+                                                                                     std::stop_token) {
+      return resize(*session, options);
+    };
+    return load(options, resize, true);
+  }
+  load(options, copyCall(options, session_->recipe()), true);
+}
+
+void SessionController::openCopy(const api::Session& model, const std::string& device) {
+  api::OpenOptions options = model.options();
+  options.device = device;
+  options.recipe.clear();
+  load(options, copyCall(options, model.recipe()), false);
+}
+
+SessionController::OpenCall SessionController::copyCall(const api::OpenOptions& options,
+                                                        std::vector<edit::Edit> edits) const {
+  return [open = openCall(options), edits = std::move(edits)](const ProgressCallback& progress,
+                                                              std::stop_token stop) -> Result<SessionPtr> {
+    ORRERY_ASSIGN(SessionPtr session, open(progress, std::move(stop)));
+    for (const edit::Edit& edit : edits) {
+      auto applied = session->apply(edit);
+      if (!applied.ok()) return std::move(applied).error();
+    }
+    return session;
+  };
+}
+
+void SessionController::close() {
+  cancelLoad();
+  if (session_) adopt(nullptr);
+}
+
+}  // namespace orrery::ui
