@@ -81,7 +81,7 @@ TEST_F(RealMemoryTest, ACacheThatCannotGrowIsMadeSmaller) {
   EXPECT_FALSE(shown->chatPage()->banner()->isVisible());
   {
     const Variable others("ORRERY_FAKE_DEVICE_TAKEN_MB", "135");
-    say(*shown, QString("The planets move around the Sun. ").repeated(120));
+    say(*shown, QString("The planets move around the Sun. ").repeated(200));
     const Banner* banner = shown->chatPage()->banner();
     ASSERT_TRUE(banner->isVisible());
     EXPECT_TRUE(banner->body().contains("do not fit: Test device (cuda:0) has"))
