@@ -14,7 +14,7 @@
 namespace orrery::api {
 namespace {
 
-constexpr int64_t kCpuBatchTokens = 512, kCardBatchTokens = 2048, kMaxBatchTokens = 8192;
+constexpr int64_t kCpuBatchTokens = 512, kCardBatchTokens = 2048, kMaxBatchTokens = 32768;
 constexpr size_t kTextLimit = 4096;  // bytes of one metadata text that are shown
 
 Task to_task(models::Task task) {
