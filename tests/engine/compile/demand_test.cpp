@@ -42,8 +42,8 @@ TEST_F(DemandTest, ScratchIsThatOfThePlan) {
     const auto made = plan(bucket);
     ASSERT_TRUE(made);
     const Demand asked = demand({bucket});
-    EXPECT_EQ(asked.arena_bytes, made->arena_bytes) << tokens;
-    EXPECT_EQ(asked.workspace_bytes, made->workspace_bytes) << tokens;
+    EXPECT_EQ(asked.arena_bytes, made->host_arena_bytes) << tokens;
+    EXPECT_EQ(asked.workspace_bytes, made->host_workspace_bytes) << tokens;
   }
 }
 

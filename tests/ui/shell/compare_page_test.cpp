@@ -75,7 +75,7 @@ TEST_F(CompareTest, ADeviceThatFailsLeavesTheModelWhereItWas) {
   services.open = [open = services.open](const api::OpenOptions& options, const ProgressCallback& progress,
                                          std::stop_token stop) -> Result<SessionPtr> {
     if (options.device != "cpu")
-      return Error{ErrorCode::out_of_memory, "The weights do not fit", "cuda:0", "close other programs"};
+      return Error{ErrorCode::device, "The card cannot be opened", "cuda:0", "close other programs"};
     return open(options, progress, stop);
   };
   auto window = makeWindow(services, ThemeChoice::dark);
