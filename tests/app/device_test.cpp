@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 
 #include "run_cli.h"
 #include "tests/support/trace_checks.h"
+#include "tests/support/variable.h"
 
 namespace orrery::cli::test {
 namespace {
@@ -14,16 +14,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-/// Sets a variable for the programs that are started while it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 class OnDevice : public testing::Test {
   const Variable module_{"ORRERY_CUDA_MODULE", ORRERY_FAKE_DEVICE};

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "engine/api/memory_estimate.h"
 #include "tests/engine/api/test_models.h"
@@ -51,16 +50,6 @@ TEST(MemoryEstimateTest, ADeviceThatIsNotThereSaysWhy) {
   const DeviceEntry none{"cuda:0", "", "the NVIDIA driver is not loaded", 0, 0};
   EXPECT_EQ(estimate_memory(small_model(), none, 0, "f16").refusal, "the NVIDIA driver is not loaded");
 }
-
-/// Sets a variable of the test module while it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 OpenOptions on(const std::string& device, OpenOptions options, int64_t context) {
   options.device = device;

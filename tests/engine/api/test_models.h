@@ -11,6 +11,7 @@
 #include <string>
 
 #include "engine/api/session.h"
+#include "tests/support/variable.h"
 
 namespace orrery::api {
 
@@ -43,18 +44,6 @@ inline OpenOptions on_device(OpenOptions options, const std::string& device = "c
   options.device = device;
   return options;
 }
-
-/// Sets a variable of the test module while it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 /// The device that ORRERY_TEST_DEVICE names; empty: none.
 inline std::string device_under_test() {

@@ -2,11 +2,11 @@
 // happens when the card fails. On the test module, whose rows are the CPU's.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include "tests/engine/runtime/placed.h"
 #include "tests/support/counting_device.h"
+#include "tests/support/variable.h"
 
 namespace orrery::runtime {
 namespace {
@@ -132,16 +132,6 @@ TEST_F(Mixed, TwoSchedulersShareACard) {
   for (int i = 0; i < 10; ++i) expect_same(tiny_reply(cpu_, mixed, text_, 60), alone);
   other.join();
 }
-
-/// A setting of the test module while it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 TEST_F(Mixed, OutOfMemoryFailsOnlyTheModelThatNeedsTheCard) {
   const Variable none("ORRERY_FAKE_DEVICE_MB", "0");

@@ -1,20 +1,10 @@
 // The window on the real engine and the test device, when its memory does not suffice and when it is lost.
-#include <cstdlib>
 
 #include "support/window_fixture.h"
+#include "tests/support/variable.h"
 
 namespace orrery::ui::testing {
 namespace {
-
-/// Sets a variable of the test device while it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 class RealMemoryTest : public WindowTest {
  protected:
