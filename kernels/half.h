@@ -1,5 +1,6 @@
-// float16 and bfloat16 bits to float32 and back, round to nearest even. Plain code for the reference rows and
-// for conversions outside hot loops; `static` so that a copy built for one ISA stays in its object.
+// float16 and bfloat16 bits to float32 and back, round to nearest even; 8-bit floats to float32. Plain code
+// for the reference rows and for conversions outside hot loops; `static` so that a copy built for one ISA
+// stays in its object.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,17 @@ static inline uint16_t f16_from_float(float value) {
   }
   const uint32_t rounded = magnitude - 0x38000000U + 0xfffU + ((magnitude >> 13) & 1);
   return static_cast<uint16_t>(sign | (rounded >> 13));
+}
+
+static inline float float_from_f8_e5m2(uint8_t bits) {  // the upper half of a float16
+  return float_from_f16(static_cast<uint16_t>(bits << 8));
+}
+
+static inline float float_from_f8_e4m3(uint8_t bits) {
+  if ((bits & 0x7fU) == 0x7fU)
+    return float_from_bits(0x7fc00000U | static_cast<uint32_t>(bits & 0x80U) << 24);
+  // A float16's fields with the exponent's bias 7 instead of 15: 2^8 too small, subnormals too.
+  return float_from_f16(static_cast<uint16_t>((bits & 0x80U) << 8 | (bits & 0x7fU) << 7)) * 256.0F;
 }
 
 }  // namespace orrery::kernels

@@ -38,7 +38,7 @@ std::string_view text(const Attributes& attributes, std::string_view name) {
 }
 
 std::optional<DType> parse_dtype(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(DType::q6_k); ++i)
+  for (int i = 0; i <= static_cast<int>(kLastDType); ++i)
     if (name_of(static_cast<DType>(i)) == name) return static_cast<DType>(i);
   return std::nullopt;
 }

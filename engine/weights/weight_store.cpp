@@ -19,9 +19,12 @@ size_t alignment_of(DType dtype) {
     case DType::i64:
       return 8;
     case DType::i8:
+    case DType::f8_e4m3:
+    case DType::f8_e5m2:
+    case DType::mxfp4:  // one byte of scale
       return 1;
     default:
-      return 2;  // f16, bf16, and the block formats, which hold f16
+      return 2;  // f16, bf16, and the other block formats, which hold f16
   }
 }
 

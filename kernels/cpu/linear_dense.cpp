@@ -14,7 +14,7 @@ SharePlan dense_plan(int64_t tokens) {
 /// Floats per thread.
 int64_t thread_floats(const Linear::Problem& problem, int64_t tokens) {
   bool dequantise = false;
-  for (int s = 0; s < problem.segment_count; ++s) dequantise |= is_quantised(problem.segments[s].weight);
+  for (int s = 0; s < problem.segment_count; ++s) dequantise |= !is_dense(problem.segments[s].weight);
   return up_scratch(problem, tokens, dense_plan(tokens)) +
          (dequantise ? (kDensePanel * problem.cols + 15) / 16 * 16 : 0);
 }
@@ -24,7 +24,7 @@ std::string supports(Isa isa, const Linear::Problem& problem) {
   if (std::string reason = isa_refusal(isa); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
-    if (!is_dense(dtype) && !is_quantised(dtype))
+    if (!is_dense(dtype) && !is_quantised(dtype) && !is_f8(dtype))
       return std::string(name_of(dtype)) + " weights have no fast path";
   }
   return "";

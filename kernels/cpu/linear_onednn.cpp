@@ -86,7 +86,7 @@ std::string supports(Element element, const Linear::Problem& problem) {
   const bool bf16 = element == Element::bf16;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
-    if (!is_dense(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
+    if (!is_dense(dtype) && !is_f8(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
     if (bf16 && dtype == DType::f32) return "f32 weights keep float32 arithmetic";
   }
   if (bf16 && problem.accuracy == Linear::Accuracy::exact)

@@ -49,7 +49,7 @@ cudaDataType_t blas_type(Form form) {
 }
 
 bool is_widened(DType weight, Form form) {
-  return is_quantised(weight) || (form == Form::f32 && weight != DType::f32);
+  return is_packed(weight) || (form == Form::f32 && weight != DType::f32);
 }
 
 constexpr int64_t align256(int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -274,7 +274,7 @@ std::string supports_dense(const Linear::Problem& problem) {
   if (problem.cols % 8 != 0) return std::to_string(problem.cols) + " columns; products take multiples of 8";
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
-    if (!is_dense(dtype) && !is_quantised(dtype)) return std::string(name_of(dtype)) + " weights";
+    if (!is_dense(dtype) && !is_packed(dtype)) return std::string(name_of(dtype)) + " weights";
   }
   return "";
 }

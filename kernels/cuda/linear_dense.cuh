@@ -202,10 +202,10 @@ WidenKernel widen_packed(DType dtype) {
 }
 
 void widen(DType dtype, Form form, const Widen& p, const Launch& launch) {
-  const bool quantised = is_quantised(dtype);
-  const int64_t items = p.rows * (quantised ? packed_row(dtype, p.cols).groups * 4 : p.cols);
+  const bool packed = is_packed(dtype);
+  const int64_t items = p.rows * (packed ? packed_row(dtype, p.cols).groups * 4 : p.cols);
   const WidenKernel kernel =
-      quantised             ? (form == Form::f32 ? widen_packed<float>(dtype) : widen_packed<__half>(dtype))
+      packed                ? (form == Form::f32 ? widen_packed<float>(dtype) : widen_packed<__half>(dtype))
       : dtype == DType::f16 ? widen_stored_kernel<DType::f16>
                             : widen_stored_kernel<DType::bf16>;
   launch_kernel(launch, kernel, dim3(static_cast<unsigned>(blocks_of(items, kThreads))), dim3(kThreads), 0,

@@ -10,7 +10,7 @@ namespace {
 using namespace matvec;
 
 Family family_of(DType dtype) {
-  return is_quantised(dtype) ? Family::packed : dtype == DType::f16 ? Family::f16 : Family::bf16;
+  return is_packed(dtype) ? Family::packed : dtype == DType::f16 ? Family::f16 : Family::bf16;
 }
 
 int warps_of(int64_t groups) { return static_cast<int>(std::clamp<int64_t>(groups, 4, kMostWarps)); }
@@ -61,7 +61,7 @@ DType only_type(const Linear::Problem& problem) {
   const DType first = problem.segments[0].weight;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
-    if (dtype != first || !is_quantised(dtype)) return kMixed;
+    if (dtype != first || !is_packed(dtype)) return kMixed;
   }
   return first;
 }
@@ -123,16 +123,16 @@ std::string supports_matvec(const Linear::Problem& problem) {
   int64_t rows = 0;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
-    if (!is_quantised(dtype) && dtype != DType::f16 && dtype != DType::bf16)
-      return std::string(name_of(dtype)) + " weights; this row reads quantised blocks, f16 and bf16";
+    if (!is_packed(dtype) && dtype != DType::f16 && dtype != DType::bf16)
+      return std::string(name_of(dtype)) + " weights; this row reads packed blocks, f16 and bf16";
     if (family_of(dtype) != family_of(first) || (is_gated(problem.epilogue) && dtype != first))
       return std::string(name_of(first)) + " and " + std::string(name_of(dtype)) + " weights in one pass";
     rows += problem.segments[static_cast<size_t>(s)].rows;
   }
-  const int64_t most = is_quantised(first) ? kMostQuantisedTokens : kMostTokens;
+  const int64_t most = is_packed(first) ? kMostQuantisedTokens : kMostTokens;
   if (problem.tokens > most)
     return tokens_text(problem.tokens) + "; walking rows pays up to " + std::to_string(most);
-  if (!is_quantised(first) && problem.cols % 8 != 0)
+  if (!is_packed(first) && problem.cols % 8 != 0)
     return std::to_string(problem.cols) + " columns; 16-byte loads take multiples of 8";
   constexpr int64_t kMost = int64_t{1} << 30;  // 32-bit sizes of rows, tiles and shared memory
   if (rows > kMost || problem.cols > kMost / 4096 || launch_tokens(problem, 1) == 0)

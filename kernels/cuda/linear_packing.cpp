@@ -102,7 +102,7 @@ void pack_row(const uint8_t* src, DType dtype, int64_t cols, uint8_t* dst, const
 }
 
 int64_t stride_of(DType dtype, int64_t cols) {
-  if (is_quantised(dtype)) return packed_row(dtype, cols).stride;
+  if (is_packed(dtype)) return packed_row(dtype, cols).stride;
   return static_cast<int64_t>(row_bytes(dtype, cols).value_or(0));
 }
 
@@ -116,7 +116,7 @@ void pack(const void* stored, DType dtype, int64_t rows, int64_t cols, void* pac
   auto* dst = static_cast<uint8_t*>(packed);
   team.run([&](int thread) {
     const ThreadTeam::Range share = team.share(rows, thread);
-    if (!is_quantised(dtype)) {
+    if (!is_packed(dtype)) {
       const size_t begin = static_cast<size_t>(share.begin) * bytes;
       if (share.begin < share.end)
         std::memcpy(dst + begin, src + begin, static_cast<size_t>(share.end - share.begin) * bytes);
@@ -134,7 +134,7 @@ constexpr WeightPacking kLanes = {"CUDA lanes", packed_bytes, pack};
 
 const WeightPacking* linear_packing(const Linear::Problem& problem) {
   for (int s = 0; s < problem.segment_count; ++s) {
-    if (is_quantised(problem.segments[static_cast<size_t>(s)].weight)) return &kLanes;
+    if (is_packed(problem.segments[static_cast<size_t>(s)].weight)) return &kLanes;
   }
   return nullptr;
 }

@@ -13,20 +13,29 @@
 //   nibbles: word j of the lane's 16 bytes (at 16t), pair p = 2i + e / 2, bits 4p + 16 (e % 2)
 //   Q8_0:    byte 64 (j / 2) + 16t + 8 (j % 2) + 4i + e
 //   high:    word j / 2 of the lane's 8 bytes (at 8t), bits high_bit(j % 2, p) + 16 (e % 2)
-// Types that are not quantised are packed as they are (a fused linear may mix types).
+// Other types are packed as they are (a fused linear may mix types).
 #pragma once
 
+#include "kernels/host_device.h"
 #include "kernels/linear.h"
-
-#ifdef __CUDACC__
-#define ORRERY_HOST_DEVICE __host__ __device__
-#else
-#define ORRERY_HOST_DEVICE
-#endif
 
 namespace orrery::kernels::cuda {
 
 constexpr int64_t kGroup = 128;  // columns
+
+/// Whether rows of the type are put in lanes; others stay as stored.
+ORRERY_HOST_DEVICE constexpr bool is_packed(DType dtype) {
+  switch (dtype) {
+    case DType::q4_0:
+    case DType::q4_1:
+    case DType::q8_0:
+    case DType::q4_k:
+    case DType::q6_k:
+      return true;
+    default:
+      return false;
+  }
+}
 
 /// Byte offsets inside a row's record.
 struct PackedRow {
@@ -53,7 +62,7 @@ ORRERY_HOST_DEVICE constexpr int high_bit(int j, int p) {
   return even[j][p / 2] + 4 * (p % 2);
 }
 
-/// The packing for a problem's weights; null when none is quantised (they are read as stored).
+/// The packing for a problem's weights; null when none is put in lanes (they are read as stored).
 const WeightPacking* linear_packing(const Linear::Problem& problem);
 
 /// Bytes from one row of a segment's matrix to the next, in the form that linear_packing gives it.

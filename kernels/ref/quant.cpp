@@ -1,95 +1,18 @@
-// Block formats of GGUF (ggml), d and m being float16:
-//   Q4_0 32: d, 16 B      w = d (q - 8)          byte j: element j low, j + 16 high nibble
-//   Q4_1 32: d, m, 16 B   w = d q + m            the same
-//   Q8_0 32: d, 32 i8     w = d q
-//   Q4_K 256: d, m, 12 B, 128 B    w = d s_b q - m n_b; 8 sub-blocks of 32 with 6-bit scales s and mins n;
-//        bytes 32c..32c+31 hold sub-block 2c in the low and 2c + 1 in the high nibbles
-//   Q6_K 256: 128 B low nibbles, 64 B high pairs, 16 i8 scales, d    w = d s_b (q - 32); 16 sub-blocks of 16;
-//        per half of 128: element l + 32g takes nibble (g / 2) of low byte l + 32 (g % 2) and bits 2g of high
-//        byte l
+// Rows of any stored type to float32 (blocks: quant_blocks.h), and float32 to those that are not made by a
+// search over scales.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "kernels/half.h"
 #include "kernels/linear.h"
+#include "kernels/ref/quant_blocks.h"
 
 namespace orrery::kernels {
 namespace {
 
-float f16_at(const uint8_t* src) {
-  uint16_t half;
-  std::memcpy(&half, src, sizeof half);
-  return float_from_f16(half);
-}
-
 void store_f16(float value, uint8_t* dst) {
   const uint16_t half = f16_from_float(value);
   std::memcpy(dst, &half, sizeof half);
-}
-
-void dequantise_q4_0(const uint8_t* block, float* dst) {
-  const float d = f16_at(block);
-  for (int j = 0; j < 16; ++j) {
-    dst[j] = d * static_cast<float>((block[2 + j] & 15) - 8);
-    dst[j + 16] = d * static_cast<float>((block[2 + j] >> 4) - 8);
-  }
-}
-
-void dequantise_q4_1(const uint8_t* block, float* dst) {
-  const float d = f16_at(block);
-  const float m = f16_at(block + 2);
-  for (int j = 0; j < 16; ++j) {
-    dst[j] = d * static_cast<float>(block[4 + j] & 15) + m;
-    dst[j + 16] = d * static_cast<float>(block[4 + j] >> 4) + m;
-  }
-}
-
-void dequantise_q8_0(const uint8_t* block, float* dst) {
-  const float d = f16_at(block);
-  for (int j = 0; j < 32; ++j) dst[j] = d * static_cast<float>(static_cast<int8_t>(block[2 + j]));
-}
-
-struct ScaleMin {
-  int scale, min;
-};
-
-/// The 6-bit pair of sub-block b: the first four in the low 6 bits of bytes b and b + 4, the others split.
-ScaleMin scale_min_q4_k(const uint8_t* packed, int b) {
-  if (b < 4) return {packed[b] & 63, packed[b + 4] & 63};
-  return {(packed[b + 4] & 15) | ((packed[b - 4] >> 6) << 4), (packed[b + 4] >> 4) | ((packed[b] >> 6) << 4)};
-}
-
-void dequantise_q4_k(const uint8_t* block, float* dst) {
-  const float d = f16_at(block);
-  const float m = f16_at(block + 2);
-  for (int b = 0; b < 8; ++b) {
-    const ScaleMin sm = scale_min_q4_k(block + 4, b);
-    const float scale = d * static_cast<float>(sm.scale);
-    const float min = m * static_cast<float>(sm.min);
-    const uint8_t* bytes = block + 16 + 32 * (b / 2);
-    for (int j = 0; j < 32; ++j) {
-      const int q = b % 2 == 0 ? bytes[j] & 15 : bytes[j] >> 4;
-      dst[32 * b + j] = scale * static_cast<float>(q) - min;
-    }
-  }
-}
-
-void dequantise_q6_k(const uint8_t* block, float* dst) {
-  const float d = f16_at(block + 208);
-  for (int half = 0; half < 2; ++half) {
-    const uint8_t* low = block + 64 * half;
-    const uint8_t* high = block + 128 + 32 * half;
-    const uint8_t* scales = block + 192 + 8 * half;
-    for (int g = 0; g < 4; ++g) {
-      for (int l = 0; l < 32; ++l) {
-        const int nibble = (low[l + 32 * (g % 2)] >> (4 * (g / 2))) & 15;
-        const int q = (nibble | (((high[l] >> (2 * g)) & 3) << 4)) - 32;
-        const int scale = static_cast<int8_t>(scales[2 * g + l / 16]);
-        dst[128 * half + 32 * g + l] = d * static_cast<float>(scale) * static_cast<float>(q);
-      }
-    }
-  }
 }
 
 template <class T>
@@ -110,6 +33,12 @@ void widen_half(const void* src, int64_t cols, float* dst) {
     std::memcpy(&half, bytes + 2 * i, sizeof half);
     dst[i] = convert(half);
   }
+}
+
+template <float (*convert)(uint8_t)>
+void widen_f8(const void* src, int64_t cols, float* dst) {
+  const auto* bytes = static_cast<const uint8_t*>(src);
+  for (int64_t i = 0; i < cols; ++i) dst[i] = convert(bytes[i]);
 }
 
 template <void (*block)(const uint8_t*, float*)>
@@ -208,15 +137,35 @@ void dequantise_row(DType dtype, const void* src, int64_t cols, float* dst) {
     case DType::i64:
       return widen<int64_t>(src, cols, dst);
     case DType::q4_0:
-      return each_block<dequantise_q4_0>(dtype, src, cols, dst);
+      return each_block<ref::dequantise_q4_0>(dtype, src, cols, dst);
     case DType::q4_1:
-      return each_block<dequantise_q4_1>(dtype, src, cols, dst);
+      return each_block<ref::dequantise_q4_1>(dtype, src, cols, dst);
     case DType::q8_0:
-      return each_block<dequantise_q8_0>(dtype, src, cols, dst);
+      return each_block<ref::dequantise_q8_0>(dtype, src, cols, dst);
     case DType::q4_k:
-      return each_block<dequantise_q4_k>(dtype, src, cols, dst);
+      return each_block<ref::dequantise_q4_k>(dtype, src, cols, dst);
     case DType::q6_k:
-      return each_block<dequantise_q6_k>(dtype, src, cols, dst);
+      return each_block<ref::dequantise_q6_k>(dtype, src, cols, dst);
+    case DType::q5_0:
+      return each_block<ref::dequantise_q5_0>(dtype, src, cols, dst);
+    case DType::q5_1:
+      return each_block<ref::dequantise_q5_1>(dtype, src, cols, dst);
+    case DType::q2_k:
+      return each_block<ref::dequantise_q2_k>(dtype, src, cols, dst);
+    case DType::q3_k:
+      return each_block<ref::dequantise_q3_k>(dtype, src, cols, dst);
+    case DType::q5_k:
+      return each_block<ref::dequantise_q5_k>(dtype, src, cols, dst);
+    case DType::iq4_nl:
+      return each_block<ref::dequantise_iq4_nl>(dtype, src, cols, dst);
+    case DType::iq4_xs:
+      return each_block<ref::dequantise_iq4_xs>(dtype, src, cols, dst);
+    case DType::mxfp4:
+      return each_block<ref::dequantise_mxfp4>(dtype, src, cols, dst);
+    case DType::f8_e4m3:
+      return widen_f8<float_from_f8_e4m3>(src, cols, dst);
+    case DType::f8_e5m2:
+      return widen_f8<float_from_f8_e5m2>(src, cols, dst);
   }
 }
 
@@ -241,8 +190,7 @@ void quantise_row(DType dtype, const float* src, int64_t cols, void* dst) {
       return each_block_quantised<quantise_q4_1>(dtype, src, cols, dst);
     case DType::q8_0:
       return each_block_quantised<quantise_q8_0>(dtype, src, cols, dst);
-    case DType::q4_k:
-    case DType::q6_k:
+    default:
       break;  // outside the contract: nothing is written
   }
 }

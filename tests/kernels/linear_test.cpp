@@ -208,7 +208,9 @@ TEST_P(LinearDtype, ATokenDependsNeitherOnTheOthersNorOnTheThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, LinearDtype,
                          ::testing::Values(DType::f32, DType::f16, DType::bf16, DType::q4_0, DType::q4_1,
-                                           DType::q8_0, DType::q4_k, DType::q6_k),
+                                           DType::q8_0, DType::q4_k, DType::q6_k, DType::q5_0, DType::q5_1,
+                                           DType::q2_k, DType::q3_k, DType::q5_k, DType::iq4_nl,
+                                           DType::iq4_xs, DType::mxfp4, DType::f8_e4m3, DType::f8_e5m2),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST(Linear, SegmentsOfMixedTypes) {

@@ -14,33 +14,84 @@
 
 namespace orrery::kernels::testing {
 
-/// Random stored rows of about N(0, 1 / cols) elements; for the k-quants random bits with fitting scales.
+/// Where the scales of a format's blocks lie that quantise_row does not write, and what they are for elements
+/// of deviation 1 from random bits.
+struct RandomScales {
+  size_t d_at;
+  float d;
+  size_t m_at = 0;
+  float m = 0.0F;  // 0: the format has none
+};
+inline std::optional<RandomScales> random_scales(DType dtype) {
+  switch (dtype) {
+    case DType::q4_k:
+      return RandomScales{0, 1.0F / 250.0F, 2, 1.0F / 30.0F};  // d s q - m n: about 32 * 8 each
+    case DType::q5_k:
+      return RandomScales{0, 1.0F / 500.0F, 2, 1.0F / 30.0F};
+    case DType::q6_k:
+    case DType::q3_k:
+      return RandomScales{dtype == DType::q6_k ? size_t{208} : 108,
+                          dtype == DType::q6_k ? 1.0F / 1300.0F : 0.025F};
+    case DType::q2_k:
+      return RandomScales{80, 0.1F, 82, 0.1F};
+    case DType::q5_0:
+      return RandomScales{0, 0.1F};
+    case DType::q5_1:
+      return RandomScales{0, 0.1F, 2, -1.5F};
+    case DType::iq4_nl:
+      return RandomScales{0, 1.0F / 70.0F};
+    case DType::iq4_xs:
+      return RandomScales{0, 1.0F / 1300.0F};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The exponent byte of 2^n with the given bias, at least 0, for elements of `deviation`.
+inline int exponent_of(float deviation, int bias) { return std::max(0, std::ilogb(deviation) + bias); }
+
+/// Random bits become a number of about `deviation`: sign and fraction stay, the exponent is one of three.
+inline std::byte random_f8(uint32_t bits, DType dtype, float deviation) {
+  const bool e4m3 = dtype == DType::f8_e4m3;
+  const int exponent = std::max(0, exponent_of(deviation, e4m3 ? 7 : 15) - static_cast<int>(bits >> 8) % 3);
+  const uint32_t kept = bits & (e4m3 ? 0x87U : 0x83U);
+  return static_cast<std::byte>(kept | static_cast<uint32_t>(exponent) << (e4m3 ? 3 : 2));
+}
+
+/// Random stored rows of about N(0, 1 / cols) elements; random bits with fitting scales where a format is
+/// read only.
 inline std::vector<std::byte> random_weights(DType dtype, int64_t rows, int64_t cols, uint32_t seed) {
   const size_t bytes = row_bytes(dtype, cols).value();
   std::vector<std::byte> stored(bytes * static_cast<size_t>(rows));
   const float deviation = 1.0F / std::sqrt(static_cast<float>(cols));
-  if (dtype != DType::q4_k && dtype != DType::q6_k) {
+  std::mt19937 engine(seed);
+  if (is_f8(dtype)) {
+    for (std::byte& b : stored) b = random_f8(engine(), dtype, deviation);
+    return stored;
+  }
+  const std::optional<RandomScales> scales = random_scales(dtype);
+  if (!scales && dtype != DType::mxfp4) {
     const std::vector<float> values = random_floats(static_cast<size_t>(rows * cols), seed, deviation);
     for (int64_t r = 0; r < rows; ++r) {
       quantise_row(dtype, values.data() + r * cols, cols, stored.data() + static_cast<size_t>(r) * bytes);
     }
     return stored;
   }
-  std::mt19937 engine(seed);
   for (std::byte& b : stored) b = static_cast<std::byte>(engine() & 255);
   const auto size = static_cast<size_t>(dtype_info(dtype).block_bytes);
   for (size_t at = 0; at < stored.size(); at += size) {
+    if (!scales) {
+      stored[at] =
+          static_cast<std::byte>(exponent_of(deviation / 5.0F, 128) + static_cast<int>(engine() % 3) - 1);
+      continue;
+    }
     const auto put = [&](size_t offset, float value) {
-      const uint16_t half = f16_from_float(value);
+      const uint16_t half = f16_from_float(value * deviation);
       std::memcpy(stored.data() + at + offset, &half, sizeof half);
     };
     const float jitter = 0.5F + static_cast<float>(engine() % 1000) / 1000.0F;
-    if (dtype == DType::q4_k) {  // d s q - m n: about 32 * 8 each
-      put(0, deviation / 250.0F * jitter);
-      put(2, deviation / 30.0F * jitter);
-    } else {
-      put(208, deviation / 1300.0F * jitter);
-    }
+    put(scales->d_at, scales->d * jitter);
+    if (scales->m != 0.0F) put(scales->m_at, scales->m * jitter);
   }
   return stored;
 }
