@@ -32,6 +32,9 @@ Json to_json(const api::ChatResult& result) {
           {"tokens", std::move(tokens)},
           {"stop_reason", result.stop_reason},
           {"prompt_tokens", result.prompt_tokens},
+          {"reused_tokens", result.reused_tokens},
+          {"left_out_messages", result.left_out_messages},
+          {"forgotten_tokens", result.forgotten_tokens},
           {"prefill_ms", result.prefill_ms},
           {"decode_ms", result.decode_ms},
           {"prefill_tokens_per_second", result.prefill_tokens_per_second},
@@ -80,6 +83,8 @@ void add_sampling_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--repeat-penalty", sampling.repeat_penalty, "above 1 makes repetition less likely")
       ->capture_default_str();
+  app.add_flag("--context-shift", options.request.context_shift,
+               "when the context is full, leave out the oldest messages instead of stopping");
   options.given_seed =
       app.add_option("--seed", options.seed, "the same seed gives the same reply; else from the clock");
 }

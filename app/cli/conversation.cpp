@@ -130,8 +130,14 @@ Result<int> converse(api::Session& session, api::ChatRequest settings, Context& 
 }
 
 std::string figures_of(const api::ChatResult& result) {
-  return fmt::format("{} tokens, {:.3g} tokens/s, first after {:.3g} ms", result.tokens.size(),
-                     result.decode_tokens_per_second, result.time_to_first_token_ms);
+  std::string figures = fmt::format("{} tokens, {:.3g} tokens/s, first after {:.3g} ms", result.tokens.size(),
+                                    result.decode_tokens_per_second, result.time_to_first_token_ms);
+  if (result.stop_reason == "context") figures += "; the context is full (--context-shift goes on)";
+  if (result.left_out_messages > 0)
+    figures += fmt::format("; {} old messages left out", result.left_out_messages);
+  if (result.forgotten_tokens > 0)
+    figures += fmt::format("; {} old tokens forgotten", result.forgotten_tokens);
+  return figures;
 }
 
 }  // namespace orrery::cli

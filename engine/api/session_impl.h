@@ -83,7 +83,8 @@ class SessionImpl final : public Session {
   generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
   Result<void> check_ids(const std::vector<int32_t>& ids) const;
-  /// A reply in any sequence; an empty prompt is taken from the request.
+  /// A reply in any sequence; an empty prompt is taken from the request, and may then share what other chats
+  /// have read.
   Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,
                            const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
   int64_t text_limit() const { return parts_.text_limit; }
@@ -117,6 +118,15 @@ class SessionImpl final : public Session {
     if (result.ok()) return result;
     return with_offers(std::move(result).error());
   }
+
+  // session_prompt.cpp
+  struct FittedPrompt {
+    std::vector<int32_t> ids;
+    int64_t left_out_messages = 0;
+    std::optional<int64_t> shift = {};  // as runtime::DecodeRequest::shift
+  };
+  Result<FittedPrompt> fitted_prompt(const ChatRequest& request) const;
+  int64_t opening_tokens(const ChatRequest& request, const std::vector<int32_t>& ids) const;
 
   // session_run.cpp
   Result<void> require(Task task) const;

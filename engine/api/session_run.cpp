@@ -59,6 +59,7 @@ ChatResult to_api(const generate::Reply& reply) {
   result.stop_reason = generate::name_of(reply.reason);
   result.prompt_tokens = figures.prompt_tokens;
   result.reused_tokens = figures.reused_tokens;
+  result.forgotten_tokens = figures.forgotten;
   result.prefill_ms = figures.prefill_ms;
   result.decode_ms = figures.decode_ms;
   result.prefill_tokens_per_second = rate(figures.prompt_tokens - figures.reused_tokens, figures.prefill_ms);
@@ -117,24 +118,6 @@ Result<std::string> SessionImpl::render(const std::vector<Message>& messages, bo
   });
 }
 
-/// A template writes the special tokens itself; a raw prompt gets what the model adds around a text, but no
-/// closing token: the reply follows it.
-Result<std::vector<int32_t>> SessionImpl::prompt_of(const ChatRequest& request) const {
-  if (request.messages.empty() && request.raw.empty())
-    return Error{ErrorCode::invalid_argument, "There is nothing to say", "",
-                 "give a message or a raw prompt"};
-  std::vector<int32_t> ids;
-  if (request.messages.empty()) {
-    ids = parts_.tokenizer->encode(request.raw, true);
-    while (ids.size() > 1 && ids.back() == parts_.tokenizer->eos()) ids.pop_back();
-  } else {
-    ORRERY_ASSIGN(const std::string text, render(request.messages, true));
-    ids = parts_.tokenizer->encode(text, false);
-  }
-  ORRERY_TRY(check_ids(ids));
-  return ids;
-}
-
 std::shared_ptr<runtime::Sequence> SessionImpl::chat_sequence() const {
   const std::scoped_lock lock(sequence_mutex_);
   return sequence_;
@@ -166,9 +149,15 @@ Result<ChatResult> SessionImpl::reply(const std::shared_ptr<runtime::Sequence>& 
   ORRERY_TRY(require(Task::generate));
   generate::Request wanted;
   ORRERY_ASSIGN(wanted.sampling, sampling_params(request.sampling));
-  wanted.prompt = std::move(prompt);
-  if (wanted.prompt.empty()) {
-    ORRERY_ASSIGN(wanted.prompt, prompt_of(request));
+  int64_t left_out_messages = 0;
+  if (prompt.empty()) {
+    ORRERY_ASSIGN(FittedPrompt fitted, fitted_prompt(request));
+    wanted.prompt = std::move(fitted.ids);
+    wanted.shift = fitted.shift;
+    wanted.share_prefix = true;
+    left_out_messages = fitted.left_out_messages;
+  } else {
+    wanted.prompt = std::move(prompt);
   }
   wanted.max_tokens = request.max_tokens;
   wanted.top = request.logprobs;
@@ -186,6 +175,7 @@ Result<ChatResult> SessionImpl::reply(const std::shared_ptr<runtime::Sequence>& 
   ORRERY_ASSIGN(const generate::Reply written,
                 generate::write_reply(engine(), sequence, std::move(wanted), told, std::move(stop)));
   ChatResult result = to_api(written);
+  result.left_out_messages = left_out_messages;
   result.time_to_first_token_ms = first_token_ms;
   result.context_used = sequence->length.load();
   return result;

@@ -81,6 +81,10 @@ struct ChatRequest {
   SamplingOptions sampling;
   int logprobs = 0;               // top N of each token, at most 20
   std::vector<std::string> stop;  // texts that end the reply
+  /// A full context: false, the reply ends (stop_reason "context"), and a conversation that is too long is
+  /// refused; true, the oldest messages but the system's are left out, and in the middle of a reply the older
+  /// half of the text.
+  bool context_shift = false;
 };
 
 struct TokenAlternative {
@@ -115,6 +119,7 @@ struct ChatResult {
   std::vector<TokenEvent> tokens;
   std::string stop_reason;  // end, length, stop, cancelled, context
   int64_t prompt_tokens = 0, reused_tokens = 0;
+  int64_t left_out_messages = 0, forgotten_tokens = 0;  // context_shift: what the context had no room for
   double prefill_ms = 0, decode_ms = 0, prefill_tokens_per_second = 0, decode_tokens_per_second = 0,
          time_to_first_token_ms = 0;
   int64_t context_used = 0;

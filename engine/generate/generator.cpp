@@ -100,6 +100,8 @@ Result<Reply> write_reply(const Engine& engine, std::shared_ptr<runtime::Sequenc
   decode.top = std::clamp(request.top, 0, kernels::Sample::kMaxTop);
   decode.on_token = [&assembly](const runtime::TokenStep& step) { return assembly.take(step); };
   decode.on_prefill = events.on_prefill;
+  decode.shift = request.shift;
+  decode.share_prefix = request.share_prefix;
   decode.stop = std::move(stop);
   ORRERY_ASSIGN(runtime::DecodeOutcome figures,
                 engine.scheduler.decode(engine.model, std::move(sequence), std::move(decode)).get());

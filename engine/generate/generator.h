@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -16,8 +17,10 @@ struct Request {
   std::vector<text::TokenId> prompt;
   int64_t max_tokens = 0;  // 0: until the model or the context ends
   kernels::SamplingParams sampling;
-  int top = 0;                     // alternatives of each token
-  std::vector<std::string> stops;  // texts that end the reply; not part of it
+  int top = 0;                        // alternatives of each token
+  std::vector<std::string> stops;     // texts that end the reply; not part of it
+  std::optional<int64_t> shift = {};  // this and the next as in runtime::DecodeRequest
+  bool share_prefix = false;
 };
 
 struct Alternative {

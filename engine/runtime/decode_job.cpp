@@ -26,10 +26,8 @@ Result<void> DecodeJob::start() {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("The text has {} tokens, the context holds {}", wanted, room), "context",
                  "shorten it, begin a new chat, or open the model with a larger --context"};
-  const std::vector<int32_t>& before = sequence_->tokens;
-  const auto same =
-      std::mismatch(before.begin(), before.end(), request_.tokens.begin(), request_.tokens.end());
-  model_->kv()->truncate(sequence_->kv, same.first - before.begin());
+  model_->kv()->truncate(sequence_->kv, shared_tokens(sequence_->tokens, request_.tokens));
+  if (request_.share_prefix && !request_.score) model_->share_prefix(*sequence_, request_.tokens);
   sequence_->tokens = std::move(request_.tokens);
   sequence_->length = size();
   outcome_.prompt_tokens = wanted;
@@ -94,7 +92,7 @@ void DecodeJob::add_outputs(StepBatch& batch, StepRoom& room, int64_t row) {
 kernels::Sample::Request DecodeJob::sample_request(int64_t position) const {
   const std::vector<int32_t>& tokens = sequence_->tokens;
   kernels::Sample::Request request;
-  request.position = static_cast<uint64_t>(position + 1);
+  request.position = static_cast<uint64_t>(position + 1 + outcome_.forgotten);
   if (request_.score) {
     const bool last = position + 1 == size();
     request.params.temperature = 0;
@@ -140,7 +138,7 @@ void DecodeJob::take_token(const StepResult& result) {
     return fail({ErrorCode::unsupported, "The model gave no finite logit, so there is no next token",
                  fmt::format("position {}", size()), "undo the last edit, or try exact arithmetic"});
   const Clock::time_point now = Clock::now();
-  const TokenStep token{choice, milliseconds(now - last_token_), size()};
+  const TokenStep token{choice, milliseconds(now - last_token_), size() + outcome_.forgotten};
   last_token_ = now;
   if (outcome_.generated++ == 0) {
     first_token_ = now;
@@ -153,7 +151,23 @@ void DecodeJob::take_token(const StepResult& result) {
     remaining_ = size() - to_;
   }
   if (!request_.on_token || !request_.on_token(token)) return end(DecodeOutcome::End::enough);
-  if (size() >= model_->options().context) end(DecodeOutcome::End::context);
+  if (size() >= model_->options().context && !shift()) end(DecodeOutcome::End::context);
+}
+
+/// Makes room in a full context: of what follows the tokens to keep, the older half goes. What stays is read
+/// again at its new place, so that the reply goes on exactly as if it had never seen more.
+bool DecodeJob::shift() {
+  if (!request_.shift) return false;
+  const int64_t keep = std::clamp<int64_t>(*request_.shift, 0, size() / 2);
+  const int64_t forgotten = (size() - keep + 1) / 2;
+  const std::scoped_lock lock(model_->kv_mutex);
+  model_->kv()->truncate(sequence_->kv, keep);
+  const auto begin = sequence_->tokens.begin() + static_cast<std::ptrdiff_t>(keep);
+  sequence_->tokens.erase(begin, begin + static_cast<std::ptrdiff_t>(forgotten));
+  sequence_->length = size();
+  remaining_ = size() - keep;
+  outcome_.forgotten += forgotten;
+  return true;
 }
 
 void DecodeJob::end(DecodeOutcome::End end) {

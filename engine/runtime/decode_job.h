@@ -14,7 +14,7 @@ namespace orrery::runtime {
 struct TokenStep {
   const kernels::Sample::Choice& choice;
   double step_ms = 0;    // since the token before; the first: since its prompt's first step began
-  int64_t position = 0;  // of this token in its sequence
+  int64_t position = 0;  // of this token in the whole text, what was forgotten counted
 };
 
 struct PrefillStep {
@@ -29,6 +29,11 @@ struct DecodeRequest {
   kernels::SamplingParams sampling;
   int32_t top = 0;  // alternatives of each token, at most Sample::kMaxTop
   bool score = false;
+  /// What happens when the context is full: none, the reply ends; else half of what follows the first so many
+  /// tokens is forgotten and the reply goes on.
+  std::optional<int64_t> shift = {};
+  /// What other sequences of the model hold of the same beginning is not read again. Not for measurements.
+  bool share_prefix = false;
   std::function<bool(const TokenStep&)> on_token;  // generate: false when it is enough
   std::function<void(const PrefillStep&)> on_prefill;
   std::stop_token stop;
@@ -38,6 +43,7 @@ struct DecodeOutcome {
   enum class End : uint8_t { enough, cancelled, context };
   End end = End::enough;
   int64_t prompt_tokens = 0, reused_tokens = 0, generated = 0;
+  int64_t forgotten = 0;  // tokens that left the context (DecodeRequest::shift)
   double prefill_ms = 0, decode_ms = 0;
   std::vector<float> logprobs;                  // score: of tokens[1..], given all before
   std::optional<kernels::Sample::Choice> last;  // score: what would follow the text
@@ -66,6 +72,7 @@ class DecodeJob final : public Job {
   kernels::Sample::Request sample_request(int64_t position) const;
   void take_score(const StepResult& result);
   void take_token(const StepResult& result);
+  bool shift();
   void end(DecodeOutcome::End end);
   int64_t size() const { return static_cast<int64_t>(sequence_->tokens.size()); }
 

@@ -28,13 +28,16 @@ DeviceScheduler::~DeviceScheduler() {
 }
 
 std::shared_ptr<Sequence> DeviceScheduler::new_sequence(const std::shared_ptr<Model>& model) {
-  return {new Sequence, [model](Sequence* sequence) {
-            {
-              const std::scoped_lock lock(model->kv_mutex);
-              if (model->kv()) model->kv()->release(sequence->kv);
-            }
-            delete sequence;
-          }};
+  std::shared_ptr<Sequence> sequence(new Sequence, [model](Sequence* ended) {
+    {
+      const std::scoped_lock lock(model->kv_mutex);
+      model->end(*ended);
+    }
+    delete ended;
+  });
+  const std::scoped_lock lock(model->kv_mutex);
+  model->begin(*sequence);
+  return sequence;
 }
 
 std::future<Result<DecodeOutcome>> DeviceScheduler::decode(std::shared_ptr<Model> model,

@@ -30,7 +30,8 @@ class DeviceScheduler {
 
   int threads() const { return team_.size(); }
   const weights::DevicePtr& device() const { return device_; }
-  /// Gives its pages back when the last owner drops it, at once or after the running step.
+  /// Ends when the last owner drops it, at once or after the running step; what it held is kept for others
+  /// that begin alike, as long as there is room.
   static std::shared_ptr<Sequence> new_sequence(const std::shared_ptr<Model>& model);
 
   std::future<Result<DecodeOutcome>> decode(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence,

@@ -10,6 +10,7 @@ namespace orrery::runtime {
 namespace {
 
 constexpr size_t kSlabBytes = size_t{8} << 20;
+constexpr int64_t kKeptShare = 4;  // of the limit, for what ended sequences held
 
 uint64_t next_id() {
   static std::atomic<uint64_t> counter{0};
@@ -144,29 +145,53 @@ Result<void> KvCache::commit_slab() {
   const auto slab = static_cast<int64_t>(kSlabBytes / std::clamp<size_t>(banks_.page_bytes(), 1, kSlabBytes));
   const int64_t next = std::min(done + slab, max_pages_);
   ORRERY_TRY(banks_.commit(next));
+  holders_.resize(static_cast<size_t>(next));
   for (int64_t page = next - 1; page >= done; --page) free_.push_back(static_cast<int32_t>(page));
   committed_.store(next, std::memory_order_relaxed);
   return {};
 }
 
+/// A free one, or new memory up to the limit; then what was kept gives way.
 Result<int32_t> KvCache::take_page() {
-  if (free_.empty()) {
-    if (pages_committed() == max_pages_)
-      return Error{
-          ErrorCode::out_of_memory,
-          fmt::format("The KV cache is full: all {} pages of {} tokens are in use", max_pages_, kPageTokens),
-          "KV cache", "end another chat, shorten this one, or open the model with a larger --context"};
-    ORRERY_TRY(commit_slab());
+  if (free_.empty() && pages_committed() < max_pages_) ORRERY_TRY(commit_slab());
+  while (free_.empty() && forget_oldest()) {
   }
+  if (free_.empty())
+    return Error{
+        ErrorCode::out_of_memory,
+        fmt::format("The KV cache is full: all {} pages of {} tokens are in use", max_pages_, kPageTokens),
+        "KV cache", "end another chat, shorten this one, or open the model with a larger --context"};
   const int32_t page = free_.back();
   free_.pop_back();
-  in_use_.fetch_add(1, std::memory_order_relaxed);
+  hold_page(page);
   return page;
 }
 
+void KvCache::hold_page(int32_t page) {
+  if (holders(page).sequences++ == 0) in_use_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void KvCache::drop_page(int32_t page) {
-  free_.push_back(page);
-  in_use_.fetch_sub(1, std::memory_order_relaxed);
+  if (--holders(page).sequences == 0) in_use_.fetch_sub(1, std::memory_order_relaxed);
+  free_if_unheld(page);
+}
+
+void KvCache::free_if_unheld(int32_t page) {
+  if (holders(page).none()) free_.push_back(page);
+}
+
+void KvCache::forget(const PrefixStore::Kept& kept) {
+  kept_pages_ -= static_cast<int64_t>(kept.kv.pages.size());
+  for (const int32_t page : kept.kv.pages) {
+    --holders(page).kept;
+    free_if_unheld(page);
+  }
+}
+
+bool KvCache::forget_oldest() {
+  const auto oldest = kept_.take_oldest();
+  if (oldest) forget(*oldest);
+  return oldest.has_value();
 }
 
 Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
@@ -199,12 +224,56 @@ void KvCache::truncate(KvPages& sequence, int64_t tokens) {
     sequence = {};
     return;
   }
+  // Of a page that others hold, the rest must not be written anew.
+  const auto last = static_cast<size_t>(tokens / kPageTokens);
+  if (tokens % kPageTokens != 0 && last < sequence.pages.size() && holders(sequence.pages[last]).shared())
+    tokens -= tokens % kPageTokens;
   const auto keep = static_cast<size_t>((tokens + kPageTokens - 1) / kPageTokens);
   while (sequence.pages.size() > keep) {
     drop_page(sequence.pages.back());
     sequence.pages.pop_back();
   }
   for (KvPages::Valid& valid : sequence.valid) valid.tokens = std::min(valid.tokens, tokens);
+}
+
+void KvCache::retire(KvPages& sequence, std::span<const int32_t> tokens) {
+  const int64_t valid = std::min(valid_tokens(sequence), static_cast<int64_t>(tokens.size()));
+  if (const int64_t whole = valid / kPageTokens * kPageTokens; whole > 0)
+    keep(sequence, tokens.first(static_cast<size_t>(whole)));
+  release(sequence);
+}
+
+void KvCache::keep(const KvPages& sequence, std::span<const int32_t> tokens) {
+  const auto whole = static_cast<int64_t>(tokens.size());
+  if (const PrefixStore::Kept* known = kept_.most_alike(tokens);
+      known && shared_tokens(known->tokens, tokens) == whole && valid_tokens(known->kv) >= whole)
+    return;
+  if (const auto beginning = kept_.take_beginning_of(tokens)) forget(*beginning);
+  PrefixStore::Kept kept{{tokens.begin(), tokens.end()}, sequence};
+  kept.kv.pages.resize(tokens.size() / kPageTokens);
+  for (KvPages::Valid& valid : kept.kv.valid) valid.tokens = std::min(valid.tokens, whole);
+  for (const int32_t page : kept.kv.pages) ++holders(page).kept;
+  kept_pages_ += whole / kPageTokens;
+  kept_.add(std::move(kept));
+  while (kept_.size() > PrefixStore::kMostTexts || kept_pages_ > max_pages_ / kKeptShare) forget_oldest();
+}
+
+KvCache::Prefix KvCache::kept_prefix(std::span<const int32_t> tokens) {
+  const PrefixStore::Kept* kept = kept_.most_alike(tokens);
+  if (!kept) return {};
+  const int64_t shared = std::min(shared_tokens(kept->tokens, tokens), valid_tokens(kept->kv));
+  return {&kept->kv, shared / kPageTokens * kPageTokens};
+}
+
+void KvCache::share(KvPages& sequence, const KvPages& other, int64_t tokens) {
+  KvPages begun{id_, {}, other.valid};
+  for (int64_t page = 0; page < tokens / kPageTokens; ++page) {
+    begun.pages.push_back(other.pages[static_cast<size_t>(page)]);
+    hold_page(begun.pages.back());
+  }
+  for (KvPages::Valid& valid : begun.valid) valid.tokens = std::min(valid.tokens, tokens);
+  release(sequence);
+  sequence = std::move(begun);
 }
 
 }  // namespace orrery::runtime

@@ -6,6 +6,11 @@
 // used again. Each slot lies where its state's nodes run, in the program's memory or a card's (kv_banks.h),
 // under the same page numbers; it moves with what it holds when an adopted version places it elsewhere.
 //
+// Pages are shared by sequences that begin alike: a full page whose tokens are the same holds the same
+// numbers. Nobody writes other tokens into a page that another holds: whoever forgets half of one gives it
+// up. What an ended sequence held is kept for the next that begins so, until its pages are needed
+// (prefix_store.h).
+//
 // A slot belongs to a feed hash (graph.feed_hash of the state's last value). Each sequence knows for each
 // slot up to which token it is valid; so after an edit a state whose feed did not change keeps what it holds,
 // and the others are read again. Used by the scheduler's thread only, but for the counters, which any thread
@@ -22,6 +27,7 @@
 #include "engine/base/result.h"
 #include "engine/runtime/devices.h"
 #include "engine/runtime/kv_banks.h"
+#include "engine/runtime/prefix_store.h"
 #include "kernels/attention.h"
 
 namespace orrery::runtime {
@@ -31,17 +37,6 @@ struct StateLayout {
   uint64_t hash = 0;
   int64_t kv_heads = 0, head_dim = 0;
   std::optional<kernels::DeviceKind> device = {};  // where it lies; none: at home
-};
-
-/// The part of a sequence that lives in the cache.
-struct KvPages {
-  uint64_t cache = 0;  // id of the cache that the pages belong to; 0: none
-  std::vector<int32_t> pages;
-  struct Valid {
-    uint64_t epoch = 0;  // of the slot, when the tokens were written
-    int64_t tokens = 0;
-  };
-  std::vector<Valid> valid;  // by slot
 };
 
 class KvCache {
@@ -79,8 +74,20 @@ class KvCache {
   void truncate(KvPages& sequence, int64_t tokens);
   void release(KvPages& sequence) { truncate(sequence, 0); }
 
+  /// Gives a sequence's pages back but keeps the full ones, which hold `tokens`, for whoever begins alike.
+  void retire(KvPages& sequence, std::span<const int32_t> tokens);
+  /// What was kept that begins most like `tokens`; nothing when no page is alike. Good until the next change.
+  struct Prefix {
+    const KvPages* pages = nullptr;
+    int64_t tokens = 0;  // whole pages
+  };
+  Prefix kept_prefix(std::span<const int32_t> tokens);
+  /// Lets a sequence begin with the first `tokens` tokens of another's, whole pages that are valid there.
+  void share(KvPages& sequence, const KvPages& other, int64_t tokens);
+
   uint64_t id() const { return id_; }
   int64_t max_pages() const { return max_pages_; }
+  /// Held by sequences; those that are only kept do not count.
   int64_t pages_in_use() const { return in_use_.load(std::memory_order_relaxed); }
   int64_t pages_committed() const { return committed_.load(std::memory_order_relaxed); }
   size_t bytes_committed() const { return static_cast<size_t>(pages_committed()) * banks_.page_bytes(); }
@@ -90,10 +97,22 @@ class KvCache {
     StateLayout layout;
     uint64_t epoch = 1;
   };
+  /// Who holds a page; a free one nobody.
+  struct Holders {
+    int32_t sequences = 0, kept = 0;
+    bool none() const { return sequences == 0 && kept == 0; }
+    bool shared() const { return sequences + kept > 1; }
+  };
   KvCache() = default;
   Result<int32_t> take_page();
   Result<void> commit_slab();
+  void hold_page(int32_t page);
   void drop_page(int32_t page);
+  void free_if_unheld(int32_t page);
+  void keep(const KvPages& sequence, std::span<const int32_t> tokens);
+  void forget(const PrefixStore::Kept& kept);
+  bool forget_oldest();
+  Holders& holders(int32_t page) { return holders_[static_cast<size_t>(page)]; }
   void bind(std::span<const StateLayout> states, std::span<const size_t> slots);
   std::vector<int32_t> used_pages() const;
   int64_t valid_in(size_t slot, const KvPages& sequence) const;
@@ -105,7 +124,10 @@ class KvCache {
   std::vector<Slot> slots_;
   std::vector<size_t> bound_slots_;  // by state index
   std::vector<kernels::PagedKv> bound_;
-  std::vector<int32_t> free_;  // used last, first
+  std::vector<int32_t> free_;     // used last, first
+  std::vector<Holders> holders_;  // by page
+  PrefixStore kept_;
+  int64_t kept_pages_ = 0;
   std::atomic<int64_t> in_use_{0}, committed_{0};
 };
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -67,6 +68,13 @@ class Model {
   Executor& executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team);
   KvCache* kv() { return kv_.get(); }  // null before the first adopt; under kv_mutex
 
+  /// Sequences that may share what they hold; whoever ends one says so. Under kv_mutex.
+  void begin(Sequence& sequence) { sequences_.push_back(&sequence); }
+  void end(Sequence& sequence);
+  /// Lets a sequence begin with pages of another, there or ended, that holds more of `tokens` than it does
+  /// itself. Scheduler's thread, under kv_mutex.
+  void share_prefix(Sequence& sequence, std::span<const int32_t> tokens);
+
   Profiler profiler;
   mutable std::mutex kv_mutex;  // the cache's tables and the sequences; never held while a step runs
   uint64_t last_served = 0;     // scheduler's thread
@@ -82,6 +90,7 @@ class Model {
   std::unique_ptr<Executor> executor_;
   std::shared_ptr<const Version> adopted_;
   std::unique_ptr<KvCache> kv_;
+  std::vector<Sequence*> sequences_;  // under kv_mutex
 };
 
 }  // namespace orrery::runtime

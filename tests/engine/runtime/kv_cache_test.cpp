@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <numeric>
 #include <set>
 
 namespace orrery::runtime {
@@ -120,6 +121,63 @@ TEST(KvCache, MemoryIsCommittedAsItIsUsed) {
   KvPages sequence = filled(*cache, 1);
   EXPECT_GT(cache->bytes_committed(), 0U);
   EXPECT_LE(cache->bytes_committed(), size_t{16} << 20);
+}
+
+std::vector<int32_t> counting(int64_t count, int32_t from = 0) {
+  std::vector<int32_t> tokens(static_cast<size_t>(count));
+  std::iota(tokens.begin(), tokens.end(), from);
+  return tokens;
+}
+
+TEST(KvCache, WhatAnEndedSequenceHeldIsThereForTheNextThatBeginsAlike) {
+  auto cache = cache_of({1, 2}, 16);
+  KvPages ended = filled(*cache, 70);
+  const std::vector<int32_t> pages = ended.pages;
+  cache->retire(ended, counting(70));
+  EXPECT_EQ(cache->pages_in_use(), 0) << "kept is not in use";
+  EXPECT_EQ(cache->kept_prefix(counting(10, 5)).tokens, 0) << "begins otherwise";
+  const KvCache::Prefix prefix = cache->kept_prefix(counting(100));
+  ASSERT_EQ(prefix.tokens, 64) << "whole pages";
+  KvPages next;
+  cache->share(next, *prefix.pages, prefix.tokens);
+  EXPECT_EQ(cache->valid_tokens(next), 64);
+  EXPECT_EQ(next.pages, std::vector<int32_t>(pages.begin(), pages.begin() + 2));
+  EXPECT_EQ(cache->pages_in_use(), 2);
+}
+
+TEST(KvCache, APageThatAnotherHoldsIsGivenUpNotWrittenAnew) {
+  auto cache = cache_of({1}, 16);
+  KvPages first = filled(*cache, 96), second;
+  cache->share(second, first, 64);
+  cache->truncate(second, 40);
+  EXPECT_EQ(cache->valid_tokens(second), 32) << "the half page is read again into a page of its own";
+  ASSERT_TRUE(cache->reserve(second, 64).ok());
+  EXPECT_EQ(second.pages[0], first.pages[0]);
+  EXPECT_NE(second.pages[1], first.pages[1]);
+  cache->release(second);
+  cache->truncate(first, 40);
+  EXPECT_EQ(cache->valid_tokens(first), 40) << "now it is the only one";
+}
+
+TEST(KvCache, WhatIsKeptGivesWayWhenTheCacheIsFull) {
+  auto cache = cache_of({1}, 8);
+  for (int32_t text = 0; text < 3; ++text) {
+    KvPages ended = filled(*cache, 64);
+    cache->retire(ended, counting(64, 1000 * text));
+  }
+  EXPECT_EQ(cache->kept_prefix(counting(64, 2000)).tokens, 64);
+  EXPECT_EQ(cache->kept_prefix(counting(64)).tokens, 0) << "a quarter of the cache at most";
+  const KvPages all = filled(*cache, 8 * KvCache::kPageTokens);
+  EXPECT_EQ(cache->pages_in_use(), 8);
+  EXPECT_EQ(cache->kept_prefix(counting(64, 2000)).tokens, 0);
+}
+
+TEST(KvCache, WhatIsKeptIsWorthNothingAfterAnEditOfItsStates) {
+  auto cache = cache_of({1, 2}, 16);
+  KvPages ended = filled(*cache, 64);
+  cache->retire(ended, counting(64));
+  ASSERT_TRUE(adopts(*cache, layouts({1, 20})));
+  EXPECT_EQ(cache->kept_prefix(counting(64)).tokens, 0);
 }
 
 }  // namespace

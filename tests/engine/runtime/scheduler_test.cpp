@@ -79,6 +79,51 @@ TEST_F(Scheduler, AContinuedSequenceReadsOnlyWhatIsNew) {
   expect_same(again, changed);
 }
 
+TEST_F(Scheduler, ANewSequenceSharesWhatOthersHaveRead) {
+  const auto model = tiny_.model();
+  const auto system = tiny_text(70, 11);
+  auto one = system, two = system;
+  for (int i = 0; i < 10; ++i) one.push_back(i), two.push_back(90 - i);
+  const auto reply = [&](const std::vector<int32_t>& text, const std::shared_ptr<Sequence>& sequence) {
+    TinyReply written;
+    DecodeRequest request = tiny_request(text, 6, &written);
+    request.share_prefix = true;
+    written.outcome = scheduler_.decode(model, sequence, std::move(request)).get();
+    return written;
+  };
+  const TinyReply alone = tiny_reply(scheduler_, tiny_.model(), two, 6);
+  const auto living = DeviceScheduler::new_sequence(model);
+  reply(one, living);
+  const TinyReply beside = reply(two, DeviceScheduler::new_sequence(model));
+  ASSERT_TRUE(beside.outcome.ok());
+  EXPECT_EQ(beside.outcome.value().reused_tokens, 64) << "of a chat that is there";
+  expect_same(beside, alone);
+  const TinyReply after = reply(two, DeviceScheduler::new_sequence(model));
+  EXPECT_EQ(after.outcome.value().reused_tokens, 64) << "of one that ended";
+  expect_same(after, alone);
+  expect_same(reply(one, living), tiny_reply(scheduler_, tiny_.model(), one, 6));
+}
+
+TEST_F(Scheduler, AFullContextIsShiftedWhenThatIsWanted) {
+  Model::Options options = TinyModel::exact_options();
+  options.context = 64;
+  const auto model = tiny_.model(options);
+  const auto text = tiny_text(60, 12);
+  TinyReply reply;
+  DecodeRequest request = tiny_request(text, 40, &reply);
+  request.shift = 10;
+  reply.outcome = scheduler_.decode(model, DeviceScheduler::new_sequence(model), std::move(request)).get();
+  ASSERT_TRUE(reply.outcome.ok());
+  EXPECT_EQ(reply.ids.size(), 40U);
+  EXPECT_EQ(reply.outcome.value().forgotten, 54) << "27 of the 54 behind the first ten, twice";
+  // What follows the shift is what a text gives that never held the forgotten part.
+  std::vector<int32_t> shifted(text.begin(), text.begin() + 10);
+  shifted.insert(shifted.end(), text.begin() + 37, text.end());
+  shifted.insert(shifted.end(), reply.ids.begin(), reply.ids.begin() + 4);
+  const TinyReply never = tiny_reply(scheduler_, tiny_.model(), shifted, 20);
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(reply.ids[4 + i], never.ids[i]) << i;
+}
+
 TEST_F(Scheduler, PagesOfAStoppedSequenceAreReused) {
   Model::Options options = TinyModel::exact_options();
   options.kv_tokens = 96;  // three pages
