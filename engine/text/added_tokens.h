@@ -16,7 +16,7 @@ struct AddedToken {
   std::string content;
   TokenId id = -1;
   bool special = true;                           // only found when special tokens are parsed
-  bool normalized = false;                       // looked for in the normalised text
+  bool normalized = false;                       // looked for in the normalised text, where it stands so
   bool single_word = false;                      // only between non-word characters
   bool strip_left = false, strip_right = false;  // takes the white space beside it
 };

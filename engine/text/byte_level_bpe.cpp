@@ -6,9 +6,15 @@
 #include <unordered_set>
 
 #include "engine/text/byte_level.h"
+#include "engine/text/post_processor.h"
 
 namespace orrery::text {
 namespace {
+
+std::vector<TokenId> joined(std::vector<TokenId> ids, const std::vector<TokenId>& more) {
+  ids.insert(ids.end(), more.begin(), more.end());
+  return ids;
+}
 
 class ByteLevelBpe final : public Tokenizer {
  public:
@@ -31,6 +37,13 @@ class ByteLevelBpe final : public Tokenizer {
 
   std::string_view kind() const override { return "byte-level BPE"; }
   int32_t vocabulary() const override { return static_cast<int32_t>(vocabulary_.size()); }
+
+  Encoding encode_pair(std::string_view first, std::string_view second, int64_t limit,
+                       bool parse_special) const override {
+    return PostProcessor::around(parts_.before, joined(parts_.after, parts_.before), parts_.after, 1)
+        .frame_pair(encode(first, false, parse_special), encode(second, false, parse_special),
+                    static_cast<size_t>(std::max<int64_t>(0, limit)));
+  }
 
   std::vector<TokenId> encode(std::string_view text, bool add_special, bool parse_special) const override {
     std::vector<TokenId> ids;
@@ -148,17 +161,6 @@ Result<MergeTable> build_merges(const Vocabulary& vocabulary,
 }
 
 }  // namespace
-
-std::vector<TokenId> well_known_ends(const std::vector<AddedToken>& added) {
-  static constexpr std::string_view kEnds[] = {
-      "<|im_end|>",    "<|endoftext|>", "<|eot_id|>", "<|eom_id|>",      "<|end_of_text|>", "<|end|>",
-      "<end_of_turn>", "</s>",          "<|return|>", "<|end_of_turn|>", "<EOT>",           "<eos>"};
-  std::vector<TokenId> ends;
-  for (const AddedToken& token : added)
-    if (token.special && std::find(std::begin(kEnds), std::end(kEnds), token.content) != std::end(kEnds))
-      ends.push_back(token.id);
-  return ends;
-}
 
 Result<std::shared_ptr<const Tokenizer>> make_byte_level_bpe(BpeParts parts) {
   if (parts.tokens.empty()) return bad_vocabulary("The vocabulary is empty", "");

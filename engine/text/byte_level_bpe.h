@@ -31,7 +31,4 @@ struct BpeParts {
 /// Refuses merges of tokens that are not there, and ids outside the vocabulary.
 Result<std::shared_ptr<const Tokenizer>> make_byte_level_bpe(BpeParts parts);
 
-/// Ids of the control tokens by which known models end a reply ("<|im_end|>", "<|eot_id|>", "</s>", ...).
-std::vector<TokenId> well_known_ends(const std::vector<AddedToken>& added);
-
 }  // namespace orrery::text

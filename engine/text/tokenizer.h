@@ -14,6 +14,12 @@ namespace orrery::text {
 
 using TokenId = int32_t;
 
+/// Token ids with, for each, which of two texts it belongs to (BERT's token types).
+struct Encoding {
+  std::vector<TokenId> ids;
+  std::vector<int32_t> types;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -23,6 +29,10 @@ class Tokenizer {
   /// Special tokens that are written in the text ("<|im_start|>") become their ids when parse_special.
   virtual std::vector<TokenId> encode(std::string_view text, bool add_special,
                                       bool parse_special = true) const = 0;
+  /// Two texts as one sequence with what the model puts around and between them (question and passage of a
+  /// reranker). At most `limit` tokens in all, the longer text cut first; 0: nothing trimmed.
+  virtual Encoding encode_pair(std::string_view first, std::string_view second, int64_t limit = 0,
+                               bool parse_special = true) const = 0;
   /// The bytes that an id stands for in running text; may be part of a UTF-8 sequence. Empty for unknown ids.
   virtual std::string piece(TokenId id) const = 0;
   /// As the reference decodes a whole sequence (WordPiece joins "##"); special tokens kept unless
@@ -39,7 +49,8 @@ class Tokenizer {
   virtual int64_t truncate_to() const { return 0; }
 };
 
-/// From GGUF metadata (tokenizer.ggml.*): byte-level BPE ("gpt2"), WordPiece ("bert").
+/// From GGUF metadata (tokenizer.ggml.*): byte-level BPE ("gpt2"), SentencePiece BPE ("llama"),
+/// WordPiece ("bert").
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& metadata);
 /// From the text of a Hugging Face tokenizer.json: BPE with byte level, WordPiece with BertNormalizer.
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_json(std::string_view json);

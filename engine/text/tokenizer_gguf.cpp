@@ -1,9 +1,10 @@
-// GGUF keeps a tokenizer in its metadata: tokenizer.ggml.model "gpt2" (byte-level BPE) or "bert" (WordPiece),
-// tokens, token_type (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte), merges, pre, and the
-// special ids.
+// GGUF keeps a tokenizer in its metadata: tokenizer.ggml.model "gpt2" (byte-level BPE), "llama"
+// (SentencePiece BPE) or "bert" (WordPiece), tokens, scores, token_type (1 normal, 2 unknown, 3 control, 4
+// user-defined, 5 unused, 6 byte), merges, pre, and the special ids.
 #include <fmt/format.h>
 
 #include "engine/text/byte_level_bpe.h"
+#include "engine/text/sentencepiece_pipeline.h"
 #include "engine/text/wordpiece.h"
 
 namespace orrery::text {
@@ -68,6 +69,28 @@ Result<std::vector<std::pair<std::string, std::string>>> read_merges(const Metad
   return merges;
 }
 
+/// The ids beside EOS that end a reply.
+Result<std::vector<TokenId>> read_ends(const Metadata& metadata, size_t vocabulary) {
+  std::vector<TokenId> ends;
+  for (const std::string_view name : {"eot", "eom"}) {
+    ORRERY_ASSIGN(const TokenId id, special_id(metadata, name, vocabulary));
+    if (id >= 0) ends.push_back(id);
+  }
+  return ends;
+}
+
+/// {id} where the file (or its silence, by `fallback`) says that texts get this token.
+std::vector<TokenId> added_around(const Metadata& metadata, std::string_view name, TokenId id,
+                                  bool fallback) {
+  const bool add = metadata.flag(fmt::format("tokenizer.ggml.add_{}_token", name)).value_or(fallback);
+  return id >= 0 && add ? std::vector<TokenId>{id} : std::vector<TokenId>{};
+}
+
+std::vector<TokenId> joined(std::vector<TokenId> ids, const std::vector<TokenId>& more) {
+  ids.insert(ids.end(), more.begin(), more.end());
+  return ids;
+}
+
 Result<std::shared_ptr<const Tokenizer>> read_bpe(const Metadata& metadata) {
   BpeParts parts;
   ORRERY_ASSIGN(parts.tokens, read_tokens(metadata));
@@ -80,17 +103,49 @@ Result<std::shared_ptr<const Tokenizer>> read_bpe(const Metadata& metadata) {
   const size_t size = parts.tokens.size();
   ORRERY_ASSIGN(parts.bos, special_id(metadata, "bos", size));
   ORRERY_ASSIGN(parts.eos, special_id(metadata, "eos", size));
-  for (const std::string_view name : {"eot", "eom"}) {
-    ORRERY_ASSIGN(const TokenId id, special_id(metadata, name, size));
-    if (id >= 0) parts.ends.push_back(id);
-  }
+  ORRERY_ASSIGN(parts.ends, read_ends(metadata, size));
   for (const TokenId id : well_known_ends(parts.added)) parts.ends.push_back(id);
   const bool llama3 = pre && (*pre == "llama-bpe" || *pre == "llama3" || *pre == "llama-v3");
-  if (parts.bos >= 0 && metadata.flag("tokenizer.ggml.add_bos_token").value_or(llama3))
-    parts.before = {parts.bos};
-  if (parts.eos >= 0 && metadata.flag("tokenizer.ggml.add_eos_token").value_or(false))
-    parts.after = {parts.eos};
+  parts.before = added_around(metadata, "bos", parts.bos, llama3);
+  parts.after = added_around(metadata, "eos", parts.eos, false);
   return make_byte_level_bpe(std::move(parts));
+}
+
+Result<std::vector<PieceType>> read_types(const Metadata& metadata, const std::vector<std::string>& tokens) {
+  std::vector<PieceType> types(tokens.size(), PieceType::normal);
+  const auto* list = metadata.integers("tokenizer.ggml.token_type");
+  if (!list) return types;
+  if (list->size() != tokens.size())
+    return damaged(fmt::format("{} tokens have {} types", tokens.size(), list->size()), "token_type");
+  for (size_t i = 0; i < types.size(); ++i) {
+    const int64_t type = (*list)[i];
+    if (type >= 1 && type <= 6) types[i] = static_cast<PieceType>(type);
+  }
+  return types;
+}
+
+Result<std::vector<float>> read_scores(const Metadata& metadata, size_t vocabulary) {
+  const auto* list = metadata.numbers("tokenizer.ggml.scores");
+  if (!list || list->size() != vocabulary)
+    return damaged(fmt::format("{} tokens have {} scores", vocabulary, list ? list->size() : 0), "scores");
+  return std::vector<float>(list->begin(), list->end());
+}
+
+Result<std::shared_ptr<const Tokenizer>> read_sentencepiece_bpe(const Metadata& metadata) {
+  SentencePieceParts parts;
+  ORRERY_ASSIGN(parts.tokens, read_tokens(metadata));
+  const size_t size = parts.tokens.size();
+  ORRERY_ASSIGN(parts.scores, read_scores(metadata, size));
+  ORRERY_ASSIGN(parts.types, read_types(metadata, parts.tokens));
+  ORRERY_ASSIGN(parts.unknown, special_id(metadata, "unknown", size));
+  ORRERY_ASSIGN(parts.bos, special_id(metadata, "bos", size));
+  ORRERY_ASSIGN(parts.eos, special_id(metadata, "eos", size));
+  ORRERY_ASSIGN(parts.ends, read_ends(metadata, size));
+  parts.space_prefix = metadata.flag("tokenizer.ggml.add_space_prefix").value_or(true);
+  const std::vector<TokenId> before = added_around(metadata, "bos", parts.bos, true);
+  const std::vector<TokenId> after = added_around(metadata, "eos", parts.eos, false);
+  parts.post_processor = PostProcessor::around(before, joined(after, before), after, 1);
+  return make_sentencepiece_bpe(std::move(parts));
 }
 
 /// GGUF marks tokens that start a word where the original marks those that continue one.
@@ -134,9 +189,11 @@ Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& met
     return Error{ErrorCode::unsupported, "The model brings no tokenizer", "tokenizer.ggml.model",
                  "Use a GGUF file that holds its tokenizer"};
   if (*model == "gpt2") return read_bpe(metadata);
+  if (*model == "llama") return read_sentencepiece_bpe(metadata);
   if (*model == "bert") return read_wordpiece(metadata);
   return Error{ErrorCode::unsupported, "The tokenizer \"" + model->substr(0, 60) + "\" is not supported yet",
-               "tokenizer.ggml.model", "Byte-level BPE (gpt2) and WordPiece (bert) are"};
+               "tokenizer.ggml.model",
+               "Byte-level BPE (gpt2), SentencePiece BPE (llama) and WordPiece (bert) are"};
 }
 
 }  // namespace orrery::text

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/text/byte_level_bpe.h"
+#include "engine/text/pipeline.h"
 #include "engine/text/tokenizer_json_reader.h"
 #include "engine/text/wordpiece.h"
 

@@ -101,6 +101,18 @@ void append_utf8(std::string& text, char32_t value) {
   }
 }
 
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  result.reserve(text.size());
+  while (!from.empty()) {
+    const size_t at = text.find(from);
+    if (at == std::string_view::npos) break;
+    result.append(text.substr(0, at)).append(to);
+    text.remove_prefix(at + from.size());
+  }
+  return result.append(text);
+}
+
 size_t count_code_points(std::string_view text) {
   size_t count = 0;
   for (size_t i = 0; i < text.size(); ++count) i += code_point_at(text, i).bytes;

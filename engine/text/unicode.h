@@ -10,6 +10,7 @@
 namespace orrery::text {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
+inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581, SentencePiece's space
 
 struct CodePoint {
   char32_t value = kReplacement;
@@ -27,6 +28,7 @@ bool is_valid_utf8(std::string_view text);
 /// Each invalid sequence becomes U+FFFD.
 std::string replace_invalid(std::string_view text);
 void append_utf8(std::string& text, char32_t value);
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 size_t count_code_points(std::string_view text);
 
 bool is_white_space(char32_t value);      // property White_Space

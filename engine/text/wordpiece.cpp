@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "engine/text/post_processor.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -82,17 +83,12 @@ std::vector<std::string_view> bert_words(std::string_view text) {
   return words;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// The reference cleans each token by itself, in this order.
 void clean_up_token(std::string& token) {
   static constexpr std::pair<std::string_view, std::string_view> kRules[] = {
       {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
       {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-  for (const auto& [from, to] : kRules) replace_all(token, from, to);
+  for (const auto& [from, to] : kRules) token = replace_all(token, from, to);
 }
 
 class WordPiece final : public Tokenizer {
@@ -110,6 +106,13 @@ class WordPiece final : public Tokenizer {
 
   std::string_view kind() const override { return "WordPiece"; }
   int32_t vocabulary() const override { return static_cast<int32_t>(vocabulary_.size()); }
+
+  Encoding encode_pair(std::string_view first, std::string_view second, int64_t limit,
+                       bool parse_special) const override {
+    return PostProcessor::around(parts_.before, parts_.after, parts_.after, 1)
+        .frame_pair(encode(first, false, parse_special), encode(second, false, parse_special),
+                    static_cast<size_t>(std::max<int64_t>(0, limit)));
+  }
 
   std::vector<TokenId> encode(std::string_view text, bool add_special, bool parse_special) const override {
     std::vector<TokenId> ids;

@@ -29,6 +29,7 @@ class PieceTokenizer final : public text::Tokenizer {
     }
     return ids;
   }
+  text::Encoding encode_pair(std::string_view, std::string_view, int64_t, bool) const override { return {}; }
   std::string piece(text::TokenId id) const override {
     if (halves) return id % 2 ? "\xC3" : "\xA9";
     return "<" + std::to_string(id) + ">";

@@ -101,12 +101,16 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::filesystem::path data_folder() { return ORRERY_TEST_DATA; }
+
 nlohmann::json golden(const std::string& name, const std::string& part) {
-  return nlohmann::json::parse(read_file(std::filesystem::path(ORRERY_TEST_DATA) / "golden" / name)).at(part);
+  return nlohmann::json::parse(read_file(data_folder() / "golden" / name)).at(part);
 }
 
+Metadata gguf_metadata(const std::filesystem::path& path) { return GgufMetadata(path).metadata; }
+
 Metadata smollm2_metadata() {
-  return GgufMetadata(models_folder() / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf").metadata;
+  return gguf_metadata(models_folder() / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
 }
 
 const std::string& minilm_tokenizer_json() {

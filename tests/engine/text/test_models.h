@@ -14,6 +14,8 @@ std::filesystem::path models_folder();
 std::string read_file(const std::filesystem::path& path);  // throws where it cannot be read
 /// One part of a golden file, by value.
 nlohmann::json golden(const std::string& name, const std::string& part);
+std::filesystem::path data_folder();                        // tests/data
+Metadata gguf_metadata(const std::filesystem::path& path);  // of a trusted file
 Metadata smollm2_metadata();
 const std::string& minilm_tokenizer_json();
 std::shared_ptr<const Tokenizer> smollm2();

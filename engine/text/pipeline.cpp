@@ -1,0 +1,136 @@
+#include "engine/text/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace orrery::text {
+namespace {
+
+class Pipeline final : public Tokenizer {
+ public:
+  explicit Pipeline(PipelineParts parts) : parts_(std::move(parts)) {
+    for (const AddedToken& token : parts_.added) {
+      if (token.special) special_.insert(token.id);
+      (token.normalized ? added_normalized_ : added_).add(token);
+    }
+    add_end(parts_.eos);
+    for (const TokenId id : parts_.ends) add_end(id);
+  }
+
+  std::string_view kind() const override { return parts_.model->kind(); }
+  int32_t vocabulary() const override { return static_cast<int32_t>(parts_.vocabulary->size()); }
+
+  std::vector<TokenId> encode(std::string_view text, bool add_special, bool parse_special) const override {
+    std::vector<TokenId> ids = spell(text, parse_special);
+    return add_special ? parts_.post_processor.frame_single(std::move(ids)).ids : ids;
+  }
+
+  Encoding encode_pair(std::string_view first, std::string_view second, int64_t limit,
+                       bool parse_special) const override {
+    return parts_.post_processor.frame_pair(spell(first, parse_special), spell(second, parse_special),
+                                            static_cast<size_t>(std::max<int64_t>(0, limit)));
+  }
+
+  std::string piece(TokenId id) const override {
+    if (!parts_.vocabulary->has(id)) return {};
+    std::string token = (*parts_.vocabulary)[id];
+    for (const auto& step : parts_.decoder) step->apply_alone(token);
+    return token;
+  }
+
+  std::string decode(const std::vector<TokenId>& ids, bool skip_special) const override {
+    std::vector<std::string> tokens;
+    for (const TokenId id : ids)
+      if (parts_.vocabulary->has(id) && !(skip_special && is_special(id)))
+        tokens.push_back((*parts_.vocabulary)[id]);
+    for (const auto& step : parts_.decoder) step->apply(tokens);
+    return fmt::format("{}", fmt::join(tokens, parts_.decoder.empty() ? " " : ""));
+  }
+
+  bool is_special(TokenId id) const override { return special_.count(id) > 0; }
+  TokenId find(std::string_view token) const override { return parts_.vocabulary->find(token); }
+  TokenId bos() const override { return parts_.bos; }
+  TokenId eos() const override { return parts_.eos; }
+  std::vector<TokenId> end_ids() const override { return ends_; }
+  int64_t truncate_to() const override { return parts_.truncate_to; }
+
+ private:
+  void add_end(TokenId id) {
+    if (id >= 0 && std::find(ends_.begin(), ends_.end(), id) == ends_.end()) ends_.push_back(id);
+  }
+
+  std::vector<TokenId> spell(std::string_view text, bool parse_special) const {
+    std::vector<TokenId> ids;
+    ids.reserve(text.size() / 3 + 4);
+    Scratch scratch;
+    for (const AddedTokens::Piece& piece : added_.split(text, parse_special)) {
+      if (piece.id >= 0)
+        ids.push_back(piece.id);
+      else
+        spell_plain(piece.text, parse_special, scratch, ids);
+    }
+    return ids;
+  }
+
+  /// A run of text between the added tokens that are looked for in the text as it was written.
+  void spell_plain(std::string_view text, bool parse_special, Scratch& scratch,
+                   std::vector<TokenId>& ids) const {
+    std::string normal;
+    if (parts_.normalizer) {
+      normal = text;
+      parts_.normalizer->apply(normal);
+      text = normal;
+    }
+    for (const AddedTokens::Piece& piece : added_normalized_.split(text, parse_special)) {
+      if (piece.id >= 0)
+        ids.push_back(piece.id);
+      else
+        parts_.model->encode(piece.text, scratch, ids);
+    }
+  }
+
+  PipelineParts parts_;
+  AddedTokens added_, added_normalized_;
+  std::unordered_set<TokenId> special_;
+  std::vector<TokenId> ends_;
+};
+
+Result<void> check_ids(const PipelineParts& parts) {
+  const auto size = static_cast<int64_t>(parts.vocabulary->size());
+  const auto check = [&](int64_t id, int64_t lowest, std::string_view name) -> Result<void> {
+    if (id >= lowest && id < size) return {};
+    return Error{ErrorCode::corrupt_file,
+                 fmt::format("The {} id {} is outside the vocabulary of {} tokens", name, id, size), "",
+                 "The tokenizer of this model is damaged; get the file again"};
+  };
+  ORRERY_TRY(check(parts.bos, -1, "BOS"));
+  ORRERY_TRY(check(parts.eos, -1, "EOS"));
+  for (const TokenId id : parts.ends) ORRERY_TRY(check(id, -1, "end"));
+  for (const auto* items : {&parts.post_processor.single, &parts.post_processor.pair})
+    for (const PostProcessor::Item& item : *items)
+      if (item.kind == PostProcessor::Item::Kind::token) ORRERY_TRY(check(item.id, 0, "template"));
+  for (const AddedToken& token : parts.added) ORRERY_TRY(check(token.id, 0, "added token"));
+  return {};
+}
+
+}  // namespace
+
+std::vector<TokenId> well_known_ends(const std::vector<AddedToken>& added) {
+  static constexpr std::string_view kEnds[] = {
+      "<|im_end|>",    "<|endoftext|>", "<|eot_id|>", "<|eom_id|>",      "<|end_of_text|>", "<|end|>",
+      "<end_of_turn>", "</s>",          "<|return|>", "<|end_of_turn|>", "<EOT>",           "<eos>"};
+  std::vector<TokenId> ends;
+  for (const AddedToken& token : added)
+    if (token.special && std::find(std::begin(kEnds), std::end(kEnds), token.content) != std::end(kEnds))
+      ends.push_back(token.id);
+  return ends;
+}
+
+Result<std::shared_ptr<const Tokenizer>> make_pipeline(PipelineParts parts) {
+  ORRERY_TRY(check_ids(parts));
+  return std::shared_ptr<const Tokenizer>(std::make_shared<Pipeline>(std::move(parts)));
+}
+
+}  // namespace orrery::text

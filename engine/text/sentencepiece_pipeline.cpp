@@ -1,0 +1,81 @@
+#include "engine/text/sentencepiece_pipeline.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/text/sentencepiece_bpe.h"
+#include "engine/text/unicode.h"
+
+namespace orrery::text {
+namespace {
+
+Error damaged(std::string what) {
+  return {ErrorCode::corrupt_file, std::move(what), "SentencePiece",
+          "The tokenizer of this model is damaged; get the file again"};
+}
+
+Result<void> check(const SentencePieceParts& parts) {
+  const size_t size = parts.tokens.size();
+  if (parts.scores.size() != size || parts.types.size() != size)
+    return damaged(
+        fmt::format("{} tokens have {} scores and {} types", size, parts.scores.size(), parts.types.size()));
+  for (size_t i = 0; i < size; ++i)
+    if (!std::isfinite(parts.scores[i])) return damaged(fmt::format("The score of token {} is no number", i));
+  if (parts.unknown < -1 || parts.unknown >= static_cast<int64_t>(size))
+    return damaged(
+        fmt::format("The unknown id {} is outside the vocabulary of {} tokens", parts.unknown, size));
+  return {};
+}
+
+/// Control tokens and what the model's users defined are found in the text before anything else.
+std::vector<AddedToken> added_of(const SentencePieceParts& parts) {
+  std::vector<AddedToken> added;
+  for (size_t i = 0; i < parts.tokens.size(); ++i) {
+    const PieceType type = parts.types[i];
+    if (type != PieceType::control && type != PieceType::user_defined && type != PieceType::unknown) continue;
+    AddedToken token;
+    token.content = replace_all(parts.tokens[i], " ", kSpaceMark);
+    token.id = static_cast<TokenId>(i);
+    token.special = type != PieceType::user_defined;
+    token.normalized = !token.special;
+    added.push_back(std::move(token));
+  }
+  return added;
+}
+
+NormalizerPtr normalizer_of(const SentencePieceParts& parts) {
+  std::vector<NormalizerPtr> steps;
+  if (parts.space_prefix) steps.push_back(prepend_normalizer(" "));
+  steps.push_back(replace_normalizer(" ", std::string(kSpaceMark)));
+  return normalizer_sequence(std::move(steps));
+}
+
+Decoder decoder_of(const SentencePieceParts& parts) {
+  Decoder decoder{replace_step(std::string(kSpaceMark), " "), byte_fallback_step(), fuse_step()};
+  if (parts.space_prefix) decoder.push_back(strip_step(U' ', 1, 0));
+  return decoder;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Tokenizer>> make_sentencepiece_bpe(SentencePieceParts parts) {
+  ORRERY_TRY(check(parts));
+  PipelineParts pipeline;
+  pipeline.added = added_of(parts);
+  pipeline.normalizer = normalizer_of(parts);
+  pipeline.decoder = decoder_of(parts);
+  pipeline.post_processor = std::move(parts.post_processor);
+  pipeline.bos = parts.bos;
+  pipeline.eos = parts.eos;
+  pipeline.ends = std::move(parts.ends);
+  for (const TokenId id : well_known_ends(pipeline.added)) pipeline.ends.push_back(id);
+  pipeline.vocabulary = std::make_shared<const Vocabulary>(std::move(parts.tokens));
+  auto pieces =
+      std::make_shared<const PieceTable>(pipeline.vocabulary, std::move(parts.scores), std::move(parts.types),
+                                         parts.unknown, parts.byte_fallback);
+  pipeline.model = std::make_shared<const SentencePieceBpe>(std::move(pieces));
+  return make_pipeline(std::move(pipeline));
+}
+
+}  // namespace orrery::text
