@@ -71,9 +71,8 @@ void ScenePainter::paintCrossing(QPainter& painter, const PaintJob& job, const C
   painter.drawRoundedRect(pill, kHeight / 2, kHeight / 2);
   paintDeviceMark(painter, crossing.to, {pill.left() + kPad + kMark / 2, 0}, kMark, theme_);
   if (!bytes.isEmpty()) {
-    painter.setFont(tinyFont_);
     painter.setPen(theme_(Token::text2));
-    painter.drawText(pill.adjusted(kPad + kMark + kPad, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, bytes);
+    drawLabel(painter, pill.adjusted(kPad + kMark + kPad, 0, 0, 0), Qt::AlignLeft, bytes, tinyFont_);
   }
   painter.restore();
 }

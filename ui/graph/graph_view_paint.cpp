@@ -6,6 +6,26 @@
 
 namespace orrery::ui {
 
+namespace {
+
+/// The dots of the ground: pixels, for there are thousands.
+void paintDots(QPainter& painter, const QRectF& rect, const QColor& color, int side) {
+  constexpr double kStep = 24;
+  const QTransform toPixels = painter.worldTransform();
+  QList<QRect> dots;
+  for (double y = std::floor(rect.top() / kStep) * kStep; y < rect.bottom(); y += kStep)
+    for (double x = std::floor(rect.left() / kStep) * kStep; x < rect.right(); x += kStep)
+      dots << QRect(toPixels.map(QPointF(x, y)).toPoint() - QPoint(side / 2, side / 2), QSize(side, side));
+  painter.save();
+  painter.resetTransform();
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawRects(dots);
+  painter.restore();
+}
+
+}  // namespace
+
 PaintJob GraphView::Private::job(const QRectF& visible) const {
   PaintJob job;
   job.drawing = &drawing;
@@ -54,18 +74,9 @@ void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
   Private& d = *d_;
   painter->fillRect(rect, d.theme(Token::canvas));
   painter->save();
-  const double step = 24;
-  if (d.scale >= 0.5) {  // the dots of the ground; below they would be grey
-    const QColor dot = Theme::blend(d.theme(Token::canvas), d.theme(Token::edge), 0.28);
-    QPolygonF dots;
-    for (double y = std::floor(rect.top() / step) * step; y < rect.bottom(); y += step)
-      for (double x = std::floor(rect.left() / step) * step; x < rect.right(); x += step)
-        dots << QPointF(x, y);
-    QPen pen(dot, 1.2);
-    pen.setCosmetic(true);
-    painter->setPen(pen);
-    painter->drawPoints(dots);
-  }
+  if (d.scale >= 0.5)  // below the dots would be grey
+    paintDots(*painter, rect, Theme::blend(d.theme(Token::canvas), d.theme(Token::edge), 0.28),
+              d.detail == Detail::near ? 2 : 1);
   d.marks.focused = hasFocus();
   d.painter.paint(*painter, d.job(rect));
   painter->restore();

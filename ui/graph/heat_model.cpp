@@ -63,12 +63,23 @@ void HeatModel::reset() {
   low_ = high_ = 0;
   figures_.clear();
   addUp();
+  placeNodes();
 }
 
 void HeatModel::setMode(HeatMode mode) {
   mode_ = mode;
   low_ = high_ = 0;
   widen();
+}
+
+void HeatModel::setSides(const SideLooks& sides) {
+  sides_ = sides;
+  placeNodes();
+}
+
+void HeatModel::setLogarithmic(bool logarithmic) {
+  logarithmic_ = logarithmic;
+  placeNodes();
 }
 
 void HeatModel::updateDigits() {
@@ -133,6 +144,11 @@ double HeatModel::otherUs(Span span) const {
 double HeatModel::share(Span span) const { return stepUs_ > 0 ? us(span) / stepUs_ : kNotKnown; }
 
 void HeatModel::widen() {
+  widenScale();
+  placeNodes();
+}
+
+void HeatModel::widenScale() {
   std::vector<double> values;
   for (int i = 0; scene_ && i < static_cast<int>(scene_->nodes.size()); ++i)
     if (const double v = value({i, i + 1}); v > 0) values.push_back(v);
@@ -153,7 +169,18 @@ void HeatModel::widen() {
   high_ = std::max(high_, top);
 }
 
+void HeatModel::placeNodes() {
+  places_.resize(scene_ ? scene_->nodes.size() : 0);
+  for (size_t i = 0; i < places_.size(); ++i)
+    places_[i] = placeOf({static_cast<int>(i), static_cast<int>(i) + 1}, 1);
+}
+
 double HeatModel::heat(Span span, int count) const {
+  const bool single = count == 1 && span.end == span.begin + 1 && at(span.begin) < places_.size();
+  return single ? places_[at(span.begin)] : placeOf(span, count);
+}
+
+double HeatModel::placeOf(Span span, int count) const {
   if (mode_ == HeatMode::off || !(high_ > 0)) return kNotKnown;
   const double v = mode_ == HeatMode::ratio ? value(span) : value(span) / std::max(1, count);
   if (!std::isfinite(v)) return kNotKnown;

@@ -26,11 +26,11 @@ class HeatModel {
   void reset();
   void setMode(HeatMode mode);
   /// The sides whose ratio the ratio's mode shows.
-  void setSides(const SideLooks& sides) { sides_ = sides; }
+  void setSides(const SideLooks& sides);
   /// The sides from the scale's cold end to its hot one: a CUDA device has the end of its colour.
   SideLooks ends() const;
   HeatMode mode() const { return mode_; }
-  void setLogarithmic(bool logarithmic) { logarithmic_ = logarithmic; }
+  void setLogarithmic(bool logarithmic);
   bool isLogarithmic() const { return logarithmic_; }
   /// Digits follow the averages only here (the view calls it at 4 Hz).
   void updateDigits();
@@ -68,12 +68,16 @@ class HeatModel {
   double sum(const std::vector<double>& prefix, Span span) const;
   void addUp();
   void widen();
+  void widenScale();
+  void placeNodes();
+  double placeOf(Span span, int count) const;
   double valueOf(const Sums& sums, Span span) const;
 
   std::shared_ptr<const SceneGraph> scene_;
   Figures figures_;                     // averaged
   std::vector<const NodeFigures*> at_;  // by position; null when not known
   Sums now_, digits_;
+  std::vector<double> places_;  // of single nodes, by position: heat() asks for thousands a frame
   double stepUs_ = 0, digitsStepUs_ = 0, last_ = -1;
   double low_ = 0, high_ = 0;
   HeatMode mode_ = HeatMode::time;

@@ -4,6 +4,7 @@
 
 #include <QPainter>
 #include <QString>
+#include <memory>
 
 #include "ui/graph/device_mark.h"
 
@@ -31,12 +32,14 @@ struct NodeLook {
   double running = -1;  // 0 to 1: place of the moving bar; below 0: none
 };
 
+class NodeSprites;
+
 class NodePainter {
  public:
   explicit NodePainter(const Theme& theme);
 
   /// The painter maps scene coordinates; `scale` is device pixels (independent ones) to a scene unit.
-  void paint(QPainter& painter, const NodeLook& look, Detail detail, double scale) const;
+  void paint(QPainter& painter, NodeLook look, Detail detail, double scale) const;
 
  private:
   struct Fonts {
@@ -47,8 +50,13 @@ class NodePainter {
   QColor lineOf(const NodeLook& look) const;
   void paintFar(QPainter& painter, const NodeLook& look, double scale) const;
   void paintFarPlace(QPainter& painter, const NodeLook& look, double scale) const;
-  void paintMid(QPainter& painter, const NodeLook& look, double scale) const;
-  void paintNear(QPainter& painter, const NodeLook& look) const;
+  using Part = void (NodePainter::*)(QPainter&, const NodeLook&) const;
+
+  // Back: what is alike for many boxes, and kept as pixels. Front: words, and what changes as one looks.
+  void paintMidBack(QPainter& painter, const NodeLook& look) const;
+  void paintMidFront(QPainter& painter, const NodeLook& look) const;
+  void paintNearBack(QPainter& painter, const NodeLook& look) const;
+  void paintNearFront(QPainter& painter, const NodeLook& look) const;
   void paintPlates(QPainter& painter, const NodeLook& look, double step) const;
   void paintGutter(QPainter& painter, const NodeLook& look) const;
   void paintWay(QPainter& painter, const NodeLook& look) const;
@@ -58,11 +66,14 @@ class NodePainter {
   void paintMarks(QPainter& painter, const NodeLook& look) const;
   void paintFallback(QPainter& painter, const QRectF& box, double radius) const;
   void paintBypassed(QPainter& painter, const NodeLook& look) const;
+  void paintBypassedTexts(QPainter& painter, const NodeLook& look) const;
+  void paintPort(QPainter& painter, const QPointF& centre, bool active) const;
   void paintTag(QPainter& painter, const NodeLook& look) const;
   void paintNotch(QPainter& painter, const QRectF& box, double side, double radius, double pen) const;
 
   Theme theme_;
   Fonts fonts_;
+  std::shared_ptr<NodeSprites> sprites_;  // of this theme
 };
 
 }  // namespace orrery::ui

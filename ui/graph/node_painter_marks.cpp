@@ -46,19 +46,22 @@ void NodePainter::paintTag(QPainter& painter, const NodeLook& look) const {
   painter.setPen(QPen(color, 1));
   painter.setBrush(Theme::blend(theme_(Token::panel), color, 0.18));
   painter.drawRoundedRect(tag, 3, 3);
-  painter.setFont(fonts_.tag);
-  painter.drawText(tag, Qt::AlignCenter, look.device);
+  drawLabel(painter, tag, Qt::AlignHCenter, look.device, fonts_.tag);
+}
+
+void NodePainter::paintPort(QPainter& painter, const QPointF& centre, bool active) const {
+  const double radius = active ? 3.6 : 2.4;
+  painter.setPen(QPen(theme_(Token::canvas), active ? 1.6 : 1.2));
+  painter.setBrush(theme_(active ? Token::accent : Token::edge));
+  painter.drawEllipse(centre, radius, radius);
 }
 
 void NodePainter::paintMarks(QPainter& painter, const NodeLook& look) const {
   const QRectF& box = look.box;
-  const bool ports = look.selected || look.hovered;
-  const QPointF foot(box.center().x(), box.bottom()), head(box.center().x(), box.top());
-  painter.setPen(QPen(theme_(Token::canvas), ports ? 1.6 : 1.2));
-  painter.setBrush(theme_(ports ? Token::accent : Token::edge));
-  if (!look.bypassed) painter.drawEllipse(foot, ports ? 3.6 : 2.4, ports ? 3.6 : 2.4);
-  if (ports && !look.bypassed) painter.drawEllipse(head, 3.6, 3.6);
-  if (look.fellBack) paintFallback(painter, box, 8);
+  if ((look.selected || look.hovered) && !look.bypassed) {
+    paintPort(painter, {box.center().x(), box.bottom()}, true);
+    paintPort(painter, {box.center().x(), box.top()}, true);
+  }
   const double radius = look.transfer ? box.height() / 2 : kRadius, out = look.fellBack ? 2.5 : 0;
   const auto ring = [&](double off) {
     painter.drawRoundedRect(box.adjusted(-off, -off, off, off), radius + off, radius + off);

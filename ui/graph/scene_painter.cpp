@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/graph/pixel_lines.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/text_metrics.h"
@@ -15,6 +16,26 @@ namespace {
 size_t at(int index) { return static_cast<size_t>(index); }
 QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
 QString text(const std::string& s) { return QString::fromStdString(s); }
+
+/// A box that would fill no pixel.
+bool isTiny(const Placed& placed, const QTransform& toPixels, Point origin) {
+  if (placed.kind == Placed::Kind::open) return false;
+  const QRectF area = toPixels.mapRect(rectOf(placed.box.moved(origin.x, origin.y)));
+  return qRound(area.left()) == qRound(area.right()) || qRound(area.top()) == qRound(area.bottom());
+}
+
+bool isBypassed(const SceneGraph& scene, const SceneGroup& holder, const Placed& placed) {
+  const SceneChild& child = holder.children[at(placed.first)];
+  return child.isGroup ? placed.kind != Placed::Kind::stack && !scene.groups[at(child.index)].live
+                       : !scene.nodes[at(child.index)].live;
+}
+
+/// Something may be marked that is smaller than its mark.
+bool hasMarks(const PaintJob& job) {
+  const Marks* marks = job.marks;
+  return (job.editedBefore && !job.editedBefore->empty() && job.editedBefore->back() > 0) ||
+         (marks && (marks->anything() || marks->hover.kind != Hit::Kind::nothing || !marks->matches.empty()));
+}
 
 }  // namespace
 
@@ -43,11 +64,15 @@ void ScenePainter::paintGroup(QPainter& painter, const PaintJob& job, int group,
     if (layout.items[i].kind == Placed::Kind::open && layout.items[i].box.intersects(visible))
       paintFrame(painter, job, describePlaced(scene, group, layout, static_cast<int>(i), origin));
   paintWires(painter, job, group, layout, origin);
+  const QTransform toPixels = painter.deviceTransform();
+  const bool all = job.detail != Detail::far || hasMarks(job);
+  if (!all) paintTiny(painter, job, group, layout, origin);
   for (size_t i = 0; i < layout.items.size(); ++i) {
     const Placed& placed = layout.items[i];
     const double side = (placed.leftPill || placed.rightPill) && job.detail == Detail::near ? 220 : 0;
     const Rect reach{placed.box.x - side, placed.box.y, placed.box.w + 2 * side, placed.box.h};
     if (!reach.intersects(visible)) continue;
+    if (!all && isTiny(placed, toPixels, origin)) continue;
     const Hit hit = describePlaced(scene, group, layout, static_cast<int>(i), origin);
     if (placed.kind == Placed::Kind::open) {
       paintGroup(painter, job, hit.group, *placed.inner, innerOrigin(placed, origin));
@@ -58,6 +83,30 @@ void ScenePainter::paintGroup(QPainter& painter, const PaintJob& job, int group,
     }
   }
   if (job.places && job.places->crosses(group)) paintCrossings(painter, job, group, layout, origin);
+}
+
+/// Of what is too small to fill a pixel, the outlines that are pixels all the same.
+void ScenePainter::paintTiny(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                             Point origin) const {
+  const Rect visible = job.visible.grown(12).moved(-origin.x, -origin.y);
+  const SceneGraph& scene = *job.drawing->scene;
+  const QTransform toPixels = painter.deviceTransform();
+  painter.save();
+  painter.translate(origin.x, origin.y);
+  PixelLines outlines(painter.worldTransform(), visible);
+  for (const Placed& placed : layout.items) {
+    const Rect& box = placed.box;
+    if (box.intersects(visible) && isBypassed(scene, scene.groups[at(group)], placed) &&
+        isTiny(placed, toPixels, origin))
+      outlines.add({{box.x, box.y},
+                    {box.right(), box.y},
+                    {box.right(), box.bottom()},
+                    {box.x, box.bottom()},
+                    {box.x, box.y}},
+                   false);
+  }
+  outlines.paint(painter, theme_(Token::text3));
+  painter.restore();
 }
 
 void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit& hit) const {
@@ -96,10 +145,9 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
   }
   const double baseline = height / 2 + 4, room = width / 2 - 12;  // wires enter in the middle
   paintIcon(painter, u"down", QRectF(7, height / 2 - 6.5, 13, 13), theme_(Token::text2));
-  painter.setFont(headFont_);
   painter.setPen(theme_(group.live ? Token::text : Token::text3));
   const QString name = elided(text(group.name), headFont_, room - 26);
-  painter.drawText(QPointF(24, baseline), name);
+  drawLabel(painter, QPointF(24, baseline), name, headFont_);
   double x = 24 + textWidth(name, headFont_) + 8;
   if (job.isEdited(span)) {
     paintIcon(painter, u"pencil", QRectF(x, height / 2 - 6, 12, 12), theme_(Token::edited));
@@ -122,8 +170,7 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
     if (chip.left() > x) {
       painter.drawRoundedRect(chip, 4, 4);
       painter.setPen(std::isfinite(t) ? Theme::textOn(ground) : theme_(Token::text2));
-      painter.setFont(timeFont_);
-      painter.drawText(chip, Qt::AlignCenter, time);
+      drawLabel(painter, chip, Qt::AlignHCenter, time, timeFont_);
     }
   }
   painter.restore();
@@ -160,9 +207,8 @@ void ScenePainter::paintPill(QPainter& painter, const QRectF& rect, const QStrin
                           rect.height() / 2 - 0.5);
   paintIcon(painter, u"weights", QRectF(rect.left() + 7, rect.center().y() - 6, 12, 12),
             theme_(Token::text3));
-  painter.setFont(pillFont_);
   painter.setPen(theme_(Token::text2));
-  painter.drawText(rect.adjusted(23, 0, -6, 0), Qt::AlignVCenter | Qt::AlignLeft, label);
+  drawLabel(painter, rect.adjusted(23, 0, -6, 0), Qt::AlignLeft, label, pillFont_);
 }
 
 }  // namespace orrery::ui

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QPainter>
-#include <QPainterPath>
 #include <unordered_set>
 #include <vector>
 
@@ -59,10 +58,14 @@ class ScenePainter {
  private:
   void paintGroup(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
+  void paintTiny(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                 Point origin) const;
   void paintFrame(QPainter& painter, const PaintJob& job, const Hit& hit) const;
   void paintHeader(QPainter& painter, const PaintJob& job, const Hit& hit) const;
   void paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
+  void paintFarWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                     Point origin) const;
   void paintCrossings(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                       Point origin) const;
   void paintCrossing(QPainter& painter, const PaintJob& job, const Crossing& crossing, QPointF centre) const;
@@ -83,7 +86,5 @@ Crossing crossingOf(const PlaceModel& places, int group, const GroupLayout& layo
 bool carriesSelected(const PaintJob& job, int group, const GroupLayout& layout, const PlacedWire& wire);
 /// Drawn width of a wire with this many bytes.
 double wireWidth(double bytes);
-/// A polyline with 8 px corners.
-QPainterPath roundedPath(const std::vector<Point>& points, double radius);
 
 }  // namespace orrery::ui

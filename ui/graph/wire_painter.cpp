@@ -5,10 +5,15 @@
 #include <map>
 #include <tuple>
 
+#include "ui/graph/pixel_lines.h"
 #include "ui/graph/scene_painter.h"
+#include "ui/graph/wire_strokes.h"
+#include "ui/theme/sprites.h"
 
 namespace orrery::ui {
 namespace {
+
+constexpr double kCorner = 8;
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
@@ -24,45 +29,18 @@ bool anyOf(const std::vector<ValueId>& values, const std::vector<ValueId>& wante
   });
 }
 
-void paintArrow(QPainter& painter, Point tip, bool sideways, double width, const QColor& color) {
+void addArrow(QPainterPath& arrows, Point tip, bool sideways, double width) {
   const double length = 5 + width * 1.2, half = length / 2;
-  QPolygonF head;
-  if (sideways)
-    head << QPointF(tip.x, tip.y) << QPointF(tip.x + length, tip.y - half)
-         << QPointF(tip.x + length, tip.y + half);
-  else
-    head << QPointF(tip.x, tip.y) << QPointF(tip.x - half, tip.y - length)
-         << QPointF(tip.x + half, tip.y - length);
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(color);
-  painter.drawPolygon(head);
+  arrows.moveTo(tip.x, tip.y);
+  arrows.lineTo(sideways ? QPointF(tip.x + length, tip.y - half) : QPointF(tip.x - half, tip.y - length));
+  arrows.lineTo(sideways ? QPointF(tip.x + length, tip.y + half) : QPointF(tip.x + half, tip.y - length));
+  arrows.closeSubpath();
 }
 
 }  // namespace
 
 double wireWidth(double bytes) {
   return std::clamp(0.75 * std::log10(std::max(1.0, bytes)) - 1.25, 1.2, 6.0);
-}
-
-QPainterPath roundedPath(const std::vector<Point>& points, double radius) {
-  QPainterPath path;
-  if (points.empty()) return path;
-  path.moveTo(points.front().x, points.front().y);
-  for (size_t i = 1; i + 1 < points.size(); ++i) {
-    const Point a = points[i - 1], corner = points[i], b = points[i + 1];
-    const double before = std::hypot(corner.x - a.x, corner.y - a.y),
-                 after = std::hypot(b.x - corner.x, b.y - corner.y);
-    const double r = std::min({radius, before / 2, after / 2});
-    if (r < 0.5 || before < 1e-6 || after < 1e-6) {
-      path.lineTo(corner.x, corner.y);
-      continue;
-    }
-    path.lineTo(corner.x + (a.x - corner.x) / before * r, corner.y + (a.y - corner.y) / before * r);
-    path.quadTo(corner.x, corner.y, corner.x + (b.x - corner.x) / after * r,
-                corner.y + (b.y - corner.y) / after * r);
-  }
-  path.lineTo(points.back().x, points.back().y);
-  return path;
 }
 
 bool carriesSelected(const PaintJob& job, int group, const GroupLayout& layout, const PlacedWire& wire) {
@@ -77,36 +55,49 @@ bool carriesSelected(const PaintJob& job, int group, const GroupLayout& layout, 
 
 namespace {
 
-/// Wires of one look in one path: where two overlap, the edge is smoothed once and stays as thin as the
-/// others.
+/// Wires of one look.
 struct WireBatch {
-  QPainterPath path;
-  std::vector<std::pair<Point, bool>> arrows;  // tip, sideways
+  WireStrokes strokes;
+  std::vector<QPainterPath> dotted;
+  QPainterPath whole;  // for a file of strokes
+  QPainterPath arrows;
+  WireBatch() { arrows.setFillRule(Qt::WindingFill); }
 };
 
-void addWire(WireBatch& batch, const PlacedWire& wire, double width, Detail detail) {
-  if (detail == Detail::far) {
-    QPolygonF line;
-    for (const Point& p : wire.points) line << QPointF(p.x, p.y);
-    batch.path.addPolygon(line);
-    return;
-  }
-  std::vector<Point> points = wire.points;
-  const bool arrow = wire.arrow && detail == Detail::near;
-  if (arrow) {  // the line ends under the head
-    (wire.atSide ? points.back().x : points.back().y) += (wire.atSide ? 1 : -1) * (3 + width);
-    batch.arrows.emplace_back(wire.points.back(), wire.atSide);
-  }
-  batch.path.addPath(roundedPath(points, 8));
+void paintBatch(QPainter& painter, WireBatch& batch, const QPen& pen) {
+  batch.strokes.paint(painter, pen);
+  painter.setPen(pen);
+  painter.setBrush(Qt::NoBrush);
+  for (const QPainterPath& path : batch.dotted) painter.drawPath(path);
+  painter.drawPath(batch.whole);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(pen.color());
+  painter.drawPath(batch.arrows);
 }
 
 }  // namespace
 
+/// One pixel thick, without corners or smoothing.
+void ScenePainter::paintFarWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                                 Point origin) const {
+  const Rect visible = job.visible.grown(8).moved(-origin.x, -origin.y);
+  painter.save();
+  painter.translate(origin.x, origin.y);
+  PixelLines plain(painter.worldTransform(), visible), lit(painter.worldTransform(), visible);
+  for (const PlacedWire& wire : layout.wires)
+    if (wire.bounds.grown(1).intersects(visible))
+      (carriesSelected(job, group, layout, wire) ? lit : plain).add(wire.points, wire.dotted);
+  plain.paint(painter, Theme::blend(theme_(Token::canvas), theme_(Token::edge), 0.7));
+  lit.paint(painter, theme_(Token::accent));
+  painter.restore();
+}
+
 void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                               Point origin) const {
+  if (job.detail == Detail::far) return paintFarWires(painter, job, group, layout, origin);
   const Rect visible = job.visible.grown(8).moved(-origin.x, -origin.y);
   const SceneGroup& holder = job.drawing->scene->groups[at(group)];
-  const bool far = job.detail == Detail::far;
+  const bool pixels = drawsPixels(painter);
   // By look: unlit before lit, dotted first, then by width in tenths of a pixel.
   std::map<std::tuple<bool, bool, int>, WireBatch> batches;
   for (const PlacedWire& wire : layout.wires) {
@@ -114,26 +105,31 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
     const bool lit = carriesSelected(job, group, layout, wire);
     double width = wire.edge < 0 ? 1.2 : wireWidth(holder.edges[at(wire.edge)].bytes);
     if (lit) width = std::max(1.8, width);
-    addWire(batches[{lit, !wire.dotted, far ? 0 : static_cast<int>(std::lround(width * 10))}], wire, width,
-            job.detail);
+    const int tenths = static_cast<int>(std::lround(width * 10));
+    WireBatch& batch = batches[{lit, !wire.dotted, tenths}];
+    std::vector<Point> points = wire.points;
+    if (wire.arrow && job.detail == Detail::near) {  // the line ends under the head
+      (wire.atSide ? points.back().x : points.back().y) += (wire.atSide ? 1 : -1) * (3 + width);
+      addArrow(batch.arrows, wire.points.back(), wire.atSide, tenths / 10.0);
+    }
+    if (!pixels)
+      batch.whole.addPath(roundedPath(points, kCorner));
+    else if (wire.dotted)
+      batch.dotted.push_back(roundedPath(points, kCorner));
+    else
+      batch.strokes.add(points, kCorner, tenths / 10.0, visible);
   }
   painter.save();
   // The spine is a whole number of pixels: half a pixel aside, a thin line covers one of them instead of two
   // by halves.
-  painter.translate(origin.x + (far ? 0 : 0.5 / job.scale), origin.y);
-  painter.setRenderHint(QPainter::Antialiasing, !far);
-  for (const auto& [look, batch] : batches) {
+  painter.translate(origin.x + 0.5 / job.scale, origin.y);
+  painter.setRenderHint(QPainter::Antialiasing);
+  for (auto& [look, batch] : batches) {
     const auto [lit, solid, tenths] = look;
-    const double width = tenths / 10.0;
-    const QColor plain =
-        far ? Theme::blend(theme_(Token::canvas), theme_(Token::edge), 0.7) : theme_(Token::edge);
-    const QColor color = lit ? theme_(Token::accent) : plain;
-    QPen pen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+    QPen pen(theme_(lit ? Token::accent : Token::edge), tenths / 10.0, Qt::SolidLine, Qt::FlatCap,
+             Qt::RoundJoin);
     if (!solid) pen.setDashPattern({2, 3});
-    painter.setPen(pen);
-    painter.setBrush(Qt::NoBrush);
-    painter.drawPath(batch.path);
-    for (const auto& [tip, sideways] : batch.arrows) paintArrow(painter, tip, sideways, width, color);
+    paintBatch(painter, batch, pen);
   }
   painter.restore();
 }

@@ -2,6 +2,10 @@
 
 #include <QCache>
 #include <QFontMetricsF>
+#include <QGlyphRun>
+#include <QTextLayout>
+
+#include "ui/theme/sprites.h"
 
 namespace orrery::ui {
 namespace {
@@ -17,6 +21,30 @@ struct Key {
 
 size_t qHash(const Key& key, size_t seed) {
   return qHashMulti(seed, key.text, key.width, key.font.pixelSize(), key.font.weight());
+}
+
+/// A shaped line.
+struct Line {
+  QList<QGlyphRun> runs;
+  double ascent = 0, descent = 0;
+};
+
+Line shaped(const QString& text, const QFont& font) {
+  QTextLayout layout(text, font);
+  layout.setCacheEnabled(true);
+  layout.beginLayout();
+  const QTextLine line = layout.createLine();
+  layout.endLayout();
+  return {layout.glyphRuns(), line.ascent(), line.descent()};
+}
+
+const Line& lineOf(const QString& text, const QFont& font) {
+  static QCache<Key, Line> known(kRemembered);
+  const Key key{text, font, 0};
+  if (const Line* line = known.object(key)) return *line;
+  auto* line = new Line(shaped(text, font));
+  known.insert(key, line);
+  return *line;
 }
 
 }  // namespace
@@ -38,6 +66,25 @@ QString elided(const QString& text, const QFont& font, double width) {
   const QString shortened = QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, width);
   known.insert(key, new QString(shortened));
   return shortened;
+}
+
+void drawLabel(QPainter& painter, const QPointF& baseline, const QString& text, const QFont& font) {
+  if (text.isEmpty()) return;
+  if (!drawsPixels(painter)) {  // a file keeps its words
+    painter.setFont(font);
+    return painter.drawText(baseline, text);
+  }
+  const Line& line = lineOf(text, font);
+  for (const QGlyphRun& run : line.runs) painter.drawGlyphRun(baseline - QPointF(0, line.ascent), run);
+}
+
+void drawLabel(QPainter& painter, const QRectF& rect, Qt::Alignment horizontal, const QString& text,
+               const QFont& font) {
+  if (text.isEmpty()) return;
+  const Line& line = lineOf(text, font);
+  const double x =
+      horizontal & Qt::AlignHCenter ? rect.center().x() - textWidth(text, font) / 2 : rect.left();
+  drawLabel(painter, QPointF(x, rect.center().y() + (line.ascent - line.descent) / 2), text, font);
 }
 
 }  // namespace orrery::ui

@@ -1,0 +1,82 @@
+#include "ui/graph/pixel_lines.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kDot = 2, kPeriod = 5;
+constexpr int kShort = 8;  // pixels: longer runs are rarely alike
+
+int remainder(int value, int period) { return (value % period + period) % period; }
+
+}  // namespace
+
+PixelLines::PixelLines(const QTransform& toPixels, const Rect& seen)
+    : toPixels_(toPixels),
+      area_(toPixels.mapRect(QRectF(seen.x, seen.y, seen.w, seen.h)).toAlignedRect().adjusted(-1, -1, 1, 1)) {
+}
+
+void PixelLines::paint(QPainter& painter, const QColor& color) const {
+  if (rects_.isEmpty()) return;
+  const QTransform world = painter.worldTransform();
+  painter.setWorldTransform(QTransform());
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawRects(rects_);
+  painter.setWorldTransform(world);
+}
+
+QPoint PixelLines::pixelOf(Point p) const {
+  return {static_cast<int>(std::floor(p.x * toPixels_.m11() + toPixels_.dx())),
+          static_cast<int>(std::floor(p.y * toPixels_.m22() + toPixels_.dy()))};
+}
+
+void PixelLines::add(const std::vector<Point>& points, bool dotted) {
+  if (points.empty()) return;
+  QPoint last = pixelOf(points.front());
+  for (size_t i = 1; i < points.size(); ++i) {
+    const QPoint next = pixelOf(points[i]), corner(last.x(), next.y());
+    if (corner != last) addStretch(last, corner, dotted);
+    if (corner != next || corner == last) addStretch(corner, next, dotted);
+    last = next;
+  }
+}
+
+void PixelLines::addStretch(QPoint a, QPoint b, bool dotted) {
+  const QRect run = QRect(QPoint(std::min(a.x(), b.x()), std::min(a.y(), b.y())),
+                          QPoint(std::max(a.x(), b.x()), std::max(a.y(), b.y())))
+                        .intersected(area_);
+  if (run.isEmpty()) return;
+  if (!dotted) return addRun(run);
+  const bool upright = run.width() == 1;
+  const int begin = upright ? run.top() : run.left(), end = begin + (upright ? run.height() : run.width());
+  const int shift = static_cast<int>(std::floor(upright ? toPixels_.dy() : toPixels_.dx()));
+  for (int dot = begin - remainder(begin - shift, kPeriod); dot < end; dot += kPeriod) {
+    const int from = std::max(begin, dot), length = std::min(end, dot + kDot) - from;
+    if (length > 0) addRun(upright ? QRect(run.left(), from, 1, length) : QRect(from, run.top(), length, 1));
+  }
+}
+
+void PixelLines::addRun(const QRect& run) {
+  if (std::max(run.width(), run.height()) > kShort || isNew(run)) rects_ << run;
+}
+
+bool PixelLines::isNew(const QRect& run) {
+  if (painted_.empty())
+    painted_.resize(static_cast<size_t>(area_.width()) * static_cast<size_t>(area_.height()));
+  bool any = false;
+  for (int y = run.top(); y <= run.bottom(); ++y)
+    for (int x = run.left(); x <= run.right(); ++x) {
+      std::vector<bool>::reference pixel =
+          painted_[static_cast<size_t>(y - area_.top()) * static_cast<size_t>(area_.width()) +
+                   static_cast<size_t>(x - area_.left())];
+      any |= !pixel;
+      pixel = true;
+    }
+  return any;
+}
+
+}  // namespace orrery::ui

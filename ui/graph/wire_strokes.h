@@ -1,0 +1,52 @@
+// Wires of one look, as strokes that are cheap to fill: a screen may show thousands, and one path of them all
+// costs more to fill than everything else of a frame.
+#pragma once
+
+#include <QList>
+#include <QPainter>
+#include <QPainterPath>
+#include <QRectF>
+#include <vector>
+
+#include "ui/graph/layout.h"
+
+namespace orrery::ui {
+
+/// The straight stretches of wires, along the axes. Those that lie on one another become one, so that an edge
+/// is smoothed once and stays as thin as the others.
+class Stretches {
+ public:
+  void add(Point a, Point b);
+  /// Of this thickness, in the coordinates of the points.
+  QList<QRectF> rects(double thickness);
+
+ private:
+  struct Stretch {
+    bool upright;
+    double place, begin, end;  // x, and from y to y; lying: y, and from x to x
+  };
+  void merge();
+
+  std::vector<Stretch> stretches_;
+};
+
+class WireStrokes {
+ public:
+  /// A polyline with rounded corners; what lies outside of `visible` may be left out.
+  void add(const std::vector<Point>& points, double radius, double width, const Rect& visible);
+  /// Solid, in the pen's colour and width.
+  void paint(QPainter& painter, const QPen& pen);
+
+ private:
+  struct Corner {
+    Point begin, from, corner, to, end;  // straight to `from`, bent to `to`, straight again
+  };
+
+  Stretches straight_;
+  std::vector<Corner> corners_;  // each is filled by itself: a path of all is filled in many passes
+};
+
+/// A polyline with rounded corners.
+QPainterPath roundedPath(const std::vector<Point>& points, double radius);
+
+}  // namespace orrery::ui
