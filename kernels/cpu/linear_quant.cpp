@@ -42,27 +42,13 @@ struct Scratch {
   size_t total(int threads) const { return threads_at + thread_bytes * static_cast<size_t>(threads); }
 };
 
-/// Whether cpu/isa has the integer products of the format.
-bool is_integer_format(DType dtype) {
-  switch (dtype) {
-    case DType::q4_0:
-    case DType::q4_1:
-    case DType::q8_0:
-    case DType::q4_k:
-    case DType::q6_k:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
   if (std::string reason = isa_refusal(isa); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
-    if (!is_integer_format(dtype))
-      return std::string(name_of(dtype)) + " weights; this row reads Q4_0, Q4_1, Q8_0, Q4_K and Q6_K";
+    if (!is_quantised(dtype))
+      return std::string(name_of(dtype)) + " weights; this row reads quantised blocks";
   }
   if (problem.accuracy == Linear::Accuracy::exact)
     return "rounds activations to 16 bits; exact arithmetic was asked for";

@@ -38,17 +38,44 @@ std::vector<float> random_floats(size_t count, float deviation) {
   return values;
 }
 
+/// Where the float16 scales of a format lie that quantise_row does not write; negative: none.
+struct ScaleOffsets {
+  int first = -1, second = -1;
+};
+ScaleOffsets scale_offsets(DType dtype) {
+  switch (dtype) {
+    case DType::q4_k:
+    case DType::q5_k:
+    case DType::q5_1:
+      return {0, 2};
+    case DType::q5_0:
+    case DType::iq4_nl:
+    case DType::iq4_xs:
+      return {0};
+    case DType::q2_k:
+      return {80, 82};
+    case DType::q3_k:
+      return {108};
+    case DType::q6_k:
+      return {208};
+    default:
+      return {};
+  }
+}
+
 std::vector<std::byte> random_weights(DType dtype, const Shape& shape) {
   const size_t bytes = row_bytes(dtype, shape.cols).value_or(0);
   std::vector<std::byte> stored(bytes * static_cast<size_t>(shape.rows));
-  if (dtype == DType::q4_k || dtype == DType::q6_k) {
+  const ScaleOffsets offsets = scale_offsets(dtype);
+  if (offsets.first >= 0 || dtype == DType::mxfp4) {
     std::mt19937 engine(7);
     for (std::byte& b : stored) b = static_cast<std::byte>(engine() & 255);
     const auto size = static_cast<size_t>(dtype_info(dtype).block_bytes);
     const uint16_t scale = f16_from_float(1e-4F);
-    for (size_t at = 0; at < stored.size(); at += size) {
-      std::memcpy(stored.data() + at + (dtype == DType::q4_k ? 0 : 208), &scale, sizeof scale);
-      if (dtype == DType::q4_k) std::memcpy(stored.data() + at + 2, &scale, sizeof scale);
+    for (std::byte* block = stored.data(); block != stored.data() + stored.size(); block += size) {
+      if (offsets.first < 0) *block = std::byte{118};  // an exponent
+      if (offsets.first >= 0) std::memcpy(block + offsets.first, &scale, sizeof scale);
+      if (offsets.second >= 0) std::memcpy(block + offsets.second, &scale, sizeof scale);
     }
     return stored;
   }
@@ -178,11 +205,13 @@ void register_rows() {
   auto* dispatches = benchmark::RegisterBenchmark("team/dispatch", dispatch)->UseRealTime()->Arg(2);
   if (thread_count() > 2) dispatches->Arg(thread_count());
   benchmark::RegisterBenchmark("team/100_barriers", barrier)->UseRealTime();
-  const std::pair<DType, Shape> cases[] = {{DType::q4_1, {1536, 576}},  {DType::q4_1, {576, 1536}},
-                                           {DType::q4_0, {1536, 576}},  {DType::q8_0, {4096, 576}},
-                                           {DType::q4_k, {8192, 2048}}, {DType::q6_k, {2048, 8192}},
-                                           {DType::f32, {1536, 384}},   {DType::f32, {384, 1536}},
-                                           {DType::bf16, {2048, 2048}}, {DType::f16, {2048, 2048}}};
+  const std::pair<DType, Shape> cases[] = {
+      {DType::q4_1, {1536, 576}},    {DType::q4_1, {576, 1536}},    {DType::q4_0, {1536, 576}},
+      {DType::q8_0, {4096, 576}},    {DType::q4_k, {8192, 2048}},   {DType::q6_k, {2048, 8192}},
+      {DType::f32, {1536, 384}},     {DType::f32, {384, 1536}},     {DType::bf16, {2048, 2048}},
+      {DType::f16, {2048, 2048}},    {DType::q5_k, {8192, 2048}},   {DType::q5_0, {8192, 2048}},
+      {DType::q5_1, {8192, 2048}},   {DType::q3_k, {8192, 2048}},   {DType::q2_k, {8192, 2048}},
+      {DType::iq4_nl, {8192, 2048}}, {DType::iq4_xs, {8192, 2048}}, {DType::mxfp4, {8192, 2048}}};
   for (const auto& [dtype, shape] : cases) {
     for (const int64_t tokens : {1, 2, 4, 8, 16, 64, 512}) {
       for (const Row<Linear>& row : linear_rows().first(linear_rows().size() - 1)) {

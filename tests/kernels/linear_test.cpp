@@ -33,7 +33,7 @@ bool rounds_to_halves(const Row<Linear>& row, const LinearCase& c) {
 std::vector<float> seen_by(const Row<Linear>& row, const LinearCase& c, int output) {
   const DType dtype = c.problem.segments[static_cast<size_t>(output)].weight;
   if (rounds_to_integers(row)) {
-    return testing::rounded_activations(c.src, dtype == DType::q4_k || dtype == DType::q6_k ? 256 : 32);
+    return testing::rounded_activations(c.src, dtype_info(dtype).block_elements);
   }
   std::vector<float> source = c.src;
   if (rounds_to_halves(row, c) && dtype != DType::f32 && dtype != DType::bf16)

@@ -30,8 +30,9 @@ constexpr int64_t kDensePanel = 16;
 
 /// One token's activations as 16-bit numbers, symmetric, x = d (256 high + low), in original order: int8
 /// alone costs SmolLM2 1 % of perplexity. Two int8 arrays, high and low, then
-///   blocks of 32 (for Q4_0, Q4_1, Q8_0):  pairs (scale d, d * sum of the numbers) per block
-///   blocks of 256 (for Q4_K, Q6_K):       d per block, int16 sums per 16 and per 32 of high, then of low
+///   blocks of 32 (for formats in blocks of 32):  pairs (scale d, d * sum of the numbers) per block
+///   blocks of 256 (for those in blocks of 256):  d per block, int16 sums per 16 and per 32 of high, then of
+///   low
 /// and for tiles the int32 sums of the numbers per 32 or 16, negated. Arrays and pairs are padded with zeros
 /// to 128 columns.
 constexpr float kLargestActivation = 127 * 256 + 127;
@@ -66,7 +67,17 @@ static constexpr ActivationLayout activation_layout(ActivationBlock block, int64
 }
 
 static constexpr ActivationBlock activation_block(DType weight) {
-  return weight == DType::q4_k || weight == DType::q6_k ? ActivationBlock::b256 : ActivationBlock::b32;
+  switch (weight) {
+    case DType::q2_k:
+    case DType::q3_k:
+    case DType::q4_k:
+    case DType::q5_k:
+    case DType::q6_k:
+    case DType::iq4_xs:
+      return ActivationBlock::b256;
+    default:
+      return ActivationBlock::b32;
+  }
 }
 
 /// Rows [begin, end) of one quantised matrix times all tokens, from quantised activations; dst as in
@@ -85,7 +96,7 @@ struct QuantShare {
 };
 
 /// Tiles: one unpacked panel of 32 weight rows. Bytes as u8 [cols / 4][32 rows][4], then float scales [cols /
-/// sub][32] (sub: 32 columns, Q6_K 16) and the mins, see linear_tiles.cpp.
+/// sub][32] (sub: 32 columns, or 16) and the mins, see linear_tiles.cpp.
 constexpr int64_t kTilePanel = 32;
 static constexpr size_t tile_scratch_bytes(int64_t cols) {
   return static_cast<size_t>(cols) * kTilePanel +

@@ -1,12 +1,12 @@
 // One panel of 32 weight rows, unpacked once for all tokens of a call (AVX-512): rows in the lanes.
 //   bytes   u8 [cols / 4][32][4]: for each 4 columns two vectors of 16 rows, the unsigned form of the format
-//   scales  f32 [cols / sub][32], sub = 32 columns (Q6_K 16): d, or d * s
-//   mins    Q4_1: f32 [cols / 32][32]. Q4_K: int16 pairs [cols / 64][32][2] of the 6-bit mins, then f32 -m
-//   [cols / 256][32]
+//   scales  f32 [cols / sub][32], sub = 32 columns (Q2_K, Q3_K, Q6_K 16): d, or d * s
+//   mins    Q4_1, Q5_1: f32 [cols / 32][32]. Q2_K, Q4_K, Q5_K: int16 pairs [cols / sub / 2][32][2] of the
+//           integer mins, then f32 -m [cols / 256][32]
 // Rows behind the matrix's last are copies of it; their sums are not stored.
 #pragma once
 
-#include "kernels/cpu/isa/linear_parts.h"
+#include "kernels/cpu/isa/linear_rows.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 
@@ -75,14 +75,38 @@ ORRERY_INLINE __m512i high_nibbles(__m512i v) { return low_nibbles(_mm512_srli_e
 ORRERY_INLINE __m512 low_f16(__m512i dwords) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(dwords)); }
 ORRERY_INLINE __m512 high_f16(__m512i dwords) { return low_f16(_mm512_srli_epi32(dwords, 16)); }
 
-ORRERY_INLINE void unpack_nibbles32(const Rows16& rows, int64_t at, std::byte* bytes, int64_t group) {
+/// 16 bytes of nibbles at `at` of each row; `number` maps the codes of columns 4g..4g+3 of the 32.
+template <class Number>
+ORRERY_INLINE void unpack_nibbles32(const Rows16& rows, int64_t at, std::byte* bytes, int64_t group,
+                                    Number number) {
   __m512i v[4];
   transpose16(rows, at, v);
 #pragma GCC unroll 16
   for (int j = 0; j < 4; ++j) {
-    put(bytes, group + j, low_nibbles(v[j]));
-    put(bytes, group + 4 + j, high_nibbles(v[j]));
+    put(bytes, group + j, number(low_nibbles(v[j]), j));
+    put(bytes, group + 4 + j, number(high_nibbles(v[j]), 4 + j));
   }
+}
+ORRERY_INLINE void unpack_nibbles32(const Rows16& rows, int64_t at, std::byte* bytes, int64_t group) {
+  unpack_nibbles32(rows, at, bytes, group, [](__m512i codes, int) { return codes; });
+}
+ORRERY_INLINE void unpack_levels32(const Rows16& rows, int64_t at, std::byte* bytes, int64_t group,
+                                   __m128i levels) {
+  const __m512i table = _mm512_broadcast_i32x4(levels);
+  unpack_nibbles32(rows, at, bytes, group,
+                   [table](__m512i codes, int) { return _mm512_shuffle_epi8(table, codes); });
+}
+/// With the words of fifth bits at `high`: bit 4g + i belongs to byte i of columns 4g..4g+3.
+ORRERY_INLINE void unpack_fives32(const Rows16& rows, int64_t high, int64_t at, std::byte* bytes,
+                                  int64_t group) {
+  const __m512i words = rows.dword(high);
+  unpack_nibbles32(rows, at, bytes, group, [words](__m512i codes, int g) {
+    const __m512i four =
+        _mm512_and_si512(_mm512_srl_epi32(words, _mm_cvtsi32_si128(4 * g)), _mm512_set1_epi32(15));
+    const __m512i bits = _mm512_mullo_epi32(four, _mm512_set1_epi32(0x00204081));  // bit i to bit 8i
+    return _mm512_mask_add_epi8(codes, _mm512_test_epi8_mask(bits, _mm512_set1_epi8(1)), codes,
+                                _mm512_set1_epi8(16));
+  });
 }
 
 // unpack(rows, cols, panel, lane): sixteen rows into lanes [lane, lane + 16) of the panel (lane 0 or 16).
@@ -132,108 +156,59 @@ struct TileQ8_0 {
   }
 };
 
-struct TileQ4_K {
-  static constexpr bool kWide = true;
-  static constexpr int kSub = 32, kOffsetShift = 0;
+struct TileQ5_0 {
+  static constexpr bool kWide = false;
+  static constexpr int kSub = 32, kOffsetShift = 4;
   static void unpack(const Rows16& rows, int64_t cols, const Panel& panel, int lane) {
-    std::byte* factors = panel.mins + cols / 64 * 128;
-    for (int64_t b = 0; b < cols / 256; ++b) {
-      const int64_t at = 144 * b;
-      for (int c = 0; c < 4;
-           ++c) {  // 32 bytes: columns 64c.. in the low nibbles, 64c + 32.. in the high ones
-#pragma GCC unroll 16
-        for (int part = 0; part < 2; ++part) {
-          __m512i v[4];
-          transpose16(rows, at + 16 + 32 * c + 16 * part, v);
-          const int64_t group = 64 * b + 16 * c + 4 * part;
-#pragma GCC unroll 16
-          for (int j = 0; j < 4; ++j) {
-            put(panel.bytes + 4 * lane, group + j, low_nibbles(v[j]));
-            put(panel.bytes + 4 * lane, group + 8 + j, high_nibbles(v[j]));
-          }
-        }
-      }
-      const __m512i head = rows.dword(at);
-      const __m512 d = low_f16(head);
-      _mm512_storeu_ps(reinterpret_cast<float*>(factors) + 32 * b + lane,
-                       _mm512_sub_ps(_mm512_setzero_ps(), high_f16(head)));
-      const __m512i w[3] = {rows.dword(at + 4), rows.dword(at + 8), rows.dword(at + 12)};
-      __m512i min[8];
-#pragma GCC unroll 16
-      for (int s = 0; s < 8; ++s) {
-        __m512i scale;
-        sub_block(w, s, scale, min[s]);
-        _mm512_storeu_ps(panel.scales + 32 * (8 * b + s) + lane, _mm512_mul_ps(d, _mm512_cvtepi32_ps(scale)));
-      }
-      for (int s = 0; s < 8; s += 2) {
-        _mm512_storeu_si512(panel.mins + (4 * b + s / 2) * 128 + 4 * lane,
-                            _mm512_or_si512(min[s], _mm512_slli_epi32(min[s + 1], 16)));
-      }
+    for (int64_t b = 0; b < cols / 32; ++b) {
+      unpack_fives32(rows, 22 * b + 2, 22 * b + 6, panel.bytes + 4 * lane, 8 * b);
+      _mm512_storeu_ps(panel.scales + 32 * b + lane, low_f16(rows.dword(22 * b)));
     }
-  }
-
- private:
-  ORRERY_INLINE static void sub_block(const __m512i (&w)[3], int s, __m512i& scale, __m512i& min) {
-    const auto bits = [](__m512i v, int shift, int mask) __attribute__((always_inline)) {
-      return _mm512_and_si512(_mm512_srl_epi32(v, _mm_cvtsi32_si128(shift)), _mm512_set1_epi32(mask));
-    };
-    if (s < 4) {
-      scale = bits(w[0], 8 * s, 63);
-      min = bits(w[1], 8 * s, 63);
-      return;
-    }
-    const int byte = 8 * (s - 4);
-    scale = _mm512_or_si512(bits(w[2], byte, 15), _mm512_slli_epi32(bits(w[0], byte + 6, 3), 4));
-    min = _mm512_or_si512(bits(w[2], byte + 4, 15), _mm512_slli_epi32(bits(w[1], byte + 6, 3), 4));
   }
 };
 
-struct TileQ6_K {
-  static constexpr bool kWide = true;
-  static constexpr int kSub = 16, kOffsetShift = 5;
+struct TileQ5_1 {
+  static constexpr bool kWide = false;
+  static constexpr int kSub = 32, kOffsetShift = 0;
   static void unpack(const Rows16& rows, int64_t cols, const Panel& panel, int lane) {
-    for (int64_t b = 0; b < cols / 256; ++b) {
-      const int64_t at = 210 * b;
-#pragma GCC unroll 16
-      for (int half = 0; half < 2; ++half) {
-        __m512i high[2][4];
-#pragma GCC unroll 16
-        for (int part = 0; part < 2; ++part) transpose16(rows, at + 128 + 32 * half + 16 * part, high[part]);
-#pragma GCC unroll 16
-        for (int chunk = 0; chunk < 4; ++chunk) {  // 16 low bytes: groups chunk / 2 and chunk / 2 + 2
-          __m512i low[4];
-          transpose16(rows, at + 64 * half + 16 * chunk, low);
-          const int64_t group = 64 * b + 32 * half + 4 * chunk;
-#pragma GCC unroll 16
-          for (int j = 0; j < 4; ++j) {
-            const __m512i h = high[chunk % 2][j];
-            const int shift = 2 * (chunk / 2);
-            put(panel.bytes + 4 * lane, group + j,
-                _mm512_or_si512(low_nibbles(low[j]),
-                                two_bits(_mm512_srl_epi16(h, _mm_cvtsi32_si128(shift)))));
-            put(panel.bytes + 4 * lane, group + 16 + j,
-                _mm512_or_si512(high_nibbles(low[j]),
-                                two_bits(_mm512_srl_epi16(h, _mm_cvtsi32_si128(shift + 4)))));
-          }
-        }
-      }
-      const __m512 d = high_f16(rows.dword(at + 206));  // the block's last two bytes
-      for (int s = 0; s < 16; s += 4) {
-        const __m512i four = rows.dword(at + 192 + s);
-#pragma GCC unroll 16
-        for (int j = 0; j < 4; ++j) {
-          const __m512i scale = _mm512_srai_epi32(_mm512_sll_epi32(four, _mm_cvtsi32_si128(24 - 8 * j)), 24);
-          _mm512_storeu_ps(panel.scales + 32 * (16 * b + s + j) + lane,
-                           _mm512_mul_ps(d, _mm512_cvtepi32_ps(scale)));
-        }
-      }
+    auto* mins = reinterpret_cast<float*>(panel.mins);
+    for (int64_t b = 0; b < cols / 32; ++b) {
+      unpack_fives32(rows, 24 * b + 4, 24 * b + 8, panel.bytes + 4 * lane, 8 * b);
+      const __m512i head = rows.dword(24 * b);
+      _mm512_storeu_ps(panel.scales + 32 * b + lane, low_f16(head));
+      _mm512_storeu_ps(mins + 32 * b + lane, high_f16(head));
+    }
+  }
+};
+
+struct TileIQ4_NL {
+  static constexpr bool kWide = false;
+  static constexpr int kSub = 32, kOffsetShift = 7;
+  static void unpack(const Rows16& rows, int64_t cols, const Panel& panel, int lane) {
+    for (int64_t b = 0; b < cols / 32; ++b) {
+      unpack_levels32(rows, 18 * b + 2, panel.bytes + 4 * lane, 8 * b, iq4_levels(128));
+      _mm512_storeu_ps(panel.scales + 32 * b + lane, low_f16(rows.dword(18 * b)));
+    }
+  }
+};
+
+struct TileMXFP4 {
+  static constexpr bool kWide = false;
+  static constexpr int kSub = 32, kOffsetShift = 4;
+  static void unpack(const Rows16& rows, int64_t cols, const Panel& panel, int lane) {
+    for (int64_t b = 0; b < cols / 32; ++b) {
+      unpack_levels32(rows, 17 * b + 1, panel.bytes + 4 * lane, 8 * b, mxfp4_levels(16));
+      _mm512_storeu_ps(panel.scales + 32 * b + lane, scale(rows.dword(17 * b)));
     }
   }
 
  private:
-  /// The low two bits of each byte, to bits 4 and 5.
-  ORRERY_INLINE static __m512i two_bits(__m512i v) {
-    return _mm512_slli_epi16(_mm512_and_si512(v, _mm512_set1_epi8(3)), 4);
+  /// mxfp4_scale_bits of the lowest bytes.
+  ORRERY_INLINE static __m512 scale(__m512i heads) {
+    const __m512i e = _mm512_and_si512(heads, _mm512_set1_epi32(255));
+    const __m512i normal = _mm512_slli_epi32(_mm512_sub_epi32(e, _mm512_set1_epi32(1)), 23);
+    const __mmask16 small = _mm512_cmplt_epi32_mask(e, _mm512_set1_epi32(2));
+    return _mm512_castsi512_ps(_mm512_mask_sllv_epi32(normal, small, _mm512_set1_epi32(0x00200000), e));
   }
 };
 

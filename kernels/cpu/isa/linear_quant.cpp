@@ -1,12 +1,12 @@
 // Quantised sums for few tokens: dst[t, r] = sum_k dequantised(weight[r, k]) * dequantised(activation[t, k]).
-//   weight rows as stored (Q4_0, Q4_1, Q8_0, Q4_K, Q6_K), activations 16-bit records (two int8 halves);
+//   weight rows as stored (all block formats), activations 16-bit records (two int8 halves);
 //   integer products and sums inside a block (32 or 256 columns) are exact, blocks are summed in float32. One
 //   call is one thread's rows, walked one after the other with prefetch, so that memory is read linearly; up
 //   to kGroup tokens are multiplied while a row's blocks are in registers, further tokens while it is in L1.
 //   A token's sum depends on no other token. Four rows' lanes are summed together by one transpose. traffic:
 //   weights once
-#include "kernels/cpu/isa/linear_rows256.h"
-#include "kernels/cpu/isa/linear_rows512.h"
+#include "kernels/cpu/isa/linear_rows256_k.h"
+#include "kernels/cpu/isa/linear_rows512_k.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 namespace {
@@ -105,6 +105,22 @@ void linear_quant_rows(const QuantShare& share) {
       return all_rows<Q4_K>(share);
     case DType::q6_k:
       return all_rows<Q6_K>(share);
+    case DType::q5_0:
+      return all_rows<Blocks32<Q5_0>>(share);
+    case DType::q5_1:
+      return all_rows<Blocks32<Q5_1>>(share);
+    case DType::iq4_nl:
+      return all_rows<Blocks32<IQ4_NL>>(share);
+    case DType::mxfp4:
+      return all_rows<Blocks32<MXFP4>>(share);
+    case DType::q2_k:
+      return all_rows<Q2_K>(share);
+    case DType::q3_k:
+      return all_rows<Q3_K>(share);
+    case DType::q5_k:
+      return all_rows<Q5_K>(share);
+    case DType::iq4_xs:
+      return all_rows<IQ4_XS>(share);
     default:
       return;  // supports() lets nothing else through
   }

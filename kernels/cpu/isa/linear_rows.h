@@ -1,8 +1,9 @@
-// What the rows of both ISAs share: the records of the activations, a block's head, and the frame of Q4_K,
-// for which linear_rows256.h and linear_rows512.h give the integer products.
+// What the rows of both ISAs share: the records of the activations, the blocks' scales, and the frames of the
+// formats in blocks of 256, for which linear_rows256_k.h and linear_rows512_k.h give the integer products.
 #pragma once
 
 #include "kernels/cpu/isa/linear_parts.h"
+#include "kernels/quant_values.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 
@@ -46,7 +47,24 @@ ORRERY_INLINE float f16_to_float(const std::byte* p) {
   return _cvtsh_ss(half);
 }
 
-/// The eight 6-bit scales and eight mins of a Q4_K block, as int16: scales in lanes 0-7, mins in 8-15.
+ORRERY_INLINE float mxfp4_scale(const std::byte* p) {
+  return _mm_cvtss_f32(
+      _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(mxfp4_scale_bits(static_cast<uint32_t>(*p))))));
+}
+
+/// The levels of IQ4_NL and IQ4_XS, or of MXFP4, plus `offset`, by code.
+ORRERY_INLINE __m128i iq4_levels(int offset) {
+  const __m128i levels =
+      _mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
+  return _mm_add_epi8(levels, _mm_set1_epi8(static_cast<char>(offset)));
+}
+ORRERY_INLINE __m128i mxfp4_levels(int offset) {
+  const __m128i levels = _mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
+  return _mm_add_epi8(levels, _mm_set1_epi8(static_cast<char>(offset)));
+}
+
+/// The eight 6-bit scales and eight mins of a Q4_K or Q5_K block, as int16: scales in lanes 0-7, mins in
+/// 8-15.
 ORRERY_INLINE __m256i scales_mins_q4_k(const std::byte* packed) {
   uint32_t w[3];
   std::memcpy(w, packed, sizeof w);
@@ -58,24 +76,73 @@ ORRERY_INLINE __m256i scales_mins_q4_k(const std::byte* packed) {
                                             static_cast<int>(scale_high), static_cast<int>(scale_low)));
 }
 
+/// The sixteen 6-bit scales of a Q3_K block, less 32, as int16.
+ORRERY_INLINE __m256i scales_q3_k(const std::byte* packed) {
+  uint32_t w[3];
+  std::memcpy(w, packed, sizeof w);
+  const auto four = [&](uint32_t low, int shift) {
+    return static_cast<int>((low & 0x0f0f0f0fU) | ((w[2] >> shift) & 0x03030303U) << 4);
+  };
+  const __m128i bytes = _mm_set_epi32(four(w[1] >> 4, 6), four(w[0] >> 4, 4), four(w[1], 2), four(w[0], 0));
+  return _mm256_cvtepi8_epi16(_mm_sub_epi8(bytes, _mm_set1_epi8(32)));
+}
+
+/// The eight 6-bit scales of an IQ4_XS block, less 32, as int16, each twice (of 16 columns).
+ORRERY_INLINE __m256i scales_iq4_xs(const std::byte* block) {
+  uint16_t pairs;
+  uint32_t nibbles;
+  std::memcpy(&pairs, block + 2, sizeof pairs);
+  std::memcpy(&nibbles, block + 4, sizeof nibbles);
+  const __m128i low =
+      _mm_cvtepu8_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(static_cast<int>(nibbles & 0x0f0f0f0fU)),
+                                          _mm_cvtsi32_si128(static_cast<int>((nibbles >> 4) & 0x0f0f0f0fU))));
+  // Pair b moved to the top of its lane.
+  const __m128i moved =
+      _mm_mullo_epi16(_mm_set1_epi16(static_cast<short>(pairs)),
+                      _mm_setr_epi16(1 << 14, 1 << 12, 1 << 10, 1 << 8, 1 << 6, 1 << 4, 1 << 2, 1));
+  const __m128i high = _mm_slli_epi16(_mm_srli_epi16(moved, 14), 4);
+  const __m128i scales = _mm_sub_epi16(_mm_or_si128(low, high), _mm_set1_epi16(32));
+  return _mm256_set_m128i(_mm_unpackhi_epi16(scales, scales), _mm_unpacklo_epi16(scales, scales));
+}
+
 #if defined(ORRERY_ISA_AVX512)
 using IntVec = __m512i;
 ORRERY_INLINE IntVec int_zero() { return _mm512_setzero_si512(); }
 ORRERY_INLINE Vec to_float(IntVec x) { return _mm512_cvtepi32_ps(x); }
 /// Zero behind the four.
 ORRERY_INLINE Vec first_quad(__m128 x) { return _mm512_zextps128_ps512(x); }
+ORRERY_INLINE IntVec minus_first(IntVec x, __m256i y) {
+  return _mm512_sub_epi32(x, _mm512_zextsi256_si512(y));
+}
 #else
 using IntVec = __m256i;
 ORRERY_INLINE IntVec int_zero() { return _mm256_setzero_si256(); }
 ORRERY_INLINE Vec to_float(IntVec x) { return _mm256_cvtepi32_ps(x); }
 ORRERY_INLINE Vec first_quad(__m128 x) { return _mm256_zextps128_ps256(x); }
+ORRERY_INLINE IntVec minus_first(IntVec x, __m256i y) { return _mm256_sub_epi32(x, y); }
 #endif
 
-/// Products::add<terms>(w, scales, acts, b, dot) adds block b's sums of u4 x int8 times 6-bit scales (the low
-/// half of `scales`, int16), exact in int32; here the mins are taken off and blocks are added in float32.
+template <int bytes>
+ORRERY_INLINE void fetch_block_ahead(const std::byte* w) {
+#pragma GCC unroll 16
+  for (int at = 0; at < bytes; at += 64) fetch_ahead(w + at);
+}
+
+/// Mins of 32 columns (Q4_K, Q5_K): the upper half of scales_mins_q4_k times the sums of the activations.
+struct Mins32 {
+  ORRERY_INLINE static __m128i sums(__m256i scales_mins, const Activations& acts, int term, int64_t b) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(term) + 8 * b));
+    return _mm_madd_epi16(_mm256_extracti128_si256(scales_mins, 1), x);
+  }
+};
+
+/// Blocks of 256 with scales and mins: w = d s q - m n. Products gives
+///   head(w)            the scales, from which it makes what it needs
+///   add<terms>(...)    adds block b's sums of unsigned q x int8 times scales, exact in int32
+///   sums(head, ...)    four parts of the mins times the sums of the activations, exact
+/// d and m lie at kHalvesAt; blocks are added in float32.
 template <class Products>
-struct RowQ4_K {
-  static constexpr int kBytes = 144;
+struct RowMins {
   template <int tokens>
   ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
                                 Vec (&out)[tokens]) {
@@ -87,28 +154,60 @@ struct RowQ4_K {
       sum[t] = set1(0.0F);
       side[t] = _mm_setzero_ps();
     }
-    for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
-      fetch_ahead(w);
-      fetch_ahead(w + 64);
-      fetch_ahead(w + 128);
-      const __m256i scales_mins = scales_mins_q4_k(w + 4);
-      const __m128i mins = _mm256_extracti128_si256(scales_mins, 1);
+    for (int64_t b = 0; b < cols / 256; ++b, w += Products::kBytes) {
+      fetch_block_ahead<Products::kBytes>(w);
+      const auto head = Products::head(w);
       IntVec dot[terms];
 #pragma GCC unroll 16
       for (int t = 0; t < terms; ++t) dot[t] = int_zero();
-      Products::template add<terms>(w, scales_mins, acts, b, dot);
-      const float d = f16_to_float(w);
-      const float m = f16_to_float(w + 2);
+      Products::template add<terms>(w, head, acts, b, dot);
+      const float d = f16_to_float(w + Products::kHalvesAt);
+      const float m = f16_to_float(w + Products::kHalvesAt + 2);
 #pragma GCC unroll 16
       for (int t = 0; t < terms; ++t) {
         const float dx = acts.scale(t, b);
-        const __m128i sums = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(t) + 8 * b));
-        side[t] = _mm_fnmadd_ps(_mm_cvtepi32_ps(_mm_madd_epi16(mins, sums)), _mm_set1_ps(m * dx), side[t]);
+        side[t] =
+            _mm_fnmadd_ps(_mm_cvtepi32_ps(Products::sums(head, acts, t, b)), _mm_set1_ps(m * dx), side[t]);
         sum[t] = fma(to_float(dot[t]), set1(d * dx), sum[t]);
       }
     }
 #pragma GCC unroll 16
     for (int t = 0; t < terms; ++t) sum[t] = sum[t] + first_quad(side[t]);
+#pragma GCC unroll 16
+    for (int t = 0; t < tokens; ++t) out[t] = sum[2 * t] + sum[2 * t + 1];
+  }
+};
+
+/// Blocks of 256 with signed scales of 16 columns: w = d s (u - 2^kOffsetShift); shift 0: no offset. Products
+/// gives scales(w) as int16 and adds the sums of u x int8 times scales as above; the offset is taken off them
+/// in integers. d lies at kScaleAt.
+template <class Products>
+struct RowOffset {
+  template <int tokens>
+  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
+                                Vec (&out)[tokens]) {
+    constexpr int terms = 2 * tokens;
+    Vec sum[terms];
+#pragma GCC unroll 16
+    for (int t = 0; t < terms; ++t) sum[t] = set1(0.0F);
+    for (int64_t b = 0; b < cols / 256; ++b, w += Products::kBytes) {
+      fetch_block_ahead<Products::kBytes>(w);
+      const __m256i scales = Products::scales(w);
+      IntVec dot[terms];
+#pragma GCC unroll 16
+      for (int t = 0; t < terms; ++t) dot[t] = int_zero();
+      Products::template add<terms>(w, scales, acts, b, dot);
+      const float d = f16_to_float(w + Products::kScaleAt);
+#pragma GCC unroll 16
+      for (int t = 0; t < terms; ++t) {
+        if constexpr (Products::kOffsetShift > 0) {
+          const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(acts.sums16(t) + 16 * b));
+          dot[t] =
+              minus_first(dot[t], _mm256_slli_epi32(_mm256_madd_epi16(scales, x), Products::kOffsetShift));
+        }
+        sum[t] = fma(to_float(dot[t]), set1(d * acts.scale(t, b)), sum[t]);
+      }
+    }
 #pragma GCC unroll 16
     for (int t = 0; t < tokens; ++t) out[t] = sum[2 * t] + sum[2 * t + 1];
   }

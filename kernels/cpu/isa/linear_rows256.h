@@ -1,5 +1,6 @@
 // One weight row times `tokens` tokens, AVX2: the same interface as linear_rows512.h, eight partial sums.
-// u4 and u6 weights by vpmaddubsw (no saturation: 63 * 127 * 2 < 2^15), int8 weights as int16 by vpmaddwd.
+// Weights of up to 6 bits by vpmaddubsw (no saturation: 63 * 128 * 2 < 2^15), int8 weights as int16 by
+// vpmaddwd. linear_rows256_k.h has the formats in blocks of 256.
 #pragma once
 
 #include "kernels/cpu/isa/linear_rows.h"
@@ -15,14 +16,44 @@ ORRERY_INLINE __m256i dot_u8(__m256i u, __m256i x) {
   return _mm256_madd_epi16(_mm256_maddubs_epi16(u, x), _mm256_set1_epi16(1));
 }
 
+/// s8 x s8 in eight int32 sums.
+ORRERY_INLINE __m256i dot_s8(__m256i values, const int8_t* x) {
+  const auto words = [](const void* p) {
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+  };
+  const __m256i first = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(values));
+  const __m256i second = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(values, 1));
+  return _mm256_add_epi32(_mm256_madd_epi16(first, words(x)), _mm256_madd_epi16(second, words(x + 16)));
+}
+
+/// `value` in the bytes where all of `bits` are set in the byte of `bytes`.
+ORRERY_INLINE __m256i value_where_set(__m256i bytes, __m256i bits, char value) {
+  return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, bits), bits), _mm256_set1_epi8(value));
+}
+
+/// 16 where a bit of the word at `p` is set, one byte a bit.
+ORRERY_INLINE __m256i fifth_bits(const std::byte* p) {
+  int word;
+  std::memcpy(&word, p, sizeof word);
+  const __m256i byte_of = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(word), byte_of);
+  return value_where_set(bytes, _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201)), 16);
+}
+
+ORRERY_INLINE __m256i look_up(__m128i levels, __m256i codes) {
+  return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(levels), codes);
+}
+
 ORRERY_INLINE __m256i nibble_block(const std::byte* p) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   return _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(bytes, 4), bytes), _mm256_set1_epi8(15));
 }
 
+// A format in blocks of 32: d of a block, what kOffset stands before, and the sums of its numbers.
 struct Q4_0 {
   static constexpr int kBytes = 18;
   static constexpr float kOffset = -8.0F;
+  ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
     return dot_u8(nibble_block(block + 2), load256(x));
@@ -31,21 +62,55 @@ struct Q4_0 {
 struct Q4_1 {
   static constexpr int kBytes = 20;
   static constexpr float kOffset = 1.0F;
+  ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block + 2); }
   ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
     return dot_u8(nibble_block(block + 4), load256(x));
   }
 };
+struct Q5_0 {
+  static constexpr int kBytes = 22;
+  static constexpr float kOffset = -16.0F;
+  ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
+  ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block); }
+  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
+    return dot_u8(_mm256_or_si256(nibble_block(block + 6), fifth_bits(block + 2)), load256(x));
+  }
+};
+struct Q5_1 {
+  static constexpr int kBytes = 24;
+  static constexpr float kOffset = 1.0F;
+  ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
+  ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block + 2); }
+  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
+    return dot_u8(_mm256_or_si256(nibble_block(block + 8), fifth_bits(block + 4)), load256(x));
+  }
+};
 struct Q8_0 {
   static constexpr int kBytes = 34;
   static constexpr float kOffset = 0.0F;
+  ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte*) { return 0.0F; }
   ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    const auto words = [](const void* p) {
-      return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(p)));
-    };
-    return _mm256_add_epi32(_mm256_madd_epi16(words(block + 2), words(x)),
-                            _mm256_madd_epi16(words(block + 18), words(x + 16)));
+    return dot_s8(load256(block + 2), x);
+  }
+};
+struct IQ4_NL {
+  static constexpr int kBytes = 18;
+  static constexpr float kOffset = 0.0F;
+  ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
+  ORRERY_INLINE static float min(const std::byte*) { return 0.0F; }
+  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
+    return dot_s8(look_up(iq4_levels(0), nibble_block(block + 2)), x);
+  }
+};
+struct MXFP4 {
+  static constexpr int kBytes = 17;
+  static constexpr float kOffset = -12.0F;
+  ORRERY_INLINE static float scale(const std::byte* block) { return mxfp4_scale(block); }
+  ORRERY_INLINE static float min(const std::byte* block) { return mxfp4_scale(block); }
+  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
+    return dot_u8(look_up(mxfp4_levels(12), nibble_block(block + 1)), load256(x));
   }
 };
 
@@ -64,7 +129,7 @@ struct Blocks32 {
     for (int t = 0; t < tokens; ++t) out[t] = _mm256_setzero_ps();
     for (int64_t b = 0; b < cols / 32; ++b, w += Format::kBytes) {
       fetch_ahead(w);
-      const float d = f16_to_float(w);
+      const float d = Format::scale(w);
       const float m = Format::min(w);
 #pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
@@ -78,81 +143,6 @@ struct Blocks32 {
     for (int t = 0; t < tokens; ++t) {
       out[t] = _mm256_add_ps(out[t], _mm256_zextps128_ps256(_mm_set_ss(Format::kOffset * side[t])));
     }
-  }
-};
-
-struct ProductsQ4_K {
-  template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales_mins, const Activations& acts, int64_t b,
-                                __m256i (&dot)[terms]) {
-    int16_t scales[16];
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(scales), scales_mins);
-#pragma GCC unroll 16
-    for (int c = 0; c < 4; ++c) {
-      const __m256i bytes = load256(w + 16 + 32 * c);
-      const __m256i low = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
-      const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
-#pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) {
-        const int8_t* x = acts.values(t) + 256 * b + 64 * c;
-        dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(low, load256(x)),
-                                                            _mm256_set1_epi16(scales[2 * c])));
-        dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(high, load256(x + 32)),
-                                                            _mm256_set1_epi16(scales[2 * c + 1])));
-      }
-    }
-  }
-};
-using Q4_K = RowQ4_K<ProductsQ4_K>;
-
-struct Q6_K {
-  static constexpr int kBytes = 210;
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
-                                __m256 (&out)[tokens]) {
-    constexpr int terms = 2 * tokens;
-    __m256 sum[terms];
-#pragma GCC unroll 16
-    for (int t = 0; t < terms; ++t) sum[t] = _mm256_setzero_ps();
-    for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
-      fetch_ahead(w);
-      fetch_ahead(w + 64);
-      fetch_ahead(w + 128);
-      fetch_ahead(w + 192);
-      const __m256i scales = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 192)));
-      int16_t scale[16];
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(scale), scales);
-      __m256i dot[terms];
-#pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) dot[t] = _mm256_setzero_si256();
-#pragma GCC unroll 16
-      for (int g = 0; g < 8; ++g) {  // 32 columns each
-        const int half = g / 4;
-        const __m256i nibbles = load256(w + 64 * half + 32 * (g % 2));
-        const __m256i pairs = load256(w + 128 + 32 * half);
-        const __m256i low =
-            _mm256_and_si256(g % 4 < 2 ? nibbles : _mm256_srli_epi16(nibbles, 4), _mm256_set1_epi8(15));
-        const __m256i moved = _mm256_srl_epi16(pairs, _mm_cvtsi32_si128(2 * (g % 4)));
-        const __m256i high = _mm256_slli_epi16(_mm256_and_si256(moved, _mm256_set1_epi8(3)), 4);
-        const __m256i q = _mm256_or_si256(low, high);
-        const __m256i s = _mm256_set_m128i(_mm_set1_epi16(scale[2 * g + 1]), _mm_set1_epi16(scale[2 * g]));
-#pragma GCC unroll 16
-        for (int t = 0; t < terms; ++t) {
-          const __m256i x = load256(acts.values(t) + 256 * b + 32 * g);
-          dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(q, x), s));
-        }
-      }
-      const float d = f16_to_float(w + 208);
-#pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) {
-        const __m256i sums = load256(acts.sums16(t) + 16 * b);
-        const __m256i offset = _mm256_slli_epi32(_mm256_madd_epi16(scales, sums), 5);
-        const __m256i total = _mm256_sub_epi32(dot[t], offset);
-        sum[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(total), _mm256_set1_ps(d * acts.scale(t, b)), sum[t]);
-      }
-    }
-#pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm256_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
 

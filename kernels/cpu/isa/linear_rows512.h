@@ -1,7 +1,8 @@
 // One weight row times `tokens` tokens, AVX-512 VNNI. Each format gives
 //   row<tokens>(row, acts, cols, out): out[t] = 16 partial sums of token t
-// u8 weights in original order (offsets of the format added), vpdpbusd or vpmaddubsw + vpdpwssd with the int8
-// activations, float32 sums per lane. Every load stays inside the row's blocks.
+// u8 weights in original order (offsets of the format added), vpdpbusd with the int8 activations, float32
+// sums per lane. Every load stays inside the row's blocks. linear_rows512_k.h has the formats in blocks of
+// 256.
 #pragma once
 
 #include "kernels/cpu/isa/linear_rows.h"
@@ -32,8 +33,9 @@ struct Q4_0 {
     return two_nibble_blocks(a + 2, b + 2);
   }
   /// (d, m) pairs of four blocks from their first four bytes; m stands for d here
-  ORRERY_INLINE static __m128i pairs(__m128i heads) {
-    return _mm_shuffle_epi8(heads, _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
+  ORRERY_INLINE static __m256 pairs(__m128i heads) {
+    return _mm256_cvtph_ps(
+        _mm_shuffle_epi8(heads, _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13)));
   }
 };
 struct Q4_1 {
@@ -42,7 +44,7 @@ struct Q4_1 {
   ORRERY_INLINE static __m512i two(const std::byte* a, const std::byte* b) {
     return two_nibble_blocks(a + 4, b + 4);
   }
-  ORRERY_INLINE static __m128i pairs(__m128i heads) { return heads; }
+  ORRERY_INLINE static __m256 pairs(__m128i heads) { return _mm256_cvtph_ps(heads); }
 };
 struct Q8_0 {
   static constexpr int kBytes = 34;
@@ -53,7 +55,57 @@ struct Q8_0 {
         _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + 2)), 1);
     return _mm512_xor_si512(bytes, _mm512_set1_epi8(-128));
   }
-  ORRERY_INLINE static __m128i pairs(__m128i heads) { return Q4_0::pairs(heads); }
+  ORRERY_INLINE static __m256 pairs(__m128i heads) { return Q4_0::pairs(heads); }
+};
+
+/// Two blocks' 5-bit values: nibbles, and 32 fifth bits of each block.
+ORRERY_INLINE __m512i two_fifth_bits(__m512i nibbles, const std::byte* first, const std::byte* second) {
+  const auto mask = static_cast<uint32_t>(head_word(first)) |
+                    static_cast<uint64_t>(static_cast<uint32_t>(head_word(second))) << 32;
+  return _mm512_mask_add_epi8(nibbles, mask, nibbles, _mm512_set1_epi8(16));
+}
+struct Q5_0 {
+  static constexpr int kBytes = 22;
+  static constexpr float kOffset = -16.0F;
+  ORRERY_INLINE static __m512i two(const std::byte* a, const std::byte* b) {
+    return two_fifth_bits(two_nibble_blocks(a + 6, b + 6), a + 2, b + 2);
+  }
+  ORRERY_INLINE static __m256 pairs(__m128i heads) { return Q4_0::pairs(heads); }
+};
+struct Q5_1 {
+  static constexpr int kBytes = 24;
+  static constexpr float kOffset = 1.0F;
+  ORRERY_INLINE static __m512i two(const std::byte* a, const std::byte* b) {
+    return two_fifth_bits(two_nibble_blocks(a + 8, b + 8), a + 4, b + 4);
+  }
+  ORRERY_INLINE static __m256 pairs(__m128i heads) { return Q4_1::pairs(heads); }
+};
+
+ORRERY_INLINE __m512i look_up(__m128i levels, __m512i codes) {
+  return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(levels), codes);
+}
+struct IQ4_NL {
+  static constexpr int kBytes = 18;
+  static constexpr float kOffset = -128.0F;
+  ORRERY_INLINE static __m512i two(const std::byte* a, const std::byte* b) {
+    return look_up(iq4_levels(128), two_nibble_blocks(a + 2, b + 2));
+  }
+  ORRERY_INLINE static __m256 pairs(__m128i heads) { return Q4_0::pairs(heads); }
+};
+struct MXFP4 {
+  static constexpr int kBytes = 17;
+  static constexpr float kOffset = -12.0F;
+  ORRERY_INLINE static __m512i two(const std::byte* a, const std::byte* b) {
+    return look_up(mxfp4_levels(12), two_nibble_blocks(a + 1, b + 1));
+  }
+  /// mxfp4_scale_bits of the first bytes, each twice.
+  ORRERY_INLINE static __m256 pairs(__m128i heads) {
+    const __m256i e = _mm256_cvtepu8_epi32(
+        _mm_shuffle_epi8(heads, _mm_setr_epi8(0, 0, 4, 4, 8, 8, 12, 12, -1, -1, -1, -1, -1, -1, -1, -1)));
+    const __m256i normal = _mm256_slli_epi32(_mm256_sub_epi32(e, _mm256_set1_epi32(1)), 23);
+    const __mmask8 small = _mm256_cmplt_epi32_mask(e, _mm256_set1_epi32(2));
+    return _mm256_castsi256_ps(_mm256_mask_sllv_epi32(normal, small, _mm256_set1_epi32(0x00200000), e));
+  }
 };
 
 /// Formats in blocks of 32. Four blocks a step: dot products of blocks (0, 1) and (2, 3) in one vector each,
@@ -74,7 +126,7 @@ struct Blocks32 {
     if constexpr (blocks > 1) heads = _mm_insert_epi32(heads, head_word(w + kBytes), 1);
     if constexpr (blocks > 2) heads = _mm_insert_epi32(heads, head_word(w + 2 * kBytes), 2);
     if constexpr (blocks > 3) heads = _mm_insert_epi32(heads, head_word(w + 3 * kBytes), 3);
-    const __m256 pairs = _mm256_cvtph_ps(Format::pairs(heads));
+    const __m256 pairs = Format::pairs(heads);
     const __m512i low = Format::two(w, blocks > 1 ? w + kBytes : w);
     __m512i high{};
     if constexpr (blocks > 2)
@@ -136,95 +188,6 @@ struct Blocks32 {
     for (int t = 0; t < tokens; ++t) {
       out[t] = _mm512_add_ps(sums.dot[t], _mm512_zextps256_ps512(_mm256_mul_ps(sums.side[t], odd)));
     }
-  }
-};
-
-/// 256 columns: u4 x s8 pairs fit int16 (15 * 127 * 2), times a 6-bit scale into int32: exact per block.
-struct ProductsQ4_K {
-  template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
-                                __m512i (&dot)[terms]) {
-    const __m512i shifts = _mm512_set_epi64(4, 4, 4, 4, 0, 0, 0, 0);
-    const __m512i pick = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi16(1), 1);
-    const __m512i wide = _mm512_castsi256_si512(scales);
-#pragma GCC unroll 16
-    for (int c = 0; c < 4; ++c) {
-      const __m512i bytes =
-          _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 16 + 32 * c)));
-      const __m512i q = _mm512_and_si512(_mm512_srlv_epi64(bytes, shifts), _mm512_set1_epi8(15));
-      const __m512i scale = _mm512_permutexvar_epi16(
-          _mm512_add_epi16(pick, _mm512_set1_epi16(static_cast<short>(2 * c))), wide);
-#pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) {
-        const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 64 * c);
-        dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q, x), scale);
-      }
-    }
-  }
-};
-using Q4_K = RowQ4_K<ProductsQ4_K>;
-
-/// 256 columns: u6 = q + 32 from a nibble and two bits; u6 x s8 pairs fit int16 (63 * 127 * 2), times an int8
-/// scale into int32 (at most 256 * 63 * 127 * 128 = 2.6e8), less 32 * scale * sum: exact per block.
-struct Q6_K {
-  static constexpr int kBytes = 210;
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
-                                __m512 (&out)[tokens]) {
-    constexpr int terms = 2 * tokens;
-    __m512 sum[terms];
-#pragma GCC unroll 16
-    for (int t = 0; t < terms; ++t) sum[t] = _mm512_setzero_ps();
-    // For each byte of 8: the 8 bits that begin so that its pair of high bits lands in bits 4 and 5.
-    const __m512i low_control =
-        _mm512_inserti64x4(_mm512_set1_epi64(0x342C241C140C043C), _mm256_set1_epi64x(0x362E261E160E063E), 1);
-    const __m512i high_control =
-        _mm512_inserti64x4(_mm512_set1_epi64(0x3830282018100800), _mm256_set1_epi64x(0x3A322A221A120A02), 1);
-    const __m512i groups = _mm512_set_epi16(3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1,
-                                            1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
-    for (int64_t b = 0; b < cols / 256; ++b, w += kBytes) {
-      fetch_ahead(w);
-      fetch_ahead(w + 64);
-      fetch_ahead(w + 128);
-      fetch_ahead(w + 192);
-      const __m256i scales = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 192)));
-      const __m512i wide = _mm512_castsi256_si512(scales);
-      __m512i dot[terms];
-#pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) dot[t] = _mm512_setzero_si512();
-#pragma GCC unroll 16
-      for (int half = 0; half < 2; ++half) {
-        const __m512i nibbles = _mm512_loadu_si512(w + 64 * half);
-        const __m512i pairs =
-            _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 128 + 32 * half)));
-        const __m512i high_bits = _mm512_set1_epi8(0x30);
-        const auto join = [&](__m512i low4, __m512i control) __attribute__((always_inline)) {
-          const __m512i bits = _mm512_and_si512(_mm512_multishift_epi64_epi8(control, pairs), high_bits);
-          return _mm512_or_si512(_mm512_and_si512(low4, _mm512_set1_epi8(15)), bits);
-        };
-        const __m512i q[2] = {join(nibbles, low_control), join(_mm512_srli_epi16(nibbles, 4), high_control)};
-#pragma GCC unroll 16
-        for (int part = 0; part < 2; ++part) {
-          const __m512i scale = _mm512_permutexvar_epi16(
-              _mm512_add_epi16(groups, _mm512_set1_epi16(static_cast<short>(8 * half + 4 * part))), wide);
-#pragma GCC unroll 16
-          for (int t = 0; t < terms; ++t) {
-            const __m512i x = _mm512_loadu_si512(acts.values(t) + 256 * b + 128 * half + 64 * part);
-            dot[t] = _mm512_dpwssd_epi32(dot[t], _mm512_maddubs_epi16(q[part], x), scale);
-          }
-        }
-      }
-      const float d = f16_to_float(w + 208);
-#pragma GCC unroll 16
-      for (int t = 0; t < terms; ++t) {
-        const __m256i sums = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(acts.sums16(t) + 16 * b));
-        const __m256i offset = _mm256_slli_epi32(_mm256_madd_epi16(scales, sums), 5);
-        const __m512i total = _mm512_sub_epi32(dot[t], _mm512_zextsi256_si512(offset));
-        sum[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(total), _mm512_set1_ps(d * acts.scale(t, b)), sum[t]);
-      }
-    }
-#pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = _mm512_add_ps(sum[2 * t], sum[2 * t + 1]);
   }
 };
 

@@ -1,12 +1,12 @@
 // Quantised sums for many tokens (AVX-512 VNNI): the same sums as linear_quant.cpp, in another order of
 // float32 adds.
-//   A panel of 32 weight rows is unpacked once (linear_panel.h) and stays in L2; then tiles of kTileTokens x
-//   32 rows: an inner step is two loads, one broadcast a token and two vpdpbusd a token. Integer sums start
-//   at minus offset times the sum of the activations, so the weights' offset costs nothing. Weight scales are
-//   applied per sub-block, activation scales per block of 32 or 256. One call is one thread's rows. A token's
-//   sum depends on no other token. traffic: weights once; activations (cols bytes a token) once per panel,
-//   from cache
-#include "kernels/cpu/isa/linear_panel.h"
+//   A panel of 32 weight rows is unpacked once (linear_panel.h, linear_panel_k.h) and stays in L2; then tiles
+//   of kTileTokens x 32 rows: an inner step is two loads, one broadcast a token and two vpdpbusd a token.
+//   Integer sums start at minus offset times the sum of the activations, so the weights' offset costs
+//   nothing. Weight scales are applied per sub-block, activation scales per block of 32 or 256. One call is
+//   one thread's rows. A token's sum depends on no other token. traffic: weights once; activations (cols
+//   bytes a token) once per panel, from cache
+#include "kernels/cpu/isa/linear_panel_k.h"
 #include "kernels/cpu/isa/linear_rows.h"
 
 namespace orrery::kernels::ORRERY_ISA {
@@ -41,6 +41,14 @@ ORRERY_INLINE void dot_half(const Panel& panel, const int8_t* const (&x)[tokens]
   }
 }
 
+/// Minus the sum of sub-block `sub` of the activations.
+template <class Format>
+ORRERY_INLINE int32_t negated_sum(const Activations& acts, int t, int64_t sub) {
+  const int32_t* sums = acts.negated(t);  // of 16 columns in records of 256, else of 32
+  if constexpr (Format::kWide && Format::kSub == 32) return sums[2 * sub] + sums[2 * sub + 1];
+  return sums[sub];
+}
+
 /// Integer sums of one sub-block: 256 * high + low, less the weights' offset times the sum of the
 /// activations.
 template <class Format, int tokens>
@@ -59,7 +67,7 @@ ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t sub,
   for (int t = 0; t < tokens; ++t) {
     __m512i offset = _mm512_setzero_si512();
     if constexpr (Format::kOffsetShift > 0) {
-      offset = _mm512_slli_epi32(_mm512_set1_epi32(acts.negated(t)[sub]), Format::kOffsetShift);
+      offset = _mm512_slli_epi32(_mm512_set1_epi32(negated_sum<Format>(acts, t, sub)), Format::kOffsetShift);
     }
     sum[t][0] = _mm512_add_epi32(_mm512_slli_epi32(sum[t][0], 8), offset);
     sum[t][1] = _mm512_add_epi32(_mm512_slli_epi32(sum[t][1], 8), offset);
@@ -90,11 +98,13 @@ ORRERY_INLINE void block32(const Panel& panel, const Activations& acts, int64_t 
   }
 }
 
-/// The mins of one Q4_K block: block -= m * sum_s n_s (sum of the activations of s), the integer part exact.
-template <int tokens>
+/// The mins of one block of 256: block -= m * sum_s n_s (sum of the activations of s), the integer part
+/// exact.
+template <class Format, int tokens>
 ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& acts, int64_t b,
                            Sums<tokens>& block) {
-  const auto* factors = reinterpret_cast<const float*>(panel.mins + cols / 64 * 128);
+  constexpr int kPairs = 128 / Format::kSub;
+  const auto* factors = min_factors<Format>(panel, cols);
 #pragma GCC unroll 16
   for (int h = 0; h < 2; ++h) {
     const __m512 factor = _mm512_loadu_ps(factors + 32 * b + 16 * h);
@@ -102,16 +112,19 @@ ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& 
     for (int t = 0; t < tokens; ++t) {
       const auto half = [&](__m512i sum, const int16_t* sums) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-        for (int pair = 0; pair < 4; ++pair) {
+        for (int pair = 0; pair < kPairs; ++pair) {
           int two;
-          std::memcpy(&two, sums + 8 * b + 2 * pair, sizeof two);
-          const __m512i mins = _mm512_loadu_si512(panel.mins + (4 * b + pair) * 128 + 64 * h);
+          std::memcpy(&two, sums + 2 * (kPairs * b + pair), sizeof two);
+          const __m512i mins = _mm512_loadu_si512(panel.mins + (kPairs * b + pair) * 128 + 64 * h);
           sum = _mm512_dpwssd_epi32(sum, mins, _mm512_set1_epi32(two));
         }
         return sum;
       };
-      const __m512i high = half(_mm512_setzero_si512(), acts.sums32(2 * t));
-      const __m512i sum = half(_mm512_slli_epi32(high, 8), acts.sums32(2 * t + 1));
+      const auto sums = [&](int term) __attribute__((always_inline)) {
+        return Format::kSub == 16 ? acts.sums16(term) : acts.sums32(term);
+      };
+      const __m512i high = half(_mm512_setzero_si512(), sums(2 * t));
+      const __m512i sum = half(_mm512_slli_epi32(high, 8), sums(2 * t + 1));
       block.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), factor, block.v[t][h]);
     }
   }
@@ -137,7 +150,7 @@ ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations&
       }
     }
   }
-  if constexpr (Format::kOffsetShift == 0) mins256<tokens>(panel, cols, acts, b, block);
+  if constexpr (Format::kOffsetShift == 0) mins256<Format, tokens>(panel, cols, acts, b, block);
 #pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
     const __m512 scale = _mm512_set1_ps(acts.scales(t)[b]);
@@ -224,6 +237,22 @@ void linear_quant_tiles(const QuantShare& share) {
       return all_panels<TileQ4_K>(share);
     case DType::q6_k:
       return all_panels<TileQ6_K>(share);
+    case DType::q5_0:
+      return all_panels<TileQ5_0>(share);
+    case DType::q5_1:
+      return all_panels<TileQ5_1>(share);
+    case DType::iq4_nl:
+      return all_panels<TileIQ4_NL>(share);
+    case DType::mxfp4:
+      return all_panels<TileMXFP4>(share);
+    case DType::q2_k:
+      return all_panels<TileQ2_K>(share);
+    case DType::q3_k:
+      return all_panels<TileQ3_K>(share);
+    case DType::q5_k:
+      return all_panels<TileQ5_K>(share);
+    case DType::iq4_xs:
+      return all_panels<TileIQ4_XS>(share);
     default:
       return;  // supports() lets nothing else through
   }
