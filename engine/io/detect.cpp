@@ -7,7 +7,7 @@
 #include "engine/io/gguf.h"
 #include "engine/io/hf_config.h"
 #include "engine/io/reader.h"
-#include "engine/io/safetensors.h"
+#include "engine/io/tensor_file.h"
 
 namespace orrery::io {
 namespace {
@@ -17,8 +17,8 @@ constexpr size_t kMostFiles = 100'000;  // of a folder that is looked through
 constexpr size_t kMostShards = 4096;
 
 struct Folder {
-  std::vector<fs::path> safetensors, gguf;  // sorted
-  bool config = false, adapter = false, pytorch = false;
+  std::vector<fs::path> safetensors, pytorch, gguf;  // sorted
+  bool config = false, adapter = false;
 };
 
 Result<Folder> look_through(const fs::path& path) {
@@ -33,17 +33,18 @@ Result<Folder> look_through(const fs::path& path) {
     if (name.extension() == ".safetensors" && name != "adapter_model.safetensors")
       folder.safetensors.push_back(it->path());
     if (name.extension() == ".gguf") folder.gguf.push_back(it->path());
-    if (name.extension() == ".bin" && name.string().starts_with("pytorch_model")) folder.pytorch = true;
+    if (name.extension() == ".bin" && name.string().starts_with("pytorch_model"))
+      folder.pytorch.push_back(it->path());
   }
   if (error)
     return Error{ErrorCode::io, "The folder cannot be read: " + error.message(), path.string(),
                  "check the permissions"};
-  std::sort(folder.safetensors.begin(), folder.safetensors.end());
-  std::sort(folder.gguf.begin(), folder.gguf.end());
+  for (auto* files : {&folder.safetensors, &folder.pytorch, &folder.gguf})
+    std::sort(files->begin(), files->end());
   return folder;
 }
 
-/// Names of the shards that model.safetensors.index.json lists, and which tensor is where.
+/// Names of the shards that an index lists, and which tensor is where.
 struct ShardIndex {
   std::set<std::string> shards;
   std::vector<std::pair<std::string, std::string>> tensors;  // tensor, shard
@@ -70,16 +71,15 @@ Result<ShardIndex> read_index(const fs::path& path) {
   return index;
 }
 
-Result<void> read_shards(const fs::path& folder, ModelFile& file, const ProgressCallback& progress,
+Result<void> read_shards(const fs::path& index_path, ModelFile& file, const ProgressCallback& progress,
                          const std::stop_token& stop) {
-  const fs::path index_path = folder / "model.safetensors.index.json";
   ORRERY_ASSIGN(const ShardIndex index, read_index(index_path));
   size_t done = 0;
   for (const std::string& shard : index.shards) {
     if (stop.stop_requested()) return cancelled_error();
     if (progress) progress("reading shards", done++, index.shards.size());
-    ORRERY_ASSIGN(const auto mapped, MappedFile::open(folder / shard));
-    ORRERY_TRY(read_safetensors(mapped, file, stop));
+    ORRERY_ASSIGN(const auto mapped, MappedFile::open(index_path.parent_path() / shard));
+    ORRERY_TRY(read_tensor_file(mapped, file, stop));
   }
   for (const auto& [tensor, shard] : index.tensors)
     if (!file.find(tensor))
@@ -89,26 +89,38 @@ Result<void> read_shards(const fs::path& folder, ModelFile& file, const Progress
   return {};
 }
 
+/// Which of a folder's weights are read: safetensors before PyTorch files, an index before single files, the
+/// file of the usual name before others. Empty: there are none.
+struct Weights {
+  fs::path index;
+  std::vector<fs::path> files;
+};
+
+Weights choose_weights(const fs::path& path, const Folder& folder) {
+  const auto choose = [&](const char* usual, const std::vector<fs::path>& files) -> Weights {
+    std::error_code error;
+    const fs::path single = path / usual, index = path / (std::string(usual) + ".index.json");
+    if (fs::exists(index, error)) return {index, {}};
+    if (std::find(files.begin(), files.end(), single) != files.end()) return {{}, {single}};
+    return {{}, files};
+  };
+  Weights weights = choose("model.safetensors", folder.safetensors);
+  if (weights.index.empty() && weights.files.empty()) weights = choose("pytorch_model.bin", folder.pytorch);
+  return weights;
+}
+
 Result<void> read_folder_weights(const fs::path& path, const Folder& folder, ModelFile& file,
                                  const ProgressCallback& progress, const std::stop_token& stop) {
-  std::error_code error;
-  if (fs::exists(path / "model.safetensors.index.json", error))
-    return read_shards(path, file, progress, stop);
-  const fs::path single = path / "model.safetensors";
-  const bool has_single =
-      std::find(folder.safetensors.begin(), folder.safetensors.end(), single) != folder.safetensors.end();
-  for (const fs::path& part : has_single ? std::vector{single} : folder.safetensors) {
+  const Weights weights = choose_weights(path, folder);
+  if (!weights.index.empty()) return read_shards(weights.index, file, progress, stop);
+  for (const fs::path& part : weights.files) {
     ORRERY_ASSIGN(const auto mapped, MappedFile::open(part));
-    ORRERY_TRY(read_safetensors(mapped, file, stop));
+    ORRERY_TRY(read_tensor_file(mapped, file, stop));
   }
-  if (!folder.safetensors.empty()) return {};
-  if (folder.pytorch)
-    return unsupported("The folder has its weights as PyTorch files only", path.string(),
-                       "save the model as safetensors (save_pretrained with safe_serialization)");
-  if (file.tokenizer_json.empty())
-    return Error{ErrorCode::not_found, "The folder holds no safetensors file", path.string(),
-                 "choose a folder with config.json and model.safetensors"};
-  return {};  // a tokenizer alone: good for tokenizing
+  if (weights.files.empty() && file.tokenizer_json.empty())
+    return Error{ErrorCode::not_found, "The folder holds no safetensors or PyTorch file", path.string(),
+                 "choose a folder with config.json and model.safetensors or pytorch_model.bin"};
+  return {};  // a tokenizer alone is good for tokenizing
 }
 
 std::string folder_name(const fs::path& path) {
@@ -126,22 +138,15 @@ Result<std::shared_ptr<const ModelFile>> open_file(const fs::path& path, const P
     ORRERY_ASSIGN(auto file, read_gguf(std::move(mapped), progress, stop));
     return std::shared_ptr<const ModelFile>(std::move(file));
   }
-  if (looks_like_safetensors(bytes)) {
-    auto file = std::make_shared<ModelFile>();
-    file->format = Format::safetensors;
-    file->path = path;
-    file->name = path.stem().string();
+  auto file = std::make_shared<ModelFile>();
+  file->path = path;
+  file->name = path.stem().string();
+  if (const std::optional<Format> format = tensor_file_format(bytes)) {
+    file->format = *format;
     ORRERY_TRY(read_hugging_face_files(path.has_parent_path() ? path.parent_path() : fs::path("."), *file));
-    ORRERY_TRY(read_safetensors(mapped, *file, stop));
-    return std::shared_ptr<const ModelFile>(std::move(file));
   }
-  const std::string_view start(reinterpret_cast<const char*>(bytes.data()),
-                               std::min<size_t>(bytes.size(), 4));
-  if (start.starts_with("PK") || start.starts_with("\x80"))
-    return unsupported("The file looks like a PyTorch file, which is not read", path.string(),
-                       "save the model as safetensors");
-  return unsupported("The file is neither GGUF nor safetensors", path.string(),
-                     "choose a .gguf file, a .safetensors file, or a model's folder");
+  ORRERY_TRY(read_tensor_file(mapped, *file, stop));
+  return std::shared_ptr<const ModelFile>(std::move(file));
 }
 
 Result<std::shared_ptr<const ModelFile>> open_folder(const fs::path& path, const ProgressCallback& progress,

@@ -13,6 +13,8 @@ std::string_view name_of(Format format) {
       return "GGUF";
     case Format::safetensors:
       return "safetensors";
+    case Format::pytorch:
+      return "PyTorch";
     case Format::hugging_face_folder:
       return "Hugging Face folder";
   }

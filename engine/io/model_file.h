@@ -18,8 +18,8 @@
 
 namespace orrery::io {
 
-enum class Format : uint8_t { gguf, safetensors, hugging_face_folder };
-std::string_view name_of(Format format);  // "GGUF", "safetensors", "Hugging Face folder"
+enum class Format : uint8_t { gguf, safetensors, pytorch, hugging_face_folder };
+std::string_view name_of(Format format);  // "GGUF", "safetensors", "PyTorch", "Hugging Face folder"
 
 /// A read-only mapping of a whole file. Reading past a file that another process truncated must not kill the
 /// process: check() compares the size again before a run.
@@ -72,10 +72,10 @@ struct ModelFile {
 };
 
 /// Detects the format by content (never by the name's ending) and reads the headers. A folder is read as
-/// Hugging Face layout: config.json, *.safetensors (one, or shards with index), tokenizer files,
-/// sentence-transformers modules when there (metadata keys "sentence_transformers.pooling" = mean|cls,
-/// "sentence_transformers.normalize", "sentence_transformers.max_seq_length"). A file without weights opens
-/// with no tensors when it is GGUF with a tokenizer.
+/// Hugging Face layout: config.json, model.safetensors or pytorch_model.bin (one, or shards with index),
+/// tokenizer files, sentence-transformers modules when there (metadata keys "sentence_transformers.pooling" =
+/// mean|cls, "sentence_transformers.normalize", "sentence_transformers.max_seq_length"). A file without
+/// weights opens with no tensors when it is GGUF with a tokenizer.
 Result<std::shared_ptr<const ModelFile>> open_model(const std::filesystem::path& path,
                                                     const ProgressCallback& progress, std::stop_token stop);
 

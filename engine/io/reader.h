@@ -2,6 +2,7 @@
 // memory of a hostile file in proportion to its size, and errors that name their place.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -57,6 +58,17 @@ class ByteReader {
     if (length > left()) return false;
     text = {reinterpret_cast<const char*>(bytes_.data()) + position_, static_cast<size_t>(length)};
     position_ += static_cast<size_t>(length);
+    return true;
+  }
+  /// Up to and past the next line feed, which is not part of `line`; false when there is none within
+  /// `longest` bytes.
+  bool read_line(std::string_view& line, size_t longest) {
+    const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + position_,
+                                std::min(left(), longest + 1));
+    const size_t end = rest.find('\n');
+    if (end == std::string_view::npos) return false;
+    line = rest.substr(0, end);
+    position_ += end + 1;
     return true;
   }
 

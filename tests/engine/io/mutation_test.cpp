@@ -1,4 +1,4 @@
-// Seeded damage: a thousand mutants of a GGUF file and a thousand of a Hugging Face folder. Each either
+// Seeded damage: a thousand mutants of a file of each format and of a Hugging Face folder. Each either
 // opens, and then every byte that it offers is there, or is refused with words. Run under sanitizers too.
 #include <random>
 
@@ -93,6 +93,21 @@ TEST(Mutants, OfGguf) {
     opened += judge(open(folder.write("m.gguf", bytes)));
   }
   // Damage to tensor data is not seen, damage to the header mostly is: both kinds must have been there.
+  EXPECT_GT(opened, 20);
+  EXPECT_LT(opened, kMutants - 200);
+}
+
+TEST(Mutants, OfPyTorchFiles) {
+  const TempFolder folder;
+  const std::string wholes[] = {read_bytes(kData / "tiny.pt"), read_bytes(kData / "tiny_legacy.pt")};
+  int opened = 0;
+  for (int seed = 0; seed < kMutants; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(static_cast<uint64_t>(seed));
+    std::string bytes = wholes[seed % 2];
+    mutate(bytes, random, false);
+    opened += judge(open(folder.write("m.pt", bytes)));
+  }
   EXPECT_GT(opened, 20);
   EXPECT_LT(opened, kMutants - 200);
 }

@@ -1,7 +1,7 @@
 // What a refused file may cost: at most three times its size and 64 MB, whatever it declares.
 #include <sys/resource.h>
 
-#include "tests/engine/io/io_testing.h"
+#include "tests/engine/io/pytorch_testing.h"
 
 namespace orrery::io {
 namespace {
@@ -68,6 +68,29 @@ TEST(RefusedMemory, EntriesThatAreSmallInTheFileAndLargeInMemory) {
     header.back() = ' ';
     expect_small(folder.write("many.safetensors", safetensors(header, 8)));
   }
+}
+
+TEST(RefusedMemory, PicklesThatBuildMuchOutOfLittle) {
+  constexpr size_t kBytes = 16'000'000;
+  const auto filled = [](std::string_view operations, std::string text = "") {
+    text.reserve(kBytes + 16);
+    while (text.size() < kBytes) text += operations;
+    return torch_zip(PickleBytes().raw(text).stop());
+  };
+  const TempFolder folder;
+  expect_small(folder.write("lists.pt", filled("]0")));
+  expect_small(folder.write("dicts.pt", filled("}0")));
+  expect_small(folder.write("numbers.pt", filled("N")));
+  expect_small(folder.write("items.pt", filled("Na", "]")));
+  expect_small(folder.write("pairs.pt", filled("NNs", "}")));
+  expect_small(folder.write("tuples.pt", filled("\x85")));
+  std::string memo = "N";
+  for (uint32_t i = 0; memo.size() < kBytes; ++i) memo += "r" + Bytes().u32(i).text;
+  expect_small(folder.write("memo.pt", torch_zip(PickleBytes().raw(memo).stop())));
+  // One description, asked for again and again.
+  const std::string description = PickleBytes().storage("0", 4).text.substr(2);
+  expect_small(
+      folder.write("storages.pt", filled("h\1Q0", description.substr(0, description.size() - 1) + "q\1")));
 }
 
 }  // namespace
