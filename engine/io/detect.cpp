@@ -17,7 +17,7 @@ constexpr size_t kMostFiles = 100'000;  // of a folder that is looked through
 constexpr size_t kMostShards = 4096;
 
 struct Folder {
-  std::vector<fs::path> safetensors, pytorch, gguf;  // sorted
+  std::vector<fs::path> safetensors, pytorch, gguf;  // sorted; of a split GGUF the first piece
   bool config = false, adapter = false;
 };
 
@@ -32,7 +32,8 @@ Result<Folder> look_through(const fs::path& path) {
     if (name == "adapter_config.json") folder.adapter = true;
     if (name.extension() == ".safetensors" && name != "adapter_model.safetensors")
       folder.safetensors.push_back(it->path());
-    if (name.extension() == ".gguf") folder.gguf.push_back(it->path());
+    const auto piece = parse_piece_name(name.string());
+    if (name.extension() == ".gguf" && (!piece || piece->number == 1)) folder.gguf.push_back(it->path());
     if (name.extension() == ".bin" && name.string().starts_with("pytorch_model"))
       folder.pytorch.push_back(it->path());
   }
@@ -146,6 +147,7 @@ Result<std::shared_ptr<const ModelFile>> open_file(const fs::path& path, const P
     ORRERY_TRY(read_hugging_face_files(path.has_parent_path() ? path.parent_path() : fs::path("."), *file));
   }
   ORRERY_TRY(read_tensor_file(mapped, *file, stop));
+  set_scaled_apart(*file);
   return std::shared_ptr<const ModelFile>(std::move(file));
 }
 
@@ -169,6 +171,7 @@ Result<std::shared_ptr<const ModelFile>> open_folder(const fs::path& path, const
   if (file->architecture.empty())
     return corrupt("config.json does not name a model_type", (path / "config.json").string());
   ORRERY_TRY(read_folder_weights(path, folder, *file, progress, stop));
+  set_scaled_apart(*file);
   return std::shared_ptr<const ModelFile>(std::move(file));
 }
 

@@ -29,9 +29,7 @@ constexpr std::string_view kMagic = "GGUF";
 constexpr uint64_t kLongestName = 65535;
 constexpr uint64_t kMostDims = 4;
 // What an entry costs in memory beside its text, rounded up.
-constexpr uint64_t kKeyCost = 192, kTensorCost = 384, kTextCost = 40;
-
-enum class ValueType : uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
+constexpr uint64_t kKeyCost = 256, kTensorCost = 384, kTextCost = 40;
 
 class GgufReader {
  public:
@@ -41,12 +39,12 @@ class GgufReader {
         allowance_(mapped_->bytes().size()),
         stop_(stop) {}
 
-  Result<std::shared_ptr<ModelFile>> read(const ProgressCallback& progress);
+  Result<GgufPiece> read(const ProgressCallback& progress);
 
  private:
   Result<void> read_counts();
   Result<void> read_key();
-  Result<Metadata::Value> read_value(ValueType type, std::string_view key);
+  Result<Metadata::Value> read_value(GgufValueType type, std::string_view key);
   Result<Metadata::Value> read_array(std::string_view key);
   template <class Stored, class Kept>
   Result<Metadata::Value> read_numbers(uint64_t count, std::string_view key);
@@ -59,7 +57,6 @@ class GgufReader {
   Result<void> read_alignment();
   Result<void> place_tensors();
   Result<void> check_overlaps(std::vector<size_t> order) const;
-  Result<void> read_identity();
 
   Error cut_short(std::string_view what) const {
     return corrupt(fmt::format("The file ends inside {}", what), at(reader_.position()));
@@ -76,7 +73,7 @@ class GgufReader {
   std::stop_token stop_;
   std::shared_ptr<ModelFile> file_ = std::make_shared<ModelFile>();
   uint64_t tensor_count_ = 0, key_count_ = 0;
-  uint64_t alignment_ = 32;
+  GgufLayout layout_;
   struct Place {
     uint64_t offset, entry_position;  // in the data section; of the tensor's entry in the file
     const GgufTensorType* type;
@@ -128,16 +125,17 @@ Result<void> GgufReader::read_key() {
     return corrupt(fmt::format("The key {} is there twice", shown(key)), at(begin));
   uint32_t type = 0;
   if (!reader_.read(type)) return cut_short(fmt::format("the type of key {}", shown(key)));
-  if (type > static_cast<uint32_t>(ValueType::f64))
+  if (type > static_cast<uint32_t>(GgufValueType::f64))
     return corrupt(fmt::format("The key {} has the unknown value type {}", shown(key), type),
                    at(reader_.position() - sizeof(type)));
   if (!allowance_.take(kKeyCost + key.size())) return too_large("The metadata");
-  ORRERY_ASSIGN(auto value, read_value(static_cast<ValueType>(type), key));
+  ORRERY_ASSIGN(auto value, read_value(static_cast<GgufValueType>(type), key));
   file_->metadata.set(std::string(key), std::move(value));
+  layout_.keys.push_back({std::string(key), static_cast<GgufValueType>(type), begin, reader_.position()});
   return {};
 }
 
-Result<Metadata::Value> GgufReader::read_value(ValueType type, std::string_view key) {
+Result<Metadata::Value> GgufReader::read_value(GgufValueType type, std::string_view key) {
   const auto integer = [&]<class T>(T value) -> Result<Metadata::Value> {
     if (!reader_.read(value)) return cut_short(fmt::format("the value of key {}", shown(key)));
     if constexpr (std::is_floating_point_v<T>) {
@@ -148,29 +146,29 @@ Result<Metadata::Value> GgufReader::read_value(ValueType type, std::string_view 
     }
   };
   switch (type) {
-    case ValueType::u8:
+    case GgufValueType::u8:
       return integer(uint8_t{});
-    case ValueType::i8:
+    case GgufValueType::i8:
       return integer(int8_t{});
-    case ValueType::u16:
+    case GgufValueType::u16:
       return integer(uint16_t{});
-    case ValueType::i16:
+    case GgufValueType::i16:
       return integer(int16_t{});
-    case ValueType::u32:
+    case GgufValueType::u32:
       return integer(uint32_t{});
-    case ValueType::i32:
+    case GgufValueType::i32:
       return integer(int32_t{});
-    case ValueType::u64:
+    case GgufValueType::u64:
       return integer(uint64_t{});
-    case ValueType::i64:
+    case GgufValueType::i64:
       return integer(int64_t{});
-    case ValueType::f32:
+    case GgufValueType::f32:
       return integer(float{});
-    case ValueType::f64:
+    case GgufValueType::f64:
       return integer(double{});
-    case ValueType::array:
+    case GgufValueType::array:
       return read_array(key);
-    case ValueType::boolean: {
+    case GgufValueType::boolean: {
       uint8_t value = 0;
       if (!reader_.read(value)) return cut_short(fmt::format("the value of key {}", shown(key)));
       if (value > 1)
@@ -178,7 +176,7 @@ Result<Metadata::Value> GgufReader::read_value(ValueType type, std::string_view 
                        at(reader_.position() - 1));
       return Metadata::Value(value == 1);
     }
-    case ValueType::string: {
+    case GgufValueType::string: {
       ORRERY_ASSIGN(const std::string_view text,
                     read_text([&] { return fmt::format("the value of key {}", shown(key)); }));
       if (!allowance_.take(text.size())) return too_large(fmt::format("The key {}", shown(key)));
@@ -233,32 +231,32 @@ Result<Metadata::Value> GgufReader::read_array(std::string_view key) {
   uint64_t count = 0;
   if (!reader_.read(type) || !reader_.read(count))
     return cut_short(fmt::format("the element type and count of key {}", shown(key)));
-  switch (static_cast<ValueType>(type)) {
-    case ValueType::u8:
+  switch (static_cast<GgufValueType>(type)) {
+    case GgufValueType::u8:
       return read_numbers<uint8_t, int64_t>(count, key);
-    case ValueType::i8:
+    case GgufValueType::i8:
       return read_numbers<int8_t, int64_t>(count, key);
-    case ValueType::u16:
+    case GgufValueType::u16:
       return read_numbers<uint16_t, int64_t>(count, key);
-    case ValueType::i16:
+    case GgufValueType::i16:
       return read_numbers<int16_t, int64_t>(count, key);
-    case ValueType::u32:
+    case GgufValueType::u32:
       return read_numbers<uint32_t, int64_t>(count, key);
-    case ValueType::i32:
+    case GgufValueType::i32:
       return read_numbers<int32_t, int64_t>(count, key);
-    case ValueType::u64:
+    case GgufValueType::u64:
       return read_numbers<uint64_t, int64_t>(count, key);
-    case ValueType::i64:
+    case GgufValueType::i64:
       return read_numbers<int64_t, int64_t>(count, key);
-    case ValueType::f32:
+    case GgufValueType::f32:
       return read_numbers<float, double>(count, key);
-    case ValueType::f64:
+    case GgufValueType::f64:
       return read_numbers<double, double>(count, key);
-    case ValueType::boolean:
+    case GgufValueType::boolean:
       return read_numbers<uint8_t, int64_t>(count, key);
-    case ValueType::string:
+    case GgufValueType::string:
       return read_texts(count, key);
-    case ValueType::array:
+    case GgufValueType::array:
       return unsupported(fmt::format("The key {} is an array of arrays", shown(key)), at(begin),
                          "no known model has such keys; get the file from its maker again");
   }
@@ -328,14 +326,14 @@ Result<void> GgufReader::read_alignment() {
         alignment ? fmt::format("general.alignment is {}, which is no power of two up to 2^30", *alignment)
                   : std::string("general.alignment is not an integer"),
         mapped_->path().filename().string() + ", key general.alignment");
-  alignment_ = static_cast<uint64_t>(*alignment);
+  layout_.alignment = static_cast<uint64_t>(*alignment);
   return {};
 }
 
 Result<void> GgufReader::place_tensors() {
   if (file_->tensors.empty()) return {};
   const std::span<const std::byte> bytes = mapped_->bytes();
-  const uint64_t start = (reader_.position() + alignment_ - 1) / alignment_ * alignment_;
+  const uint64_t start = layout_.data_begin();
   if (start > bytes.size()) return cut_short("the padding before the tensor data");
   const uint64_t room = bytes.size() - start;
   std::vector<size_t> order(places_.size());
@@ -348,10 +346,10 @@ Result<void> GgufReader::place_tensors() {
       return corrupt(fmt::format("The dims of tensor {} do not make whole {} blocks of a possible size",
                                  shown(tensor.name), tensor.type_name()),
                      at(entry));
-    if (offset % alignment_ != 0)
+    if (offset % layout_.alignment != 0)
       return corrupt(
           fmt::format("The tensor {} begins at offset {}, which is no multiple of the alignment {}",
-                      shown(tensor.name), offset, alignment_),
+                      shown(tensor.name), offset, layout_.alignment),
           at(entry));
     if (offset > room || size->bytes > room - offset)
       return corrupt(fmt::format("The tensor {} needs {} bytes at offset {}, and the data has {} bytes",
@@ -375,23 +373,7 @@ Result<void> GgufReader::check_overlaps(std::vector<size_t> order) const {
   return {};
 }
 
-Result<void> GgufReader::read_identity() {
-  const std::string* architecture = file_->metadata.text("general.architecture");
-  const std::string where = mapped_->path().filename().string() + ", key general.architecture";
-  if (!architecture || architecture->empty())
-    return corrupt(file_->metadata.find("general.architecture") ? "general.architecture is not a name"
-                                                                : "The file does not name its architecture",
-                   where);
-  if (file_->tensors.empty() && !file_->metadata.find("tokenizer.ggml.model"))
-    return corrupt("The file has neither tensors nor a tokenizer", mapped_->path().filename().string());
-  file_->architecture = *architecture;
-  const std::string* name = file_->metadata.text("general.name");
-  file_->name = name && !name->empty() ? *name : file_->path.stem().string();
-  if (const std::string* chat = file_->metadata.text("tokenizer.chat_template")) file_->chat_template = *chat;
-  return {};
-}
-
-Result<std::shared_ptr<ModelFile>> GgufReader::read(const ProgressCallback& progress) {
+Result<GgufPiece> GgufReader::read(const ProgressCallback& progress) {
   file_->format = Format::gguf;
   file_->path = mapped_->path();
   file_->file_bytes = mapped_->bytes().size();
@@ -407,13 +389,14 @@ Result<std::shared_ptr<ModelFile>> GgufReader::read(const ProgressCallback& prog
     ORRERY_TRY(read_key());
   }
   ORRERY_TRY(read_alignment());
+  layout_.table_begin = reader_.position();
   for (uint64_t i = 0; i < tensor_count_; ++i) {
     ORRERY_TRY(step("reading the tensor table", i, tensor_count_));
     ORRERY_TRY(read_tensor());
   }
+  layout_.table_end = reader_.position();
   ORRERY_TRY(place_tensors());
-  ORRERY_TRY(read_identity());
-  return file_;
+  return GgufPiece{file_, std::move(layout_)};
 }
 
 }  // namespace
@@ -422,8 +405,8 @@ bool looks_like_gguf(std::span<const std::byte> bytes) {
   return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-Result<std::shared_ptr<ModelFile>> read_gguf(std::shared_ptr<const MappedFile> mapped,
-                                             const ProgressCallback& progress, const std::stop_token& stop) {
+Result<GgufPiece> read_gguf_piece(std::shared_ptr<const MappedFile> mapped, const ProgressCallback& progress,
+                                  const std::stop_token& stop) {
   return GgufReader(std::move(mapped), stop).read(progress);
 }
 

@@ -15,6 +15,8 @@ std::string_view name_of(Format format) {
       return "safetensors";
     case Format::pytorch:
       return "PyTorch";
+    case Format::numpy:
+      return "NumPy";
     case Format::hugging_face_folder:
       return "Hugging Face folder";
   }

@@ -18,8 +18,8 @@
 
 namespace orrery::io {
 
-enum class Format : uint8_t { gguf, safetensors, pytorch, hugging_face_folder };
-std::string_view name_of(Format format);  // "GGUF", "safetensors", "PyTorch", "Hugging Face folder"
+enum class Format : uint8_t { gguf, safetensors, pytorch, numpy, hugging_face_folder };
+std::string_view name_of(Format format);  // "GGUF", "safetensors", "PyTorch", "NumPy", "Hugging Face folder"
 
 /// A read-only mapping of a whole file. Reading past a file that another process truncated must not kill the
 /// process: check() compares the size again before a run.

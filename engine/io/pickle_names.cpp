@@ -21,8 +21,8 @@ constexpr std::array kTypes = {TorchType{"FloatStorage", "float32", "F32", 4, DT
                                TorchType{"", "uint16", "U16", 2},
                                TorchType{"", "uint32", "U32", 4},
                                TorchType{"", "uint64", "U64", 8},
-                               TorchType{"", "float8_e4m3fn", "F8_E4M3", 1},
-                               TorchType{"", "float8_e5m2", "F8_E5M2", 1}};
+                               TorchType{"", "float8_e4m3fn", "F8_E4M3", 1, DType::f8_e4m3},
+                               TorchType{"", "float8_e5m2", "F8_E5M2", 1, DType::f8_e5m2}};
 
 struct Callable {
   std::string_view module, name;

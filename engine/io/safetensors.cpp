@@ -30,11 +30,26 @@ constexpr uint64_t kTensorCost = 512;
 
 struct TypeName {
   std::string_view name;
-  DType dtype;
+  int bytes;
+  std::optional<DType> dtype = {};  // none: listed, not run
 };
-constexpr std::array kTypes = {TypeName{"F32", DType::f32},   TypeName{"F16", DType::f16},
-                               TypeName{"BF16", DType::bf16}, TypeName{"I8", DType::i8},
-                               TypeName{"I32", DType::i32},   TypeName{"I64", DType::i64}};
+constexpr std::array kTypes = {TypeName{"F32", 4, DType::f32},
+                               TypeName{"F16", 2, DType::f16},
+                               TypeName{"BF16", 2, DType::bf16},
+                               TypeName{"F8_E4M3", 1, DType::f8_e4m3},
+                               TypeName{"F8_E5M2", 1, DType::f8_e5m2},
+                               TypeName{"I8", 1, DType::i8},
+                               TypeName{"I32", 4, DType::i32},
+                               TypeName{"I64", 8, DType::i64},
+                               TypeName{"F64", 8},
+                               TypeName{"C64", 8},
+                               TypeName{"F8_E8M0", 1},
+                               TypeName{"I16", 2},
+                               TypeName{"U8", 1},
+                               TypeName{"U16", 2},
+                               TypeName{"U32", 4},
+                               TypeName{"U64", 8},
+                               TypeName{"BOOL", 1}};
 
 struct Entry {
   std::string name, dtype;
@@ -184,13 +199,16 @@ Result<Tensor> place_tensor(Entry& entry, std::span<const std::byte> data, const
                                    shown(entry.dtype)),
                        where, "save the model as F32, F16 or BF16");
   Tensor tensor;
-  tensor.dtype = type->dtype;
+  if (type->dtype)
+    tensor.dtype = *type->dtype;
+  else
+    tensor.foreign_type = type->name;
   for (const uint64_t dim : entry.shape) {
     if (!std::in_range<int64_t>(dim))
       return corrupt(fmt::format("A dim of tensor {} is {}", shown(entry.name), dim), where);
     tensor.shape.push_back(static_cast<int64_t>(dim));
   }
-  const std::optional<TensorSize> size = tensor_size(tensor.dtype, tensor.shape);
+  const std::optional<TensorSize> size = tensor_size(1, type->bytes, tensor.shape);
   if (!size)
     return corrupt(fmt::format("The product of the dims of tensor {} is too large", shown(entry.name)),
                    where);

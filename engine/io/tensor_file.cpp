@@ -1,5 +1,6 @@
 #include "engine/io/tensor_file.h"
 
+#include "engine/io/npy.h"
 #include "engine/io/pytorch.h"
 #include "engine/io/reader.h"
 #include "engine/io/safetensors.h"
@@ -15,6 +16,8 @@ struct TensorFormat {
 };
 constexpr TensorFormat kFormats[] = {
     {Format::safetensors, looks_like_safetensors, read_safetensors},
+    {Format::numpy, looks_like_npy, read_npy},
+    {Format::numpy, looks_like_npz, read_npz},
     {Format::pytorch, looks_like_pytorch, read_pytorch},
 };
 
@@ -39,6 +42,20 @@ Result<void> read_tensor_file(const std::shared_ptr<const MappedFile>& mapped, M
                        "save the model's state_dict with torch.save, or as safetensors");
   return unsupported("The file is of no known format", mapped->path().string(),
                      "choose a .gguf, .safetensors or PyTorch file, or a model's folder");
+}
+
+void set_scaled_apart(ModelFile& file) {
+  constexpr std::string_view kWeight = ".weight";
+  for (Tensor& tensor : file.tensors) {
+    if (!tensor.foreign_type.empty() || !is_f8(tensor.dtype)) continue;
+    bool scaled = file.find(tensor.name + "_scale") || file.find(tensor.name + "_scale_inv");
+    if (tensor.name.ends_with(kWeight)) {
+      const std::string module = tensor.name.substr(0, tensor.name.size() - kWeight.size());
+      scaled = scaled || file.find(module + ".scale_weight") || file.find(module + ".weight.scale");
+    }
+    if (scaled)
+      tensor.foreign_type = tensor.dtype == DType::f8_e4m3 ? "F8_E4M3 with scales" : "F8_E5M2 with scales";
+  }
 }
 
 }  // namespace orrery::io

@@ -15,4 +15,8 @@ std::optional<Format> tensor_file_format(std::span<const std::byte> bytes);
 Result<void> read_tensor_file(const std::shared_ptr<const MappedFile>& mapped, ModelFile& file,
                               const std::stop_token& stop);
 
+/// 8-bit floats with scales beside them (NAME_scale, NAME_scale_inv, ...) mean other values than their
+/// elements say: they become a foreign type, listed and not run. Called when all files of a model are read.
+void set_scaled_apart(ModelFile& file);
+
 }  // namespace orrery::io

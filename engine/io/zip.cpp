@@ -194,6 +194,13 @@ bool looks_like_zip(std::span<const std::byte> bytes) {
   return bytes.size() >= sizeof(kLocalHeader) && field<uint32_t>(bytes, 0) == kLocalHeader;
 }
 
+std::optional<std::string_view> first_zip_entry(std::span<const std::byte> bytes) {
+  if (!looks_like_zip(bytes) || bytes.size() < kLocalBytes) return std::nullopt;
+  const size_t length = field<uint16_t>(bytes, 26);
+  if (length > bytes.size() - kLocalBytes) return std::nullopt;
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()) + kLocalBytes, length);
+}
+
 Result<std::vector<ZipEntry>> read_zip(const MappedFile& mapped) { return ZipReader(mapped).read(); }
 
 }  // namespace orrery::io

@@ -2,6 +2,7 @@
 // they are. The layout stands at the top of zip.cpp.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct ZipEntry {
 };
 
 bool looks_like_zip(std::span<const std::byte> bytes);
+/// The name of the entry that the bytes begin with; nothing when they begin with none.
+std::optional<std::string_view> first_zip_entry(std::span<const std::byte> bytes);
 
 /// The entries in the order of the directory. Refused: entries that overlap, that leave the file, or that
 /// come twice.

@@ -53,6 +53,21 @@ TEST(Gguf, ShapesAreOutermostFirstAndBytesAreTheFiles) {
   EXPECT_EQ(file.parameters(), 96U + 32 + 8 + 128);
 }
 
+TEST(Gguf, EveryQuantisedTypeOfTheReferenceWriterIsRun) {
+  auto opened = open(kData / "tiny_types.gguf");
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  EXPECT_EQ((*opened)->tensors.size(), 16U);
+  for (const Tensor& tensor : (*opened)->tensors) {
+    EXPECT_TRUE(check_runnable(tensor, "f").ok()) << tensor.name;
+    EXPECT_THAT(tensor.shape, ElementsAre(2, 256)) << tensor.name;
+    const bool is_float = tensor.name == "BF16" || tensor.name == "F16" || tensor.name == "F32";
+    if (!is_float) {
+      EXPECT_EQ(name_of(tensor.dtype), tensor.name);
+    }
+    EXPECT_EQ(static_cast<size_t>(tensor.data.back()), (tensor.data.size() - 1) % 251) << tensor.name;
+  }
+}
+
 TEST(Gguf, ATokenizerAloneOpens) {
   const TempFolder folder;
   const auto path = folder.write("v.gguf", Bytes()

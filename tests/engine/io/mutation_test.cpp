@@ -112,6 +112,27 @@ TEST(Mutants, OfPyTorchFiles) {
   EXPECT_LT(opened, kMutants - 200);
 }
 
+TEST(Mutants, OfSplitGgufAndArrays) {
+  const TempFolder folder;
+  for (const auto& entry : std::filesystem::directory_iterator(kData / "tiny_split"))
+    folder.write(entry.path().filename().string(), read_bytes(entry.path()));
+  const std::string arrays[] = {read_bytes(kData / "arrays/table.npy"),
+                                read_bytes(kData / "arrays/several.npz")};
+  for (int seed = 0; seed < kMutants / 2; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(static_cast<uint64_t>(seed));
+    const std::string name = "tiny-0000" + std::to_string(1 + below(random, 3)) + "-of-00003.gguf";
+    const std::string whole = read_bytes(folder.path() / name);
+    std::string bytes = whole, array = arrays[seed % 2];
+    mutate(bytes, random, false);
+    mutate(array, random, false);
+    folder.write(name, bytes);
+    judge(open(folder.path() / "tiny-00002-of-00003.gguf"));
+    folder.write(name, whole);
+    judge(open(folder.write("a.npy", array)));
+  }
+}
+
 TEST(Mutants, OfHuggingFaceFolders) {
   const char* const names[] = {"config.json",
                                "model.safetensors",

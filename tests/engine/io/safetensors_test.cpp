@@ -99,7 +99,7 @@ std::vector<Attack> attacks() {
        "unknown field"},
       {"metadata a number", R"({"__metadata__":{"k":1}})", 0, "__metadata__"},
       {"empty name", "{" + entry("", "F32", "[1]", "[0,4]") + "}", 4, "name has 0 bytes"},
-      {"type not read", one("[1]", "[0,8]", "F64"), 8, "\"F64\"", ErrorCode::unsupported},
+      {"a type not run past the end", one("[2]", "[0,16]", "F64"), 8, "has 8 bytes"},
       {"type unknown", one("[1]", "[0,8]", "Q"), 8, "\"Q\"", ErrorCode::unsupported},
   };
 }
@@ -112,6 +112,29 @@ TEST(Safetensors, RefusesAttacksByNameAndPlace) {
                    attack.words);
   }
   EXPECT_TRUE(open(folder.write("a.safetensors", safetensors(one("[2]", "[0,8]"), 8))).ok());
+}
+
+TEST(Safetensors, RunsEightBitFloatsAndListsOtherTypes) {
+  auto opened = open(kData / "tiny_f8.safetensors");
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  const ModelFile& file = **opened;
+  EXPECT_EQ(file.find("e4m3")->dtype, DType::f8_e4m3);
+  EXPECT_EQ(file.find("e5m2")->dtype, DType::f8_e5m2);
+  EXPECT_EQ(static_cast<int>(file.find("e4m3")->data[1]), 0x38);  // 1 in E4M3
+  for (const char* name : {"e4m3", "e5m2"}) EXPECT_TRUE(check_runnable(*file.find(name), file.path).ok());
+  for (const auto& [name, type] :
+       {std::pair("double", "F64"), {"short", "I16"}, {"byte", "U8"}, {"flag", "BOOL"}}) {
+    EXPECT_EQ(file.find(name)->type_name(), type);
+    EXPECT_FALSE(check_runnable(*file.find(name), file.path).ok());
+  }
+}
+
+TEST(Safetensors, EightBitFloatsWithScalesAreNotRunWithoutThem) {
+  auto opened = open(kData / "tiny_f8.safetensors");
+  ASSERT_TRUE(opened.ok());
+  const auto run = check_runnable(*(*opened)->find("scaled.weight"), "f");
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(run.error().to_string(), ::testing::HasSubstr("F8_E4M3 with scales"));
 }
 
 TEST(Safetensors, RefusesHeaderLengthsThatDoNotFit) {
