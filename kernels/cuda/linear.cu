@@ -3,14 +3,38 @@
 #include "kernels/cuda/rows.h"
 
 namespace orrery::kernels::cuda {
+namespace {
+
+// The rows see a problem in the form that its weights have when packed.
+
+template <class T, T (*ask)(const Linear::Problem&)>
+T of_packed(const Linear::Problem& problem) {
+  return ask(packed_form(problem));
+}
+
+template <void (*run)(const Linear::Args&, const Launch&)>
+void run_packed(const Linear::Args& args, const Launch& launch) {
+  Linear::Args packed = args;
+  packed.problem = packed_form(args.problem);
+  run(packed, launch);
+}
+
+size_t dense_workspace_of_packed(const Linear::Problem& problem, int threads) {
+  return dense_workspace(packed_form(problem), threads);
+}
+
+}  // namespace
 
 std::span<const Row<Linear>> linear_rows() {
   constexpr DeviceKind cuda = DeviceKind::cuda;
   static constexpr Row<Linear> rows[] = {
-      {"cuda.matvec", cuda, supports_matvec, run_matvec, nullptr, linear_packing},
-      {"cuda.dense", cuda, supports_dense, run_dense, dense_workspace, linear_packing, dense_reads,
-       dense_writes},
-      {"cuda.general", cuda, linear_refusal, run_general, nullptr, linear_packing},
+      {"cuda.matvec", cuda, of_packed<std::string, supports_matvec>, run_packed<run_matvec>, nullptr,
+       linear_packing},
+      {"cuda.dense", cuda, of_packed<std::string, supports_dense>, run_packed<run_dense>,
+       dense_workspace_of_packed, linear_packing, of_packed<DType, dense_reads>,
+       of_packed<DType, dense_writes>},
+      {"cuda.general", cuda, of_packed<std::string, linear_refusal>, run_packed<run_general>, nullptr,
+       linear_packing},
   };
   return rows;
 }

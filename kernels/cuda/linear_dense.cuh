@@ -196,6 +196,22 @@ WidenKernel widen_packed(DType dtype) {
       return widen_packed_kernel<DType::q8_0, T>;
     case DType::q4_k:
       return widen_packed_kernel<DType::q4_k, T>;
+    case DType::q5_0:
+      return widen_packed_kernel<DType::q5_0, T>;
+    case DType::q5_1:
+      return widen_packed_kernel<DType::q5_1, T>;
+    case DType::q2_k:
+      return widen_packed_kernel<DType::q2_k, T>;
+    case DType::q3_k:
+      return widen_packed_kernel<DType::q3_k, T>;
+    case DType::q5_k:
+      return widen_packed_kernel<DType::q5_k, T>;
+    case DType::iq4_nl:
+      return widen_packed_kernel<DType::iq4_nl, T>;
+    case DType::iq4_xs:
+      return widen_packed_kernel<DType::iq4_xs, T>;
+    case DType::mxfp4:
+      return widen_packed_kernel<DType::mxfp4, T>;
     default:
       return widen_packed_kernel<DType::q6_k, T>;
   }

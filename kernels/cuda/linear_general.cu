@@ -86,21 +86,21 @@ __device__ void decode(const Matrix& matrix, const General& p, int64_t row0, int
     case DType::q6_k:
       return decode_packed<DType::q6_k>(matrix, p, row0, k0, tile);
     case DType::q5_0:
-      return decode_stored<DType::q5_0>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::q5_0>(matrix, p, row0, k0, tile);
     case DType::q5_1:
-      return decode_stored<DType::q5_1>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::q5_1>(matrix, p, row0, k0, tile);
     case DType::q2_k:
-      return decode_stored<DType::q2_k>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::q2_k>(matrix, p, row0, k0, tile);
     case DType::q3_k:
-      return decode_stored<DType::q3_k>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::q3_k>(matrix, p, row0, k0, tile);
     case DType::q5_k:
-      return decode_stored<DType::q5_k>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::q5_k>(matrix, p, row0, k0, tile);
     case DType::iq4_nl:
-      return decode_stored<DType::iq4_nl>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::iq4_nl>(matrix, p, row0, k0, tile);
     case DType::iq4_xs:
-      return decode_stored<DType::iq4_xs>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::iq4_xs>(matrix, p, row0, k0, tile);
     case DType::mxfp4:
-      return decode_stored<DType::mxfp4>(matrix, p, row0, k0, tile);
+      return decode_packed<DType::mxfp4>(matrix, p, row0, k0, tile);
     case DType::f8_e4m3:
       return decode_stored<DType::f8_e4m3>(matrix, p, row0, k0, tile);
     case DType::f8_e5m2:

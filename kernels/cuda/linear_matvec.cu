@@ -80,6 +80,22 @@ Kernel kernel_of(Family family, DType only) {
       return matvec_kernel<Family::packed, DType::q4_k>;
     case DType::q6_k:
       return matvec_kernel<Family::packed, DType::q6_k>;
+    case DType::q5_0:
+      return matvec_kernel<Family::packed, DType::q5_0>;
+    case DType::q5_1:
+      return matvec_kernel<Family::packed, DType::q5_1>;
+    case DType::q2_k:
+      return matvec_kernel<Family::packed, DType::q2_k>;
+    case DType::q3_k:
+      return matvec_kernel<Family::packed, DType::q3_k>;
+    case DType::q5_k:
+      return matvec_kernel<Family::packed, DType::q5_k>;
+    case DType::iq4_nl:
+      return matvec_kernel<Family::packed, DType::iq4_nl>;
+    case DType::iq4_xs:
+      return matvec_kernel<Family::packed, DType::iq4_xs>;
+    case DType::mxfp4:
+      return matvec_kernel<Family::packed, DType::mxfp4>;
     default:
       return matvec_kernel<Family::packed, kMixed>;
   }
@@ -124,7 +140,7 @@ std::string supports_matvec(const Linear::Problem& problem) {
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
     if (!is_packed(dtype) && dtype != DType::f16 && dtype != DType::bf16)
-      return std::string(name_of(dtype)) + " weights; this row reads packed blocks, f16 and bf16";
+      return std::string(name_of(dtype)) + " weights; this row reads quantised blocks, f16 and bf16";
     if (family_of(dtype) != family_of(first) || (is_gated(problem.epilogue) && dtype != first))
       return std::string(name_of(first)) + " and " + std::string(name_of(dtype)) + " weights in one pass";
     rows += problem.segments[static_cast<size_t>(s)].rows;

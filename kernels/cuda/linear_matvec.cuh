@@ -229,6 +229,7 @@ __device__ inline void add_group(const L& weights, const Shared& at, const uint8
   const uint8_t* src = shared + g * at.token_pitch + group * planes_of(family) * 256 + 16 * t;
   float total[4] = {0.0F, 0.0F, 0.0F, 0.0F};
   float c[2][4] = {{0.0F, 0.0F, 0.0F, 0.0F}, {0.0F, 0.0F, 0.0F, 0.0F}};
+  float mins[4] = {0.0F, 0.0F, 0.0F, 0.0F};
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
     uint32_t low[4], high[4];
@@ -239,12 +240,24 @@ __device__ inline void add_group(const L& weights, const Shared& at, const uint8
 #pragma unroll
       for (int i = 0; i < 4; ++i) c[0][i] = c[1][i] = 0.0F;
     }
+    uint32_t half_mins[2][4];
+    if constexpr (L::kHalfMins) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        half_mins[i][0] = half_mins[i][2] = weights.half_min(0, j, i);  // row g, in all columns
+        half_mins[i][1] = half_mins[i][3] = weights.half_min(1, j, i);
+      }
+    }
 #pragma unroll
     for (int plane = 0; plane < planes_of(family); ++plane) {
       uint4 b{};
       if (g < tokens) b = *reinterpret_cast<const uint4*>(src + plane * 256 + j * 64);
       mma<family>(c[0], a[0], b.x, b.y);
       mma<family>(c[1], a[1], b.z, b.w);
+      if constexpr (L::kHalfMins) {
+        mma<family>(mins, half_mins[0], b.x, b.y);
+        mma<family>(mins, half_mins[1], b.z, b.w);
+      }
     }
     if constexpr (kOnce) {
       continue;
@@ -261,6 +274,7 @@ __device__ inline void add_group(const L& weights, const Shared& at, const uint8
     add_to(total, c[0]);
   else if constexpr (L::kFolded)
     add_scaled(total, weights.factor(0), weights.factor(1), c[0]);
+  if constexpr (L::kHalfMins) add_scaled(total, weights.min_factor(0), weights.min_factor(1), mins);
   if constexpr (L::kMins) add_mins(weights, at, shared, tokens, group, total);
   float2 unscale = make_float2(1.0F, 1.0F);
   if constexpr (family != Family::bf16)
@@ -357,6 +371,22 @@ __device__ inline void run_part_of(const Matvec& p, const Part& part, Params&&..
         return run_part<family, Lanes<DType::q8_0>>(p, part, params...);
       case DType::q4_k:
         return run_part<family, Lanes<DType::q4_k>>(p, part, params...);
+      case DType::q5_0:
+        return run_part<family, Lanes<DType::q5_0>>(p, part, params...);
+      case DType::q5_1:
+        return run_part<family, Lanes<DType::q5_1>>(p, part, params...);
+      case DType::q2_k:
+        return run_part<family, Lanes<DType::q2_k>>(p, part, params...);
+      case DType::q3_k:
+        return run_part<family, Lanes<DType::q3_k>>(p, part, params...);
+      case DType::q5_k:
+        return run_part<family, Lanes<DType::q5_k>>(p, part, params...);
+      case DType::iq4_nl:
+        return run_part<family, Lanes<DType::iq4_nl>>(p, part, params...);
+      case DType::iq4_xs:
+        return run_part<family, Lanes<DType::iq4_xs>>(p, part, params...);
+      case DType::mxfp4:
+        return run_part<family, Lanes<DType::mxfp4>>(p, part, params...);
       default:
         return run_part<family, Lanes<DType::q6_k>>(p, part, params...);
     }

@@ -2,6 +2,7 @@
 // lies where (kernels/cuda/linear_packing.h) is what the stored form holds.
 #include "kernels/cuda/linear_packing.h"
 
+#include "kernels/quant_values.h"
 #include "linear_testing.h"
 
 namespace orrery::kernels::cuda {
@@ -45,37 +46,64 @@ int high_at(const uint8_t* row, const PackedRow& at, const Place& p) {
   return static_cast<int>(word >> (high_bit(p.j % 2, p.pair) + 16 * (p.e % 2))) & 3;
 }
 
-float q4_k_at(const uint8_t* row, const PackedRow& at, const Place& p) {
-  const uint8_t* head = row + at.scales + p.group / 2 * 16;
+int fifth_at(const uint8_t* row, const PackedRow& at, const Place& p) {
+  const uint32_t word = word_at(row + at.high + p.group * 16 + 4 * p.t);
+  return static_cast<int>(word >> (fifth_bit(p.j, p.pair) + 16 * (p.e % 2)) & 1U) << 4;
+}
+
+/// d s q - m n with the 16-byte head of Q4_K and Q5_K.
+float with_mins(const uint8_t* head, const Place& p, int q) {
   const uint8_t* packed = head + 4;
   const int b = static_cast<int>(p.group % 2) * 4 + p.j;
   const int scale = b < 4 ? packed[b] & 63 : (packed[b + 4] & 15) | ((packed[b - 4] >> 6) << 4);
   const int min = b < 4 ? packed[b + 4] & 63 : (packed[b + 4] >> 4) | ((packed[b] >> 6) << 4);
   const float d = half_at(head) * static_cast<float>(scale), m = half_at(head + 2) * static_cast<float>(min);
-  return d * static_cast<float>(nibble_at(row, p)) - m;
+  return d * static_cast<float>(q) - m;
 }
 
 float packed_at(DType dtype, const uint8_t* row, const PackedRow& at, int64_t k) {
   const Place p(k);
+  const PackedPlanes planes = packed_planes(dtype);
+  const uint8_t* scales = row + at.scales + p.group * planes.scales;
+  const uint8_t* deltas = row + at.deltas + p.group / 2 * planes.deltas;
+  const uint8_t byte = scales[planes.scales == 4 ? p.j : 2 * p.j + p.i];  // of the types with byte scales
+  const auto of_byte = [&](int q) {
+    return half_at(deltas) * static_cast<float>(static_cast<int8_t>(byte)) * static_cast<float>(q);
+  };
+  const auto of_half = [&](int q) { return half_at(scales + 2 * p.j) * static_cast<float>(q); };
+  const auto of_pair = [&](int q) {
+    return half_at(scales + 4 * p.j) * static_cast<float>(q) + half_at(scales + 4 * p.j + 2);
+  };
   switch (dtype) {
     case DType::q4_0:
-      return half_at(row + at.scales + p.group * 8 + 2 * p.j) * static_cast<float>(nibble_at(row, p) - 8);
-    case DType::q4_1: {
-      const uint8_t* scale = row + at.scales + p.group * 16 + 4 * p.j;
-      return half_at(scale) * static_cast<float>(nibble_at(row, p)) + half_at(scale + 2);
-    }
+      return of_half(nibble_at(row, p) - 8);
+    case DType::q5_0:
+      return of_half((nibble_at(row, p) | fifth_at(row, at, p)) - 16);
+    case DType::iq4_nl:
+      return of_half(iq4_value(nibble_at(row, p)));
+    case DType::q4_1:
+      return of_pair(nibble_at(row, p));
+    case DType::q5_1:
+      return of_pair(nibble_at(row, p) | fifth_at(row, at, p));
+    case DType::mxfp4:
+      return float_from_bits(mxfp4_scale_bits(byte)) * static_cast<float>(mxfp4_value(nibble_at(row, p)));
     case DType::q8_0: {
       const uint8_t* quants = row + p.group * 128 + 64 * (p.j / 2) + 16 * p.t + 8 * (p.j % 2) + 4 * p.i;
-      const auto q = static_cast<int8_t>(quants[p.e]);
-      return half_at(row + at.scales + p.group * 8 + 2 * p.j) * static_cast<float>(q);
+      return of_half(static_cast<int8_t>(quants[p.e]));
     }
     case DType::q4_k:
-      return q4_k_at(row, at, p);
-    default: {
-      const auto scale = static_cast<int8_t>(row[at.scales + p.group * 8 + 2 * p.j + p.i]);
-      const int q = (nibble_at(row, p) | (high_at(row, at, p) << 4)) - 32;
-      return half_at(row + at.deltas + p.group / 2 * 2) * static_cast<float>(scale) * static_cast<float>(q);
-    }
+      return with_mins(row + at.scales + p.group / 2 * 16, p, nibble_at(row, p));
+    case DType::q5_k:
+      return with_mins(row + at.scales + p.group / 2 * 16, p, nibble_at(row, p) | fifth_at(row, at, p));
+    case DType::q2_k:
+      return half_at(deltas) * static_cast<float>(byte & 15) * static_cast<float>(nibble_at(row, p)) -
+             half_at(deltas + 2) * static_cast<float>(byte >> 4);
+    case DType::q3_k:
+      return of_byte(nibble_at(row, p) - 4);
+    case DType::iq4_xs:
+      return of_byte(iq4_value(nibble_at(row, p)));
+    default:
+      return of_byte((nibble_at(row, p) | (high_at(row, at, p) << 4)) - 32);
   }
 }
 
@@ -139,11 +167,14 @@ TEST_P(CudaPackingOfShortRows, BehindTheLastColumnScalesAreZero) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, CudaPacking,
-                         ::testing::Values(DType::q4_0, DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k),
+                         ::testing::Values(DType::q4_0, DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k,
+                                           DType::q5_0, DType::q5_1, DType::q2_k, DType::q3_k, DType::q5_k,
+                                           DType::iq4_nl, DType::iq4_xs, DType::mxfp4),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 INSTANTIATE_TEST_SUITE_P(Kernels, CudaPackingOfShortRows,
-                         ::testing::Values(DType::q4_0, DType::q4_1, DType::q8_0),
+                         ::testing::Values(DType::q4_0, DType::q4_1, DType::q8_0, DType::q5_0, DType::q5_1,
+                                           DType::iq4_nl, DType::mxfp4),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST(CudaPackingTypes, DenseTypesStayAsTheyAre) {
@@ -160,6 +191,34 @@ TEST(CudaPackingTypes, DenseTypesStayAsTheyAre) {
   ThreadTeam team(3);
   packing->pack(stored.data(), DType::f16, 4, 96, packed.data(), team);
   EXPECT_EQ(packed, stored);
+}
+
+// Every 8-bit float is a float16.
+TEST(CudaPackingTypes, EightBitFloatsBecomeF16) {
+  for (const DType dtype : {DType::f8_e4m3, DType::f8_e5m2}) {
+    Linear::Problem problem;
+    problem.cols = 64;
+    problem.segments[0] = {4, dtype, false};
+    const WeightPacking* packing = linear_packing(problem);
+    ASSERT_NE(packing, nullptr);
+    EXPECT_EQ(packed_form(problem).segments[0].weight, DType::f16);
+    EXPECT_EQ(weight_stride(problem, 0), 128);
+    std::vector<uint8_t> stored(256);  // every code
+    for (size_t i = 0; i < stored.size(); ++i) stored[i] = static_cast<uint8_t>(i);
+    std::vector<uint8_t> packed(packing->bytes(dtype, 4, 64));
+    ASSERT_EQ(packed.size(), 512);
+    ThreadTeam team(3);
+    packing->pack(stored.data(), dtype, 4, 64, packed.data(), team);
+    std::vector<float> expected(256);
+    dequantise_row(dtype, stored.data(), 256, expected.data());
+    for (size_t i = 0; i < stored.size(); ++i) {
+      const float value = half_at(packed.data() + 2 * i);
+      if (std::isnan(expected[i]))
+        EXPECT_TRUE(std::isnan(value)) << i;
+      else
+        EXPECT_EQ(value, expected[i]) << i;
+    }
+  }
 }
 
 }  // namespace
