@@ -69,6 +69,7 @@ class Compiler final : public ops::LowerContext {
   int64_t max_tokens() const override { return plan_.options.bucket.max_tokens; }
   int64_t max_outputs() const override { return plan_.options.bucket.max_outputs; }
   DType kv_dtype() const override { return plan_.options.kv_dtype; }
+  int64_t context() const override { return plan_.options.context; }
   kernels::Linear::Accuracy accuracy() const override { return plan_.options.accuracy; }
   DeviceKind device() const override { return here_; }
   int threads() const override { return plan_.options.threads > 0 ? plan_.options.threads : team_.size(); }

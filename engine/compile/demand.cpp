@@ -10,6 +10,7 @@
 
 #include "engine/compile/arena.h"
 #include "engine/compile/kept.h"
+#include "engine/compile/source_slots.h"
 
 namespace orrery::compile {
 namespace {
@@ -85,6 +86,7 @@ class Asking final : public ops::LowerContext {
   int64_t max_tokens() const override { return bucket_.max_tokens; }
   int64_t max_outputs() const override { return bucket_.max_outputs; }
   DType kv_dtype() const override { return options_.kv_dtype; }
+  int64_t context() const override { return 0; }  // the sizes are the same
   kernels::Linear::Accuracy accuracy() const override { return options_.accuracy; }
   kernels::DeviceKind device() const override { return options_.device; }
   int threads() const override { return options_.threads; }
@@ -121,16 +123,14 @@ class Asking final : public ops::LowerContext {
   void note(const graph::Value& value, const kernels::WeightPacking* packing) const {
     const graph::Node* source = graph_.find(value.producer);
     if (!source) return;
-    const auto attribute = source->attributes.find("tensor");
-    const auto* tensor =
-        attribute == source->attributes.end() ? nullptr : std::get_if<std::string>(&attribute->second);
-    if (!tensor) return;
+    const weights::WeightView view = view_of(*source);
+    if (view.tensor.empty()) return;
     const std::string form(packing ? packing->name : std::string_view());
-    const auto [it, added] = forms_.try_emplace({*tensor, form});
+    const auto [it, added] = forms_.try_emplace({view.name(), form});
     if (!added) return;
     const uint64_t stored = stored_bytes(value.type);
     const auto [rows, cols] = matrix_of(value.type.shape);
-    it->second = {*tensor, form, packing ? packing->bytes(value.type.dtype, rows, cols) : stored, stored};
+    it->second = {view.name(), form, packing ? packing->bytes(value.type.dtype, rows, cols) : stored, stored};
   }
 
   const graph::Graph& graph_;

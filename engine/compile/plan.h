@@ -22,6 +22,7 @@ Bucket bucket_for(int64_t tokens, int64_t outputs, int64_t sequences);
 struct Options {
   Bucket bucket;
   DType kv_dtype = DType::f16;
+  int64_t context = 0;  // tokens of the longest text; 0: not known
   kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
   weights::DevicePtr device;  // the card of the nodes that do not run on the CPU; null: there are none
   kernels::DeviceKind home = kernels::DeviceKind::cpu;  // where nodes without a device attribute run

@@ -37,6 +37,16 @@ Result<Slot> input_slot(const graph::Node& node) {
 
 }  // namespace
 
+weights::WeightView view_of(const graph::Node& weight) {
+  const auto attribute = [&]<class T>(const char* name, T fallback) {
+    const auto it = weight.attributes.find(name);
+    const auto* value = it == weight.attributes.end() ? nullptr : std::get_if<T>(&it->second);
+    return value ? *value : fallback;
+  };
+  return {attribute("tensor", std::string()), attribute("transposed", false),
+          attribute("rows", std::vector<int64_t>())};
+}
+
 Result<Slot> SourceSlots::slot(const graph::Value& value, kernels::DeviceKind device) {
   const std::pair key(value.id, device);
   if (const auto it = slots_.find(key); it != slots_.end()) return it->second;
@@ -72,8 +82,8 @@ Result<const void*> SourceSlots::weight(ValueId value, const kernels::WeightPack
                              graph_.value(value).name),
                  producer ? fmt::format("node {}", producer->path()) : std::string(),
                  "connect a weight to it"};
-  ORRERY_ASSIGN(const std::string tensor, text_attribute(*producer, "tensor"));
-  return weights_.bytes(tensor, packing, team_, memory_of(device));
+  ORRERY_TRY(text_attribute(*producer, "tensor"));
+  return weights_.bytes(view_of(*producer), packing, team_, memory_of(device));
 }
 
 Result<Slot> SourceSlots::make_constant(const graph::Node& node, const graph::Value& value,

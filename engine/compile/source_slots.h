@@ -12,6 +12,9 @@
 
 namespace orrery::compile {
 
+/// What a weight node takes of its tensor; the name is empty where the node has none.
+weights::WeightView view_of(const graph::Node& weight);
+
 class SourceSlots {
  public:
   /// `card` null: all is asked for on the CPU.

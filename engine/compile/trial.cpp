@@ -38,6 +38,7 @@ class Trial final : public ops::LowerContext {
   int64_t max_tokens() const override { return bucket_.max_tokens; }
   int64_t max_outputs() const override { return bucket_.max_outputs; }
   DType kv_dtype() const override { return options_.kv_dtype; }
+  int64_t context() const override { return 0; }
   kernels::Linear::Accuracy accuracy() const override { return options_.accuracy; }
   kernels::DeviceKind device() const override { return device_; }
   int threads() const override { return options_.threads; }

@@ -77,6 +77,8 @@ class LowerContext {
   virtual int64_t max_tokens() const = 0;
   virtual int64_t max_outputs() const = 0;
   virtual DType kv_dtype() const = 0;
+  /// Tokens of the longest text that the plan serves; 0: not known.
+  virtual int64_t context() const = 0;
   virtual kernels::Linear::Accuracy accuracy() const = 0;
   virtual kernels::DeviceKind device() const = 0;
   virtual int threads() const = 0;

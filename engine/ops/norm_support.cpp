@@ -1,6 +1,28 @@
 #include "engine/ops/norm_support.h"
 
 namespace orrery::ops {
+namespace {
+
+size_t offset_bytes(DType, int64_t rows, int64_t cols) {
+  return static_cast<size_t>(rows * cols) * sizeof(float);
+}
+
+void pack_offset(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed,
+                 kernels::ThreadTeam&) {
+  auto* weights = static_cast<float*>(packed);
+  kernels::dequantise_row(dtype, stored, rows * cols, weights);
+  for (int64_t i = 0; i < rows * cols; ++i) weights[i] += 1.0F;
+}
+
+/// Norm weights that are stored as their difference from 1.
+constexpr kernels::WeightPacking kOffsetPacking{"f32, 1 added", offset_bytes, pack_offset};
+
+Result<Slot> offset_operand(LowerContext& context, const graph::Node& node, ValueId value) {
+  ORRERY_ASSIGN(const void* bytes, stored_weight(context, node, value, &kOffsetPacking));
+  return Slot{Slot::Kind::fixed, 0, bytes};
+}
+
+}  // namespace
 
 using Kind = kernels::Norm::Kind;
 
@@ -18,7 +40,12 @@ std::span<const std::string_view> norm_outputs(bool residual) {
 
 std::span<const AttributeSpec> norm_attributes() {
   static const AttributeSpec kAttributes[] = {
-      {"eps", "Added to the mean of squares before the root", {}, AttributeType::real}};
+      {"eps", "Added to the mean of squares before the root", {}, AttributeType::real},
+      {"groups", "Equal parts of a row that are normed apart: the heads of queries or keys",
+       Attribute(int64_t{1})},
+      {"unit_offset", "The weights are stored as their difference from 1, as Gemma's folders do",
+       Attribute(false)},
+  };
   return kAttributes;
 }
 
@@ -27,8 +54,12 @@ Types infer_norm(const NodeView& view, Kind kind, bool residual) {
   if (residual) ORRERY_TRY(expect_same(view, 1, "residual", 0, "src"));
   const size_t weight = residual ? 2 : 1;
   const std::string reader = "a norm of src " + describe(*view.inputs[0]);
-  ORRERY_TRY(expect_vector(view, weight, "weight", src.cols, reader));
-  if (kind == Kind::layer) ORRERY_TRY(expect_vector(view, weight + 1, "bias", src.cols, reader));
+  const int64_t groups = integer(*view.attributes, "groups");
+  if (groups < 1 || src.cols % groups != 0)
+    return bad_attribute(
+        fmt::format("groups is {}; it must divide the {} elements of a row", groups, src.cols));
+  ORRERY_TRY(expect_vector(view, weight, "weight", src.cols / groups, reader));
+  if (kind == Kind::layer) ORRERY_TRY(expect_vector(view, weight + 1, "bias", src.cols / groups, reader));
   ORRERY_TRY(expect_not_negative(*view.attributes, "eps"));
   return std::vector<ValueType>(residual ? 2 : 1, *view.inputs[0]);
 }
@@ -48,12 +79,15 @@ Cost cost_norm(const NodeView& view, const Bindings& bindings, Kind kind, bool r
 Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind kind, bool residual) {
   kernels::Norm::Args args;
   args.kind = kind;
-  args.cols = cols_of(context, node.inputs[0]);
+  const int64_t groups = integer(node.attributes, "groups");
+  args.cols = cols_of(context, node.inputs[0]) / groups;
   args.eps = static_cast<float>(real(node.attributes, "eps"));
   ORRERY_ASSIGN(auto chosen,
                 choose(context, node, kernels::rows_of(context.device()).norm, {kind, args.cols, residual}));
   const size_t weight_input = residual ? 2 : 1;
-  ORRERY_ASSIGN(const Slot weight, float_operand(context, node.inputs[weight_input]));
+  ORRERY_ASSIGN(const Slot weight, flag(node.attributes, "unit_offset")
+                                       ? offset_operand(context, node, node.inputs[weight_input])
+                                       : float_operand(context, node.inputs[weight_input]));
   ORRERY_ASSIGN(const Slot bias,
                 float_operand(context, kind == Kind::layer ? node.inputs[weight_input + 1] : ValueId{}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
@@ -69,7 +103,7 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
     call.dst = step.data<float>(dst);
     call.weight = step.data<const float>(weight);
     call.bias = step.data<const float>(bias);
-    call.tokens = rows.at(step);
+    call.tokens = rows.at(step) * groups;
     if (call.tokens > 0) run(call, step.launch());
   };
   return std::move(chosen.lowered);

@@ -8,7 +8,7 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}, {"positions"}, {"factors", true}};
+constexpr InputSpec kInputs[] = {{"src"}, {"positions"}, {"factors", true}, {"long_factors", true}};
 constexpr std::string_view kOutputs[] = {"dst"};
 const AttributeSpec kAttributes[] = {
     {"style",
@@ -19,8 +19,45 @@ const AttributeSpec kAttributes[] = {
     {"head_dim", "Elements of one head", {}, AttributeType::integer},
     {"rope_dims", "Elements of a head that are rotated", {}, AttributeType::integer},
     {"base", "Wavelengths grow as powers of it", {}, AttributeType::real},
-    {"frequency_scale", "Multiplies the positions", Attribute(1.0)},
+    {"scaling", "How angles shrink for texts longer than the training's: none, linear, llama3 or yarn",
+     Attribute(std::string("none"))},
+    {"factor", "Divides the angles: all of them (linear), or those of slow pairs (llama3, yarn)",
+     Attribute(1.0)},
+    {"low_frequency_factor", "Pairs with fewer turns in original_context are slow (yarn: beta_slow)",
+     Attribute(1.0)},
+    {"high_frequency_factor", "Pairs with more turns in original_context are kept (yarn: beta_fast)",
+     Attribute(4.0)},
+    {"original_context", "Tokens of the longest text in training; long_factors serve longer contexts",
+     Attribute(int64_t{0})},
+    {"attention_factor", "Multiplies what is rotated", Attribute(1.0)},
 };
+
+Result<void> expect_real(const Attributes& attributes, const char* name) {
+  if (const double value = real(attributes, name); !std::isfinite(value) || value <= 0)
+    return bad_attribute(fmt::format("{} is {}; it must be positive and finite", name, value));
+  return {};
+}
+
+/// Only of what the kind of scaling reads.
+Result<void> check_scaling(const Attributes& attributes) {
+  ORRERY_TRY(expect_choice(attributes, "scaling", {"none", "linear", "llama3", "yarn"}));
+  ORRERY_TRY(expect_real(attributes, "attention_factor"));
+  const std::string_view kind = text(attributes, "scaling");
+  if (kind == "none") return {};
+  ORRERY_TRY(expect_real(attributes, "factor"));
+  if (kind == "linear") return {};
+  ORRERY_TRY(expect_real(attributes, "low_frequency_factor"));
+  ORRERY_TRY(expect_real(attributes, "high_frequency_factor"));
+  ORRERY_TRY(expect_positive(attributes, "original_context"));
+  const double low = real(attributes, "low_frequency_factor"),
+               high = real(attributes, "high_frequency_factor");
+  if (low >= high)
+    return bad_attribute(
+        fmt::format("low_frequency_factor is {}; it must be below high_frequency_factor = {}", low, high));
+  if (kind == "yarn" && real(attributes, "base") == 1.0)
+    return bad_attribute("base is 1: all pairs turn alike, so that yarn cannot tell slow ones");
+  return {};
+}
 
 Result<void> check_attributes(const Attributes& attributes) {
   ORRERY_TRY(expect_choice(attributes, "style", {"interleaved", "half"}));
@@ -30,11 +67,8 @@ Result<void> check_attributes(const Attributes& attributes) {
   if (rotated <= 0 || rotated % 2 != 0 || rotated > head_dim)
     return bad_attribute(fmt::format("rope_dims is {}; it must be even, at least 2 and at most head_dim {}",
                                      rotated, head_dim));
-  if (const double base = real(attributes, "base"); !std::isfinite(base) || base <= 0)
-    return bad_attribute(fmt::format("base is {}; it must be positive and finite", base));
-  if (const double scale = real(attributes, "frequency_scale"); !std::isfinite(scale) || scale <= 0)
-    return bad_attribute(fmt::format("frequency_scale is {}; it must be positive and finite", scale));
-  return {};
+  ORRERY_TRY(expect_real(attributes, "base"));
+  return check_scaling(attributes);
 }
 
 Types infer(const NodeView& view) {
@@ -49,7 +83,9 @@ Types infer(const NodeView& view) {
     return mismatch(
         "src", fmt::format("src is {}, but {} heads of {} need [rows, {}]", describe(*view.inputs[0]), heads,
                            head_dim, product(heads, head_dim).value_or(-1)));
-  ORRERY_TRY(expect_vector(view, 2, "factors", integer(*view.attributes, "rope_dims") / 2, "rope"));
+  const int64_t pairs = integer(*view.attributes, "rope_dims") / 2;
+  ORRERY_TRY(expect_vector(view, 2, "factors", pairs, "rope"));
+  ORRERY_TRY(expect_vector(view, 3, "long_factors", pairs, "rope"));
   return std::vector{*view.inputs[0]};
 }
 
@@ -62,6 +98,30 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
   return cost;
 }
 
+kernels::RopeScaling scaling_of(const Attributes& attributes) {
+  using Kind = kernels::RopeScaling::Kind;
+  const std::string_view kind = text(attributes, "scaling");
+  const double factor = real(attributes, "factor"), slow = real(attributes, "low_frequency_factor"),
+               fast = real(attributes, "high_frequency_factor");
+  const auto context = static_cast<double>(integer(attributes, "original_context"));
+  kernels::RopeScaling scaling;
+  if (kind == "linear")
+    scaling = {Kind::linear, factor};
+  else if (kind == "llama3")
+    scaling = {Kind::llama3, factor, slow, fast, context};
+  else if (kind == "yarn")
+    scaling = kernels::yarn_scaling(factor, slow, fast, context, real(attributes, "base"),
+                                    integer(attributes, "rope_dims"));
+  scaling.attention_factor = static_cast<float>(real(attributes, "attention_factor"));
+  return scaling;
+}
+
+/// The factors of a context longer than the original one, where the node has them; else the plain ones.
+ValueId factors_for(const LowerContext& context, const graph::Node& node) {
+  const bool is_long = context.context() > integer(node.attributes, "original_context");
+  return is_long && node.inputs[3].valid() ? node.inputs[3] : node.inputs[2];
+}
+
 kernels::Rope::Args arguments(const Attributes& attributes) {
   kernels::Rope::Args args;
   args.style =
@@ -70,7 +130,7 @@ kernels::Rope::Args arguments(const Attributes& attributes) {
   args.head_dim = integer(attributes, "head_dim");
   args.rope_dims = integer(attributes, "rope_dims");
   args.base = static_cast<float>(real(attributes, "base"));
-  args.frequency_scale = static_cast<float>(real(attributes, "frequency_scale"));
+  args.scaling = scaling_of(attributes);
   args.src_stride = args.dst_stride = args.heads * args.head_dim;
   return args;
 }
@@ -80,7 +140,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).rope,
                                     {args.style, args.head_dim, args.rope_dims}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
-  ORRERY_ASSIGN(const Slot factors, float_operand(context, node.inputs[2]));
+  ORRERY_ASSIGN(const Slot factors, float_operand(context, factors_for(context, node)));
   const Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);
   const Slot positions = context.slot(node.inputs[1]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {

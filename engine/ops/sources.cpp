@@ -31,13 +31,30 @@ const AttributeSpec kWeightAttributes[] = {
     {"dtype", "How it is stored, as the field writes it: f32, bf16, Q4_K", {}, AttributeType::text},
     {"shape", "Its sizes, outermost first", {}, AttributeType::list},
     {"transform", "What is done to it before it is used; empty: nothing", Attribute(std::string())},
+    {"transposed", "The file holds the transpose of this shape", Attribute(false)},
+    {"rows", "Its rows that are taken: begin and count, or begin, count, stride and runs; empty: all",
+     Attribute(std::vector<int64_t>())},
 };
+
+/// The rows of a tensor that a weight is: whether they are as many as its shape says.
+Result<void> check_rows(const std::vector<int64_t>& rows, const std::vector<int64_t>& shape) {
+  if (rows.empty()) return {};
+  const bool strided = rows.size() == 4;
+  int64_t count = 0;
+  if ((!strided && rows.size() != 2) || shape.empty() ||
+      __builtin_mul_overflow(rows[1], strided ? rows[3] : 1, &count) || rows[0] < 0 || rows[1] < 1 ||
+      count != shape.front())
+    return bad_attribute(fmt::format("rows is [{}]; it must name the {} rows of the shape",
+                                     fmt::join(rows, ", "), shape.empty() ? 0 : shape.front()));
+  return {};
+}
 
 Types infer_weight(const NodeView& view) {
   if (text(*view.attributes, "tensor").empty()) return bad_attribute("tensor is empty");
   const auto dtype = parse_dtype(text(*view.attributes, "dtype"));
   if (!dtype) return bad_attribute(fmt::format("dtype is \"{}\"", text(*view.attributes, "dtype")));
   ORRERY_ASSIGN(ValueType type, fixed_type(*dtype, list(*view.attributes, "shape")));
+  ORRERY_TRY(check_rows(list(*view.attributes, "rows"), list(*view.attributes, "shape")));
   return std::vector{std::move(type)};
 }
 

@@ -63,6 +63,7 @@ compile::Options Model::plan_options(const compile::Bucket& bucket) const {
   compile::Options options;
   options.bucket = bucket;
   options.kv_dtype = options_.kv_dtype;
+  options.context = options_.context;
   options.accuracy = options_.accuracy;
   options.device = devices.card;
   options.home = devices.home;

@@ -86,17 +86,53 @@ const io::Adapter::LowRank* WeightStore::low_rank(const std::string& name) const
   return adapter_ ? find_low_rank(*adapter_, name) : nullptr;
 }
 
-Result<const io::Tensor*> WeightStore::keep(const std::string& name, const io::Tensor& like, DType dtype,
-                                            Buffer buffer, std::string transform, std::string reason) {
+const io::Tensor* WeightStore::keep(const std::string& name, io::Tensor tensor, Buffer buffer,
+                                    std::string transform, std::string reason) {
   auto merged = std::make_unique<Merged>();
-  merged->tensor = {name, dtype, like.shape, {buffer.data(), buffer.size()}};
+  tensor.data = {buffer.data(), buffer.size()};
+  merged->tensor = std::move(tensor);
   merged->buffer = std::move(buffer);
   derived_.push_back({name, std::move(transform), std::move(reason), merged->buffer.size()});
   return &(merged_[name] = std::move(merged))->tensor;
 }
 
-Result<const io::Tensor*> WeightStore::tensor_locked(const std::string& name, kernels::ThreadTeam& team) {
-  if (const auto it = merged_.find(name); it != merged_.end()) return &it->second->tensor;
+Result<const io::Tensor*> WeightStore::tensor_locked(const WeightView& view, kernels::ThreadTeam& team) {
+  if (const auto it = merged_.find(view.name()); it != merged_.end()) return &it->second->tensor;
+  return view.is_whole() ? whole_tensor(view.tensor, team) : make_view(view, team);
+}
+
+/// Rows of the transpose are rows of its copy, which all of them share. A view keeps its tensor's name.
+Result<const io::Tensor*> WeightStore::make_view(const WeightView& view, kernels::ThreadTeam& team) {
+  const bool all_rows = view.rows.empty();
+  ORRERY_ASSIGN(const io::Tensor* source,
+                tensor_locked({view.tensor, view.transposed && !all_rows, {}}, team));
+  ORRERY_TRY(check_view(*source, {view.tensor, view.transposed && all_rows, view.rows}));
+  io::Tensor taken = *source;
+  if (all_rows) {
+    ORRERY_ASSIGN(Buffer copy, Buffer::allocate(source->data.size()));
+    transpose(*source, copy.data());
+    give_back(*source);
+    std::swap(taken.shape[0], taken.shape[1]);
+    return keep(view.name(), std::move(taken), std::move(copy), "transposed copy",
+                "the file holds it transposed");
+  }
+  taken.shape = view_shape(*source, view.rows);
+  const size_t row = source->data.size() / static_cast<size_t>(source->shape.front());
+  const size_t bytes = row * static_cast<size_t>(taken.shape.front());
+  if (view.rows.size() == 2) {
+    auto part = std::make_unique<Merged>();
+    taken.data = source->data.subspan(row * static_cast<size_t>(view.rows[0]), bytes);
+    part->tensor = std::move(taken);
+    return &(merged_[view.name()] = std::move(part))->tensor;
+  }
+  ORRERY_ASSIGN(Buffer copy, Buffer::allocate(bytes));
+  copy_rows(*source, view.rows, copy.data());
+  give_back(*source);
+  return keep(view.name(), std::move(taken), std::move(copy), "copy of its rows",
+              "the file holds them between others");
+}
+
+Result<const io::Tensor*> WeightStore::whole_tensor(const std::string& name, kernels::ThreadTeam& team) {
   const io::Tensor* tensor = source(name);
   if (!tensor)
     return Error{ErrorCode::not_found, fmt::format("The model has no tensor \"{}\"", name),
@@ -107,14 +143,14 @@ Result<const io::Tensor*> WeightStore::tensor_locked(const std::string& name, ke
   if (adapted) {
     ORRERY_ASSIGN(Buffer merged, merge_low_rank(*tensor, *adapted, team));
     give_back(*tensor);
-    return keep(name, *tensor, DType::f32, std::move(merged), "adapter merged to f32",
+    return keep(name, {name, DType::f32, tensor->shape, {}}, std::move(merged), "adapter merged to f32",
                 fmt::format("the adapter adds {} * B A of rank {}", adapted->scale, adapted->a.shape[0]));
   }
   if (is_aligned(*tensor)) return tensor;
   ORRERY_ASSIGN(Buffer copy, Buffer::allocate(tensor->data.size()));
   std::memcpy(copy.data(), tensor->data.data(), tensor->data.size());
   give_back(*tensor);
-  return keep(name, *tensor, tensor->dtype, std::move(copy), "aligned copy",
+  return keep(name, {name, tensor->dtype, tensor->shape, {}}, std::move(copy), "aligned copy",
               "the file holds it at an odd address");
 }
 
@@ -126,20 +162,21 @@ DerivedWeight WeightStore::derivation(const Form& form, size_t bytes) {
   return {form.tensor, fmt::format("{}, {}", form.packing, there), reason, bytes};
 }
 
-Result<const io::Tensor*> WeightStore::tensor(const std::string& name, kernels::ThreadTeam& team) {
+Result<const io::Tensor*> WeightStore::tensor(const WeightView& view, kernels::ThreadTeam& team) {
   const std::scoped_lock lock(mutex_);
-  return tensor_locked(name, team);
+  return tensor_locked(view, team);
 }
 
-Result<const void*> WeightStore::bytes(const std::string& name, const kernels::WeightPacking* packing,
+Result<const void*> WeightStore::bytes(const WeightView& view, const kernels::WeightPacking* packing,
                                        kernels::ThreadTeam& team, const DevicePtr& device) {
   const std::scoped_lock lock(mutex_);
+  const std::string name = view.name();
   const Form form{name, std::string(packing ? packing->name : std::string_view()), device.get()};
   if (const auto it = forms_.find(form); it != forms_.end() && it->second.alive())
     return static_cast<const void*>(it->second.data());
-  ORRERY_ASSIGN(const io::Tensor* tensor, tensor_locked(name, team));
+  ORRERY_ASSIGN(const io::Tensor* tensor, tensor_locked(view, team));
   if (!packing && !device) {
-    given_back_.erase(name);
+    given_back_.erase(view.tensor);
     return static_cast<const void*>(tensor->data.data());
   }
   auto made = packing ? pack(*tensor, *packing, team) : Result<Buffer>(Buffer{});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/io/model_file.h"
+#include "engine/weights/weight_view.h"
 #include "kernels/device.h"
 #include "kernels/row.h"
 
@@ -53,7 +54,7 @@ bool is_merged(const io::Adapter& adapter, const std::string& name);
 
 /// For the inspector: what was built beside the file and why.
 struct DerivedWeight {
-  std::string tensor, transform, reason;
+  std::string tensor, transform, reason;  // the tensor's name, or that of a view of it
   size_t bytes = 0;
 };
 
@@ -63,12 +64,12 @@ class WeightStore {
   ~WeightStore();
 
   /// The tensor as the graph sees it: the file's, or the adapter's (whole, or base + scale * B A merged to
-  /// float32).
-  Result<const io::Tensor*> tensor(const std::string& name, kernels::ThreadTeam& team);
+  /// float32), or what the view takes of it. Rows that follow one another are no copy.
+  Result<const io::Tensor*> tensor(const WeightView& view, kernels::ThreadTeam& team);
   /// Its bytes where `device` reads them (null: the CPU), packed when asked; always at their element's
   /// natural alignment. A tensor of more than two dims is packed as (all dims but the last, last), a vector
   /// as one row. The source pages of what was packed or uploaded are given back.
-  Result<const void*> bytes(const std::string& name, const kernels::WeightPacking* packing,
+  Result<const void*> bytes(const WeightView& view, const kernels::WeightPacking* packing,
                             kernels::ThreadTeam& team, const DevicePtr& device = {});
 
   std::vector<DerivedWeight> derived() const;
@@ -78,11 +79,13 @@ class WeightStore {
   const io::ModelFile& file() const { return *file_; }
 
  private:
-  Result<const io::Tensor*> tensor_locked(const std::string& name, kernels::ThreadTeam& team);
+  Result<const io::Tensor*> tensor_locked(const WeightView& view, kernels::ThreadTeam& team);
+  Result<const io::Tensor*> whole_tensor(const std::string& name, kernels::ThreadTeam& team);
+  Result<const io::Tensor*> make_view(const WeightView& view, kernels::ThreadTeam& team);
   const io::Tensor* source(const std::string& name) const;
   const io::Adapter::LowRank* low_rank(const std::string& name) const;
-  Result<const io::Tensor*> keep(const std::string& name, const io::Tensor& like, DType dtype, Buffer buffer,
-                                 std::string transform, std::string reason);
+  const io::Tensor* keep(const std::string& name, io::Tensor tensor, Buffer buffer, std::string transform,
+                         std::string reason);
   void give_back(const io::Tensor& tensor);
 
   std::shared_ptr<const io::ModelFile> file_;

@@ -24,25 +24,35 @@ std::string supports(const Rope::Problem& problem) {
 std::array<double, kMaxDims / 2> turns_of(const Rope::Args& args) {
   std::array<double, kMaxDims / 2> turns;
   const double ratio = std::pow(static_cast<double>(args.base), -2.0 / static_cast<double>(args.rope_dims));
-  double frequency = static_cast<double>(args.frequency_scale) / (2.0 * std::numbers::pi);
+  double unscaled = 1.0 / (2.0 * std::numbers::pi);
   for (int64_t i = 0; i < args.rope_dims / 2; ++i) {
     const double factor = args.frequency_factors != nullptr ? args.frequency_factors[i] : 1.0;
-    turns[static_cast<size_t>(i)] = frequency / factor;
-    frequency *= ratio;
+    turns[static_cast<size_t>(i)] = scaled_turns(args.scaling, static_cast<double>(i), unscaled) / factor;
+    unscaled *= ratio;
   }
   return turns;
+}
+
+void multiply(float factor, float* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values[i] *= factor;
 }
 
 template <const RopeTable& kTable>
 void run(const Rope::Args& args, const Launch& launch) {
   const bool interleaved = args.style == Rope::Style::interleaved;
+  const int copies = interleaved ? 2 : 1;
+  const int64_t angles = copies * args.rope_dims / 2;
   const auto rotate = interleaved ? kTable.rotate_interleaved : kTable.rotate_half;
   const std::array<double, kMaxDims / 2> turns = turns_of(args);
   split(launch, args.tokens, args.heads * args.head_dim, [&](int64_t begin, int64_t end, int) {
     float cosine[kMaxDims];
     float sine[kMaxDims];
     for (int64_t t = begin; t < end; ++t) {
-      kTable.angles(turns.data(), args.positions[t], args.rope_dims / 2, interleaved ? 2 : 1, cosine, sine);
+      kTable.angles(turns.data(), args.positions[t], args.rope_dims / 2, copies, cosine, sine);
+      if (const float factor = args.scaling.attention_factor; factor != 1.0F) {
+        multiply(factor, cosine, angles);
+        multiply(factor, sine, angles);
+      }
       rotate({args.src + t * args.src_stride, args.dst + t * args.dst_stride, cosine, sine, args.heads,
               args.head_dim, args.rope_dims});
     }

@@ -1,7 +1,7 @@
 // Rotary position embedding (rope.h):
-//   turn(t, i) = positions[t] frequency_scale base^(-2i / rope_dims) / frequency_factors[i]
-//   (x, y) -> (x cos - y sin, x sin + y cos) of the pairs (2i, 2i + 1) or (i, i + rope_dims / 2)
-//   src, dst (tokens, heads * head_dim) f32 with row strides, any alignment; dst may be src
+//   turns(t, i) = positions[t] scaled_turns(base^(-2i / rope_dims) / 2 pi) / frequency_factors[i]
+//   (x, y) -> attention_factor (x cos - y sin, x sin + y cos) of the pairs (2i, 2i + 1) or (i, i + rope_dims
+//   / 2) src, dst (tokens, heads * head_dim) f32 with row strides, any alignment; dst may be src
 // A block owns one token and a range of its heads. Its threads first compute the sines and cosines of up to
 // kTable pairs into shared memory, then each takes (head, pair) by (head, pair). A pair is read and written
 // by one thread, so in place is right. Turns are float64 up to their reduction to (-1, 1] half turns: at
@@ -23,19 +23,22 @@ constexpr int kThreads = 256;
 
 struct RopeCall {
   Rope::Args args;
-  double log2_step;   // base^(-2i / rope_dims) = 2^(i * log2_step)
-  double half_turns;  // frequency_scale / pi
+  double log2_step;  // base^(-2i / rope_dims) = 2^(i * log2_step)
   int64_t heads_a_block;
 };
 
 __device__ inline float2 cos_sin(const RopeCall& call, int64_t token, int64_t pair) {
   const float* factors = call.args.frequency_factors;
-  double half_turns = static_cast<double>(call.args.positions[token]) * call.half_turns *
-                      exp2(static_cast<double>(pair) * call.log2_step);
+  const auto index = static_cast<double>(pair);
+  const double unscaled = exp2(index * call.log2_step) / (2.0 * std::numbers::pi);
+  double half_turns = 2.0 * static_cast<double>(call.args.positions[token]) *
+                      scaled_turns(call.args.scaling, index, unscaled);
   if (factors != nullptr) half_turns /= static_cast<double>(factors[pair]);
   const auto reduced = static_cast<float>(half_turns - 2.0 * rint(0.5 * half_turns));
   float2 result;
   sincospif(reduced, &result.y, &result.x);
+  result.x *= call.args.scaling.attention_factor;
+  result.y *= call.args.scaling.attention_factor;
   return result;
 }
 
@@ -86,7 +89,6 @@ void run(const Rope::Args& args, const Launch& launch) {
                 .log2_step = args.rope_dims > 0 ? -2.0 * std::log2(static_cast<double>(args.base)) /
                                                       static_cast<double>(args.rope_dims)
                                                 : 0.0,
-                .half_turns = static_cast<double>(args.frequency_scale) / std::numbers::pi,
                 .heads_a_block = args.heads};
   // Few tokens: about 256 pairs a block, so that a token's heads are turned at the same time.
   if (args.tokens < 256) call.heads_a_block = std::max<int64_t>(1, 2 * kThreads / args.head_dim);

@@ -3,6 +3,7 @@
 #include "kernels/rope.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "kernels/ref/reference.h"
 
@@ -11,9 +12,10 @@ namespace {
 
 double angle(const Rope::Args& args, int64_t token, int64_t pair) {
   const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(args.rope_dims);
+  const double turns = std::pow(static_cast<double>(args.base), exponent) / (2.0 * std::numbers::pi);
   const double factor = args.frequency_factors != nullptr ? args.frequency_factors[pair] : 1.0;
-  return args.positions[token] * static_cast<double>(args.frequency_scale) *
-         std::pow(static_cast<double>(args.base), exponent) / factor;
+  return 2.0 * std::numbers::pi * args.positions[token] *
+         scaled_turns(args.scaling, static_cast<double>(pair), turns) / factor;
 }
 
 void rotate_head(const Rope::Args& args, int64_t token, const float* src, float* dst) {
@@ -23,10 +25,12 @@ void rotate_head(const Rope::Args& args, int64_t token, const float* src, float*
     const int64_t first = interleaved ? 2 * i : i;
     const int64_t second = interleaved ? 2 * i + 1 : i + pairs;
     const double turn = angle(args, token, i);
+    const double cosine = args.scaling.attention_factor * std::cos(turn);
+    const double sine = args.scaling.attention_factor * std::sin(turn);
     const double x = src[first];
     const double y = src[second];
-    dst[first] = static_cast<float>(x * std::cos(turn) - y * std::sin(turn));
-    dst[second] = static_cast<float>(x * std::sin(turn) + y * std::cos(turn));
+    dst[first] = static_cast<float>(x * cosine - y * sine);
+    dst[second] = static_cast<float>(x * sine + y * cosine);
   }
   for (int64_t i = args.rope_dims; i < args.head_dim; ++i) dst[i] = src[i];
 }

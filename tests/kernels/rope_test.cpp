@@ -1,5 +1,7 @@
 #include "kernels/rope.h"
 
+#include <numbers>
+
 #include "tests/kernels/row_testing.h"
 
 namespace orrery::kernels {
@@ -13,6 +15,7 @@ struct Case {
   Rope::Style style;
   int64_t tokens, heads, head_dim, rope_dims;
   bool factors, in_place;
+  RopeScaling scaling = {RopeScaling::Kind::linear, 2.0};
 };
 
 std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_position,
@@ -40,7 +43,7 @@ std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_positi
                         .head_dim = c.head_dim,
                         .rope_dims = c.rope_dims,
                         .base = 100000.0F,
-                        .frequency_scale = 0.5F,
+                        .scaling = c.scaling,
                         .frequency_factors = c.factors ? factors.data() : nullptr};
   testing::run_row(row, {c.style, c.head_dim, c.rope_dims}, args, 2, guard);
   return dst.values();
@@ -88,12 +91,43 @@ TEST(Rope, quarter_turns_keep_their_signs) {
                         .head_dim = 2,
                         .rope_dims = 2,
                         .base = 1.0F,
-                        .frequency_scale = 1.57079633F});
+                        .scaling = {RopeScaling::Kind::linear, 2.0 / std::numbers::pi}});
       const std::vector<float> dst = rotated.values();
       EXPECT_NEAR(dst[0], expected[position % 4][0], 2e-6) << row.name << " " << position;
       EXPECT_NEAR(dst[1], expected[position % 4][1], 2e-6) << row.name << " " << position;
     }
   }
+}
+
+TEST(Rope, rows_scale_turns_alike) {
+  RopeScaling llama3{RopeScaling::Kind::llama3, 8.0, 1.0, 4.0, 512.0};
+  RopeScaling yarn = yarn_scaling(4.0, 1.0, 32.0, 512.0, 100000.0, 64);
+  yarn.attention_factor = 1.25F;
+  for (const RopeScaling& scaling : {llama3, yarn}) {
+    for (const Rope::Style style : {Rope::Style::interleaved, Rope::Style::half}) {
+      const Case c{style, 7, 3, 80, 64, false, false, scaling};
+      const std::vector<float> expected = run(testing::reference_of(rope_rows()), c, 1000);
+      testing::each_fast_row(rope_rows(), {style, 80, 64}, [&](const Row<Rope>& row) {
+        EXPECT_LT(testing::relative_error(run(row, c, 1000), expected), 1e-6) << row.name;
+      });
+    }
+  }
+}
+
+TEST(Rope, scaling_keeps_fast_pairs_and_divides_slow_ones) {
+  // llama3: 512 tokens of original context; kept from 4 turns on, divided below 1, half of each at 2.5.
+  const RopeScaling llama3{RopeScaling::Kind::llama3, 8.0, 1.0, 4.0, 512.0};
+  EXPECT_DOUBLE_EQ(scaled_turns(llama3, 0, 4.0 / 512), 4.0 / 512);
+  EXPECT_DOUBLE_EQ(scaled_turns(llama3, 0, 0.5 / 512), 0.5 / 512 / 8);
+  EXPECT_DOUBLE_EQ(scaled_turns(llama3, 0, 2.5 / 512), 2.5 / 512 * (0.5 + 0.5 / 8));
+  // yarn: with base e^10 and 20 dims, pair i turns e^-i / 2 pi a position. Over 2 pi e^8.5 tokens pair 8.5
+  // turns once and pair 8.5 - ln 32 = 5.03 turns 32 times: the mix goes from 5 to 9.
+  const double context = 2 * std::numbers::pi * std::exp(8.5);
+  const RopeScaling yarn = yarn_scaling(4.0, 1.0, 32.0, context, std::exp(10.0), 20);
+  EXPECT_DOUBLE_EQ(yarn.fast, 5.0);
+  EXPECT_DOUBLE_EQ(yarn.slow, 9.0);
+  EXPECT_DOUBLE_EQ(scaled_turns(yarn, 5, 0.25), 0.25);
+  EXPECT_DOUBLE_EQ(scaled_turns(yarn, 9, 0.25), 0.0625);
 }
 
 TEST(Rope, refuses_what_it_cannot_rotate) {

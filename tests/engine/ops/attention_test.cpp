@@ -130,8 +130,32 @@ TEST(Rope, RotatesPairsOfEitherOrder) {
                                 {"head_dim", int64_t{kDim}},
                                 {"rope_dims", int64_t(one.dims)},
                                 {"base", 1000.0},
-                                {"frequency_scale", 0.5}});
+                                {"scaling", std::string("linear")},
+                                {"factor", 2.0}});
     expect_near(out.at(0), rotate(src, one, factors, 1000.0, 0.5), 2e-5);
+  }
+}
+
+TEST(Rope, LongFactorsServeContextsBeyondTheOriginalOne) {
+  const RopeCase one{true, kDim, true};
+  const Floats src = noise(3 * kHeads * kDim, 1), brief(kDim / 2, 1.5F), spread(kDim / 2, 3.0F);
+  for (const int64_t context : {0, 64, 65}) {
+    Bench bench(3);
+    bench.positions = {0, 10, 20};
+    bench.longest_text = context;
+    const auto factors = [&](const char* name, const Floats& values) {
+      return bench.weight(name, DType::f32, {int64_t{kDim / 2}}, values);
+    };
+    const auto out = bench.run("rope",
+                               {bench.rows("x", kTokens, src), bench.input("positions"),
+                                factors("short", brief), factors("long", spread)},
+                               {{"style", std::string("half")},
+                                {"heads", int64_t{kHeads}},
+                                {"head_dim", int64_t{kDim}},
+                                {"rope_dims", int64_t{kDim}},
+                                {"base", 1000.0},
+                                {"original_context", int64_t{64}}});
+    expect_near(out.at(0), rotate(src, one, context > 64 ? spread : brief, 1000.0, 1.0), 2e-5);
   }
 }
 

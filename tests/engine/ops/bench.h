@@ -45,6 +45,7 @@ class Bench : public LowerContext {
   std::vector<kernels::Sample::Request> requests;
   std::vector<kernels::Sample::Choice> choices;
   int64_t max_token_bound = 16, min_token_bound = 1;
+  int64_t longest_text = 0;
   DType kv = DType::f32;
   kernels::DeviceKind placed = kernels::DeviceKind::cpu;
 
@@ -57,6 +58,7 @@ class Bench : public LowerContext {
   int64_t max_tokens() const override { return max_token_bound; }
   int64_t max_outputs() const override { return max_token_bound; }
   DType kv_dtype() const override { return kv; }
+  int64_t context() const override { return longest_text; }
   kernels::Linear::Accuracy accuracy() const override { return kernels::Linear::Accuracy::exact; }
   kernels::DeviceKind device() const override { return placed; }
   int threads() const override { return team_.size(); }

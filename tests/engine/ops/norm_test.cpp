@@ -50,6 +50,40 @@ TEST(Norms, WeightsOfHalfPrecisionAreReadAsFloat) {
   expect_near(out.at(0), rms(src, bench.weight_values(weight), 1e-5));
 }
 
+TEST(Norms, GroupsOfARowAreNormedApart) {
+  // Two heads of 40 elements a row are six rows of 40: src is [3, 80].
+  Bench bench;
+  const Floats src = noise(kRows * 2 * kCols, 1), weight = noise(kCols, 2);
+  const auto out =
+      bench.run("rms_norm", {bench.rows("x", kTokens, src), bench.weight("w", DType::f32, {kCols}, weight)},
+                {{"eps", 0.25}, {"groups", int64_t{2}}});
+  std::vector<double> expected = rms({src.begin(), src.begin() + kRows * kCols}, weight, 0.25);
+  const std::vector<double> rest = rms({src.begin() + kRows * kCols, src.end()}, weight, 0.25);
+  expected.insert(expected.end(), rest.begin(), rest.end());
+  expect_near(out.at(0), expected);
+}
+
+TEST(Norms, GroupsMustDivideARow) {
+  Bench bench;
+  const auto node = bench.add("rms_norm",
+                              {bench.rows("x", kTokens, noise(kRows * kCols, 1)),
+                               bench.weight("w", DType::f32, {kCols}, noise(kCols, 2))},
+                              {{"eps", 0.25}, {"groups", int64_t{3}}});
+  ASSERT_FALSE(node.ok());
+  EXPECT_THAT(node.error().to_string(), testing::HasSubstr("groups is 3; it must divide the 40 elements"));
+}
+
+TEST(Norms, WeightsStoredAsTheirDifferenceFromOne) {
+  Bench bench;
+  const Floats src = noise(kRows * kCols, 1);
+  const ValueId stored = bench.weight("w", DType::bf16, {kCols}, noise(kCols, 2));
+  Floats weight = bench.weight_values(stored);
+  for (float& value : weight) value += 1;
+  const auto out =
+      bench.run("rms_norm", {bench.rows("x", kTokens, src), stored}, {{"eps", 1e-5}, {"unit_offset", true}});
+  expect_near(out.at(0), rms(src, weight, 1e-5));
+}
+
 TEST(Norms, LayerNormWithAndWithoutBias) {
   for (const bool biased : {true, false}) {
     Bench bench;
