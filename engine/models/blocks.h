@@ -1,46 +1,81 @@
-// What decoders have in common, so that an architecture says only what is its own.
+// What decoders have in common. An architecture says as data what is its own: which parts a layer has, where
+// their tensors are, and the numbers in them.
 #pragma once
 
-#include "engine/models/graph_builder.h"
+#include <functional>
+
+#include "engine/models/activation.h"
+#include "engine/models/builder.h"
 
 namespace orrery::models {
 
+/// Attributes of the rope nodes (engine/ops/README.md), and the tensors of their factors.
 struct RopeSettings {
-  std::string style = "interleaved";  // half for Hugging Face tensors
-  int64_t dims = 0;
-  double base = 10000.0, frequency_scale = 1.0;
-  std::string factors;  // tensor of dims / 2 factors; empty: none
+  std::string style = "half";  // interleaved: GGUF files whose query and key rows are permuted
+  int64_t dims = 0;            // elements of a head that are rotated; 0: the layer has no rope
+  double base = 10000.0;
+  std::string scaling = "none";
+  double factor = 1.0, low_frequency_factor = 1.0, high_frequency_factor = 4.0, attention_factor = 1.0;
+  int64_t original_context = 0;
+  std::string factors, long_factors;  // tensors of dims / 2 factors; empty: none
 };
 
-/// Sizes of a decoder layer and where its tensors are. Head counts are checked to divide.
-struct DecoderSizes {
-  int64_t width = 0, heads = 0, kv_heads = 0, head_dim = 0, mlp_width = 0;
+struct NormSettings {
+  std::string op = "rms_norm";
   double eps = 1e-5;
-  RopeSettings rope;
+  bool unit_offset = false;  // weights are stored as their difference from 1
 };
 
-/// Tensor names of one layer, without ".weight".
+/// A projection's tensor without ".weight", or the part of a fused one that is its own. Empty: none.
+struct Projection {
+  std::string tensor;
+  TensorPart part = {};
+
+  Projection() = default;
+  Projection(std::string name) : tensor(std::move(name)) {}  // NOLINT: a name alone is a whole matrix
+  Projection(std::string name, TensorPart which) : tensor(std::move(name)), part(std::move(which)) {}
+};
+
+/// Tensor names of one layer, without ".weight"; an empty name: the layer has no such part.
 struct DecoderTensors {
-  std::string attention_norm, query, key, value, attention_output, mlp_norm, gate, up, down;
+  std::string attention_norm;
+  Projection query, key, value;
+  std::string query_norm, key_norm;
+  Projection attention_output;
+  std::string attention_post_norm;
+  std::string mlp_norm;
+  Projection gate, up, down;
+  std::string mlp_post_norm;
 };
 
-struct DecoderLayer {
-  ValueId stream;  // the residual stream behind the layer
-  ValueId state;   // its keys and values behind the step
+struct DecoderLayerSettings {
+  DecoderTensors tensors;
+  RopeSettings rope;
+  int64_t window = 0;  // a token sees the last so many; 0: all
 };
 
-/// Nodes norm, q_proj, k_proj, v_proj, q_rope, k_rope, kv_cache, kv_append, sdpa, o_proj, residual in
-/// layers.N.attention, then norm, gate_proj, up_proj, act, gate, down_proj, residual in layers.N.mlp:
-/// pre-norm, rotary, SwiGLU.
-DecoderLayer decoder_layer(GraphBuilder& builder, ValueId stream, int64_t layer, const DecoderSizes& sizes,
-                           const DecoderTensors& tensors);
-
-/// select_rows, norm and lm_head in "output", sample in "sampler". Returns tokens, logits.
-struct HeadTensors {
-  std::string norm, output;  // without ".weight"
-  int64_t vocabulary = 0;
+/// All of a decoder but its layers' own settings.
+struct Decoder {
+  int64_t layers = 0, width = 0, heads = 0, kv_heads = 0, head_dim = 0, mlp_width = 0;
+  int64_t context_length = 0, vocabulary = 0;
+  NormSettings norm;
+  Activation activation{"silu", ""};
+  bool parallel_residual = false;  // the MLP reads the stream from before the attention
+  bool norms_heads = true;         // query_norm and key_norm: each head apart, or the whole row
+  double attention_scale = 0, attention_softcap = 0;
+  double embedding_scale = 1, residual_scale = 1, logit_scale = 1, logit_softcap = 0;
+  std::string token_table, position_table;  // without ".weight"; position_table may be empty
+  std::string output_norm, output;          // output absent in the file: the token table
+  RopeSettings rope;                        // of layers that say nothing else
+  std::function<DecoderLayerSettings(int64_t)> layer;
+  /// Nodes behind the norm of layer N's MLP up to what is added to the stream; empty: gated_mlp or plain_mlp
+  /// of the layer's tensors.
+  std::function<ValueId(GraphBuilder&, ValueId normed, int64_t layer)> mlp;
 };
-std::vector<ValueId> decoder_head(GraphBuilder& builder, ValueId stream, const DecoderSizes& sizes,
-                                  const HeadTensors& tensors);
+
+/// The graph: "embed", the layers, "output", "sampler". In layers.N.attention: norm, q_proj, k_proj, v_proj,
+/// q_norm, k_norm, q_rope, k_rope, kv_cache, kv_append, sdpa, o_proj, post_norm, residual; in layers.N.mlp:
+/// norm, gate_proj, up_proj, act, gate, down_proj, post_norm, residual; each where the layer has it.
+Result<BuiltModel> build_decoder(GraphBuilder& builder, const Decoder& decoder);
 
 }  // namespace orrery::models

@@ -51,6 +51,24 @@ std::string Config::text(std::string_view key, std::string fallback) const {
   return value ? *value : std::move(fallback);
 }
 
+bool Config::flag(std::string_view key, bool fallback) const {
+  return file_.metadata.flag(name(key)).value_or(fallback);
+}
+
+const std::vector<std::string>* Config::texts(std::string_view key) const {
+  return file_.metadata.texts(name(key));
+}
+
+const std::vector<int64_t>* Config::integers(std::string_view key) const {
+  return file_.metadata.integers(name(key));
+}
+
+std::string Config::name(std::string_view key) const {
+  const auto other =
+      std::find_if(names_.begin(), names_.end(), [&](const KeyName& known) { return known.key == key; });
+  return prefix_ + std::string(other == names_.end() ? key : other->name);
+}
+
 Error Config::refuse(std::string what, std::string advice) const {
   return {ErrorCode::corrupt_file, std::move(what), file_.path.string(), std::move(advice)};
 }

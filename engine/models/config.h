@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 
 #include "engine/io/model_file.h"
 
@@ -11,10 +12,18 @@ namespace orrery::models {
 /// No dimension of a model is larger; products of two of them fit 64 bits.
 inline constexpr int64_t kLargestSize = std::numeric_limits<int32_t>::max();
 
+/// What one format calls a key by, where that is another name.
+struct KeyName {
+  std::string_view key, name;
+};
+using KeyNames = std::span<const KeyName>;
+
 class Config {
  public:
-  /// Keys are looked up as prefix + key ("llama." for GGUF, "" for config.json).
-  Config(const io::ModelFile& file, std::string prefix) : file_(file), prefix_(std::move(prefix)) {}
+  /// Keys are looked up as prefix + key ("llama." for GGUF, "" for config.json), the key by its name among
+  /// `names` if it has one there. The names must live as long.
+  Config(const io::ModelFile& file, std::string prefix, KeyNames names = {})
+      : file_(file), prefix_(std::move(prefix)), names_(names) {}
 
   bool has(std::string_view key) const { return file_.metadata.find(name(key)) != nullptr; }
   /// 1 to kLargestSize. A list of equal numbers (one a layer) counts as that number.
@@ -25,7 +34,12 @@ class Config {
   Result<double> number(std::string_view key, double least, double most, double fallback) const;
   std::string text(std::string_view key, std::string fallback) const;
 
-  std::string name(std::string_view key) const { return prefix_ + std::string(key); }
+  bool flag(std::string_view key, bool fallback) const;
+  /// Null when absent or of another type.
+  const std::vector<std::string>* texts(std::string_view key) const;
+  const std::vector<int64_t>* integers(std::string_view key) const;
+
+  std::string name(std::string_view key) const;
   Error refuse(std::string what,
                std::string advice = "The file is damaged, or of a kind that is not known") const;
   Error unsupported(std::string what, std::string advice) const;
@@ -34,6 +48,7 @@ class Config {
  private:
   const io::ModelFile& file_;
   std::string prefix_;
+  KeyNames names_;
 };
 
 }  // namespace orrery::models

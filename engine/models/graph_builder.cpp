@@ -1,7 +1,9 @@
 #include "engine/models/graph_builder.h"
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <algorithm>
 
 namespace orrery::models {
 
@@ -28,8 +30,11 @@ ValueId GraphBuilder::input(std::string_view name) {
 }
 
 ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
-                             const std::vector<int64_t>& shape) {
+                             const std::vector<int64_t>& shape, const TensorPart& part) {
   if (failed()) return {};
+  std::vector<int64_t> stored = shape;
+  if (!part.rows.empty()) stored.front() = part.of_rows;
+  if (part.transposed) std::reverse(stored.begin(), stored.end());
   const auto found = find(tensor);
   if (!found) {
     refuse({ErrorCode::corrupt_file, fmt::format("The file has no tensor {}", tensor), file_.path.string(),
@@ -38,10 +43,10 @@ ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
                         scope_, name)});
     return {};
   }
-  if (*found->shape != shape) {
+  if (*found->shape != stored) {
     refuse({ErrorCode::shape_mismatch,
             fmt::format("The tensor {} is [{}], but the metadata ask for [{}]", found->name,
-                        fmt::join(*found->shape, ", "), fmt::join(shape, ", ")),
+                        fmt::join(*found->shape, ", "), fmt::join(stored, ", ")),
             file_.path.string(),
             fmt::format("It would be {}.{}: the metadata belong to another model", scope_, name)});
     return {};
@@ -50,12 +55,15 @@ ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
     refuse(std::move(runs).error());
     return {};
   }
-  if (const auto made = weights_.find(found->name); made != weights_.end()) return made->second;
+  std::tuple key(found->name, part.transposed, part.rows);
+  if (const auto made = weights_.find(key); made != weights_.end()) return made->second;
   graph::Attributes attributes = {
-      {"tensor", found->name}, {"dtype", std::string(name_of(found->dtype))}, {"shape", *found->shape}};
+      {"tensor", found->name}, {"dtype", std::string(name_of(found->dtype))}, {"shape", shape}};
+  if (part.transposed) attributes["transposed"] = true;
+  if (!part.rows.empty()) attributes["rows"] = part.rows;
   if (found->adapted) attributes["transform"] = std::string("adapter");
   const ValueId value = add_node({"weight", scope_, name, std::move(attributes), {}, {}, {}});
-  return weights_[found->name] = value;
+  return weights_[std::move(key)] = value;
 }
 
 ValueId GraphBuilder::state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim) {
@@ -71,10 +79,11 @@ ValueId GraphBuilder::add(const std::string& op, const std::string& name, std::v
 
 ValueId GraphBuilder::linear(ValueId src, const Linear& linear) {
   const ValueId matrix =
-      weight(linear.name + ".weight", linear.tensor + ".weight", {linear.rows, linear.cols});
+      weight(linear.name + ".weight", linear.tensor + ".weight", {linear.rows, linear.cols}, linear.part);
   const bool biased = has(linear.tensor + ".bias");
-  const ValueId bias =
-      biased ? weight(linear.name + ".bias", linear.tensor + ".bias", {linear.rows}) : ValueId{};
+  const ValueId bias = biased ? weight(linear.name + ".bias", linear.tensor + ".bias", {linear.rows},
+                                       {false, linear.part.rows, linear.part.of_rows})
+                              : ValueId{};
   return add("linear", linear.name, {src, matrix, bias});
 }
 

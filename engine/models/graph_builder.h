@@ -2,10 +2,20 @@
 // do nothing, so that an architecture need not ask after each; loops over layers stop at failed().
 #pragma once
 
+#include <tuple>
+
 #include "engine/io/model_file.h"
 #include "engine/ops/lowering.h"
 
 namespace orrery::models {
+
+/// Where a matrix and its bias lie inside a stored tensor: all of it, or some rows, or its transpose.
+struct TensorPart {
+  bool transposed = false;  // a matrix is stored as (cols, rows)
+  std::vector<int64_t> rows =
+      {};               // of the weight op: {begin, count} or {begin, count, stride, runs}; empty: all
+  int64_t of_rows = 0;  // rows of the whole, where `rows` is given
+};
 
 class GraphBuilder {
  public:
@@ -17,8 +27,9 @@ class GraphBuilder {
   /// A step input, made once; its node has the input's name and no scope.
   ValueId input(std::string_view name);
   /// A weight node NAME of the current scope, or the one made before for the same tensor. The tensor must
-  /// have this shape.
-  ValueId weight(const std::string& name, const std::string& tensor, const std::vector<int64_t>& shape);
+  /// have this shape, or the part of it.
+  ValueId weight(const std::string& name, const std::string& tensor, const std::vector<int64_t>& shape,
+                 const TensorPart& part = {});
   ValueId state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim);
   /// The node's first output.
   ValueId add(const std::string& op, const std::string& name, std::vector<ValueId> inputs,
@@ -28,6 +39,7 @@ class GraphBuilder {
   struct Linear {
     std::string name, tensor;
     int64_t rows = 0, cols = 0;
+    TensorPart part = {};
   };
   ValueId linear(ValueId src, const Linear& linear);
 
@@ -54,7 +66,8 @@ class GraphBuilder {
   const io::Adapter* adapter_;
   graph::Graph graph_;
   std::string scope_;
-  std::map<std::string, ValueId, std::less<>> inputs_, weights_;
+  std::map<std::string, ValueId, std::less<>> inputs_;
+  std::map<std::tuple<std::string, bool, std::vector<int64_t>>, ValueId> weights_;  // by tensor and part
   std::map<std::string_view, const io::Tensor*> unprefixed_;
   std::optional<Error> error_;
 };

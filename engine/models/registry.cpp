@@ -6,8 +6,9 @@ namespace orrery::models {
 
 std::span<const Architecture> architectures() {
   static constexpr Architecture kArchitectures[] = {
-      {"llama", build_llama},
-      {"bert", build_bert},
+      {"llama", build_llama},        {"mistral", build_llama}, {"qwen2", build_qwen2},
+      {"qwen3", build_qwen3},        {"gemma2", build_gemma2}, {"gemma3", build_gemma3},
+      {"gemma3_text", build_gemma3}, {"bert", build_bert},
   };
   return kArchitectures;
 }

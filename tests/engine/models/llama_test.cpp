@@ -106,7 +106,9 @@ TEST(Llama, TakesBiasesFactorsAndLinearScalingWhereTheFileHasThem) {
   EXPECT_EQ(inputs_at(graph, "layers.1.attention.q_proj")[2], "layers.1.attention.q_proj.bias");
   EXPECT_EQ(inputs_at(graph, "layers.0.attention.q_proj")[2], "");
   EXPECT_EQ(inputs_at(graph, "layers.1.attention.k_rope")[2], "embed.rope_factors");
-  EXPECT_EQ(node_at(graph, "layers.1.attention.k_rope").attributes.at("frequency_scale"), Attribute(0.25));
+  EXPECT_EQ(node_at(graph, "layers.1.attention.k_rope").attributes.at("scaling"),
+            Attribute(std::string("linear")));
+  EXPECT_EQ(node_at(graph, "layers.1.attention.k_rope").attributes.at("factor"), Attribute(4.0));
   EXPECT_EQ(node_at(graph, "layers.1.attention.k_rope").attributes.at("base"), Attribute(500000.0));
 }
 
