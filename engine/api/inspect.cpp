@@ -57,16 +57,18 @@ uint64_t scratch_bytes(const graph::Graph& graph, bool generates, int64_t batch_
   return live.ok() ? compile::lay_out(live.value().lifetimes).bytes : 0;
 }
 
-/// The graph of a file whose types are not all run, as far as its shapes tell: f16 stands in for the others.
-/// Only to be looked at; `cannot_run` says why the file's own graph was refused.
-Result<models::BuiltModel> build_to_show(const ModelSource& source, std::string& cannot_run) {
+/// The graph of a file whose types are not all run, as far as its shapes tell: f16 stands in for the others;
+/// and of an architecture that is not known, its tensors. Only to be looked at; `cannot_run` says why the
+/// file's own graph was refused.
+models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_run) {
   auto built = models::build(*source.file, source.adapter.get());
-  if (built.ok()) return built;
+  if (built.ok()) return std::move(built).value();
   cannot_run = built.error().to_string();
   io::ModelFile file = *source.file;
   for (io::Tensor& tensor : file.tensors)
     if (!std::exchange(tensor.foreign_type, {}).empty()) tensor.dtype = DType::f16;
-  return models::build(file, source.adapter.get());
+  built = models::build(file, source.adapter.get());
+  return built.ok() ? std::move(built).value() : models::build_outline(*source.file);
 }
 
 }  // namespace
@@ -138,7 +140,7 @@ Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, 
     const std::string kind = tokenizer.ok() ? std::string(tokenizer.value()->kind()) : std::string();
     if (source.file->tensors.empty()) return describe(source, nullptr, kind, 0, kv, kCpuBatchTokens);
     std::string cannot_run;
-    ORRERY_ASSIGN(const models::BuiltModel built, build_to_show(source, cannot_run));
+    const models::BuiltModel built = build_to_show(source, cannot_run);
     ORRERY_ASSIGN(const int64_t length, choose_context(built.context_length, context));
     ModelInfo info = describe(source, &built, kind, length, kv, kCpuBatchTokens);
     info.cannot_run = std::move(cannot_run);

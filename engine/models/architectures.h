@@ -7,6 +7,13 @@
 namespace orrery::models {
 
 Result<BuiltModel> build_llama(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_gpt2(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_gpt_neox(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_granite(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_olmo2(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_phi3(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_smollm3(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_stablelm(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_qwen2(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_qwen3(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_gemma2(const io::ModelFile& file, const io::Adapter* adapter);

@@ -36,7 +36,9 @@ class DecoderBuilder {
     const ValueId attended = residual(stream, attention(stream, number));
     builder_.enter(fmt::format("layers.{}.mlp", number));
     const ValueId src = decoder_.parallel_residual ? stream : attended;
-    const ValueId normed = norm(src, {"norm", settings_.tensors.mlp_norm, decoder_.width});
+    const bool own_norm = !settings_.tensors.mlp_norm.empty() || !decoder_.parallel_residual;
+    const ValueId normed =
+        own_norm ? norm(src, {"norm", settings_.tensors.mlp_norm, decoder_.width}) : attention_src_;
     const ValueId mixed = decoder_.mlp ? decoder_.mlp(builder_, normed, number) : mlp(normed);
     return residual(attended, norm(mixed, {"post_norm", settings_.tensors.mlp_post_norm, decoder_.width}));
   }
@@ -133,7 +135,7 @@ class DecoderBuilder {
     const DecoderTensors& tensors = settings_.tensors;
     const int64_t width = decoder_.width, heads = decoder_.heads, kv_heads = decoder_.kv_heads;
     const int64_t query_width = heads * decoder_.head_dim, key_width = kv_heads * decoder_.head_dim;
-    const ValueId normed = norm(stream, {"norm", tensors.attention_norm, width});
+    const ValueId normed = attention_src_ = norm(stream, {"norm", tensors.attention_norm, width});
     ValueId query = project(normed, "q_proj", tensors.query, query_width, width);
     ValueId key = project(normed, "k_proj", tensors.key, key_width, width);
     const ValueId value = project(normed, "v_proj", tensors.value, key_width, width);
@@ -167,6 +169,7 @@ class DecoderBuilder {
   GraphBuilder& builder_;
   const Decoder& decoder_;
   DecoderLayerSettings settings_;
+  ValueId attention_src_;  // what the layer's projections read
   std::vector<ValueId> states_;
 };
 

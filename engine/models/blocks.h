@@ -60,8 +60,9 @@ struct Decoder {
   int64_t context_length = 0, vocabulary = 0;
   NormSettings norm;
   Activation activation{"silu", ""};
-  bool parallel_residual = false;  // the MLP reads the stream from before the attention
-  bool norms_heads = true;         // query_norm and key_norm: each head apart, or the whole row
+  /// The MLP reads the stream from before the attention; without a norm of its own, what the attention reads.
+  bool parallel_residual = false;
+  bool norms_heads = true;  // query_norm and key_norm: each head apart, or the whole row
   double attention_scale = 0, attention_softcap = 0;
   double embedding_scale = 1, residual_scale = 1, logit_scale = 1, logit_softcap = 0;
   std::string token_table, position_table;  // without ".weight"; position_table may be empty

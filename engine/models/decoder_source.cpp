@@ -145,7 +145,7 @@ Result<std::vector<int64_t>> DecoderSource::read_windows(const Decoder& decoder,
 }
 
 std::string DecoderSource::layer_prefix(int64_t layer) const {
-  return gguf_ ? fmt::format("blk.{}.", layer) : fmt::format("{}layers.{}.", prefix_, layer);
+  return gguf_ ? fmt::format("blk.{}.", layer) : fmt::format("{}{}.{}.", prefix_, family_.layers, layer);
 }
 
 DecoderTensors DecoderSource::tensors(int64_t layer) const {
@@ -155,7 +155,7 @@ DecoderTensors DecoderSource::tensors(int64_t layer) const {
   };
   const auto optional = [&](std::string_view gguf, std::string_view folder) {
     std::string name = named(gguf, folder);
-    return builder_.has(name + ".weight") ? name : std::string();
+    return has(name) ? name : std::string();
   };
   DecoderTensors tensors;
   tensors.attention_norm = named("attn_norm", "input_layernorm");
@@ -170,6 +170,16 @@ DecoderTensors DecoderSource::tensors(int64_t layer) const {
   tensors.up = named("ffn_up", "mlp.up_proj");
   tensors.down = named("ffn_down", "mlp.down_proj");
   return tensors;
+}
+
+void fuse_qkv(const DecoderSource& source, const Decoder& decoder, const std::string& fused,
+              DecoderTensors& tensors) {
+  if (!source.has(fused)) return;
+  const int64_t query = decoder.heads * decoder.head_dim, key = decoder.kv_heads * decoder.head_dim;
+  const int64_t all = query + 2 * key;
+  tensors.query = {fused, {.rows = {0, query}, .of_rows = all}};
+  tensors.key = {fused, {.rows = {query, key}, .of_rows = all}};
+  tensors.value = {fused, {.rows = {query + key, key}, .of_rows = all}};
 }
 
 Result<Decoder> read_plain_decoder(DecoderSource& source, bool windows) {

@@ -14,6 +14,7 @@ struct DecoderFamily {
   std::string_view gguf_rope_style = "half";  // interleaved: the converter permutes query and key rows
   KeyNames folder_keys = {};                  // what config.json calls its keys by, where not as most do
   std::string_view folder_prefix = "model.";  // of tensors in folders
+  std::string_view layers = "layers";         // the list of them, in folders
   std::string_view token_table = "embed_tokens", position_table = "", output_norm = "norm",
                    output = "lm_head";  // in folders
 };
@@ -25,6 +26,8 @@ class DecoderSource {
   bool is_gguf() const { return gguf_; }
   const Config& config() const { return config_; }
   GraphBuilder& builder() { return builder_; }
+  /// Whether the file has TENSOR.weight.
+  bool has(const std::string& tensor) const { return builder_.has(tensor + ".weight"); }
 
   /// All that the files of most decoders say, each number checked. The layers see all tokens.
   Result<Decoder> read() const;
@@ -55,6 +58,10 @@ class DecoderSource {
   GraphBuilder builder_;
   std::string prefix_;  // of tensors in folders
 };
+
+/// query, key and value as rows of the tensor FUSED, one behind the other, if the file has it.
+void fuse_qkv(const DecoderSource& source, const Decoder& decoder, const std::string& fused,
+              DecoderTensors& tensors);
 
 /// A decoder whose layers are all alike: read(), read_rope(), a window where the file has one.
 Result<Decoder> read_plain_decoder(DecoderSource& source, bool windows = true);

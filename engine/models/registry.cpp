@@ -6,9 +6,22 @@ namespace orrery::models {
 
 std::span<const Architecture> architectures() {
   static constexpr Architecture kArchitectures[] = {
-      {"llama", build_llama},        {"mistral", build_llama}, {"qwen2", build_qwen2},
-      {"qwen3", build_qwen3},        {"gemma2", build_gemma2}, {"gemma3", build_gemma3},
-      {"gemma3_text", build_gemma3}, {"bert", build_bert},
+      {"llama", build_llama},         // one a line
+      {"mistral", build_llama},       //
+      {"qwen2", build_qwen2},         //
+      {"qwen3", build_qwen3},         //
+      {"gemma2", build_gemma2},       //
+      {"gemma3", build_gemma3},       //
+      {"gemma3_text", build_gemma3},  //
+      {"phi3", build_phi3},           //
+      {"gpt2", build_gpt2},           //
+      {"gpt_neox", build_gpt_neox},   //
+      {"gptneox", build_gpt_neox},    //
+      {"smollm3", build_smollm3},     //
+      {"olmo2", build_olmo2},         //
+      {"granite", build_granite},     //
+      {"stablelm", build_stablelm},   //
+      {"bert", build_bert},           //
   };
   return kArchitectures;
 }

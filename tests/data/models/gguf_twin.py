@@ -5,7 +5,7 @@ import math
 import gguf
 import torch
 
-ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3"}
+ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3", "gpt_neox": "gptneox"}
 PERMUTED = {"llama", "smollm3", "granite"}  # rows of query and key lie in pairs
 
 
@@ -30,6 +30,15 @@ def llama3_factors(rope, dims):
     return torch.tensor(factors)
 
 
+def write_longrope(writer, config, rope):
+    original = rope["original_max_position_embeddings"]
+    scale = config.max_position_embeddings / original
+    writer.add_rope_scaling_orig_ctx_len(original)
+    writer.add_rope_scaling_attn_factors(math.sqrt(1 + math.log(scale) / math.log(original)) if scale > 1 else 1.0)
+    return {"rope_factors_long.weight": torch.tensor(rope["long_factor"]),
+            "rope_factors_short.weight": torch.tensor(rope["short_factor"])}
+
+
 def write_rope(writer, config, head_dim):
     rope = config.rope_parameters
     if "full_attention" in rope:
@@ -45,6 +54,8 @@ def write_rope(writer, config, head_dim):
         writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
         writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
         writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
+    if rope["rope_type"] == "longrope":
+        return write_longrope(writer, config, rope)
     return {"rope_freqs.weight": llama3_factors(rope, dims)} if rope["rope_type"] == "llama3" else {}
 
 
@@ -52,12 +63,23 @@ def write_sizes(writer, config, head_dim):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_feed_forward_length(getattr(config, "intermediate_size", 4 * config.hidden_size))
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(getattr(config, "num_key_value_heads", config.num_attention_heads))
-    writer.add_key_length(head_dim)
-    writer.add_value_length(head_dim)
+    if getattr(config, "head_dim", None):
+        writer.add_key_length(head_dim)
+        writer.add_value_length(head_dim)
     writer.add_vocab_size(config.vocab_size)
+    for eps in ("layer_norm_eps", "layer_norm_epsilon"):
+        if hasattr(config, eps):
+            writer.add_layer_norm_eps(getattr(config, eps))
+    if hasattr(config, "use_parallel_residual"):
+        writer.add_parallel_residual(config.use_parallel_residual)
+    if config.model_type == "granite":
+        writer.add_attention_scale(config.attention_multiplier)
+        writer.add_embedding_scale(config.embedding_multiplier)
+        writer.add_residual_scale(config.residual_multiplier)
+        writer.add_logit_scale(config.logits_scaling)
     if hasattr(config, "rms_norm_eps"):
         writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     if getattr(config, "sliding_window", None):
@@ -76,7 +98,24 @@ def converted(config, name, tensor):
         tensor = permute(tensor, config.num_key_value_heads)
     if architecture.startswith("gemma") and name.endswith("norm.weight"):
         tensor = tensor + 1
+    if architecture == "gpt2" and name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight")):
+        tensor = tensor.T
+    if architecture == "gptneox" and "query_key_value" in name:  # head by head to all queries, keys, values
+        heads = config.num_attention_heads
+        tensor = tensor.reshape(heads, 3, -1, *tensor.shape[1:]).swapaxes(0, 1).reshape(tensor.shape)
     return {name: tensor}
+
+
+def stack_head_norms(state):
+    """The norms of single heads as rows of one tensor, as the converter of StableLM keeps them."""
+    stacked = {}
+    for name, tensor in state.items():
+        place, norms, _ = name.partition(".norms.")
+        if norms:
+            stacked.setdefault(place + ".weight", []).append(tensor)
+        else:
+            stacked[name] = tensor
+    return {name: torch.stack(t) if isinstance(t, list) else t for name, t in stacked.items()}
 
 
 def add_tensor(writer, name, values, dtype):
@@ -97,8 +136,8 @@ def write_gguf(path, config, state, dtype):
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     write_sizes(writer, config, head_dim)
     tensors = write_rope(writer, config, head_dim) if hasattr(config, "rope_parameters") else {}
-    for name, tensor in state.items():
-        if name == "lm_head.weight" and config.tie_word_embeddings:
+    for name, tensor in stack_head_norms(state).items():
+        if name == "lm_head.weight" and getattr(config, "tie_word_embeddings", False):
             continue
         for own, value in converted(config, name, tensor).items():
             tensors[names.get_name(own, try_suffixes=(".weight", ".bias"))] = value

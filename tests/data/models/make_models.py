@@ -36,6 +36,11 @@ def llama3_scaling(base):
                 original_max_position_embeddings=32)
 
 
+def longrope(original):
+    return dict(rope_type="longrope", rope_theta=1000.0, original_max_position_embeddings=original,
+                short_factor=[1.0, 1.1, 1.3, 2.0], long_factor=[1.0, 2.5, 4.0, 8.0])
+
+
 # name: (config class, its arguments, dtype that the weights are kept in)
 CASES = {
     "llama": ("LlamaConfig", sizes(num_hidden_layers=3, rope_parameters=dict(rope_type="default", rope_theta=500.0)),
@@ -60,6 +65,34 @@ CASES = {
         sliding_window=9, query_pre_attn_scalar=16, final_logit_softcapping=None, rope_parameters=dict(
             sliding_attention=dict(rope_type="default", rope_theta=100.0),
             full_attention=dict(rope_type="linear", factor=8.0, rope_theta=2000.0))), torch.bfloat16),
+    "phi3": ("Phi3Config", sizes(sliding_window=13, original_max_position_embeddings=128, rope_parameters=dict(
+        rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.75)), torch.bfloat16),
+    # Contexts up to the original one, and longer ones: the texts here tell the two apart.
+    "phi3_short": ("Phi3Config", sizes(max_position_embeddings=64, original_max_position_embeddings=64,
+                                       rope_parameters=longrope(64)), torch.bfloat16),
+    "phi3_long": ("Phi3Config", sizes(original_max_position_embeddings=8, rope_parameters=longrope(8)),
+                  torch.bfloat16),
+    "gpt2": ("GPT2Config", dict(vocab_size=VOCABULARY, n_embd=32, n_layer=2, n_head=4, n_positions=64,
+                                bos_token_id=None, eos_token_id=None), torch.float32),
+    "gpt_neox": ("GPTNeoXConfig", dict(
+        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        max_position_embeddings=128, bos_token_id=None, eos_token_id=None,
+        rope_parameters=dict(rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.25)), torch.float16),
+    "gpt_neox_serial": ("GPTNeoXConfig", dict(
+        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        max_position_embeddings=128, use_parallel_residual=False, bos_token_id=None, eos_token_id=None,
+        rope_parameters=dict(rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.5)), torch.bfloat16),
+    "smollm3": ("SmolLM3Config", sizes(
+        num_hidden_layers=4, no_rope_layer_interval=4, use_sliding_window=False,
+        rope_parameters=dict(rope_type="default", rope_theta=1000.0)), torch.bfloat16),
+    "olmo2": ("Olmo2Config", sizes(rope_parameters=dict(rope_type="default", rope_theta=1000.0)), torch.float32),
+    "granite": ("GraniteConfig", sizes(
+        tie_word_embeddings=True, embedding_multiplier=6.0, attention_multiplier=0.2, residual_multiplier=0.6,
+        logits_scaling=2.5, rope_parameters=dict(rope_type="default", rope_theta=1000.0)), torch.float32),
+    "stablelm": ("StableLmConfig", sizes(use_qkv_bias=True, rope_parameters=dict(
+        rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.5)), torch.bfloat16),
+    "stablelm_parallel": ("StableLmConfig", sizes(use_parallel_residual=True, rope_parameters=dict(
+        rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.25)), torch.bfloat16),
 }
 
 
@@ -71,6 +104,7 @@ def randomise(model, seed):
         return torch.randn(shape, generator=generator) * scale
 
     around_zero = "Gemma" in type(model).__name__  # its norms store the difference from 1
+    echoes = around_zero or "Granite" in type(model).__name__  # scaled embeddings that also are the output
     for name, parameter in model.named_parameters():
         with torch.no_grad():
             if "norm" in name or ".ln_" in name:
@@ -79,7 +113,7 @@ def randomise(model, seed):
             elif parameter.ndim == 1:
                 parameter.copy_(noise(parameter.shape, 0.3))
             elif "embed" in name or "wte" in name or "wpe" in name:
-                parameter.copy_(noise(parameter.shape, 0.15 if around_zero else 0.7))
+                parameter.copy_(noise(parameter.shape, 0.15 if echoes else 0.7))
             else:
                 inputs = parameter.shape[0] if "c_" in name else parameter.shape[1]
                 sharp = 2.0 if any(part in name for part in ("q_proj", "k_proj", "qkv", "query_key", "c_attn")) else 1.0
