@@ -147,6 +147,7 @@ Result<std::shared_ptr<const ModelFile>> open_file(const fs::path& path, const P
     ORRERY_TRY(read_hugging_face_files(path.has_parent_path() ? path.parent_path() : fs::path("."), *file));
   }
   ORRERY_TRY(read_tensor_file(mapped, *file, stop));
+  add_rope_factors(*file);
   set_scaled_apart(*file);
   return std::shared_ptr<const ModelFile>(std::move(file));
 }
@@ -171,6 +172,7 @@ Result<std::shared_ptr<const ModelFile>> open_folder(const fs::path& path, const
   if (file->architecture.empty())
     return corrupt("config.json does not name a model_type", (path / "config.json").string());
   ORRERY_TRY(read_folder_weights(path, folder, *file, progress, stop));
+  add_rope_factors(*file);
   set_scaled_apart(*file);
   return std::shared_ptr<const ModelFile>(std::move(file));
 }

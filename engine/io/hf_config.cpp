@@ -107,7 +107,30 @@ Result<void> read_sentence_transformers(const std::filesystem::path& folder, Mod
   return {};
 }
 
+/// Lists of numbers as a tensor; nothing where the key is absent or holds something else.
+void add_list(std::string_view key, const char* tensor, ModelFile& file) {
+  auto values = std::make_shared<std::vector<float>>();
+  if (const auto* reals = file.metadata.numbers(key))
+    values->assign(reals->begin(), reals->end());
+  else if (const auto* wholes = file.metadata.integers(key))
+    values->assign(wholes->begin(), wholes->end());
+  if (values->empty() || file.by_name.contains(tensor)) return;
+  file.by_name[tensor] = file.tensors.size();
+  file.tensors.push_back({tensor,
+                          DType::f32,
+                          {static_cast<int64_t>(values->size())},
+                          std::as_bytes(std::span<const float>(*values))});
+  file.lists.push_back(std::move(values));
+}
+
 }  // namespace
+
+void add_rope_factors(ModelFile& file) {
+  for (const char* section : {"rope_parameters", "rope_scaling"}) {
+    add_list(fmt::format("{}.short_factor", section), "rope_factors_short.weight", file);
+    add_list(fmt::format("{}.long_factor", section), "rope_factors_long.weight", file);
+  }
+}
 
 Result<Metadata> read_json_file(const std::filesystem::path& path) {
   ORRERY_ASSIGN(const auto text, open_text(path));

@@ -62,9 +62,10 @@ struct ModelFile {
   Metadata metadata;         // GGUF keys, or config.json flattened
   std::vector<Tensor> tensors;
   std::unordered_map<std::string, size_t> by_name;
-  std::vector<std::shared_ptr<const MappedFile>> files;  // keep the bytes alive
-  std::filesystem::path tokenizer_json;                  // empty: none beside the file (GGUF carries its own)
-  std::string chat_template;                             // empty: none
+  std::vector<std::shared_ptr<const MappedFile>> files;          // keep the bytes alive
+  std::vector<std::shared_ptr<const std::vector<float>>> lists;  // of tensors that config.json holds as lists
+  std::filesystem::path tokenizer_json;  // empty: none beside the file (GGUF carries its own)
+  std::string chat_template;             // empty: none
   uint64_t file_bytes = 0;
 
   const Tensor* find(std::string_view tensor) const;
