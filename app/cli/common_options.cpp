@@ -42,6 +42,31 @@ void add_model_options(CLI::App& app, api::OpenOptions& options) {
   app.add_flag("--exact", options.exact, "float32 arithmetic throughout; slower");
 }
 
+void add_template_options(CLI::App& app, TemplateFiles& files) {
+  app.add_option("--tools", files.tools, "functions that the model may call, a JSON array, F.json");
+  app.add_option("--documents", files.documents, "documents for the chat template, a JSON array, F.json");
+  app.add_option("--var", files.variables,
+                 "a variable of the chat template, NAME=JSON: enable_thinking=false");
+}
+
+Result<api::TemplateOptions> read_template_options(const TemplateFiles& files) {
+  api::TemplateOptions options;
+  if (!files.tools.empty()) {
+    ORRERY_ASSIGN(options.tools, read_file(files.tools));
+  }
+  if (!files.documents.empty()) {
+    ORRERY_ASSIGN(options.documents, read_file(files.documents));
+  }
+  for (const std::string& text : files.variables) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Error{ErrorCode::invalid_argument, "A variable is written NAME=JSON", "--var " + text,
+                   "For example --var enable_thinking=false"};
+    options.variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return options;
+}
+
 void add_phase_option(CLI::App& app, std::string& phase) {
   app.add_option("--phase", phase, "prefill: many tokens a step; decode: one token a sequence")
       ->check(CLI::IsMember({"prefill", "decode"}))

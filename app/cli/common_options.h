@@ -17,6 +17,14 @@ CLI::Option* add_model_name(CLI::App& app, std::string& model, bool required = t
 void add_phase_option(CLI::App& app, std::string& phase);
 api::Phase phase_of(const std::string& name);
 
+/// --tools --documents --var: what a chat template is given beside the messages.
+struct TemplateFiles {
+  std::string tools, documents;        // paths; empty: none
+  std::vector<std::string> variables;  // NAME=JSON
+};
+void add_template_options(CLI::App& app, TemplateFiles& files);
+Result<api::TemplateOptions> read_template_options(const TemplateFiles& files);
+
 /// Opens with progress on a terminal.
 Result<std::shared_ptr<api::Session>> open_session(const Context& context, const api::OpenOptions& options);
 

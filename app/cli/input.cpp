@@ -13,7 +13,7 @@
 namespace orrery::cli {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // templates show keys in the order of the file
 
 Error bad_input(std::string what, const std::string& where, std::string advice) {
   return {ErrorCode::invalid_argument, std::move(what), where, std::move(advice)};
@@ -23,7 +23,7 @@ Result<json> parse_json(const std::string& text, const std::string& where) {
   // Deep nesting is cut off before it costs memory.
   bool deep = false;
   const auto shallow = [&](int depth, json::parse_event_t, json&) {
-    return depth < 16 || (deep = true, false);
+    return depth < 64 || (deep = true, false);
   };
   json document = json::parse(text, shallow, false);
   if (document.is_discarded() || deep)
@@ -31,17 +31,28 @@ Result<json> parse_json(const std::string& text, const std::string& where) {
   return document;
 }
 
-Result<std::string> content_of(const json& content, const std::string& where) {
+/// The text of a message's content: a string, the text parts of a list, nothing of null.
+std::string text_of(const json& content) {
   if (content.is_string()) return content.get<std::string>();
   std::string text;
-  if (!content.is_array())
-    return bad_input("A message has no content", where, "Give each a text under \"content\"");
-  for (const json& part : content) {
-    if (!part.is_object() || !part.contains("text") || !part["text"].is_string())
-      return bad_input("A part of a message is not text", where, "Only text parts can be read");
-    text += part["text"].get<std::string>();
-  }
+  for (const json& part : content)
+    if (part.is_object() && part.contains("text") && part["text"].is_string())
+      text += part["text"].get<std::string>();
   return text;
+}
+
+Result<api::Message> message_of(const json& item, size_t index, const std::string& where) {
+  if (!item.is_object() || !item.contains("role") || !item["role"].is_string())
+    return bad_input(fmt::format("Message {} has no role", index), where,
+                     "Write each as {\"role\": ..., \"content\": ...}");
+  const bool has_content = item.contains("content");
+  const json content = has_content ? json(item["content"]) : json();
+  if (!content.is_string() && !content.is_array() && !(content.is_null() && item.contains("tool_calls")))
+    return bad_input(fmt::format("Message {} has no content", index), where,
+                     "Give it a text or a list of parts under \"content\"");
+  api::Message message{item["role"].get<std::string>(), text_of(content)};
+  if (item.size() > 2 || !content.is_string()) message.json = item.dump();
+  return message;
 }
 
 }  // namespace
@@ -90,11 +101,8 @@ Result<std::vector<api::Message>> read_messages(const std::string& path) {
     return bad_input("The file holds no conversation", path, "Write a JSON array of {\"role\", \"content\"}");
   std::vector<api::Message> messages;
   for (const json& item : document) {
-    if (!item.is_object() || !item.contains("role") || !item["role"].is_string() || !item.contains("content"))
-      return bad_input(fmt::format("Message {} has no role or no content", messages.size()), path,
-                       "Write each as {\"role\": ..., \"content\": ...}");
-    ORRERY_ASSIGN(std::string content, content_of(item["content"], path));
-    messages.push_back({item["role"].get<std::string>(), std::move(content)});
+    ORRERY_ASSIGN(api::Message message, message_of(item, messages.size(), path));
+    messages.push_back(std::move(message));
   }
   return messages;
 }

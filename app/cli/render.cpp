@@ -7,14 +7,17 @@ namespace {
 
 struct Options {
   std::string model, template_file, messages, bos, eos;
+  TemplateFiles files;
   bool no_prompt = false;
 };
 
 Result<std::string> render(const Options& options, const api::TextTools* tools) {
   ORRERY_ASSIGN(const std::vector<api::Message> messages, read_messages(options.messages));
-  if (options.template_file.empty()) return tools->render(messages, !options.no_prompt);
+  ORRERY_ASSIGN(api::TemplateOptions given, read_template_options(options.files));
+  given.generation_prompt = !options.no_prompt;
+  if (options.template_file.empty()) return tools->render(messages, given);
   ORRERY_ASSIGN(const std::string source, read_file(options.template_file));
-  return api::render_template(source, messages, !options.no_prompt, options.bos, options.eos);
+  return api::render_template(source, messages, given, options.bos, options.eos);
 }
 
 }  // namespace
@@ -24,7 +27,8 @@ Runner prepare_render(CLI::App& app, Context& context) {
   CLI::Option* model = add_model_name(app, options->model, false);
   CLI::Option* source =
       app.add_option("--template", options->template_file, "a Jinja chat template, FILE.jinja");
-  app.add_option("--messages", options->messages, "a JSON array of {role, content}, F.json")->required();
+  app.add_option("--messages", options->messages, "a JSON array of {role, content, ...}, F.json")->required();
+  add_template_options(app, options->files);
   app.add_option("--bos", options->bos, "bos_token of the template")->needs(source);
   app.add_option("--eos", options->eos, "eos_token of the template")->needs(source);
   app.add_flag("--no-generation-prompt", options->no_prompt, "leave out what asks the model for its reply");

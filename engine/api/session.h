@@ -41,7 +41,8 @@ class Session {
   virtual Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const = 0;
   virtual std::string detokenize(const std::vector<int32_t>& ids) const = 0;
   virtual std::string piece(int32_t id) const = 0;
-  virtual Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const = 0;
+  virtual Result<std::string> render(const std::vector<Message>& messages,
+                                     const TemplateOptions& options) const = 0;
 
   // Runs.
   virtual Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events,
@@ -83,11 +84,13 @@ class TextTools {
   virtual std::vector<int32_t> encode(std::string_view text, bool special) const = 0;
   virtual std::string decode(const std::vector<int32_t>& ids) const = 0;
   virtual std::string piece(int32_t id) const = 0;
-  virtual Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const = 0;
+  virtual Result<std::string> render(const std::vector<Message>& messages,
+                                     const TemplateOptions& options) const = 0;
 };
 /// A template of its own.
 Result<std::string> render_template(std::string_view source, const std::vector<Message>& messages,
-                                    bool generation_prompt, std::string_view bos, std::string_view eos);
+                                    const TemplateOptions& options, std::string_view bos,
+                                    std::string_view eos);
 
 /// Reads headers only; device memory is estimated for `context` tokens (0: the default).
 Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, int64_t context,

@@ -51,7 +51,8 @@ class SessionImpl final : public Session {
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
   std::string detokenize(const std::vector<int32_t>& ids) const override;
   std::string piece(int32_t id) const override;
-  Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const override;
+  Result<std::string> render(const std::vector<Message>& messages,
+                             const TemplateOptions& options) const override;
 
   Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events,
                           std::stop_token stop) override;

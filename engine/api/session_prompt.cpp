@@ -39,7 +39,7 @@ Result<std::vector<int32_t>> SessionImpl::prompt_of(const ChatRequest& request) 
     ids = parts_.tokenizer->encode(request.raw, true);
     while (ids.size() > 1 && ids.back() == parts_.tokenizer->eos()) ids.pop_back();
   } else {
-    ORRERY_ASSIGN(const std::string text, render(request.messages, true));
+    ORRERY_ASSIGN(const std::string text, render(request.messages, request.template_options));
     ids = parts_.tokenizer->encode(text, false);
   }
   ORRERY_TRY(check_ids(ids));
@@ -53,7 +53,9 @@ int64_t SessionImpl::opening_tokens(const ChatRequest& request, const std::vecto
       request.messages.begin(),
       request.messages.begin() + static_cast<std::ptrdiff_t>(leading_system_messages(request.messages)));
   if (opening.empty()) return begun ? 1 : 0;
-  const Result<std::string> text = render(opening, false);  // some templates cannot begin without a person
+  TemplateOptions options = request.template_options;
+  options.generation_prompt = false;
+  const Result<std::string> text = render(opening, options);  // some templates cannot begin without a person
   if (!text.ok()) return begun ? 1 : 0;
   return runtime::shared_tokens(parts_.tokenizer->encode(text.value(), false), ids);
 }

@@ -111,10 +111,11 @@ std::string SessionImpl::piece(int32_t id) const {
   return guarded_or_empty([&] { return parts_.tokenizer->piece(id); });
 }
 
-Result<std::string> SessionImpl::render(const std::vector<Message>& messages, bool generation_prompt) const {
+Result<std::string> SessionImpl::render(const std::vector<Message>& messages,
+                                        const TemplateOptions& options) const {
   return guarded([&]() -> Result<std::string> {
     if (!parts_.chat_template->ok()) return parts_.chat_template->error();
-    return render_with(parts_.chat_template->value(), *parts_.tokenizer, messages, generation_prompt);
+    return render_with(parts_.chat_template->value(), *parts_.tokenizer, messages, options);
   });
 }
 

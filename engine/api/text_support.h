@@ -16,6 +16,6 @@ Result<std::shared_ptr<const text::Tokenizer>> load_tokenizer(const io::ModelFil
 Result<text::ChatTemplate> load_template(const io::ModelFile& file);
 
 Result<std::string> render_with(const text::ChatTemplate& chat_template, const text::Tokenizer& tokenizer,
-                                const std::vector<Message>& messages, bool generation_prompt);
+                                const std::vector<Message>& messages, const TemplateOptions& options);
 
 }  // namespace orrery::api

@@ -8,10 +8,18 @@
 namespace orrery::api {
 namespace {
 
-std::vector<text::Message> to_text(const std::vector<Message>& messages) {
-  std::vector<text::Message> result;
-  for (const Message& message : messages) result.push_back({message.role, message.content});
-  return result;
+text::TemplateInput template_input(const std::vector<Message>& messages, const TemplateOptions& options,
+                                   std::string_view bos, std::string_view eos) {
+  text::TemplateInput input;
+  for (const Message& message : messages)
+    input.messages.push_back({message.role, message.content, message.json});
+  input.add_generation_prompt = options.generation_prompt;
+  input.tools = options.tools;
+  input.documents = options.documents;
+  input.variables = options.variables;
+  input.bos = bos;
+  input.eos = eos;
+  return input;
 }
 
 class Tools final : public TextTools {
@@ -28,10 +36,11 @@ class Tools final : public TextTools {
   std::string piece(int32_t id) const override {
     return guarded_or_empty([&] { return tokenizer_->piece(id); });
   }
-  Result<std::string> render(const std::vector<Message>& messages, bool generation_prompt) const override {
+  Result<std::string> render(const std::vector<Message>& messages,
+                             const TemplateOptions& options) const override {
     return guarded([&]() -> Result<std::string> {
       if (!template_.ok()) return template_.error();
-      return render_with(template_.value(), *tokenizer_, messages, generation_prompt);
+      return render_with(template_.value(), *tokenizer_, messages, options);
     });
   }
 
@@ -62,9 +71,9 @@ Result<text::ChatTemplate> load_template(const io::ModelFile& file) {
 }
 
 Result<std::string> render_with(const text::ChatTemplate& chat_template, const text::Tokenizer& tokenizer,
-                                const std::vector<Message>& messages, bool generation_prompt) {
-  return chat_template.render(to_text(messages), generation_prompt, tokenizer.piece(tokenizer.bos()),
-                              tokenizer.piece(tokenizer.eos()));
+                                const std::vector<Message>& messages, const TemplateOptions& options) {
+  return chat_template.render(
+      template_input(messages, options, tokenizer.piece(tokenizer.bos()), tokenizer.piece(tokenizer.eos())));
 }
 
 Result<std::shared_ptr<TextTools>> TextTools::open(const std::string& model) {
@@ -77,10 +86,11 @@ Result<std::shared_ptr<TextTools>> TextTools::open(const std::string& model) {
 }
 
 Result<std::string> render_template(std::string_view source, const std::vector<Message>& messages,
-                                    bool generation_prompt, std::string_view bos, std::string_view eos) {
+                                    const TemplateOptions& options, std::string_view bos,
+                                    std::string_view eos) {
   return guarded([&]() -> Result<std::string> {
     ORRERY_ASSIGN(const text::ChatTemplate parsed, text::ChatTemplate::parse(source));
-    return parsed.render(to_text(messages), generation_prompt, bos, eos);
+    return parsed.render(template_input(messages, options, bos, eos));
   });
 }
 

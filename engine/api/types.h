@@ -63,6 +63,17 @@ struct ModelInfo {
 
 struct Message {
   std::string role, content;
+  /// The whole message as a JSON object where it has more than these two (tool_calls, name, ...): then the
+  /// chat template sees just this. Empty: role and content.
+  std::string json = {};
+};
+
+/// What a chat template is given beside the messages; JSON texts.
+struct TemplateOptions {
+  bool generation_prompt = true;
+  std::string tools, documents;  // arrays; empty: none
+  std::vector<std::pair<std::string, std::string>> variables =
+      {};  // name and value: enable_thinking, "false"
 };
 
 struct SamplingOptions {
@@ -77,6 +88,7 @@ struct SamplingOptions {
 struct ChatRequest {
   std::vector<Message> messages;  // the whole conversation; or
   std::string raw;                // a raw prompt, no template, when messages is empty
+  TemplateOptions template_options = {};
   int64_t max_tokens = 512;
   SamplingOptions sampling;
   int logprobs = 0;               // top N of each token, at most 20

@@ -1,5 +1,9 @@
 #include "engine/text/chat_template.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "engine/text/jinja_eval.h"
 #include "engine/text/jinja_parser.h"
 
@@ -12,22 +16,89 @@ struct ChatTemplate::Program {
 
 namespace {
 
+using jinja::Dict;
 using jinja::Value;
 
 constexpr size_t kLongestSource = 4'000'000;  // bytes; published templates stay under 100 kB
 
-std::string render_plain(const std::vector<Message>& messages, bool add_generation_prompt) {
+std::string render_plain(const TemplateInput& input) {
   std::string text;
-  for (const Message& message : messages) text += message.role + ": " + message.content + "\n";
-  if (add_generation_prompt) text += "assistant: ";
+  for (const Message& message : input.messages) text += message.role + ": " + message.content + "\n";
+  if (input.add_generation_prompt) text += "assistant: ";
   return text;
 }
 
-Value message_value(const Message& message) {
-  auto dict = std::make_shared<jinja::Dict>();
+/// What the assistant thought is found under the names that templates use for it, whichever it came with.
+std::shared_ptr<Dict> with_reasoning(std::shared_ptr<Dict> message) {
+  for (const char* name : {"reasoning_content", "thinking", "reasoning"}) {
+    const Value* found = message->find(name);
+    if (!found || found->is_none()) continue;
+    const Value reasoning = *found;
+    auto made = std::make_shared<Dict>();
+    made->set("thinking", reasoning);
+    for (const auto& [key, value] : message->items()) made->set(key, value);
+    made->set("reasoning_content", reasoning);
+    return made;
+  }
+  return message;
+}
+
+Result<Value> message_value(const Message& message, size_t index, jinja::Budget& budget) {
+  auto dict = std::make_shared<Dict>();
   dict->set("role", Value(message.role));
   dict->set("content", Value(message.content));
-  return Value(std::move(dict));
+  if (message.json.empty()) return Value(std::move(dict));
+  ORRERY_ASSIGN(const Value whole, jinja::from_json(message.json, fmt::format("Message {}", index), budget));
+  if (!whole.dict())
+    return Error{ErrorCode::invalid_argument, fmt::format("Message {} is no JSON object", index), "",
+                 "Write it as {\"role\": ..., \"content\": ...}"};
+  return Value(with_reasoning(std::make_shared<Dict>(*whole.dict())));
+}
+
+Result<Value> array_value(const std::string& json, std::string_view what, jinja::Budget& budget) {
+  if (json.empty()) return Value(jinja::None{});
+  ORRERY_ASSIGN(Value value, jinja::from_json(json, what, budget));
+  const jinja::List* list = value.list();
+  const auto is_object = [](const Value& item) { return item.dict() != nullptr; };
+  if (!value.is_none() && !(list && std::all_of(list->items.begin(), list->items.end(), is_object)))
+    return Error{ErrorCode::invalid_argument, fmt::format("{} are no list of JSON objects", what), "",
+                 "Write [{...}, ...]"};
+  return value;
+}
+
+std::tm local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return local;
+}
+
+/// What the reference passes to every template, then the variables that were given.
+Result<jinja::Context> context_of(const TemplateInput& input) {
+  jinja::Budget budget;
+  std::vector<Value> messages;
+  for (size_t i = 0; i < input.messages.size(); ++i) {
+    ORRERY_ASSIGN(Value message, message_value(input.messages[i], i, budget));
+    messages.push_back(std::move(message));
+  }
+  ORRERY_ASSIGN(Value tools, array_value(input.tools, "The tools", budget));
+  ORRERY_ASSIGN(Value documents, array_value(input.documents, "The documents", budget));
+  jinja::Context context;
+  context.now = input.now ? *input.now : local_time();
+  Dict variables;
+  variables.set("messages", Value(std::move(messages)));
+  variables.set("tools", std::move(tools));
+  variables.set("documents", std::move(documents));
+  variables.set("add_generation_prompt", Value(input.add_generation_prompt));
+  variables.set("bos_token", Value(input.bos));
+  variables.set("eos_token", Value(input.eos));
+  for (const auto& [name, json] : input.variables) {
+    ORRERY_ASSIGN(Value value,
+                  jinja::from_json(json, fmt::format("The variable \"{}\"", name.substr(0, 40)), budget));
+    variables.set(name, std::move(value));
+  }
+  context.variables = variables.items();
+  return context;
 }
 
 }  // namespace
@@ -48,19 +119,10 @@ ChatTemplate ChatTemplate::plain() {
   return ChatTemplate(std::make_shared<const Program>(Program{{}, true}));
 }
 
-Result<std::string> ChatTemplate::render(const std::vector<Message>& messages, bool add_generation_prompt,
-                                         std::string_view bos, std::string_view eos) const {
-  if (program_->plain) return render_plain(messages, add_generation_prompt);
-  std::vector<Value> list;
-  list.reserve(messages.size());
-  for (const Message& message : messages) list.push_back(message_value(message));
-  // What the reference passes to every template.
-  return jinja::render(program_->block, {{"messages", Value(std::move(list))},
-                                         {"add_generation_prompt", Value(add_generation_prompt)},
-                                         {"bos_token", Value(std::string(bos))},
-                                         {"eos_token", Value(std::string(eos))},
-                                         {"tools", Value(jinja::None{})},
-                                         {"documents", Value(jinja::None{})}});
+Result<std::string> ChatTemplate::render(const TemplateInput& input) const {
+  if (program_->plain) return render_plain(input);
+  ORRERY_ASSIGN(const jinja::Context context, context_of(input));
+  return jinja::render(program_->block, context);
 }
 
 }  // namespace orrery::text

@@ -1,10 +1,14 @@
-// Chat templates: the subset of Jinja 2 that published templates use, as transformers renders it (trim_blocks
-// and lstrip_blocks on). Steps and output are bounded, so that no template runs without end.
+// Chat templates: the Jinja that published templates use, as transformers renders it (trim_blocks and
+// lstrip_blocks on, loop controls, generation blocks, in a sandbox that changes no value). Steps and output
+// are bounded, so that no template runs without end.
 #pragma once
 
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -12,16 +16,29 @@
 namespace orrery::text {
 
 struct Message {
-  std::string role;  // system, user, assistant
+  std::string role;  // system, user, assistant, tool
   std::string content;
+  /// The whole message as a JSON object where it has more than these two: tool_calls, tool_call_id, name,
+  /// reasoning_content, a content of parts, ... The template then sees just this; empty: role and content.
+  std::string json = {};
+};
+
+/// What a template is rendered with. What is JSON is refused when it cannot be read.
+struct TemplateInput {
+  std::vector<Message> messages = {};
+  bool add_generation_prompt = true;
+  std::string bos = {}, eos = {};          // bos_token, eos_token
+  std::string tools = {}, documents = {};  // JSON arrays; empty: none
+  std::vector<std::pair<std::string, std::string>> variables =
+      {};                           // name and JSON value: enable_thinking, ...
+  std::optional<std::tm> now = {};  // local time for strftime_now; none: the clock's
 };
 
 class ChatTemplate {
  public:
   /// A syntax error names its line.
   static Result<ChatTemplate> parse(std::string_view source);
-  Result<std::string> render(const std::vector<Message>& messages, bool add_generation_prompt,
-                             std::string_view bos, std::string_view eos) const;
+  Result<std::string> render(const TemplateInput& input) const;
   /// Used when a model brings none: "role: content" lines.
   static ChatTemplate plain();
 

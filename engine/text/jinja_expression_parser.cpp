@@ -37,20 +37,23 @@ Result<ExpressionPtr> ExpressionParser::join(Kind kind, int line, std::string te
   return sealed(std::move(made));
 }
 
-/// "a, b" without brackets is a tuple.
-Result<ExpressionPtr> ExpressionParser::tuple_expression() {
+Result<ExpressionPtr> ExpressionParser::tuple_of(Rule item) {
   const int line = peek().line;
-  ORRERY_ASSIGN(ExpressionPtr first, expression());
+  ORRERY_ASSIGN(ExpressionPtr first, (this->*item)());
   if (!is_op(",")) return first;
   auto list = make(Kind::list, line, "tuple");
   list->children.push_back(std::move(first));
   while (take_op(",")) {
     if (peek().kind == TokenKind::block_end || peek().kind == TokenKind::output_end) break;
-    ORRERY_ASSIGN(ExpressionPtr item, expression());
-    list->children.push_back(std::move(item));
+    ORRERY_ASSIGN(ExpressionPtr next, (this->*item)());
+    list->children.push_back(std::move(next));
   }
   return sealed(std::move(list));
 }
+
+Result<ExpressionPtr> ExpressionParser::tuple_expression() { return tuple_of(&ExpressionParser::expression); }
+
+Result<ExpressionPtr> ExpressionParser::loop_expression() { return tuple_of(&ExpressionParser::disjunction); }
 
 Result<ExpressionPtr> ExpressionParser::expression() {
   const Depth depth(depth_);
@@ -168,8 +171,7 @@ Result<ExpressionPtr> ExpressionParser::signed_value() {
     ORRERY_ASSIGN(ExpressionPtr value, signed_value());
     return join(Kind::unary, op.line, op.text, std::move(value), nullptr);
   }
-  ORRERY_ASSIGN(ExpressionPtr value, primary());
-  return postfix(std::move(value), false);
+  return postfixed_primary();
 }
 
 /// .name [item] (arguments), then, where `filters`, also |filter and "is test".
@@ -204,10 +206,27 @@ Result<ExpressionPtr> ExpressionParser::postfix(ExpressionPtr value, bool filter
 
 Result<ExpressionPtr> ExpressionParser::filter(ExpressionPtr value, int line) {
   ORRERY_ASSIGN(std::string name, need_name());
+  while (take_op(".")) {
+    ORRERY_ASSIGN(const std::string part, need_name());
+    name += "." + part;
+  }
   auto made = make(Kind::filter, line, std::move(name));
   made->children.push_back(std::move(value));
   if (take_op("(")) ORRERY_TRY(arguments(*made));
   return sealed(std::move(made));
+}
+
+Result<ExpressionPtr> ExpressionParser::filter_chain() {
+  ExpressionPtr chain;
+  do {
+    ORRERY_ASSIGN(chain, filter(std::move(chain), peek().line));
+  } while (take_op("|"));
+  return chain;
+}
+
+Result<ExpressionPtr> ExpressionParser::postfixed_primary() {
+  ORRERY_ASSIGN(ExpressionPtr value, primary());
+  return postfix(std::move(value), false);
 }
 
 Result<ExpressionPtr> ExpressionParser::test(ExpressionPtr value, int line) {
@@ -218,8 +237,7 @@ Result<ExpressionPtr> ExpressionParser::test(ExpressionPtr value, int line) {
   if (take_op("(")) {
     ORRERY_TRY(arguments(*made));
   } else if (starts_argument()) {  // "is divisibleby 3"
-    ORRERY_ASSIGN(ExpressionPtr argument, primary());
-    ORRERY_ASSIGN(argument, postfix(std::move(argument), false));
+    ORRERY_ASSIGN(ExpressionPtr argument, postfixed_primary());
     made->children.push_back(std::move(argument));
   }
   ORRERY_ASSIGN(ExpressionPtr whole, sealed(std::move(made)));
@@ -237,19 +255,32 @@ bool ExpressionParser::starts_argument() const {
          (token.kind == TokenKind::op && (token.text == "[" || token.text == "{"));
 }
 
-/// Behind "(": values and name=value, to ")".
+/// Behind "(": values, name=value, *values and **names, to ")".
 Result<void> ExpressionParser::arguments(Expression& call) {
   while (!take_op(")")) {
-    if (peek().kind == TokenKind::name && peek(1).kind == TokenKind::op && peek(1).text == "=") {
-      std::string name = next().text;
-      next();
-      ORRERY_ASSIGN(ExpressionPtr value, expression());
-      call.named.emplace_back(std::move(name), std::move(value));
-    } else {
-      ORRERY_ASSIGN(ExpressionPtr value, expression());
-      call.children.push_back(std::move(value));
-    }
+    ORRERY_TRY(argument(call));
     if (!is_op(")")) ORRERY_TRY(need_op(","));
+  }
+  return {};
+}
+
+Result<void> ExpressionParser::argument(Expression& call) {
+  if (peek().kind == TokenKind::name && peek(1).kind == TokenKind::op && peek(1).text == "=") {
+    std::string name = next().text;
+    next();
+    ORRERY_ASSIGN(ExpressionPtr value, expression());
+    call.named.emplace_back(std::move(name), std::move(value));
+  } else if (take_op("**")) {
+    ORRERY_ASSIGN(ExpressionPtr value, expression());
+    call.named.emplace_back("", std::move(value));
+  } else {
+    const int line = peek().line;
+    const bool spread = take_op("*");
+    ORRERY_ASSIGN(ExpressionPtr value, expression());
+    if (spread) {
+      ORRERY_ASSIGN(value, join(Kind::spread, line, "", std::move(value), nullptr));
+    }
+    call.children.push_back(std::move(value));
   }
   return {};
 }
@@ -279,8 +310,12 @@ Result<ExpressionPtr> ExpressionParser::subscript(ExpressionPtr value, int line)
 }
 
 Result<ExpressionPtr> ExpressionParser::integer(const Token& token) {
+  static constexpr std::pair<std::string_view, int> kBases[] = {{"0x", 16}, {"0o", 8}, {"0b", 2}};
+  int base = 10;
+  for (const auto& [prefix, of_prefix] : kBases)
+    if (token.text.size() > 2 && token.text[0] == '0' && (token.text[1] | 32) == prefix[1]) base = of_prefix;
   errno = 0;
-  const long long number = std::strtoll(token.text.c_str(), nullptr, 10);
+  const long long number = std::strtoll(token.text.c_str() + (base == 10 ? 0 : 2), nullptr, base);
   if (errno == ERANGE)
     return syntax_error(token.line, "the number " + token.text.substr(0, 40) + " is too large");
   return constant(token.line, Value(static_cast<int64_t>(number)));
@@ -328,6 +363,11 @@ Result<ExpressionPtr> ExpressionParser::name_or_constant() {
   if (word == "true" || word == "True") return constant(token.line, Value(true));
   if (word == "false" || word == "False") return constant(token.line, Value(false));
   if (word == "none" || word == "None") return constant(token.line, Value(None{}));
+  for (Signature* macro : macros_) {
+    macro->varargs |= word == "varargs";
+    macro->kwargs |= word == "kwargs";
+    macro->caller |= word == "caller";
+  }
   return ExpressionPtr(make(Kind::name, token.line, word));
 }
 

@@ -131,7 +131,7 @@ class Lexer {
   Result<void> raw_block() {
     char control = 0;
     advance(word_tag(at_, "raw", control));
-    after_tag(control == '-', control != '+');
+    after_tag(control == '-', false);  // the newline behind it belongs to the text
     for (size_t i = source_.find("{%", at_); i != std::string_view::npos; i = source_.find("{%", i + 2)) {
       const bool strip = i + 2 < source_.size() && source_[i + 2] == '-';
       const size_t end = word_tag(i + 2 + (strip ? 1 : 0), "endraw", control);
@@ -206,20 +206,33 @@ class Lexer {
     return {};
   }
 
+  /// 0x1F, 0o17, 0b11: how long it is, or 0.
+  size_t prefixed_number() const {
+    if (source_[at_] != '0' || at_ + 2 >= source_.size()) return 0;
+    const char base = static_cast<char>(source_[at_ + 1] | 32);
+    const std::string_view digits = base == 'x'   ? "0123456789abcdefABCDEF_"
+                                    : base == 'o' ? "01234567_"
+                                    : base == 'b' ? "01_"
+                                                  : "";
+    const size_t end = std::min(source_.find_first_not_of(digits, at_ + 2), source_.size());
+    return digits.empty() || end == at_ + 2 ? 0 : end - at_;
+  }
+
   Result<void> number_token() {
-    size_t end = at_;
+    size_t end = at_ + prefixed_number();
     bool floating = false;
     const auto digits = [&] {
       while (end < source_.size() && (is_digit(source_[end]) || source_[end] == '_')) ++end;
     };
     const auto digit_at = [&](size_t i) { return i < source_.size() && is_digit(source_[i]); };
-    digits();
-    if (end < source_.size() && source_[end] == '.' && digit_at(end + 1)) {
+    const bool prefixed = end > at_;
+    if (!prefixed) digits();
+    if (!prefixed && end < source_.size() && source_[end] == '.' && digit_at(end + 1)) {
       floating = true;
       ++end;
       digits();
     }
-    if (end < source_.size() && (source_[end] == 'e' || source_[end] == 'E')) {
+    if (!prefixed && end < source_.size() && (source_[end] == 'e' || source_[end] == 'E')) {
       const size_t sign =
           end + 1 < source_.size() && (source_[end + 1] == '-' || source_[end + 1] == '+') ? 1 : 0;
       if (digit_at(end + 1 + sign)) {
@@ -263,6 +276,14 @@ class Lexer {
     }
     if (c == '\n') {
       i += 2;
+      return {};
+    }
+    if (c >= '0' && c <= '7') {
+      char32_t value = 0;
+      for (size_t k = 0; k < 3 && ++i < source_.size() && source_[i] >= '0' && source_[i] <= '7'; ++k)
+        value = value * 8 + static_cast<char32_t>(source_[i] - '0');
+      if (source_[i] >= '0' && source_[i] <= '7') ++i;
+      append_utf8(text, value);
       return {};
     }
     const size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;

@@ -4,9 +4,15 @@
 
 namespace orrery::text::jinja {
 
-Value::Value(std::vector<Value> items, bool tuple) {
+namespace {
+
+constexpr size_t kIndexed = 16;  // entries from which a dict keeps where each is
+
+}  // namespace
+
+Value::Value(std::vector<Value> items, Form form) {
   List list;
-  list.tuple = tuple;
+  list.form = form;
   for (const Value& item : items) list.depth = std::max(list.depth, item.depth() + 1);
   list.items = std::move(items);
   data_ = std::make_shared<const List>(std::move(list));
@@ -17,9 +23,34 @@ bool Value::truthy() const {
   if (const int64_t* number = integer()) return *number != 0;
   if (const double* number = real()) return *number != 0;
   if (const std::string* text = string()) return !text->empty();
-  if (const List* items = list()) return !items->items.empty();
-  if (const Dict* items = dict()) return items->is_namespace || !items->items.empty();
-  return loop() || function();
+  if (const List* items = list()) return items->form == Form::generator || !items->items.empty();
+  if (const Dict* items = dict()) return items->is_namespace || !items->items().empty();
+  return loop() || is_callable();
+}
+
+bool Value::is_callable() const { return function() || method() || macro() || loop(); }
+
+bool Value::same_as(const Value& other) const {
+  if (data_.index() != other.data_.index()) return false;
+  return std::visit(
+      [&](const auto& mine) {
+        using T = std::decay_t<decltype(mine)>;
+        const T& theirs = std::get<T>(other.data_);
+        if constexpr (std::is_same_v<T, Undefined>) {
+          return mine.name == theirs.name;
+        } else if constexpr (std::is_same_v<T, None>) {
+          return true;
+        } else if constexpr (std::is_same_v<T, Function>) {
+          return mine.name == theirs.name;
+        } else if constexpr (std::is_same_v<T, Method>) {
+          return mine.object == theirs.object && mine.name == theirs.name;
+        } else if constexpr (std::is_same_v<T, std::shared_ptr<const std::string>>) {
+          return *mine == *theirs;  // equal short strings are one object in Python too
+        } else {
+          return mine == theirs;
+        }
+      },
+      data_);
 }
 
 const int64_t* Value::as_integer(int64_t& storage) const {
@@ -36,31 +67,49 @@ bool Value::as_number(double& number) const {
 }
 
 std::string_view Value::type_name() const {
-  static constexpr std::string_view kNames[] = {"undefined", "none", "boolean", "integer", "number",
-                                                "string",    "list", "dict",    "loop",    "function"};
+  static constexpr std::string_view kNames[] = {"undefined", "none",     "boolean", "integer",
+                                                "number",    "string",   "list",    "dict",
+                                                "loop",      "function", "method",  "macro"};
   return kNames[data_.index()];
 }
 
 int Value::depth() const {
   if (const List* items = list()) return items->depth;
   if (const Dict* items = dict()) return items->depth;
+  if (const Method* named = method()) return named->object->depth() + 1;
   return 1;
 }
 
+size_t Dict::place_of(std::string_view key) const {
+  if (items_.size() >= kIndexed) {
+    const auto place = places_.find(std::string(key));
+    return place == places_.end() ? items_.size() : place->second;
+  }
+  const auto found =
+      std::find_if(items_.begin(), items_.end(), [&](const auto& item) { return item.first == key; });
+  return static_cast<size_t>(found - items_.begin());
+}
+
 const Value* Dict::find(std::string_view key) const {
-  for (const auto& [name, value] : items)
-    if (name == key) return &value;
-  return nullptr;
+  const size_t place = place_of(key);
+  return place < items_.size() ? &items_[place].second : nullptr;
 }
 
 void Dict::set(const std::string& key, Value value) {
   depth = std::max(depth, value.depth() + 1);
-  for (auto& [name, old] : items)
-    if (name == key) {
-      old = std::move(value);
-      return;
-    }
-  items.emplace_back(key, std::move(value));
+  const size_t place = place_of(key);
+  if (place < items_.size()) {
+    items_[place].second = std::move(value);
+    return;
+  }
+  items_.emplace_back(key, std::move(value));
+  if (items_.size() < kIndexed) return;
+  for (size_t i = places_.size(); i < items_.size(); ++i) places_.emplace(items_[i].first, i);
+}
+
+void Dict::clear() {
+  items_.clear();
+  places_.clear();
 }
 
 Error render_error(std::string what) {
@@ -86,14 +135,19 @@ Result<void> Budget::make(size_t size) {
   return step(static_cast<int64_t>(size / 4096));
 }
 
+Result<void> Budget::grow(size_t size, size_t more) {
+  if (size + more > kLongest) return limit_error("a text grows beyond 16 MB");
+  return step(static_cast<int64_t>(more / 4096));
+}
+
 Result<Value> Budget::text(std::string value) {
   ORRERY_TRY(make(value.size()));
   return Value(std::move(value));
 }
 
-Result<Value> Budget::list(std::vector<Value> items, bool tuple) {
+Result<Value> Budget::list(std::vector<Value> items, Form form) {
   ORRERY_TRY(step(static_cast<int64_t>(items.size() / 8)));
-  Value value(std::move(items), tuple);
+  Value value(std::move(items), form);
   if (value.depth() > kDeepest) return limit_error("lists are nested too deeply");
   return value;
 }

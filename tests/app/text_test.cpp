@@ -61,13 +61,16 @@ TEST(Render, SmolLM2IsExact) {
 TEST(Render, ATemplateOfItsOwn) {
   const std::string source = scratch_file(
       "t.jinja",
-      "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}{{ eos_token }}\n{% endfor %}");
+      "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content|map(attribute='text')|join }}"
+      "{{ eos_token }}\n{% endfor %}{{ tools[0].name }}{{ documents[0]|tojson }}{{ n + 1 }}");
   const std::string messages = scratch_file(
       "m.json",
       R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]})");
   const Outcome outcome =
-      run({"render", "--template", source, "--messages", messages, "--bos", "<s>", "--eos", "</s>"});
-  EXPECT_EQ(outcome.out, "<s>user: ab</s>\n");
+      run({"render", "--template", source, "--messages", messages, "--bos", "<s>", "--eos", "</s>", "--tools",
+           scratch_file("tools.json", R"([{"name":"now"}])"), "--documents",
+           scratch_file("documents.json", R"([{"z":1,"a":2}])"), "--var", "n=41"});
+  EXPECT_EQ(outcome.out, "<s>user: ab</s>\nnow{\"z\": 1, \"a\": 2}42");
 }
 
 TEST(Render, WhatCannotBeRenderedIsRefused) {
@@ -79,6 +82,13 @@ TEST(Render, WhatCannotBeRenderedIsRefused) {
   expect_refused(
       run({"render", "smollm2", "--messages", scratch_file("deep.json", std::string(200'000, '['))}));
   expect_refused(run({"render", "smollm2", "--messages", "/no/such/file.json"}));
+  for (const Words& more :
+       {Words{"--var", "x"}, Words{"--var", "=1"}, Words{"--var", "x=nope"},
+        Words{"--tools", scratch_file("no_tools.json", "{}")}, Words{"--tools", "/no/such"}}) {
+    Words words{"render", "smollm2", "--messages", good};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_refused(run(words));
+  }
   for (const char* bad :
        {"{{", "{% for i in range(99999999) %}{% endfor %}", "{{ raise_exception('no') }}", "{{ 1 + 'a' }}"})
     expect_refused(run({"render", "--template", scratch_file("bad.jinja", bad), "--messages", good}));

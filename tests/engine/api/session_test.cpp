@@ -193,7 +193,7 @@ TEST(TextToolsTest, TokenizesAndRendersLikeTheReference) {
   for (const auto& item : reference["chat"]) {
     std::vector<Message> messages;
     for (const auto& message : item["messages"]) messages.push_back({message["role"], message["content"]});
-    const auto text = tools.value()->render(messages, true);
+    const auto text = tools.value()->render(messages, {});
     ASSERT_TRUE(text.ok()) << text.error().to_string();
     EXPECT_EQ(text.value(), item["rendered"].get<std::string>());
     EXPECT_EQ(tools.value()->encode(text.value(), false), item["ids"].get<std::vector<int32_t>>());

@@ -234,7 +234,7 @@ std::string FakeSession::detokenize(const std::vector<int32_t>& ids) const {
 std::string FakeSession::piece(int32_t id) const {
   return kWords[static_cast<size_t>(id) % std::size(kWords)];
 }
-Result<std::string> FakeSession::render(const std::vector<api::Message>&, bool) const {
+Result<std::string> FakeSession::render(const std::vector<api::Message>&, const api::TemplateOptions&) const {
   return std::string();
 }
 

@@ -39,7 +39,7 @@ class FakeSession : public api::Session {
   std::string detokenize(const std::vector<int32_t>& ids) const override;
   std::string piece(int32_t id) const override;
   Result<std::string> render(const std::vector<api::Message>& messages,
-                             bool generation_prompt) const override;
+                             const api::TemplateOptions& options) const override;
   Result<api::ChatResult> chat(const api::ChatRequest& request, const api::ChatEvents& events,
                                std::stop_token stop) override;
   Result<api::ScoreResult> score(std::string_view text, int top, std::stop_token stop) override;
