@@ -199,7 +199,7 @@ TEST(TextToolsTest, TokenizesAndRendersLikeTheReference) {
     EXPECT_EQ(tools.value()->encode(text.value(), false), item["ids"].get<std::vector<int32_t>>());
   }
   const auto rendered =
-      render_template("{{ bos_token }}{{ messages[0].content }}", {{"user", "hi"}}, true, "<s>", "");
+      render_template("{{ bos_token }}{{ messages[0].content }}", {{"user", "hi"}}, {}, "<s>", "");
   ASSERT_TRUE(rendered.ok()) << rendered.error().to_string();
   EXPECT_EQ(rendered.value(), "<s>hi");
   EXPECT_FALSE(render_template("{% if %}", {}, true, "", "").ok());
