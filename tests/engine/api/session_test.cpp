@@ -202,7 +202,7 @@ TEST(TextToolsTest, TokenizesAndRendersLikeTheReference) {
       render_template("{{ bos_token }}{{ messages[0].content }}", {{"user", "hi"}}, {}, "<s>", "");
   ASSERT_TRUE(rendered.ok()) << rendered.error().to_string();
   EXPECT_EQ(rendered.value(), "<s>hi");
-  EXPECT_FALSE(render_template("{% if %}", {}, true, "", "").ok());
+  EXPECT_FALSE(render_template("{% if %}", {}, {}, "", "").ok());
 }
 
 }  // namespace
