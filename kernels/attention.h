@@ -1,7 +1,8 @@
 // Attention over packed ragged sequences, flash style: running maximum and sum, nothing that holds tokens x
 // keys (Dao et al. 2022, arXiv 2205.14135). Two ops:
 //   KvAppend:  writes the step's keys and values into the pages of their sequences
-//   Attention: dst = softmax(scale * query key^T + mask) value, keys from pages (decoder) or packed (encoder)
+//   Attention: dst = softmax(scale * query key^T + bias + mask) value, keys from pages (decoder) or packed
+//     (encoder)
 // Layout of one page of one layer: key [kv_heads][page_tokens][head_dim], then value the same, element type
 // `kv`. Query head h reads kv head h / (heads / kv_heads). Query i of a sequence whose step brings n tokens
 // and whose length after the step is L sits at position L - n + i.
@@ -57,8 +58,12 @@ struct Attention {
     int64_t heads = 0, kv_heads = 0, head_dim = 0;
     int64_t tokens = 1;  // upper bound of the plan's bucket
     bool causal = true;
-    int64_t window = 0;    // a query sees the last `window` keys; 0: all
+    /// A query sees the keys less than `window` before it, its own included, and without a causal mask those
+    /// less than `window` behind it too; 0: all.
+    int64_t window = 0;
     float softcap = 0.0F;  // 0: none
+    /// Scores get a bias by the distance of key and query, which counts up to this; 0: none.
+    int64_t bias_reach = 0;
     /// fast: packed queries, keys, values and weights may be rounded to 11 bits (TF32).
     Accuracy accuracy = Accuracy::fast;
     /// How dst is stored: f32, or what the row's `writes` tells. Args::dst then points at elements of that
@@ -75,6 +80,9 @@ struct Attention {
     float* dst = nullptr;  // (tokens, heads * head_dim)
     int64_t dst_stride = 0;
     float scale = 1.0F;
+    /// (heads, 2 * bias_reach + 1): added to scale * query . key at key - query, cut to +-bias_reach, from
+    /// -bias_reach on.
+    const float* bias = nullptr;
     Ragged ragged;
     PagedKv kv;  // paged only
   };

@@ -59,9 +59,9 @@ const DeviceModule* cuda_module(std::string& reason) {
 }
 
 const DeviceRows& rows_of(DeviceKind device) {
-  static const DeviceRows own{linear_rows(),    attention_rows(), kv_append_rows(),
-                              norm_rows(),      rope_rows(),      elementwise_rows(),
-                              embedding_rows(), gather_rows(),    sample_rows()};
+  static const DeviceRows own{linear_rows(), attention_rows(),   kv_append_rows(), norm_rows(),
+                              rope_rows(),   elementwise_rows(), embedding_rows(), gather_rows(),
+                              sample_rows(), top_experts_rows(), expert_mlp_rows()};
   static const DeviceRows none;
   if (device == DeviceKind::cpu) return own;
   if (device != DeviceKind::cuda) return none;

@@ -13,6 +13,7 @@
 #include "kernels/embedding.h"
 #include "kernels/gather.h"
 #include "kernels/linear.h"
+#include "kernels/moe.h"
 #include "kernels/norm.h"
 #include "kernels/rope.h"
 #include "kernels/sample.h"
@@ -30,10 +31,12 @@ struct DeviceRows {
   std::span<const Row<Embedding>> embedding;
   std::span<const Row<Gather>> gather;
   std::span<const Row<Sample>> sample;
+  std::span<const Row<TopExperts>> top_experts;
+  std::span<const Row<ExpertMlp>> expert_mlp;
 };
 
 /// Raised when device.h, a Problem, an Args or this struct changes: program and module are built together.
-constexpr uint32_t kDeviceModuleVersion = 2;
+constexpr uint32_t kDeviceModuleVersion = 3;
 
 /// What `orrery_device_module` of the module returns.
 struct DeviceModule {

@@ -48,7 +48,18 @@ Result<Job> read_job(const Options& options, const Context& context) {
   return job;
 }
 
+/// A line a token under the text, where the model labels tokens.
+void print_tokens(const api::Classification& result) {
+  print_now(fmt::format("{}  {:.2f} ms\n", result.text, result.ms));
+  for (const api::TokenLabel& token : result.tokens) {
+    const auto best = std::max_element(token.probabilities.begin(), token.probabilities.end());
+    print_now(fmt::format("  {:<16} {:<12} {:.4f}\n", token.piece, token.label,
+                          best == token.probabilities.end() ? 0.0F : *best));
+  }
+}
+
 void print_result(const api::Classification& result) {
+  if (!result.tokens.empty()) return print_tokens(result);
   const auto best = std::max_element(result.probabilities.begin(), result.probabilities.end());
   print_now(fmt::format("{:<12} {:.4f} {:8.2f} ms  {}\n", result.label,
                         best == result.probabilities.end() ? 0.0F : *best, result.ms, result.text));

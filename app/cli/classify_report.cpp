@@ -14,6 +14,13 @@ std::string lower_ascii(std::string text) {
   return text;
 }
 
+Json by_label(const std::vector<float>& probabilities, const std::vector<std::string>& labels) {
+  Json object = Json::object();
+  for (size_t i = 0; i < std::min(labels.size(), probabilities.size()); ++i)
+    object[labels[i]] = probabilities[i];
+  return object;
+}
+
 }  // namespace
 
 Metrics measure(const std::vector<api::Classification>& results, const std::vector<std::string>& given) {
@@ -34,9 +41,16 @@ Metrics measure(const std::vector<api::Classification>& results, const std::vect
 }
 
 Json to_json(const api::Classification& result, const std::vector<std::string>& labels) {
-  Json probabilities = Json::object();
-  for (size_t i = 0; i < std::min(labels.size(), result.probabilities.size()); ++i)
-    probabilities[labels[i]] = result.probabilities[i];
+  Json probabilities = by_label(result.probabilities, labels);
+  if (!result.tokens.empty()) {
+    Json tokens = Json::array();
+    for (const api::TokenLabel& token : result.tokens)
+      tokens.push_back({{"id", token.id},
+                        {"piece", token.piece},
+                        {"label", token.label},
+                        {"probabilities", by_label(token.probabilities, labels)}});
+    return {{"text", result.text}, {"tokens", std::move(tokens)}, {"ms", result.ms}};
+  }
   return {{"text", result.text},
           {"label", result.label},
           {"probabilities", std::move(probabilities)},

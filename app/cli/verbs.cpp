@@ -14,6 +14,7 @@ constexpr Verb kVerbs[] = {
     {"score", "how likely a text is", prepare_score},
     {"classify", "labels and their probabilities; metrics where labels are given", prepare_classify},
     {"embed", "sentence vectors", prepare_embed},
+    {"rerank", "passages by how well they answer a query", prepare_rerank},
     {"bench", "tokens per second of prefill, decode and encoding, warm-up left out", prepare_bench},
     {"compare", "the same text through two settings: time of every node, and where the numbers part",
      prepare_compare},

@@ -32,6 +32,7 @@ Runner prepare_chat(CLI::App& app, Context& context);
 Runner prepare_score(CLI::App& app, Context& context);
 Runner prepare_classify(CLI::App& app, Context& context);
 Runner prepare_embed(CLI::App& app, Context& context);
+Runner prepare_rerank(CLI::App& app, Context& context);
 Runner prepare_bench(CLI::App& app, Context& context);
 Runner prepare_compare(CLI::App& app, Context& context);
 Runner prepare_profile(CLI::App& app, Context& context);

@@ -125,6 +125,7 @@ ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, c
   info.width = built->width;
   info.vocabulary = built->vocabulary;
   info.labels = built->labels;
+  info.classifies_tokens = built->classifies_tokens;
   info.memory.kv_cache = compile::kv_cache_bytes(built->graph, kv_type, context);
   info.memory.scratch = scratch_bytes(built->graph, info.task == Task::generate, batch_tokens);
   return info;

@@ -53,6 +53,11 @@ class Session {
                                                        std::stop_token stop) = 0;
   virtual Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts,
                                                std::stop_token stop) = 0;
+  /// How well each passage answers the query, in the order of the passages; of a model that classifies with
+  /// one label.
+  virtual Result<std::vector<Relevance>> rerank(const std::string& query,
+                                                const std::vector<std::string>& passages,
+                                                std::stop_token stop) = 0;
   virtual Result<BenchResult> bench(const BenchOptions& options, const ProgressCallback& progress,
                                     std::stop_token stop) = 0;
 

@@ -61,6 +61,8 @@ class SessionImpl final : public Session {
                                                const ClassifyCallback& on_result,
                                                std::stop_token stop) override;
   Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts, std::stop_token stop) override;
+  Result<std::vector<Relevance>> rerank(const std::string& query, const std::vector<std::string>& passages,
+                                        std::stop_token stop) override;
   Result<BenchResult> bench(const BenchOptions& options, const ProgressCallback& progress,
                             std::stop_token stop) override;
 
@@ -132,6 +134,8 @@ class SessionImpl final : public Session {
   // session_run.cpp
   Result<void> require(Task task) const;
   std::shared_ptr<runtime::Sequence> chat_sequence() const;
+
+  // session_encode.cpp
   Result<std::vector<Classification>> run_classify(const std::vector<std::string>& texts,
                                                    const ClassifyCallback& on_result, std::stop_token stop);
 

@@ -7,7 +7,6 @@
 #include "engine/api/guard.h"
 #include "engine/api/session_impl.h"
 #include "engine/api/text_support.h"
-#include "engine/generate/encode_texts.h"
 
 namespace orrery::api {
 namespace {
@@ -209,53 +208,6 @@ Result<ScoreResult> SessionImpl::score(std::string_view text, int top, std::stop
       result.last_top.push_back({outcome.last->top_ids[i], parts_.tokenizer->piece(outcome.last->top_ids[i]),
                                  outcome.last->top_logprobs[i]});
     return result;
-  });
-}
-
-Result<std::vector<Classification>> SessionImpl::classify(const std::vector<std::string>& texts,
-                                                          const ClassifyCallback& on_result,
-                                                          std::stop_token stop) {
-  return guarded([&]() -> Result<std::vector<Classification>> {
-    ORRERY_TRY(require(Task::classify));
-    return with_offers(run_classify(texts, on_result, std::move(stop)));
-  });
-}
-
-Result<std::vector<Classification>> SessionImpl::run_classify(const std::vector<std::string>& texts,
-                                                              const ClassifyCallback& on_result,
-                                                              std::stop_token stop) {
-  std::vector<Classification> results;
-  if (texts.empty()) return results;
-  const std::vector<std::string>& labels = parts_.info.labels;
-  const auto take = [&](size_t index, std::span<const float> logits, double ms) {
-    Classification result;
-    result.text = texts[index];
-    result.logits.assign(logits.begin(), logits.end());
-    result.probabilities = generate::softmax(logits);
-    const auto best = static_cast<size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-    result.label = best < labels.size() ? labels[best] : fmt::format("LABEL_{}", best);
-    result.ms = ms;
-    results.push_back(std::move(result));
-    return !on_result || on_result(index, results.back());
-  };
-  const auto done = generate::encode_texts(engine(), texts, parts_.text_limit, take, std::move(stop));
-  if (!done.ok()) return done.error();
-  return results;
-}
-
-Result<std::vector<Embedding>> SessionImpl::embed(const std::vector<std::string>& texts,
-                                                  std::stop_token stop) {
-  return guarded([&]() -> Result<std::vector<Embedding>> {
-    ORRERY_TRY(require(Task::embed));
-    std::vector<Embedding> results;
-    if (texts.empty()) return results;
-    const auto take = [&](size_t index, std::span<const float> row, double) {
-      results.push_back({texts[index], {row.begin(), row.end()}});
-      return true;
-    };
-    const auto done = generate::encode_texts(engine(), texts, parts_.text_limit, take, std::move(stop));
-    if (!done.ok()) return with_offers(done.error());
-    return results;
   });
 }
 

@@ -55,6 +55,7 @@ struct ModelInfo {
   int64_t context_length = 0, layers = 0, width = 0, vocabulary = 0;
   std::string main_dtype;  // the dtype that holds most bytes: "Q4_1"
   std::vector<std::string> labels;
+  bool classifies_tokens = false;  // each token of a text gets a label, not the text
   std::vector<TensorRow> tensors;
   std::string cannot_run;  // why the file can be looked at only; empty: it can run
   MemoryEstimate memory;
@@ -143,11 +144,26 @@ struct ScoreResult {
   std::vector<TokenAlternative> last_top;  // of the position after the last token
 };
 
+/// One token of a text, where the model labels tokens.
+struct TokenLabel {
+  int32_t id = 0;
+  std::string piece;  // bytes; empty for special tokens without any
+  std::string label;
+  std::vector<float> probabilities;  // by ModelInfo::labels
+};
+
 struct Classification {
   std::string text, label;
-  std::vector<float> probabilities;  // by ModelInfo::labels
+  std::vector<float> probabilities;  // by ModelInfo::labels; of a single label its own: 0 to 1
   std::vector<float> logits;
   double ms = 0;
+  std::vector<TokenLabel>
+      tokens;  // where ModelInfo::classifies_tokens; label and numbers above are empty then
+};
+
+/// How well a passage answers a query.
+struct Relevance {
+  float logit = 0, score = 0;  // score: 0 to 1
 };
 
 struct Embedding {

@@ -25,6 +25,7 @@ Result<Slot> input_slot(const graph::Node& node) {
   static constexpr std::pair<std::string_view, StepInput> kInputs[] = {
       {graph::step_input::token_ids, StepInput::token_ids},
       {graph::step_input::positions, StepInput::positions},
+      {graph::step_input::token_types, StepInput::token_types},
       {graph::step_input::sequence_starts, StepInput::sequence_starts},
       {graph::step_input::kv_lengths, StepInput::kv_lengths},
       {graph::step_input::output_rows, StepInput::output_rows}};
@@ -43,8 +44,10 @@ weights::WeightView view_of(const graph::Node& weight) {
     const auto* value = it == weight.attributes.end() ? nullptr : std::get_if<T>(&it->second);
     return value ? *value : fallback;
   };
-  return {attribute("tensor", std::string()), attribute("transposed", false),
-          attribute("rows", std::vector<int64_t>())};
+  weights::WeightView view{attribute("tensor", std::string()), attribute("transposed", false),
+                           attribute("rows", std::vector<int64_t>())};
+  view.stacked = attribute("stacked", int64_t{0});
+  return view;
 }
 
 Result<Slot> SourceSlots::slot(const graph::Value& value, kernels::DeviceKind device) {

@@ -28,12 +28,35 @@ std::vector<float> softmax(std::span<const float> logits) {
   return result;
 }
 
-Result<size_t> encode_texts(const Engine& engine, const std::vector<std::string>& texts, int64_t limit,
-                            runtime::EncodeCallback on_row, std::stop_token stop) {
+std::vector<float> label_probabilities(std::span<const float> logits) {
+  if (logits.size() != 1) return softmax(logits);
+  return {1.0F / (1.0F + std::exp(-logits[0]))};
+}
+
+EncodedTexts encode_each(const text::Tokenizer& tokenizer, const std::vector<std::string>& texts,
+                         int64_t limit) {
+  EncodedTexts encoded;
+  for (const std::string& text : texts) encoded.ids.push_back(encode_within(tokenizer, text, limit));
+  return encoded;
+}
+
+EncodedTexts encode_pairs(const text::Tokenizer& tokenizer, const std::string& first,
+                          const std::vector<std::string>& others, int64_t limit) {
+  EncodedTexts encoded;
+  for (const std::string& other : others) {
+    text::Encoding pair = tokenizer.encode_pair(first, other, limit);
+    encoded.ids.push_back(std::move(pair.ids));
+    encoded.types.push_back(std::move(pair.types));
+  }
+  return encoded;
+}
+
+Result<size_t> run_encoder(const Engine& engine, EncodedTexts texts, runtime::EncodeCallback on_result,
+                           std::stop_token stop) {
   runtime::EncodeRequest request;
-  for (const std::string& text : texts)
-    request.texts.push_back(encode_within(*engine.tokenizer, text, limit));
-  request.on_result = std::move(on_row);
+  request.texts = std::move(texts.ids);
+  request.types = std::move(texts.types);
+  request.on_result = std::move(on_result);
   request.stop = std::move(stop);
   return engine.scheduler.encode(engine.model, std::move(request)).get();
 }

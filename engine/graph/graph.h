@@ -67,8 +67,8 @@ struct Use {
 ///   (ops/lowering.h).
 namespace step_input {
 inline constexpr std::string_view token_ids = "token_ids", positions = "positions",
-                                  sequence_starts = "sequence_starts", kv_lengths = "kv_lengths",
-                                  output_rows = "output_rows";
+                                  token_types = "token_types", sequence_starts = "sequence_starts",
+                                  kv_lengths = "kv_lengths", output_rows = "output_rows";
 }
 
 class Graph {

@@ -91,6 +91,10 @@ Result<void> read_sentence_transformers(const std::filesystem::path& folder, Mod
     const std::string* path = modules.text(fmt::format("m.{}.path", i));
     if (!type) break;
     if (type->ends_with(".Normalize")) normalise = true;
+    if (!type->ends_with(".Transformer") && !type->ends_with(".Pooling") && !type->ends_with(".Normalize"))
+      return unsupported(fmt::format("The sentence model has a module {} that is not known", shown(*type)),
+                         (folder / "modules.json").string(),
+                         "models of Transformer, Pooling and Normalize modules are read");
     if (!type->ends_with(".Pooling") || !path) continue;
     const auto module = module_folder(folder, *path);
     if (!module)

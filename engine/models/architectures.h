@@ -19,5 +19,11 @@ Result<BuiltModel> build_qwen3(const io::ModelFile& file, const io::Adapter* ada
 Result<BuiltModel> build_gemma2(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_gemma3(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_bert(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_distilbert(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_modernbert(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_mixtral(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_qwen3_moe(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_mpnet(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_roberta(const io::ModelFile& file, const io::Adapter* adapter);
 
 }  // namespace orrery::models

@@ -39,7 +39,7 @@ class DecoderBuilder {
     const bool own_norm = !settings_.tensors.mlp_norm.empty() || !decoder_.parallel_residual;
     const ValueId normed =
         own_norm ? norm(src, {"norm", settings_.tensors.mlp_norm, decoder_.width}) : attention_src_;
-    const ValueId mixed = decoder_.mlp ? decoder_.mlp(builder_, normed, number) : mlp(normed);
+    const ValueId mixed = settings_.mixture ? mix_experts(builder_, normed, *settings_.mixture) : mlp(normed);
     return residual(attended, norm(mixed, {"post_norm", settings_.tensors.mlp_post_norm, decoder_.width}));
   }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "engine/models/activation.h"
 #include "engine/models/builder.h"
+#include "engine/models/mixture.h"
 
 namespace orrery::models {
 
@@ -51,7 +53,8 @@ struct DecoderTensors {
 struct DecoderLayerSettings {
   DecoderTensors tensors;
   RopeSettings rope;
-  int64_t window = 0;  // a token sees the last so many; 0: all
+  int64_t window = 0;                   // a token sees the last so many; 0: all
+  std::optional<Mixture> mixture = {};  // in the place of the MLP
 };
 
 /// All of a decoder but its layers' own settings.
@@ -69,14 +72,12 @@ struct Decoder {
   std::string output_norm, output;          // output absent in the file: the token table
   RopeSettings rope;                        // of layers that say nothing else
   std::function<DecoderLayerSettings(int64_t)> layer;
-  /// Nodes behind the norm of layer N's MLP up to what is added to the stream; empty: gated_mlp or plain_mlp
-  /// of the layer's tensors.
-  std::function<ValueId(GraphBuilder&, ValueId normed, int64_t layer)> mlp;
 };
 
 /// The graph: "embed", the layers, "output", "sampler". In layers.N.attention: norm, q_proj, k_proj, v_proj,
 /// q_norm, k_norm, q_rope, k_rope, kv_cache, kv_append, sdpa, o_proj, post_norm, residual; in layers.N.mlp:
-/// norm, gate_proj, up_proj, act, gate, down_proj, post_norm, residual; each where the layer has it.
+/// norm, gate_proj, up_proj, act, gate, down_proj (router, top_experts, experts in a mixture), post_norm,
+/// residual; each where the layer has it.
 Result<BuiltModel> build_decoder(GraphBuilder& builder, const Decoder& decoder);
 
 }  // namespace orrery::models

@@ -19,17 +19,19 @@ struct BuiltModel {
   int64_t context_length = 0;
   int64_t layers = 0, width = 0, heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
   std::vector<std::string> labels = {};  // classify
+  bool classifies_tokens = false;        // classify: a row of logits a token, not a text
   bool normalised = false;               // embed: vectors have unit length
 };
 
 /// Graph of a generator: inputs token_ids, positions, output_rows; outputs: the sample node's tokens
 /// i32[outputs], the logits f32[outputs, vocabulary], then the final states. The rows of output_rows are
 /// gathered before the last norm. Graph of an encoder: outputs one value f32[sequences, width or labels]
-/// (logits for classify). Scopes: "embed", "layers.N.attention", "layers.N.mlp", "output", "sampler"; node
-/// names as the field says them.
+/// (logits for classify; f32[tokens, labels] where it labels tokens). Scopes: "embed", "layers.N.attention",
+/// "layers.N.mlp", "output", "sampler"; node names as the field says them.
 struct Architecture {
   std::string_view name;  // general.architecture / model_type
   Result<BuiltModel> (*build)(const io::ModelFile& file, const io::Adapter* adapter);
+  std::string_view tasks = "writes text";
 };
 std::span<const Architecture> architectures();
 

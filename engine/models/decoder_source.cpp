@@ -25,6 +25,11 @@ constexpr KeyName kGgufKeys[] = {
     {"embedding_multiplier", "embedding_scale"},
     {"residual_multiplier", "residual_scale"},
     {"logits_scaling", "logit_scale"},
+    {"num_experts", "expert_count"},
+    {"num_local_experts", "expert_count"},
+    {"num_experts_per_tok", "expert_used_count"},
+    {"moe_intermediate_size", "expert_feed_forward_length"},
+    {"norm_topk_prob", "expert_weights_norm"},
 };
 
 std::string config_prefix(const io::ModelFile& file, const DecoderFamily& family) {
@@ -105,7 +110,8 @@ Result<void> DecoderSource::read_tables(Decoder& decoder) const {
 }
 
 Result<Decoder> DecoderSource::read() const {
-  if (gguf_ && config_.file().metadata.integer(config_.name("expert_count")).value_or(0) > 0)
+  if (gguf_ && !family_.mixes_experts &&
+      config_.file().metadata.integer(config_.name("expert_count")).value_or(0) > 0)
     return config_.unsupported(fmt::format("This {} is a mixture of experts", family_.gguf_name),
                                "Open one with a single MLP in each layer");
   Decoder decoder;

@@ -15,6 +15,7 @@ struct DecoderFamily {
   KeyNames folder_keys = {};                  // what config.json calls its keys by, where not as most do
   std::string_view folder_prefix = "model.";  // of tensors in folders
   std::string_view layers = "layers";         // the list of them, in folders
+  bool mixes_experts = false;                 // layers that have a router are mixtures
   std::string_view token_table = "embed_tokens", position_table = "", output_norm = "norm",
                    output = "lm_head";  // in folders
 };
@@ -37,6 +38,11 @@ class DecoderSource {
   /// How many tokens each layer sees; 0: all. `slides(N)` tells of layers of which the file says nothing.
   Result<std::vector<int64_t>> read_windows(const Decoder& decoder,
                                             const std::function<bool(int64_t)>& slides) const;
+
+  /// The experts of layers that have a router; `normalise` where the file does not say.
+  Result<Mixture> read_mixture(const Decoder& decoder, bool normalise) const;
+  /// With the tensors of a layer; nothing where it has no router.
+  std::optional<Mixture> mixture_of(const Mixture& all, int64_t layer) const;
 
   /// "blk.3." or "model.layers.3."
   std::string layer_prefix(int64_t layer) const;

@@ -29,12 +29,9 @@ ValueId GraphBuilder::input(std::string_view name) {
   return inputs_[std::string(name)] = value;
 }
 
-ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
-                             const std::vector<int64_t>& shape, const TensorPart& part) {
+std::optional<GraphBuilder::Found> GraphBuilder::require(const std::string& name, const std::string& tensor,
+                                                         const std::vector<int64_t>& shape) {
   if (failed()) return {};
-  std::vector<int64_t> stored = shape;
-  if (!part.rows.empty()) stored.front() = part.of_rows;
-  if (part.transposed) std::reverse(stored.begin(), stored.end());
   const auto found = find(tensor);
   if (!found) {
     refuse({ErrorCode::corrupt_file, fmt::format("The file has no tensor {}", tensor), file_.path.string(),
@@ -43,10 +40,10 @@ ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
                         scope_, name)});
     return {};
   }
-  if (*found->shape != stored) {
+  if (*found->shape != shape) {
     refuse({ErrorCode::shape_mismatch,
             fmt::format("The tensor {} is [{}], but the metadata ask for [{}]", found->name,
-                        fmt::join(*found->shape, ", "), fmt::join(stored, ", ")),
+                        fmt::join(*found->shape, ", "), fmt::join(shape, ", ")),
             file_.path.string(),
             fmt::format("It would be {}.{}: the metadata belong to another model", scope_, name)});
     return {};
@@ -55,6 +52,16 @@ ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
     refuse(std::move(runs).error());
     return {};
   }
+  return found;
+}
+
+ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
+                             const std::vector<int64_t>& shape, const TensorPart& part) {
+  std::vector<int64_t> stored = shape;
+  if (!part.rows.empty()) stored.front() = part.of_rows;
+  if (part.transposed) std::reverse(stored.begin(), stored.end());
+  const auto found = require(name, tensor, stored);
+  if (!found) return {};
   std::tuple key(found->name, part.transposed, part.rows);
   if (const auto made = weights_.find(key); made != weights_.end()) return made->second;
   graph::Attributes attributes = {
@@ -64,6 +71,38 @@ ValueId GraphBuilder::weight(const std::string& name, const std::string& tensor,
   if (found->adapted) attributes["transform"] = std::string("adapter");
   const ValueId value = add_node({"weight", scope_, name, std::move(attributes), {}, {}, {}});
   return weights_[std::move(key)] = value;
+}
+
+ValueId GraphBuilder::stacked_weight(const std::string& name, const std::string& tensors, int64_t count,
+                                     const std::vector<int64_t>& shape) {
+  const size_t star = tensors.find('*');
+  std::optional<Found> first;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string tensor = tensors.substr(0, star) + std::to_string(i) + tensors.substr(star + 1);
+    const auto found = require(name, tensor, shape);
+    if (!found) return {};
+    if (!first) first = found;
+    if (found->dtype != first->dtype) {
+      refuse({ErrorCode::unsupported,
+              fmt::format("The tensor {} is {}, but {} is {}", found->name, name_of(found->dtype),
+                          first->name, name_of(first->dtype)),
+              file_.path.string(), "Experts of one layer must be stored in one type"});
+      return {};
+    }
+  }
+  if (!first) return {};
+  std::vector<int64_t> all = shape;
+  all.insert(all.begin(), count);
+  graph::Attributes attributes = {{"tensor", tensors},
+                                  {"dtype", std::string(name_of(first->dtype))},
+                                  {"shape", std::move(all)},
+                                  {"stacked", count}};
+  if (first->adapted) attributes["transform"] = std::string("adapter");
+  return add_node({"weight", scope_, name, std::move(attributes), {}, {}, {}});
+}
+
+ValueId GraphBuilder::output(ValueId first, size_t index) const {
+  return failed() ? ValueId{} : graph_.node(graph_.value(first).producer).outputs[index];
 }
 
 ValueId GraphBuilder::state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim) {

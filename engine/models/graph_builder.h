@@ -30,7 +30,13 @@ class GraphBuilder {
   /// have this shape, or the part of it.
   ValueId weight(const std::string& name, const std::string& tensor, const std::vector<int64_t>& shape,
                  const TensorPart& part = {});
+  /// A weight node of `count` tensors of this shape, one behind another; "*" in their name stands for their
+  /// number.
+  ValueId stacked_weight(const std::string& name, const std::string& tensors, int64_t count,
+                         const std::vector<int64_t>& shape);
   ValueId state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim);
+  /// Another output of the node whose first one this is.
+  ValueId output(ValueId first, size_t index) const;
   /// The node's first output.
   ValueId add(const std::string& op, const std::string& name, std::vector<ValueId> inputs,
               graph::Attributes attributes = {});
@@ -61,6 +67,9 @@ class GraphBuilder {
 
  private:
   ValueId add_node(graph::Graph::NewNode node);
+  /// The tensor for node NAME, which can be run and has this shape; else a refusal and nothing.
+  std::optional<Found> require(const std::string& name, const std::string& tensor,
+                               const std::vector<int64_t>& shape);
 
   const io::ModelFile& file_;
   const io::Adapter* adapter_;

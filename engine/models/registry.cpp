@@ -3,6 +3,11 @@
 #include "engine/models/architectures.h"
 
 namespace orrery::models {
+namespace {
+
+constexpr std::string_view kEncoderTasks = "vectors; labels of texts, of pairs of texts and of tokens";
+
+}  // namespace
 
 std::span<const Architecture> architectures() {
   static constexpr Architecture kArchitectures[] = {
@@ -21,7 +26,16 @@ std::span<const Architecture> architectures() {
       {"olmo2", build_olmo2},         //
       {"granite", build_granite},     //
       {"stablelm", build_stablelm},   //
-      {"bert", build_bert},           //
+      {"mixtral", build_mixtral},     //
+      {"qwen3_moe", build_qwen3_moe},
+      {"qwen3moe", build_qwen3_moe},
+      {"bert", build_bert, kEncoderTasks},
+      {"distilbert", build_distilbert, kEncoderTasks},
+      {"mpnet", build_mpnet, kEncoderTasks},
+      {"modernbert", build_modernbert, kEncoderTasks},
+      {"modern-bert", build_modernbert, kEncoderTasks},
+      {"roberta", build_roberta, kEncoderTasks},
+      {"xlm-roberta", build_roberta, kEncoderTasks},
   };
   return kArchitectures;
 }

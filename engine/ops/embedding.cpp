@@ -1,4 +1,4 @@
-// embedding: dst[t] = scale * table[ids[t]]
+// embedding: dst[t] = scale * table[ids[t] + offset]
 #include "kernels/embedding.h"
 
 #include "engine/ops/lower_support.h"
@@ -8,11 +8,16 @@ namespace {
 
 constexpr InputSpec kInputs[] = {{"ids"}, {"table"}};
 constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {{"scale", "Multiplies every element", Attribute(1.0)}};
+const AttributeSpec kAttributes[] = {
+    {"scale", "Multiplies every element", Attribute(1.0)},
+    {"offset", "Rows of the table before that of id 0", Attribute(int64_t{0})},
+};
 
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Dim rows, indices(view, 0, "ids"));
   ORRERY_ASSIGN(const Stored table, stored_matrix(view, 1, "table"));
+  if (const int64_t offset = integer(*view.attributes, "offset"); offset < 0 || offset >= table.rows)
+    return mismatch("table", fmt::format("offset is {}, but table is {}", offset, describe(*view.inputs[1])));
   return std::vector{f32(rows, table.cols)};
 }
 
@@ -27,13 +32,16 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   const ValueType& table = context.type(node.inputs[1]);
   kernels::Embedding::Args args;
-  args.vocabulary = table.shape.front().constant();
+  const int64_t offset = integer(node.attributes, "offset");
+  args.vocabulary = table.shape.front().constant() - offset;
   args.cols = table.shape.back().constant();
   args.dtype = table.dtype;
   args.scale = static_cast<float>(real(node.attributes, "scale"));
   ORRERY_ASSIGN(auto chosen,
                 choose(context, node, kernels::rows_of(context.device()).embedding, {args.dtype, args.cols}));
-  ORRERY_ASSIGN(args.table, stored_weight(context, node, node.inputs[1], nullptr));
+  ORRERY_ASSIGN(const void* first_row, stored_weight(context, node, node.inputs[1], nullptr));
+  args.table = static_cast<const std::byte*>(first_row) +
+               static_cast<size_t>(offset) * row_bytes(args.dtype, args.cols).value_or(0);
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
   const Slot ids = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {

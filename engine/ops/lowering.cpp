@@ -11,6 +11,8 @@ const void* input_of(const StepContext& context, StepInput input) {
       return context.token_ids;
     case StepInput::positions:
       return context.positions;
+    case StepInput::token_types:
+      return context.token_types;
     case StepInput::sequence_starts:
       return context.sequence_starts;
     case StepInput::kv_lengths:

@@ -16,7 +16,7 @@
 namespace orrery::ops {
 
 /// The step inputs in the order of Slot::offset; names in graph::step_input.
-enum class StepInput : size_t { token_ids, positions, sequence_starts, kv_lengths, output_rows };
+enum class StepInput : size_t { token_ids, positions, token_types, sequence_starts, kv_lengths, output_rows };
 
 /// Where a value's bytes are found when a step runs.
 struct Slot {
@@ -31,6 +31,7 @@ struct StepContext {
   int64_t tokens = 0, sequences = 0, outputs = 0;
   const int32_t* token_ids = nullptr;                  // (tokens)
   const int32_t* positions = nullptr;                  // (tokens)
+  const int32_t* token_types = nullptr;                // (tokens), 0 but in the second text of a pair
   const int32_t* sequence_starts = nullptr;            // (sequences + 1)
   const int32_t* kv_lengths = nullptr;                 // (sequences), after this step
   const int32_t* output_rows = nullptr;                // (outputs)

@@ -12,6 +12,7 @@ extern const Op kLinear, kFusedLinear;
 extern const Op kRope, kKvAppend, kAttention, kPackedAttention;
 extern const Op kSilu, kGelu, kRelu, kTanh, kSoftmax, kL2Normalise, kScale;
 extern const Op kAdd, kMul;
+extern const Op kTopExperts, kExpertMlp;
 extern const Op kSelectRows, kPool, kSample;
 extern const Op kTransfer;
 

@@ -1,18 +1,32 @@
 // packed_attention: attention within each sequence of the step, keys and values from the step itself
 // (encoders)
 #include "engine/ops/attention_support.h"
+#include "engine/ops/distance_bias.h"
 
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"query"}, {"key"}, {"value"}, {"sequence_starts"}};
+constexpr InputSpec kInputs[] = {{"query"}, {"key"}, {"value"}, {"sequence_starts"}, {"bias", true}};
 constexpr std::string_view kOutputs[] = {"dst"};
 const AttributeSpec kAttributes[] = {
     {"heads", "Query heads", {}, AttributeType::integer},
     {"kv_heads", "Key and value heads; each serves heads / kv_heads query heads", {}, AttributeType::integer},
     {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
     {"causal", "A token sees no later ones", Attribute(false)},
+    {"window", "A token sees those less than so many away, itself included; 0: all", Attribute(int64_t{0})},
 };
+
+/// The table of biases (buckets, heads), where there is one.
+Result<void> check_bias(const NodeView& view) {
+  if (!view.inputs[4]) return {};
+  ORRERY_ASSIGN(const Stored table, stored_matrix(view, 4, "bias"));
+  const int64_t heads = integer(*view.attributes, "heads");
+  if (table.cols != heads || table.rows % 4 != 0 || table.rows > 4 * kBiasReach)
+    return mismatch("bias", fmt::format("bias is {}, but {} heads need [buckets, {}] with a multiple of 4 "
+                                        "buckets, at most {}",
+                                        describe(*view.inputs[4]), heads, heads, 4 * kBiasReach));
+  return {};
+}
 
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view));
@@ -24,14 +38,21 @@ Types infer(const NodeView& view) {
                                 describe(*view.inputs[1]), describe(*view.inputs[0]), kv_heads, head_dim));
   ORRERY_TRY(expect_same(view, 2, "value", 1, "key"));
   ORRERY_TRY(indices(view, 3, "sequence_starts"));
+  ORRERY_TRY(check_bias(view));
+  if (const int64_t window = integer(*view.attributes, "window"); window < 0)
+    return bad_attribute(fmt::format("window is {}; it must be at least 0", window));
   return std::vector{*view.inputs[0]};
 }
 
 Cost cost(const NodeView& view, const Bindings& bindings) {
   const double tokens = rows_of(*view.inputs[0], bindings);
   const double sequences = std::max(1.0, rows_of(*view.inputs[3], bindings) - 1);
+  const bool causal = flag(*view.attributes, "causal");
   const double each = tokens / sequences;
-  Cost cost = cost_attention(view, bindings, flag(*view.attributes, "causal") ? (each + 1) / 2 : each);
+  double keys = causal ? (each + 1) / 2 : each;
+  if (const auto window = static_cast<double>(integer(*view.attributes, "window")); window > 0)
+    keys = std::min(keys, causal ? window : 2 * window - 1);
+  Cost cost = cost_attention(view, bindings, keys);
   cost.bytes +=
       bytes(*view.inputs[1], bindings) + bytes(*view.inputs[2], bindings) + bytes(*view.inputs[3], bindings);
   return cost;
@@ -42,6 +63,8 @@ kernels::Attention::Args arguments(LowerContext& context, const graph::Node& nod
   args.problem.keys = kernels::Attention::Keys::packed;
   args.problem.kv = DType::f32;
   args.problem.causal = flag(node.attributes, "causal");
+  args.problem.window = integer(node.attributes, "window");
+  if (node.inputs[4].valid()) args.problem.bias_reach = kBiasReach;
   args.problem.dst = context.kept(node.outputs[0]);
   args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
   return args;
@@ -52,9 +75,13 @@ Rounding rounding(LowerContext& context, const graph::Node& node) {
 }
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
-  const kernels::Attention::Args args = arguments(context, node);
+  kernels::Attention::Args args = arguments(context, node);
   ORRERY_ASSIGN(auto chosen,
                 choose(context, node, kernels::rows_of(context.device()).attention, args.problem));
+  if (node.inputs[4].valid()) {
+    ORRERY_ASSIGN(const void* bias, stored_weight(context, node, node.inputs[4], &kDistanceBias));
+    args.bias = static_cast<const float*>(bias);
+  }
   const Slot query = context.slot(node.inputs[0]), key = context.slot(node.inputs[1]);
   const Slot value = context.slot(node.inputs[2]), starts = context.slot(node.inputs[3]);
   const Slot dst = context.slot(node.outputs[0]);

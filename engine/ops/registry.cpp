@@ -12,6 +12,7 @@ std::span<const Op> all_ops() {
       kSilu,       kGelu,        kRelu,       kTanh,             // activations
       kSoftmax,    kL2Normalise, kScale,      kAdd,
       kMul,                                // pointwise
+      kTopExperts, kExpertMlp,             // experts
       kSelectRows, kPool,        kSample,  // rows and tokens
       kTransfer,                           // between devices
   };

@@ -34,6 +34,8 @@ const AttributeSpec kWeightAttributes[] = {
     {"transposed", "The file holds the transpose of this shape", Attribute(false)},
     {"rows", "Its rows that are taken: begin and count, or begin, count, stride and runs; empty: all",
      Attribute(std::vector<int64_t>())},
+    {"stacked", "So many tensors one behind another, * in the name standing for their number; 0: one tensor",
+     Attribute(int64_t{0})},
 };
 
 /// The rows of a tensor that a weight is: whether they are as many as its shape says.
@@ -55,6 +57,9 @@ Types infer_weight(const NodeView& view) {
   if (!dtype) return bad_attribute(fmt::format("dtype is \"{}\"", text(*view.attributes, "dtype")));
   ORRERY_ASSIGN(ValueType type, fixed_type(*dtype, list(*view.attributes, "shape")));
   ORRERY_TRY(check_rows(list(*view.attributes, "rows"), list(*view.attributes, "shape")));
+  if (const int64_t stacked = integer(*view.attributes, "stacked");
+      stacked < 0 || (stacked > 0 && (type.shape.size() < 2 || type.shape[0] != Dim(stacked))))
+    return bad_attribute(fmt::format("stacked is {}, but the shape is {}", stacked, to_string(type.shape)));
   return std::vector{std::move(type)};
 }
 
@@ -70,18 +75,18 @@ Types infer_input(const NodeView& view) {
   const std::string_view name = text(*view.attributes, "name");
   using namespace graph::step_input;
   const auto row = [](Dim size) { return std::vector{ValueType{DType::i32, {std::move(size)}}}; };
-  if (name == token_ids || name == positions) return row(kTokens);
+  if (name == token_ids || name == positions || name == token_types) return row(kTokens);
   if (name == sequence_starts) return row(Dim(kSequences) + 1);
   if (name == kv_lengths) return row(kSequences);
   if (name == output_rows) return row(kOutputs);
   ORRERY_TRY(expect_choice(*view.attributes, "name",
-                           {token_ids, positions, sequence_starts, kv_lengths, output_rows}));
+                           {token_ids, positions, token_types, sequence_starts, kv_lengths, output_rows}));
   return row(0);
 }
 
 const OpSchema kInputSchema{"input",
                             OpFamily::source,
-                            "What a step brings: token ids, their positions, and "
+                            "What a step brings: token ids, their positions and types, and "
                             "which rows belong to which sequence.",
                             {},
                             kValueOutput,

@@ -24,7 +24,10 @@ bool EncodeJob::join(StepBatch& batch, StepRoom& room) {
     }
     if (tokens > room.tokens && !batch.empty())
       break;  // a text is never cut; a long one gets a step of its own
-    batch.add_sequence(text, 0, {});
+    const size_t index = done_ + joined_;
+    std::span<const int32_t> types;
+    if (index < request_.types.size()) types = request_.types[index];
+    batch.add_sequence(text, 0, {}, types);
     room.tokens -= tokens;
     --room.sequences;
     ++joined_;
@@ -33,18 +36,21 @@ bool EncodeJob::join(StepBatch& batch, StepRoom& room) {
 }
 
 void EncodeJob::complete(const StepResult& result) {
-  const float* rows = result.executor.output(result.plan, 0);
+  const float* values = result.executor.output(result.plan, 0);
   const graph::Graph& graph = *result.plan.graph;
   const graph::ValueType& type = graph.value(graph.outputs().at(0)).type;
-  if (!rows || type.dtype != DType::f32 || type.shape.size() != 2 || !type.shape[1].is_constant())
-    return fail({ErrorCode::unsupported, "The graph has no float32 output with one row a text", "output 0",
+  if (!values || type.dtype != DType::f32 || type.shape.size() != 2 || !type.shape[1].is_constant())
+    return fail({ErrorCode::unsupported, "The graph has no float32 output with rows of one text", "output 0",
                  "undo the edit that changed its output"});
   const auto width = static_cast<size_t>(type.shape[1].constant());
+  const bool per_token = type.shape[0] == Dim(kTokens);
   for (size_t i = 0; i < joined_; ++i) {
-    const size_t row = static_cast<size_t>(first_sequence_) + i;
-    const double share =
-        static_cast<double>(request_.texts[done_].size()) / static_cast<double>(result.batch.tokens());
-    const bool more = request_.on_result(done_, {rows + row * width, width}, result.ms * share);
+    const auto sequence = first_sequence_ + static_cast<int64_t>(i);
+    const size_t tokens = request_.texts[done_].size();
+    const auto first = static_cast<size_t>(per_token ? result.batch.first_row(sequence) : sequence);
+    const double share = static_cast<double>(tokens) / static_cast<double>(result.batch.tokens());
+    const bool more = request_.on_result(done_, {values + first * width, (per_token ? tokens : 1) * width},
+                                         result.ms * share);
     ++done_;
     if (!more) return cancel();
   }

@@ -11,12 +11,13 @@
 
 namespace orrery::runtime {
 
-/// One text's row of the graph's first output. Called on the scheduler's thread, in order; false: no more is
-/// wanted. `ms` is the text's share of its step by tokens.
-using EncodeCallback = std::function<bool(size_t index, std::span<const float> row, double ms)>;
+/// One text's part of the graph's first output: its row, or a row for each of its tokens. Called on the
+/// scheduler's thread, in order; false: no more is wanted. `ms` is the text's share of its step by tokens.
+using EncodeCallback = std::function<bool(size_t index, std::span<const float> values, double ms)>;
 
 struct EncodeRequest {
   std::vector<std::vector<int32_t>> texts;  // none empty
+  std::vector<std::vector<int32_t>> types;  // of the tokens of each text; empty: all are 0
   EncodeCallback on_result;
   std::stop_token stop;
 };

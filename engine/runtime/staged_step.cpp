@@ -33,7 +33,7 @@ struct Extents {
         pages(step.page_table ? static_cast<size_t>(round_up_to_power(step.max_pages, kLeastPages)) : 0) {}
 
   size_t bytes() const {
-    return 2 * aligned(tokens * sizeof(int32_t)) + aligned((sequences + 1) * sizeof(int32_t)) +
+    return 3 * aligned(tokens * sizeof(int32_t)) + aligned((sequences + 1) * sizeof(int32_t)) +
            aligned(sequences * sizeof(int32_t)) + aligned(outputs * sizeof(int32_t)) +
            aligned(sequences * pages * sizeof(int32_t)) + aligned(outputs * kRecent * sizeof(int32_t)) +
            aligned(outputs * sizeof(Sample::Request));
@@ -115,6 +115,7 @@ Result<void> StagedStep::stage(StepBatch& batch) {
   Packer packer(staged_.data(), inputs_.data());
   there_.token_ids = packer.copy(here_.token_ids, extents.tokens);
   there_.positions = packer.copy(here_.positions, extents.tokens);
+  there_.token_types = packer.copy(here_.token_types, extents.tokens);
   there_.sequence_starts = packer.copy(here_.sequence_starts, extents.sequences + 1);
   there_.kv_lengths = packer.copy(here_.kv_lengths, extents.sequences);
   there_.output_rows = packer.copy(here_.output_rows, extents.outputs);

@@ -7,6 +7,7 @@ namespace orrery::runtime {
 void StepBatch::clear() {
   token_ids_.clear();
   positions_.clear();
+  token_types_.clear();
   sequence_starts_.assign(1, 0);
   kv_lengths_.clear();
   output_rows_.clear();
@@ -15,11 +16,13 @@ void StepBatch::clear() {
 }
 
 int64_t StepBatch::add_sequence(std::span<const int32_t> tokens, int64_t position,
-                                std::span<const int32_t> pages) {
+                                std::span<const int32_t> pages, std::span<const int32_t> types) {
   const int64_t row = this->tokens();
   token_ids_.insert(token_ids_.end(), tokens.begin(), tokens.end());
   for (size_t i = 0; i < tokens.size(); ++i)
     positions_.push_back(static_cast<int32_t>(position + static_cast<int64_t>(i)));
+  token_types_.insert(token_types_.end(), types.begin(), types.end());
+  token_types_.resize(token_ids_.size());
   sequence_starts_.push_back(static_cast<int32_t>(this->tokens()));
   kv_lengths_.push_back(static_cast<int32_t>(position + static_cast<int64_t>(tokens.size())));
   pages_.push_back(pages);
@@ -45,6 +48,7 @@ void StepBatch::fill(ops::StepContext& context) {
   context.outputs = outputs();
   context.token_ids = token_ids_.data();
   context.positions = positions_.data();
+  context.token_types = token_types_.data();
   context.sequence_starts = sequence_starts_.data();
   context.kv_lengths = kv_lengths_.data();
   context.output_rows = output_rows_.data();

@@ -98,7 +98,27 @@ const io::Tensor* WeightStore::keep(const std::string& name, io::Tensor tensor, 
 
 Result<const io::Tensor*> WeightStore::tensor_locked(const WeightView& view, kernels::ThreadTeam& team) {
   if (const auto it = merged_.find(view.name()); it != merged_.end()) return &it->second->tensor;
-  return view.is_whole() ? whole_tensor(view.tensor, team) : make_view(view, team);
+  if (view.is_whole()) return whole_tensor(view.tensor, team);
+  if (view.stacked == 0) return make_view(view, team);
+  ORRERY_ASSIGN(Stack stack, make_stack(view, team));
+  return keep(view.name(), std::move(stack.tensor), std::move(stack.buffer), "copy side by side",
+              "the file holds the experts apart");
+}
+
+Result<WeightStore::Stack> WeightStore::make_stack(const WeightView& view, kernels::ThreadTeam& team) {
+  ORRERY_ASSIGN(const io::Tensor* first, whole_tensor(view.member(0), team));
+  const size_t each = first->data.size();
+  Stack stack{{}, {first->name, first->dtype, first->shape, {}}};
+  ORRERY_ASSIGN(stack.buffer, Buffer::allocate(each * static_cast<size_t>(view.stacked)));
+  for (int64_t i = 0; i < view.stacked; ++i) {
+    ORRERY_ASSIGN(const io::Tensor* next, whole_tensor(view.member(i), team));
+    ORRERY_TRY(check_stack(*first, *next));
+    std::memcpy(stack.buffer.data() + static_cast<size_t>(i) * each, next->data.data(), each);
+    give_back(*next);
+  }
+  stack.tensor.shape.insert(stack.tensor.shape.begin(), view.stacked);
+  stack.tensor.data = {stack.buffer.data(), stack.buffer.size()};
+  return stack;
 }
 
 /// Rows of the transpose are rows of its copy, which all of them share. A view keeps its tensor's name.
@@ -174,7 +194,13 @@ Result<const void*> WeightStore::bytes(const WeightView& view, const kernels::We
   const Form form{name, std::string(packing ? packing->name : std::string_view()), device.get()};
   if (const auto it = forms_.find(form); it != forms_.end() && it->second.alive())
     return static_cast<const void*>(it->second.data());
-  ORRERY_ASSIGN(const io::Tensor* tensor, tensor_locked(view, team));
+  Stack stack;  // of a device: not kept here beside the copy there
+  const io::Tensor* tensor = &stack.tensor;
+  if (view.stacked > 0 && device) {
+    ORRERY_ASSIGN(stack, make_stack(view, team));
+  } else {
+    ORRERY_ASSIGN(tensor, tensor_locked(view, team));
+  }
   if (!packing && !device) {
     given_back_.erase(view.tensor);
     return static_cast<const void*>(tensor->data.data());

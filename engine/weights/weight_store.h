@@ -81,6 +81,11 @@ class WeightStore {
  private:
   Result<const io::Tensor*> tensor_locked(const WeightView& view, kernels::ThreadTeam& team);
   Result<const io::Tensor*> whole_tensor(const std::string& name, kernels::ThreadTeam& team);
+  struct Stack {
+    Buffer buffer;
+    io::Tensor tensor;  // its bytes are the buffer's
+  };
+  Result<Stack> make_stack(const WeightView& view, kernels::ThreadTeam& team);
   Result<const io::Tensor*> make_view(const WeightView& view, kernels::ThreadTeam& team);
   const io::Tensor* source(const std::string& name) const;
   const io::Adapter::LowRank* low_rank(const std::string& name) const;

@@ -1,6 +1,7 @@
 #include "engine/weights/weight_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -32,8 +33,16 @@ void transpose_as(const io::Tensor& tensor, std::byte* dst) {
 
 }  // namespace
 
+std::string WeightView::member(int64_t number) const {
+  const size_t star = tensor.find('*');
+  return star == std::string::npos
+             ? tensor
+             : tensor.substr(0, star) + std::to_string(number) + tensor.substr(star + 1);
+}
+
 std::string WeightView::name() const {
   std::string text = tensor;
+  if (stacked > 0) text += fmt::format(", {} stacked", stacked);
   if (transposed) text += ", transposed";
   if (rows.size() == 2) text += fmt::format(", rows {} to {}", rows[0], rows[0] + rows[1] - 1);
   if (rows.size() == 4)
@@ -69,6 +78,13 @@ Result<void> check_view(const io::Tensor& tensor, const WeightView& view) {
   if (tensor.shape.size() == 1 && dtype_info(tensor.dtype).block_elements != 1)
     return refuse(tensor, "A vector that is stored in blocks cannot be taken apart");
   return {};
+}
+
+Result<void> check_stack(const io::Tensor& first, const io::Tensor& next) {
+  if (next.dtype == first.dtype && next.shape == first.shape) return {};
+  return refuse(next, fmt::format("It is {} [{}], but {} is {} [{}]: they are read as one",
+                                  name_of(next.dtype), fmt::join(next.shape, ", "), first.name,
+                                  name_of(first.dtype), fmt::join(first.shape, ", ")));
 }
 
 std::vector<int64_t> view_shape(const io::Tensor& tensor, const std::vector<int64_t>& rows) {

@@ -1,5 +1,6 @@
 // Which elements of a tensor a weight is: all of them as they are stored, or its rows, or its transpose.
 // Files fuse projections into one matrix and store some transposed; a view takes such a matrix apart again.
+// Others store each expert of a layer apart; a view puts them together.
 #pragma once
 
 #include <optional>
@@ -15,13 +16,17 @@ struct WeightView {
   bool transposed = false;    // of a matrix; its rows are counted behind that
   std::vector<int64_t> rows;  // {begin, count}, or {begin, count, stride, runs}: `runs` times `count` rows,
                               // whose begins are `stride` apart; empty: all. Elements, where it is a vector
+  int64_t stacked = 0;        // so many tensors one behind another, "*" in the name standing for their
+                              // number from 0 on, with nothing of the above; 0: one tensor
 
   WeightView(std::string name) : tensor(std::move(name)) {}  // NOLINT: a name alone is the whole tensor
   WeightView(const char* name) : tensor(name) {}             // NOLINT
   WeightView(std::string name, bool is_transposed, std::vector<int64_t> which)
       : tensor(std::move(name)), transposed(is_transposed), rows(std::move(which)) {}
 
-  bool is_whole() const { return !transposed && rows.empty(); }
+  bool is_whole() const { return !transposed && rows.empty() && stacked == 0; }
+  /// The name of one of the stacked tensors.
+  std::string member(int64_t number) const;
   /// "h.0.attn.c_attn.weight, transposed, rows 64 to 127"; of a whole tensor its name.
   std::string name() const;
 };
@@ -31,6 +36,9 @@ std::optional<int64_t> row_count(const std::vector<int64_t>& rows);
 
 /// Refuses rows that the tensor does not have, and the transpose of what is no matrix of whole elements.
 Result<void> check_view(const io::Tensor& tensor, const WeightView& view);
+
+/// Refuses tensors of different types or shapes, which cannot be stacked.
+Result<void> check_stack(const io::Tensor& first, const io::Tensor& next);
 
 /// The shape of the view's rows.
 std::vector<int64_t> view_shape(const io::Tensor& tensor, const std::vector<int64_t>& rows);

@@ -84,6 +84,10 @@ AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t k
           .causal = problem.causal,
           .scale = args.scale,
           .softcap = problem.softcap,
+          .bias = problem.bias_reach > 0
+                      ? args.bias + kv_head * group * (2 * problem.bias_reach + 1) + problem.bias_reach
+                      : nullptr,
+          .bias_reach = problem.bias_reach,
           .keys = problem.keys == Attention::Keys::packed ? packed_keys(args, first_token, kv_head)
                                                           : paged_keys(args, sequence, kv_head)};
 }
@@ -117,7 +121,7 @@ struct Chunks {
   explicit Chunks(const AttentionUnit& unit) {
     const int64_t first = unit.first_position + unit.first_row / unit.group;
     const int64_t last = unit.first_position + (unit.first_row + unit.rows - 1) / unit.group;
-    end = unit.causal ? std::min(last + 1, unit.length) : unit.length;
+    end = visible_end(unit, last);
     begin = unit.window > 0 ? std::max<int64_t>(0, first + 1 - unit.window) : 0;
   }
   int64_t first() const { return begin / kChunkKeys; }

@@ -17,6 +17,12 @@ std::string too_large(const Attention::Problem& problem, int64_t largest_head) {
          std::to_string(largest_head) + " fit";
 }
 
+/// The fast rows' first question.
+std::string legal_without_bias(const Attention::Problem& problem) {
+  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  return problem.bias_reach > 0 ? "scores get a bias by distance; the general row adds it" : "";
+}
+
 std::string general_supports(const Attention::Problem& problem) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   return too_large(problem, kLargestHead);
@@ -34,7 +40,7 @@ std::string flash_supports(const Attention::Problem& problem) {
 }
 
 std::string packed_supports(const Attention::Problem& problem) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = legal_without_bias(problem); !reason.empty()) return reason;
   if (problem.keys != Attention::Keys::packed) return "the keys lie in pages; packed ones are read";
   if (problem.accuracy == Accuracy::exact) return "exact arithmetic; packed keys are rounded to TF32";
   if (problem.head_dim % 4 != 0)
@@ -94,7 +100,7 @@ void attend_general(const Attention::Args& args, const Launch& launch) {
 }
 
 std::string paged_halves_reason(const Attention::Problem& problem, int64_t largest_head) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = legal_without_bias(problem); !reason.empty()) return reason;
   if (problem.keys != Attention::Keys::paged) return "the keys are packed; pages are read";
   if (problem.kv != DType::f16 && problem.kv != DType::bf16)
     return "keys of type " + std::string(name_of(problem.kv)) + "; f16 and bf16 go to the tensor cores";

@@ -140,9 +140,9 @@ struct KeyRange {
 };
 
 __device__ inline KeyRange visible_keys(const Attention::Problem& problem, int position, int length) {
-  const int window = static_cast<int>(problem.window);
-  return {window > 0 ? max(0, position + 1 - window) : 0,
-          problem.causal ? min(position + 1, length) : length};
+  const bool bounded = problem.window > 0 && problem.window < length;
+  const int window = bounded ? static_cast<int>(problem.window) : length;
+  return {max(0, position + 1 - window), min(position + (problem.causal ? 1 : window), length)};
 }
 
 }  // namespace orrery::kernels::cuda

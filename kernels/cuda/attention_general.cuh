@@ -1,5 +1,5 @@
 // Attention in f32 arithmetic, for every legal problem with heads of at most 256 elements:
-//   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) - largest so far)
+//   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) + bias_j - largest so far)
 //   query, dst (tokens, heads * head_dim) f32; keys and values packed f32, or pages of f32, f16, bf16
 //   A block of 128 threads owns 32 rows (token, query head) of one sequence and one kv head and walks over
 //   its keys in tiles of 32 that begin at multiples of 32, so that no result depends on the split into rows.
@@ -135,6 +135,21 @@ __device__ void dots(const float* query, const float* keys, float (&dot)[8]) {
   for (int i = 0; i < 8; ++i) dot[i] = (sum[i].x + sum[i].y) + (sum[i].z + sum[i].w);
 }
 
+/// What a row's scores get by the distance of the key.
+struct Bias {
+  const float* at_zero;  // null: none
+  int reach, position;
+
+  __device__ Bias(const Attention::Args& args, int head, int position)
+      : at_zero(nullptr), reach(static_cast<int>(args.problem.bias_reach)), position(position) {
+    if (reach > 0) at_zero = args.bias + static_cast<int64_t>(head) * (2 * reach + 1) + reach;
+  }
+  /// In powers of two, as a Logit.
+  __device__ float operator()(int key) const {
+    return at_zero == nullptr ? 0.0F : at_zero[max(-reach, min(key - position, reach))] * kLog2E;
+  }
+};
+
 __device__ inline float largest_of_four(float x) {
   x = fmaxf(x, __shfl_xor_sync(~0U, x, 1));
   return fmaxf(x, __shfl_xor_sync(~0U, x, 2));
@@ -168,7 +183,9 @@ __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
 
   const int r = threadIdx.x / 4, c = threadIdx.x % 4;
   const int row = tile.first_row + r;
-  const KeyRange mine = visible_keys(problem, tile.first_position + row / group, tile.length);
+  const int position = tile.first_position + row / group;
+  const KeyRange mine = visible_keys(problem, position, tile.length);
+  const Bias bias(args, kv_head * group + row % group, position);
   const int last = min(tile.first_row + kRows, tile.rows) - 1;
   const int begin = visible_keys(problem, tile.first_position + tile.first_row / group, tile.length).begin;
   const int end = visible_keys(problem, tile.first_position + last / group, tile.length).end;
@@ -192,7 +209,7 @@ __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const int key = first + c + 4 * i;
-      weight[i] = key >= mine.begin && key < mine.end ? logit(weight[i]) : -INFINITY;
+      weight[i] = key >= mine.begin && key < mine.end ? logit(weight[i]) + bias(key) : -INFINITY;
       most = fmaxf(most, weight[i]);
     }
     most = largest_of_four(most);

@@ -15,6 +15,8 @@ orrery_device_module() {
                                             .elementwise = cuda::elementwise_rows(),
                                             .embedding = cuda::embedding_rows(),
                                             .gather = cuda::gather_rows(),
-                                            .sample = cuda::sample_rows()}};
+                                            .sample = cuda::sample_rows(),
+                                            .top_experts = cuda::top_experts_rows(),
+                                            .expert_mlp = cuda::expert_mlp_rows()}};
   return &module;
 }

@@ -14,5 +14,7 @@ std::span<const Row<Elementwise>> elementwise_rows();
 std::span<const Row<Embedding>> embedding_rows();
 std::span<const Row<Gather>> gather_rows();
 std::span<const Row<Sample>> sample_rows();
+std::span<const Row<TopExperts>> top_experts_rows();
+std::span<const Row<ExpertMlp>> expert_mlp_rows();
 
 }  // namespace orrery::kernels::cuda

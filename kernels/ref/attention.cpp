@@ -1,6 +1,6 @@
 // Attention, reference: one query and head at a time, scores and softmax in float64. One thread.
-//   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) - largest)
-//   cap(s) = softcap tanh(s / softcap), or s without a softcap
+//   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) + bias_j - largest)
+//   cap(s) = softcap tanh(s / softcap), or s without a softcap; bias_j by the distance, or 0
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ struct Visible {
 };
 
 Visible visible(const Attention::Problem& problem, int64_t position, int64_t length) {
-  const int64_t end = problem.causal ? std::min(position + 1, length) : length;
-  const int64_t begin = problem.window > 0 ? std::max<int64_t>(0, position + 1 - problem.window) : 0;
-  return {begin, end};
+  const int64_t window = problem.window > 0 ? problem.window : length;
+  const int64_t after = problem.causal ? 1 : window;
+  return {std::max<int64_t>(0, position + 1 - window), std::min(position + after, length)};
 }
 
 /// Reads the key or value row of one position of one sequence as float32.
@@ -48,6 +48,12 @@ double score(const Attention::Args& args, const float* query, const float* key) 
   return cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
 }
 
+double bias_of(const Attention::Args& args, int64_t head, int64_t distance) {
+  const int64_t reach = args.problem.bias_reach;
+  if (reach == 0) return 0;
+  return args.bias[head * (2 * reach + 1) + reach + std::clamp(distance, -reach, reach)];
+}
+
 struct Query {
   int64_t sequence, position, token, head;
 };
@@ -64,7 +70,7 @@ void attend(const Attention::Args& args, const Query& at, std::vector<double>& s
   scores.clear();
   for (int64_t j = keys.begin; j < keys.end; ++j) {
     read_row(args, at.sequence, j, kv_head, false, row.data());
-    scores.push_back(score(args, query, row.data()));
+    scores.push_back(score(args, query, row.data()) + bias_of(args, at.head, j - at.position));
   }
   std::vector<double> total(static_cast<size_t>(dim), 0.0);
   double sum = 0;
@@ -88,7 +94,7 @@ std::string legal(const Attention::Problem& problem) {
            " key heads evenly";
   }
   if (problem.window < 0) return "the window is negative";
-  if (problem.window > 0 && !problem.causal) return "a window without a causal mask is not defined";
+  if (problem.bias_reach < 0) return "the bias has a negative reach";
   if (problem.keys == Attention::Keys::packed && problem.kv != DType::f32) return "packed keys are f32";
   if (problem.kv != DType::f32 && problem.kv != DType::f16 && problem.kv != DType::bf16) {
     return "keys and values are kept as f32, f16 or bf16, not " + std::string(name_of(problem.kv));

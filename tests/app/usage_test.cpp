@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const Words kVerbs = {"list", "info",  "graph",    "plan",  "tokenize", "render",
-                      "chat", "score", "classify", "embed", "bench",    "profile"};
+                      "chat", "score", "classify", "embed", "rerank", "bench",    "profile"};
 
 TEST(Usage, WrongUsageIsTwoAndOneLine) {
   for (const Words& words : {Words{},

@@ -25,6 +25,7 @@ std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t p
   const int64_t kv_head = head / (shape.heads / shape.kv_heads);
   const int64_t dim = shape.head_dim;
   const int64_t end = shape.causal ? position + 1 : sequence.length;
+  const std::vector<float> bias = Step::bias_of(shape);
   std::vector<double> weights;
   for (int64_t j = 0; j < end; ++j) {
     double dot = 0;
@@ -35,7 +36,11 @@ std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t p
     }
     double score = 0.3F * dot;
     if (shape.softcap > 0) score = shape.softcap * std::tanh(score / shape.softcap);
-    weights.push_back(shape.window > 0 && j + shape.window <= position ? 0.0 : std::exp(score));
+    if (const int64_t reach = shape.bias_reach; reach > 0)
+      score +=
+          bias[static_cast<size_t>(head * (2 * reach + 1) + reach + std::clamp(j - position, -reach, reach))];
+    const bool far = shape.window > 0 && std::abs(j - position) >= shape.window;
+    weights.push_back(far ? 0.0 : std::exp(score));
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<float> result;
@@ -56,7 +61,10 @@ TEST(Attention, reference_is_a_softmax_in_float64) {
       {.heads = 6, .kv_heads = 1, .head_dim = 5, .kv = DType::f32, .page_tokens = 3},
       {.head_dim = 8, .kv = DType::f32, .window = 4},
       {.head_dim = 8, .kv = DType::f32, .softcap = 1.5F},
-      {.head_dim = 8, .kv = DType::f32, .causal = false}};
+      {.head_dim = 8, .kv = DType::f32, .causal = false},
+      {.head_dim = 8, .kv = DType::f32, .causal = false, .window = 4},
+      {.head_dim = 8, .kv = DType::f32, .causal = false, .bias_reach = 3},
+      {.head_dim = 8, .kv = DType::f32, .bias_reach = 20}};
   for (const Shape& shape : shapes) {
     const Sequence sequence(shape, 13, 40);
     const std::vector<float> dst = Step(shape, {{&sequence, 13, 13}}).run(reference());
@@ -83,6 +91,9 @@ const std::vector<Shape> kShapes = {
     {.heads = 4, .kv_heads = 2, .head_dim = 64, .window = 37},
     {.heads = 4, .kv_heads = 2, .head_dim = 256, .softcap = 2.0F},
     {.heads = 4, .kv_heads = 2, .head_dim = 48, .kv = DType::f32, .causal = false},
+    {.heads = 3, .kv_heads = 3, .head_dim = 64, .kv = DType::f32, .causal = false, .window = 65},
+    {.heads = 4, .kv_heads = 2, .head_dim = 32, .kv = DType::f32, .causal = false, .bias_reach = 128},
+    {.heads = 4, .kv_heads = 2, .head_dim = 16, .bias_reach = 2},
 };
 
 TEST(Attention, rows_agree_with_the_reference) {
@@ -249,6 +260,8 @@ TEST(Attention, packed_sequences_may_be_rounded_to_eleven_bits) {
       {.heads = 6, .kv_heads = 2},
       {.heads = 4, .kv_heads = 2, .head_dim = 96, .window = 37},
       {.heads = 2, .kv_heads = 1, .head_dim = 4, .softcap = 2.0F},
+      {.heads = 3, .kv_heads = 3, .causal = false, .window = 65},
+      {.heads = 4, .kv_heads = 4, .head_dim = 16, .causal = false, .bias_reach = 128},
   };
   for (Shape shape : shapes) {
     shape.kv = DType::f32;
@@ -318,7 +331,8 @@ TEST(Attention, illegal_problems_are_refused_with_a_reason) {
     EXPECT_NE(reason([](auto& p) { p.kv = DType::q8_0; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.head_dim = 0; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.keys = Keys::packed; }), "") << row.name;
-    EXPECT_NE(reason([](auto& p) { p.causal = false, p.window = 8; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.window = -1; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.bias_reach = -1; }), "") << row.name;
   }
 }
 

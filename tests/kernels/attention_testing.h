@@ -15,6 +15,7 @@ struct Shape {
   bool causal = true;
   int64_t window = 0;
   float softcap = 0.0F;
+  int64_t bias_reach = 0;
   Accuracy accuracy = Accuracy::exact;
 };
 
@@ -44,7 +45,8 @@ inline void append_rows(std::vector<float>& to, const std::vector<float>& from, 
 /// The operands of one step. All keys before the step's own are in the pages already.
 class Step {
  public:
-  Step(const Shape& shape, const std::vector<Part>& parts, uint32_t page_seed = 1) : shape_(shape) {
+  Step(const Shape& shape, const std::vector<Part>& parts, uint32_t page_seed = 1)
+      : shape_(shape), bias_(bias_of(shape)) {
     starts_ = {0};
     for (const Part& part : parts) {
       append_rows(query_, part.sequence->query, shape.heads * shape.head_dim, part.end - part.tokens,
@@ -66,6 +68,7 @@ class Step {
     const int64_t width = shape_.heads * shape_.head_dim;
     const Guarded<float> query(query_, guard), key(key_, guard), value(value_, guard);
     const Guarded<int32_t> starts(starts_, guard), lengths(lengths_, guard), table(table_, guard);
+    const Guarded<float> bias(bias_, guard);
     Guarded<std::byte> memory(memory_, guard);
     Guarded<float> dst(query_.size(), -9.0F, guard);
     Attention::Args args{.problem = problem(keys),
@@ -74,6 +77,7 @@ class Step {
                          .dst = dst.data(),
                          .dst_stride = width,
                          .scale = 0.3F,
+                         .bias = shape_.bias_reach > 0 ? bias.data() : nullptr,
                          .ragged = ragged(),
                          .kv = pages()};
     args.ragged.sequence_starts = starts.data();
@@ -100,6 +104,7 @@ class Step {
             .causal = shape_.causal,
             .window = shape_.window,
             .softcap = shape_.softcap,
+            .bias_reach = shape_.bias_reach,
             .accuracy = shape_.accuracy};
   }
   Ragged ragged() const {
@@ -117,6 +122,11 @@ class Step {
             .page_tokens = shape_.page_tokens,
             .kv_heads = shape_.kv_heads,
             .head_dim = shape_.head_dim};
+  }
+  /// (heads, 2 * bias_reach + 1); empty without a bias.
+  static std::vector<float> bias_of(const Shape& shape) {
+    const int64_t distances = shape.bias_reach > 0 ? 2 * shape.bias_reach + 1 : 0;
+    return random_floats(static_cast<size_t>(shape.heads * distances), 90);
   }
   const std::vector<std::byte>& memory() const { return memory_; }
   const std::vector<int32_t>& starts() const { return starts_; }
@@ -166,7 +176,7 @@ class Step {
   }
 
   Shape shape_;
-  std::vector<float> query_, key_, value_;
+  std::vector<float> query_, key_, value_, bias_;
   std::vector<int32_t> starts_, lengths_, table_;
   std::vector<std::byte> memory_;
   int64_t max_pages_ = 1;

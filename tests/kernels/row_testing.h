@@ -76,6 +76,12 @@ inline std::span<const Row<Gather>> list_of(const DeviceRows& rows, const Row<Ga
 inline std::span<const Row<Sample>> list_of(const DeviceRows& rows, const Row<Sample>*) {
   return rows.sample;
 }
+inline std::span<const Row<TopExperts>> list_of(const DeviceRows& rows, const Row<TopExperts>*) {
+  return rows.top_experts;
+}
+inline std::span<const Row<ExpertMlp>> list_of(const DeviceRows& rows, const Row<ExpertMlp>*) {
+  return rows.expert_mlp;
+}
 
 /// The rows under test: of the CPU's list, or of the device's for the same op.
 template <class Op>

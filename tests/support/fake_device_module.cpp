@@ -298,6 +298,7 @@ orrery_device_module() {
        Rows<KvAppend>::of(kv_append_rows(), "kv_append"), Rows<Norm>::of(norm_rows(), "norm"),
        Rows<Rope>::of(rope_rows(), "rope"), Rows<Elementwise>::of(elementwise_rows(), "elementwise"),
        Rows<Embedding>::of(embedding_rows(), "embedding"), Rows<Gather>::of(gather_rows(), "gather"),
-       Rows<Sample>::of(sample_rows(), "sample")}};
+       Rows<Sample>::of(sample_rows(), "sample"), Rows<TopExperts>::of(top_experts_rows(), "top_experts"),
+       Rows<ExpertMlp>::of(expert_mlp_rows(), "expert_mlp")}};
   return &module;
 }

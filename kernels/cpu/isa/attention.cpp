@@ -174,7 +174,7 @@ struct Span {
 Span visible(const AttentionUnit& unit, int64_t row, int64_t begin, int64_t end) {
   const int64_t position = unit.first_position + (unit.first_row + row) / unit.group;
   Span keys{begin, end};
-  if (unit.causal && position + 1 < end) keys.high = position + 1;
+  if (const int64_t last = visible_end(unit, position); last < end) keys.high = last;
   if (unit.window > 0 && position + 1 - unit.window > begin) keys.low = position + 1 - unit.window;
   return {keys.low - begin, keys.high - begin};
 }
@@ -190,14 +190,38 @@ void scale_row(float* row, int64_t n, float factor) {
   for (int64_t i = 0; i < n; i += kLanes) store(row + i, load(row + i) * f);
 }
 
-/// Scores of one row to weights, in place; the row's state follows. `vectors` covers the tile's keys.
-void weigh(const AttentionUnit& unit, Span seen, int vectors, float* scores, int64_t r,
+/// Adds what row r has by distance for the keys from `begin` on.
+void add_bias(const AttentionUnit& unit, int64_t r, int64_t begin, int vectors, Vec* scores) {
+  const int64_t row = unit.first_row + r;
+  const int64_t reach = unit.bias_reach;
+  const float* bias = unit.bias + row % unit.group * (2 * reach + 1);
+  int64_t distance = begin - (unit.first_position + row / unit.group);
+  for (int v = 0; v < vectors; ++v, distance += kLanes) {
+    if (distance >= -reach && distance + kLanes - 1 <= reach) {
+      scores[v] = scores[v] + load(bias + distance);
+      continue;
+    }
+    float lanes[kLanes];
+    for (int64_t i = 0; i < kLanes; ++i) {
+      const int64_t at = distance + i;
+      lanes[i] = bias[at < -reach ? -reach : at > reach ? reach : at];
+    }
+    scores[v] = scores[v] + load(lanes);
+  }
+}
+
+/// Scores of one row for the keys from `begin` on to weights, in place; the row's state follows. `vectors`
+/// covers the tile's keys.
+void weigh(const AttentionUnit& unit, Span seen, int64_t begin, int vectors, float* scores, int64_t r,
            const AttentionState& state) {
   Vec s[kTileVectors];
   Vec best = set1(kMinusInfinity);
   for (int v = 0; v < vectors; ++v) {
     s[v] = load(scores + v * kLanes);
     if (unit.softcap > 0) s[v] = set1(unit.softcap) * tanh(s[v] * set1(1.0F / unit.softcap));
+  }
+  if (unit.bias != nullptr) add_bias(unit, r, begin, vectors, s);
+  for (int v = 0; v < vectors; ++v) {
     const int64_t first = v * kLanes;
     if (seen.low > first || seen.high < first + kLanes) {
       s[v] = select(lanes_between(seen.low - first, seen.high - first), s[v], set1(kMinusInfinity));
@@ -245,7 +269,7 @@ void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next,
   }
   for (int64_t r = 0; r < unit.rows; ++r) {
     const Span seen = visible(unit, r, rows.begin, rows.begin + rows.count);
-    weigh(unit, seen, vectors, scores + r * kTileKeys, r, state);
+    weigh(unit, seen, rows.begin, vectors, scores + r * kTileKeys, r, state);
   }
   if (few) {
     loops.total(rows, scores, dim, state.total);
@@ -255,12 +279,6 @@ void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next,
 }
 
 int64_t nearer(int64_t a, int64_t b) { return a < b ? a : b; }
-
-/// Behind the last key that any row of the unit sees.
-int64_t visible_end(const AttentionUnit& unit) {
-  if (!unit.causal) return unit.length;
-  return nearer(unit.length, unit.first_position + (unit.first_row + unit.rows - 1) / unit.group + 1);
-}
 
 void chunk(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
            const AttentionState& state) {
@@ -272,7 +290,8 @@ void chunk(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch
   __builtin_memset(state.total, 0,
                    static_cast<size_t>(unit.rows * padded_dim(unit.head_dim)) * sizeof(float));
   // While a tile is computed, the next one, which may be the next chunk's first, is on its way from memory.
-  const int64_t last = visible_end(unit);
+  const int64_t last_row = unit.first_row + unit.rows - 1;
+  const int64_t last = visible_end(unit, unit.first_position + last_row / unit.group);
   TileRows tiles[2];
   int64_t first = begin / kTileKeys * kTileKeys;
   find_rows(unit.keys, first, nearer(first + kTileKeys, end), tiles[0]);

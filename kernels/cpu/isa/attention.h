@@ -46,8 +46,17 @@ struct AttentionUnit {
   int64_t window;          // 0: none
   bool causal;
   float scale, softcap;
+  const float* bias;  // of distance 0 for the kv head's first query head, the next ones' behind it; or null
+  int64_t bias_reach;
   KeySource keys;
 };
+
+/// Behind the last key that a query at `position` sees. Always inlined, as those below.
+[[gnu::always_inline]] constexpr int64_t visible_end(const AttentionUnit& unit, int64_t position) {
+  const int64_t window = unit.window > 0 ? unit.window : unit.length;
+  const int64_t end = position + (unit.causal ? 1 : window);
+  return end < unit.length ? end : unit.length;
+}
 
 /// Running softmax of each row: the largest score, the sum of e^(score - largest), the weighted sum of
 /// values.

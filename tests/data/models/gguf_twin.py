@@ -5,7 +5,8 @@ import math
 import gguf
 import torch
 
-ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3", "gpt_neox": "gptneox"}
+ARCHITECTURES = {"mistral": "llama", "mixtral": "llama", "qwen3_moe": "qwen3moe", "gemma3_text": "gemma3",
+                 "gpt_neox": "gptneox"}
 PERMUTED = {"llama", "smollm3", "granite"}  # rows of query and key lie in pairs
 
 
@@ -89,6 +90,17 @@ def write_sizes(writer, config, head_dim):
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
 
 
+def write_experts(writer, config):
+    experts = getattr(config, "num_local_experts", None) or getattr(config, "num_experts", None)
+    if not experts:
+        return
+    writer.add_expert_count(experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    if config.model_type != "mixtral":
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+
+
 def converted(config, name, tensor):
     """The tensors that one tensor of the folder becomes, still under the folder's names."""
     architecture = ARCHITECTURES.get(config.model_type, config.model_type)
@@ -103,6 +115,11 @@ def converted(config, name, tensor):
     if architecture == "gptneox" and "query_key_value" in name:  # head by head to all queries, keys, values
         heads = config.num_attention_heads
         tensor = tensor.reshape(heads, 3, -1, *tensor.shape[1:]).swapaxes(0, 1).reshape(tensor.shape)
+    if name.endswith("experts.gate_up_proj"):  # of all experts, gate above up
+        gate, up = tensor.chunk(2, dim=1)
+        return {name.replace("gate_up_proj", "gate_proj.weight"): gate, name.replace("gate_up_proj", "up_proj.weight"): up}
+    if name.endswith("experts.down_proj"):
+        return {name + ".weight": tensor}
     return {name: tensor}
 
 
@@ -135,6 +152,7 @@ def write_gguf(path, config, state, dtype):
     writer.add_name(f"tiny {config.model_type}")
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     write_sizes(writer, config, head_dim)
+    write_experts(writer, config)
     tensors = write_rope(writer, config, head_dim) if hasattr(config, "rope_parameters") else {}
     for name, tensor in stack_head_norms(state).items():
         if name == "lm_head.weight" and getattr(config, "tie_word_embeddings", False):

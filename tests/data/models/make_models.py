@@ -56,6 +56,16 @@ CASES = {
     "qwen2": ("Qwen2Config", sizes(rope_parameters=dict(rope_type="default", rope_theta=1000.0)), torch.bfloat16),
     "qwen3": ("Qwen3Config", sizes(head_dim=16, rope_parameters=dict(rope_type="default", rope_theta=1000.0)),
               torch.float32),
+    "mixtral": ("MixtralConfig", sizes(num_local_experts=4, num_experts_per_tok=2, intermediate_size=24,
+                                       rope_parameters=dict(rope_type="default", rope_theta=1000.0)), torch.float32),
+    "qwen3_moe": ("Qwen3MoeConfig", sizes(head_dim=8, num_experts=5, num_experts_per_tok=3,
+                                          moe_intermediate_size=24, norm_topk_prob=True,
+                                          rope_parameters=dict(rope_type="default", rope_theta=1000.0)),
+                  torch.bfloat16),
+    "qwen3_moe_dense": ("Qwen3MoeConfig", sizes(head_dim=8, num_experts=4, num_experts_per_tok=2,
+                                                moe_intermediate_size=24, norm_topk_prob=False, mlp_only_layers=[0],
+                                                rope_parameters=dict(rope_type="default", rope_theta=1000.0)),
+                        torch.float16),
     "gemma2": ("Gemma2Config", sizes(num_hidden_layers=3, head_dim=16, tie_word_embeddings=True, sliding_window=9,
                                      query_pre_attn_scalar=16, attn_logit_softcapping=5.0,
                                      final_logit_softcapping=4.0,
@@ -156,7 +166,8 @@ def make(folder, name):
     (folder / "generation_config.json").unlink(missing_ok=True)
     (folder / "model.safetensors").chmod(0o644)
     (folder / "expected.json").write_text(json.dumps(values) + "\n")
-    write_gguf(folder / "model.gguf", config, state, dtype)
+    if not getattr(config, "mlp_only_layers", None):  # GGUF has no names for an MLP among mixtures
+        write_gguf(folder / "model.gguf", config, state, dtype)
     size = sum(f.stat().st_size for f in folder.iterdir())
     print(f"{name}: seed {seed}, margin {margin:.3f}, {size} bytes")
 

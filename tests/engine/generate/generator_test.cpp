@@ -2,6 +2,7 @@
 #include "engine/generate/generator.h"
 
 #include <gmock/gmock.h>
+#include <cmath>
 
 #include "engine/generate/encode_texts.h"
 #include "tests/engine/runtime/tiny_model.h"
@@ -168,6 +169,12 @@ TEST(EncodeWithin, KeepsTheClosingToken) {
   EXPECT_THAT(encode_within(tokenizer, "abc", 10), testing::ElementsAre(1, 'a', 'b', 'c', 2));
   EXPECT_THAT(encode_within(tokenizer, "abc", 4), testing::ElementsAre(1, 'a', 'b', 2));
   EXPECT_THAT(encode_within(tokenizer, "abc", 0), testing::SizeIs(5));
+}
+
+TEST(LabelProbabilities, OfASingleLabelAreNotShared) {
+  EXPECT_THAT(label_probabilities(std::vector<float>{0.0F}), testing::ElementsAre(0.5F));
+  EXPECT_NEAR(label_probabilities(std::vector<float>{2.0F})[0], 1 / (1 + std::exp(-2.0)), 1e-6);
+  EXPECT_THAT(label_probabilities(std::vector<float>{1.0F, 1.0F}), testing::ElementsAre(0.5F, 0.5F));
 }
 
 }  // namespace

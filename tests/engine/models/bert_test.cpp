@@ -44,7 +44,8 @@ TEST(MiniLm, TheSentimentAdapterMakesAClassifier) {
   EXPECT_EQ(model->task, Task::classify);
   EXPECT_THAT(model->labels, ElementsAre("negative", "neutral", "positive"));
   EXPECT_FALSE(model->normalised);
-  EXPECT_EQ(graph.order().size(), 3u + 11 + 6 * 28 + 8);
+  EXPECT_EQ(graph.order().size(), 4u + 11 + 6 * 28 + 8) << "the token types are an input: pairs may come";
+  EXPECT_EQ(type_at(graph, "embed.token_type"), "f32[tokens, 384]");
   EXPECT_EQ(type_at(graph, "output.classifier"), "f32[sequences, 3]");
   EXPECT_EQ(type_at(graph, "output.classifier.weight"), "f16[3, 384]");
   EXPECT_EQ(type_at(graph, "output.pooler.weight"), "f16[384, 384]") << "the adapter's, not the file's";

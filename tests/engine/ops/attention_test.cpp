@@ -1,3 +1,4 @@
+#include "engine/ops/distance_bias.h"
 #include "tests/engine/ops/bench.h"
 
 namespace orrery::ops::test {
@@ -90,6 +91,62 @@ TEST(PackedAttention, StaysWithinTheSequence) {
     }
     expect_near(out.at(0), expected, 2e-5);
   }
+}
+
+TEST(PackedAttention, AWindowReachesToBothSides) {
+  Bench bench(7, 1);
+  const Floats query = noise(7 * kHeads * kDim, 1), key = noise(7 * kKvHeads * kDim, 2),
+               value = noise(7 * kKvHeads * kDim, 3);
+  Attributes attributes = kAttention;
+  attributes["window"] = int64_t{3};
+  const auto out = bench.run("packed_attention",
+                             {bench.rows("q", kTokens, query), bench.rows("k", kTokens, key),
+                              bench.rows("v", kTokens, value), bench.input("sequence_starts")},
+                             attributes);
+  std::vector<double> expected;
+  for (size_t row = 0; row < 7; ++row) {
+    const Keys keys{key, value, row < 2 ? 0 : row - 2, std::min<size_t>(row + 3, 7)};
+    for (const double x : attend(query, row, keys, 0.25)) expected.push_back(x);
+  }
+  expect_near(out.at(0), expected, 2e-5);
+}
+
+// Keys that say nothing, so that the bias alone weighs the values.
+TEST(PackedAttention, ABiasByDistanceWeighsTheKeys) {
+  constexpr int64_t kBuckets = 8;
+  Bench bench(3, 1);
+  const Floats query(3 * kHeads * kDim), key(3 * kKvHeads * kDim), value = noise(3 * kKvHeads * kDim, 3);
+  const Floats table = noise(kBuckets * kHeads, 4);
+  const ValueId bias = bench.weight("bias", DType::f32, {kBuckets, kHeads}, table);
+  const auto out = bench.run("packed_attention",
+                             {bench.rows("q", kTokens, query), bench.rows("k", kTokens, key),
+                              bench.rows("v", kTokens, value), bench.input("sequence_starts"), bias},
+                             kAttention);
+  std::vector<double> expected;
+  for (size_t row = 0; row < 3; ++row)
+    for (size_t head = 0; head < kHeads; ++head) {
+      double weights[3], sum = 0;
+      for (size_t k = 0; k < 3; ++k) {
+        const auto distance = static_cast<int64_t>(k) - static_cast<int64_t>(row);
+        const auto bucket = static_cast<size_t>(distance_bucket(distance, kBuckets));
+        sum += weights[k] = std::exp(double(table[bucket * kHeads + head]));
+      }
+      for (size_t d = 0; d < kDim; ++d) {
+        double total = 0;
+        for (size_t k = 0; k < 3; ++k)
+          total += weights[k] / sum * value[(k * kKvHeads + head / (kHeads / kKvHeads)) * kDim + d];
+        expected.push_back(total);
+      }
+    }
+  expect_near(out.at(0), expected, 2e-5);
+}
+
+TEST(PackedAttention, DistancesShareBucketsAsTheReferenceHasThem) {
+  const std::vector<std::pair<int64_t, int64_t>> first_of_bucket = {
+      {-140, 15}, {-91, 15}, {-90, 14}, {-64, 14}, {-63, 13}, {-16, 10}, {-8, 8},  {-7, 7},  {0, 0},
+      {1, 17},    {8, 24},   {11, 24},  {12, 25},  {16, 26},  {32, 28},  {63, 29}, {64, 30}, {91, 31}};
+  for (const auto& [distance, bucket] : first_of_bucket)
+    EXPECT_EQ(distance_bucket(distance, 32), bucket) << distance;
 }
 
 struct RopeCase {

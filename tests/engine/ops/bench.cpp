@@ -86,8 +86,8 @@ Floats Bench::weight_values(ValueId weight) const {
 
 ValueId Bench::input(std::string_view name) {
   const ValueId value = source("input", std::string(name), {{"name", std::string(name)}});
-  constexpr std::string_view kNames[] = {"token_ids", "positions", "sequence_starts", "kv_lengths",
-                                         "output_rows"};
+  constexpr std::string_view kNames[] = {"token_ids",       "positions",  "token_types",
+                                         "sequence_starts", "kv_lengths", "output_rows"};
   for (size_t i = 0; i < std::size(kNames); ++i)
     if (name == kNames[i]) slots_[value] = {Slot::Kind::input, i, nullptr};
   return value;

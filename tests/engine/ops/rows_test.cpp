@@ -30,6 +30,17 @@ TEST(Embedding, LooksUpRowsOfStoredTables) {
   }
 }
 
+TEST(Embedding, RowsMayComeBeforeThatOfIdZero) {
+  Bench bench(2);
+  bench.positions = {0, 2};
+  const ValueId table = bench.weight("t", DType::f16, {5, kCols}, noise(5 * kCols, 1));
+  std::vector<double> expected = row_of(bench.weight_values(table), 2);
+  append(expected, row_of(bench.weight_values(table), 4));
+  const ValueId ids = bench.input("positions");
+  expect_near(bench.run("embedding", {ids, table}, {{"offset", int64_t{2}}}).at(0), expected);
+  EXPECT_FALSE(bench.add("embedding", {ids, table}, {{"offset", int64_t{5}}}).ok());
+}
+
 TEST(TableRow, IsOneRowAsAVector) {
   Bench bench;
   const ValueId table = bench.weight("t", DType::f16, {3, kCols}, noise(3 * kCols, 1));

@@ -13,7 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// "matrix" (6, 2): row r is 10 r, 10 r + 1.  "vector" (6): 0 to 5.
+/// "matrix" (6, 2): row r is 10 r, 10 r + 1.  "vector" (6): 0 to 5.  "part.0" and "part.1" (3, 2): its
+/// halves.
 class WeightViews : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,8 +24,11 @@ class WeightViews : public ::testing::Test {
     }
     auto file = std::make_shared<io::ModelFile>();
     file->tensors = {{"matrix", DType::f32, {6, 2}, std::as_bytes(std::span(matrix_))},
-                     {"vector", DType::f32, {6}, std::as_bytes(std::span(vector_))}};
-    file->by_name = {{"matrix", 0}, {"vector", 1}};
+                     {"vector", DType::f32, {6}, std::as_bytes(std::span(vector_))},
+                     {"part.0", DType::f32, {3, 2}, std::as_bytes(std::span(matrix_).first(6))},
+                     {"part.1", DType::f32, {3, 2}, std::as_bytes(std::span(matrix_).last(6))},
+                     {"part.2", DType::f32, {6}, std::as_bytes(std::span(vector_))}};
+    for (size_t i = 0; i < file->tensors.size(); ++i) file->by_name[file->tensors[i].name] = i;
     store_ = std::make_unique<WeightStore>(file, nullptr);
   }
 
@@ -68,6 +72,28 @@ TEST_F(WeightViews, RowsOfTheTransposeShareItsCopy) {
   EXPECT_THAT(values({"matrix", true, {1, 1}}), ElementsAre(1, 11, 21, 31, 41, 51));
   EXPECT_EQ((*store_->tensor({"matrix", true, {}}, team_))->shape, (std::vector<int64_t>{2, 6}));
   EXPECT_EQ(store_->derived().size(), 1U);
+}
+
+TEST_F(WeightViews, StackedTensorsLieSideBySide) {
+  WeightView both("part.*");
+  both.stacked = 2;
+  EXPECT_EQ(values(both), matrix_);
+  EXPECT_EQ((*store_->tensor(both, team_))->shape, (std::vector<int64_t>{2, 3, 2}));
+  EXPECT_EQ(*store_->bytes(both, nullptr, team_), (*store_->tensor(both, team_))->data.data());
+  ASSERT_EQ(store_->derived().size(), 1U);
+  EXPECT_EQ(store_->derived()[0].tensor, "part.*, 2 stacked");
+  EXPECT_EQ(store_->derived()[0].bytes, 48U);
+}
+
+TEST_F(WeightViews, OnlyTensorsOfOneShapeAreStacked) {
+  WeightView three("part.*"), five("part.*");
+  three.stacked = 3;
+  five.stacked = 5;
+  EXPECT_THAT(refusal(three), HasSubstr("It is f32 [6], but part.0 is f32 [3, 2]"));
+  EXPECT_THAT(refusal(five), HasSubstr("part.2"));
+  WeightView none("nothing.*");
+  none.stacked = 2;
+  EXPECT_THAT(refusal(none), HasSubstr("no tensor \"nothing.0\""));
 }
 
 TEST_F(WeightViews, WhatATensorDoesNotHaveIsRefused) {

@@ -299,6 +299,10 @@ Result<std::vector<api::Classification>> FakeSession::classify(const std::vector
 Result<std::vector<api::Embedding>> FakeSession::embed(const std::vector<std::string>&, std::stop_token) {
   return std::vector<api::Embedding>{};
 }
+Result<std::vector<api::Relevance>> FakeSession::rerank(const std::string&, const std::vector<std::string>&,
+                                                        std::stop_token) {
+  return std::vector<api::Relevance>{};
+}
 Result<api::BenchResult> FakeSession::bench(const api::BenchOptions&, const ProgressCallback&,
                                             std::stop_token) {
   return api::BenchResult{};

@@ -48,6 +48,9 @@ class FakeSession : public api::Session {
                                                     std::stop_token stop) override;
   Result<std::vector<api::Embedding>> embed(const std::vector<std::string>& texts,
                                             std::stop_token stop) override;
+  Result<std::vector<api::Relevance>> rerank(const std::string& query,
+                                             const std::vector<std::string>& passages,
+                                             std::stop_token stop) override;
   Result<api::BenchResult> bench(const api::BenchOptions& options, const ProgressCallback& progress,
                                  std::stop_token stop) override;
   void set_profiling(bool enabled) override { profiling = enabled; }

@@ -1,0 +1,172 @@
+// expert_mlp: dst[t] = sum_j weights[t, j] * down_e (act(gate_e src[t]) * up_e src[t]), e = experts[t, j]
+#include <cmath>
+
+#include "engine/ops/linear_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"src"}, {"experts"}, {"weights"}, {"down"}, {"gate"}, {"up", true}};
+constexpr std::string_view kOutputs[] = {"dst"};
+const AttributeSpec kAttributes[] = {
+    {"activation", "Of the gate: silu, gelu_tanh", Attribute(std::string("silu"))},
+};
+
+/// Matrices of all experts [experts, rows, cols] of any stored dtype.
+struct Stack {
+  int64_t experts = 0, rows = 0, cols = 0;
+};
+
+Result<Stack> stack_of(const NodeView& view, size_t input, std::string_view name) {
+  const ValueType& type = *view.inputs[input];
+  const bool fixed =
+      std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.is_constant(); });
+  if (type.shape.size() != 3 || !fixed || type.dtype == DType::i32 || type.dtype == DType::i64 ||
+      type.dtype == DType::i8)
+    return mismatch(name, fmt::format("{} is {}; it must be the weights of all experts [experts, rows, cols]",
+                                      name, describe(type)));
+  return Stack{type.shape[0].constant(), type.shape[1].constant(), type.shape[2].constant()};
+}
+
+struct Sizes {
+  int64_t experts = 0, active = 0, width = 0, inner = 0;
+};
+
+/// gate holds gate and up, one above the other, where up is not connected.
+Result<void> check_gates(const NodeView& view, const Sizes& sizes) {
+  const bool fused = !view.inputs[5];
+  for (const size_t input : {size_t{4}, size_t{5}}) {
+    if (!view.inputs[input]) continue;
+    const std::string_view name = input == 4 ? "gate" : "up";
+    ORRERY_ASSIGN(const Stack stack, stack_of(view, input, name));
+    const int64_t rows = fused ? 2 * sizes.inner : sizes.inner;
+    if (stack.experts != sizes.experts || stack.rows != rows || stack.cols != sizes.width)
+      return mismatch(name, fmt::format("{} is {}, but down is {}: [{}, {}, {}] is needed", name,
+                                        describe(*view.inputs[input]), describe(*view.inputs[3]),
+                                        sizes.experts, rows, sizes.width));
+  }
+  return {};
+}
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
+  const ValueType& experts = *view.inputs[1];
+  if (experts.dtype != DType::i32 || experts.shape.size() != 2 || !experts.shape[1].is_constant() ||
+      experts.shape[0] != src.rows)
+    return mismatch("experts", fmt::format("experts is {}, but src is {}; each row needs its experts",
+                                           describe(experts), describe(*view.inputs[0])));
+  if (view.inputs[2]->dtype != DType::f32 || view.inputs[2]->shape != experts.shape)
+    return mismatch("weights", fmt::format("weights is {}, but experts is {}", describe(*view.inputs[2]),
+                                           describe(experts)));
+  ORRERY_ASSIGN(const Stack down, stack_of(view, 3, "down"));
+  const Sizes sizes{down.experts, experts.shape[1].constant(), src.cols, down.cols};
+  if (down.rows != src.cols || sizes.active > sizes.experts)
+    return mismatch("down", fmt::format("down is {}, but src is {} and a token has {} experts",
+                                        describe(*view.inputs[3]), describe(*view.inputs[0]), sizes.active));
+  ORRERY_TRY(check_gates(view, sizes));
+  ORRERY_TRY(expect_choice(*view.attributes, "activation", {"silu", "gelu_tanh"}));
+  return std::vector{*view.inputs[0]};
+}
+
+/// Only experts that some token chose are read: were all as likely, n tokens would choose this many.
+double distinct_experts(double experts, double active, double tokens) {
+  return experts * (1 - std::pow(1 - active / experts, tokens));
+}
+
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  const Shape& down = view.inputs[3]->shape;
+  const auto experts = static_cast<double>(down[0].constant()),
+             width = static_cast<double>(down[1].constant()), inner = static_cast<double>(down[2].constant());
+  const auto active = static_cast<double>(view.inputs[1]->shape[1].constant());
+  const double tokens = rows_of(*view.inputs[0], bindings);
+  const double gating = epilogue_flops(std::string(text(*view.attributes, "activation")) + "_mul");
+  Cost cost;
+  cost.flops = tokens * active * (6 * width * inner + gating * inner + 2 * width);
+  for (const size_t stack : {size_t{3}, size_t{4}, size_t{5}})
+    cost.bytes += bytes(view.inputs[stack], bindings) * distinct_experts(experts, active, tokens) / experts;
+  for (const size_t input : {size_t{0}, size_t{1}, size_t{2}})
+    cost.bytes += bytes(view.inputs[input], bindings);
+  cost.bytes += bytes(*view.outputs[0], bindings);
+  return cost;
+}
+
+kernels::ExpertMlp::Problem problem_of(LowerContext& context, const graph::Node& node, RowBounds rows) {
+  const ValueType& down = context.type(node.inputs[3]);
+  const ValueType& gate = context.type(node.inputs[4]);
+  kernels::ExpertMlp::Problem problem;
+  problem.tokens = rows.max;
+  problem.min_tokens = rows.min;
+  problem.experts = down.shape[0].constant();
+  problem.width = down.shape[1].constant();
+  problem.inner = down.shape[2].constant();
+  problem.active = cols_of(context, node.inputs[1]);
+  problem.down = down.dtype;
+  problem.gate = gate.dtype;
+  problem.up = node.inputs[5].valid() ? context.type(node.inputs[5]).dtype : gate.dtype;
+  problem.activation = parse_epilogue(std::string(text(node.attributes, "activation")) + "_mul")
+                           .value_or(kernels::Epilogue::silu_mul);
+  problem.accuracy = context.accuracy();
+  return problem;
+}
+
+/// Bytes of `rows` rows of `cols` elements.
+size_t matrix_bytes(DType dtype, int64_t rows, int64_t cols) {
+  return static_cast<size_t>(rows) * row_bytes(dtype, cols).value_or(0);
+}
+
+Result<void> find_matrices(LowerContext& context, const graph::Node& node, kernels::ExpertMlp::Args& args) {
+  const kernels::ExpertMlp::Problem& problem = args.problem;
+  const auto base = [&](size_t input) -> Result<const std::byte*> {
+    ORRERY_ASSIGN(const void* bytes, stored_weight(context, node, node.inputs[input], nullptr));
+    return static_cast<const std::byte*>(bytes);
+  };
+  const size_t gate = matrix_bytes(problem.gate, problem.inner, problem.width);
+  args.down.stride = matrix_bytes(problem.down, problem.width, problem.inner);
+  ORRERY_ASSIGN(args.down.base, base(3));
+  ORRERY_ASSIGN(args.gate.base, base(4));
+  if (!node.inputs[5].valid()) {
+    args.gate.stride = 2 * gate;
+    args.up = {args.gate.base + gate, args.gate.stride};
+    return {};
+  }
+  args.gate.stride = gate;
+  args.up.stride = matrix_bytes(problem.up, problem.inner, problem.width);
+  ORRERY_ASSIGN(args.up.base, base(5));
+  return {};
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  kernels::ExpertMlp::Args args;
+  args.problem = problem_of(context, node, bounds(context, rows));
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).expert_mlp, args.problem));
+  ORRERY_TRY(find_matrices(context, node, args));
+  const Slot src = context.slot(node.inputs[0]), experts = context.slot(node.inputs[1]);
+  const Slot weights = context.slot(node.inputs[2]), dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.src = step.data<const float>(src);
+    call.experts = step.data<const int32_t>(experts);
+    call.weights = step.data<const float>(weights);
+    call.dst = step.data<float>(dst);
+    call.tokens = rows.at(step);
+    if (call.tokens > 0) run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"expert_mlp",
+                       OpFamily::linear,
+                       "Runs each token through the experts that were chosen for it and mixes their results.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kExpertMlp{&kSchema, lower};
+
+}  // namespace orrery::ops

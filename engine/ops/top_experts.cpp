@@ -1,0 +1,64 @@
+// top_experts: the experts that a router chooses for each token, and what each is worth
+#include "engine/ops/lower_support.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr InputSpec kInputs[] = {{"logits"}};
+constexpr std::string_view kOutputs[] = {"experts", "weights"};
+const AttributeSpec kAttributes[] = {
+    {"active", "How many experts each token is given to", {}, AttributeType::integer},
+    {"normalise", "The weights of a token's experts add up to 1: a softmax over the chosen alone",
+     Attribute(true)},
+};
+
+Types infer(const NodeView& view) {
+  ORRERY_ASSIGN(const Matrix logits, activation(view, 0, "logits"));
+  const int64_t active = integer(*view.attributes, "active");
+  if (active < 1 || active > logits.cols)
+    return mismatch("logits", fmt::format("active is {}, but logits is {}: it must be 1 to {}", active,
+                                          describe(*view.inputs[0]), logits.cols));
+  return std::vector{ValueType{DType::i32, {logits.rows, active}}, f32(logits.rows, active)};
+}
+
+/// The softmax as the op of that name counts it, and a comparison for each logit.
+Cost cost(const NodeView& view, const Bindings& bindings) {
+  return {6 * count(view.inputs[0]->shape, bindings), bytes(*view.inputs[0], bindings) +
+                                                          bytes(*view.outputs[0], bindings) +
+                                                          bytes(*view.outputs[1], bindings)};
+}
+
+Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  kernels::TopExperts::Args args;
+  args.problem = {cols_of(context, node.inputs[0]), integer(node.attributes, "active"),
+                  flag(node.attributes, "normalise")};
+  ORRERY_ASSIGN(auto chosen,
+                choose(context, node, kernels::rows_of(context.device()).top_experts, args.problem));
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  const Slot logits = context.slot(node.inputs[0]);
+  const Slot experts = context.slot(node.outputs[0]), weights = context.slot(node.outputs[1]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.logits = step.data<const float>(logits);
+    call.experts = step.data<int32_t>(experts);
+    call.weights = step.data<float>(weights);
+    call.tokens = rows.at(step);
+    if (call.tokens > 0) run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
+const OpSchema kSchema{"top_experts",
+                       OpFamily::activation,
+                       "Chooses for each token the experts that its router finds likeliest.",
+                       kInputs,
+                       kOutputs,
+                       kAttributes,
+                       infer,
+                       cost};
+
+}  // namespace
+
+const Op kTopExperts{&kSchema, lower};
+
+}  // namespace orrery::ops
