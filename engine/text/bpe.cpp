@@ -1,9 +1,13 @@
 #include "engine/text/bpe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
-#include <limits>
 
+#include "engine/text/byte_level.h"
+#include "engine/text/hash.h"
+#include "engine/text/piece_table.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -12,14 +16,24 @@ namespace {
 // Ids are not negative, so that the all-ones key never is a pair.
 constexpr uint64_t kFree = ~uint64_t{0};
 constexpr std::string_view kReplacementBytes = "\xEF\xBF\xBD";
+constexpr size_t kShort = 48;                   // symbols; below, searching beats a heap
+constexpr size_t kLongestWord = INT32_MAX / 4;  // positions are 32-bit; no word is near that
+constexpr int32_t kNoRank = INT32_MAX;
 
 uint64_t key_of(TokenId left, TokenId right) {
   return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right);
 }
 
-// The standard heap functions keep the greatest first: lowest rank, then leftmost.
-bool later(const Bpe::Scratch::Pair& a, const Bpe::Scratch::Pair& b) {
-  return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
+// The standard heap functions keep the greatest first: highest priority, then leftmost.
+bool later(const Scratch::Candidate& a, const Scratch::Candidate& b) {
+  return a.priority != b.priority ? a.priority < b.priority : a.position > b.position;
+}
+
+std::string shown(std::string_view token) { return "\"" + replace_invalid(token.substr(0, 60)) + "\""; }
+
+Error damaged(std::string what, std::string where) {
+  return {ErrorCode::corrupt_file, std::move(what), std::move(where),
+          "The tokenizer of this model is damaged; get the file again"};
 }
 
 }  // namespace
@@ -28,9 +42,7 @@ MergeTable::MergeTable(size_t expected)
     : slots_(std::bit_ceil(expected * 2 + 16), Slot{kFree, {}}), mask_(slots_.size() - 1) {}
 
 size_t MergeTable::slot_of(uint64_t key) const {
-  uint64_t hash = key * 0x9E3779B97F4A7C15U;
-  hash ^= hash >> 29;
-  size_t slot = hash & mask_;
+  size_t slot = mix(key) & mask_;
   while (slots_[slot].key != kFree && slots_[slot].key != key) slot = (slot + 1) & mask_;
   return slot;
 }
@@ -45,67 +57,173 @@ MergeTable::Merge MergeTable::find(TokenId left, TokenId right) const {
   return slot.key == kFree ? Merge{} : slot.merge;
 }
 
-void Bpe::place_symbols(std::string_view word, TokenId unknown, Scratch& scratch) const {
-  auto& symbols = scratch.symbols;
-  symbols.clear();
-  const auto put = [&](TokenId id) {
-    const auto at = static_cast<int32_t>(symbols.size());
-    symbols.push_back({id, at - 1, at + 1});
-  };
+Result<std::shared_ptr<const Bpe>> Bpe::make(std::shared_ptr<const Vocabulary> vocabulary,
+                                             const std::vector<std::pair<std::string, std::string>>& merges,
+                                             BpeOptions options) {
+  MergeTable table(merges.size());
+  for (size_t rank = 0; rank < merges.size(); ++rank) {
+    const auto& [left, right] = merges[rank];
+    // The right part loses the mark of symbols within a word.
+    const std::string_view tail =
+        std::string_view(right).substr(std::min(right.size(), options.continuing_prefix.size()));
+    const TokenId a = vocabulary->find(left), b = vocabulary->find(right),
+                  joined = vocabulary->find(std::string(left).append(tail));
+    if (a < 0 || b < 0 || joined < 0)
+      return damaged("A merge names a token that is not in the vocabulary",
+                     fmt::format("merge {}: {} + {}", rank, shown(left), shown(right)));
+    table.insert(a, b, {static_cast<int32_t>(rank), joined});
+  }
+  auto bpe = std::shared_ptr<const Bpe>(new Bpe(std::move(vocabulary), std::move(table), std::move(options)));
+  const auto& bytes = bpe->byte_ids_;
+  if (bpe->options_.byte_level && std::all_of(bytes.begin(), bytes.end(), [](TokenId id) { return id < 0; }))
+    return damaged("The vocabulary has no token for any single byte", "");
+  return bpe;
+}
+
+Bpe::Bpe(std::shared_ptr<const Vocabulary> vocabulary, MergeTable merges, BpeOptions options)
+    : vocabulary_(std::move(vocabulary)), merges_(std::move(merges)), options_(std::move(options)) {
+  if (!options_.byte_level) {
+    byte_ids_ = byte_token_ids(*vocabulary_);
+    return;
+  }
+  for (int byte = 0; byte < 256; ++byte)
+    byte_ids_[static_cast<size_t>(byte)] =
+        vocabulary_->find(bytes_to_characters(std::string(1, static_cast<char>(byte))));
+}
+
+TokenId Bpe::whole_word(std::string_view word) const {
+  return options_.byte_level ? vocabulary_->find_spelling(bytes_to_characters(word))
+                             : vocabulary_->find_spelling(word);
+}
+
+/// A byte without a token becomes the unknown token, or is left out; where the word is not UTF-8, U+FFFD
+/// takes its place rather than nothing.
+void Bpe::place_bytes(std::string_view word, std::vector<TokenId>& parts) const {
+  bool after_unknown = false;
   for (const char c : word) {
     const TokenId id = byte_ids_[static_cast<uint8_t>(c)];
     if (id >= 0) {
-      put(id);
-    } else if (unknown >= 0) {
-      put(unknown);
+      parts.push_back(id);
+    } else if (options_.unknown >= 0) {
+      if (!after_unknown || !options_.fuse_unknown) parts.push_back(options_.unknown);
     } else if (!is_valid_utf8(word)) {
       for (const char r : kReplacementBytes)
-        if (const TokenId part = byte_ids_[static_cast<uint8_t>(r)]; part >= 0) put(part);
+        if (const TokenId part = byte_ids_[static_cast<uint8_t>(r)]; part >= 0) parts.push_back(part);
+    }
+    after_unknown = id < 0;
+  }
+}
+
+void Bpe::place_characters(std::string_view word, Scratch& scratch) const {
+  std::vector<TokenId>& parts = scratch.parts;
+  bool unknown = false;  // an unknown token is due; the reference puts it before the next known symbol
+  const auto settle = [&] {
+    if (unknown) parts.push_back(options_.unknown);
+    unknown = false;
+  };
+  for (size_t i = 0; i < word.size();) {
+    const uint32_t bytes = code_point_at(word, i).bytes;
+    std::string& symbol = scratch.candidate;
+    symbol.assign(i > 0 ? options_.continuing_prefix : "").append(word.substr(i, bytes));
+    i += bytes;
+    if (i == word.size()) symbol += options_.word_suffix;
+    if (const TokenId id = vocabulary_->find_spelling(symbol); id >= 0) {
+      settle();
+      parts.push_back(id);
+      continue;
+    }
+    const auto id_of = [&](char c) { return byte_ids_[static_cast<uint8_t>(c)]; };
+    if (options_.byte_fallback &&
+        std::all_of(symbol.begin(), symbol.end(), [&](char c) { return id_of(c) >= 0; })) {
+      for (const char c : symbol) parts.push_back(id_of(c));
+    } else if (options_.unknown >= 0) {
+      if (!options_.fuse_unknown) settle();
+      unknown = true;
     }
   }
-  if (!symbols.empty()) symbols.back().next = -1;
+  settle();
 }
 
-void Bpe::offer(Scratch& scratch, int32_t position) const {
-  if (position < 0) return;
-  const auto& symbol = scratch.symbols[static_cast<size_t>(position)];
-  if (symbol.next < 0) return;
-  const TokenId right = scratch.symbols[static_cast<size_t>(symbol.next)].id;
-  const MergeTable::Merge merge = merges_.find(symbol.id, right);
-  if (merge.rank < 0) return;
-  scratch.heap.push_back({merge.rank, position, symbol.id, right, merge.result});
-  std::push_heap(scratch.heap.begin(), scratch.heap.end(), later);
+void Bpe::encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
+  for (; word.size() > kLongestWord; word.remove_prefix(kLongestWord))
+    encode(word.substr(0, kLongestWord), scratch, ids);
+  if (options_.ignore_merges)
+    if (const TokenId id = whole_word(word); id >= 0) return ids.push_back(id);
+  scratch.parts.clear();
+  if (options_.byte_level)
+    place_bytes(word, scratch.parts);
+  else
+    place_characters(word, scratch);
+  if (scratch.parts.size() <= kShort)
+    merge_short(scratch);
+  else
+    merge_long(scratch);
+  ids.insert(ids.end(), scratch.parts.begin(), scratch.parts.end());
 }
 
-void Bpe::encode_word(std::string_view word, TokenId unknown, Scratch& scratch,
-                      std::vector<TokenId>& ids) const {
-  // Positions are 32-bit; a longer word is cut, far from any word that is one.
-  constexpr size_t kLongest = std::numeric_limits<int32_t>::max() / 4;
-  for (; word.size() > kLongest; word.remove_prefix(kLongest))
-    encode_word(word.substr(0, kLongest), unknown, scratch, ids);
-  place_symbols(word, unknown, scratch);
-  auto& symbols = scratch.symbols;
-  if (symbols.empty()) return;
-  scratch.heap.clear();
-  for (size_t i = 0; i + 1 < symbols.size(); ++i) offer(scratch, static_cast<int32_t>(i));
-  while (!scratch.heap.empty()) {
-    std::pop_heap(scratch.heap.begin(), scratch.heap.end(), later);
-    const Scratch::Pair pair = scratch.heap.back();
-    scratch.heap.pop_back();
-    auto& left = symbols[static_cast<size_t>(pair.position)];
-    // A symbol that was joined since then has another id, or -1.
-    if (left.id != pair.left || left.next < 0 || symbols[static_cast<size_t>(left.next)].id != pair.right)
-      continue;
-    auto& right = symbols[static_cast<size_t>(left.next)];
-    left.id = pair.result;
-    right.id = -1;
-    left.next = right.next;
-    if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = pair.position;
-    offer(scratch, left.previous);
-    offer(scratch, pair.position);
+void Bpe::merge_short(Scratch& scratch) const {
+  std::vector<TokenId>& parts = scratch.parts;
+  std::vector<int32_t>& ranks = scratch.ranks;
+  const auto rank_of = [&](size_t at) {
+    if (at + 1 >= parts.size()) return kNoRank;
+    const int32_t rank = merges_.find(parts[at], parts[at + 1]).rank;
+    return rank < 0 ? kNoRank : rank;
+  };
+  ranks.resize(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) ranks[i] = rank_of(i);
+  while (parts.size() > 1) {
+    const auto best = std::min_element(ranks.begin(), ranks.end());  // the leftmost of equal ones
+    if (*best == kNoRank) break;
+    const auto at = static_cast<size_t>(best - ranks.begin());
+    parts[at] = merges_.find(parts[at], parts[at + 1]).result;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    ranks.erase(best);
+    ranks[at] = rank_of(at);
+    if (at > 0) ranks[at - 1] = rank_of(at - 1);
   }
+}
+
+void Bpe::offer(Scratch& scratch, int32_t left) const {
+  if (left < 0) return;
+  const Scratch::Symbol& symbol = scratch.symbols[static_cast<size_t>(left)];
+  if (symbol.next < 0) return;
+  const Scratch::Symbol& right = scratch.symbols[static_cast<size_t>(symbol.next)];
+  const MergeTable::Merge merge = merges_.find(symbol.id, right.id);
+  if (merge.rank < 0) return;
+  scratch.candidates.push_back(
+      {-static_cast<double>(merge.rank), left, symbol.length + right.length, merge.result});
+  std::push_heap(scratch.candidates.begin(), scratch.candidates.end(), later);
+}
+
+void Bpe::merge_long(Scratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  auto& candidates = scratch.candidates;
+  symbols.clear();
+  candidates.clear();
+  const auto count = static_cast<int32_t>(scratch.parts.size());
+  for (int32_t i = 0; i < count; ++i)
+    symbols.push_back({static_cast<uint32_t>(i), 1, scratch.parts[static_cast<size_t>(i)], i - 1,
+                       i + 1 < count ? i + 1 : -1});
+  for (int32_t i = 0; i + 1 < count; ++i) offer(scratch, i);
+  while (!candidates.empty()) {
+    std::pop_heap(candidates.begin(), candidates.end(), later);
+    const Scratch::Candidate best = candidates.back();
+    candidates.pop_back();
+    Scratch::Symbol& left = symbols[static_cast<size_t>(best.position)];
+    if (left.length == 0 || left.next < 0) continue;  // joined since then
+    Scratch::Symbol& right = symbols[static_cast<size_t>(left.next)];
+    if (left.length + right.length != best.length) continue;
+    left.length = best.length;
+    left.id = best.result;
+    right.length = 0;
+    left.next = right.next;
+    if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = best.position;
+    offer(scratch, left.previous);
+    offer(scratch, best.position);
+  }
+  scratch.parts.clear();
   for (int32_t at = 0; at >= 0; at = symbols[static_cast<size_t>(at)].next)
-    ids.push_back(symbols[static_cast<size_t>(at)].id);
+    scratch.parts.push_back(symbols[static_cast<size_t>(at)].id);
 }
 
 }  // namespace orrery::text

@@ -1,13 +1,13 @@
-// The merging of byte pair encoding: of all neighbouring pairs the one with the lowest rank is joined first,
-// again and again. A heap of pairs over a linked list of symbols: n log n for a word of n bytes.
+// Byte pair encoding: of all neighbouring pairs the one with the lowest rank is joined first, again and
+// again. Long words go through a heap of pairs over a linked list: n log n for n symbols.
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <string_view>
-#include <vector>
+#include <memory>
+#include <string>
 
-#include "engine/text/tokenizer.h"
+#include "engine/text/model.h"
+#include "engine/text/vocabulary.h"
 
 namespace orrery::text {
 
@@ -33,35 +33,40 @@ class MergeTable {
   size_t mask_ = 0;
 };
 
-class Bpe {
- public:
-  /// byte_ids: the token of each byte, -1 where the vocabulary has none.
-  Bpe(const std::array<TokenId, 256>& byte_ids, MergeTable merges)
-      : byte_ids_(byte_ids), merges_(std::move(merges)) {}
+struct BpeOptions {
+  bool byte_level = false;        // words are bytes, tokens are written in the characters of byte_level.h
+  std::string continuing_prefix;  // of symbols that do not start their word
+  std::string word_suffix;        // of the symbol that ends it
+  TokenId unknown = -1;           // for symbols without a token; -1: they are left out
+  bool fuse_unknown = false;      // one unknown for a run
+  bool byte_fallback = false;     // "<0xNN>" for them, before `unknown`
+  bool ignore_merges = false;     // a word that is a token is that token
+};
 
-  /// Buffers of one caller, kept from word to word.
-  struct Scratch {
-    struct Symbol {
-      TokenId id;
-      int32_t previous, next;
-    };
-    struct Pair {
-      int32_t rank, position;
-      TokenId left, right, result;
-    };
-    std::vector<Symbol> symbols;
-    std::vector<Pair> heap;
-  };
-  /// Appends the ids of one word. A byte without a token becomes `unknown`; when that is -1 it is left out,
-  /// or, where the word is not UTF-8, U+FFFD takes its place.
-  void encode_word(std::string_view word, TokenId unknown, Scratch& scratch, std::vector<TokenId>& ids) const;
+class Bpe final : public Model {
+ public:
+  /// merges: pairs of tokens in the order of their ranks. Refuses those of tokens that the vocabulary has
+  /// not.
+  static Result<std::shared_ptr<const Bpe>> make(
+      std::shared_ptr<const Vocabulary> vocabulary,
+      const std::vector<std::pair<std::string, std::string>>& merges, BpeOptions options);
+
+  std::string_view kind() const override { return options_.byte_level ? "byte-level BPE" : "BPE"; }
+  void encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const override;
 
  private:
-  void place_symbols(std::string_view word, TokenId unknown, Scratch& scratch) const;
-  void offer(Scratch& scratch, int32_t position) const;
+  Bpe(std::shared_ptr<const Vocabulary> vocabulary, MergeTable merges, BpeOptions options);
+  TokenId whole_word(std::string_view word) const;
+  void place_bytes(std::string_view word, std::vector<TokenId>& parts) const;
+  void place_characters(std::string_view word, Scratch& scratch) const;
+  void merge_short(Scratch& scratch) const;
+  void merge_long(Scratch& scratch) const;
+  void offer(Scratch& scratch, int32_t left) const;
 
-  std::array<TokenId, 256> byte_ids_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
   MergeTable merges_;
+  BpeOptions options_;
+  std::array<TokenId, 256> byte_ids_;  // byte level: of each byte; else of its "<0xNN>"
 };
 
 }  // namespace orrery::text

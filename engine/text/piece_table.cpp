@@ -30,7 +30,7 @@ int byte_of_token(std::string_view token) {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-PieceTable::PieceTable(std::shared_ptr<const Vocabulary> vocabulary, std::vector<float> scores,
+PieceTable::PieceTable(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores,
                        std::vector<PieceType> types, TokenId unknown, bool byte_fallback)
     : vocabulary_(std::move(vocabulary)),
       scores_(std::move(scores)),

@@ -21,11 +21,11 @@ int byte_of_token(std::string_view token);
 class PieceTable {
  public:
   /// One finite score and one type per token. `unknown` stands for what nothing spells; -1: left out.
-  PieceTable(std::shared_ptr<const Vocabulary> vocabulary, std::vector<float> scores,
+  PieceTable(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores,
              std::vector<PieceType> types, TokenId unknown, bool byte_fallback);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
-  float score(TokenId id) const { return scores_[static_cast<size_t>(id)]; }
+  double score(TokenId id) const { return scores_[static_cast<size_t>(id)]; }
   PieceType type(TokenId id) const { return types_[static_cast<size_t>(id)]; }
   TokenId unknown() const { return unknown_; }
   /// The piece that may spell running text: no control, byte or unknown token. -1: none.
@@ -36,7 +36,7 @@ class PieceTable {
 
  private:
   std::shared_ptr<const Vocabulary> vocabulary_;
-  std::vector<float> scores_;
+  std::vector<double> scores_;
   std::vector<PieceType> types_;
   std::array<TokenId, 256> byte_ids_;
   TokenId unknown_;

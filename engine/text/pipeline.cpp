@@ -14,6 +14,7 @@ class Pipeline final : public Tokenizer {
     for (const AddedToken& token : parts_.added) {
       if (token.special) special_.insert(token.id);
       (token.normalized ? added_normalized_ : added_).add(token);
+      if (token.normalized) written_.insert_or_assign(token.id, token.content);
     }
     add_end(parts_.eos);
     for (const TokenId id : parts_.ends) add_end(id);
@@ -35,7 +36,7 @@ class Pipeline final : public Tokenizer {
 
   std::string piece(TokenId id) const override {
     if (!parts_.vocabulary->has(id)) return {};
-    std::string token = (*parts_.vocabulary)[id];
+    std::string token = written(id);
     for (const auto& step : parts_.decoder) step->apply_alone(token);
     return token;
   }
@@ -43,8 +44,7 @@ class Pipeline final : public Tokenizer {
   std::string decode(const std::vector<TokenId>& ids, bool skip_special) const override {
     std::vector<std::string> tokens;
     for (const TokenId id : ids)
-      if (parts_.vocabulary->has(id) && !(skip_special && is_special(id)))
-        tokens.push_back((*parts_.vocabulary)[id]);
+      if (parts_.vocabulary->has(id) && !(skip_special && is_special(id))) tokens.push_back(written(id));
     for (const auto& step : parts_.decoder) step->apply(tokens);
     return fmt::format("{}", fmt::join(tokens, parts_.decoder.empty() ? " " : ""));
   }
@@ -61,21 +61,27 @@ class Pipeline final : public Tokenizer {
     if (id >= 0 && std::find(ends_.begin(), ends_.end(), id) == ends_.end()) ends_.push_back(id);
   }
 
+  const std::string& written(TokenId id) const {
+    const auto found = written_.find(id);
+    return found != written_.end() ? found->second : (*parts_.vocabulary)[id];
+  }
+
   std::vector<TokenId> spell(std::string_view text, bool parse_special) const {
     std::vector<TokenId> ids;
     ids.reserve(text.size() / 3 + 4);
-    Scratch scratch;
+    std::unique_ptr<Scratch> scratch = scratches_.take();
     for (const AddedTokens::Piece& piece : added_.split(text, parse_special)) {
       if (piece.id >= 0)
         ids.push_back(piece.id);
       else
-        spell_plain(piece.text, parse_special, scratch, ids);
+        spell_plain(piece.text, piece.text.data() == text.data(), parse_special, *scratch, ids);
     }
+    scratches_.give(std::move(scratch));
     return ids;
   }
 
   /// A run of text between the added tokens that are looked for in the text as it was written.
-  void spell_plain(std::string_view text, bool parse_special, Scratch& scratch,
+  void spell_plain(std::string_view text, bool first, bool parse_special, Scratch& scratch,
                    std::vector<TokenId>& ids) const {
     std::string normal;
     if (parts_.normalizer) {
@@ -84,17 +90,31 @@ class Pipeline final : public Tokenizer {
       text = normal;
     }
     for (const AddedTokens::Piece& piece : added_normalized_.split(text, parse_special)) {
-      if (piece.id >= 0)
+      if (piece.id >= 0) {
         ids.push_back(piece.id);
-      else
-        parts_.model->encode(piece.text, scratch, ids);
+        continue;
+      }
+      const Segment run{piece.text, first && piece.text.data() == text.data()};
+      for (const Segment& word : parts_.pre_tokenizer.split(run, scratch.segments))
+        spell_word(word.text, scratch, ids);
     }
+  }
+
+  void spell_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
+    if (word.size() > WordCache::kLongest) return parts_.model->encode(word, scratch, ids);
+    const uint64_t hash = hash_bytes(word);
+    if (scratch.cache.find(word, hash, ids)) return;
+    const size_t mark = ids.size();
+    parts_.model->encode(word, scratch, ids);
+    scratch.cache.store(word, hash, ids.data() + mark, ids.size() - mark);
   }
 
   PipelineParts parts_;
   AddedTokens added_, added_normalized_;
   std::unordered_set<TokenId> special_;
+  std::unordered_map<TokenId, std::string> written_;  // added tokens that are looked for in normalised text
   std::vector<TokenId> ends_;
+  mutable ScratchPool scratches_;
 };
 
 Result<void> check_ids(const PipelineParts& parts) {

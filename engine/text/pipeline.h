@@ -11,14 +11,16 @@
 #include "engine/text/model.h"
 #include "engine/text/normalizer.h"
 #include "engine/text/post_processor.h"
+#include "engine/text/pre_tokenizer.h"
 #include "engine/text/vocabulary.h"
 
 namespace orrery::text {
 
 struct PipelineParts {
   std::shared_ptr<const Vocabulary> vocabulary;  // required
-  std::vector<AddedToken> added;
-  NormalizerPtr normalizer;            // null: the text as it is
+  std::vector<AddedToken> added;  // normalised ones as they stand, and are decoded, in the normalised text
+  NormalizerPtr normalizer;       // null: the text as it is
+  PreTokenizer pre_tokenizer;
   std::shared_ptr<const Model> model;  // required
   PostProcessor post_processor;
   Decoder decoder;

@@ -1,140 +1,235 @@
 #include "engine/text/pre_tokenizer.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
+
+#include "engine/text/byte_level.h"
+#include "engine/text/unicode.h"
+#include "engine/text/word_scanner.h"
 
 namespace orrery::text {
 namespace {
 
-// White_Space spelt out: PCRE2's \s also takes U+180E, the reference's does not.
-#define ORRERY_SPACES                                                                                      \
-  "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{" \
-  "3000}"
-#define ORRERY_S "[" ORRERY_SPACES "]"
-#define ORRERY_NOT_S "[^" ORRERY_SPACES "]"
-
-constexpr const char* kGpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" ORRERY_SPACES
-                              "\\p{L}\\p{N}]+|" ORRERY_S "+(?!" ORRERY_NOT_S ")|" ORRERY_S "+";
-constexpr const char* kDigit = "\\p{N}";
-constexpr const char* kContractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|";
-constexpr const char* kWordTail = " ?[^" ORRERY_SPACES "\\p{L}\\p{N}]+[\\r\\n]*|" ORRERY_S
-                                  "*[\\r\\n]+|" ORRERY_S "+(?!" ORRERY_NOT_S ")|" ORRERY_S "+";
-constexpr const char* kO200kUpper =
-    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+";
-constexpr const char* kO200kLower =
-    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*";
-constexpr const char* kO200kTail = " ?[^" ORRERY_SPACES "\\p{L}\\p{N}]+[\\r\\n/]*|" ORRERY_S
-                                   "*[\\r\\n]+|" ORRERY_S "+(?!" ORRERY_NOT_S ")|" ORRERY_S "+";
-
-enum class Family { gpt2, digits_gpt2, llama3, qwen2, o200k, tekken };
-
-struct Named {
-  std::string_view name;
-  Family family;
-};
-constexpr std::array kNames = {
-    Named{"", Family::gpt2},
-    Named{"gpt-2", Family::gpt2},
-    Named{"gpt2", Family::gpt2},
-    Named{"phi-2", Family::gpt2},
-    Named{"olmo", Family::gpt2},
-    Named{"jais", Family::gpt2},
-    Named{"mpt", Family::gpt2},
-    Named{"dbrx", Family::llama3},
-    Named{"smaug-bpe", Family::llama3},
-    Named{"smollm", Family::digits_gpt2},
-    Named{"starcoder", Family::digits_gpt2},
-    Named{"refact", Family::digits_gpt2},
-    Named{"command-r", Family::digits_gpt2},
-    Named{"codeshell", Family::digits_gpt2},
-    Named{"exaone", Family::digits_gpt2},
-    Named{"llama3", Family::llama3},
-    Named{"llama-v3", Family::llama3},
-    Named{"llama-bpe", Family::llama3},
-    Named{"falcon3", Family::llama3},
-    Named{"qwen2", Family::qwen2},
-    Named{"deepseek-r1-qwen", Family::qwen2},
-    Named{"stablelm2", Family::qwen2},
-    Named{"megrez", Family::qwen2},
-    Named{"gpt-4o", Family::o200k},
-    Named{"llama4", Family::o200k},
-    Named{"tekken", Family::tekken},
+/// A stretch of a text that is a match, or lies between matches.
+struct Span {
+  size_t begin, end;
+  bool match;
 };
 
-std::vector<std::string> patterns_of(Family family) {
-  const std::string word = "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|";
-  switch (family) {
-    case Family::gpt2:
-      return {kGpt2};
-    case Family::digits_gpt2:
-      return {kDigit, kGpt2};
-    case Family::llama3:
-      return {kContractions + word + "\\p{N}{1,3}|" + kWordTail};
-    case Family::qwen2:
-      return {kContractions + word + "\\p{N}|" + kWordTail};
-    case Family::o200k: {
-      const std::string ending = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|";
-      return {kO200kUpper + ending + kO200kLower + ending + "\\p{N}{1,3}|" + kO200kTail};
+void emit(const Segment& whole, size_t begin, size_t end, Segments& segments) {
+  if (end > begin)
+    segments.list.push_back({whole.text.substr(begin, end - begin), whole.first && begin == 0});
+}
+
+void join_spans(const Segment& segment, const std::vector<Span>& spans, SplitBehavior behavior,
+                Segments& segments) {
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const size_t begin = spans[i].begin;
+    size_t end = spans[i].end;
+    switch (behavior) {
+      case SplitBehavior::removed:
+        if (spans[i].match) continue;
+        break;
+      case SplitBehavior::isolated:
+        break;
+      case SplitBehavior::merged_with_previous:
+        if (!spans[i].match && i + 1 < spans.size() && spans[i + 1].match) end = spans[++i].end;
+        break;
+      case SplitBehavior::merged_with_next:
+        if (spans[i].match && i + 1 < spans.size() && !spans[i + 1].match) end = spans[++i].end;
+        break;
+      case SplitBehavior::contiguous:
+        while (i + 1 < spans.size() && spans[i + 1].match == spans[i].match) end = spans[++i].end;
+        break;
     }
-    case Family::tekken:
-      return {std::string(kO200kUpper) + "|" + kO200kLower + "|\\p{N}|" + kO200kTail};
+    emit(segment, begin, end, segments);
   }
-  return {};
 }
 
-const Named* find_name(std::string_view name) {
-  const auto* found =
-      std::find_if(kNames.begin(), kNames.end(), [&](const Named& n) { return n.name == name; });
-  return found == kNames.end() ? nullptr : found;
+/// Collects matches, and what lies between them, in order.
+class SpanList {
+ public:
+  SpanList(size_t size, bool invert) : size_(size), invert_(invert) {}
+  void match(size_t begin, size_t end) {
+    if (begin > last_) spans_.push_back({last_, begin, invert_});
+    spans_.push_back({begin, end, !invert_});
+    last_ = end;
+  }
+  const std::vector<Span>& finish() {
+    if (last_ < size_) spans_.push_back({last_, size_, invert_});
+    return spans_;
+  }
+
+ private:
+  std::vector<Span> spans_;
+  size_t size_, last_ = 0;
+  bool invert_;
+};
+
+class Split final : public PreTokenizerStep {
+ public:
+  Split(Regex pattern, SplitBehavior behavior, bool invert)
+      : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
+  void split(const Segment& segment, Segments& segments) const override {
+    SpanList spans(segment.text.size(), invert_);
+    for (const Regex::Match& match : pattern_.find_all(segment.text)) spans.match(match.begin, match.end);
+    join_spans(segment, spans.finish(), behavior_, segments);
+  }
+
+ private:
+  Regex pattern_;
+  SplitBehavior behavior_;
+  bool invert_;
+};
+
+class Scan final : public PreTokenizerStep {
+ public:
+  explicit Scan(size_t (*next)(std::string_view, size_t)) : next_(next) {}
+  void split(const Segment& segment, Segments& segments) const override {
+    for (size_t begin = 0; begin < segment.text.size();) {
+      const size_t end = next_(segment.text, begin);
+      emit(segment, begin, end, segments);
+      begin = end;
+    }
+  }
+
+ private:
+  size_t (*next_)(std::string_view, size_t);
+};
+
+class FixedLength final : public PreTokenizerStep {
+ public:
+  explicit FixedLength(size_t characters) : characters_(characters) {}
+  void split(const Segment& segment, Segments& segments) const override {
+    for (size_t begin = 0; begin < segment.text.size();) {
+      size_t end = begin;
+      for (size_t i = 0; i < characters_ && end < segment.text.size(); ++i)
+        end += code_point_at(segment.text, end).bytes;
+      emit(segment, begin, end, segments);
+      begin = end;
+    }
+  }
+
+ private:
+  size_t characters_;
+};
+
+/// Each character that `matches` is a match by itself.
+template <class Matches>
+void split_characters(const Segment& segment, SplitBehavior behavior, Matches matches, Segments& segments) {
+  SpanList spans(segment.text.size(), false);
+  for (size_t i = 0; i < segment.text.size();) {
+    const CodePoint point = code_point_at(segment.text, i);
+    if (point.valid && matches(point.value)) spans.match(i, i + point.bytes);
+    i += point.bytes;
+  }
+  join_spans(segment, spans.finish(), behavior, segments);
 }
+
+class Characters final : public PreTokenizerStep {
+ public:
+  Characters(bool (*matches)(char32_t), SplitBehavior behavior) : matches_(matches), behavior_(behavior) {}
+  void split(const Segment& segment, Segments& segments) const override {
+    split_characters(segment, behavior_, matches_, segments);
+  }
+
+ private:
+  bool (*matches_)(char32_t);
+  SplitBehavior behavior_;
+};
+
+class Delimiter final : public PreTokenizerStep {
+ public:
+  explicit Delimiter(char32_t delimiter) : delimiter_(delimiter) {}
+  void split(const Segment& segment, Segments& segments) const override {
+    split_characters(
+        segment, SplitBehavior::removed, [this](char32_t value) { return value == delimiter_; }, segments);
+  }
+
+ private:
+  char32_t delimiter_;
+};
+
+class Metaspace final : public PreTokenizerStep {
+ public:
+  Metaspace(std::string replacement, PrependScheme scheme, bool split)
+      : replacement_(std::move(replacement)), scheme_(scheme), split_(split) {}
+  void split(const Segment& segment, Segments& segments) const override {
+    std::string& text = segments.changed.emplace_back(replace_all(segment.text, " ", replacement_));
+    const bool prepend =
+        scheme_ == PrependScheme::always || (scheme_ == PrependScheme::first && segment.first);
+    if (prepend && !text.starts_with(replacement_)) text.insert(0, replacement_);
+    const Segment whole{text, segment.first};
+    if (!split_) return emit(whole, 0, text.size(), segments);
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t from =
+          text.compare(begin, replacement_.size(), replacement_) == 0 ? begin + replacement_.size() : begin;
+      const size_t end = std::min(text.find(replacement_, from), text.size());
+      emit(whole, begin, end, segments);
+      begin = end;
+    }
+  }
+
+ private:
+  std::string replacement_;
+  PrependScheme scheme_;
+  bool split_;
+};
+
+class PrefixSpace final : public PreTokenizerStep {
+ public:
+  void split(const Segment& segment, Segments& segments) const override {
+    if (segment.text.front() == ' ') return segments.list.push_back(segment);
+    segments.list.push_back({segments.changed.emplace_back(" ").append(segment.text), segment.first});
+  }
+};
+
+class ByteCharacters final : public PreTokenizerStep {
+ public:
+  void split(const Segment& segment, Segments& segments) const override {
+    segments.list.push_back(
+        {segments.changed.emplace_back(bytes_to_characters(segment.text)), segment.first});
+  }
+};
 
 }  // namespace
 
-std::vector<std::string_view> PreTokenizer::split(std::string_view text) const {
-  std::vector<std::string_view> segments;
-  if (!text.empty()) segments.push_back(text);
-  for (const RegexSplitter& stage : stages_) {
-    std::vector<std::string_view> next;
-    next.reserve(segments.size() + text.size() / 4);
-    for (const std::string_view segment : segments) stage.split(segment, next);
-    segments = std::move(next);
+const std::vector<Segment>& PreTokenizer::split(Segment text, Segments& segments) const {
+  segments.list.clear();
+  segments.changed.clear();
+  if (!text.text.empty()) segments.list.push_back(text);
+  for (const PreTokenizerStepPtr& step : steps_) {
+    segments.before.swap(segments.list);
+    segments.list.clear();
+    for (const Segment& segment : segments.before) step->split(segment, segments);
   }
-  return segments;
+  return segments.list;
 }
 
-const std::string& gpt2_pattern() {
-  static const std::string pattern = kGpt2;
-  return pattern;
+PreTokenizerStepPtr split_step(Regex pattern, SplitBehavior behavior, bool invert) {
+  return std::make_shared<Split>(std::move(pattern), behavior, invert);
+}
+Result<PreTokenizerStepPtr> isolating_step(std::string_view pattern) {
+  if (const WordScanner scanner = scanner_of(pattern)) return scanner_step(scanner);
+  ORRERY_ASSIGN(Regex regex, Regex::compile_oniguruma(pattern));
+  return split_step(std::move(regex), SplitBehavior::isolated, false);
 }
 
-const std::string& single_digits_pattern() {
-  static const std::string pattern = kDigit;
-  return pattern;
+PreTokenizerStepPtr scanner_step(size_t (*next)(std::string_view, size_t)) {
+  return std::make_shared<Scan>(next);
 }
-
-Result<PreTokenizer> pre_tokenizer_named(std::string_view name) {
-  const Named* named = find_name(name);
-  if (!named) {
-    std::string known;
-    for (const Named& other : kNames)
-      if (!other.name.empty()) known += (known.empty() ? "" : ", ") + std::string(other.name);
-    return Error{ErrorCode::unsupported,
-                 "The pre-tokenizer \"" + std::string(name.substr(0, 60)) + "\" is not known",
-                 "tokenizer.ggml.pre", "Known ones: " + known};
-  }
-  PreTokenizer result;
-  for (const std::string& pattern : patterns_of(named->family)) {
-    ORRERY_ASSIGN(RegexSplitter splitter, RegexSplitter::compile(pattern, SplitBehavior::isolated));
-    result.add(std::move(splitter));
-  }
-  return result;
+PreTokenizerStepPtr fixed_length_step(size_t characters) { return std::make_shared<FixedLength>(characters); }
+PreTokenizerStepPtr character_step(bool (*matches)(char32_t), SplitBehavior behavior) {
+  return std::make_shared<Characters>(matches, behavior);
 }
-
-bool ignores_merges(std::string_view name) {
-  const Named* named = find_name(name);
-  return named && (named->family == Family::llama3 || named->family == Family::tekken) && name != "dbrx" &&
-         name != "smaug-bpe";
+PreTokenizerStepPtr delimiter_step(char32_t delimiter) { return std::make_shared<Delimiter>(delimiter); }
+void add_bert_words(PreTokenizer& target) {
+  target.add(character_step(is_white_space, SplitBehavior::removed));
+  target.add(character_step(is_reference_punctuation, SplitBehavior::isolated));
 }
+PreTokenizerStepPtr metaspace_step(std::string replacement, PrependScheme scheme, bool split) {
+  return std::make_shared<Metaspace>(std::move(replacement), scheme, split);
+}
+PreTokenizerStepPtr prefix_space_step() { return std::make_shared<PrefixSpace>(); }
+PreTokenizerStepPtr byte_characters_step() { return std::make_shared<ByteCharacters>(); }
 
 }  // namespace orrery::text

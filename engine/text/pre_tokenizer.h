@@ -1,31 +1,72 @@
-// What cuts a text into the words that a tokenizer's model then sees: splitters one after the other, each on
-// the segments of the one before.
+// What cuts a text into the words that a tokenizer's model then sees: steps one after the other, each on the
+// segments of the one before. As in tokenizer.json, by the same names.
 #pragma once
 
+#include <deque>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/text/regex_splitter.h"
+#include "engine/text/regex.h"
 
 namespace orrery::text {
 
-class PreTokenizer {
- public:
-  void add(RegexSplitter splitter) { stages_.push_back(std::move(splitter)); }
-  std::vector<std::string_view> split(std::string_view text) const;
+/// How a match and what lies around it become segments (names of tokenizer.json).
+enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
- private:
-  std::vector<RegexSplitter> stages_;
+struct Segment {
+  std::string_view text;  // never empty
+  bool first = false;     // begins where the whole input begins
 };
 
-/// GPT-2's pattern, the default of byte-level pre-tokenizers.
-const std::string& gpt2_pattern();
-/// Each number character by itself.
-const std::string& single_digits_pattern();
+/// Segments of one text, with the texts that steps changed. Reused from text to text.
+struct Segments {
+  std::vector<Segment> list, before;
+  std::deque<std::string> changed;  // places do not move
+};
 
-/// By the name in tokenizer.ggml.pre ("smollm", "llama-bpe", "qwen2", ...); empty is GPT-2's.
-Result<PreTokenizer> pre_tokenizer_named(std::string_view name);
-/// Whether a word that is in the vocabulary as a whole is taken without merging (llama-bpe, tekken).
-bool ignores_merges(std::string_view name);
+class PreTokenizerStep {
+ public:
+  virtual ~PreTokenizerStep() = default;
+  /// Appends what becomes of `segment` to segments.list.
+  virtual void split(const Segment& segment, Segments& segments) const = 0;
+};
+using PreTokenizerStepPtr = std::shared_ptr<const PreTokenizerStep>;
+
+class PreTokenizer {
+ public:
+  void add(PreTokenizerStepPtr step) { steps_.push_back(std::move(step)); }
+  void append(const PreTokenizer& other) {
+    steps_.insert(steps_.end(), other.steps_.begin(), other.steps_.end());
+  }
+  /// The words of `text`, valid until the next call with the same `segments` and as long as `text` is.
+  const std::vector<Segment>& split(Segment text, Segments& segments) const;
+
+ private:
+  std::vector<PreTokenizerStepPtr> steps_;
+};
+
+/// Cuts at the matches of a pattern. With `invert`, what does not match is what is cut out.
+PreTokenizerStepPtr split_step(Regex pattern, SplitBehavior behavior, bool invert);
+/// Every match of an Oniguruma pattern by itself, by the pattern's own scanner where it has one.
+Result<PreTokenizerStepPtr> isolating_step(std::string_view pattern);
+/// Cuts with a scanner of word_scanner.h: every word by itself.
+PreTokenizerStepPtr scanner_step(size_t (*next)(std::string_view text, size_t position));
+PreTokenizerStepPtr fixed_length_step(size_t characters);
+
+/// Cuts at characters of a kind.
+PreTokenizerStepPtr character_step(bool (*matches)(char32_t), SplitBehavior behavior);
+PreTokenizerStepPtr delimiter_step(char32_t delimiter);
+/// BERT's words: white space goes, punctuation stands alone.
+void add_bert_words(PreTokenizer& target);
+
+enum class PrependScheme { always, first, never };
+/// Spaces become `replacement`, which is put before a text (by `scheme`); cut before each when `split`.
+PreTokenizerStepPtr metaspace_step(std::string replacement, PrependScheme scheme, bool split);
+/// A space before each segment that starts with none.
+PreTokenizerStepPtr prefix_space_step();
+/// Each byte becomes its character of byte_level.h.
+PreTokenizerStepPtr byte_characters_step();
 
 }  // namespace orrery::text

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "engine/text/pre_tokenizer.h"
 #include "engine/text/tokenizer.h"
+#include "engine/text/word_cache.h"
 
 namespace orrery::text {
 
@@ -23,10 +27,45 @@ struct Scratch {
     uint32_t length;   // of both
     TokenId result;
   };
+  /// The best way to spell a word up to one place.
+  struct Path {
+    double score;
+    uint32_t begin;  // where its last token begins
+    TokenId id;
+    bool reached;
+  };
   std::vector<Symbol> symbols;
   std::vector<Candidate> candidates;
   std::unordered_map<TokenId, uint32_t>
       unused_split;  // bytes of the left part that an unused piece came from
+  std::vector<Path> paths;
+  std::vector<uint32_t> ends;  // of the tokens on the best path
+  std::vector<TokenId> parts;  // of a short word
+  std::vector<int32_t> ranks;  // of each part with the next
+  std::string candidate;       // a token that is looked up
+  Segments segments;
+  WordCache cache;
+};
+
+/// Scratches of one tokenizer, whose caches stay warm from text to text. Thread-safe.
+class ScratchPool {
+ public:
+  std::unique_ptr<Scratch> take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<Scratch>();
+    std::unique_ptr<Scratch> scratch = std::move(idle_.back());
+    idle_.pop_back();
+    return scratch;
+  }
+  void give(std::unique_ptr<Scratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMost) idle_.push_back(std::move(scratch));
+  }
+
+ private:
+  static constexpr size_t kMost = 4;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Scratch>> idle_;
 };
 
 }  // namespace orrery::text

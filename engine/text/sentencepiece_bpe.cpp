@@ -1,6 +1,7 @@
 #include "engine/text/sentencepiece_bpe.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/text/unicode.h"
 
@@ -25,36 +26,42 @@ void place_symbols(std::string_view part, const PieceTable& pieces, std::vector<
   if (!symbols.empty()) symbols.back().next = -1;
 }
 
+class Words final : public PreTokenizerStep {
+ public:
+  explicit Words(const PieceTable& pieces) {
+    const Vocabulary& vocabulary = pieces.vocabulary();
+    // Without a token of its own a space may become part of a run of unknown text, which no cut may part.
+    const bool has_space = pieces.find(kSpaceMark) >= 0;
+    if (!has_space) joins_space_.fill(true);
+    for (size_t id = 0; has_space && id < vocabulary.size(); ++id) {
+      const std::string_view token = vocabulary[static_cast<TokenId>(id)];
+      for (size_t at = token.find(kSpaceMark, 1); at != std::string_view::npos;
+           at = token.find(kSpaceMark, at + 1))
+        joins_space_[static_cast<uint8_t>(token[at - 1])] = true;
+    }
+  }
+  void split(const Segment& segment, Segments& segments) const override {
+    const std::string_view text = segment.text;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = next_cut(text, begin);
+      segments.list.push_back({text.substr(begin, end - begin), segment.first && begin == 0});
+      begin = end;
+    }
+  }
+
+ private:
+  size_t next_cut(std::string_view text, size_t position) const {
+    for (size_t at = text.find(kSpaceMark, position + 1); at != std::string_view::npos;
+         at = text.find(kSpaceMark, at + 1))
+      if (!joins_space_[static_cast<uint8_t>(text[at - 1])]) return at;
+    return text.size();
+  }
+  std::array<bool, 256> joins_space_{};  // bytes that some token has before a space
+};
+
 }  // namespace
 
-SentencePieceBpe::SentencePieceBpe(std::shared_ptr<const PieceTable> pieces) : pieces_(std::move(pieces)) {
-  const Vocabulary& vocabulary = pieces_->vocabulary();
-  // Without a token of its own a space may become part of a run of unknown text, which no cut may part.
-  const bool has_space = pieces_->find(kSpaceMark) >= 0;
-  if (!has_space) joins_space_.fill(true);
-  for (size_t id = 0; has_space && id < vocabulary.size(); ++id) {
-    const std::string_view token = vocabulary[static_cast<TokenId>(id)];
-    for (size_t at = token.find(kSpaceMark, 1); at != std::string_view::npos;
-         at = token.find(kSpaceMark, at + 1))
-      joins_space_[static_cast<uint8_t>(token[at - 1])] = true;
-  }
-}
-
-/// The next place behind `position` that no token reaches across: a space behind what never is before one.
-size_t SentencePieceBpe::next_cut(std::string_view text, size_t position) const {
-  const size_t limit = std::min(text.size(), position + kLongestPart);
-  for (size_t at = text.find(kSpaceMark, position + 1); at < limit; at = text.find(kSpaceMark, at + 1))
-    if (!joins_space_[static_cast<uint8_t>(text[at - 1])]) return at;
-  return limit;
-}
-
-void SentencePieceBpe::encode(std::string_view text, Scratch& scratch, std::vector<TokenId>& ids) const {
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = next_cut(text, begin);
-    encode_part(text.substr(begin, end - begin), scratch, ids);
-    begin = end;
-  }
-}
+PreTokenizerStepPtr sentencepiece_words(const PieceTable& pieces) { return std::make_shared<Words>(pieces); }
 
 void SentencePieceBpe::offer(std::string_view part, Scratch& scratch, int32_t left) const {
   if (left < 0) return;
@@ -85,7 +92,9 @@ void SentencePieceBpe::emit_unused(std::string_view part, const Scratch& scratch
   emit_unused(part.substr(split->second), scratch, ids);
 }
 
-void SentencePieceBpe::encode_part(std::string_view part, Scratch& scratch, std::vector<TokenId>& ids) const {
+void SentencePieceBpe::encode(std::string_view part, Scratch& scratch, std::vector<TokenId>& ids) const {
+  for (; part.size() > kLongestPart; part.remove_prefix(kLongestPart))
+    encode(part.substr(0, kLongestPart), scratch, ids);
   auto& symbols = scratch.symbols;
   auto& candidates = scratch.candidates;
   candidates.clear();

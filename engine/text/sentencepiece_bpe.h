@@ -2,7 +2,6 @@
 // highest score is made first, again and again. What is no token then is spelt in byte tokens.
 #pragma once
 
-#include <array>
 #include <memory>
 
 #include "engine/text/model.h"
@@ -12,18 +11,18 @@ namespace orrery::text {
 
 class SentencePieceBpe final : public Model {
  public:
-  explicit SentencePieceBpe(std::shared_ptr<const PieceTable> pieces);
+  explicit SentencePieceBpe(std::shared_ptr<const PieceTable> pieces) : pieces_(std::move(pieces)) {}
   std::string_view kind() const override { return "SentencePiece BPE"; }
   void encode(std::string_view text, Scratch& scratch, std::vector<TokenId>& ids) const override;
 
  private:
-  void encode_part(std::string_view part, Scratch& scratch, std::vector<TokenId>& ids) const;
   void offer(std::string_view part, Scratch& scratch, int32_t left) const;
   void emit_unused(std::string_view part, const Scratch& scratch, std::vector<TokenId>& ids) const;
-  size_t next_cut(std::string_view text, size_t position) const;
 
   std::shared_ptr<const PieceTable> pieces_;
-  std::array<bool, 256> joins_space_{};  // bytes that some token has before a U+2581
 };
+
+/// Cuts a text before spaces that no token reaches across, so that words can be spelt by themselves.
+PreTokenizerStepPtr sentencepiece_words(const PieceTable& pieces);
 
 }  // namespace orrery::text

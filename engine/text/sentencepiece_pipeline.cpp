@@ -6,6 +6,7 @@
 
 #include "engine/text/sentencepiece_bpe.h"
 #include "engine/text/unicode.h"
+#include "engine/text/unigram.h"
 
 namespace orrery::text {
 namespace {
@@ -21,7 +22,8 @@ Result<void> check(const SentencePieceParts& parts) {
     return damaged(
         fmt::format("{} tokens have {} scores and {} types", size, parts.scores.size(), parts.types.size()));
   for (size_t i = 0; i < size; ++i)
-    if (!std::isfinite(parts.scores[i])) return damaged(fmt::format("The score of token {} is no number", i));
+    if (!std::isfinite(static_cast<float>(parts.scores[i])))
+      return damaged(fmt::format("The score of token {} is no number", i));
   if (parts.unknown < -1 || parts.unknown >= static_cast<int64_t>(size))
     return damaged(
         fmt::format("The unknown id {} is outside the vocabulary of {} tokens", parts.unknown, size));
@@ -38,33 +40,38 @@ std::vector<AddedToken> added_of(const SentencePieceParts& parts) {
     token.content = replace_all(parts.tokens[i], " ", kSpaceMark);
     token.id = static_cast<TokenId>(i);
     token.special = type != PieceType::user_defined;
-    token.normalized = !token.special;
+    // Where characters are rewritten first, these are not.
+    token.normalized = !token.special && !parts.normalization.charsmap;
     added.push_back(std::move(token));
   }
   return added;
 }
 
-NormalizerPtr normalizer_of(const SentencePieceParts& parts) {
+NormalizerPtr normalizer_of(SentencePieceNormalization normalization) {
   std::vector<NormalizerPtr> steps;
-  if (parts.space_prefix) steps.push_back(prepend_normalizer(" "));
+  if (normalization.charsmap || normalization.remove_extra_spaces)
+    steps.push_back(sentencepiece_normalizer(std::move(normalization)));
+  else if (normalization.add_prefix)
+    steps.push_back(prepend_normalizer(" "));
   steps.push_back(replace_normalizer(" ", std::string(kSpaceMark)));
   return normalizer_sequence(std::move(steps));
 }
 
 Decoder decoder_of(const SentencePieceParts& parts) {
   Decoder decoder{replace_step(std::string(kSpaceMark), " "), byte_fallback_step(), fuse_step()};
-  if (parts.space_prefix) decoder.push_back(strip_step(U' ', 1, 0));
+  if (parts.normalization.add_prefix) decoder.push_back(strip_step(U' ', 1, 0));
   return decoder;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const Tokenizer>> make_sentencepiece_bpe(SentencePieceParts parts) {
+Result<std::shared_ptr<const Tokenizer>> make_sentencepiece(SentencePieceKind kind,
+                                                            SentencePieceParts parts) {
   ORRERY_TRY(check(parts));
   PipelineParts pipeline;
   pipeline.added = added_of(parts);
-  pipeline.normalizer = normalizer_of(parts);
   pipeline.decoder = decoder_of(parts);
+  pipeline.normalizer = normalizer_of(std::move(parts.normalization));
   pipeline.post_processor = std::move(parts.post_processor);
   pipeline.bos = parts.bos;
   pipeline.eos = parts.eos;
@@ -74,7 +81,12 @@ Result<std::shared_ptr<const Tokenizer>> make_sentencepiece_bpe(SentencePiecePar
   auto pieces =
       std::make_shared<const PieceTable>(pipeline.vocabulary, std::move(parts.scores), std::move(parts.types),
                                          parts.unknown, parts.byte_fallback);
-  pipeline.model = std::make_shared<const SentencePieceBpe>(std::move(pieces));
+  if (kind == SentencePieceKind::bpe) {
+    pipeline.pre_tokenizer.add(sentencepiece_words(*pieces));
+    pipeline.model = std::make_shared<const SentencePieceBpe>(std::move(pieces));
+  } else {
+    pipeline.model = std::make_shared<const Unigram>(std::move(pieces), Unigram::Precision::single);
+  }
   return make_pipeline(std::move(pipeline));
 }
 

@@ -49,11 +49,18 @@ class Tokenizer {
   virtual int64_t truncate_to() const { return 0; }
 };
 
-/// From GGUF metadata (tokenizer.ggml.*): byte-level BPE ("gpt2"), SentencePiece BPE ("llama"),
-/// WordPiece ("bert").
+/// From GGUF metadata (tokenizer.ggml.*): BPE ("gpt2"), SentencePiece BPE ("llama"), unigram ("t5"),
+/// WordPiece
+/// ("bert").
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& metadata);
-/// From the text of a Hugging Face tokenizer.json: BPE with byte level, WordPiece with BertNormalizer.
+/// From the text of a Hugging Face tokenizer.json: BPE, unigram, WordPiece or word level, with the
+/// normalizers, pre-tokenizers, post-processors and decoders that the file composes.
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_json(std::string_view json);
+
+/// From the bytes of a sentencepiece model ("tokenizer.model": BPE or unigram). add_bos, add_eos: what stands
+/// around a text, which the file does not say.
+Result<std::shared_ptr<const Tokenizer>> tokenizer_from_sentencepiece(std::string_view bytes, bool add_bos,
+                                                                      bool add_eos);
 
 /// Joins pieces to text while they stream: holds back an incomplete UTF-8 sequence until it is whole; what
 /// can never become whole turns into U+FFFD.

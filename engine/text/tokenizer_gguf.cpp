@@ -1,199 +1,261 @@
-// GGUF keeps a tokenizer in its metadata: tokenizer.ggml.model "gpt2" (byte-level BPE), "llama"
-// (SentencePiece BPE) or "bert" (WordPiece), tokens, scores, token_type (1 normal, 2 unknown, 3 control, 4
+// GGUF keeps a tokenizer in its metadata: tokenizer.ggml.model "gpt2" (BPE), "llama" (SentencePiece BPE),
+// "t5" (unigram) or "bert" (WordPiece), tokens, scores, token_type (1 normal, 2 unknown, 3 control, 4
 // user-defined, 5 unused, 6 byte), merges, pre, and the special ids.
 #include <fmt/format.h>
 
-#include "engine/text/byte_level_bpe.h"
+#include "engine/text/bpe.h"
+#include "engine/text/gguf_pre_tokenizers.h"
+#include "engine/text/pipeline.h"
 #include "engine/text/sentencepiece_pipeline.h"
+#include "engine/text/unicode.h"
 #include "engine/text/wordpiece.h"
 
 namespace orrery::text {
 namespace {
 
-enum TokenType : int64_t { kUnknown = 2, kControl = 3, kUserDefined = 4 };
-constexpr std::string_view kWordStart =
-    "\xE2\x96\x81";  // U+2581: WordPiece tokens that start a word carry it in GGUF
+using Ids = std::vector<TokenId>;
 
 Error damaged(std::string what, std::string key) {
   return {ErrorCode::corrupt_file, std::move(what), "tokenizer.ggml." + key, "Get the model file again"};
 }
 
-/// An id that the file gives; -1 when it gives none.
-Result<TokenId> special_id(const Metadata& metadata, std::string_view name, size_t vocabulary) {
-  const auto id = metadata.integer(fmt::format("tokenizer.ggml.{}_token_id", name));
-  if (!id) return TokenId{-1};
-  if (*id == UINT32_MAX || *id == -1) return TokenId{-1};  // how some writers say "none"
-  if (*id < 0 || *id >= static_cast<int64_t>(vocabulary))
-    return damaged(fmt::format("The {} id {} is outside the vocabulary of {} tokens", name, *id, vocabulary),
-                   std::string(name) + "_token_id");
-  return static_cast<TokenId>(*id);
+/// Reads the keys of one file.
+class Reader {
+ public:
+  explicit Reader(const Metadata& metadata) : metadata_(metadata) {}
+
+  Result<std::vector<std::string>> tokens() const {
+    const auto* tokens = metadata_.texts("tokenizer.ggml.tokens");
+    if (!tokens || tokens->empty()) return damaged("The model has no list of tokens", "tokens");
+    if (tokens->size() > INT32_MAX / 2) return damaged("The list of tokens is too long", "tokens");
+    return *tokens;
+  }
+
+  Result<std::vector<PieceType>> types(size_t vocabulary) const {
+    std::vector<PieceType> types(vocabulary, PieceType::normal);
+    const auto* list = metadata_.integers("tokenizer.ggml.token_type");
+    if (!list) return types;
+    if (list->size() != vocabulary)
+      return damaged(fmt::format("{} tokens have {} types", vocabulary, list->size()), "token_type");
+    for (size_t i = 0; i < vocabulary; ++i)
+      if ((*list)[i] >= 1 && (*list)[i] <= 6) types[i] = static_cast<PieceType>((*list)[i]);
+    return types;
+  }
+
+  Result<std::vector<double>> scores(size_t vocabulary) const {
+    const auto* list = metadata_.numbers("tokenizer.ggml.scores");
+    if (!list || list->size() != vocabulary)
+      return damaged(fmt::format("{} tokens have {} scores", vocabulary, list ? list->size() : 0), "scores");
+    return *list;
+  }
+
+  Result<std::vector<std::pair<std::string, std::string>>> merges() const {
+    std::vector<std::pair<std::string, std::string>> merges;
+    const auto* lines = metadata_.texts("tokenizer.ggml.merges");
+    if (!lines) return damaged("The model has no merges", "merges");
+    merges.reserve(lines->size());
+    for (size_t i = 0; i < lines->size(); ++i) {
+      const std::string& line = (*lines)[i];
+      const size_t space = line.find(' ', 1);  // a part may itself be written with a leading space
+      if (space == std::string::npos || space + 1 >= line.size())
+        return damaged(fmt::format("Merge {} is not two parts with a space between", i), "merges");
+      merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+    }
+    return merges;
+  }
+
+  /// An id that the file gives by one of these names; -1 when it gives none.
+  Result<TokenId> id(std::initializer_list<std::string_view> names, size_t vocabulary) const {
+    for (const std::string_view name : names) {
+      const auto id = metadata_.integer(fmt::format("tokenizer.ggml.{}_token_id", name));
+      if (!id || *id == UINT32_MAX || *id == -1) continue;  // how some writers say "none"
+      if (*id < 0 || *id >= static_cast<int64_t>(vocabulary))
+        return damaged(
+            fmt::format("The {} id {} is outside the vocabulary of {} tokens", name, *id, vocabulary),
+            std::string(name) + "_token_id");
+      return static_cast<TokenId>(*id);
+    }
+    return TokenId{-1};
+  }
+
+  /// The ids beside EOS that end a reply.
+  Result<Ids> ends(size_t vocabulary) const {
+    Ids ends;
+    for (const std::string_view name : {"eot", "eom"}) {
+      ORRERY_ASSIGN(const TokenId end, id({name}, vocabulary));
+      if (end >= 0) ends.push_back(end);
+    }
+    return ends;
+  }
+
+  bool flag(std::string_view key, bool fallback) const {
+    return metadata_.flag(fmt::format("tokenizer.ggml.{}", key)).value_or(fallback);
+  }
+  /// {id} where the file, or its silence by `fallback`, says that texts get this token.
+  Ids around(std::string_view name, TokenId id, bool fallback) const {
+    return id >= 0 && flag(fmt::format("add_{}_token", name), fallback) ? Ids{id} : Ids{};
+  }
+  const std::string* text(std::string_view key) const {
+    return metadata_.text(fmt::format("tokenizer.ggml.{}", key));
+  }
+  const std::vector<int64_t>* integers(std::string_view key) const {
+    return metadata_.integers(fmt::format("tokenizer.ggml.{}", key));
+  }
+
+ private:
+  const Metadata& metadata_;
+};
+
+Ids joined(Ids ids, const Ids& more) {
+  ids.insert(ids.end(), more.begin(), more.end());
+  return ids;
 }
 
-Result<std::vector<std::string>> read_tokens(const Metadata& metadata) {
-  const auto* tokens = metadata.texts("tokenizer.ggml.tokens");
-  if (!tokens || tokens->empty()) return damaged("The model has no list of tokens", "tokens");
-  if (tokens->size() > INT32_MAX / 2) return damaged("The list of tokens is too long", "tokens");
-  return *tokens;
+/// Two texts stand apart by EOS and SEP where there is a separator, else each has what one text has.
+Result<PostProcessor> frame(const Reader& reader, const Ids& before, const Ids& after, size_t vocabulary) {
+  ORRERY_ASSIGN(const TokenId separator, reader.id({"seperator", "separator", "sep"}, vocabulary));
+  if (separator >= 0) return PostProcessor::around(before, joined(after, {separator}), after, 0);
+  return PostProcessor::around(before, joined(after, before), after, 1);
 }
 
-Result<std::vector<AddedToken>> read_added(const Metadata& metadata, const std::vector<std::string>& tokens) {
+std::vector<AddedToken> added_tokens(const std::vector<std::string>& tokens,
+                                     const std::vector<PieceType>& types) {
   std::vector<AddedToken> added;
-  const auto* types = metadata.integers("tokenizer.ggml.token_type");
-  if (!types) return added;
-  if (types->size() != tokens.size())
-    return damaged(fmt::format("{} tokens have {} types", tokens.size(), types->size()), "token_type");
   for (size_t i = 0; i < tokens.size(); ++i) {
-    const int64_t type = (*types)[i];
-    if (type != kControl && type != kUserDefined && type != kUnknown) continue;
+    if (types[i] != PieceType::control && types[i] != PieceType::user_defined &&
+        types[i] != PieceType::unknown)
+      continue;
     AddedToken token;
     token.content = tokens[i];
     token.id = static_cast<TokenId>(i);
-    token.special = type != kUserDefined;
+    token.special = types[i] != PieceType::user_defined;
     added.push_back(std::move(token));
   }
   return added;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> read_merges(const Metadata& metadata) {
-  std::vector<std::pair<std::string, std::string>> merges;
-  const auto* lines = metadata.texts("tokenizer.ggml.merges");
-  if (!lines) return damaged("The model has no merges", "merges");
-  merges.reserve(lines->size());
-  for (size_t i = 0; i < lines->size(); ++i) {
-    const std::string& line = (*lines)[i];
-    const size_t space = line.find(' ', 1);  // a part may itself be written with a leading space
-    if (space == std::string::npos || space + 1 >= line.size())
-      return damaged(fmt::format("Merge {} is not two parts with a space between", i), "merges");
-    merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+/// How tokens are written: in the characters of bytes, or as they are with U+2581 for spaces.
+void set_writing(bool byte_level, PipelineParts& parts) {
+  if (byte_level) {
+    parts.decoder = {byte_level_step()};
+    return;
   }
-  return merges;
+  parts.normalizer = replace_normalizer(" ", std::string(kSpaceMark));
+  parts.decoder = {replace_step(std::string(kSpaceMark), " "), byte_fallback_step(), fuse_step()};
 }
 
-/// The ids beside EOS that end a reply.
-Result<std::vector<TokenId>> read_ends(const Metadata& metadata, size_t vocabulary) {
-  std::vector<TokenId> ends;
-  for (const std::string_view name : {"eot", "eom"}) {
-    ORRERY_ASSIGN(const TokenId id, special_id(metadata, name, vocabulary));
-    if (id >= 0) ends.push_back(id);
-  }
-  return ends;
-}
-
-/// {id} where the file (or its silence, by `fallback`) says that texts get this token.
-std::vector<TokenId> added_around(const Metadata& metadata, std::string_view name, TokenId id,
-                                  bool fallback) {
-  const bool add = metadata.flag(fmt::format("tokenizer.ggml.add_{}_token", name)).value_or(fallback);
-  return id >= 0 && add ? std::vector<TokenId>{id} : std::vector<TokenId>{};
-}
-
-std::vector<TokenId> joined(std::vector<TokenId> ids, const std::vector<TokenId>& more) {
-  ids.insert(ids.end(), more.begin(), more.end());
-  return ids;
-}
-
-Result<std::shared_ptr<const Tokenizer>> read_bpe(const Metadata& metadata) {
-  BpeParts parts;
-  ORRERY_ASSIGN(parts.tokens, read_tokens(metadata));
-  ORRERY_ASSIGN(parts.added, read_added(metadata, parts.tokens));
-  ORRERY_ASSIGN(parts.merges, read_merges(metadata));
-  const std::string* pre = metadata.text("tokenizer.ggml.pre");
-  ORRERY_ASSIGN(parts.pre_tokenizer, pre_tokenizer_named(pre ? *pre : ""));
-  parts.ignore_merges = pre && ignores_merges(*pre);
-  parts.prefix_space = metadata.flag("tokenizer.ggml.add_space_prefix").value_or(false);
-  const size_t size = parts.tokens.size();
-  ORRERY_ASSIGN(parts.bos, special_id(metadata, "bos", size));
-  ORRERY_ASSIGN(parts.eos, special_id(metadata, "eos", size));
-  ORRERY_ASSIGN(parts.ends, read_ends(metadata, size));
+Result<std::shared_ptr<const Tokenizer>> read_bpe(const Reader& reader) {
+  ORRERY_ASSIGN(std::vector<std::string> tokens, reader.tokens());
+  const size_t size = tokens.size();
+  ORRERY_ASSIGN(const std::vector<PieceType> types, reader.types(size));
+  ORRERY_ASSIGN(const auto merges, reader.merges());
+  const std::string* pre = reader.text("pre");
+  ORRERY_ASSIGN(GgufPreTokenizer named, gguf_pre_tokenizer(pre ? *pre : ""));
+  PipelineParts parts;
+  parts.added = added_tokens(tokens, types);
+  parts.vocabulary = std::make_shared<const Vocabulary>(std::move(tokens));
+  if (reader.flag("add_space_prefix", false)) parts.pre_tokenizer.add(prefix_space_step());
+  parts.pre_tokenizer.append(named.steps);
+  set_writing(named.byte_level, parts);
+  BpeOptions options;
+  options.byte_level = named.byte_level;
+  options.byte_fallback = !named.byte_level;
+  options.ignore_merges = named.ignore_merges;
+  ORRERY_ASSIGN(parts.model, Bpe::make(parts.vocabulary, merges, options));
+  ORRERY_ASSIGN(parts.bos, reader.id({"bos"}, size));
+  ORRERY_ASSIGN(parts.eos, reader.id({"eos"}, size));
+  ORRERY_ASSIGN(parts.ends, reader.ends(size));
   for (const TokenId id : well_known_ends(parts.added)) parts.ends.push_back(id);
-  const bool llama3 = pre && (*pre == "llama-bpe" || *pre == "llama3" || *pre == "llama-v3");
-  parts.before = added_around(metadata, "bos", parts.bos, llama3);
-  parts.after = added_around(metadata, "eos", parts.eos, false);
-  return make_byte_level_bpe(std::move(parts));
+  const Ids before = reader.around("bos", parts.bos, named.add_bos);
+  const Ids after = reader.around("eos", parts.eos, false);
+  ORRERY_ASSIGN(parts.post_processor, frame(reader, before, after, size));
+  return make_pipeline(std::move(parts));
 }
 
-Result<std::vector<PieceType>> read_types(const Metadata& metadata, const std::vector<std::string>& tokens) {
-  std::vector<PieceType> types(tokens.size(), PieceType::normal);
-  const auto* list = metadata.integers("tokenizer.ggml.token_type");
-  if (!list) return types;
-  if (list->size() != tokens.size())
-    return damaged(fmt::format("{} tokens have {} types", tokens.size(), list->size()), "token_type");
-  for (size_t i = 0; i < types.size(); ++i) {
-    const int64_t type = (*list)[i];
-    if (type >= 1 && type <= 6) types[i] = static_cast<PieceType>(type);
-  }
-  return types;
+/// The character map is stored as a list of bytes, which some writers sign.
+Result<std::optional<Charsmap>> read_charsmap(const Reader& reader) {
+  const auto* list = reader.integers("precompiled_charsmap");
+  if (!list || list->empty()) return std::optional<Charsmap>();
+  std::string bytes;
+  bytes.reserve(list->size());
+  for (const int64_t byte : *list) bytes.push_back(static_cast<char>(byte));
+  ORRERY_ASSIGN(Charsmap charsmap, Charsmap::parse(bytes));
+  return std::optional(std::move(charsmap));
 }
 
-Result<std::vector<float>> read_scores(const Metadata& metadata, size_t vocabulary) {
-  const auto* list = metadata.numbers("tokenizer.ggml.scores");
-  if (!list || list->size() != vocabulary)
-    return damaged(fmt::format("{} tokens have {} scores", vocabulary, list ? list->size() : 0), "scores");
-  return std::vector<float>(list->begin(), list->end());
-}
-
-Result<std::shared_ptr<const Tokenizer>> read_sentencepiece_bpe(const Metadata& metadata) {
+Result<std::shared_ptr<const Tokenizer>> read_sentencepiece(const Reader& reader, SentencePieceKind kind) {
+  const bool bpe = kind == SentencePieceKind::bpe;
   SentencePieceParts parts;
-  ORRERY_ASSIGN(parts.tokens, read_tokens(metadata));
+  ORRERY_ASSIGN(parts.tokens, reader.tokens());
   const size_t size = parts.tokens.size();
-  ORRERY_ASSIGN(parts.scores, read_scores(metadata, size));
-  ORRERY_ASSIGN(parts.types, read_types(metadata, parts.tokens));
-  ORRERY_ASSIGN(parts.unknown, special_id(metadata, "unknown", size));
-  ORRERY_ASSIGN(parts.bos, special_id(metadata, "bos", size));
-  ORRERY_ASSIGN(parts.eos, special_id(metadata, "eos", size));
-  ORRERY_ASSIGN(parts.ends, read_ends(metadata, size));
-  parts.space_prefix = metadata.flag("tokenizer.ggml.add_space_prefix").value_or(true);
-  const std::vector<TokenId> before = added_around(metadata, "bos", parts.bos, true);
-  const std::vector<TokenId> after = added_around(metadata, "eos", parts.eos, false);
-  parts.post_processor = PostProcessor::around(before, joined(after, before), after, 1);
-  return make_sentencepiece_bpe(std::move(parts));
+  ORRERY_ASSIGN(parts.scores, reader.scores(size));
+  ORRERY_ASSIGN(parts.types, reader.types(size));
+  ORRERY_ASSIGN(parts.unknown, reader.id({"unknown"}, size));
+  ORRERY_ASSIGN(parts.bos, reader.id({"bos"}, size));
+  ORRERY_ASSIGN(parts.eos, reader.id({"eos"}, size));
+  ORRERY_ASSIGN(parts.ends, reader.ends(size));
+  ORRERY_ASSIGN(parts.normalization.charsmap, read_charsmap(reader));
+  parts.normalization.add_prefix = reader.flag("add_space_prefix", true);
+  parts.normalization.remove_extra_spaces = reader.flag("remove_extra_whitespaces", false);
+  const Ids before = reader.around("bos", parts.bos, bpe);
+  const Ids after = reader.around("eos", parts.eos, !bpe);
+  ORRERY_ASSIGN(parts.post_processor, frame(reader, before, after, size));
+  return make_sentencepiece(kind, std::move(parts));
 }
 
 /// GGUF marks tokens that start a word where the original marks those that continue one.
 void restore_continuations(std::vector<std::string>& tokens) {
   for (std::string& token : tokens) {
-    if (token.starts_with(kWordStart)) {
-      token.erase(0, kWordStart.size());
+    if (token.starts_with(kSpaceMark)) {
+      token.erase(0, kSpaceMark.size());
     } else if (!(token.starts_with('[') && token.ends_with(']')) && !token.empty()) {
       token.insert(0, "##");
     }
   }
 }
 
-Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const Metadata& metadata) {
-  WordPieceParts parts;
-  ORRERY_ASSIGN(parts.tokens, read_tokens(metadata));
-  ORRERY_ASSIGN(parts.added, read_added(metadata, parts.tokens));
-  restore_continuations(parts.tokens);
-  const size_t size = parts.tokens.size();
-  ORRERY_ASSIGN(parts.unknown, special_id(metadata, "unknown", size));
-  if (parts.unknown < 0) return damaged("The model names no unknown token", "unknown_token_id");
-  ORRERY_ASSIGN(parts.bos, special_id(metadata, "cls", size));
-  if (parts.bos < 0) {
-    ORRERY_ASSIGN(parts.bos, special_id(metadata, "bos", size));
-  }
+Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const Reader& reader) {
+  ORRERY_ASSIGN(std::vector<std::string> tokens, reader.tokens());
+  const size_t size = tokens.size();
+  ORRERY_ASSIGN(const std::vector<PieceType> types, reader.types(size));
+  PipelineParts parts;
+  parts.added = added_tokens(tokens, types);
+  restore_continuations(tokens);
+  parts.vocabulary = std::make_shared<const Vocabulary>(std::move(tokens));
+  BertNormalization normalization;
+  normalization.lowercase = reader.flag("normalizer.lowercase", true);
+  normalization.strip_accents = reader.flag("normalizer.strip_accents", normalization.lowercase);
+  parts.normalizer = bert_normalizer(normalization);
+  add_bert_words(parts.pre_tokenizer);
+  ORRERY_ASSIGN(const TokenId unknown, reader.id({"unknown"}, size));
+  if (unknown < 0) return damaged("The model names no unknown token", "unknown_token_id");
+  parts.model = std::make_shared<const WordPiece>(parts.vocabulary, unknown, "##", WordPiece::kLongestWord);
+  parts.decoder = {wordpiece_step("##", true)};
+  ORRERY_ASSIGN(parts.bos, reader.id({"cls", "bos"}, size));
   // The format's own key is misspelt; some writers correct it.
-  for (const std::string_view name : {"seperator", "separator", "eos"}) {
-    if (parts.eos >= 0) break;
-    ORRERY_ASSIGN(parts.eos, special_id(metadata, name, size));
-  }
-  if (parts.bos >= 0) parts.before = {parts.bos};
-  if (parts.eos >= 0) parts.after = {parts.eos};
-  return make_wordpiece(std::move(parts));
+  ORRERY_ASSIGN(parts.eos, reader.id({"seperator", "separator", "eos"}, size));
+  const Ids before = parts.bos >= 0 ? Ids{parts.bos} : Ids{};
+  const Ids after = parts.eos >= 0 ? Ids{parts.eos} : Ids{};
+  parts.post_processor = PostProcessor::around(before, after, after, 1);
+  return make_pipeline(std::move(parts));
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& metadata) {
-  const std::string* model = metadata.text("tokenizer.ggml.model");
+  const Reader reader(metadata);
+  const std::string* model = reader.text("model");
   if (!model)
     return Error{ErrorCode::unsupported, "The model brings no tokenizer", "tokenizer.ggml.model",
                  "Use a GGUF file that holds its tokenizer"};
-  if (*model == "gpt2") return read_bpe(metadata);
-  if (*model == "llama") return read_sentencepiece_bpe(metadata);
-  if (*model == "bert") return read_wordpiece(metadata);
-  return Error{ErrorCode::unsupported, "The tokenizer \"" + model->substr(0, 60) + "\" is not supported yet",
+  if (*model == "gpt2") return read_bpe(reader);
+  if (*model == "llama") return read_sentencepiece(reader, SentencePieceKind::bpe);
+  if (*model == "t5") return read_sentencepiece(reader, SentencePieceKind::unigram);
+  if (*model == "bert") return read_wordpiece(reader);
+  return Error{ErrorCode::unsupported,
+               "The tokenizer \"" + replace_invalid(model->substr(0, 60)) + "\" is not supported",
                "tokenizer.ggml.model",
-               "Byte-level BPE (gpt2), SentencePiece BPE (llama) and WordPiece (bert) are"};
+               "BPE (gpt2), SentencePiece BPE (llama), unigram (t5) and WordPiece (bert) are"};
 }
 
 }  // namespace orrery::text

@@ -21,10 +21,17 @@ class Reader final : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t number) override {
     return integer(number > INT64_MAX ? INT64_MAX : static_cast<int64_t>(number));
   }
-  bool number_float(number_float_t number, const string_t&) override { return value(json(number)); }
+  bool number_float(number_float_t number, const string_t&) override {
+    return place_ == Place::pieces ? score(number) : value(json(number));
+  }
   bool binary(binary_t&) override { return refuse("binary values do not belong here"); }
 
   bool string(string_t& text) override {
+    if (place_ == Place::pieces) {
+      if (!in_pair_ || !pair_.empty()) return refuse("a piece is not a text and a score");
+      pair_.push_back(std::move(text));
+      return true;
+    }
     if (place_ != Place::merges) return value(json(std::move(text)));
     if (in_pair_) {
       pair_.push_back(std::move(text));
@@ -51,19 +58,21 @@ class Reader final : public nlohmann::json_sax<json> {
   }
   bool start_array(size_t) override {
     if (place_ == Place::vocabulary) return refuse("a list inside the vocabulary");
-    if (place_ == Place::merges) {
-      if (in_pair_) return refuse("a list inside a merge");
+    if (place_ == Place::merges || place_ == Place::pieces) {
+      if (in_pair_) return refuse("a list inside a pair");
       in_pair_ = true;
       pair_.clear();
       return true;
     }
     if (is_model_key("merges")) return enter(Place::merges);
+    if (is_model_key("vocab")) return enter(Place::pieces);
     return open(json::array());
   }
   bool end_array() override {
-    if (place_ != Place::merges) return close();
+    if (place_ != Place::merges && place_ != Place::pieces) return close();
     if (!in_pair_) return leave();
     in_pair_ = false;
+    if (place_ == Place::pieces) return pair_.size() == 2 || refuse("a piece is not a text and a score");
     if (pair_.size() != 2) return refuse("a merge has not two parts");
     result_.merges.emplace_back(std::move(pair_[0]), std::move(pair_[1]));
     return true;
@@ -75,7 +84,7 @@ class Reader final : public nlohmann::json_sax<json> {
   }
 
  private:
-  enum class Place { tree, vocabulary, merges };
+  enum class Place { tree, vocabulary, merges, pieces };
 
   bool refuse(std::string why) {
     problem_ = std::move(why);
@@ -90,7 +99,16 @@ class Reader final : public nlohmann::json_sax<json> {
   }
   bool leave() { return enter(Place::tree); }
 
+  /// The second half of a piece; the first is kept until its list ends.
+  bool score(double number) {
+    if (!in_pair_ || pair_.size() != 1) return refuse("a piece is not a text and a score");
+    result_.pieces.emplace_back(pair_[0], number);
+    pair_.emplace_back();
+    return true;
+  }
+
   bool integer(int64_t number) {
+    if (place_ == Place::pieces) return score(static_cast<double>(number));
     if (place_ != Place::vocabulary) return value(json(number));
     result_.vocabulary.emplace_back(std::move(key_), number);
     return true;

@@ -12,7 +12,8 @@
 namespace orrery::text {
 
 struct TokenizerJson {
-  std::vector<std::pair<std::string, int64_t>> vocabulary;  // model.vocab
+  std::vector<std::pair<std::string, int64_t>> vocabulary;  // model.vocab as an object: token and id
+  std::vector<std::pair<std::string, double>> pieces;       // model.vocab as a list of pairs: token and score
   std::vector<std::pair<std::string, std::string>> merges;  // model.merges, "a b" or ["a", "b"]
   nlohmann::json rest;                                      // everything else
 };

@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace orrery::text {
@@ -82,6 +83,10 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; });
+}
+
 std::string replace_invalid(std::string_view text) {
   return map_code_points(text, [](std::string& out, char32_t value) { append_utf8(out, value); });
 }
@@ -144,6 +149,63 @@ bool is_nonspacing_mark(char32_t value) { return category(value) == UTF8PROC_CAT
 bool is_word_character(char32_t value) {
   const auto kind = category(value);
   return value == '_' || (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_ND);
+}
+
+bool is_number(char32_t value) { return general_category(value) == GeneralCategory::number; }
+
+bool is_reference_punctuation(char32_t value) {
+  // What came later is none, and two characters that have changed their kind since still are.
+  static constexpr std::pair<char32_t, char32_t> kLater[] = {
+      {0x61D, 0x61D},     {0x9FD, 0x9FD},     {0xA76, 0xA76},     {0xC77, 0xC77},     {0xC84, 0xC84},
+      {0x1B7D, 0x1B7E},   {0x2E43, 0x2E4F},   {0x2E52, 0x2E5D},   {0x10EAD, 0x10EAD}, {0x10F55, 0x10F59},
+      {0x10F86, 0x10F89}, {0x1144B, 0x1144F}, {0x1145A, 0x1145B}, {0x1145D, 0x1145D}, {0x11660, 0x1166C},
+      {0x116B9, 0x116B9}, {0x1183B, 0x1183B}, {0x11944, 0x11946}, {0x119E2, 0x119E2}, {0x11A3F, 0x11A46},
+      {0x11A9A, 0x11A9C}, {0x11A9E, 0x11AA2}, {0x11C41, 0x11C45}, {0x11C70, 0x11C71}, {0x11EF7, 0x11EF8},
+      {0x11FFF, 0x11FFF}, {0x12FF1, 0x12FF2}, {0x16E97, 0x16E9A}, {0x16FE2, 0x16FE2}, {0x1E95E, 0x1E95F}};
+  if (value == 0x166D || value == 0x111C9) return true;
+  const auto later = [&](const auto& range) { return value >= range.first && value <= range.second; };
+  return is_punctuation(value) &&
+         (value < kLater[0].first || std::none_of(std::begin(kLater), std::end(kLater), later));
+}
+
+GeneralCategory general_category(char32_t value) {
+  switch (category(value)) {
+    case UTF8PROC_CATEGORY_LU:
+      return GeneralCategory::uppercase_letter;
+    case UTF8PROC_CATEGORY_LL:
+      return GeneralCategory::lowercase_letter;
+    case UTF8PROC_CATEGORY_LT:
+      return GeneralCategory::titlecase_letter;
+    case UTF8PROC_CATEGORY_LM:
+      return GeneralCategory::modifier_letter;
+    case UTF8PROC_CATEGORY_LO:
+      return GeneralCategory::other_letter;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+      return GeneralCategory::mark;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return GeneralCategory::number;
+    default:
+      return GeneralCategory::other;
+  }
+}
+
+size_t next_grapheme(std::string_view text, size_t position) {
+  CodePoint before = code_point_at(text, position);
+  position += before.bytes;
+  utf8proc_int32_t state = 0;
+  while (before.valid && position < text.size()) {
+    const CodePoint point = code_point_at(text, position);
+    if (!point.valid || utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before.value),
+                                                         static_cast<utf8proc_int32_t>(point.value), &state))
+      break;
+    position += point.bytes;
+    before = point;
+  }
+  return position;
 }
 
 bool is_cjk_ideograph(char32_t value) {

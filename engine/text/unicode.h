@@ -25,6 +25,7 @@ CodePoint code_point_at(std::string_view text, size_t position);
 size_t incomplete_tail(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
+bool is_ascii(std::string_view text);
 /// Each invalid sequence becomes U+FFFD.
 std::string replace_invalid(std::string_view text);
 void append_utf8(std::string& text, char32_t value);
@@ -36,6 +37,23 @@ bool is_other(char32_t value);            // Cc, Cf, Co, Cs
 bool is_punctuation(char32_t value);      // P*, and all ASCII punctuation
 bool is_nonspacing_mark(char32_t value);  // Mn
 bool is_word_character(char32_t value);   // letter, mark, digit, underscore
+bool is_number(char32_t value);           // N*
+/// Punctuation as the reference has it: Unicode 8's.
+bool is_reference_punctuation(char32_t value);
+/// The general categories that word patterns tell apart.
+enum class GeneralCategory : uint8_t {
+  other,
+  uppercase_letter,
+  lowercase_letter,
+  titlecase_letter,
+  modifier_letter,
+  other_letter,
+  mark,
+  number
+};
+GeneralCategory general_category(char32_t value);
+/// The end of the extended grapheme cluster that begins at `position`; bytes that are not UTF-8 stand alone.
+size_t next_grapheme(std::string_view text, size_t position);
 /// The CJK ideographs that BERT's normalizer puts spaces around.
 bool is_cjk_ideograph(char32_t value);
 

@@ -26,6 +26,12 @@ Vocabulary::Slot& Vocabulary::slot_of(std::string_view token, uint32_t hash) {
   return slots_[at];
 }
 
+void Vocabulary::keep_from_spelling(const std::vector<TokenId>& ids) {
+  if (ids.empty()) return;
+  added_.resize(tokens_.size());
+  for (const TokenId id : ids) added_[static_cast<size_t>(id)] = true;
+}
+
 TokenId Vocabulary::find(std::string_view token) const {
   const auto hash = static_cast<uint32_t>(hash_bytes(token));
   const size_t mask = slots_.size() - 1;

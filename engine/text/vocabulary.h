@@ -15,6 +15,12 @@ class Vocabulary {
   explicit Vocabulary(std::vector<std::string> tokens);
 
   TokenId find(std::string_view token) const;  // -1: not there
+  /// Tokens that were added beside the model's own: no word is spelt with them.
+  void keep_from_spelling(const std::vector<TokenId>& ids);
+  TokenId find_spelling(std::string_view token) const {
+    const TokenId id = find(token);
+    return id >= 0 && !added_.empty() && added_[static_cast<size_t>(id)] ? -1 : id;
+  }
   bool has(TokenId id) const { return id >= 0 && static_cast<size_t>(id) < tokens_.size(); }
   const std::string& operator[](TokenId id) const { return tokens_[static_cast<size_t>(id)]; }
   size_t size() const { return tokens_.size(); }
@@ -29,6 +35,7 @@ class Vocabulary {
 
   std::vector<std::string> tokens_;
   std::vector<Slot> slots_;  // open addressing; a power of two, at most half full
+  std::vector<bool> added_;  // by id; empty: none
   size_t longest_ = 0;
 };
 

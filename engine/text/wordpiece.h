@@ -1,26 +1,47 @@
-// BERT's tokenizer: the text is cleaned, CJK ideographs spaced, accents stripped, lower-cased; cut at white
-// space and punctuation; and each word is spelt with the longest pieces that the vocabulary has ("play",
+// WordPiece: a word is spelt with the longest pieces that the vocabulary has, from left to right ("play",
 // "##ing").
 #pragma once
 
-#include "engine/text/added_tokens.h"
+#include <memory>
+#include <string>
+
+#include "engine/text/model.h"
 #include "engine/text/vocabulary.h"
 
 namespace orrery::text {
 
-struct WordPieceParts {
-  std::vector<std::string> tokens;
-  std::vector<AddedToken> added;
-  std::string continuing_prefix = "##";
-  TokenId unknown = -1;               // required
-  int64_t max_word_characters = 100;  // longer words are unknown
-  bool clean_text = true, space_cjk = true, strip_accents = true, lowercase = true;
-  bool clean_up = true;                // decode: no space before punctuation
-  std::vector<TokenId> before, after;  // [CLS], [SEP]
-  TokenId bos = -1, eos = -1;
-  int64_t truncate_to = 0;
+class WordPiece final : public Model {
+ public:
+  static constexpr size_t kLongestWord = 100;  // characters, the usual limit
+  /// A word of more characters than `longest_word`, or that cannot be spelt to its end, is one `unknown`.
+  WordPiece(std::shared_ptr<const Vocabulary> vocabulary, TokenId unknown, std::string continuing_prefix,
+            size_t longest_word)
+      : vocabulary_(std::move(vocabulary)),
+        continuing_prefix_(std::move(continuing_prefix)),
+        longest_word_(longest_word),
+        unknown_(unknown) {}
+  std::string_view kind() const override { return "WordPiece"; }
+  void encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const override;
+
+ private:
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::string continuing_prefix_;
+  size_t longest_word_;
+  TokenId unknown_;
 };
 
-Result<std::shared_ptr<const Tokenizer>> make_wordpiece(WordPieceParts parts);
+/// Each word is a token, or the unknown one.
+class WordLevel final : public Model {
+ public:
+  /// unknown -1: words that are no token are left out.
+  WordLevel(std::shared_ptr<const Vocabulary> vocabulary, TokenId unknown)
+      : vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
+  std::string_view kind() const override { return "word level"; }
+  void encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const override;
+
+ private:
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  TokenId unknown_;
+};
 
 }  // namespace orrery::text

@@ -70,18 +70,27 @@ TEST(HostileJson, BadAddedTokens) {
   EXPECT_EQ((*made)->encode("aa", false).size(), 2U);
 }
 
-TEST(HostileJson, UnsupportedPartsAreNamed) {
+TEST(HostileJson, UnsupportedAndDamagedPartsAreNamed) {
   const std::pair<const char*, const char*> changes[] = {
-      {"/model/type", R"("Unigram")"},
-      {"/model/byte_fallback", "true"},
-      {"/model/end_of_word_suffix", R"("</w>")"},
-      {"/pre_tokenizer", R"({"type":"Metaspace"})"},
-      {"/pre_tokenizer", "null"},
+      {"/model/type", R"("Odd")"},
+      {"/pre_tokenizer", R"({"type":"UnicodeScripts"})"},
+      {"/pre_tokenizer", R"({"type":"CharDelimiterSplit","delimiter":"ab"})"},
+      {"/pre_tokenizer", R"({"type":"FixedLength","length":0})"},
+      {"/pre_tokenizer", R"({"type":"Metaspace","prepend_scheme":"odd"})"},
       {"/pre_tokenizer",
        R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"(("},"behavior":"Isolated"}]})"},
       {"/pre_tokenizer",
        R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"a"},"behavior":"Odd"}]})"},
+      {"/pre_tokenizer", R"({"type":"Split","pattern":{},"behavior":"Removed"})"},
       {"/normalizer", R"({"type":"Replace"})"},
+      {"/normalizer", R"({"type":"Odd"})"},
+      {"/normalizer", R"("NFC")"},
+      {"/normalizer", R"({"type":"Precompiled","precompiled_charsmap":"@@@@"})"},
+      {"/normalizer", R"({"type":"Precompiled","precompiled_charsmap":"////////"})"},
+      {"/normalizer", R"({"type":"Precompiled"})"},
+      {"/decoder", R"({"type":"CTC"})"},
+      {"/decoder", R"({"type":"Strip","content":"ab","start":1,"stop":0})"},
+      {"/decoder", R"({"type":"Strip","content":"a","start":-1,"stop":0})"},
       {"/post_processor", R"({"type":"Odd"})"},
       {"/post_processor",
        R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"X"}}],"special_tokens":{}})"},
@@ -91,6 +100,42 @@ TEST(HostileJson, UnsupportedPartsAreNamed) {
     json file = small_bpe();
     file[json::json_pointer(pointer)] = json::parse(value);
     expect_refused(file);
+  }
+}
+
+json small_unigram() {
+  return json::parse(R"({"model":{"type":"Unigram","unk_id":0,
+    "vocab":[["<unk>",0],["a",-1.5],["b",-2],["ab",-2.5]]}})");
+}
+
+TEST(HostileJson, BadUnigrams) {
+  const auto made = tokenizer_from_json(small_unigram().dump());
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  EXPECT_EQ((*made)->encode("abxyb", false), (std::vector<TokenId>{3, 0, 2}));
+  for (const char* vocabulary : {R"([["a"]])", R"([["a",1,2]])", R"([["a","b"]])", R"([[1,"a"]])",
+                                 R"([["a",null]])", R"(["a",1])", R"([[["a",1]]])", R"([{"a":1}])", "[]"}) {
+    json file = small_unigram();
+    file["model"]["vocab"] = json::parse(vocabulary);
+    expect_refused(file);
+  }
+  for (const char* unknown : {"-1", "4", "\"0\"", "1e300"}) {
+    json file = small_unigram();
+    file["model"]["unk_id"] = json::parse(unknown);
+    expect_refused(file);
+  }
+}
+
+TEST(HostileJson, CharacterMapsOfAnyBytesAreWalkedWithoutHarm) {
+  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    // A trie of 24 units whose bytes are random, then replacements.
+    std::string map = "YAAAAA" + test::random_bytes(seed, 200);
+    for (size_t i = 6; i < map.size(); ++i) map[i] = kDigits[static_cast<uint8_t>(map[i]) % 64];
+    json file = small_unigram();
+    file["normalizer"] = {{"type", "Precompiled"}, {"precompiled_charsmap", map}};
+    const auto made = tokenizer_from_json(file.dump());
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    (*made)->encode(test::random_text(seed, 100), true);
   }
 }
 

@@ -1,5 +1,3 @@
-#include "engine/text/wordpiece.h"
-
 #include <gtest/gtest.h>
 
 #include "test_models.h"
@@ -9,18 +7,20 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-WordPieceParts small() {
-  WordPieceParts parts;
-  parts.tokens = {"[UNK]", "[CLS]", "[SEP]", "un", "##able", "##a", "##b", "able", "!", "\xE4\xB8\xAD"};
-  parts.unknown = 0;
-  parts.before = {1};
-  parts.after = {2};
-  return parts;
+nlohmann::json small() {
+  return nlohmann::json::parse(R"({
+    "added_tokens":[{"id":0,"content":"[UNK]","special":true},{"id":1,"content":"[CLS]","special":true},
+                    {"id":2,"content":"[SEP]","special":true}],
+    "normalizer":{"type":"BertNormalizer"}, "pre_tokenizer":{"type":"BertPreTokenizer"},
+    "post_processor":{"type":"BertProcessing","cls":["[CLS]",1],"sep":["[SEP]",2]},
+    "decoder":{"type":"WordPiece","prefix":"##","cleanup":true},
+    "model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"un":3,"##able":4,
+             "##a":5,"##b":6,"able":7,"!":8,"\u4e2d":9}}})");
 }
 
-std::shared_ptr<const Tokenizer> make(WordPieceParts parts) {
-  auto made = make_wordpiece(std::move(parts));
-  EXPECT_TRUE(made.ok());
+std::shared_ptr<const Tokenizer> make(const nlohmann::json& file) {
+  auto made = tokenizer_from_json(file.dump());
+  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().to_string());
   return made.ok() ? *made : nullptr;
 }
 
@@ -41,9 +41,9 @@ TEST(WordPiece, Normalizes) {
                               "able",
                               false),
             (Ids{3, 9, 7}));
-  WordPieceParts cased = small();
-  cased.lowercase = cased.strip_accents = false;
-  EXPECT_EQ(make(std::move(cased))->encode("UN able", false), (Ids{0, 7}));
+  auto cased = small();
+  cased["normalizer"]["lowercase"] = false;
+  EXPECT_EQ(make(cased)->encode("UN able", false), (Ids{0, 7}));
 }
 
 TEST(WordPiece, PunctuationIsTheReferences) {
@@ -59,21 +59,31 @@ TEST(WordPiece, PunctuationIsTheReferences) {
 }
 
 TEST(WordPiece, LongWordsAreUnknown) {
-  WordPieceParts parts = small();
-  parts.max_word_characters = 4;
-  EXPECT_EQ(make(std::move(parts))->encode("unable unab", false), (Ids{0, 3, 5, 6}));
+  auto file = small();
+  file["model"]["max_input_chars_per_word"] = 6;
+  EXPECT_EQ(make(file)->encode("unable", false), (Ids{3, 4}));
+  EXPECT_EQ(make(file)->encode("unablea", false), Ids{0});
+}
+
+TEST(WordPiece, PiecesAndTexts) {
+  const auto tokenizer = make(small());
+  EXPECT_EQ(tokenizer->piece(4), "able");
+  EXPECT_EQ(tokenizer->decode({1, 3, 4, 8, 7, 2}, true), "unable! able");
+  EXPECT_EQ(tokenizer->eos(), 2);
+  EXPECT_EQ(tokenizer->end_ids(), Ids{2});
 }
 
 TEST(WordPiece, RefusesDamage) {
-  WordPieceParts unknown = small();
-  unknown.unknown = 77;
-  EXPECT_FALSE(make_wordpiece(std::move(unknown)).ok());
-  WordPieceParts around = small();
-  around.after = {-3};
-  EXPECT_FALSE(make_wordpiece(std::move(around)).ok());
-  WordPieceParts limit = small();
-  limit.max_word_characters = 0;
-  EXPECT_FALSE(make_wordpiece(std::move(limit)).ok());
+  const std::pair<const char*, const char*> changes[] = {{"/model/unk_token", R"("[NONE]")"},
+                                                         {"/post_processor/cls", R"(["[CLS]",10])"},
+                                                         {"/added_tokens/0/id", "-1"},
+                                                         {"/model/max_input_chars_per_word", "0"},
+                                                         {"/model/max_input_chars_per_word", "1000000"}};
+  for (const auto& [pointer, value] : changes) {
+    auto file = small();
+    file[nlohmann::json::json_pointer(pointer)] = nlohmann::json::parse(value);
+    EXPECT_FALSE(tokenizer_from_json(file.dump()).ok()) << pointer;
+  }
 }
 
 TEST(WordPiece, GgufSpellingGivesTheSameIds) {

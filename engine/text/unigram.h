@@ -1,0 +1,31 @@
+// The unigram language model: of all ways to spell a word the one with the highest sum of scores.
+#pragma once
+
+#include <memory>
+
+#include "engine/text/model.h"
+#include "engine/text/piece_table.h"
+
+namespace orrery::text {
+
+class Unigram final : public Model {
+ public:
+  /// Sums are kept in float as sentencepiece does, or in double as the tokenizers library does: close calls
+  /// depend on it.
+  enum class Precision { single, twofold };
+  Unigram(std::shared_ptr<const PieceTable> pieces, Precision precision);
+  std::string_view kind() const override { return "unigram"; }
+  void encode(std::string_view text, Scratch& scratch, std::vector<TokenId>& ids) const override;
+
+ private:
+  template <class Score>
+  void find_paths(std::string_view text, std::vector<Scratch::Path>& paths) const;
+  size_t longest_from(std::string_view text, size_t position) const;
+
+  std::shared_ptr<const PieceTable> pieces_;
+  std::vector<uint32_t> longest_;  // bytes of the longest piece, by its first two bytes
+  double unknown_score_;
+  Precision precision_;
+};
+
+}  // namespace orrery::text
