@@ -16,7 +16,7 @@ namespace orrery::kernels {
 struct PagedKv {
   std::byte* base = nullptr;
   size_t page_stride = 0;    // bytes
-  DType dtype = DType::f16;  // f32, f16, bf16
+  DType dtype = DType::f16;  // f32, f16, bf16; q8_0: head_dim is a multiple of 32
   int64_t page_tokens = 0, kv_heads = 0, head_dim = 0;
 };
 

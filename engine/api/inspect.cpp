@@ -73,11 +73,17 @@ models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_
 
 }  // namespace
 
+std::string kv_type_name(DType dtype) {
+  for (const KvType& type : kKvTypes)
+    if (type.dtype == dtype) return std::string(type.name);
+  return std::string(name_of(dtype));
+}
+
 Result<DType> parse_kv_type(const std::string& name) {
-  for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
-    if (name == name_of(dtype)) return dtype;
+  for (const KvType& type : kKvTypes)
+    if (name == type.name) return type.dtype;
   return Error{ErrorCode::invalid_argument, fmt::format("The KV cache cannot be kept as \"{}\"", name),
-               "--kv-type", "use f16, bf16 or f32"};
+               "--kv-type", "use f16, bf16, f32 or q8_0"};
 }
 
 Result<int64_t> choose_context(int64_t model_context, int64_t wanted) {

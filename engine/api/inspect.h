@@ -1,6 +1,7 @@
 // What a model's headers tell.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "engine/api/library.h"
@@ -10,7 +11,14 @@
 
 namespace orrery::api {
 
-/// The KV dtype of an option: f16, bf16, f32.
+/// As what a KV cache can be kept, and how the options call it.
+struct KvType {
+  std::string_view name;
+  DType dtype;
+};
+inline constexpr std::array kKvTypes = {KvType{"f16", DType::f16}, KvType{"bf16", DType::bf16},
+                                        KvType{"f32", DType::f32}, KvType{"q8_0", DType::q8_0}};
+std::string kv_type_name(DType dtype);
 Result<DType> parse_kv_type(const std::string& name);
 
 /// The context length that a model runs with: `wanted`, or for 0 its own, at most kDefaultContext.

@@ -96,8 +96,8 @@ MemoryDemand model_demand(std::string name, const models::BuiltModel& built, boo
   demand.name = std::move(name);
   demand.model_context = built.context_length;
   demand.page_tokens = runtime::KvCache::kPageTokens;
-  for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
-    demand.page_bytes[std::string(name_of(dtype))] = page_bytes(built.graph, exact ? DType::f32 : dtype);
+  for (const KvType& type : kKvTypes)
+    demand.page_bytes[std::string(type.name)] = page_bytes(built.graph, exact ? DType::f32 : type.dtype);
   return demand;
 }
 

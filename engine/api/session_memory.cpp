@@ -17,7 +17,7 @@ constexpr int64_t kSequencesPlanned = 64;  // how many full contexts the KV cach
 /// Many contexts, but at most half of the memory that is left beside the weights, and one context in any
 /// case. The CPU's memory is not counted as it is free now: the system makes room.
 int64_t kv_tokens(const MemoryDemand& demand, const runtime::Model::Options& options) {
-  const uint64_t page = demand.page_bytes_as(std::string(name_of(options.kv_dtype)));
+  const uint64_t page = demand.page_bytes_as(kv_type_name(options.kv_dtype));
   if (page == 0) return options.context;
   const DeviceEntry device = entry_of(options.device);
   const uint64_t weights = options.device ? demand.cuda.weights : 0;

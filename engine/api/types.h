@@ -23,7 +23,7 @@ struct OpenOptions {
   std::string device = "cpu";   // cpu, cuda:N; cuda is cuda:0
   int threads = 0;              // 0: the cores this process may run on
   int64_t context = 0;          // 0: the model's own, at most 8192
-  std::string kv_type = "f16";  // f16, bf16, f32
+  std::string kv_type = "f16";  // f16, bf16, f32, q8_0
   int64_t batch_tokens = 0;     // of one step at most; 0: what the device likes
   bool fusion = true;
   bool exact = false;        // float32 arithmetic throughout

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/ops/kv_cost.h"
+
 namespace orrery::ops {
 namespace {
 
@@ -142,7 +144,7 @@ double kept_bytes(const ValueType& state, const Bindings& bindings) {
   const auto element = bindings.find(kKvBytes);
   return 2 * (element == bindings.end()
                   ? bytes(state, bindings)
-                  : count(state.shape, bindings) * static_cast<double>(element->second));
+                  : count(state.shape, bindings) * static_cast<double>(element->second) / kKvElements);
 }
 
 double rows_of(const ValueType& type, const Bindings& bindings) {

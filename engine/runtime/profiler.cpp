@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "engine/ops/kv_cost.h"
+
 namespace orrery::runtime {
 namespace {
 
@@ -36,7 +38,7 @@ double clock_us() {
 /// Extents of a step for the costs of its nodes; `context` is the length of its sequences.
 Bindings bindings_of(const compile::Plan& plan, const ops::StepContext& step, double context) {
   Bindings bindings = step.bindings();
-  bindings[kKvBytes] = dtype_info(plan.options.kv_dtype).block_bytes;
+  bindings[kKvBytes] = static_cast<int64_t>(row_bytes(plan.options.kv_dtype, ops::kKvElements).value_or(0));
   if (context > 0) bindings[kContext] = std::llround(context);
   return bindings;
 }

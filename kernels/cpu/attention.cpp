@@ -45,7 +45,7 @@ KeySource packed_keys(const Attention::Args& args, int64_t first_token, int64_t 
           .page_tokens = 0,
           .key_stride = static_cast<size_t>(args.key_stride) * sizeof(float),
           .value_stride = static_cast<size_t>(args.value_stride) * sizeof(float),
-          .format = HalfFormat::f32};
+          .format = KvFormat::f32};
 }
 
 KeySource paged_keys(const Attention::Args& args, int64_t sequence, int64_t kv_head) {
@@ -59,7 +59,7 @@ KeySource paged_keys(const Attention::Args& args, int64_t sequence, int64_t kv_h
           .page_tokens = kv.page_tokens,
           .key_stride = row,
           .value_stride = row,
-          .format = half_format(kv.dtype)};
+          .format = kv_format(kv.dtype)};
 }
 
 AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t kv_head, int64_t tile) {

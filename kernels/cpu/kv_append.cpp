@@ -16,7 +16,7 @@ void append(const KvAppend::Args& args, int64_t sequence, int64_t begin, int64_t
   const int64_t last = ragged.sequence_starts[sequence + 1];
   const size_t row = row_bytes(kv.dtype, kv.head_dim).value_or(0);
   const size_t head = row * static_cast<size_t>(kv.page_tokens);
-  const HalfFormat format = half_format(kv.dtype);
+  const KvFormat format = kv_format(kv.dtype);
   for (int64_t t = begin; t < end; ++t) {
     const int64_t position = ragged.kv_lengths[sequence] - (last - t);
     const int64_t page = ragged.page_table[sequence * ragged.max_pages + position / kv.page_tokens];

@@ -94,6 +94,8 @@ void attend_general(const Attention::Args& args, const Launch& launch) {
       return general::start<DType::f32>(args, launch);
     case DType::bf16:
       return general::start<DType::bf16>(args, launch);
+    case DType::q8_0:
+      return general::start<DType::q8_0>(args, launch);
     default:
       return general::start<DType::f16>(args, launch);
   }

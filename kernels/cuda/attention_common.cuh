@@ -19,14 +19,14 @@ struct KvType;
 
 template <>
 struct KvType<DType::f32> {
-  static constexpr int size = 4;
+  static __host__ __device__ constexpr int row_bytes(int dim) { return 4 * dim; }
   static __device__ float load(const std::byte* row, int i) { return reinterpret_cast<const float*>(row)[i]; }
   static __device__ void store(std::byte* row, int i, float x) { reinterpret_cast<float*>(row)[i] = x; }
 };
 
 template <>
 struct KvType<DType::f16> {
-  static constexpr int size = 2;
+  static __host__ __device__ constexpr int row_bytes(int dim) { return 2 * dim; }
   static __device__ float load(const std::byte* row, int i) {
     return __half2float(reinterpret_cast<const __half*>(row)[i]);
   }
@@ -40,7 +40,7 @@ struct KvType<DType::f16> {
 
 template <>
 struct KvType<DType::bf16> {
-  static constexpr int size = 2;
+  static __host__ __device__ constexpr int row_bytes(int dim) { return 2 * dim; }
   static __device__ float load(const std::byte* row, int i) {
     return __uint_as_float(static_cast<uint32_t>(reinterpret_cast<const uint16_t*>(row)[i]) << 16);
   }
@@ -49,6 +49,28 @@ struct KvType<DType::bf16> {
     const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
     reinterpret_cast<uint16_t*>(row)[i] =
         static_cast<uint16_t>(nan ? (bits >> 16) | 0x40U : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+  }
+};
+
+template <>
+struct KvType<DType::q8_0> {
+  static __host__ __device__ constexpr int row_bytes(int dim) { return dim / 32 * 34; }
+  static __device__ float load(const std::byte* row, int i) {
+    const std::byte* block = row + i / 32 * 34;
+    return __half2float(*reinterpret_cast<const __half*>(block)) *
+           static_cast<float>(static_cast<int8_t>(block[2 + i % 32]));
+  }
+  /// One element of a block from each lane of a warp: d = largest / 127; NaN where one is not finite.
+  static __device__ void store_block(std::byte* block, int lane, float x) {
+    const bool finite = __all_sync(~0U, isfinite(x));
+    float most = fabsf(x);
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, offset));
+    const float d = __fdiv_rn(most, 127.0F);
+    const float inverse = d < 0x1p-126F ? 0.0F : __fdiv_rn(1.0F, d);
+    if (lane == 0)
+      *reinterpret_cast<uint16_t*>(block) = finite ? __half_as_ushort(__float2half_rn(d)) : uint16_t{0x7e00};
+    block[2 + lane] = static_cast<std::byte>(finite ? static_cast<int8_t>(roundf(__fmul_rn(x, inverse))) : 0);
   }
 };
 

@@ -1,6 +1,6 @@
 // Attention in f32 arithmetic, for every legal problem with heads of at most 256 elements:
 //   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) + bias_j - largest so far)
-//   query, dst (tokens, heads * head_dim) f32; keys and values packed f32, or pages of f32, f16, bf16
+//   query, dst (tokens, heads * head_dim) f32; keys and values packed f32, or pages of f32, f16, bf16, q8_0
 //   A block of 128 threads owns 32 rows (token, query head) of one sequence and one kv head and walks over
 //   its keys in tiles of 32 that begin at multiples of 32, so that no result depends on the split into rows.
 //   Shared memory: the queries, one tile of keys and of values as f32 [32][kDim + 4], weights [32][36].
@@ -30,7 +30,7 @@ struct KeyRows {
   size_t page_stride, key_stride, value_stride;
   int page_tokens;
 
-  __device__ KeyRows(const Attention::Args& args, const RowTile& tile, int kv_head, int element) {
+  __device__ KeyRows(const Attention::Args& args, const RowTile& tile, int kv_head, int row_bytes) {
     const auto dim = static_cast<size_t>(args.problem.head_dim);
     if (args.problem.keys == Attention::Keys::packed) {
       const size_t head = kv_head * dim;
@@ -43,7 +43,7 @@ struct KeyRows {
       page_tokens = 1;
       return;
     }
-    key_stride = value_stride = dim * element;
+    key_stride = value_stride = static_cast<size_t>(row_bytes);
     page_tokens = static_cast<int>(args.kv.page_tokens);
     key = args.kv.base + static_cast<size_t>(kv_head) * page_tokens * key_stride;
     value = key + static_cast<size_t>(args.kv.kv_heads) * page_tokens * key_stride;
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
   const int last = min(tile.first_row + kRows, tile.rows) - 1;
   const int begin = visible_keys(problem, tile.first_position + tile.first_row / group, tile.length).begin;
   const int end = visible_keys(problem, tile.first_position + last / group, tile.length).end;
-  const KeyRows source(args, tile, kv_head, KvType<kKv>::size);
+  const KeyRows source(args, tile, kv_head, KvType<kKv>::row_bytes(dim));
 
   float largest = -INFINITY, sum = 0;
   float4 total[kDim / 16] = {};

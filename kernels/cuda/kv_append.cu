@@ -1,7 +1,7 @@
 // KvAppend on CUDA:
 //   page(sequence, position)[key | value][head][slot][:] = round(key | value row of the token)
 //   position = kv_length - n + i for token i of the n that the step brings; slot = position % page_tokens
-//   key, value (tokens, kv_heads * head_dim) f32; pages f32, f16 or bf16 (kernels/attention.h)
+//   key, value (tokens, kv_heads * head_dim) f32; pages f32, f16, bf16 or q8_0 (kernels/attention.h)
 //   A warp owns one row of one head of one token at a time; lanes own its elements. The number of tokens is
 //   known on the device only, so a grid for the plan's most walks over the rows.
 //   Preconditions: the page table names a page for every position of the step.
@@ -47,8 +47,12 @@ __global__ void __launch_bounds__(kThreads) append(KvAppend::Args args) {
         (value ? args.value + token * args.value_stride : args.key + token * args.key_stride) + head * dim;
     std::byte* dst =
         kv.base + static_cast<size_t>(page) * kv.page_stride +
-        (static_cast<size_t>(row) * page_tokens + position % page_tokens) * dim * KvType<kKv>::size;
-    for (int d = lane; d < dim; d += 32) KvType<kKv>::store(dst, d, src[d]);
+        (static_cast<size_t>(row) * page_tokens + position % page_tokens) * KvType<kKv>::row_bytes(dim);
+    if constexpr (kKv == DType::q8_0) {
+      for (int b = 0; b < dim / 32; ++b) KvType<kKv>::store_block(dst + b * 34, lane, src[32 * b + lane]);
+    } else {
+      for (int d = lane; d < dim; d += 32) KvType<kKv>::store(dst, d, src[d]);
+    }
   }
 }
 
@@ -64,6 +68,8 @@ void run(const KvAppend::Args& args, const Launch& launch) {
       return start(append<DType::f32>);
     case DType::bf16:
       return start(append<DType::bf16>);
+    case DType::q8_0:
+      return start(append<DType::q8_0>);
     default:
       return start(append<DType::f16>);
   }

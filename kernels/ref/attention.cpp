@@ -96,10 +96,7 @@ std::string legal(const Attention::Problem& problem) {
   if (problem.window < 0) return "the window is negative";
   if (problem.bias_reach < 0) return "the bias has a negative reach";
   if (problem.keys == Attention::Keys::packed && problem.kv != DType::f32) return "packed keys are f32";
-  if (problem.kv != DType::f32 && problem.kv != DType::f16 && problem.kv != DType::bf16) {
-    return "keys and values are kept as f32, f16 or bf16, not " + std::string(name_of(problem.kv));
-  }
-  return {};
+  return kept_refusal(problem.kv, problem.head_dim);
 }
 
 void attention(const Attention::Args& args, const Launch&) {

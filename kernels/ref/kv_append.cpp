@@ -17,12 +17,18 @@ void write_heads(const PagedKv& kv, const float* src, std::byte* slot) {
 
 }  // namespace
 
+std::string kept_refusal(DType kv, int64_t head_dim) {
+  if (kv == DType::q8_0) {
+    if (row_bytes(kv, head_dim)) return {};
+    return "heads of " + std::to_string(head_dim) + " elements; Q8_0 keeps blocks of 32";
+  }
+  if (kv == DType::f32 || kv == DType::f16 || kv == DType::bf16) return {};
+  return "keys and values are kept as f32, f16, bf16 or Q8_0, not " + std::string(name_of(kv));
+}
+
 std::string legal(const KvAppend::Problem& problem) {
   if (problem.head_dim <= 0) return "the heads have no dimensions";
-  if (problem.kv != DType::f32 && problem.kv != DType::f16 && problem.kv != DType::bf16) {
-    return "keys and values are kept as f32, f16 or bf16, not " + std::string(name_of(problem.kv));
-  }
-  return {};
+  return kept_refusal(problem.kv, problem.head_dim);
 }
 
 void kv_append(const KvAppend::Args& args, const Launch&) {

@@ -80,9 +80,17 @@ void quantise_q4_1(const float* src, uint8_t* block) {
 
 void quantise_q8_0(const float* src, uint8_t* block) {
   float largest = 0.0F;
-  for (int j = 0; j < 32; ++j) largest = std::max(largest, std::fabs(src[j]));
+  bool finite = true;
+  for (int j = 0; j < 32; ++j) {
+    largest = std::max(largest, std::fabs(src[j]));
+    finite &= std::isfinite(src[j]);
+  }
+  if (!finite) {  // the whole block shows it
+    std::memset(block, 0, 34);
+    return store_f16(std::numeric_limits<float>::quiet_NaN(), block);
+  }
   const float d = largest / 127.0F;
-  const float inverse = d == 0.0F ? 0.0F : 1.0F / d;
+  const float inverse = d < std::numeric_limits<float>::min() ? 0.0F : 1.0F / d;
   store_f16(d, block);
   for (int j = 0; j < 32; ++j) {
     const float level = std::clamp(std::round(src[j] * inverse), -127.0F, 127.0F);

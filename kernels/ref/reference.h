@@ -37,4 +37,7 @@ std::string legal(const Rope::Problem& problem);
 std::string legal(const Sample::Problem& problem);
 std::string legal(const TopExperts::Problem& problem);
 
+/// Empty when heads of head_dim can be kept in pages as `kv`.
+std::string kept_refusal(DType kv, int64_t head_dim);
+
 }  // namespace orrery::kernels::ref

@@ -94,6 +94,9 @@ const std::vector<Shape> kShapes = {
     {.heads = 3, .kv_heads = 3, .head_dim = 64, .kv = DType::f32, .causal = false, .window = 65},
     {.heads = 4, .kv_heads = 2, .head_dim = 32, .kv = DType::f32, .causal = false, .bias_reach = 128},
     {.heads = 4, .kv_heads = 2, .head_dim = 16, .bias_reach = 2},
+    {.heads = 9, .kv_heads = 3, .head_dim = 64, .kv = DType::q8_0, .page_tokens = 32},
+    {.heads = 6, .kv_heads = 1, .head_dim = 96, .kv = DType::q8_0, .page_tokens = 7, .window = 37},
+    {.heads = 2, .kv_heads = 2, .head_dim = 32, .kv = DType::q8_0, .softcap = 2.0F},
 };
 
 TEST(Attention, rows_agree_with_the_reference) {
@@ -120,8 +123,9 @@ TEST(Attention, rows_agree_with_the_reference) {
 
 // Each sequence fills its one page, so that its last key and value end where the memory ends.
 TEST(Attention, rows_stay_inside_their_operands) {
-  for (const DType kv : {DType::f32, DType::f16, DType::bf16}) {
-    for (const int64_t head_dim : {1, 20, 64, 80, 128}) {
+  for (const DType kv : {DType::f32, DType::f16, DType::bf16, DType::q8_0}) {
+    for (const int64_t head_dim : {1, 20, 64, 80, 96, 128}) {
+      if (!row_bytes(kv, head_dim)) continue;
       for (const int64_t length : {1, 31, 32, 33, 64, 65}) {
         const Shape shape{.heads = 6, .kv_heads = 2, .head_dim = head_dim, .kv = kv, .page_tokens = length};
         const Sequence sequence(shape, length, 120);
@@ -175,7 +179,7 @@ TEST(Attention, a_sequence_gives_the_same_bits_alone_and_in_a_batch) {
 }
 
 TEST(Attention, a_sequence_of_a_decode_step_gives_the_same_bits_alone) {
-  for (const DType kv : {DType::f16, DType::bf16}) {
+  for (const DType kv : {DType::f16, DType::bf16, DType::q8_0}) {
     const Shape shape{.heads = 6, .kv_heads = 2, .kv = kv};
     const Sequence first(shape, 1300, 93);
     const Sequence second(shape, 300, 94);
@@ -328,7 +332,8 @@ TEST(Attention, illegal_problems_are_refused_with_a_reason) {
       return row.supports(problem);
     };
     EXPECT_NE(reason([](auto& p) { p.kv_heads = 3; }), "") << row.name;
-    EXPECT_NE(reason([](auto& p) { p.kv = DType::q8_0; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.kv = DType::q4_0; }), "") << row.name;
+    EXPECT_NE(reason([](auto& p) { p.kv = DType::q8_0, p.head_dim = 80; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.head_dim = 0; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.keys = Keys::packed; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.window = -1; }), "") << row.name;
@@ -360,8 +365,9 @@ std::vector<std::byte> append(const Row<KvAppend>& row, const Shape& shape, cons
 }
 
 TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
-  for (const DType kv : {DType::f32, DType::f16, DType::bf16}) {
+  for (const DType kv : {DType::f32, DType::f16, DType::bf16, DType::q8_0}) {
     for (const int64_t head_dim : {1, 17, 64, 80}) {
+      if (!row_bytes(kv, head_dim)) continue;
       const Shape shape{.heads = 3, .kv_heads = 3, .head_dim = head_dim, .kv = kv, .page_tokens = 5};
       Sequence sequence(shape, 41, 110);
       const float odd[] = {0.0F,  -0.0F,   65519.0F, 65520.0F, -1e30F,
@@ -384,7 +390,7 @@ TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
           size_t different = 0;
           for (size_t i = 0; i < memory.size(); ++i) different += memory[i] != written.memory()[i] ? 1 : 0;
           // What differs is at most the three unwritten positions.
-          EXPECT_LE(different, 2 * 3 * static_cast<size_t>(width) * row_bytes(kv, 1).value());
+          EXPECT_LE(different, 2 * 3 * static_cast<size_t>(shape.kv_heads) * row_bytes(kv, head_dim).value());
           EXPECT_GT(different, 0U);
         }
       });
@@ -394,8 +400,9 @@ TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
 
 // The sequence fills its one page, so that the last value ends where the memory ends.
 TEST(KvAppend, rows_stay_inside_their_operands) {
-  for (const DType kv : {DType::f32, DType::f16, DType::bf16}) {
+  for (const DType kv : {DType::f32, DType::f16, DType::bf16, DType::q8_0}) {
     for (const int64_t head_dim : {1, 7, 17, 64, 80}) {
+      if (!row_bytes(kv, head_dim)) continue;
       for (const int64_t length : {1, 31, 32}) {
         const Shape shape{.heads = 2, .kv_heads = 2, .head_dim = head_dim, .kv = kv, .page_tokens = length};
         const Sequence sequence(shape, length, 130);

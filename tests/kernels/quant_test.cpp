@@ -68,6 +68,24 @@ TEST(Quant, BlocksReadAndWrittenAsTheFieldDoes) {
   EXPECT_EQ(lines, 18);
 }
 
+// What is not finite makes its block NaN, so that it is seen; what is too small for a scale is zero.
+TEST(Quant, OddBlocksOfQ8_0) {
+  float source[96] = {};
+  source[0] = INFINITY;
+  source[32] = 1e-40F;
+  source[64] = -254.0F, source[65] = 3.0F, source[66] = 1.0F;  // steps of 2, halves away from zero
+  uint8_t stored[3 * 34];
+  quantise_row(DType::q8_0, source, 96, stored);
+  float back[96];
+  dequantise_row(DType::q8_0, stored, 96, back);
+  EXPECT_TRUE(std::isnan(back[0]));
+  EXPECT_TRUE(std::isnan(back[31]));
+  EXPECT_EQ(back[32], 0.0F);
+  EXPECT_EQ(back[64], -254.0F);
+  EXPECT_EQ(back[65], 4.0F);
+  EXPECT_EQ(back[66], 2.0F);
+}
+
 TEST(Quant, EveryFloat16SurvivesTheRoundTrip) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<uint16_t>(bits);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kWidth = 600, kMargin = 16, kGap = 12;
 constexpr int64_t kLeastOffered = 256;  // tokens
-constexpr const char* kKvTypes[] = {"f16", "bf16", "f32"};
+constexpr const char* kKvTypes[] = {"f16", "bf16", "f32", "q8_0"};
 constexpr const char* kParts[] = {"weights", "KV cache", "scratch"};
 
 QString bytes(uint64_t value) { return format::bytes(static_cast<double>(value)); }
@@ -102,7 +102,7 @@ void OpenDialog::setupChoices(QVBoxLayout* column) {
   context_ = new ContextField(contextBox_);
   kvType_ = new Segmented(theme_, contextBox_);
   kvType_->setAccessibleName("KV cache");
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < static_cast<int>(std::size(kKvTypes)); ++i) {
     kvType_->addChoice(kKvTypes[i]);
     if (options_.kv_type == kKvTypes[i]) kvType_->setCurrent(i);
   }

@@ -100,7 +100,7 @@ void multiply(Product p, int64_t rows, int64_t columns) {
 
 /// key[d][i] = row i's element d, while the next tile's keys are asked for. Columns behind the last row
 /// repeat it; no query sees them.
-template <HalfFormat kFormat>
+template <KvFormat kFormat>
 void load_keys(const TileRows& rows, const TileRows& next, int64_t dim, float* key) {
   for (int64_t first = 0; first < rows.count; first += kLanes) {
     const std::byte* const* row = rows.key + first;
@@ -122,7 +122,7 @@ void load_keys(const TileRows& rows, const TileRows& next, int64_t dim, float* k
 }
 
 /// value[i][d], zero behind head_dim.
-template <HalfFormat kFormat>
+template <KvFormat kFormat>
 void load_values(const TileRows& rows, const TileRows& next, int64_t dim, int64_t padded, float* value) {
   for (int64_t i = 0; i < rows.count; ++i) {
     if (i < next.count) prefetch<kFormat>(next.value[i], dim);
@@ -135,21 +135,23 @@ void load_values(const TileRows& rows, const TileRows& next, int64_t dim, int64_
   }
 }
 
-template <HalfFormat kFormat>
+template <KvFormat kFormat>
 void load_rows(const TileRows& rows, const TileRows& next, int64_t dim, float* key, float* value) {
   load_keys<kFormat>(rows, next, dim, key);
   load_values<kFormat>(rows, next, dim, padded_dim(dim), value);
 }
 
-void load_tile(HalfFormat format, const TileRows& rows, const TileRows& next, int64_t dim, float* key,
+void load_tile(KvFormat format, const TileRows& rows, const TileRows& next, int64_t dim, float* key,
                float* value) {
   switch (format) {
-    case HalfFormat::f32:
-      return load_rows<HalfFormat::f32>(rows, next, dim, key, value);
-    case HalfFormat::f16:
-      return load_rows<HalfFormat::f16>(rows, next, dim, key, value);
-    case HalfFormat::bf16:
-      return load_rows<HalfFormat::bf16>(rows, next, dim, key, value);
+    case KvFormat::f32:
+      return load_rows<KvFormat::f32>(rows, next, dim, key, value);
+    case KvFormat::f16:
+      return load_rows<KvFormat::f16>(rows, next, dim, key, value);
+    case KvFormat::bf16:
+      return load_rows<KvFormat::bf16>(rows, next, dim, key, value);
+    case KvFormat::q8_0:
+      return load_rows<KvFormat::q8_0>(rows, next, dim, key, value);
   }
 }
 

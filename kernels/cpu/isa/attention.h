@@ -30,7 +30,7 @@ struct KeySource {
   int64_t page_tokens;
   size_t key_stride;  // bytes between positions, inside a page or packed
   size_t value_stride;
-  HalfFormat format;
+  KvFormat format;
 };
 
 /// Row r is head (first_row + r) % group of token (first_row + r) / group.

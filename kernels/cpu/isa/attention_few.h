@@ -11,7 +11,7 @@ namespace orrery::kernels::ORRERY_ISA {
 /// Times four accumulators: all of AVX2's registers, and still faster than a transpose.
 constexpr int64_t kFewRows = 4;
 
-template <HalfFormat kFormat, int kRows>
+template <KvFormat kFormat, int kRows>
 ORRERY_INLINE void add_products(const std::byte* const* key, const float* query, int64_t dim, int64_t d,
                                 int64_t n, Vec (&total)[kRows][4]) {
   Vec row[4];
@@ -26,7 +26,7 @@ ORRERY_INLINE void add_products(const std::byte* const* key, const float* query,
   }
 }
 
-template <HalfFormat kFormat, int kRows>
+template <KvFormat kFormat, int kRows>
 void score_few(const TileRows& rows, const TileRows& next, const float* query, int64_t dim, float* scores) {
   for (int64_t first = 0; first < rows.count; first += 4) {
     for (int64_t i = first; i < first + 4 && i < next.count; ++i) {
@@ -53,7 +53,7 @@ void score_few(const TileRows& rows, const TileRows& next, const float* query, i
 }
 
 /// Vectors [d, d + kVectors * kLanes) of the values; n elements of the last one exist.
-template <HalfFormat kFormat, int kRows, int kVectors>
+template <KvFormat kFormat, int kRows, int kVectors>
 ORRERY_INLINE void add_values(const TileRows& rows, const float* weights, int64_t padded, int64_t d,
                               int64_t n, float* total) {
   Vec sum[kRows][kVectors];
@@ -80,7 +80,7 @@ ORRERY_INLINE void add_values(const TileRows& rows, const float* weights, int64_
   }
 }
 
-template <HalfFormat kFormat, int kRows>
+template <KvFormat kFormat, int kRows>
 void total_few(const TileRows& rows, const float* weights, int64_t dim, float* total) {
   const int64_t padded = padded_dim(dim);
   int64_t d = 0;
@@ -98,7 +98,7 @@ struct FewRows {
   void (*total)(const TileRows& rows, const float* weights, int64_t dim, float* total);
 };
 
-template <HalfFormat kFormat>
+template <KvFormat kFormat>
 FewRows few_rows_of(int64_t rows) {
   static_assert(kFewRows <= 4);
   switch (rows) {
@@ -113,16 +113,18 @@ FewRows few_rows_of(int64_t rows) {
   }
 }
 
-inline FewRows few_rows(HalfFormat format, int64_t rows) {
+inline FewRows few_rows(KvFormat format, int64_t rows) {
   switch (format) {
-    case HalfFormat::f16:
-      return few_rows_of<HalfFormat::f16>(rows);
-    case HalfFormat::bf16:
-      return few_rows_of<HalfFormat::bf16>(rows);
-    case HalfFormat::f32:
+    case KvFormat::f16:
+      return few_rows_of<KvFormat::f16>(rows);
+    case KvFormat::bf16:
+      return few_rows_of<KvFormat::bf16>(rows);
+    case KvFormat::q8_0:
+      return few_rows_of<KvFormat::q8_0>(rows);
+    case KvFormat::f32:
       break;
   }
-  return few_rows_of<HalfFormat::f32>(rows);
+  return few_rows_of<KvFormat::f32>(rows);
 }
 
 }  // namespace orrery::kernels::ORRERY_ISA

@@ -40,22 +40,27 @@ ORRERY_INLINE void find_rows(const KeySource& keys, int64_t begin, int64_t end, 
   for (int64_t i = rows.count; i % kLanes != 0; ++i) rows.key[i] = rows.key[rows.count - 1];
 }
 
-template <HalfFormat kFormat>
+template <KvFormat kFormat>
 ORRERY_INLINE Vec load_elements(const std::byte* row, int64_t offset, int64_t n) {
-  if constexpr (kFormat == HalfFormat::f32) {
+  if constexpr (kFormat == KvFormat::q8_0) {  // whole blocks of 32: n is never less than a vector
+    const std::byte* block = row + offset / 32 * 34;
+    uint16_t scale;
+    __builtin_memcpy(&scale, block, sizeof scale);
+    return load_i8(block + 2 + offset % 32) * set1(_cvtsh_ss(scale));
+  } else if constexpr (kFormat == KvFormat::f32) {
     const float* at = reinterpret_cast<const float*>(row) + offset;
     return n >= kLanes ? load(at) : load_part(at, n);
   } else {
     const uint16_t* at = reinterpret_cast<const uint16_t*>(row) + offset;
-    if constexpr (kFormat == HalfFormat::f16) return n >= kLanes ? load_f16(at) : load_part_f16(at, n);
+    if constexpr (kFormat == KvFormat::f16) return n >= kLanes ? load_f16(at) : load_part_f16(at, n);
     return n >= kLanes ? load_bf16(at) : load_part_bf16(at, n);
   }
 }
 
 /// Asks for a row's lines, into L2: L1 has no room beside the tiles. Inlined, or g++ drops the call.
-template <HalfFormat kFormat>
+template <KvFormat kFormat>
 ORRERY_INLINE void prefetch(const std::byte* row, int64_t dim) {
-  const int64_t bytes = dim * (kFormat == HalfFormat::f32 ? 4 : 2);
+  const int64_t bytes = kFormat == KvFormat::q8_0 ? dim / 32 * 34 : dim * (kFormat == KvFormat::f32 ? 4 : 2);
   for (int64_t b = 0; b < bytes; b += 64) _mm_prefetch(reinterpret_cast<const char*>(row + b), _MM_HINT_T1);
 }
 

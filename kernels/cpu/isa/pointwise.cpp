@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/isa/simd.h"
 #include "kernels/cpu/isa/simd_math.h"
+#include "kernels/half.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 namespace {
@@ -143,13 +144,43 @@ void l2_normalise(const float* src, float* dst, int64_t cols) {
   map(src, dst, cols, [factor](Vec x) { return x * factor; });
 }
 
-void narrow(HalfFormat to, const float* src, void* dst, int64_t n) {
-  if (to == HalfFormat::f32) {
+/// Halves away from zero, as std::round.
+ORRERY_INLINE Vec round_away(Vec x) {
+  const Vec even = round(x);
+  return select(equal(x - even, copy_sign(set1(0.5F), x)), even + copy_sign(set1(1.0F), x), even);
+}
+
+/// A block of 32: d = largest / 127 as f16, then the numbers; NaN for d where one is not finite.
+void narrow_block(const float* src, std::byte* block) {
+  Vec most = set1(0.0F);
+  Vec probe = set1(0.0F);  // 0 * x: NaN for NaN and infinity
+  for (int i = 0; i < 32; i += kLanes) {
+    most = max(abs(load(src + i)), most);
+    probe = fma(load(src + i), set1(0.0F), probe);
+  }
+  const bool finite = sum(probe) == 0.0F;
+  const float d = finite ? largest(most) / 127.0F : __builtin_nanf("");
+  const float inverse = d >= __FLT_MIN__ ? 1.0F / d : 0.0F;
+  const uint16_t half = f16_from_float(d);
+  __builtin_memcpy(block, &half, sizeof half);
+  for (int i = 0; i < 32; i += kLanes) {
+    const Vec numbers = finite ? round_away(load(src + i) * set1(inverse)) : set1(0.0F);
+    store_i8(block + 2 + i, numbers);
+  }
+}
+
+void narrow(KvFormat to, const float* src, void* dst, int64_t n) {
+  if (to == KvFormat::f32) {
     __builtin_memcpy(dst, src, static_cast<size_t>(n) * sizeof(float));
     return;
   }
+  if (to == KvFormat::q8_0) {
+    auto* block = static_cast<std::byte*>(dst);
+    for (int64_t i = 0; i < n; i += 32, block += 34) narrow_block(src + i, block);
+    return;
+  }
   auto* out = static_cast<uint16_t*>(dst);
-  const auto put = [to](void* at, Vec x) { to == HalfFormat::f16 ? store_f16(at, x) : store_bf16(at, x); };
+  const auto put = [to](void* at, Vec x) { to == KvFormat::f16 ? store_f16(at, x) : store_bf16(at, x); };
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) put(out + i, load(src + i));
   if (i < n) {

@@ -22,12 +22,13 @@ enum class PointFunction : uint8_t {
   gelu_tanh_mul,
   scale
 };
-enum class HalfFormat : uint8_t { f32, f16, bf16 };
+enum class KvFormat : uint8_t { f32, f16, bf16, q8_0 };
 
-/// Of keys and values: f32, f16 or bf16.
-static constexpr HalfFormat half_format(DType dtype) {
-  if (dtype == DType::f16) return HalfFormat::f16;
-  return dtype == DType::bf16 ? HalfFormat::bf16 : HalfFormat::f32;
+/// Of keys and values: f32, f16, bf16 or q8_0.
+static constexpr KvFormat kv_format(DType dtype) {
+  if (dtype == DType::f16) return KvFormat::f16;
+  if (dtype == DType::q8_0) return KvFormat::q8_0;
+  return dtype == DType::bf16 ? KvFormat::bf16 : KvFormat::f32;
 }
 
 /// One row of a norm; residual, sum and bias may be null.
@@ -57,8 +58,8 @@ struct PointwiseTable {
   void (*apply)(PointFunction function, const float* a, const float* b, float* dst, int64_t n, float factor);
   void (*softmax)(const float* src, float* dst, int64_t cols);
   void (*l2_normalise)(const float* src, float* dst, int64_t cols);
-  /// dst = src as f32, f16 or bf16 (nearest even).
-  void (*narrow)(HalfFormat to, const float* src, void* dst, int64_t n);
+  /// dst = src as f32, f16 or bf16 (nearest even), or q8_0 as quantise_row does (n is a multiple of 32).
+  void (*narrow)(KvFormat to, const float* src, void* dst, int64_t n);
 };
 
 struct RopeTable {

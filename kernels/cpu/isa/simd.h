@@ -81,6 +81,14 @@ ORRERY_INLINE void store_bf16(void* dst, Vec x) {
   _mm256_storeu_si256(static_cast<__m256i*>(dst), _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
 }
 
+ORRERY_INLINE Vec load_i8(const void* src) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(src))));
+}
+/// Numbers of -128 to 127, rounded.
+ORRERY_INLINE void store_i8(void* dst, Vec x) {
+  _mm_storeu_si128(static_cast<__m128i*>(dst), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(x)));
+}
+
 ORRERY_INLINE Vec unpack_low(Vec a, Vec b) { return _mm512_unpacklo_ps(a, b); }
 ORRERY_INLINE Vec unpack_high(Vec a, Vec b) { return _mm512_unpackhi_ps(a, b); }
 ORRERY_INLINE Vec shuffle_low(Vec a, Vec b) { return _mm512_shuffle_ps(a, b, 0x44); }
@@ -221,6 +229,15 @@ ORRERY_INLINE void store_bf16(void* dst, Vec x) {
   const __m256i high = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
   _mm_storeu_si128(static_cast<__m128i*>(dst),
                    _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)));
+}
+
+ORRERY_INLINE Vec load_i8(const void* src) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(src))));
+}
+ORRERY_INLINE void store_i8(void* dst, Vec x) {
+  const __m256i words = _mm256_cvtps_epi32(x);
+  const __m128i half = _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  _mm_storel_epi64(static_cast<__m128i*>(dst), _mm_packs_epi16(half, half));
 }
 
 ORRERY_INLINE Vec unpack_low(Vec a, Vec b) { return _mm256_unpacklo_ps(a, b); }

@@ -49,7 +49,7 @@ TEST(SessionTest, WrongOptionsAreRefusedWithAReason) {
     return opened.ok() ? std::string() : opened.error().to_string();
   };
   EXPECT_THAT(refusal([](OpenOptions& o) { o.device = "cuda:99"; }), testing::HasSubstr("cuda:99"));
-  EXPECT_THAT(refusal([](OpenOptions& o) { o.kv_type = "q8_0"; }), testing::HasSubstr("q8_0"));
+  EXPECT_THAT(refusal([](OpenOptions& o) { o.kv_type = "q4_k"; }), testing::HasSubstr("q4_k"));
   EXPECT_THAT(refusal([](OpenOptions& o) { o.context = 100000; }), testing::HasSubstr("8192"));
   EXPECT_THAT(refusal([](OpenOptions& o) { o.batch_tokens = -1; }), testing::HasSubstr("--batch-tokens"));
   EXPECT_THAT(refusal([](OpenOptions& o) { o.threads = -1; }), testing::HasSubstr("--threads"));

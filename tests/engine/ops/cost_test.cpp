@@ -1,4 +1,5 @@
 // Costs against numbers worked out by hand: 3 tokens, 64 columns, 4 bytes an element.
+#include "engine/ops/kv_cost.h"
 #include "tests/engine/ops/bench.h"
 
 namespace orrery::ops::test {
@@ -74,7 +75,7 @@ TEST_F(Costs, Attention) {
          {{"context", 100}});
   // the same in a cache of f32
   expect(4 * 192 * 99 + 5 * 3 * 4 * 99, 768 * 2 + 2 * 100 * 128, "attention", {x, state}, heads,
-         {{"context", 100}, {"kv_bytes", 4}});
+         {{"context", 100}, {"kv_bytes", 4 * kKvElements}});
   const ValueId key = bench.rows("k", kTokens, noise(96, 2)), starts = bench.input("sequence_starts");
   expect(4 * 192 * 3 + 5 * 3 * 4 * 3, 768 * 2 + 2 * 384 + 8, "packed_attention", {x, key, key, starts},
          heads);
