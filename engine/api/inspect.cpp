@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/api/guard.h"
+#include "engine/api/metadata.h"
 #include "engine/api/text_support.h"
 #include "engine/compile/arena.h"
 #include "engine/compile/states.h"
@@ -15,7 +16,6 @@ namespace orrery::api {
 namespace {
 
 constexpr int64_t kCpuBatchTokens = 512, kCardBatchTokens = 2048, kMaxBatchTokens = 32768;
-constexpr size_t kTextLimit = 4096;  // bytes of one metadata text that are shown
 
 Task to_task(models::Task task) {
   switch (task) {
@@ -28,24 +28,6 @@ Task to_task(models::Task task) {
   }
   return Task::generate;
 }
-
-/// A metadata value as text; long arrays and texts are elided.
-struct ValueText {
-  std::string operator()(bool flag) const { return flag ? "true" : "false"; }
-  std::string operator()(int64_t number) const { return fmt::format("{}", number); }
-  std::string operator()(double number) const { return fmt::format("{:g}", number); }
-  std::string operator()(const std::string& text) const {
-    if (text.size() <= kTextLimit) return text;
-    return text.substr(0, kTextLimit) + fmt::format("... ({} bytes)", text.size());
-  }
-  template <class T>
-  std::string operator()(const std::vector<T>& list) const {
-    if (list.size() > 8) return fmt::format("[{} values]", list.size());
-    std::string text = "[";
-    for (const T& item : list) text += (text.size() > 1 ? ", " : "") + (*this)(item);
-    return text + "]";
-  }
-};
 
 /// Bytes of the step's buffers, by liveness alone; kernels may ask for some workspace besides.
 uint64_t scratch_bytes(const graph::Graph& graph, bool generates, int64_t batch_tokens) {
@@ -120,8 +102,7 @@ ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, c
   info.main_dtype = main_dtype(file);
   for (const io::Tensor& tensor : file.tensors)
     info.tensors.push_back({tensor.name, std::string(tensor.type_name()), tensor.shape, tensor.data.size()});
-  for (const auto& [key, value] : file.metadata.all())
-    info.metadata.emplace_back(key, std::visit(ValueText{}, value));
+  for (const auto& [key, value] : file.metadata.all()) info.metadata.emplace_back(key, value_text(value));
   info.memory.context = context;
   for (const TensorRow& row : info.tensors) info.memory.weights += row.bytes;
   if (!built) return info;

@@ -5,43 +5,31 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <set>
 
 #include "engine/api/guard.h"
+#include "engine/api/library_scan.h"
 
 namespace orrery::api {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kScanDepth = 4;
-constexpr size_t kScanLimit = 2000;  // entries that are looked into
+constexpr size_t kMostListed = 2000;  // models whose headers are read
 
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
 }
 
-bool is_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
-
-/// The entries of a folder in the order of their names; nothing for one that cannot be read.
-std::vector<fs::path> entries(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
-       !error && it != end; it.increment(error))
-    paths.push_back(it->path());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
+/// The first GGUF file of a folder, by name.
 fs::path gguf_in(const fs::path& folder) {
-  for (const fs::path& path : entries(folder))
-    if (path.extension() == ".gguf" && is_file(path)) return path;
-  return {};
+  fs::path first;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& path = it->path();
+    if (path.extension() == ".gguf" && is_file(path) && (first.empty() || path < first)) first = path;
+  }
+  return first;
 }
 
 /// The default classifier's adapter: fetched beside the models, installed, or in the source tree.
@@ -87,29 +75,6 @@ void add_entry(std::vector<LibraryEntry>& list, const std::string& name, const M
                   file.parameters(), file.file_bytes});
 }
 
-/// Models below a folder. A Hugging Face folder is one model; its files are not listed again.
-void scan(const fs::path& folder, int depth, size_t& looked, std::set<fs::path>& seen,
-          std::vector<LibraryEntry>& list) {
-  const bool hugging_face = is_file(folder / "config.json");
-  bool weights = false;
-  for (const fs::path& path : entries(folder)) {
-    if (++looked > kScanLimit) return;
-    const std::string ending = path.extension().string();
-    if (is_file(path)) {
-      weights = weights || ending == ".safetensors";
-      const bool model = ending == ".gguf" || (ending == ".safetensors" && !hugging_face);
-      if (model && path.filename() != "adapter_model.safetensors" &&
-          seen.insert(fs::weakly_canonical(path)).second)
-        add_entry(list, "", {path, {}});
-    } else if (is_folder(path) && depth > 0 && !path.filename().string().starts_with('.')) {
-      scan(path, depth - 1, looked, seen, list);
-    }
-  }
-  if (hugging_face && weights && !is_file(folder / "adapter_config.json") &&
-      seen.insert(fs::weakly_canonical(folder)).second)
-    add_entry(list, "", {folder, {}});
-}
-
 }  // namespace
 
 std::string default_models_folder() {
@@ -141,7 +106,8 @@ Result<ModelSource> open_source(const ModelPath& path, const ProgressCallback& p
   ModelSource source;
   ORRERY_ASSIGN(source.file, io::open_model(path.model, progress, std::move(stop)));
   if (!path.adapter.empty()) {
-    ORRERY_ASSIGN(source.adapter, io::open_adapter(path.adapter));
+    ORRERY_ASSIGN(auto adapter, io::open_adapter(path.adapter));
+    ORRERY_ASSIGN(source.adapter, io::fit_adapter(*source.file, std::move(adapter)));
     ORRERY_TRY(io::check_adapter(*source.file, *source.adapter));
   }
   return source;
@@ -162,13 +128,15 @@ std::string main_dtype(const io::ModelFile& file) {
 std::vector<LibraryEntry> list_models(const std::vector<std::string>& folders) {
   return guarded_or_empty([&] {
     std::vector<LibraryEntry> list;
-    std::set<fs::path> seen;
+    LibraryScan scan;
     for (const auto& [name, path] : defaults()) {
       add_entry(list, name, path);
-      seen.insert(fs::weakly_canonical(path.model));
+      scan.skip(path.model);
     }
-    size_t looked = 0;
-    for (const std::string& folder : folders) scan(folder, kScanDepth, looked, seen, list);
+    for (const std::string& folder : folders) scan.folder(folder);
+    scan.stores();
+    for (const FoundModel& model : scan.found())
+      if (list.size() < kMostListed) add_entry(list, model.name, {model.path, {}});
     return list;
   });
 }

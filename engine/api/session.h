@@ -109,7 +109,8 @@ struct LibraryEntry {
   std::string name, path, adapter, format, architecture, dtype;
   uint64_t parameters = 0, bytes = 0;
 };
-/// The default models that are there, then the models found in `folders`.
+/// The default models that are there, then the models found in `folders`, in those of ORRERY_MODELS_PATH, and
+/// in the stores of other programs (library_scan.h).
 std::vector<LibraryEntry> list_models(const std::vector<std::string>& folders);
 /// ${XDG_CACHE_HOME:-~/.cache}/orrery/models
 std::string default_models_folder();

@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <map>
 
+#include "engine/io/adapter_parts.h"
 #include "engine/io/hf_config.h"
 #include "engine/io/reader.h"
-#include "engine/io/safetensors.h"
+#include "engine/io/tensor_file.h"
 
 namespace orrery::io {
 namespace {
@@ -24,12 +24,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kEncoderPrefixes = {
     "bert.", "distilbert.", "roberta.", "xlm_roberta.", "electra.", "albert.", "mpnet.", "camembert."};
 
-struct Settings {
-  double alpha = 0;
-  bool rank_stabilised = false;
-};
-
-Result<Settings> read_settings(const std::filesystem::path& path) {
+Result<LoraScale> read_settings(const std::filesystem::path& path) {
   ORRERY_ASSIGN(const Metadata config, read_json_file(path));
   const auto refuse = [&](std::string_view what) {
     return unsupported(fmt::format("The adapter {}", what), path.string(),
@@ -43,11 +38,11 @@ Result<Settings> read_settings(const std::filesystem::path& path) {
   for (const auto& [key, value] : config.all())
     if (key.starts_with("alpha_pattern.")) return refuse("has alphas by pattern");
   const std::optional<double> alpha = config.number("lora_alpha");
-  if (!alpha || !std::isfinite(*alpha) || std::abs(*alpha) > 1e6)
+  if (!alpha || !is_usable_alpha(*alpha))
     return corrupt("lora_alpha is missing or no usable number", path.string());
   const std::optional<int64_t> rank = config.integer("r");
   if (!rank || *rank < 1 || *rank > 65536) return corrupt("r is missing or no usable rank", path.string());
-  return Settings{*alpha, config.flag("use_rslora").value_or(false)};
+  return LoraScale{*alpha, config.flag("use_rslora").value_or(false)};
 }
 
 /// "x.lora_A.default.weight" -> "x.lora_A.weight": what stands between two markers is the adapter's name.
@@ -75,35 +70,9 @@ std::string base_name(std::string_view stored) {
   return std::string(without_encoder_prefix(name));
 }
 
-struct Halves {
-  const Tensor *a = nullptr, *b = nullptr;
-};
-
-Result<Adapter::LowRank> make_low_rank(const std::string& target, const Halves& halves,
-                                       const Settings& settings, const std::string& where) {
-  if (!halves.a || !halves.b)
-    return corrupt(fmt::format("The adapter has only one of lora_A and lora_B for {}", shown(target)), where);
-  const Tensor& a = *halves.a;
-  const Tensor& b = *halves.b;
-  for (const Tensor* half : {&a, &b})
-    if (half->shape.size() != 2 || half->shape[0] < 1 || half->shape[1] < 1 ||
-        (half->dtype != DType::f32 && half->dtype != DType::f16 && half->dtype != DType::bf16))
-      return corrupt(
-          fmt::format("The adapter's tensor {} is not a matrix of F32, F16 or BF16", shown(half->name)),
-          where);
-  const int64_t rank = a.shape[0];
-  if (b.shape[1] != rank)
-    return corrupt(
-        fmt::format("lora_A and lora_B of {} have the ranks {} and {}", shown(target), rank, b.shape[1]),
-        where);
-  const double scale = settings.alpha / (settings.rank_stabilised ? std::sqrt(static_cast<double>(rank))
-                                                                  : static_cast<double>(rank));
-  return Adapter::LowRank{target, a, b, scale};
-}
-
-Result<void> sort_tensors(const ModelFile& file, const Settings& settings, Adapter& adapter) {
+Result<void> sort_tensors(const ModelFile& file, const LoraScale& scale, Adapter& adapter) {
   const std::string where = file.path.string();
-  std::map<std::string, Halves> halves;
+  LoraPairs pairs(where);
   for (const Tensor& tensor : file.tensors) {
     std::string name = base_name(tensor.name);
     if (name.find("lora_embedding") != std::string::npos || name.find("lora_magnitude") != std::string::npos)
@@ -113,9 +82,7 @@ Result<void> sort_tensors(const ModelFile& file, const Settings& settings, Adapt
     const bool is_a = name.ends_with(".lora_A.weight");
     if (is_a || name.ends_with(".lora_B.weight")) {
       name.replace(name.size() - std::string_view("lora_A.weight").size(), std::string::npos, "weight");
-      const Tensor*& half = is_a ? halves[name].a : halves[name].b;
-      if (half) return corrupt(fmt::format("The adapter adapts {} twice", shown(name)), where);
-      half = &tensor;
+      ORRERY_TRY(pairs.add(name, is_a, tensor));
       continue;
     }
     if (name.ends_with(".original_module.weight") || name.ends_with(".original_module.bias")) continue;
@@ -123,13 +90,10 @@ Result<void> sort_tensors(const ModelFile& file, const Settings& settings, Adapt
     whole.name = std::move(name);
     adapter.whole.push_back(std::move(whole));
   }
-  for (const auto& [target, pair] : halves) {
-    ORRERY_ASSIGN(auto low_rank, make_low_rank(target, pair, settings, where));
-    adapter.low_rank.push_back(std::move(low_rank));
-  }
+  ORRERY_ASSIGN(adapter.low_rank, pairs.join(scale));
   std::map<std::string_view, int> names;
   for (const Tensor& whole : adapter.whole)
-    if (++names[whole.name] > 1 || halves.contains(whole.name))
+    if (++names[whole.name] > 1 || pairs.contains(whole.name))
       return corrupt(fmt::format("The adapter gives {} twice", shown(whole.name)), where);
   if (adapter.low_rank.empty() && adapter.whole.empty())
     return corrupt("The adapter holds no tensors", where);
@@ -177,28 +141,38 @@ Result<void> check_adapter(const ModelFile& model, const Adapter& adapter) {
   return {};
 }
 
-Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& folder) {
+namespace {
+
+Result<std::shared_ptr<const Adapter>> open_peft_folder(const std::filesystem::path& folder) {
   std::error_code error;
-  const std::filesystem::path config = folder / "adapter_config.json",
-                              weights = folder / "adapter_model.safetensors";
+  const std::filesystem::path config = folder / "adapter_config.json";
+  std::filesystem::path weights = folder / "adapter_model.safetensors";
+  if (!std::filesystem::exists(weights, error)) weights = folder / "adapter_model.bin";
   if (!std::filesystem::exists(config, error) || !std::filesystem::exists(weights, error))
     return Error{ErrorCode::not_found, "The folder lacks adapter_config.json or adapter_model.safetensors",
                  folder.string(), "choose the folder of a PEFT LoRA adapter"};
   auto adapter = std::make_shared<Adapter>();
   adapter->path = folder;
-  ORRERY_ASSIGN(const Settings settings, read_settings(config));
+  ORRERY_ASSIGN(const LoraScale scale, read_settings(config));
   if (std::filesystem::exists(folder / "config.json", error)) {
     ORRERY_ASSIGN(adapter->config, read_json_file(folder / "config.json"));
   }
   auto file = std::make_shared<ModelFile>();
-  file->format = Format::safetensors;
   file->path = weights;
   file->name = folder.filename().string();
   ORRERY_ASSIGN(const auto mapped, MappedFile::open(weights));
-  ORRERY_TRY(read_safetensors(mapped, *file, {}));
-  ORRERY_TRY(sort_tensors(*file, settings, *adapter));
+  file->format = tensor_file_format(mapped->bytes()).value_or(Format::safetensors);
+  ORRERY_TRY(read_tensor_file(mapped, *file, {}));
+  ORRERY_TRY(sort_tensors(*file, scale, *adapter));
   adapter->file = std::move(file);
   return std::shared_ptr<const Adapter>(std::move(adapter));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) ? open_gguf_adapter(path) : open_peft_folder(path);
 }
 
 }  // namespace orrery::io

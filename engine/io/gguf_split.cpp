@@ -122,6 +122,9 @@ Result<std::shared_ptr<ModelFile>> read_pieces(const std::shared_ptr<ModelFile>&
 Result<void> read_identity(ModelFile& file) {
   const std::string* architecture = file.metadata.text("general.architecture");
   const std::string own = file.path.filename().string(), where = own + ", key general.architecture";
+  if (const std::string* type = file.metadata.text("general.type"); type && *type == "adapter")
+    return Error{ErrorCode::invalid_argument, "The file holds an adapter, not a model", file.path.string(),
+                 "open its base model, with this file as the adapter"};
   if (!architecture || architecture->empty())
     return corrupt(file.metadata.find("general.architecture") ? "general.architecture is not a name"
                                                               : "The file does not name its architecture",

@@ -80,8 +80,7 @@ struct ModelFile {
 Result<std::shared_ptr<const ModelFile>> open_model(const std::filesystem::path& path,
                                                     const ProgressCallback& progress, std::stop_token stop);
 
-/// A PEFT LoRA adapter: W += scale * B A for each target, and whole tensors saved beside it (classifier,
-/// pooler).
+/// A LoRA adapter: W += scale * B A for each target, and whole tensors saved beside it (classifier, pooler).
 struct Adapter {
   struct LowRank {
     std::string target;  // the base model's tensor name, e.g. "encoder.layer.0.attention.self.query.weight"
@@ -91,10 +90,19 @@ struct Adapter {
   std::filesystem::path path;
   Metadata config;  // config.json beside it, flattened: labels, architecture
   std::vector<LowRank> low_rank;
-  std::vector<Tensor> whole;              // modules_to_save, under the base model's names
-  std::shared_ptr<const ModelFile> file;  // keeps the bytes alive
+  std::vector<Tensor> whole;  // modules_to_save, under the base model's names
+  bool gguf_names = false;    // "blk.0.attn_q.weight", not "model.layers.0.self_attn.q_proj.weight"
+  std::shared_ptr<const ModelFile> file;          // keeps the bytes alive
+  std::vector<std::vector<std::byte>> reordered;  // bytes of tensors that are not the file's, see fit_adapter
 };
-Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& folder);
+/// A folder of PEFT, with adapter_model.safetensors or .bin, or a GGUF file of the type "adapter".
+Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& path);
+
+/// The adapter as this model needs it: under the names that its file uses, and for GGUF files whose rows of
+/// the query and key projections stand in another order (their rope turns neighbours), with the rows of B in
+/// that order.
+Result<std::shared_ptr<const Adapter>> fit_adapter(const ModelFile& model,
+                                                   std::shared_ptr<const Adapter> adapter);
 
 /// Refuses an adapter whose targets are not in the model, or have other shapes: it was made for another
 /// model.

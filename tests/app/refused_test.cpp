@@ -46,28 +46,43 @@ TEST(Refused, DamagedFiles) {
   expect_refused(run({"info", std::filesystem::path(scratch_file("x")).parent_path().string()}));
 }
 
-/// The default model with one matrix said to be IQ4_NL, whose blocks are a little smaller than those of Q4_1.
+/// The default model with one matrix said to be IQ3_S, whose blocks are smaller than those of Q4_1.
 std::string with_foreign_type() {
   std::string file = read_file(models_folder() + "/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
   const std::string name = "blk.7.ffn_up.weight";
   const size_t type = file.find(name) + name.size() + 4 + 2 * 8;  // behind the count and two dims
   EXPECT_EQ(file.at(type), 3);
-  file.at(type) = 20;
+  file.at(type) = 21;
   return file;
+}
+
+TEST(Refused, AFileOfNoKnownArchitectureIsListedOnly) {
+  const std::string data = std::string(ORRERY_TEST_DATA) + "/io/";
+  for (const auto& [file, format, tensor] : {std::tuple("arrays/table.npy", "NumPy", "table"),
+                                             {"tiny.pt", "PyTorch", "embed.weight"},
+                                             {"tiny_f8.safetensors", "safetensors", "e4m3"}}) {
+    const auto json = run({"info", data + file, "--json"}).json();
+    EXPECT_EQ(json["format"], format);
+    EXPECT_THAT(std::string(json["cannot_run"]), HasSubstr("does not say what architecture"));
+    const auto found = std::find_if(json["tensors"].begin(), json["tensors"].end(),
+                                    [&](const auto& row) { return row["name"] == tensor; });
+    EXPECT_NE(found, json["tensors"].end()) << file;
+    expect_refused(run({"chat", data + file, "--prompt", "x"}));
+  }
 }
 
 TEST(Refused, AFileWithATypeThatIsNotRunIsListedOnly) {
   const std::string path = scratch_file("foreign.gguf", with_foreign_type());
   const Outcome info = run({"info", path});
   EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_THAT(info.out, ContainsRegex("cannot run +The tensor \"blk.7.ffn_up.weight\" has the type IQ4_NL"));
+  EXPECT_THAT(info.out, ContainsRegex("cannot run +The tensor \"blk.7.ffn_up.weight\" has the type IQ3_S"));
   EXPECT_THAT(info.out, ContainsRegex("layers +30 of width 576"));
   const auto json = run({"info", path, "--json"}).json();
   EXPECT_EQ(json["tensors"].size(), 272U);
   for (const auto& tensor : json["tensors"])
     if (tensor["name"] == "blk.7.ffn_up.weight") {
-      EXPECT_EQ(tensor["dtype"], "IQ4_NL");
-      EXPECT_EQ(tensor["bytes"], 576 * 1536 / 32 * 18);
+      EXPECT_EQ(tensor["dtype"], "IQ3_S");
+      EXPECT_EQ(tensor["bytes"], 576 * 1536 / 256 * 110);
     }
   EXPECT_EQ(run({"info", "smollm2", "--json"}).json()["cannot_run"], "");
   const std::string folder = std::filesystem::path(path).parent_path().string();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the tiny files of this folder that show one format each: every quantised type of GGUF, a split GGUF, arrays
-of NumPy, safetensors of 8-bit floats. The outputs are committed; run it again only to change them.
+of NumPy, safetensors of 8-bit floats, a GGUF adapter. The outputs are committed; run it again only to change them.
 
   pip install gguf==0.19.0 safetensors==0.8.0 numpy torch
   make_formats.py tests/data/io
@@ -74,7 +74,19 @@ def write_floats():
                "byte": torch.arange(2).to(torch.uint8), "flag": torch.tensor([True])}, OUT / "tiny_f8.safetensors")
 
 
+def write_adapter():
+    """A GGUF adapter of rank 1, by the keys and names of convert_lora_to_gguf."""
+    w = gguf.GGUFWriter(OUT / "tiny_adapter.gguf", "llama")
+    w.add_type(gguf.GGUFType.ADAPTER)
+    w.add_string("adapter.type", "lora")
+    w.add_float32("adapter.lora.alpha", 4.0)
+    w.add_tensor("blk.0.attn_q.weight.lora_a", ramp(1, 4))
+    w.add_tensor("blk.0.attn_q.weight.lora_b", ramp(8, 1))
+    finish(w)
+
+
 write_types()
+write_adapter()
 write_split()
 write_arrays()
 write_floats()
