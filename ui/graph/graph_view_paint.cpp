@@ -8,20 +8,22 @@ namespace orrery::ui {
 
 namespace {
 
-/// The dots of the ground: pixels, for there are thousands.
-void paintDots(QPainter& painter, const QRectF& rect, const QColor& color, int side) {
+/// The dots of the ground: one row of them, copied.
+void paintDots(QPainter& painter, const QRectF& rect, const QColor& ground, const QColor& dot, int side) {
   constexpr double kStep = 24;
   const QTransform toPixels = painter.worldTransform();
-  QList<QRect> dots;
-  for (double y = std::floor(rect.top() / kStep) * kStep; y < rect.bottom(); y += kStep)
-    for (double x = std::floor(rect.left() / kStep) * kStep; x < rect.right(); x += kStep)
-      dots << QRect(toPixels.map(QPointF(x, y)).toPoint() - QPoint(side / 2, side / 2), QSize(side, side));
-  painter.save();
-  painter.resetTransform();
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(color);
-  painter.drawRects(dots);
-  painter.restore();
+  const QRect area = toPixels.mapRect(rect).toAlignedRect();
+  const auto first = [](double from) { return std::floor(from / kStep) * kStep; };
+  QPixmap row(area.width() + side, side);
+  row.fill(ground);
+  QPainter dots(&row);
+  for (double x = first(rect.left()); x < rect.right(); x += kStep)
+    dots.fillRect(qRound(toPixels.map(QPointF(x, 0)).x()) - side / 2 - area.left(), 0, side, side, dot);
+  dots.end();
+  painter.setWorldTransform(QTransform());
+  for (double y = first(rect.top()); y < rect.bottom(); y += kStep)
+    painter.drawPixmap(area.left(), qRound(toPixels.map(QPointF(0, y)).y()) - side / 2, row);
+  painter.setWorldTransform(toPixels);
 }
 
 }  // namespace
@@ -75,7 +77,8 @@ void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
   painter->fillRect(rect, d.theme(Token::canvas));
   painter->save();
   if (d.scale >= 0.5)  // below the dots would be grey
-    paintDots(*painter, rect, Theme::blend(d.theme(Token::canvas), d.theme(Token::edge), 0.28),
+    paintDots(*painter, rect, d.theme(Token::canvas),
+              Theme::blend(d.theme(Token::canvas), d.theme(Token::edge), 0.28),
               d.detail == Detail::near ? 2 : 1);
   d.marks.focused = hasFocus();
   d.painter.paint(*painter, d.job(rect));

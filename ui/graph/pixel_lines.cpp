@@ -1,13 +1,15 @@
 #include "ui/graph/pixel_lines.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace orrery::ui {
 namespace {
 
 constexpr int kDot = 2, kPeriod = 5;
-constexpr int kShort = 8;  // pixels: longer runs are rarely alike
+constexpr int kShort = 8;  // pixels: longer lines are fewer than the rows that they cross
+constexpr int kWord = 64;
 
 int remainder(int value, int period) { return (value % period + period) % period; }
 
@@ -19,13 +21,13 @@ PixelLines::PixelLines(const QTransform& toPixels, const Rect& seen)
 }
 
 void PixelLines::paint(QPainter& painter, const QColor& color) const {
-  if (rects_.isEmpty()) return;
+  if (long_.isEmpty() && touched_.empty()) return;
   const QTransform world = painter.worldTransform();
   painter.setWorldTransform(QTransform());
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.setPen(Qt::NoPen);
   painter.setBrush(color);
-  painter.drawRects(rects_);
+  painter.drawRects(rects());
   painter.setWorldTransform(world);
 }
 
@@ -61,22 +63,35 @@ void PixelLines::addStretch(QPoint a, QPoint b, bool dotted) {
 }
 
 void PixelLines::addRun(const QRect& run) {
-  if (std::max(run.width(), run.height()) > kShort || isNew(run)) rects_ << run;
+  if (std::max(run.width(), run.height()) > kShort) {
+    long_ << run;
+    return;
+  }
+  if (touched_.empty()) {
+    rowWords_ = static_cast<size_t>(area_.width() / kWord + 1);
+    touched_.resize(rowWords_ * static_cast<size_t>(area_.height()));
+  }
+  for (int y = run.top(); y <= run.bottom(); ++y) {
+    uint64_t* row = &touched_[static_cast<size_t>(y - area_.top()) * rowWords_];
+    for (int x = run.left() - area_.left(); x <= run.right() - area_.left(); ++x)
+      row[x / kWord] |= uint64_t{1} << (x % kWord);
+  }
 }
 
-bool PixelLines::isNew(const QRect& run) {
-  if (painted_.empty())
-    painted_.resize(static_cast<size_t>(area_.width()) * static_cast<size_t>(area_.height()));
-  bool any = false;
-  for (int y = run.top(); y <= run.bottom(); ++y)
-    for (int x = run.left(); x <= run.right(); ++x) {
-      std::vector<bool>::reference pixel =
-          painted_[static_cast<size_t>(y - area_.top()) * static_cast<size_t>(area_.width()) +
-                   static_cast<size_t>(x - area_.left())];
-      any |= !pixel;
-      pixel = true;
+void PixelLines::addRow(QList<QRect>& rects, int row) const {
+  const uint64_t* words = &touched_[static_cast<size_t>(row) * rowWords_];
+  for (size_t i = 0; i < rowWords_; ++i)
+    for (uint64_t left = words[i]; left;) {
+      const int begin = std::countr_zero(left), length = std::countr_one(left >> begin);
+      rects << QRect(area_.left() + static_cast<int>(i) * kWord + begin, area_.top() + row, length, 1);
+      left &= begin + length < kWord ? ~uint64_t{0} << (begin + length) : 0;
     }
-  return any;
+}
+
+QList<QRect> PixelLines::rects() const {
+  QList<QRect> rects = long_;
+  for (int row = 0; !touched_.empty() && row < area_.height(); ++row) addRow(rects, row);
+  return rects;
 }
 
 }  // namespace orrery::ui

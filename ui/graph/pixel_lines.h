@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QRect>
 #include <QTransform>
+#include <cstdint>
 #include <vector>
 
 #include "ui/graph/layout.h"
@@ -21,17 +22,20 @@ class PixelLines {
   void add(const std::vector<Point>& points, bool dotted);
   /// Into a painter that has the transform.
   void paint(QPainter& painter, const QColor& color) const;
+  /// What paint() fills: long lines, and rows of the pixels that short ones touch.
+  QList<QRect> rects() const;
 
  private:
   QPoint pixelOf(Point p) const;
   void addStretch(QPoint a, QPoint b, bool dotted);
   void addRun(const QRect& run);
-  bool isNew(const QRect& run);
+  void addRow(QList<QRect>& rects, int row) const;
 
   QTransform toPixels_;
   QRect area_;
-  std::vector<bool> painted_;  // by pixel of the area; made when a short run is added
-  QList<QRect> rects_;
+  QList<QRect> long_;
+  size_t rowWords_ = 0;
+  std::vector<uint64_t> touched_;  // a bit a pixel of the area, by rows; made with the first short line
 };
 
 }  // namespace orrery::ui

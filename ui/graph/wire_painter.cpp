@@ -57,21 +57,23 @@ namespace {
 
 /// Wires of one look.
 struct WireBatch {
+  WireBatch(double wide, bool dots) : width(wide), dotted(dots), strokes(wide, dots) {
+    arrows.setFillRule(Qt::WindingFill);
+  }
+  double width;
+  bool dotted;
   WireStrokes strokes;
-  std::vector<QPainterPath> dotted;
-  QPainterPath whole;  // for a file of strokes
+  QPainterPath whole;  // instead, for a file of strokes
   QPainterPath arrows;
-  WireBatch() { arrows.setFillRule(Qt::WindingFill); }
 };
 
-void paintBatch(QPainter& painter, WireBatch& batch, const QPen& pen) {
-  batch.strokes.paint(painter, pen);
-  painter.setPen(pen);
+void paintBatch(QPainter& painter, WireBatch& batch, const QColor& color) {
+  batch.strokes.paint(painter, color);
+  painter.setPen(wirePen(color, batch.width, batch.dotted));
   painter.setBrush(Qt::NoBrush);
-  for (const QPainterPath& path : batch.dotted) painter.drawPath(path);
   painter.drawPath(batch.whole);
   painter.setPen(Qt::NoPen);
-  painter.setBrush(pen.color());
+  painter.setBrush(color);
   painter.drawPath(batch.arrows);
 }
 
@@ -106,31 +108,25 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
     double width = wire.edge < 0 ? 1.2 : wireWidth(holder.edges[at(wire.edge)].bytes);
     if (lit) width = std::max(1.8, width);
     const int tenths = static_cast<int>(std::lround(width * 10));
-    WireBatch& batch = batches[{lit, !wire.dotted, tenths}];
+    WireBatch& batch =
+        batches.try_emplace({lit, !wire.dotted, tenths}, tenths / 10.0, wire.dotted).first->second;
     std::vector<Point> points = wire.points;
     if (wire.arrow && job.detail == Detail::near) {  // the line ends under the head
       (wire.atSide ? points.back().x : points.back().y) += (wire.atSide ? 1 : -1) * (3 + width);
-      addArrow(batch.arrows, wire.points.back(), wire.atSide, tenths / 10.0);
+      addArrow(batch.arrows, wire.points.back(), wire.atSide, batch.width);
     }
-    if (!pixels)
-      batch.whole.addPath(roundedPath(points, kCorner));
-    else if (wire.dotted)
-      batch.dotted.push_back(roundedPath(points, kCorner));
+    if (pixels)
+      batch.strokes.add(points, kCorner, visible);
     else
-      batch.strokes.add(points, kCorner, tenths / 10.0, visible);
+      batch.whole.addPath(roundedPath(points, kCorner));
   }
   painter.save();
   // The spine is a whole number of pixels: half a pixel aside, a thin line covers one of them instead of two
   // by halves.
   painter.translate(origin.x + 0.5 / job.scale, origin.y);
   painter.setRenderHint(QPainter::Antialiasing);
-  for (auto& [look, batch] : batches) {
-    const auto [lit, solid, tenths] = look;
-    QPen pen(theme_(lit ? Token::accent : Token::edge), tenths / 10.0, Qt::SolidLine, Qt::FlatCap,
-             Qt::RoundJoin);
-    if (!solid) pen.setDashPattern({2, 3});
-    paintBatch(painter, batch, pen);
-  }
+  for (auto& [look, batch] : batches)
+    paintBatch(painter, batch, theme_(std::get<0>(look) ? Token::accent : Token::edge));
   painter.restore();
 }
 

@@ -7,8 +7,10 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kSame = 1e-6;  // of coordinates that sums made
-constexpr double kLead = 0.75;  // a corner runs this far into its stretches: no seam between them
+constexpr double kSame = 1e-6;        // of coordinates that sums made
+constexpr double kDot = 2, kGap = 3;  // widths
+constexpr double kBend = 1.623;       // length of a right angle's bend, in radii
+constexpr double kLead = 0.75;        // a corner runs this far into its stretches: no seam between them
 
 Rect around(Point a, Point b) {
   return {std::min(a.x, b.x), std::min(a.y, b.y), std::abs(a.x - b.x), std::abs(a.y - b.y)};
@@ -71,36 +73,50 @@ QList<QRectF> Stretches::rects(double thickness) {
   return rects;
 }
 
-void WireStrokes::add(const std::vector<Point>& points, double radius, double width, const Rect& visible) {
-  const Rect seen = visible.grown(width + kLead);
+void WireStrokes::add(const std::vector<Point>& points, double radius, const Rect& visible) {
+  const Rect seen = visible.grown(width_ + kLead);
   double before = 0;  // what the corner at the start of the stretch takes of it
+  double along = 0;
   for (size_t i = 1; i < points.size(); ++i) {
     const Point a = points[i - 1], b = points[i];
-    if (std::hypot(b.x - a.x, b.y - a.y) < kSame) continue;
+    const double length = std::hypot(b.x - a.x, b.y - a.y);
+    if (length < kSame) continue;
     const bool last = i + 1 == points.size();
     const double r = last ? 0 : cornerRadius(a, b, points[i + 1], radius);
     // At a sharp corner both stretches reach across the other.
-    const double begin = i == 1 || before > 0 ? before : -width / 2, end = last || r > 0 ? r : -width / 2;
-    const Point from = towards(a, b, begin), to = towards(b, a, end);
-    if (around(from, to).grown(kSame).intersects(seen)) {
-      if (std::min(std::abs(a.x - b.x), std::abs(a.y - b.y)) < kSame)
-        straight_.add(within(seen, from), within(seen, to));
-      else
-        corners_.push_back({from, from, from, to, to});
-    }
+    const double begin = i == 1 || before > 0 ? before : -width_ / 2, end = last || r > 0 ? r : -width_ / 2;
+    addStretch(towards(a, b, begin), towards(b, a, end), along, seen);
+    along += length - begin - end;
     if (r > 0 && around(b, b).grown(r).intersects(seen)) {
       const Point next = points[i + 1];
-      corners_.push_back(
-          {towards(b, a, r + kLead), towards(b, a, r), b, towards(b, next, r), towards(b, next, r + kLead)});
+      corners_.push_back({towards(b, a, r + kLead), towards(b, a, r), b, towards(b, next, r),
+                          towards(b, next, r + kLead), along - kLead});
     }
+    along += kBend * r;
     before = r;
   }
 }
 
-void WireStrokes::paint(QPainter& painter, const QPen& pen) {
+void WireStrokes::addStretch(Point from, Point to, double along, const Rect& seen) {
+  if (!around(from, to).grown(kSame).intersects(seen)) return;
+  if (std::min(std::abs(from.x - to.x), std::abs(from.y - to.y)) >= kSame) {
+    corners_.push_back({from, from, from, to, to, along});
+    return;
+  }
+  const Point a = within(seen, from), b = within(seen, to);
+  if (!dotted_) return straight_.add(a, b);
+  const double skipped = std::hypot(a.x - from.x, a.y - from.y), length = std::hypot(b.x - a.x, b.y - a.y);
+  const double period = (kDot + kGap) * width_;
+  for (double dot = -std::fmod(along + skipped, period); dot < length; dot += period) {
+    const double begin = std::max(0.0, dot), end = std::min(length, dot + kDot * width_);
+    if (begin < end) straight_.add(towards(a, b, begin), towards(a, b, end));
+  }
+}
+
+void WireStrokes::paint(QPainter& painter, const QColor& color) {
   painter.setPen(Qt::NoPen);
-  painter.setBrush(pen.color());
-  painter.drawRects(straight_.rects(pen.widthF()));
+  painter.setBrush(color);
+  painter.drawRects(straight_.rects(width_));
   const auto key = [](const Corner& one) {
     return std::tie(one.corner.x, one.corner.y, one.begin.x, one.begin.y, one.end.x, one.end.y);
   };
@@ -108,15 +124,26 @@ void WireStrokes::paint(QPainter& painter, const QPen& pen) {
             [&key](const Corner& a, const Corner& b) { return key(a) < key(b); });
   const auto end = std::unique(corners_.begin(), corners_.end(),
                                [&key](const Corner& a, const Corner& b) { return key(a) == key(b); });
+  QPen pen = wirePen(color, width_, dotted_);
   painter.setPen(pen);
   painter.setBrush(Qt::NoBrush);
   for (auto one = corners_.begin(); one != end; ++one) {
+    if (dotted_) {
+      pen.setDashOffset(one->along / width_);
+      painter.setPen(pen);
+    }
     QPainterPath path(pointOf(one->begin));
     path.lineTo(pointOf(one->from));
     path.quadTo(pointOf(one->corner), pointOf(one->to));
     path.lineTo(pointOf(one->end));
     painter.drawPath(path);
   }
+}
+
+QPen wirePen(const QColor& color, double width, bool dotted) {
+  QPen pen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+  if (dotted) pen.setDashPattern({kDot, kGap});
+  return pen;
 }
 
 QPainterPath roundedPath(const std::vector<Point>& points, double radius) {

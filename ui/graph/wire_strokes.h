@@ -32,20 +32,28 @@ class Stretches {
 
 class WireStrokes {
  public:
+  explicit WireStrokes(double width, bool dotted = false) : width_(width), dotted_(dotted) {}
+
   /// A polyline with rounded corners; what lies outside of `visible` may be left out.
-  void add(const std::vector<Point>& points, double radius, double width, const Rect& visible);
-  /// Solid, in the pen's colour and width.
-  void paint(QPainter& painter, const QPen& pen);
+  void add(const std::vector<Point>& points, double radius, const Rect& visible);
+  void paint(QPainter& painter, const QColor& color);
 
  private:
   struct Corner {
     Point begin, from, corner, to, end;  // straight to `from`, bent to `to`, straight again
+    double along;                        // of its wire, at the beginning
   };
+  void addStretch(Point from, Point to, double along, const Rect& seen);
+
+  double width_;
+  bool dotted_;
 
   Stretches straight_;
   std::vector<Corner> corners_;  // each is filled by itself: a path of all is filled in many passes
 };
 
+/// The pen of a wire; dotted: strokes of two widths, three apart.
+QPen wirePen(const QColor& color, double width, bool dotted);
 /// A polyline with rounded corners.
 QPainterPath roundedPath(const std::vector<Point>& points, double radius);
 
