@@ -89,7 +89,7 @@ TEST(Refused, AFileWithATypeThatIsNotRunIsListedOnly) {
   EXPECT_THAT(run({"list", folder}).out, HasSubstr(path));
   for (const auto& outcome : {run({"chat", path, "--prompt", "x"}), run({"graph", path})}) {
     expect_refused(outcome);
-    EXPECT_THAT(outcome.err, HasSubstr("\"blk.7.ffn_up.weight\" has the type IQ4_NL"));
+    EXPECT_THAT(outcome.err, HasSubstr("\"blk.7.ffn_up.weight\" has the type IQ3_S"));
     EXPECT_THAT(outcome.err, HasSubstr("Q4_0, Q4_1, Q8_0"));
   }
 }
