@@ -6,6 +6,7 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"list", "models found in the library folders", prepare_list},
     {"info", "what a file holds, and the memory it will need", prepare_info},
+    {"metadata", "the metadata of a GGUF file; edited, as a new file", prepare_metadata},
     {"graph", "the graph, before or after the passes", prepare_graph},
     {"plan", "compiled steps: chosen kernels, and why faster ones were refused", prepare_plan},
     {"tokenize", "the bytes of stdin to token ids, or back", prepare_tokenize},

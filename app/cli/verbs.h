@@ -24,6 +24,7 @@ std::span<const Verb> verbs();
 
 Runner prepare_list(CLI::App& app, Context& context);
 Runner prepare_info(CLI::App& app, Context& context);
+Runner prepare_metadata(CLI::App& app, Context& context);
 Runner prepare_graph(CLI::App& app, Context& context);
 Runner prepare_plan(CLI::App& app, Context& context);
 Runner prepare_tokenize(CLI::App& app, Context& context);

@@ -9,8 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Words kVerbs = {"list", "info",  "graph",    "plan",  "tokenize", "render",
-                      "chat", "score", "classify", "embed", "rerank", "bench",    "profile"};
+const Words kVerbs = {"list",  "info",     "graph", "plan",   "tokenize", "render",  "chat",
+                      "score", "classify", "embed", "rerank", "bench",    "profile", "metadata"};
 
 TEST(Usage, WrongUsageIsTwoAndOneLine) {
   for (const Words& words : {Words{},
