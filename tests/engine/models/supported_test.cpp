@@ -1,0 +1,95 @@
+// engine/SUPPORTED.md: what can be opened and what runs it, asked of the registries. The test fails where the
+// page says something else; ORRERY_WRITE_SUPPORTED=1 writes the page anew.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "engine/io/gguf_types.h"
+#include "engine/models/builder.h"
+#include "engine/ops/lowering.h"
+#include "kernels/cpu/isa.h"
+#include "kernels/device_module.h"
+
+namespace orrery::models {
+namespace {
+
+constexpr const char* kPage = ORRERY_SOURCE_DIR "/engine/SUPPORTED.md";
+constexpr int64_t kManyTokens = 512;
+
+std::string architecture_table() {
+  std::string table = "## Architectures\n\n| name in the file | what it does |\n|---|---|\n";
+  for (const Architecture& architecture : architectures())
+    table += fmt::format("| `{}` | {} |\n", architecture.name, architecture.tasks);
+  return table;
+}
+
+std::string format_list() {
+  std::string list = "## File formats\n\n";
+  for (int i = 0; i <= static_cast<int>(io::Format::hugging_face_folder); ++i)
+    list += fmt::format("- {}\n", io::name_of(static_cast<io::Format>(i)));
+  return list;
+}
+
+/// The row of Linear that runs a matrix of this type, rounding as usual.
+std::string row_for(std::span<const kernels::Row<kernels::Linear>> rows, DType weight, int64_t tokens) {
+  kernels::Linear::Problem problem;
+  problem.tokens = tokens;
+  problem.cols = 4096;
+  problem.segments[0] = {4096, weight};
+  const auto* row = kernels::select(rows, problem).row;
+  return row ? fmt::format("`{}`", row->name) : "-";
+}
+
+std::string type_table(const kernels::DeviceRows& cuda) {
+  std::string table = fmt::format(
+      "## Tensor types\n\nThe kernel of a linear layer, for one token and for {} (AVX-512 with VNNI and "
+      "BF16; an "
+      "H100 or H200).\n\n| type | CPU, 1 | CPU, {} | CUDA, 1 | CUDA, {} |\n|---|---|---|---|---|\n",
+      kManyTokens, kManyTokens, kManyTokens);
+  const auto& cpu = kernels::rows_of(kernels::DeviceKind::cpu);
+  for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
+    const DType type = static_cast<DType>(i);
+    if (type == DType::i8 || type == DType::i32 || type == DType::i64) continue;
+    table += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(type), row_for(cpu.linear, type, 1),
+                         row_for(cpu.linear, type, kManyTokens), row_for(cuda.linear, type, 1),
+                         row_for(cuda.linear, type, kManyTokens));
+  }
+  std::vector<std::string_view> listed;
+  for (const io::GgufTensorType& type : io::kGgufTensorTypes)
+    if (!type.dtype) listed.push_back(type.name);
+  return table + fmt::format("\nListed by name and not run: {}.\n", fmt::join(listed, ", "));
+}
+
+std::string sampler_table() {
+  std::string table =
+      "## Sampling\n\nAttributes of the drawn sampling node.\n\n| name | what it does |\n|---|---|\n";
+  for (const graph::AttributeSpec& attribute : ops::registry()->find("sample")->attributes)
+    table += fmt::format("| `{}` | {} |\n", attribute.name, attribute.doc);
+  return table;
+}
+
+std::string page(const kernels::DeviceRows& cuda) {
+  return "# What is supported\n\nWritten from the registries by tests/engine/models/supported_test.cpp "
+         "(ORRERY_WRITE_SUPPORTED=1), which fails where they differ.\n\n" +
+         architecture_table() + "\n" + format_list() + "\n" + type_table(cuda) + "\n" + sampler_table();
+}
+
+TEST(Supported, ThePageSaysWhatTheRegistriesSay) {
+  if (kernels::machine_isa() != kernels::Isa::avx512)
+    GTEST_SKIP() << "the page names the kernels of a CPU with AVX-512";
+  std::string reason;
+  const kernels::DeviceModule* cuda = kernels::cuda_module(reason);
+  if (!cuda) GTEST_SKIP() << reason;
+  const std::string expected = page(cuda->rows);
+  if (std::getenv("ORRERY_WRITE_SUPPORTED")) std::ofstream(kPage) << expected;
+  std::ifstream stream(kPage);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), expected)
+      << "write it anew with ORRERY_WRITE_SUPPORTED=1";
+}
+
+}  // namespace
+}  // namespace orrery::models
