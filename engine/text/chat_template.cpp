@@ -61,8 +61,8 @@ Result<Value> array_value(const std::string& json, std::string_view what, jinja:
   const jinja::List* list = value.list();
   const auto is_object = [](const Value& item) { return item.dict() != nullptr; };
   if (!value.is_none() && !(list && std::all_of(list->items.begin(), list->items.end(), is_object)))
-    return Error{ErrorCode::invalid_argument, fmt::format("{} are no list of JSON objects", what), "",
-                 "Write [{...}, ...]"};
+    return Error{ErrorCode::invalid_argument, fmt::format("{} are no list of JSON objects", what),
+                 "chat template", "Write [{...}, ...]"};
   return value;
 }
 

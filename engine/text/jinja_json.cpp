@@ -92,7 +92,7 @@ Result<Value> from_json(std::string_view text, std::string_view what, Budget& bu
   Reader reader(budget);
   if (!json::sax_parse(text, &reader))
     return Error{ErrorCode::invalid_argument, fmt::format("{} cannot be read: {}", what, reader.problem()),
-                 "", "Give one JSON value in UTF-8"};
+                 "chat template", "Give one JSON value in UTF-8"};
   return reader.take();
 }
 

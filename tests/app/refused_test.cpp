@@ -46,13 +46,13 @@ TEST(Refused, DamagedFiles) {
   expect_refused(run({"info", std::filesystem::path(scratch_file("x")).parent_path().string()}));
 }
 
-/// The default model with one matrix said to be IQ3_S, whose blocks are smaller than those of Q4_1.
+/// The default model with one matrix said to be NVFP4, whose blocks are smaller than those of Q4_1.
 std::string with_foreign_type() {
   std::string file = read_file(models_folder() + "/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
   const std::string name = "blk.7.ffn_up.weight";
   const size_t type = file.find(name) + name.size() + 4 + 2 * 8;  // behind the count and two dims
   EXPECT_EQ(file.at(type), 3);
-  file.at(type) = 21;
+  file.at(type) = 40;
   return file;
 }
 
@@ -75,22 +75,22 @@ TEST(Refused, AFileWithATypeThatIsNotRunIsListedOnly) {
   const std::string path = scratch_file("foreign.gguf", with_foreign_type());
   const Outcome info = run({"info", path});
   EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_THAT(info.out, ContainsRegex("cannot run +The tensor \"blk.7.ffn_up.weight\" has the type IQ3_S"));
+  EXPECT_THAT(info.out, ContainsRegex("cannot run +The tensor \"blk.7.ffn_up.weight\" has the type NVFP4"));
   EXPECT_THAT(info.out, ContainsRegex("layers +30 of width 576"));
   const auto json = run({"info", path, "--json"}).json();
   EXPECT_EQ(json["tensors"].size(), 272U);
   for (const auto& tensor : json["tensors"])
     if (tensor["name"] == "blk.7.ffn_up.weight") {
-      EXPECT_EQ(tensor["dtype"], "IQ3_S");
-      EXPECT_EQ(tensor["bytes"], 576 * 1536 / 256 * 110);
+      EXPECT_EQ(tensor["dtype"], "NVFP4");
+      EXPECT_EQ(tensor["bytes"], 576 * 1536 / 64 * 36);
     }
   EXPECT_EQ(run({"info", "smollm2", "--json"}).json()["cannot_run"], "");
   const std::string folder = std::filesystem::path(path).parent_path().string();
   EXPECT_THAT(run({"list", folder}).out, HasSubstr(path));
   for (const auto& outcome : {run({"chat", path, "--prompt", "x"}), run({"graph", path})}) {
     expect_refused(outcome);
-    EXPECT_THAT(outcome.err, HasSubstr("\"blk.7.ffn_up.weight\" has the type IQ3_S"));
-    EXPECT_THAT(outcome.err, HasSubstr("Q4_0, Q4_1, Q8_0"));
+    EXPECT_THAT(outcome.err, HasSubstr("\"blk.7.ffn_up.weight\" has the type NVFP4"));
+    EXPECT_THAT(outcome.err, HasSubstr("Q4_0, Q4_1, Q5_0"));
   }
 }
 

@@ -46,7 +46,7 @@ TEST(Usage, WrongUsageIsTwoAndOneLine) {
     EXPECT_TRUE(outcome.err.starts_with("error: ")) << shown << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << shown << outcome.err;
   }
-  EXPECT_THAT(run({"serve"}).err, HasSubstr("list, info, graph"));  // what exists is told
+  EXPECT_THAT(run({"serve"}).err, HasSubstr("list, info, metadata, graph"));  // what exists is told
 }
 
 TEST(Usage, HelpOfEveryVerb) {

@@ -116,7 +116,7 @@ TEST(Folder, AModuleThatIsNotKnownIsRefused) {
   const TempFolder folder;
   folder.write("config.json", R"({"model_type":"bert"})");
   folder.write("modules.json", R"([{"type":"sentence_transformers.models.Dense","path":"2_Dense"}])");
-  expect_refused(open(folder.path()), ErrorCode::unsupported, "models.Dense that is not known");
+  expect_refused(open(folder.path()), ErrorCode::unsupported, "models.Dense\" that is not known");
 }
 
 TEST(Path, OtherThingsThanModelsAreRefused) {

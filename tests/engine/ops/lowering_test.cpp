@@ -51,16 +51,17 @@ TEST(Lowering, AStepWithoutRowsRunsNothing) {
 }
 
 TEST(StepContext, FindsTheBytesOfEverySlot) {
-  const int32_t numbers[5] = {};
+  const int32_t numbers[6] = {};
   std::byte arena[16];
   StepContext step;
   step.token_ids = numbers;
   step.positions = numbers + 1;
-  step.sequence_starts = numbers + 2;
-  step.kv_lengths = numbers + 3;
-  step.output_rows = numbers + 4;
+  step.token_types = numbers + 2;
+  step.sequence_starts = numbers + 3;
+  step.kv_lengths = numbers + 4;
+  step.output_rows = numbers + 5;
   step.arena = arena;
-  for (size_t i = 0; i < 5; ++i)
+  for (size_t i = 0; i < 6; ++i)
     EXPECT_EQ(step.data<const int32_t>({Slot::Kind::input, i, nullptr}), numbers + i);
   EXPECT_EQ(step.address({Slot::Kind::arena, 8, nullptr}), arena + 8);
   EXPECT_EQ(step.address({Slot::Kind::fixed, 0, numbers}), numbers);

@@ -8,7 +8,7 @@ namespace orrery::ui {
 namespace {
 
 IndexedClassification result(size_t index, float positive) {
-  return {index, {"", "", {1 - positive, positive}, {}, 1}};
+  return {index, {"", "", {1 - positive, positive}, {}, 1, {}}};
 }
 
 class ClassifyModelTest : public ::testing::Test {

@@ -290,7 +290,7 @@ Result<std::vector<api::Classification>> FakeSession::classify(const std::vector
     std::this_thread::sleep_for(plan_.perToken);
     const bool good = texts[i].find("good") != std::string::npos;
     const float p = good ? 0.9F : 0.2F;
-    results.push_back({texts[i], good ? "positive" : "negative", {1 - p, p}, {0, 0}, 1});
+    results.push_back({texts[i], good ? "positive" : "negative", {1 - p, p}, {0, 0}, 1, {}});
     if (!on_result(i, results.back())) return cancelled_error();
   }
   return results;
