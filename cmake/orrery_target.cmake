@@ -7,7 +7,7 @@ target_include_directories(orrery_options INTERFACE "${PROJECT_SOURCE_DIR}")
 if(ORRERY_SANITIZE)
   # GCC 12 sees uninitialised variants where instrumented code has none.
   target_compile_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE} -fno-omit-frame-pointer
-                         -fno-sanitize-recover=all -Wno-maybe-uninitialized)
+                         -fno-sanitize-recover=all $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE})
 endif()
 

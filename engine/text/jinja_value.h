@@ -45,7 +45,8 @@ class Value {
                             Function, Method, std::shared_ptr<const Macro>>;
   Value() = default;
   template <class T>
-  requires std::is_constructible_v<Data, std::in_place_type_t<T>, T>
+  requires std::conjunction_v<std::negation<std::is_same<T, Value>>,
+                              std::is_constructible<Data, std::in_place_type_t<T>, T>>
   explicit Value(T value) : data_(std::in_place_type<T>, std::move(value)) {}
   explicit Value(std::string text) : data_(std::make_shared<const std::string>(std::move(text))) {}
   explicit Value(const char* text) : Value(std::string(text)) {}

@@ -44,10 +44,9 @@ std::string WeightView::name() const {
   std::string text = tensor;
   if (stacked > 0) text += fmt::format(", {} stacked", stacked);
   if (transposed) text += ", transposed";
-  if (rows.size() == 2) text += fmt::format(", rows {} to {}", rows[0], rows[0] + rows[1] - 1);
+  if (rows.size() == 2) text += fmt::format(", {} rows from {}", rows[1], rows[0]);
   if (rows.size() == 4)
-    text +=
-        fmt::format(", {} times rows {} to {}, every {}", rows[3], rows[0], rows[0] + rows[1] - 1, rows[2]);
+    text += fmt::format(", {} times {} rows from {}, every {}", rows[3], rows[1], rows[0], rows[2]);
   return text;
 }
 

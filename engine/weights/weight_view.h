@@ -27,7 +27,7 @@ struct WeightView {
   bool is_whole() const { return !transposed && rows.empty() && stacked == 0; }
   /// The name of one of the stacked tensors.
   std::string member(int64_t number) const;
-  /// "h.0.attn.c_attn.weight, transposed, rows 64 to 127"; of a whole tensor its name.
+  /// "h.0.attn.c_attn.weight, transposed, 64 rows from 64"; of a whole tensor its name.
   std::string name() const;
 };
 

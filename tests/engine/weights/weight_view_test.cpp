@@ -64,7 +64,7 @@ TEST_F(WeightViews, RowsBetweenOthersAreOneCopy) {
   values({"matrix", false, {1, 1, 3, 2}});
   ASSERT_EQ(store_->derived().size(), 2U);
   EXPECT_EQ(store_->derived()[0].bytes, 16U);
-  EXPECT_EQ(store_->derived()[0].tensor, "matrix, 2 times rows 1 to 1, every 3");
+  EXPECT_EQ(store_->derived()[0].tensor, "matrix, 2 times 1 rows from 1, every 3");
 }
 
 TEST_F(WeightViews, RowsOfTheTransposeShareItsCopy) {

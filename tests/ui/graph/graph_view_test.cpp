@@ -11,7 +11,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolTip>
-#include <chrono>
 
 #include "tests/ui/graph/sample_graphs.h"
 
@@ -277,74 +276,6 @@ TEST_F(ViewTest, ExportsPictures) {
   EXPECT_FALSE(reason.isEmpty());
   EXPECT_FALSE(view.exportImage("/no/such/folder/graph.png", &reason));
 }
-
-/// Milliseconds of one frame at 1920x1080, the best of a few (the machine is shared).
-double frame(GraphView& view) {
-  double best = 1e9;
-  QImage image(view.viewport()->size(), QImage::Format_RGB32);
-  for (int i = 0; i < 7; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    QPainter painter(&image);
-    view.render(&painter);
-    best = std::min(
-        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
-}
-
-TEST_F(ViewTest, FramesAreFastAtEveryScale) {
-  view.resize(1920, 1080);
-  view.setTimings(samples::plausibleFigures(*graph, kStep, true), 5000);
-  view.expandAll();
-  ASSERT_TRUE(view.waitForLayout());
-  for (const double scale : {0.03, 0.2, 0.4, 0.6, 0.85, 1.0, 2.0}) {
-    view.zoomTo(scale);
-    const double ms = frame(view);
-    RecordProperty("at_" + std::to_string(static_cast<int>(scale * 100)), std::to_string(ms));
-    EXPECT_LT(ms, 16) << "at " << scale;
-  }
-}
-
-TEST(FlatViewTest, TenThousandNodesPaintFast) {
-  GraphView view{Theme()};
-  view.setReducedMotion(true);
-  view.resize(1920, 1080);
-  view.show();
-  const graph::GraphVersion graph = samples::flatGraph(10000);
-  view.setGraph(graph);
-  ASSERT_TRUE(view.waitForLayout());
-  view.setTimings(samples::plausibleFigures(*graph, kStep, false), 5000);
-  view.fit();
-  for (const double scale : {0.0, 0.1, 0.34, 0.37, 0.78, 0.84}) {
-    if (scale > 0) view.zoomTo(scale);
-    const double ms = frame(view);
-    RecordProperty("at_" + std::to_string(static_cast<int>(scale * 100)), std::to_string(ms));
-    EXPECT_LT(ms, 16) << "at " << scale;
-  }
-}
-
-TEST(FlatViewTest, TenThousandNodesOnTwoDevicesPaintFast) {
-  GraphView view{Theme()};
-  view.setReducedMotion(true);
-  view.resize(1920, 1080);
-  view.show();
-  const graph::GraphVersion graph = samples::flatGraph(10000);
-  view.setGraph(graph);
-  ASSERT_TRUE(view.waitForLayout());
-  Places places{"CPU", {}};
-  for (const NodeId id : graph->order())
-    if (id.value % 3 != 0) places.nodes[id] = {id.value % 3 == 1 ? "CUDA 0" : "CPU", "CUDA 0", "no row"};
-  view.setPlaces(places);
-  view.setTimings(samples::plausibleFigures(*graph, kStep, false), 5000);
-  view.fit();
-  for (const double scale : {0.0, 0.1, 0.34, 0.37, 0.78, 0.84}) {
-    if (scale > 0) view.zoomTo(scale);
-    const double ms = frame(view);
-    RecordProperty("at_" + std::to_string(static_cast<int>(scale * 100)), std::to_string(ms));
-    EXPECT_LT(ms, 16) << "at " << scale;
-  }
-}
-
 TEST_F(ViewTest, PaintsWhatItShows) {
   const QImage cold = view.grab().toImage();
   view.setTimings(samples::plausibleFigures(*graph, kStep, true), 5000);
