@@ -1,6 +1,7 @@
 // Tiny decoders with random weights (tests/data/models) against what transformers computes with them: from
 // config.json and safetensors, and from GGUF. Run by the scheduler: texts read at once and in chunks of seven
-// tokens, and a greedy reply, token by token. On the CPU, and on the device that ORRERY_TEST_DEVICE names.
+// tokens, and a greedy reply, token by token; some also with an adapter, against peft. On the CPU, and on the
+// device that ORRERY_TEST_DEVICE names.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -19,19 +20,24 @@ namespace {
 constexpr double kTolerance = 2e-4;  // of a log-probability
 
 struct Fixture {
-  std::string name, file;  // file: "" the folder itself, or "model.gguf" in it
+  std::string name, file, adapter;  // in the folder of the name; file: "" itself, or "model.gguf"
 
   std::filesystem::path folder() const { return std::filesystem::path(ORRERY_TEST_DATA "/models") / name; }
+  std::string text() const {
+    return name + (file.empty() ? "_folder" : "_gguf") + (adapter.empty() ? "" : "_adapted");
+  }
 };
 
-void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.name << "/" << fixture.file; }
+void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.text(); }
 
 std::vector<Fixture> fixtures() {
   std::vector<Fixture> found;
   for (const auto& entry : std::filesystem::directory_iterator(ORRERY_TEST_DATA "/models")) {
     if (!std::filesystem::exists(entry.path() / "expected.json")) continue;
     for (const char* file : {"", "model.gguf"})
-      if (std::filesystem::exists(entry.path() / file)) found.push_back({entry.path().filename(), file});
+      for (const char* adapter : {"", "adapter"})
+        if (std::filesystem::exists(entry.path() / file) && std::filesystem::exists(entry.path() / adapter))
+          found.push_back({entry.path().filename(), file, adapter});
   }
   return found;
 }
@@ -50,7 +56,7 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
       device_ = *device;
     }
     scheduler_ = std::make_unique<runtime::DeviceScheduler>(2, device_);
-    std::ifstream stream(GetParam().folder() / "expected.json");
+    std::ifstream stream(GetParam().folder() / GetParam().adapter / "expected.json");
     expected_ = nlohmann::json::parse(stream);
     for (size_t i = 0; i < expected_.at("texts").size(); ++i)
       texts_.push_back({expected_["texts"][i], expected_["logprobs"][i]});
@@ -60,7 +66,15 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
     auto file = io::open_model(GetParam().folder() / GetParam().file, {}, {});
     EXPECT_TRUE(file.ok()) << file.error().to_string();
     if (!file.ok()) return nullptr;
-    auto built = build(**file, nullptr);
+    std::shared_ptr<const io::Adapter> adapter;
+    if (!GetParam().adapter.empty()) {
+      auto opened = io::open_adapter(GetParam().folder() / GetParam().adapter);
+      EXPECT_TRUE(opened.ok()) << opened.error().to_string();
+      auto fitted = io::fit_adapter(**file, *opened);
+      EXPECT_TRUE(fitted.ok()) << fitted.error().to_string();
+      adapter = *fitted;
+    }
+    auto built = build(**file, adapter.get());
     EXPECT_TRUE(built.ok()) << built.error().to_string();
     if (!built.ok()) return nullptr;
     const auto graph = std::make_shared<const graph::Graph>(std::move(built->graph));
@@ -76,7 +90,7 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
     options.context = built->context_length;
     options.batch_tokens = batch_tokens;
     options.kv_tokens = 256;
-    return std::make_shared<runtime::Model>(std::make_shared<weights::WeightStore>(*file, nullptr),
+    return std::make_shared<runtime::Model>(std::make_shared<weights::WeightStore>(*file, adapter),
                                             runtime::make_version(graph, passed.value().graph).value(),
                                             options);
   }
@@ -131,9 +145,8 @@ TEST_P(DecoderParity, AGreedyReply) {
   EXPECT_THAT(scores, testing::Pointwise(testing::FloatNear(kTolerance), logprobs));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, DecoderParity, testing::ValuesIn(fixtures()), [](const auto& info) {
-  return info.param.name + (info.param.file.empty() ? "_folder" : "_gguf");
-});
+INSTANTIATE_TEST_SUITE_P(Models, DecoderParity, testing::ValuesIn(fixtures()),
+                         [](const auto& info) { return info.param.text(); });
 
 }  // namespace
 }  // namespace orrery::models
