@@ -1,13 +1,12 @@
 // PEFT LoRA adapters: adapter_config.json and adapter_model.safetensors, as PEFT's save_pretrained writes
 // them.
 //
-//   base_model.model.<MODULE>.lora_A.weight  (r, cols)      base_model.model.<MODULE>.lora_B.weight  (rows,
-//   r) base_model.model.<MODULE>.weight, .bias: whole tensors of modules_to_save older files put the
-//   adapter's name between: lora_A.default.weight, <MODULE>.modules_to_save.default.weight scale = lora_alpha
-//   / r, or lora_alpha / sqrt(r) with use_rslora; r is the tensors' own
+//   base_model.model.<MODULE>.lora_A.weight (r, cols), <MODULE>.lora_B.weight (rows, r)
+//   base_model.model.<MODULE>.weight, .bias: whole tensors of modules_to_save
+//   Older files put the adapter's name between: lora_A.default.weight, modules_to_save.default.weight.
+//   scale = lora_alpha / r, or lora_alpha / sqrt(r) with use_rslora; r is the tensors' own
 // Names are kept without "base_model.model." and without an encoder's prefix (without_encoder_prefix). DoRA,
-// transposed weights (fan_in_fan_out), embeddings' adapters and alphas by pattern are refused: merging would
-// be wrong.
+// embeddings' adapters and alphas by pattern are refused: merging would be wrong.
 #include <fmt/format.h>
 
 #include <array>
@@ -33,8 +32,6 @@ Result<LoraScale> read_settings(const std::filesystem::path& path) {
   const std::string* type = config.text("peft_type");
   if (!type || *type != "LORA") return refuse("is not of the type LORA");
   if (config.flag("use_dora").value_or(false)) return refuse("uses DoRA");
-  if (config.flag("fan_in_fan_out").value_or(false))
-    return refuse("is for transposed weights (fan_in_fan_out)");
   for (const auto& [key, value] : config.all())
     if (key.starts_with("alpha_pattern.")) return refuse("has alphas by pattern");
   const std::optional<double> alpha = config.number("lora_alpha");

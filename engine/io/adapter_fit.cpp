@@ -1,17 +1,19 @@
-// An adapter under the names and in the row order of the model that it is put on.
+// An adapter under the names and in the order of the model that it is put on.
 //
-// GGUF names tensors otherwise than Hugging Face does, and for the architectures of kNeighbours its converter
-// reorders the rows of the query and key projections: within each head, row j of the first half and row j of
-// the second become neighbours, which is how these architectures' rope turns them there:
+// GGUF names tensors otherwise than Hugging Face does (adapter_names.h), and for the architectures of
+// kNeighbours its converter reorders the rows of the query and key projections: within each head, row j of
+// the first half and row j of the second become neighbours, which is how these architectures' rope turns them
+// there:
 //   GGUF row  h * dim + 2 j + half  is  row  h * dim + half * dim/2 + j  of Hugging Face.
-// For W + s B A that is the order of B's rows.
+// For W + s B A that is the order of B's rows. Folders of GPT-2 keep W transposed: there W' + s A' B' is due,
+// whatever fan_in_fan_out says (PEFT, too, goes by the layer's kind).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 
+#include "engine/io/adapter_names.h"
 #include "engine/io/model_file.h"
 #include "engine/io/reader.h"
 
@@ -20,41 +22,6 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kNeighbours = {"llama",   "mistral", "mistral3",
                                                          "mixtral", "granite", "smollm3"};
-
-struct Names {
-  std::string_view hugging_face, gguf;
-};
-constexpr std::array kOutside = {Names{"model.embed_tokens", "token_embd"},
-                                 Names{"model.norm", "output_norm"}, Names{"lm_head", "output"}};
-constexpr std::array kInLayer = {
-    Names{"self_attn.q_proj", "attn_q"},      Names{"self_attn.k_proj", "attn_k"},
-    Names{"self_attn.v_proj", "attn_v"},      Names{"self_attn.o_proj", "attn_output"},
-    Names{"self_attn.qkv_proj", "attn_qkv"},  Names{"self_attn.q_norm", "attn_q_norm"},
-    Names{"self_attn.k_norm", "attn_k_norm"}, Names{"mlp.gate_proj", "ffn_gate"},
-    Names{"mlp.up_proj", "ffn_up"},           Names{"mlp.down_proj", "ffn_down"},
-    Names{"mlp.gate_up_proj", "ffn_up"},      Names{"input_layernorm", "attn_norm"}};
-constexpr std::string_view kLayer = "model.layers.", kBlock = "blk.";
-
-/// One name in the other naming; as it is when it has no counterpart.
-std::string translated(std::string name, bool to_gguf) {
-  if (to_gguf && name.starts_with("layers.")) name.insert(0, "model.");  // of a model without its head
-  const auto from = [&](const Names& names) { return to_gguf ? names.hugging_face : names.gguf; };
-  const auto to = [&](const Names& names) { return to_gguf ? names.gguf : names.hugging_face; };
-  const size_t ending = name.rfind('.');  // ".weight", ".bias"
-  if (ending == std::string::npos) return name;
-  const std::string_view module = std::string_view(name).substr(0, ending);
-  for (const Names& names : kOutside)
-    if (module == from(names)) return std::string(to(names)) + name.substr(ending);
-  const std::string_view layer = to_gguf ? kLayer : kBlock;
-  if (!module.starts_with(layer)) return name;
-  const size_t dot = module.find('.', layer.size());
-  if (dot == std::string_view::npos) return name;
-  const std::string_view number = module.substr(layer.size(), dot - layer.size());
-  for (const Names& names : kInLayer)
-    if (module.substr(dot + 1) == from(names))
-      return fmt::format("{}{}.{}{}", to_gguf ? kBlock : kLayer, number, to(names), name.substr(ending));
-  return name;
-}
 
 /// Heads whose rows the tensor of this GGUF name holds in neighbours' order; 0 when it does not.
 Result<int64_t> reordered_heads(const ModelFile& model, const std::string& gguf_name) {
@@ -97,10 +64,13 @@ Result<std::shared_ptr<const Adapter>> translate(const ModelFile& model, const A
   const bool to_gguf = model.format == Format::gguf;
   auto fitted = std::make_shared<Adapter>(adapter);
   fitted->gguf_names = to_gguf;
-  for (Tensor& whole : fitted->whole) whole.name = translated(whole.name, to_gguf);
+  const auto translated = [&](const std::string& name) {
+    return to_gguf ? gguf_name_of(name) : folder_name_of(name, model.architecture);
+  };
+  for (Tensor& whole : fitted->whole) whole.name = translated(whole.name);
   for (Adapter::LowRank& low_rank : fitted->low_rank) {
-    const std::string gguf_name = to_gguf ? translated(low_rank.target, true) : low_rank.target;
-    low_rank.target = translated(low_rank.target, to_gguf);
+    const std::string gguf_name = to_gguf ? gguf_name_of(low_rank.target) : low_rank.target;
+    low_rank.target = translated(low_rank.target);
     ORRERY_ASSIGN(const int64_t heads, reordered_heads(model, gguf_name));
     if (heads == 0) continue;
     ORRERY_ASSIGN(auto bytes, reordered(low_rank.b, heads, to_gguf, adapter.path.string()));
@@ -110,21 +80,66 @@ Result<std::shared_ptr<const Adapter>> translate(const ModelFile& model, const A
   return std::shared_ptr<const Adapter>(std::move(fitted));
 }
 
-/// An adapter of a model without its head names "layers.0..." what the file calls "model.layers.0...".
-std::shared_ptr<const Adapter> with_model_prefix(const ModelFile& model,
-                                                 std::shared_ptr<const Adapter> adapter) {
-  constexpr std::string_view kModel = "model.";
-  const auto lacks_it = [&](const std::string& name) {
-    return !model.find(name) && model.find(std::string(kModel) + name);
-  };
-  const bool any = std::any_of(adapter->low_rank.begin(), adapter->low_rank.end(),
-                               [&](const Adapter::LowRank& low_rank) { return lacks_it(low_rank.target); });
-  if (!any) return adapter;
+/// The name as the model has it: saved with or without its head, it leaves a prefix out.
+std::string as_the_model_has_it(const ModelFile& model, const std::string& name) {
+  if (model.find(name)) return name;
+  for (const std::string_view prefix : {"model.", "transformer."}) {
+    if (const std::string longer = std::string(prefix) + name; model.find(longer)) return longer;
+    if (name.starts_with(prefix) && model.find(name.substr(prefix.size()))) return name.substr(prefix.size());
+  }
+  return name;
+}
+
+std::shared_ptr<const Adapter> with_the_models_prefix(const ModelFile& model,
+                                                      std::shared_ptr<const Adapter> adapter) {
+  const auto is_right = [&](const std::string& name) { return as_the_model_has_it(model, name) == name; };
+  if (std::all_of(adapter->low_rank.begin(), adapter->low_rank.end(),
+                  [&](const Adapter::LowRank& low_rank) { return is_right(low_rank.target); }) &&
+      std::all_of(adapter->whole.begin(), adapter->whole.end(),
+                  [&](const Tensor& whole) { return is_right(whole.name); }))
+    return adapter;
   auto fitted = std::make_shared<Adapter>(*adapter);
   for (Adapter::LowRank& low_rank : fitted->low_rank)
-    if (lacks_it(low_rank.target)) low_rank.target.insert(0, kModel);
-  for (Tensor& whole : fitted->whole)
-    if (lacks_it(whole.name)) whole.name.insert(0, kModel);
+    low_rank.target = as_the_model_has_it(model, low_rank.target);
+  for (Tensor& whole : fitted->whole) whole.name = as_the_model_has_it(model, whole.name);
+  return fitted;
+}
+
+/// The matrix's transpose; its bytes are kept in `kept`.
+Tensor transposed(const Tensor& matrix, std::vector<std::vector<std::byte>>& kept) {
+  const auto rows = static_cast<size_t>(matrix.shape[0]), cols = static_cast<size_t>(matrix.shape[1]);
+  const size_t element = matrix.data.size() / std::max<size_t>(rows * cols, 1);
+  std::vector<std::byte>& bytes = kept.emplace_back(matrix.data.size());
+  for (size_t row = 0; row < rows; ++row)
+    for (size_t col = 0; col < cols; ++col)
+      std::memcpy(bytes.data() + (col * rows + row) * element,
+                  matrix.data.data() + (row * cols + col) * element, element);
+  Tensor result = matrix;
+  result.shape = {matrix.shape[1], matrix.shape[0]};
+  result.data = bytes;
+  return result;
+}
+
+/// Whether a folder keeps this tensor as (inputs, outputs).
+bool is_stored_transposed(const ModelFile& model, std::string_view tensor) {
+  return model.format != Format::gguf && model.architecture == "gpt2" &&
+         (tensor.ends_with(".c_attn.weight") || tensor.ends_with(".c_proj.weight") ||
+          tensor.ends_with(".c_fc.weight"));
+}
+
+std::shared_ptr<const Adapter> with_the_models_sides(const ModelFile& model,
+                                                     std::shared_ptr<const Adapter> adapter) {
+  const auto turned = [&](const Adapter::LowRank& low_rank) {
+    return is_stored_transposed(model, low_rank.target);
+  };
+  if (std::none_of(adapter->low_rank.begin(), adapter->low_rank.end(), turned)) return adapter;
+  auto fitted = std::make_shared<Adapter>(*adapter);
+  for (Adapter::LowRank& low_rank : fitted->low_rank)
+    if (turned(low_rank)) {
+      const Tensor a = transposed(low_rank.b, fitted->reordered);
+      low_rank.b = transposed(low_rank.a, fitted->reordered);
+      low_rank.a = a;
+    }
   return fitted;
 }
 
@@ -132,8 +147,10 @@ std::shared_ptr<const Adapter> with_model_prefix(const ModelFile& model,
 
 Result<std::shared_ptr<const Adapter>> fit_adapter(const ModelFile& model,
                                                    std::shared_ptr<const Adapter> adapter) {
-  if (adapter->gguf_names != (model.format == Format::gguf)) return translate(model, *adapter);
-  return with_model_prefix(model, std::move(adapter));
+  if (adapter->gguf_names != (model.format == Format::gguf)) {
+    ORRERY_ASSIGN(adapter, translate(model, *adapter));
+  }
+  return with_the_models_sides(model, with_the_models_prefix(model, std::move(adapter)));
 }
 
 }  // namespace orrery::io

@@ -19,10 +19,11 @@ import transformers
 
 from make_models import expected
 
-# llama: rows of queries and keys that GGUF files keep in another order.
+# llama: rows of queries and keys that GGUF files keep in another order; gpt2: fused and transposed matrices.
 CASES = {
     "llama": dict(r=3, lora_alpha=12, target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj",
                                                       "down_proj"]),
+    "gpt2": dict(r=4, lora_alpha=8, fan_in_fan_out=True, target_modules=["c_attn", "c_fc", "mlp.c_proj"]),
     "qwen3": dict(r=4, lora_alpha=2, use_rslora=True, target_modules=["q_proj", "v_proj"],
                   layers_to_transform=[1]),
 }

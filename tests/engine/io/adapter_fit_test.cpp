@@ -1,4 +1,5 @@
 // Adapters on models whose files use other names, or another order of rows.
+#include "engine/io/adapter_names.h"
 #include "tests/engine/io/io_testing.h"
 
 namespace orrery::io {
@@ -130,6 +131,27 @@ TEST_F(Peft, MisfitsAreNamed) {
   for (const int64_t heads : {int64_t{0}, int64_t{-2}, INT64_MAX}) {
     base->metadata.set("llama.attention.head_count", heads);
     EXPECT_NE(refusal({{"model.layers.0.self_attn.q_proj", 8}}), "") << heads;
+  }
+}
+
+TEST(AdapterNames, AreTheFoldersAndTheGgufFilesOwn) {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"llama", "model.layers.12.mlp.gate_proj.weight", "blk.12.ffn_gate.weight"},
+      {"qwen2", "model.layers.0.self_attn.q_proj.bias", "blk.0.attn_q.bias"},
+      {"gemma3_text", "lm_head.weight", "output.weight"},
+      {"gpt2", "transformer.h.3.attn.c_attn.weight", "blk.3.attn_qkv.weight"},
+      {"gpt2", "transformer.h.3.mlp.c_proj.weight", "blk.3.ffn_down.weight"},
+      {"bert", "encoder.layer.5.attention.self.value.weight", "blk.5.attn_v.weight"},
+      {"roberta", "encoder.layer.5.output.dense.weight", "blk.5.ffn_down.weight"},
+      {"distilbert", "transformer.layer.1.attention.out_lin.weight", "blk.1.attn_output.weight"}};
+  for (const auto& [architecture, folder, gguf] : cases) {
+    EXPECT_EQ(gguf_name_of(folder), gguf);
+    EXPECT_EQ(folder_name_of(gguf, architecture), folder);
+  }
+  for (const char* name :
+       {"", ".", "blk.", "blk.0", "model.layers.", "model.layers.0", "h.0.", "transformer.h..x.weight"}) {
+    EXPECT_EQ(gguf_name_of(name), name);
+    EXPECT_EQ(folder_name_of(name, "llama"), name);
   }
 }
 

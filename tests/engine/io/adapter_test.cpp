@@ -39,7 +39,6 @@ TEST_F(AdapterAttack, SettingsThatWouldMergeWrongly) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"peft_type":"IA3","r":1,"lora_alpha":1})", "LORA"},
       {R"({"peft_type":"LORA","r":1,"lora_alpha":1,"use_dora":true})", "DoRA"},
-      {R"({"peft_type":"LORA","r":1,"lora_alpha":1,"fan_in_fan_out":true})", "transposed"},
       {R"({"peft_type":"LORA","r":1,"lora_alpha":1,"alpha_pattern":{"x":3}})", "pattern"},
       {R"({"peft_type":"LORA","r":1})", "lora_alpha"},
       {R"({"peft_type":"LORA","r":1,"lora_alpha":"32"})", "lora_alpha"},
