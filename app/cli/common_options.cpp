@@ -13,7 +13,7 @@ CLI::Option* add_model_name(CLI::App& app, std::string& model, bool required) {
   CLI::Option* option =
       app.add_option("MODEL", model,
                      "a .gguf or .safetensors file, a Hugging Face folder, or a name from the library: "
-                     "smollm2, minilm, sentiment");
+                     "smollm2, minilm, sentiment, gemma3");
   return required ? option->required() : option;
 }
 

@@ -48,7 +48,8 @@ fs::path sentiment_adapter() {
 std::map<std::string, ModelPath> defaults() {
   const fs::path folder = default_models_folder();
   std::map<std::string, ModelPath> known;
-  if (const fs::path file = gguf_in(folder / "smollm2"); !file.empty()) known["smollm2"] = {file, {}};
+  for (const char* name : {"smollm2", "gemma3"})
+    if (const fs::path file = gguf_in(folder / name); !file.empty()) known[name] = {file, {}};
   const fs::path minilm = folder / "minilm";
   if (!is_file(minilm / "config.json")) return known;
   known["minilm"] = {minilm, {}};

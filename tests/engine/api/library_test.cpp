@@ -54,6 +54,14 @@ class Library : public ::testing::Test {
 
 TEST_F(Library, IsEmptyWhereNothingIs) { EXPECT_THAT(listed({"nowhere"}), IsEmpty()); }
 
+TEST_F(Library, NamesTheDefaultModelsThatAreThere) {
+  copy("tiny.gguf", ".cache/orrery/models/gemma3/one.gguf");
+  const std::vector<LibraryEntry> entries = list_models({});
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].name, "gemma3");
+  EXPECT_EQ(fs::path(entries[0].path), home_ / ".cache/orrery/models/gemma3/one.gguf");
+}
+
 TEST_F(Library, ListsWhatBelongsTogetherOnce) {
   copy("tiny.gguf", "m/one.gguf");
   copy("tiny_split", "m/split");
