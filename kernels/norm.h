@@ -4,6 +4,8 @@
 //   layer_norm: dst = (x - mean(x)) * weight / sqrt(var(x) + eps) + bias
 //   src, residual, sum, dst (tokens, cols) f32, contiguous; sum may be src or residual (in place);
 //   accumulation f32 or wider
+//   weight, bias (weight_rows, cols) f32; token t takes row t % weight_rows: heads that have norms of their
+//   own
 #pragma once
 
 #include "kernels/row.h"
@@ -26,6 +28,7 @@ struct Norm {
     const float* weight = nullptr;
     const float* bias = nullptr;  // layer norm only; may be null
     int64_t tokens = 0, cols = 0;
+    int64_t weight_rows = 1;
     float eps = 1e-5F;
   };
 };

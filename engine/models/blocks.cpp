@@ -9,6 +9,7 @@ namespace {
 struct NormPlace {
   std::string name, tensor;
   int64_t cols = 0, groups = 1;
+  bool own_weights = false;  // each group has its own
 };
 
 class DecoderBuilder {
@@ -77,11 +78,18 @@ class DecoderBuilder {
     return tensor.empty() ? ValueId{} : builder_.weight(name, tensor, {decoder_.rope.dims / 2});
   }
 
+  ValueId norm_weights(const NormPlace& place) {
+    const std::string name = place.name + ".weight", tensor = place.tensor + ".weight";
+    const int64_t cols = place.cols / place.groups;
+    if (!place.own_weights) return builder_.weight(name, tensor, {cols});
+    if (tensor.find('*') == std::string::npos) return builder_.weight(name, tensor, {place.groups, cols});
+    return builder_.stacked_weight(name, tensor, place.groups, {cols});
+  }
+
   ValueId norm(ValueId src, const NormPlace& place) {
     if (place.tensor.empty()) return src;
     const int64_t cols = place.cols / place.groups;
-    std::vector<ValueId> inputs = {src,
-                                   builder_.weight(place.name + ".weight", place.tensor + ".weight", {cols})};
+    std::vector<ValueId> inputs = {src, norm_weights(place)};
     if (decoder_.norm.op == "layer_norm" && builder_.has(place.tensor + ".bias"))
       inputs.push_back(builder_.weight(place.name + ".bias", place.tensor + ".bias", {cols}));
     graph::Attributes attributes = {{"eps", decoder_.norm.eps}};
@@ -128,7 +136,9 @@ class DecoderBuilder {
   }
 
   ValueId head_norm(ValueId src, const std::string& name, const std::string& tensor, int64_t heads) {
-    return norm(src, {name, tensor, heads * decoder_.head_dim, decoder_.norms_heads ? heads : 1});
+    const HeadNorms norms = decoder_.head_norms;
+    return norm(src, {name, tensor, heads * decoder_.head_dim, norms == HeadNorms::whole_row ? 1 : heads,
+                      norms == HeadNorms::each_its_own});
   }
 
   ValueId attention(ValueId stream, int64_t number) {

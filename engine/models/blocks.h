@@ -57,6 +57,10 @@ struct DecoderLayerSettings {
   std::optional<Mixture> mixture = {};  // in the place of the MLP
 };
 
+/// What query_norm and key_norm are: one norm for every head, one a head (with "*" for its number where each
+/// has a tensor, else rows of one tensor), or one for the whole row.
+enum class HeadNorms : uint8_t { alike, each_its_own, whole_row };
+
 /// All of a decoder but its layers' own settings.
 struct Decoder {
   int64_t layers = 0, width = 0, heads = 0, kv_heads = 0, head_dim = 0, mlp_width = 0;
@@ -65,7 +69,7 @@ struct Decoder {
   Activation activation{"silu", ""};
   /// The MLP reads the stream from before the attention; without a norm of its own, what the attention reads.
   bool parallel_residual = false;
-  bool norms_heads = true;  // query_norm and key_norm: each head apart, or the whole row
+  HeadNorms head_norms = HeadNorms::alike;
   double attention_scale = 0, attention_softcap = 0;
   double embedding_scale = 1, residual_scale = 1, logit_scale = 1, logit_softcap = 0;
   std::string token_table, position_table;  // without ".weight"; position_table may be empty

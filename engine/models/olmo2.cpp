@@ -7,7 +7,7 @@ namespace orrery::models {
 Result<BuiltModel> build_olmo2(const io::ModelFile& file, const io::Adapter* adapter) {
   DecoderSource source(file, adapter, {.gguf_name = "olmo2"});
   ORRERY_ASSIGN(Decoder decoder, read_plain_decoder(source, false));
-  decoder.norms_heads = false;
+  decoder.head_norms = HeadNorms::whole_row;
   decoder.layer = [&source, plain = decoder.layer](int64_t layer) {
     DecoderLayerSettings settings = plain(layer);
     const std::string at = source.layer_prefix(layer);

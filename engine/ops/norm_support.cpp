@@ -49,6 +49,21 @@ std::span<const AttributeSpec> norm_attributes() {
   return kAttributes;
 }
 
+namespace {
+
+/// Weights of each group apart are a matrix of them.
+Result<void> expect_weights(const NodeView& view, size_t input, std::string_view name, int64_t groups,
+                            int64_t cols, const std::string& reader) {
+  const ValueType* type = input < view.inputs.size() ? view.inputs[input] : nullptr;
+  const auto is_float = [](DType dtype) {
+    return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+  };
+  if (type && type->shape == Shape{groups, cols} && is_float(type->dtype)) return {};
+  return expect_vector(view, input, name, cols, reader);
+}
+
+}  // namespace
+
 Types infer_norm(const NodeView& view, Kind kind, bool residual) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
   if (residual) ORRERY_TRY(expect_same(view, 1, "residual", 0, "src"));
@@ -58,8 +73,9 @@ Types infer_norm(const NodeView& view, Kind kind, bool residual) {
   if (groups < 1 || src.cols % groups != 0)
     return bad_attribute(
         fmt::format("groups is {}; it must divide the {} elements of a row", groups, src.cols));
-  ORRERY_TRY(expect_vector(view, weight, "weight", src.cols / groups, reader));
-  if (kind == Kind::layer) ORRERY_TRY(expect_vector(view, weight + 1, "bias", src.cols / groups, reader));
+  const int64_t cols = src.cols / groups;
+  ORRERY_TRY(expect_weights(view, weight, "weight", groups, cols, reader));
+  if (kind == Kind::layer) ORRERY_TRY(expect_weights(view, weight + 1, "bias", groups, cols, reader));
   ORRERY_TRY(expect_not_negative(*view.attributes, "eps"));
   return std::vector<ValueType>(residual ? 2 : 1, *view.inputs[0]);
 }
@@ -90,6 +106,7 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
                                        : float_operand(context, node.inputs[weight_input]));
   ORRERY_ASSIGN(const Slot bias,
                 float_operand(context, kind == Kind::layer ? node.inputs[weight_input + 1] : ValueId{}));
+  if (context.type(node.inputs[weight_input]).shape.size() == 2) args.weight_rows = groups;
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   const Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs.back());
   const Slot added = residual ? context.slot(node.inputs[1]) : Slot{};

@@ -13,9 +13,9 @@ void run(const Norm::Args& args, const Launch& launch) {
   const auto at = [](auto* base, int64_t offset) { return base != nullptr ? base + offset : nullptr; };
   split(launch, args.tokens, args.cols, [&](int64_t begin, int64_t end, int) {
     for (int64_t t = begin; t < end; ++t) {
-      const int64_t row = t * args.cols;
-      one_row({args.src + row, at(args.residual, row), at(args.sum, row), args.dst + row, args.weight,
-               args.bias, args.cols, args.eps});
+      const int64_t row = t * args.cols, weights = t % args.weight_rows * args.cols;
+      one_row({args.src + row, at(args.residual, row), at(args.sum, row), args.dst + row,
+               args.weight + weights, at(args.bias, weights), args.cols, args.eps});
     }
   });
 }

@@ -1,7 +1,8 @@
 // Norms over the last dim with an optional residual add (norm.h):
 //   x = src + residual; sum = x;  rms: dst = x w / sqrt(mean(x^2) + eps);
 //   layer: dst = (x - mean) w / sqrt(var + eps) + bias
-//   src, residual, sum, dst (tokens, cols) f32; weight, bias (cols) f32
+//   src, residual, sum, dst (tokens, cols) f32; weight, bias (weight_rows, cols) f32, row t % weight_rows for
+//   token t
 // Rows of up to 1024 columns: one warp a token, the row in registers. Others: one block a token; thread i of
 // n owns the vectors i, i + n, i + 2n, ... of its row in every pass, so sum may be src or residual, and dst
 // any of them; the first kHeld vectors stay in registers, later ones are read again (from sum where there is
@@ -33,6 +34,13 @@ __device__ inline Moments block_moments(Moments mine, float* shared) {
   mine.first = block_reduce(mine.first, 0.0F, Plus{}, shared);
   mine.second = block_reduce(mine.second, 0.0F, Plus{}, shared + kWarp);
   return mine;
+}
+
+/// The token's row of weights or of biases; null stays null.
+template <class Vector>
+__device__ inline const Vector* weights_of(const float* weights, const Norm::Args& args, int64_t token) {
+  if (weights == nullptr || args.weight_rows == 1) return reinterpret_cast<const Vector*>(weights);
+  return reinterpret_cast<const Vector*>(weights + token % args.weight_rows * args.cols);
 }
 
 /// One token's row as the thread sees it; `count` vectors.
@@ -83,8 +91,8 @@ __global__ void __launch_bounds__(1024) norm_rows_kernel(const Norm::Args args) 
   __shared__ float shared[2 * kWarp];
   const bool layer = args.kind == Norm::Kind::layer;
   const NormRow<Vector> row(args, blockIdx.x);
-  const auto* weight = reinterpret_cast<const Vector*>(args.weight);
-  const auto* bias = reinterpret_cast<const Vector*>(layer ? args.bias : nullptr);
+  const auto* weight = weights_of<Vector>(args.weight, args, blockIdx.x);
+  const auto* bias = weights_of<Vector>(layer ? args.bias : nullptr, args, blockIdx.x);
   const auto columns = static_cast<float>(args.cols);
 
   Vector held[kHeld];
@@ -162,8 +170,8 @@ __global__ void __launch_bounds__(kWarpThreads) norm_warps_kernel(const Norm::Ar
   const bool layer = args.kind == Norm::Kind::layer;
   const int64_t token = static_cast<int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   const NormRow<float4> row(args, token);
-  const auto* weight = reinterpret_cast<const float4*>(args.weight);
-  const auto* bias = reinterpret_cast<const float4*>(layer ? args.bias : nullptr);
+  const auto* weight = weights_of<float4>(args.weight, args, token);
+  const auto* bias = weights_of<float4>(layer ? args.bias : nullptr, args, token);
   const auto columns = static_cast<float>(args.cols);
   using Lane = LaneRow<kVectors>;
   const Lane weights(row.count, [&](int64_t i) { return __ldg(weight + i); });

@@ -101,6 +101,8 @@ CASES = {
         logits_scaling=2.5, rope_parameters=dict(rope_type="default", rope_theta=1000.0)), torch.float32),
     "stablelm": ("StableLmConfig", sizes(use_qkv_bias=True, rope_parameters=dict(
         rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.5)), torch.bfloat16),
+    "stablelm_head_norms": ("StableLmConfig", sizes(qk_layernorm=True, use_parallel_residual=True, rope_parameters=dict(
+        rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.5)), torch.float16),
     "stablelm_parallel": ("StableLmConfig", sizes(use_parallel_residual=True, rope_parameters=dict(
         rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.25)), torch.bfloat16),
 }
