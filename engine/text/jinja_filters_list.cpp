@@ -186,12 +186,13 @@ Result<Value> unique(const Value& value, const Arguments& arguments, Budget& bud
                                            arguments.flag(0, "case_sensitive", false), budget));
   std::vector<const Value*> seen;
   std::vector<Value> results;
-  for (const auto& [key, item] : entries) {
+  for (const auto& entry : entries) {
     ORRERY_TRY(budget.step(static_cast<int64_t>(seen.size())));
+    const Value& key = entry.first;
     if (std::any_of(seen.begin(), seen.end(), [&](const Value* other) { return equal(key, *other, budget); }))
       continue;
     seen.push_back(&key);
-    results.push_back(item);
+    results.push_back(entry.second);
   }
   return budget.list(std::move(results), Form::generator);
 }
