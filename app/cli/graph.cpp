@@ -1,6 +1,8 @@
 #include "app/cli/common_options.h"
 #include "app/cli/graph_formats.h"
+#include "app/cli/output.h"
 #include "app/cli/verbs.h"
+#include "engine/api/shown_session.h"
 
 namespace orrery::cli {
 namespace {
@@ -10,6 +12,22 @@ struct Options {
   std::string phase = "decode", level = "model", format = "text";
   CLI::Option* given_format = nullptr;
 };
+
+/// Of a file that cannot run, the model graph as far as it is known; why, on stderr.
+Result<graph::GraphVersion> graph_to_draw(const Context& context, const Options& options) {
+  ProgressLine progress(context);
+  ORRERY_ASSIGN(const auto session, api::open_or_show(options.open, progress.callback(), context.stop()));
+  // Shapes stay symbolic, so both phases have one graph; the plan is what differs.
+  const std::string& cannot_run = session->info().cannot_run;
+  if (options.level == "fused") {
+    if (cannot_run.empty()) return session->fused_graph();
+    return Error{ErrorCode::unsupported, "The file cannot run, so there is no graph that runs",
+                 session->info().path, cannot_run};
+  }
+  progress.clear();
+  if (!cannot_run.empty()) note(context, "cannot run: " + cannot_run);
+  return session->model_graph();
+}
 
 }  // namespace
 
@@ -26,10 +44,7 @@ Runner prepare_graph(CLI::App& app, Context& context) {
   add_output_options(app, context);
   return [options, &context]() -> Result<int> {
     if (context.json && options->given_format->empty()) options->format = "json";
-    ORRERY_ASSIGN(const auto session, open_session(context, options->open));
-    // Shapes stay symbolic, so both phases have one graph; the plan is what differs.
-    const graph::GraphVersion graph =
-        options->level == "model" ? session->model_graph() : session->fused_graph();
+    ORRERY_ASSIGN(const graph::GraphVersion graph, graph_to_draw(context, *options));
     if (options->format == "json") {
       print_json(graph_json(*graph));
     } else if (options->format == "dot") {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/graph/shown_weights.h"
+
 namespace orrery::cli {
 namespace {
 
@@ -71,7 +73,11 @@ std::string_view name_of_kind(graph::ValueKind kind) {
   return "?";
 }
 
-bool is_drawn(const graph::Node& node) { return !node.is_source() || node.op->name == "input"; }
+Drawn::Drawn(const graph::Graph& graph) : weights_(graph::shown_weights(graph)) {}
+
+bool Drawn::contains(const graph::Node& node) const {
+  return !node.is_source() || node.op->name == "input" || weights_.contains(node.id);
+}
 
 Json graph_json(const graph::Graph& graph) {
   Json nodes = Json::array(), values = Json::array();
@@ -90,9 +96,10 @@ std::string graph_dot(const graph::Graph& graph) {
   std::string text =
       "digraph orrery {\n  rankdir=TB;\n  node [shape=box, style=rounded, fontname=\"Inter\", "
       "fontsize=10];\n";
+  const Drawn drawn(graph);
   for (const NodeId id : graph.order()) {
     const graph::Node& node = graph.node(id);
-    if (!is_drawn(node)) continue;
+    if (!drawn.contains(node)) continue;
     std::string label = fmt::format("{}\n{}", node.op->name, node.path());
     if (const std::string_view device = device_of(node); !device.empty()) (label += "\n") += device;
     text += fmt::format("  n{} [label={}{}];\n", id.value, dot_quoted(label),
@@ -100,11 +107,11 @@ std::string graph_dot(const graph::Graph& graph) {
   }
   for (const NodeId id : graph.order()) {
     const graph::Node& node = graph.node(id);
-    if (!is_drawn(node)) continue;
+    if (!drawn.contains(node)) continue;
     for (const ValueId input : node.inputs) {
       const graph::Value* value = graph.find_value(input);
       const graph::Node* producer = value ? graph.find(value->producer) : nullptr;
-      if (producer && is_drawn(*producer))
+      if (producer && drawn.contains(*producer))
         text += fmt::format("  n{} -> n{} [label={}, fontsize=8];\n", producer->id.value, id.value,
                             dot_quoted(to_string(value->type.shape)));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_set>
 
 #include "app/cli/output.h"
 #include "engine/graph/graph.h"
@@ -14,7 +15,16 @@ std::string graph_dot(const graph::Graph& graph);
 std::string graph_svg(const graph::Graph& graph);
 
 std::string_view name_of_kind(graph::ValueKind kind);
-/// Whether a node is drawn: everything but weights, constants and states.
-bool is_drawn(const graph::Node& node);
+/// Which nodes are drawn: everything but weights that nodes take, constants and states.
+class Drawn {
+ public:
+  explicit Drawn(const graph::Graph& graph);
+  bool contains(const graph::Node& node) const;
+  /// A weight that is drawn as a node, because nothing takes it.
+  bool alone(const graph::Node& node) const { return weights_.contains(node.id); }
+
+ private:
+  std::unordered_set<NodeId> weights_;
+};
 
 }  // namespace orrery::cli

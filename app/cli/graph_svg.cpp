@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kWidth = 216, kHeight = 40, kColumnGap = 24, kRowGap = 32, kMargin = 24;
 constexpr size_t kLabel = 34;  // characters that fit a box
+constexpr size_t kAloneInRow = 6;
 
 std::string_view family_colour(graph::OpFamily family) {
   switch (family) {
@@ -97,11 +98,14 @@ class Drawing {
   };
 
   void collect() {
+    const Drawn drawn(graph_);
     std::unordered_map<NodeId, size_t> index;
+    size_t alone = 0;
     for (const NodeId id : graph_.order()) {
       const graph::Node& node = graph_.node(id);
-      if (!is_drawn(node)) continue;
+      if (!drawn.contains(node)) continue;
       Box box{&node, {}, 0, 0, 0};
+      if (drawn.alone(node)) box.layer = alone++ / kAloneInRow;
       for (const ValueId input : node.inputs) {
         const graph::Value* value = graph_.find_value(input);
         const auto from = value ? index.find(value->producer) : index.end();

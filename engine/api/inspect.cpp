@@ -39,9 +39,8 @@ uint64_t scratch_bytes(const graph::Graph& graph, bool generates, int64_t batch_
   return live.ok() ? compile::lay_out(live.value().lifetimes).bytes : 0;
 }
 
-/// The graph of a file whose types are not all run, as far as its shapes tell: f16 stands in for the others;
-/// and of an architecture that is not known, its tensors. Only to be looked at; `cannot_run` says why the
-/// file's own graph was refused.
+}  // namespace
+
 models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_run) {
   auto built = models::build(*source.file, source.adapter.get());
   if (built.ok()) return std::move(built).value();
@@ -52,8 +51,6 @@ models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_
   built = models::build(file, source.adapter.get());
   return built.ok() ? std::move(built).value() : models::build_outline(*source.file);
 }
-
-}  // namespace
 
 std::string kv_type_name(DType dtype) {
   for (const KvType& type : kKvTypes)

@@ -31,6 +31,11 @@ Result<int64_t> choose_batch_tokens(int64_t wanted, bool on_card, models::Task t
 ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, const std::string& tokenizer,
                    int64_t context, DType kv_type, int64_t batch_tokens);
 
+/// The graph of a file that may not run, to be looked at: its own; of a file whose types are not all run, as
+/// far as its shapes tell (f16 stands in for them); of an architecture that is not known, its tensors.
+/// `cannot_run` says why the file's own graph was refused; it is left as it is when it was not.
+models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_run);
+
 /// What the plans of a fused graph take on one kind of device; a refusal where it cannot run there.
 MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const io::Adapter* adapter,
                                  const OpenOptions& options, kernels::DeviceKind device);

@@ -38,8 +38,8 @@ std::span<const Architecture> architectures();
 /// Looks the architecture up and builds; an unknown one is refused by name, with the list of the known.
 Result<BuiltModel> build(const io::ModelFile& file, const io::Adapter* adapter);
 
-/// What can be drawn of any file: its tensors as weights, in scopes by their names. It has no outputs and
-/// computes nothing.
+/// What can be drawn of any file: its tensors as weights, in scopes by their names, numbered ones in the
+/// order of their numbers. They are its outputs too: it computes nothing.
 BuiltModel build_outline(const io::ModelFile& file);
 
 }  // namespace orrery::models

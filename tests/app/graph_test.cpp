@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "run_cli.h"
@@ -57,6 +59,47 @@ TEST(Graph, TextDotAndSvg) {
   };
   EXPECT_EQ(count("<g"), count("</g>"));
   EXPECT_EQ(count("<text"), count("</text>"));
+}
+
+/// The tiny GGUF file with another architecture.
+std::string unknown_gguf() {
+  const std::string path = scratch_file("zamba.gguf");
+  std::filesystem::remove(path);
+  const Outcome saved = run({"metadata", std::string(ORRERY_TEST_DATA) + "/io/tiny.gguf", "--set",
+                             "general.architecture=zamba", "--out", path});
+  EXPECT_EQ(saved.exit_code, 0) << saved.err;
+  return path;
+}
+
+/// Likewise a Hugging Face folder.
+std::string unknown_folder() {
+  const std::string folder = scratch_file("unknown_hf");
+  std::filesystem::remove(folder);  // the file that held its place
+  std::filesystem::copy(std::string(ORRERY_TEST_DATA) + "/io/tiny_hf", folder,
+                        std::filesystem::copy_options::recursive);
+  std::string config = read_file(folder + "/config.json");
+  config.replace(config.find("\"bert\""), 6, "\"zamba2\"");
+  std::ofstream(folder + "/config.json") << config;
+  return folder;
+}
+
+TEST(Graph, AnUnknownArchitectureIsDrawnByItsTensors) {
+  for (const auto& [path, name, tensor, shape] :
+       {std::tuple(unknown_gguf(), "zamba", "blk.0.ffn_up.weight", "Q4_1[2, 64]"),
+        {unknown_folder(), "zamba2", "embeddings.weight", "f32[3, 4]"}}) {
+    const Outcome text = run({"graph", path});
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr(std::string(tensor) + " " + shape));
+    EXPECT_THAT(text.err,
+                HasSubstr("cannot run: The architecture \"" + std::string(name) + "\" is not known"));
+    for (const char* format : {"dot", "svg"})
+      EXPECT_THAT(run({"graph", path, "--format", format}).out, HasSubstr(tensor)) << format;
+    const auto json = run({"graph", path, "--json"}).json();
+    EXPECT_EQ(json["nodes"].size(), json["values"].size());
+    const Outcome fused = run({"graph", path, "--level", "fused"});
+    expect_refused(fused);
+    EXPECT_THAT(fused.err, HasSubstr("no graph that runs"));
+  }
 }
 
 TEST(Plan, EveryStepHasItsKernelAndRefusals) {

@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "ui/session/model_title.h"
+#include "ui/session/model_use.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
 
@@ -101,12 +102,15 @@ void ChatPage::takeModel() {
   const SessionPtr session = session_->session();
   if (!session_->moved()) newChat();
   banner_->dismiss();
-  const bool chats = session && session->info().task == api::Task::generate;
+  const bool chats = session && writesText(session->info());
   const QString name = session ? modelShortTitle(session->info()) : QString();
   if (!session) {
     start_->setState("No model is loaded", "Open a model file, or drop one on the window", false);
   } else if (chats) {
     start_->setState("Ask " + name + " something", "or type below; Enter sends", true);
+  } else if (!runs(session->info())) {
+    start_->setState(name + " can be looked at, not run", QString::fromStdString(session->info().cannot_run),
+                     false);
   } else {
     start_->setState(name + " does not write text",
                      "It reads whole texts: use Classify, or open a chat model", false);
@@ -118,7 +122,7 @@ void ChatPage::takeModel() {
 
 void ChatPage::send(const QString& text) {
   if (!session_->session() || session_->running() || text.trimmed().isEmpty()) return;
-  if (session_->session()->info().task != api::Task::generate) return;
+  if (!writesText(session_->session()->info())) return;
   input_->clear();
   messages_.push_back({"user", text.toStdString()});
   transcript_->addMessage(TranscriptItem::Role::person, text);
@@ -235,7 +239,7 @@ void ChatPage::showMenu(int message, const QPoint& position) {
 
 void ChatPage::updateCounter() {
   const SessionPtr session = session_->session();
-  if (!session || session->info().task != api::Task::generate) return input_->setCounter({});
+  if (!session || !writesText(session->info())) return input_->setCounter({});
   const int64_t limit =
       session->info().memory.context > 0 ? session->info().memory.context : session->info().context_length;
   input_->setCounter(format::count(session_->vitals().contextUsed) + " / " + format::count(limit) +

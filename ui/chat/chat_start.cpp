@@ -56,6 +56,7 @@ ChatStart::ChatStart(const Theme& theme, QWidget* parent)
     connect(button, &QAbstractButton::clicked, this, [this, button] { emit suggested(button->text()); });
     list->addWidget(button);
   }
+  hint_->setWrap(true);
   questions_->setMaximumWidth(300);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(18, 12, 18, 8);

@@ -35,6 +35,7 @@ QString GraphView::Private::nodeTip(int position) const {
   const SceneGraph& scene = *drawing.scene;
   const graph::Node& node = scene.graph->node(scene.nodes[at(position)].id);
   QStringList lines{text(node.path()), text(std::string(node.op->name))};
+  if (node.is_source()) return (lines << text(scene.nodes[at(position)].type)).join('\n');
   for (const ValueId id : node.inputs)
     if (const graph::Value* value = id.valid() ? scene.graph->find_value(id) : nullptr)
       lines << tr("in   %1  %2").arg(text(scene.graph->node(value->producer).name), valueLine(*value));

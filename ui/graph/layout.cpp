@@ -12,6 +12,8 @@ namespace {
 
 bool isItem(int end) { return end >= 0; }
 
+constexpr int kLonersInRow = 4;
+
 /// Wires of up to this many rows may bend beside boxes; longer ones take a lane.
 constexpr int kLongestBent = 4;
 
@@ -76,6 +78,19 @@ std::vector<int> rankItems(const std::vector<LayoutItem>& items, const std::vect
   return rank;
 }
 
+void rankLoners(const std::vector<LayoutEdge>& edges, std::vector<int>& rank) {
+  std::vector<char> joined(rank.size(), 0);
+  for (const LayoutEdge& edge : edges)
+    for (const int end : {edge.from, edge.to})
+      if (isItem(end)) joined[static_cast<size_t>(end)] = 1;
+  if (std::count(joined.begin(), joined.end(), 0) <= kLonersInRow) return;
+  int first = 0, placed = 0;
+  for (size_t i = 0; i < rank.size(); ++i)
+    if (joined[i]) first = std::max(first, rank[i] + 1);
+  for (size_t i = 0; i < rank.size(); ++i)
+    if (!joined[i]) rank[i] = first + placed++ / kLonersInRow;
+}
+
 Rows makeRows(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge>& edges,
               const std::vector<int>& rank) {
   Rows rows;
@@ -123,6 +138,7 @@ LayoutResult layoutLayers(const std::vector<LayoutItem>& items, const std::vecto
                           const LayoutMetrics& metrics, std::stop_token stop) {
   LayoutResult result;
   result.rank = steps::rankItems(items, edges);
+  steps::rankLoners(edges, result.rank);
   if ((result.stopped = stop.stop_requested())) return result;
   steps::Rows rows = steps::makeRows(items, edges, result.rank);
   std::vector<int> members(rows.rows.size(), 0);

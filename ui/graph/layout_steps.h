@@ -30,6 +30,8 @@ struct Rows {
 
 /// Rank of each item: the longest path to it; edges that would close a cycle do not count.
 std::vector<int> rankItems(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge>& edges);
+/// What no edge touches stands in rows of a few below the others, not in one endless row.
+void rankLoners(const std::vector<LayoutEdge>& edges, std::vector<int>& rank);
 Rows makeRows(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge>& edges,
               const std::vector<int>& rank);
 /// Orders every row by the medians of its neighbours.

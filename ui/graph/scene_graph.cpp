@@ -5,6 +5,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "engine/graph/shown_weights.h"
 #include "ui/graph/scene_details.h"
 
 namespace orrery::ui {
@@ -98,8 +99,9 @@ std::unordered_map<NodeId, std::string> placesOf(const graph::Graph& graph) {
 Draft draftOf(const graph::Graph& graph) {
   Draft draft;
   const std::unordered_map<NodeId, std::string> places = placesOf(graph);
+  const std::unordered_set<NodeId> shown = graph::shown_weights(graph);
   for (const NodeId id : graph.order()) {
-    if (graph.node(id).is_source()) continue;
+    if (graph.node(id).is_source() && !shown.contains(id)) continue;
     const int group = draft.groupAt(places.at(id));
     draft.groups[static_cast<size_t>(group)].children.push_back(
         {false, static_cast<int>(draft.nodes.size())});

@@ -1,6 +1,6 @@
 // A graph as the view thinks of it: groups with children and with the edges between those children. Knows no
 // pixels and no Qt. Sources (weights, inputs, states, constants) are no boxes: they become pills beside the
-// node that takes them.
+// node that takes them. Only a weight that nothing computes with is one (graph::shown_weights).
 //
 // Scopes become groups; a number belongs to the word before it ("layers.3" is one group under the root). A
 // group of one child is that child, unless it is a layer. An edge of the graph appears once in every group it

@@ -3,6 +3,8 @@
 #include <QRegularExpression>
 #include <algorithm>
 
+#include "engine/graph/shown_weights.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -106,6 +108,17 @@ std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph
   return facts;
 }
 
+void setStored(NodeFacts& facts, const std::vector<api::TensorRow>& tensors) {
+  std::erase_if(facts.attributes, [](const auto& attribute) { return attribute.first != "tensor"; });
+  if (facts.attributes.empty() || facts.values.empty()) return;
+  const std::string name = facts.attributes.front().second.toStdString();
+  for (const api::TensorRow& tensor : tensors) {
+    if (tensor.name != name) continue;
+    facts.dtype = facts.values.front().dtype = QString::fromStdString(tensor.dtype);
+    facts.values.front().bytes = static_cast<double>(tensor.bytes);
+  }
+}
+
 TimeFacts nodeTime(const api::Profile* profile, NodeId node, bool fused) {
   TimeFacts facts;
   if (!profile || profile->generation == 0) return facts;
@@ -145,9 +158,11 @@ ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, co
     for (const api::NodeTiming& timing : fused ? profile->fused : profile->model)
       timings[timing.node] = &timing;
   double bytes = 0, flops = 0;
+  const std::unordered_set<NodeId> shown = graph::shown_weights(graph);
   for (const std::string& part : scopesOf(scope)) {
     for (const NodeId id : graph.in_scope(part)) {
       const graph::Node& node = graph.node(id);
+      facts.nodes += shown.contains(id);
       if (node.is_source()) {
         for (const ValueId output : node.outputs)
           if (graph.value(output).kind == graph::ValueKind::weight)

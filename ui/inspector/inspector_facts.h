@@ -51,6 +51,9 @@ struct ScopeFacts {
 /// `bindings`: tokens, sequences and outputs of the step whose bytes are shown.
 std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId node,
                                    const Bindings& bindings);
+/// Of a drawn tensor: type and size as its file has them (the graph knows only types that are run), and its
+/// name as the only attribute.
+void setStored(NodeFacts& facts, const std::vector<api::TensorRow>& tensors);
 TimeFacts nodeTime(const api::Profile* profile, NodeId node, bool fused);
 ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope,
                       bool fused);

@@ -5,6 +5,7 @@
 #include <QScrollBar>
 
 #include "ui/inspector/inspector_sides.h"
+#include "ui/session/model_use.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
 
@@ -115,7 +116,10 @@ void InspectorPage::rebuild() {
   if (shown) places_ = placesShown(*session, *shown, fused_, plans_[phase_ == api::Phase::decode].get());
   std::optional<NodeFacts> facts;
   if (shown && node_.valid()) facts = nodeFacts(*shown, model.get(), node_, kOneToken);
-  if (facts) {
+  if (facts && facts->family == graph::OpFamily::source) {
+    setStored(*facts, session->info().tensors);
+    buildTensor(*facts);
+  } else if (facts) {
     buildNode(*facts);
   } else if (shown && !scope_.isEmpty()) {
     buildScope(scopeFacts(*shown, profile(), scope_, fused_));
@@ -140,6 +144,10 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   if (facts.bypassed) chips.emplace_back("bypassed", Token::edited);
   addChips(chips, facts.origins.empty() ? QString() : "fuse");
   addDoc(facts.doc);
+  if (!runs(session_->session()->info())) {
+    addValues(facts);
+    return addAttributes(facts);
+  }
   const graph::GraphVersion fused = session_->session()->fused_graph();
   const api::PlanStep* step =
       planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_);
@@ -153,12 +161,22 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   addEditButtons(facts.scope);
 }
 
+/// A tensor that nothing computes with.
+void InspectorPage::buildTensor(const NodeFacts& facts) {
+  addHead(glyphName(facts.family).toString(), facts.family, facts.name, facts.scope);
+  addChips({{facts.dtype, Token::text2}}, "weights");
+  addDoc(facts.doc);
+  addValues(facts);
+  addAttributes(facts);
+}
+
 void InspectorPage::buildScope(const ScopeFacts& facts) {
   addHead("layers", std::nullopt, facts.scope, QString("%1 nodes").arg(facts.nodes));
   std::vector<std::pair<QString, Token>> chips;
   if (facts.weightBytes > 0)
     chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);
   if (!chips.empty()) addChips(chips, "weights");
+  if (!runs(session_->session()->info())) return;
   addTime();
   addSides();
   addPlaces();

@@ -42,6 +42,7 @@ class InspectorPage : public QWidget, public Themed {
  private:
   void rebuild();
   void buildNode(const NodeFacts& facts);
+  void buildTensor(const NodeFacts& facts);
   void buildScope(const ScopeFacts& facts);
   void buildEmpty();
   void addHead(const QString& icon, std::optional<graph::OpFamily> family, const QString& name,

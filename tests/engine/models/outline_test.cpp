@@ -1,3 +1,4 @@
+#include "engine/graph/shown_weights.h"
 #include "tests/engine/models/fake_files.h"
 
 namespace orrery::models::test {
@@ -16,6 +17,26 @@ TEST(Outline, DrawsTheTensorsOfAnUnknownArchitectureByTheirNames) {
   EXPECT_EQ(node_at(graph, "blk.1.attn_q.weight").name, "attn_q.weight");
   EXPECT_EQ(node_at(graph, "scale").scope, "");
   EXPECT_TRUE(graph::verify(graph).empty());
+}
+
+TEST(Outline, NumberedScopesComeInTheOrderOfTheirNumbers) {
+  io::ModelFile file;
+  for (const char* name : {"head.weight", "layers.0.up.weight", "layers.10.up.weight", "layers.2.up.weight"})
+    set_tensor(file, name, {4, 4});
+  const graph::Graph graph = build_outline(file).graph;
+  std::vector<std::string> paths;
+  for (const NodeId id : graph.order()) paths.push_back(graph.node(id).path());
+  EXPECT_EQ(paths, (std::vector<std::string>{"head.weight", "layers.0.up.weight", "layers.2.up.weight",
+                                             "layers.10.up.weight"}));
+}
+
+TEST(Outline, ItsTensorsAreDrawnAsNodes) {
+  const io::ModelFile file = fake_llama();
+  const graph::Graph graph = build_outline(file).graph;
+  EXPECT_EQ(graph::shown_weights(graph).size(), graph.order().size());
+  const auto built = build(file, nullptr);
+  ASSERT_TRUE(built.ok()) << built.error().to_string();
+  EXPECT_TRUE(graph::shown_weights(built->graph).empty()) << "weights of a graph that computes";
 }
 
 TEST(Outline, LeavesOutWhatNoWeightCanBe) {

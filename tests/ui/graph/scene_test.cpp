@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 
 #include "engine/graph/transaction.h"
+#include "engine/models/builder.h"
 #include "tests/ui/graph/sample_graphs.h"
 #include "ui/graph/geometry.h"
 #include "ui/graph/layout_worker.h"
@@ -60,6 +62,21 @@ TEST(Scene, GroupsOfOneChildAreThatChild) {
   EXPECT_EQ(scene->nodes.front().name, "embedding");
   EXPECT_EQ(scene->nodes.back().path, "output.lm_head");
   EXPECT_TRUE(root.children[1].isGroup);
+}
+
+TEST(Scene, TensorsThatNothingTakesAreBoxesInRows) {
+  io::ModelFile file;
+  for (int i = 0; i < 10; ++i) file.tensors.push_back({"w" + std::to_string(i), DType::f32, {8, 4}, {}});
+  const auto scene = sceneOf(std::make_shared<const graph::Graph>(models::build_outline(file).graph));
+  ASSERT_EQ(scene->nodes.size(), 10U);
+  EXPECT_TRUE(scene->nodes.front().live);
+  EXPECT_EQ(scene->nodes.front().type, "[8, 4]");
+  const auto layout = Hierarchy().layout(*scene, {});
+  ASSERT_TRUE(layout);
+  expectTidy(*layout);
+  std::map<double, int> rows;
+  for (const Placed& placed : layout->items) ++rows[placed.box.y];
+  EXPECT_EQ(rows.size(), 3U) << "four in a row";
 }
 
 TEST(Scene, EdgesCrossGroupsAtEntryAndExit) {

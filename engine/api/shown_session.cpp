@@ -1,0 +1,113 @@
+// A file that cannot run, opened to be looked at: its graph, tensors and metadata. Everything else is refused
+// with the reason.
+#include "engine/api/shown_session.h"
+
+#include "engine/api/guard.h"
+#include "engine/api/inspect.h"
+#include "kernels/cpu/isa.h"
+
+namespace orrery::api {
+namespace {
+
+class ShownSession final : public Session {
+ public:
+  ShownSession(OpenOptions options, ModelInfo info, graph::GraphVersion graph)
+      : options_(std::move(options)), info_(std::move(info)), graph_(std::move(graph)) {
+    limits_.cpu = kernels::isa_summary();
+  }
+
+  const ModelInfo& info() const override { return info_; }
+  const OpenOptions& options() const override { return options_; }
+  graph::GraphVersion model_graph() const override { return graph_; }
+  graph::GraphVersion fused_graph() const override { return graph_; }
+  Result<PlanReport> plan(Phase) override { return PlanReport{}; }
+  std::vector<NodePlacement> placement() const override { return {}; }
+
+  Result<EditRecord> apply(const edit::Edit&) override { return refusal(); }
+  Result<EditRecord> undo() override { return nothing_edited(); }
+  Result<EditRecord> redo() override { return nothing_edited(); }
+  std::vector<EditRecord> edits() const override { return {}; }
+  std::vector<edit::Edit> recipe() const override { return {}; }
+  Result<void> set_fusion(bool) override { return {}; }
+
+  Result<std::vector<int32_t>> tokenize(std::string_view, bool) const override { return refusal(); }
+  std::string detokenize(const std::vector<int32_t>&) const override { return {}; }
+  std::string piece(int32_t) const override { return {}; }
+  Result<std::string> render(const std::vector<Message>&, const TemplateOptions&) const override {
+    return refusal();
+  }
+
+  Result<ChatResult> chat(const ChatRequest&, const ChatEvents&, std::stop_token) override {
+    return refusal();
+  }
+  Result<ScoreResult> score(std::string_view, int, std::stop_token) override { return refusal(); }
+  Result<std::vector<Classification>> classify(const std::vector<std::string>&, const ClassifyCallback&,
+                                               std::stop_token) override {
+    return refusal();
+  }
+  Result<std::vector<Embedding>> embed(const std::vector<std::string>&, std::stop_token) override {
+    return refusal();
+  }
+  Result<std::vector<Relevance>> rerank(const std::string&, const std::vector<std::string>&,
+                                        std::stop_token) override {
+    return refusal();
+  }
+  Result<BenchResult> bench(const BenchOptions&, const ProgressCallback&, std::stop_token) override {
+    return refusal();
+  }
+
+  void set_profiling(bool) override {}
+  Profile profile(Phase phase) const override {
+    Profile none;
+    none.phase = phase;
+    return none;
+  }
+  void set_tracing(bool) override {}
+  Trace trace() const override { return {}; }
+  const MachineLimits& limits() const override { return limits_; }
+  std::vector<DerivedWeight> derived_weights() const override { return {}; }
+  uint64_t memory_used() const override { return 0; }
+  int64_t context_used() const override { return 0; }
+  DeviceVitals vitals() const override { return {}; }
+  void forget_context() override {}
+  std::vector<Offer> memory_offers() const override { return {}; }
+  Result<std::shared_ptr<Session>> resized(int64_t, const std::string&) const override { return refusal(); }
+
+ private:
+  Error refusal() const {
+    return {ErrorCode::unsupported, "This file can be looked at, not run", info_.path, info_.cannot_run};
+  }
+  static Error nothing_edited() { return {ErrorCode::not_found, "Nothing was edited", "", ""}; }
+
+  OpenOptions options_;
+  ModelInfo info_;
+  graph::GraphVersion graph_;
+  MachineLimits limits_;
+};
+
+Result<std::shared_ptr<Session>> show(const OpenOptions& options, const Error& why,
+                                      const ProgressCallback& progress, std::stop_token stop) {
+  ORRERY_ASSIGN(const DType kv_type, parse_kv_type(options.kv_type));
+  ORRERY_ASSIGN(const ModelPath path, resolve_model(options.model, options.adapter));
+  ORRERY_ASSIGN(const ModelSource source, open_source(path, progress, std::move(stop)));
+  if (source.file->tensors.empty()) return why;
+  std::string cannot_run = why.to_string();
+  models::BuiltModel built = build_to_show(source, cannot_run);
+  ModelInfo info = describe(source, &built, "", 0, kv_type, 1);
+  info.cannot_run = std::move(cannot_run);
+  auto graph = std::make_shared<const graph::Graph>(std::move(built.graph));
+  return std::shared_ptr<Session>(std::make_shared<ShownSession>(options, std::move(info), std::move(graph)));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Session>> open_or_show(const OpenOptions& options, const ProgressCallback& progress,
+                                              std::stop_token stop) {
+  auto session = Session::open(options, progress, stop);
+  if (session.ok() || session.error().code != ErrorCode::unsupported || !options.recipe.empty())
+    return session;
+  auto shown = guarded([&] { return show(options, session.error(), progress, stop); });
+  return shown.ok() ? std::move(shown) : std::move(session);
+}
+
+}  // namespace orrery::api

@@ -1,0 +1,14 @@
+// Weights that are drawn as nodes are.
+#pragma once
+
+#include <unordered_set>
+
+#include "engine/graph/graph.h"
+
+namespace orrery::graph {
+
+/// Weights that are outputs themselves: nothing computes with them, as in the graph of a file that can only
+/// be looked at. All other weights are told beside the nodes that take them.
+std::unordered_set<NodeId> shown_weights(const Graph& graph);
+
+}  // namespace orrery::graph
