@@ -59,6 +59,11 @@ int ClassifyModel::truthOf(const Row& row) const {
   return number && index >= 0 && index < labels_.size() ? index : -1;
 }
 
+bool ClassifyModel::labelsTokens() const {
+  return std::any_of(rows_.begin(), rows_.end(),
+                     [](const Row& row) { return row.result && !row.result->tokens.empty(); });
+}
+
 bool ClassifyModel::hasTruths() const {
   return std::any_of(rows_.begin(), rows_.end(), [this](const Row& row) { return truthOf(row) >= 0; });
 }
@@ -78,7 +83,23 @@ ConfusionMatrix ClassifyModel::confusion() const {
   return matrix;
 }
 
+QString ClassifyModel::tokensCsv() const {
+  std::vector<std::string> head = {"text", "token", "label"};
+  for (const QString& label : labels_) head.push_back("p_" + label.toStdString());
+  std::string text = csv_record(head);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    if (!rows_[row].result) continue;
+    for (const api::TokenLabel& token : rows_[row].result->tokens) {
+      std::vector<std::string> cells = {rows_[row].text.toStdString(), token.piece, token.label};
+      for (const float p : token.probabilities) cells.push_back(QString::number(p, 'f', 6).toStdString());
+      text += csv_record(cells);
+    }
+  }
+  return QString::fromStdString(text);
+}
+
 QString ClassifyModel::csv() const {
+  if (labelsTokens()) return tokensCsv();
   std::vector<std::string> head = {"text", "label", "score"};
   for (const QString& label : labels_) head.push_back("p_" + label.toStdString());
   const bool truths = hasTruths();
@@ -113,6 +134,9 @@ QVariant ClassifyModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       if (index.column() == textColumn) return QString(row.text).replace('\n', ' ');
       if (!row.result) return {};
+      if (!row.result->tokens.empty())
+        return index.column() == labelColumn ? QString("%1 tokens").arg(row.result->tokens.size())
+                                             : QString();
       return index.column() == labelColumn ? labels_.value(predicted(row))
                                            : QString::number(score(row), 'f', 3);
     case Qt::ToolTipRole:

@@ -41,6 +41,8 @@ class ClassifyModel : public QAbstractTableModel {
   int predicted(const Row& row) const;  // label index, -1 without a result
   double score(const Row& row) const;   // probability of the predicted label
   bool hasTruths() const;
+  /// Each token of a text has a label, not the text.
+  bool labelsTokens() const;
   int doneCount() const { return done_; }
   ConfusionMatrix confusion() const;
   QString csv() const;
@@ -51,6 +53,7 @@ class ClassifyModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
+  QString tokensCsv() const;
   int truthOf(const Row& row) const;  // label index, -1 when not known
 
   QStringList labels_;

@@ -9,6 +9,9 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include "ui/session/model_title.h"
+#include "ui/session/model_use.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -22,6 +25,7 @@ ClassifyPage::ClassifyPage(const Theme& theme, SessionController* session, QWidg
       theme_(theme),
       session_(session),
       model_(new ClassifyModel(this)),
+      ranking_(new RankModel(this)),
       delegate_(new ScoreDelegate(theme, this)),
       banner_(new Banner(theme, this)),
       progress_(new ProgressStrip(theme, this)),
@@ -30,11 +34,15 @@ ClassifyPage::ClassifyPage(const Theme& theme, SessionController* session, QWidg
       run_(new Button(theme, "Classify", Button::Kind::primary, this)),
       field_(new SearchField(theme, {}, "Type a text", {}, this)),
       csv_(new CsvBar(theme, this)),
+      documents_(new QPlainTextEdit(this)),
       table_(new QTableView(this)),
+      tokens_(new TokenLabelsView(theme, this)),
       details_(new ClassifyDetails(theme, model_, this)),
       corner_(new QWidget(this)) {
+  options_.model = kClassifier;
   setupTable();
   setupLayout();
+  setupKinds();
   setupCorner();
   setupSession();
   takeModel();
@@ -44,6 +52,7 @@ void ClassifyPage::setupBar(QHBoxLayout* bar) {
   bar->setSpacing(8);
   modelButton_->setIconName("layers");
   modelButton_->menu()->addAction("Load the classifier", this, &ClassifyPage::prepare);
+  modelButton_->menu()->addAction("Open another...", this, &ClassifyPage::askModel);
   modelButton_->menu()->addAction("Show its graph", this, &ClassifyPage::graphAsked);
   csvButton_->setIconName("open");
   csvButton_->setToolTip("A CSV or TSV file with one text a row");
@@ -58,7 +67,6 @@ void ClassifyPage::setupBar(QHBoxLayout* bar) {
 }
 
 void ClassifyPage::setupTable() {
-  table_->setModel(model_);
   table_->setItemDelegate(delegate_);
   table_->setFrameShape(QFrame::NoFrame);
   table_->setShowGrid(false);
@@ -69,15 +77,24 @@ void ClassifyPage::setupTable() {
   table_->setAccessibleName("Classified texts");
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme_.scaled(26)));
+  table_->horizontalHeader()->setHighlightSections(false);
+  showModel(model_);
+}
+
+void ClassifyPage::showModel(QAbstractItemModel* model) {
+  if (table_->model() == model) return;
+  table_->setModel(model);
   QHeaderView* header = table_->horizontalHeader();
-  header->setHighlightSections(false);
   header->setSectionResizeMode(ClassifyModel::textColumn, QHeaderView::Stretch);
   header->setSectionResizeMode(ClassifyModel::labelColumn, QHeaderView::Fixed);
   header->setSectionResizeMode(ClassifyModel::scoreColumn, QHeaderView::Fixed);
   header->resizeSection(ClassifyModel::labelColumn, 84);
   header->resizeSection(ClassifyModel::scoreColumn, 104);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-          [this](const QModelIndex& current) { details_->showRow(current.row()); });
+          [this](const QModelIndex& current) {
+            details_->showRow(kind_ == Kind::documents ? -1 : current.row());
+            showTokens();
+          });
 }
 
 void ClassifyPage::setupLayout() {
@@ -97,6 +114,7 @@ void ClassifyPage::setupLayout() {
   auto* body = new QHBoxLayout;
   body->setSpacing(0);
   auto* right = new Ground(theme_, Token::panel, this, Ground::leftLine);
+  right_ = right;
   right->setFixedWidth(kDetailsWidth);
   auto* inset = new QVBoxLayout(right);
   inset->setContentsMargins(1, 0, 0, 0);
@@ -110,7 +128,9 @@ void ClassifyPage::setupLayout() {
   column->addWidget(details_);
   scroll->setWidget(ground);
   inset->addWidget(scroll);
+  body->addWidget(documents_, 1);
   body->addWidget(table_, 1);
+  body->addWidget(tokens_, 3);
   body->addWidget(right);
   layout->addLayout(body, 1);
   connect(csv_, &CsvBar::changed, this, [this] { model_->setTexts(csv_->texts(), csv_->truths()); });
@@ -158,30 +178,51 @@ void ClassifyPage::setupSession() {
   });
   connect(session_, &SessionController::classifyFinished, this, [this](double milliseconds, bool stopped) {
     details_->showSummary(milliseconds, stopped);
+    if (kind_ == Kind::documents) return;
     if (!table_->currentIndex().isValid() && model_->rowCount() > 0) table_->selectRow(0);
   });
 }
 
 void ClassifyPage::prepare() {
   if (session_->session() || session_->loading()) return;
-  api::OpenOptions options;
-  options.model = kClassifier;
-  session_->open(options);
+  session_->open(options_);
+}
+
+void ClassifyPage::openModel(const api::OpenOptions& options) {
+  const auto same = [&](const api::OpenOptions& other) {
+    return other.model == options.model && other.adapter == options.adapter && other.device == options.device;
+  };
+  if (const SessionPtr session = session_->session(); session && same(session->options())) return;
+  if (session_->loading() && same(options_)) return;
+  options_ = options;
+  session_->open(options_);
 }
 
 void ClassifyPage::takeModel() {
   const SessionPtr session = session_->session();
-  modelButton_->setCaption(kClassifier,
+  const bool own = options_.model == kClassifier;
+  modelButton_->setCaption(!session || own ? kClassifier : modelTitle(session->info()),
                            !session ? "not loaded" : QString::fromStdString(session->info().main_dtype));
   if (!session) return;
   QStringList labels;
   for (const std::string& label : session->info().labels) labels += QString::fromStdString(label);
   model_->setLabels(labels);
+  setKind(session->info().classifies_tokens    ? Kind::tokens
+          : session->info().labels.size() == 1 ? Kind::documents
+                                               : Kind::texts);
+  if (!runs(session->info()))
+    banner_->showWarning(modelTitle(session->info()) + " can be looked at, not run",
+                         QString::fromStdString(session->info().cannot_run) + ".");
+  else if (session->info().task != api::Task::classify)
+    banner_->showWarning(modelTitle(session->info()) + " does not classify",
+                         "Open a model with a classification head.");
   if (waiting_) begin();
 }
 
 void ClassifyPage::runAsked() {
   if (session_->running()) return session_->stop();
+  if (kind_ == Kind::documents)
+    return rankDocuments(field_->text().trimmed(), documents_->toPlainText().split('\n', Qt::SkipEmptyParts));
   if (csv_->active()) return classifyTexts(csv_->texts(), csv_->truths());
   const QString text = field_->text().trimmed();
   if (!text.isEmpty()) classifyTexts({text});
@@ -220,8 +261,8 @@ void ClassifyPage::askCsv() {
 
 bool ClassifyPage::exportCsv(const QString& path, QString* reason) const {
   QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(model_->csv().toUtf8()) >= 0 && file.commit())
-    return true;
+  const QString text = kind_ == Kind::documents ? ranking_->csv() : model_->csv();
+  if (file.open(QIODevice::WriteOnly) && file.write(text.toUtf8()) >= 0 && file.commit()) return true;
   *reason = file.errorString();
   return false;
 }
@@ -239,7 +280,7 @@ void ClassifyPage::askExport() {
 
 void ClassifyPage::updateButton() {
   const bool running = session_->running();
-  run_->setCaption(running ? "Stop" : "Classify");
+  run_->setCaption(running ? "Stop" : kind_ == Kind::documents ? "Rank" : "Classify");
   csvButton_->setEnabled(!running);
 }
 

@@ -1,14 +1,18 @@
-// Texts to labels: one typed, or a file of them. Uses a session of its own, loaded at first use, so that the
-// chat model stays where it is.
+// Texts to labels: one typed, or a file of them. With a model that labels tokens, the labels of each token;
+// with one that ranks, documents by how well they answer a query. Uses a session of its own, loaded at first
+// use, so that the chat model stays where it is.
 #pragma once
 
 #include <QHBoxLayout>
+#include <QPlainTextEdit>
 #include <QTableView>
 #include <QWidget>
 
 #include "ui/classify/classify_details.h"
 #include "ui/classify/csv_bar.h"
+#include "ui/classify/rank_model.h"
 #include "ui/classify/score_delegate.h"
+#include "ui/classify/token_labels_view.h"
 #include "ui/session/session_controller.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/progress_strip.h"
@@ -21,8 +25,15 @@ class ClassifyPage : public QWidget, public Themed {
  public:
   ClassifyPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
 
+  /// What the model gives: a label for each text or for each of its tokens, or ranks of documents.
+  enum class Kind { texts, tokens, documents };
+
   /// Loads the classifier unless it is there or on its way.
   void prepare();
+  /// Uses this model from now on.
+  void openModel(const api::OpenOptions& options);
+  Kind kind() const { return kind_; }
+  void rankDocuments(const QString& query, const QStringList& documents);
   void classifyTexts(const QStringList& texts, const QStringList& truths = {});
   void openCsv(const QString& path);
   /// False with a reason.
@@ -30,6 +41,9 @@ class ClassifyPage : public QWidget, public Themed {
   void stop() { session_->stop(); }
   void focusInput() { field_->setFocus(); }
   ClassifyModel* model() const { return model_; }
+  RankModel* ranking() const { return ranking_; }
+  TokenLabelsView* tokens() const { return tokens_; }
+  QPlainTextEdit* documents() const { return documents_; }
   ClassifyDetails* details() const { return details_; }
   CsvBar* csvBar() const { return csv_; }
   QTableView* table() const { return table_; }
@@ -48,9 +62,15 @@ class ClassifyPage : public QWidget, public Themed {
  private:
   void setupBar(QHBoxLayout* bar);
   void setupTable();
+  void showModel(QAbstractItemModel* model);
   void setupLayout();
   void setupSession();
   void setupCorner();
+  // classify_page_kinds.cpp
+  void setupKinds();
+  void setKind(Kind kind);
+  void showTokens();
+  void askModel();
   void runAsked();
   void begin();
   void takeModel();
@@ -60,7 +80,10 @@ class ClassifyPage : public QWidget, public Themed {
 
   Theme theme_;
   SessionController* session_;
+  api::OpenOptions options_;  // of the model that is or will be loaded
+  Kind kind_ = Kind::texts;
   ClassifyModel* model_;
+  RankModel* ranking_;
   ScoreDelegate* delegate_;
   Banner* banner_;
   ProgressStrip* progress_;
@@ -68,7 +91,10 @@ class ClassifyPage : public QWidget, public Themed {
   Button *csvButton_, *run_;
   SearchField* field_;
   CsvBar* csv_;
+  QPlainTextEdit* documents_;
   QTableView* table_;
+  TokenLabelsView* tokens_;
+  QWidget* right_ = nullptr;  // the details
   ClassifyDetails* details_;
   QWidget* corner_;
   bool waiting_ = false;  // texts wait for the model

@@ -83,6 +83,8 @@ class SessionController : public QObject {
 
   void chat(const api::ChatRequest& request);
   void classify(const std::vector<std::string>& texts);
+  /// How well each passage answers the query; ends with classifyFinished, as `classify` does.
+  void rerank(const std::string& query, const std::vector<std::string>& passages);
   void stop();
   void forgetContext();
 
@@ -113,6 +115,7 @@ class SessionController : public QObject {
   void replyFinished(const orrery::api::ChatResult& result);
   void replyFailed(const orrery::ui::UiError& error);
   void classified(const orrery::ui::ClassifyBatch& batch);
+  void reranked(const std::vector<orrery::api::Relevance>& relevance);
   void classifyFinished(double milliseconds, bool stopped);
   void classifyFailed(const orrery::ui::UiError& error);
 
@@ -139,8 +142,8 @@ class SessionController : public QObject {
   void editJob(const QString& title, EditKind kind, EditCall call);
   void finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result);
   void finishChat(quint64 generation, const Result<api::ChatResult>& result, const UiError& failure);
-  void finishClassify(quint64 generation, double milliseconds,
-                      const Result<std::vector<api::Classification>>& result, const UiError& failure);
+  void finishClassify(quint64 generation, double milliseconds, const Result<void>& result,
+                      const UiError& failure);
   void beginRun(RunState state);
   void endRun();
   void drain();

@@ -45,6 +45,13 @@ UiError failureOf(const QString& title, const Result<T>& result, const api::Sess
   return told;
 }
 
+/// Whether it went well, without what it gave.
+template <class T>
+Result<void> outcomeOf(const Result<T>& result) {
+  if (result.ok()) return {};
+  return result.error();
+}
+
 }  // namespace
 
 void SessionController::setState(RunState state) {
@@ -116,14 +123,33 @@ void SessionController::classify(const std::vector<std::string>& texts) {
         guardedRun<std::vector<api::Classification>>([&] { return session->classify(texts, each, stop); });
     const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
     const UiError failure = failureOf("Could not classify", result, *session);
-    post([this, generation, milliseconds, failure, result = std::move(result)] {
+    post([this, generation, milliseconds, failure, result = outcomeOf(result)] {
       finishClassify(generation, milliseconds, result, failure);
     });
   });
 }
 
-void SessionController::finishClassify(quint64 generation, double milliseconds,
-                                       const Result<std::vector<api::Classification>>& result,
+void SessionController::rerank(const std::string& query, const std::vector<std::string>& passages) {
+  if (!session_ || running() || passages.empty()) return;
+  beginRun(RunState::classify);
+  runStop_ = runs_->post(
+      [this, query, passages, session = session_, generation = runGeneration_](std::stop_token stop) {
+        QElapsedTimer clock;
+        clock.start();
+        auto result =
+            guardedRun<std::vector<api::Relevance>>([&] { return session->rerank(query, passages, stop); });
+        const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+        const UiError failure = failureOf("Could not rank the documents", result, *session);
+        post([this, generation, milliseconds, failure, result = std::move(result)] {
+          // What was stopped halfway ranks only some of the documents.
+          const bool whole = result.ok() && state_ != RunState::stopping;
+          if (generation == runGeneration_ && whole) emit reranked(*result);
+          finishClassify(generation, milliseconds, outcomeOf(result), failure);
+        });
+      });
+}
+
+void SessionController::finishClassify(quint64 generation, double milliseconds, const Result<void>& result,
                                        const UiError& failure) {
   if (generation != runGeneration_) return;
   drain();
