@@ -6,7 +6,8 @@
 #include <QCommandLineParser>
 #include <cstdio>
 
-#include "engine/api/session.h"
+#include "engine/api/metadata.h"
+#include "engine/api/shown_session.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/picture_run.h"
 
@@ -95,7 +96,8 @@ void addOptions(QCommandLineParser& parser) {
 
 ui::Services services() {
   ui::Services services;
-  services.open = api::Session::open;
+  services.open = api::open_or_show;
+  services.metadata = {api::list_metadata, api::check_metadata_value, api::save_metadata};
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
   services.writeRecipe = edit::write_recipe;

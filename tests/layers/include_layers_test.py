@@ -33,7 +33,7 @@ DTYPES = {"kernels/dtype.h"}
 KERNEL_VOCABULARY = DTYPES | {"kernels/thread_team.h", "kernels/cpu/isa.h"}
 KERNEL_USERS = {"ops", "compile", "runtime", "weights"}
 UI_ENGINE = {"api", "base", "graph"}
-PAGES = {"chat", "classify", "latency", "compare", "inspector", "lab", "library"}
+PAGES = {"chat", "classify", "latency", "compare", "inspector", "lab", "library", "metadata"}
 QT = re.compile(r"^(Q[A-Z]\w*|qcustomplot\.h|Qt\w+/.*)$")
 CUDA = re.compile(r"^(cuda.*|cublas.*|nvml.*|cutlass/.*|cute/.*)$")
 

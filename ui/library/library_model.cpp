@@ -101,6 +101,8 @@ QVariant LibraryModel::data(const QModelIndex& index, int role) const {
       return text(entry.adapter);
     case stateRole:
       return stateOf(entry);
+    case metadataRole:
+      return text(entry.format).compare("gguf", Qt::CaseInsensitive) == 0;
     case missingRole:
       return !QFileInfo::exists(text(entry.path));
     case Qt::ToolTipRole:

@@ -14,11 +14,12 @@ class LibraryModel : public QAbstractListModel {
  public:
   enum Role {
     nameRole = Qt::UserRole,
-    detailRole,   // "GGUF  Q4_1  98 MB"
-    pathRole,     // what to open: a path or a library name
-    adapterRole,  // PEFT folder; empty: none
-    stateRole,    // "loaded", "fits", "tight", "too large"; empty: not known
-    missingRole,  // bool: a recent file that is no longer there
+    detailRole,    // "GGUF  Q4_1  98 MB"
+    pathRole,      // what to open: a path or a library name
+    adapterRole,   // PEFT folder; empty: none
+    stateRole,     // "loaded", "fits", "tight", "too large"; empty: not known
+    missingRole,   // bool: a recent file that is no longer there
+    metadataRole,  // bool: its metadata can be edited
   };
 
   explicit LibraryModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}

@@ -74,6 +74,8 @@ void LibraryPage::showMenu(const QPoint& position) {
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->addAction("Load", this, [this, path, adapter] { emit openAsked(path, adapter); });
   menu->addAction("Load with options...", this, [this, path, adapter] { emit optionsAsked(path, adapter); });
+  if (index.data(LibraryModel::metadataRole).toBool())
+    menu->addAction("Edit metadata...", this, [this, path] { emit metadataAsked(path); });
   menu->popup(list_->viewport()->mapToGlobal(position));
 }
 

@@ -28,6 +28,7 @@ class LibraryPage : public QWidget, public Themed {
   void openAsked(const QString& path, const QString& adapter);
   void optionsAsked(const QString& path, const QString& adapter);
   void fileAsked();
+  void metadataAsked(const QString& path);
   void countChanged(int models);
 
  protected:

@@ -10,11 +10,23 @@
 
 #include "engine/api/compare.h"
 #include "engine/api/memory_estimate.h"
+#include "engine/api/metadata.h"
 #include "engine/api/session.h"
 
 namespace orrery::ui {
 
 using SessionPtr = std::shared_ptr<api::Session>;
+
+/// The metadata of GGUF files. Empty: it is not offered.
+struct MetadataCalls {
+  std::function<Result<std::vector<api::MetadataKey>>(const std::string& model)> list;
+  /// Whether an edit's value is one of its type; quick.
+  std::function<Result<void>(const MetadataEdit&)> check;
+  /// Copies the model with these edits to a new file.
+  std::function<Result<void>(const std::string& model, std::span<const MetadataEdit> edits,
+                             const std::string& out, const ProgressCallback&, std::stop_token)>
+      save;
+};
 
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
@@ -40,6 +52,7 @@ struct Services {
                                            const api::CompareEvents&, const ProgressCallback&,
                                            std::stop_token)>
       compare;
+  MetadataCalls metadata = {};
 };
 
 }  // namespace orrery::ui

@@ -14,7 +14,7 @@ constexpr double kCardWidth = 320, kCardHeight = 220;
 
 DropHint::DropHint(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
   auto* title = new Text(theme, {Token::text, 15, QFont::DemiBold}, "Drop a model here", this);
-  auto* hint = new Text(theme, {Token::text3, 12}, "GGUF, safetensors or a Hugging Face folder", this);
+  auto* hint = new Text(theme, {Token::text3, 12}, "GGUF, safetensors, PyTorch, or a model's folder", this);
   auto* open = new Button(theme, "Open file", Button::Kind::primary, this);
   auto* library = new Button(theme, "From library", Button::Kind::plain, this);
   connect(open, &QAbstractButton::clicked, this, &DropHint::openAsked);

@@ -210,6 +210,7 @@ void MainWindow::setupPageWiring() {
   connect(library_, &LibraryPage::openAsked, this,
           [this](const QString& path, const QString& adapter) { openModel(path, adapter); });
   connect(library_, &LibraryPage::fileAsked, this, &MainWindow::askOpen);
+  connect(library_, &LibraryPage::metadataAsked, this, &MainWindow::editMetadata);
   connect(library_, &LibraryPage::countChanged, this, [this](int models) {
     dock("library")->title()->setSubtitle(QString("%1 %2").arg(models).arg(models == 1 ? "model" : "models"));
     refreshRecent();
@@ -303,6 +304,11 @@ void MainWindow::showPage(const QString& page) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (metadata_ && !metadata_->mayClose()) {
+    metadata_->raise();
+    metadata_->activateWindow();
+    return event->ignore();
+  }
   settings_.geometry = saveGeometry();
   settings_.state = saveState(kStateVersion);
   settings_.fusedTab = graph_->fusedShown();
@@ -323,18 +329,11 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  for (const QUrl& url : event->mimeData()->urls()) {
-    if (!url.isLocalFile()) continue;
-    const QString path = url.toLocalFile(), suffix = QFileInfo(path).suffix().toLower();
-    event->acceptProposedAction();
-    if (suffix == "csv" || suffix == "tsv") {
-      showPage("classify");
-      classify_->openCsv(path);
-    } else {
-      openModel(path);
-    }
-    return;
-  }
+  QStringList paths;
+  for (const QUrl& url : event->mimeData()->urls())
+    if (url.isLocalFile()) paths += url.toLocalFile();
+  event->acceptProposedAction();
+  openPaths(paths);
 }
 
 }  // namespace orrery::ui

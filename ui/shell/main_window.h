@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QPointer>
 
 #include "ui/chat/chat_page.h"
 #include "ui/classify/classify_page.h"
@@ -11,6 +12,7 @@
 #include "ui/latency/latency_page.h"
 #include "ui/library/library_page.h"
 #include "ui/library/open_dialog.h"
+#include "ui/metadata/metadata_editor.h"
 #include "ui/session/second_device.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/dock_frame.h"
@@ -39,8 +41,13 @@ class MainWindow : public QMainWindow {
   /// A path or a library name; the recipe is applied to this model only.
   void openModel(const QString& model, const QString& adapter = {}, const QString& recipe = {});
   void openModel(const api::OpenOptions& options);
+  /// Files and folders as a person names them: a model, with an adapter among them on it; an adapter alone
+  /// goes on the model that is open; a table of texts is for the classifier.
+  void openPaths(const QStringList& paths);
   /// The dialog of device and context; `reason`: why it comes unasked.
   OpenDialog* askOptions(const api::OpenOptions& options, const QString& reason = {});
+  /// The editor of a GGUF file's metadata; one with changes that are not saved stays instead.
+  MetadataEditor* editMetadata(const QString& model);
   /// `device`: of place.
   void applyEdit(const QString& verb, const QString& scope, const QString& device = {});
   void setThemeChoice(ThemeChoice choice);
@@ -75,9 +82,9 @@ class MainWindow : public QMainWindow {
 
  private:
   struct Actions {
-    QAction *open, *saveRecipe, *saveTrace, *newChat, *regenerate, *run, *stop, *undo, *redo, *bypass, *fit,
-        *find, *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion, *profiler, *keys, *quit,
-        *classifyCsv, *chatPage, *classifyPage, *comparePage;
+    QAction *open, *openFolder, *saveRecipe, *saveTrace, *metadata, *newChat, *regenerate, *run, *stop, *undo,
+        *redo, *bypass, *fit, *find, *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion,
+        *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage, *comparePage;
   };
   // main_window.cpp
   void setupCentre();
@@ -93,6 +100,8 @@ class MainWindow : public QMainWindow {
   // main_window_memory.cpp
   void setupMemoryWiring();
   void showLoadFailure(UiError error);
+  // main_window_metadata.cpp
+  bool hasMetadata() const;
   // main_window_actions.cpp
   void setupActions();
   void setupMenus();
@@ -103,6 +112,7 @@ class MainWindow : public QMainWindow {
   void refreshRecent();
   void showKeys();
   void askOpen();
+  void askOpenFolder();
   void askSaveRecipe();
   void askExportGraph();
   void askSaveTrace();
@@ -158,6 +168,7 @@ class MainWindow : public QMainWindow {
   StatusStrip* status_ = nullptr;
   DockKeeper* keeper_ = nullptr;
   QMenu* recentMenu_ = nullptr;
+  QPointer<MetadataEditor> metadata_;  // null unless it is shown
   Actions do_{};
   api::Phase phase_ = api::Phase::decode;
   bool profileDue_ = false;

@@ -10,6 +10,7 @@
 
 #include "ui/shell/keys_dialog.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/openable.h"
 #include "ui/theme/icons.h"
 
 namespace orrery::ui {
@@ -30,6 +31,7 @@ QAction* MainWindow::makeAction(const QString& text, const QString& icon, const 
 
 void MainWindow::setupActions() {
   do_.open = makeAction("&Open...", "open", "Ctrl+O", [this] { askOpen(); });
+  do_.openFolder = makeAction("Open &folder...", "", "Ctrl+Shift+O", [this] { askOpenFolder(); });
   do_.saveRecipe = makeAction("&Save recipe...", "save", "Ctrl+S", [this] { askSaveRecipe(); });
   do_.quit = makeAction("&Quit", "", "Ctrl+Q", [this] { close(); });
   do_.undo = makeAction("&Undo edit", "undo", "Ctrl+Z", [this] { graph_->source()->undo(); });
@@ -53,6 +55,9 @@ void MainWindow::setupActions() {
   do_.zoomOut = makeAction("Zoom &out", "minus", "Ctrl+-", [this] { graph_->view()->zoomOut(); });
   do_.exportGraph = makeAction("&Export the graph...", "export", "Ctrl+E", [this] { askExportGraph(); });
   do_.saveTrace = makeAction("Save &trace...", "", "", [this] { askSaveTrace(); });
+  do_.metadata = makeAction("Edit &metadata...", "", "Ctrl+M", [this] {
+    editMetadata(QString::fromStdString(session_->session()->info().path));
+  });
   do_.classifyCsv = makeAction("Classify a &CSV...", "", "", [this] {
     showPage("classify");
     const QString path = QFileDialog::getOpenFileName(this, "Open a table of texts", settings_.lastFolder,
@@ -93,8 +98,10 @@ void MainWindow::setupMenus() {
   };
   QMenu* file = menuBar()->addMenu("&File");
   file->addAction(do_.open);
+  file->addAction(do_.openFolder);
   recentMenu_ = file->addMenu("Open &recent");
-  fill(file, {nullptr, do_.saveRecipe, do_.exportGraph, do_.saveTrace, nullptr, do_.quit});
+  fill(file,
+       {nullptr, do_.saveRecipe, do_.exportGraph, do_.saveTrace, nullptr, do_.metadata, nullptr, do_.quit});
   fill(menuBar()->addMenu("&Edit"), {do_.undo, do_.redo, nullptr, do_.find});
   setupViewMenu(menuBar()->addMenu("&View"));
   fill(menuBar()->addMenu("&Graph"),
@@ -213,12 +220,18 @@ void MainWindow::showKeys() {
 }
 
 void MainWindow::askOpen() {
-  const QString path = QFileDialog::getOpenFileName(
-      this, "Open a model", settings_.lastFolder, "Models (*.gguf *.safetensors config.json);;All files (*)");
+  const QString path =
+      QFileDialog::getOpenFileName(this, "Open a model", settings_.lastFolder, modelFilters());
   if (path.isEmpty()) return;
-  const QFileInfo info(path);
-  settings_.lastFolder = info.path();
-  openModel(info.fileName() == "config.json" ? info.path() : path);
+  settings_.lastFolder = QFileInfo(path).path();
+  openPaths({path});
+}
+
+void MainWindow::askOpenFolder() {
+  const QString path = QFileDialog::getExistingDirectory(this, "Open a model's folder", settings_.lastFolder);
+  if (path.isEmpty()) return;
+  settings_.lastFolder = QFileInfo(path).path();
+  openPaths({path});
 }
 
 void MainWindow::askSaveRecipe() {

@@ -4,8 +4,10 @@
 
 #include "ui/placement/scope_words.h"
 #include "ui/session/model_title.h"
+#include "ui/session/model_use.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/openable.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
@@ -30,7 +32,8 @@ QString stateText(const SessionController& session) {
       break;
   }
   if (session.loading()) return "Loading " + session.loadingName();
-  return session.session() ? "Ready" : "No model";
+  if (!session.session()) return "No model";
+  return runs(session.session()->info()) ? "Ready" : "To look at, not to run";
 }
 
 QString cpuWords(const api::MachineLimits& limits) {
@@ -61,6 +64,28 @@ void MainWindow::openModel(const QString& model, const QString& adapter, const Q
 void MainWindow::openModel(const api::OpenOptions& options) {
   opening_ = QString::fromStdString(options.model);
   session_->open(options);
+}
+
+void MainWindow::openPaths(const QStringList& paths) {
+  QString model, adapter;
+  for (const QString& path : paths) {
+    const Openable found = openableOf(path);
+    if (found.kind == Openable::Kind::table) {
+      showPage("classify");
+      return classify_->openCsv(found.path);
+    }
+    (found.kind == Openable::Kind::adapter ? adapter : model) = found.path;
+  }
+  if (!model.isEmpty()) return openModel(model, adapter);
+  if (adapter.isEmpty()) return;
+  const SessionPtr session = session_->session();
+  if (!session)
+    return graph_->banner()->showWarning(QFileInfo(adapter).fileName() + " is an adapter",
+                                         "Open the model that it was made for, then the adapter.");
+  api::OpenOptions options = session->options();
+  options.adapter = adapter.toStdString();
+  options.recipe.clear();
+  openModel(options);
 }
 
 /// What the tool bar and Compare can offer, or why there is no CUDA device.
@@ -95,7 +120,14 @@ void MainWindow::takeModel() {
   setWindowTitle(name + " - Orrery");
   inspector_->clear();
   showGraphOf(session_);
-  if (session->info().task == api::Task::generate) chat_->focusInput();
+  if (writesText(session->info())) chat_->focusInput();
+  if (runs(session->info()) && session->info().task == api::Task::classify) {
+    classify_->openModel(session->options());
+    showPage("classify");
+  }
+  if (!runs(session->info()))
+    graph_->banner()->showWarning(name + " can be looked at, not run",
+                                  QString::fromStdString(session->info().cannot_run) + ".", {"Open another"});
 }
 
 void MainWindow::showGraphOf(SessionController* source) {
@@ -154,7 +186,7 @@ void MainWindow::noteEdit(const api::EditRecord& record, EditKind kind) {
 void MainWindow::refreshActions() {
   if (!tools_) return;
   SessionController* shown = graph_->source();
-  const bool chats = session_->session() && session_->session()->info().task == api::Task::generate;
+  const bool chats = session_->session() && writesText(session_->session()->info());
   const bool running =
       session_->running() || classifier_->running() || comparison_->running() || both_->running();
   do_.undo->setEnabled(shown->canUndo());
@@ -164,6 +196,7 @@ void MainWindow::refreshActions() {
   do_.regenerate->setEnabled(chat_->canRegenerate());
   do_.exportGraph->setEnabled(shown->session() != nullptr);
   do_.saveTrace->setEnabled(session_->session() || classifier_->session());
+  do_.metadata->setEnabled(hasMetadata());
   do_.stop->setEnabled(running);
   do_.run->setEnabled(chats && !running);
   tools_->setRunning(running, chats);
@@ -196,7 +229,7 @@ void MainWindow::refreshStatus() {
     if (liveMs_ > 0) speed_ = format::rate((liveTokens_ - 1) / liveMs_ * 1e3, "tok/s");
     facts.speed = speed_;
     const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;
-    if (info.task == api::Task::generate)
+    if (writesText(info))
       facts.context = "context " + format::count(vitals.contextUsed) + " / " + format::count(limit);
     facts.profiler =
         do_.profiler->isChecked() ? "profiler " + format::percent(vitals.overheadShare) : "profiler off";
