@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "run_cli.h"
 #include "tests/support/trace_checks.h"
@@ -13,6 +14,7 @@ namespace {
 // Margins below this may fall the other way when activations are rounded to 16 bits (largest error seen:
 // 0.003).
 constexpr double kNarrow = 0.01;
+constexpr double kGemmaNarrow = 0.1;  // its logits lie farther apart
 
 TEST(Golden, GreedyTextIsTheReferencesUpToANarrowChoice) {
   for (const auto& item : golden("smollm2.json", "greedy")) {
@@ -86,6 +88,43 @@ TEST(Golden, PerplexityFromAFile) {
     EXPECT_EQ(score["tokens"], item["tokens"]);
     EXPECT_NEAR(score["nll_per_token"].get<double>(), item["nll_per_token"].get<double>(), 1e-4);
     EXPECT_NEAR(std::log(score["perplexity"].get<double>()), score["nll_per_token"].get<double>(), 1e-6);
+  }
+}
+
+/// Gemma 3 270M in k-quants, whose reference runs the same weights in float32.
+class Gemma : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(models_folder() + "/gemma3/gemma-3-270m-q4_k_m.gguf"))
+      GTEST_SKIP() << "Gemma 3 was not fetched: ./bootstrap.sh test does";
+  }
+};
+
+TEST_F(Gemma, PerplexityIsTheReferencesWithinHalfAPercent) {
+  for (const auto& item : golden("gemma3.json", "perplexity")) {
+    const std::string file = scratch_file("text.txt", item["text"].get<std::string>());
+    const double expected = item["nll_per_token"];
+    const auto score = run({"score", "gemma3", "--file", file, "--json"}).json();
+    EXPECT_EQ(score["tokens"], item["tokens"]);
+    EXPECT_NEAR(score["perplexity"].get<double>() / std::exp(expected), 1.0, 0.005);
+    const auto exact = run({"score", "gemma3", "--file", file, "--exact", "--json"}).json();
+    EXPECT_NEAR(exact["nll_per_token"].get<double>(), expected, 1e-4);
+  }
+}
+
+TEST_F(Gemma, GreedyTextIsTheReferencesUpToANarrowChoice) {
+  for (const auto& item : golden("gemma3.json", "greedy")) {
+    const auto ids = item["ids"].get<std::vector<int32_t>>();
+    const auto reply = run({"chat", "gemma3", "--raw", "--temperature", "0", "--json", "--prompt",
+                            item["text"], "--max-tokens", std::to_string(ids.size())})
+                           .json();
+    size_t step = 0;
+    for (; step < ids.size() && item["margins"][step] > kGemmaNarrow; ++step)
+      ASSERT_EQ(reply["tokens"][step]["id"], ids[step]) << item["text"] << " step " << step;
+    EXPECT_GT(step, 0U) << item["text"];
+    if (step == ids.size()) {
+      EXPECT_EQ(reply["text"], item["decoded"]);
+    }
   }
 }
 

@@ -46,4 +46,5 @@ def main():
     (HERE / "gemma3.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
