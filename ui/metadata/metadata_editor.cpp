@@ -36,12 +36,14 @@ MetadataEditor::MetadataEditor(const Theme& theme, MetadataCalls calls, const QS
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           &MetadataEditor::showFields);
   connect(model_, &MetadataModel::edited, this, &MetadataEditor::showState);
-  connect(key_, &QLineEdit::textEdited, this, [this](const QString& key) { model_->setKey(chosen(), key); });
+  connect(key_, &QLineEdit::textEdited, this, [this](const QString& key) {
+    if (chosen() >= 0) model_->setKey(chosen(), key);
+  });
   connect(type_, &QComboBox::currentTextChanged, this, [this](const QString& type) {
-    if (!filling_) model_->setType(chosen(), type);
+    if (!filling_ && chosen() >= 0) model_->setType(chosen(), type);
   });
   connect(value_, &QPlainTextEdit::textChanged, this, [this] {
-    if (!filling_) model_->setText(chosen(), value_->toPlainText());
+    if (!filling_ && chosen() >= 0) model_->setText(chosen(), value_->toPlainText());
   });
   connect(add_, &QAbstractButton::clicked, this, &MetadataEditor::addKey);
   connect(remove_, &QAbstractButton::clicked, this, &MetadataEditor::removeKey);

@@ -55,6 +55,7 @@ class MetadataEditor : public QDialog, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   // metadata_editor_setup.cpp

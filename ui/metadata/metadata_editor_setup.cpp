@@ -1,5 +1,6 @@
 // What MetadataEditor is made of.
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QShortcut>
 #include <QStyledItemDelegate>
 
@@ -67,6 +68,7 @@ void MetadataEditor::setupTable(QVBoxLayout* column) {
   filter_->setSourceModel(model_);
   filter_->setFilterKeyColumn(-1);
   filter_->setFilterCaseSensitivity(Qt::CaseInsensitive);
+  filter_->setDynamicSortFilter(false);  // a row stays while it is edited, found or not
   table_ = new QTableView(this);
   table_->setModel(filter_);
   table_->setItemDelegate(new RowDelegate(theme_, table_));
@@ -124,20 +126,32 @@ void MetadataEditor::setupFoot(QVBoxLayout* column) {
 }
 
 void MetadataEditor::setupKeys() {
-  const auto key = [this](const QKeySequence& keys, QWidget* owner, auto run) {
-    auto* shortcut = new QShortcut(keys, owner);
-    shortcut->setContext(owner == this ? Qt::WindowShortcut : Qt::WidgetShortcut);
-    connect(shortcut, &QShortcut::activated, this, run);
+  const auto key = [this](const QKeySequence& keys, auto run) {
+    connect(new QShortcut(keys, this), &QShortcut::activated, this, run);
   };
-  key(QKeySequence::Find, this, [this] {
+  key(QKeySequence::Find, [this] {
     search_->setFocus();
     search_->selectAll();
   });
-  key(QKeySequence::Save, this, [this] { save_->click(); });
-  key(QKeySequence(Qt::Key_Insert), this, [this] { add_->click(); });
-  key(QKeySequence::Delete, table_, [this] { remove_->click(); });
-  for (const int enter : {Qt::Key_Return, Qt::Key_Enter})
-    key(QKeySequence(enter), table_, [this] { value_->setFocus(); });
+  key(QKeySequence::Save, [this] { save_->click(); });
+  key(QKeySequence(Qt::Key_Insert), [this] { add_->click(); });
+  table_->installEventFilter(this);
+}
+
+/// In the table Delete removes the key and Enter goes on to its value.
+bool MetadataEditor::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != table_ || event->type() != QEvent::KeyPress) return QDialog::eventFilter(watched, event);
+  switch (static_cast<QKeyEvent*>(event)->key()) {
+    case Qt::Key_Delete:
+      remove_->click();
+      return true;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      value_->setFocus();
+      return true;
+    default:
+      return false;
+  }
 }
 
 void MetadataEditor::setTheme(const Theme& theme) {
