@@ -1,7 +1,10 @@
 // What the window remembers, its themes, its exports.
+#include <QDir>
+#include <QDropEvent>
 #include <QFile>
 #include <QImage>
 #include <QMenu>
+#include <QMimeData>
 
 #include "support/window_fixture.h"
 
@@ -106,6 +109,39 @@ TEST_F(StateTest, DocksInATabGroupUseTheTabAsTitle) {
   EXPECT_TRUE(waitUntil([&] { return !window->dock("chat")->tabbed(); }));
   EXPECT_TRUE(window->dock("chat")->title()->isVisible());
   EXPECT_TRUE(window->chatPage()->corner()->isVisible());
+}
+
+TEST_F(StateTest, DroppedFilesOpenAsWhatTheyAre) {
+  auto window = makeWindow();
+  const auto drop = [&](const QStringList& paths) {
+    QMimeData data;
+    QList<QUrl> urls;
+    for (const QString& path : paths) urls += QUrl::fromLocalFile(path);
+    data.setUrls(urls);
+    QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(window.get(), &enter);
+    EXPECT_TRUE(enter.isAccepted());
+    QDropEvent event(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(window.get(), &event);
+    return waitUntil([&] { return !window->session()->loading(); });
+  };
+  const auto options = [&] {
+    const SessionPtr session = window->session()->session();
+    return session ? session->options() : api::OpenOptions();
+  };
+  QDir(folder_.path()).mkpath("lora");
+  writeFile(path("lora/adapter_config.json"), "{}");
+  ASSERT_TRUE(drop({path("lora")}));
+  EXPECT_EQ(window->graphPage()->banner()->title(), "lora is an adapter");
+  ASSERT_TRUE(drop({writeFile(path("model.gguf"), "x")}));
+  EXPECT_EQ(options().model, path("model.gguf").toStdString());
+  EXPECT_EQ(options().adapter, "");
+  ASSERT_TRUE(drop({path("lora/adapter_config.json")}));
+  EXPECT_EQ(options().model, path("model.gguf").toStdString());
+  EXPECT_EQ(options().adapter, path("lora").toStdString());
+  ASSERT_TRUE(drop({path("lora"), writeFile(path("weights.pt"), "x")}));
+  EXPECT_EQ(options().model, path("weights.pt").toStdString());
+  EXPECT_EQ(options().adapter, path("lora").toStdString());
 }
 
 TEST_F(StateTest, WithoutAModelThePageSaysWhatToDo) {
