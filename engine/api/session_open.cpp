@@ -124,7 +124,8 @@ class Opening {
     if (!words.ok()) return std::move(words).error();
     ModelInfo info =
         describe(source, &built, std::string(words.value()->kind()), context, kv_type, run.batch_tokens);
-    auto chat_template = std::make_shared<const Result<text::ChatTemplate>>(load_template(*source.file));
+    auto chat_template =
+        std::make_shared<const Result<text::ChatTemplate>>(load_template(*source.file, *words.value()));
     auto session = std::make_shared<SessionImpl>(SessionImpl::Parts{
         options_, std::move(info), std::move(source), std::move(weights), std::move(words).value(),
         std::move(chat_template), std::move(graph), std::move(scheduler), std::move(model), limit, demand});

@@ -162,6 +162,7 @@ Result<ChatResult> SessionImpl::reply(const std::shared_ptr<runtime::Sequence>& 
   wanted.max_tokens = request.max_tokens;
   wanted.top = request.logprobs;
   wanted.stops = request.stop;
+  wanted.continues_text = request.messages.empty();
   double first_token_ms = 0;
   generate::Events told;
   if (events.on_prefill)

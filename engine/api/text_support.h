@@ -12,8 +12,8 @@ namespace orrery::api {
 
 Result<std::shared_ptr<const text::Tokenizer>> load_tokenizer(const io::ModelFile& file);
 
-/// The file's template, or the plain one when it has none.
-Result<text::ChatTemplate> load_template(const io::ModelFile& file);
+/// The file's template, or the usual one of its tokens when it has none.
+Result<text::ChatTemplate> load_template(const io::ModelFile& file, const text::Tokenizer& tokenizer);
 
 Result<std::string> render_with(const text::ChatTemplate& chat_template, const text::Tokenizer& tokenizer,
                                 const std::vector<Message>& messages, const TemplateOptions& options);

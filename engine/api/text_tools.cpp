@@ -49,24 +49,47 @@ class Tools final : public TextTools {
   Result<text::ChatTemplate> template_;
 };
 
+/// Empty where it is not there or cannot be read.
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Result<std::shared_ptr<const text::Tokenizer>> load_from_folder(const io::ModelFile& file) {
+  const std::filesystem::path folder =
+      file.format == io::Format::hugging_face_folder ? file.path : file.path.parent_path();
+  text::TokenizerFiles files;
+  files.sentencepiece = content_of(folder / "tokenizer.model");
+  files.vocabulary_json = content_of(folder / "vocab.json");
+  files.merges = content_of(folder / "merges.txt");
+  files.vocabulary_text = content_of(folder / "vocab.txt");
+  files.config = content_of(folder / "tokenizer_config.json");
+  files.special_tokens_map = content_of(folder / "special_tokens_map.json");
+  files.added_tokens = content_of(folder / "added_tokens.json");
+  files.model_type = file.architecture;
+  auto tokenizer = text::tokenizer_from_files(files);
+  if (tokenizer.ok()) return tokenizer;
+  Error error = std::move(tokenizer).error();
+  error.where = error.where.empty() ? folder.string() : (folder / error.where).string();
+  return error;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const text::Tokenizer>> load_tokenizer(const io::ModelFile& file) {
   if (file.tokenizer_json.empty()) {
     if (file.format == io::Format::gguf) return text::tokenizer_from_gguf(file.metadata);
-    return Error{ErrorCode::not_found, "The model has no tokenizer", file.path.string(),
-                 "put its tokenizer.json beside it"};
+    return load_from_folder(file);
   }
-  std::ifstream stream(file.tokenizer_json, std::ios::binary);
-  const std::string json{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream || json.empty())
+  const std::string json = content_of(file.tokenizer_json);
+  if (json.empty())
     return Error{ErrorCode::io, "The tokenizer cannot be read", file.tokenizer_json.string(),
                  "check the file and its permissions"};
   return text::tokenizer_from_json(json);
 }
 
-Result<text::ChatTemplate> load_template(const io::ModelFile& file) {
-  if (file.chat_template.empty()) return text::ChatTemplate::plain();
+Result<text::ChatTemplate> load_template(const io::ModelFile& file, const text::Tokenizer& tokenizer) {
+  if (file.chat_template.empty()) return text::ChatTemplate::usual(tokenizer);
   return text::ChatTemplate::parse(file.chat_template);
 }
 
@@ -81,7 +104,9 @@ Result<std::shared_ptr<TextTools>> TextTools::open(const std::string& model) {
     ORRERY_ASSIGN(const ModelPath path, resolve_model(model, ""));
     ORRERY_ASSIGN(const auto file, io::open_model(path.model, {}, {}));
     ORRERY_ASSIGN(auto tokenizer, load_tokenizer(*file));
-    return std::shared_ptr<TextTools>(std::make_shared<Tools>(std::move(tokenizer), load_template(*file)));
+    Result<text::ChatTemplate> chat_template = load_template(*file, *tokenizer);
+    return std::shared_ptr<TextTools>(
+        std::make_shared<Tools>(std::move(tokenizer), std::move(chat_template)));
   });
 }
 

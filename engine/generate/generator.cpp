@@ -14,6 +14,7 @@ class Assembly {
       : tokenizer_(tokenizer),
         events_(events),
         ends_(tokenizer.end_ids()),
+        decoder_(tokenizer.drops_first_space() && !request.continues_text),
         stops_(request.stops),
         max_tokens_(request.max_tokens) {}
 

@@ -18,6 +18,7 @@ struct Request {
   int64_t max_tokens = 0;  // 0: until the model or the context ends
   kernels::SamplingParams sampling;
   int top = 0;                        // alternatives of each token
+  bool continues_text = false;        // the reply's first word may begin with the space before it
   std::vector<std::string> stops;     // texts that end the reply; not part of it
   std::optional<int64_t> shift = {};  // this and the next as in runtime::DecodeRequest
   bool share_prefix = false;

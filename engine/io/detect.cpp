@@ -118,7 +118,7 @@ Result<void> read_folder_weights(const fs::path& path, const Folder& folder, Mod
     ORRERY_ASSIGN(const auto mapped, MappedFile::open(part));
     ORRERY_TRY(read_tensor_file(mapped, file, stop));
   }
-  if (weights.files.empty() && file.tokenizer_json.empty())
+  if (weights.files.empty() && file.tokenizer_json.empty() && !has_tokenizer_files(path))
     return Error{ErrorCode::not_found, "The folder holds no safetensors or PyTorch file", path.string(),
                  "choose a folder with config.json and model.safetensors or pytorch_model.bin"};
   return {};  // a tokenizer alone is good for tokenizing

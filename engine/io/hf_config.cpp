@@ -129,6 +129,11 @@ void add_list(std::string_view key, const char* tensor, ModelFile& file) {
 
 }  // namespace
 
+bool has_tokenizer_files(const std::filesystem::path& folder) {
+  return is_file(folder / "tokenizer.model") || is_file(folder / "vocab.txt") ||
+         (is_file(folder / "vocab.json") && is_file(folder / "merges.txt"));
+}
+
 void add_rope_factors(ModelFile& file) {
   for (const char* section : {"rope_parameters", "rope_scaling"}) {
     add_list(fmt::format("{}.short_factor", section), "rope_factors_short.weight", file);

@@ -18,6 +18,9 @@ Result<Metadata> read_json_file(const std::filesystem::path& path);
 ///   the "sentence_transformers." keys of model_file.h
 Result<void> read_hugging_face_files(const std::filesystem::path& folder, ModelFile& file);
 
+/// Whether the folder keeps a tokenizer in files of the kinds that stood before tokenizer.json.
+bool has_tokenizer_files(const std::filesystem::path& folder);
+
 /// Adds the factors of rotary positions, which config.json holds as lists ("rope_scaling.long_factor"), as
 /// the tensors that GGUF has for them: "rope_factors_long.weight", "rope_factors_short.weight".
 void add_rope_factors(ModelFile& file);

@@ -19,33 +19,23 @@ bool stands_alone(std::string_view text, size_t begin, size_t end) {
 
 }  // namespace
 
-void AddedTokens::add(AddedToken token) {
-  if (token.content.empty()) return;
-  uint32_t node = 0;
-  for (const char c : token.content) {
-    const uint64_t key = (static_cast<uint64_t>(node) << 8) | static_cast<uint8_t>(c);
-    const auto [edge, inserted] = edges_.try_emplace(key, static_cast<uint32_t>(token_at_.size()));
-    if (inserted) token_at_.push_back(-1);
-    node = edge->second;
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+  std::vector<ByteTrie::Entry> entries;
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    const std::string& content = tokens_[i].content;
+    entries.push_back({content, static_cast<int32_t>(i)});
+    if (!content.empty()) starts_[static_cast<uint8_t>(content[0])] = true;
   }
-  token_at_[node] = static_cast<int32_t>(tokens_.size());
-  starts_[static_cast<uint8_t>(token.content[0])] = true;
-  tokens_.push_back(std::move(token));
+  trie_ = ByteTrie(std::move(entries));
 }
 
 const AddedToken* AddedTokens::match(std::string_view text, size_t position, bool parse_special) const {
   const AddedToken* longest = nullptr;
-  uint32_t node = 0;
-  for (size_t i = position; i < text.size(); ++i) {
-    const auto edge = edges_.find((static_cast<uint64_t>(node) << 8) | static_cast<uint8_t>(text[i]));
-    if (edge == edges_.end()) break;
-    node = edge->second;
-    if (token_at_[node] < 0) continue;
-    const AddedToken& token = tokens_[static_cast<size_t>(token_at_[node])];
-    if (token.special && !parse_special) continue;
-    if (token.single_word && !stands_alone(text, position, i + 1)) continue;
-    longest = &token;
-  }
+  trie_.walk(text.substr(position), [&](size_t bytes, int32_t place) {
+    const AddedToken& token = tokens_[static_cast<size_t>(place)];
+    if (token.special && !parse_special) return;
+    if (!token.single_word || stands_alone(text, position, position + bytes)) longest = &token;
+  });
   return longest;
 }
 

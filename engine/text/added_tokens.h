@@ -2,12 +2,13 @@
 // model added.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "engine/text/byte_trie.h"
 #include "engine/text/tokenizer.h"
 
 namespace orrery::text {
@@ -29,8 +30,9 @@ class AddedTokens {
     TokenId id = -1;
   };
 
-  void add(AddedToken token);  // an empty content is left out: it would match everywhere
-  bool empty() const { return tokens_.empty(); }
+  AddedTokens() = default;
+  /// Empty contents are left out: they would match everywhere. Of equal ones the last counts.
+  explicit AddedTokens(std::vector<AddedToken> tokens);
   /// Leftmost, then longest. The pieces are `text` in order, less the white space that tokens took.
   std::vector<Piece> split(std::string_view text, bool parse_special) const;
 
@@ -38,9 +40,8 @@ class AddedTokens {
   const AddedToken* match(std::string_view text, size_t position, bool parse_special) const;
 
   std::vector<AddedToken> tokens_;
-  std::unordered_map<uint64_t, uint32_t> edges_;  // (node << 8 | byte) -> node; node 0 is the root
-  std::vector<int32_t> token_at_{-1};             // by node: index into tokens_, or -1
-  bool starts_[256] = {};
+  ByteTrie trie_;  // values are places in tokens_
+  std::array<bool, 256> starts_{};
 };
 
 }  // namespace orrery::text

@@ -12,6 +12,7 @@ namespace orrery::text {
 struct ChatTemplate::Program {
   jinja::Block block;  // empty: the plain form
   bool plain = false;
+  std::string begin = {};  // of the plain form
 };
 
 namespace {
@@ -21,8 +22,32 @@ using jinja::Value;
 
 constexpr size_t kLongestSource = 4'000'000;  // bytes; published templates stay under 100 kB
 
-std::string render_plain(const TemplateInput& input) {
-  std::string text;
+constexpr std::string_view kGemmaTurns = R"({{ bos_token }}
+{%- if messages[0]['role'] == 'system' -%}
+    {%- set opening = messages[0]['content'] + '\n\n' -%}
+    {%- set turns = messages[1:] -%}
+{%- else -%}
+    {%- set opening = '' -%}
+    {%- set turns = messages -%}
+{%- endif -%}
+{%- for message in turns -%}
+    {{ '<start_of_turn>' + ('model' if message['role'] == 'assistant' else message['role']) + '\n'
+       + (opening if loop.first else '') + message['content'] | trim + '<end_of_turn>\n' }}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{ '<start_of_turn>model\n' }}{%- endif -%})";
+constexpr std::string_view kChatMl =
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + "
+    "'<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
+
+/// Of the turns whose marks are in the vocabulary; empty: none is known.
+std::string_view usual_source(const Tokenizer& tokenizer) {
+  const auto has = [&](const char* token) { return tokenizer.find(token) >= 0; };
+  if (has("<start_of_turn>") && has("<end_of_turn>")) return kGemmaTurns;
+  return has("<|im_start|>") && has("<|im_end|>") ? kChatMl : std::string_view();
+}
+
+std::string render_plain(const TemplateInput& input, const std::string& begin) {
+  std::string text = begin;
   for (const Message& message : input.messages) text += message.role + ": " + message.content + "\n";
   if (input.add_generation_prompt) text += "assistant: ";
   return text;
@@ -115,12 +140,17 @@ Result<ChatTemplate> ChatTemplate::parse(std::string_view source) {
   return ChatTemplate(std::make_shared<const Program>(Program{std::move(block), false}));
 }
 
-ChatTemplate ChatTemplate::plain() {
-  return ChatTemplate(std::make_shared<const Program>(Program{{}, true}));
+ChatTemplate ChatTemplate::usual(const Tokenizer& tokenizer) {
+  if (const std::string_view source = usual_source(tokenizer); !source.empty())
+    if (Result<ChatTemplate> parsed = parse(source); parsed.ok()) return std::move(parsed).value();
+  const std::vector<TokenId> ids = tokenizer.encode("", true);
+  const bool begins = !ids.empty() && ids.front() == tokenizer.bos();
+  return ChatTemplate(std::make_shared<const Program>(
+      Program{{}, true, begins ? tokenizer.piece(tokenizer.bos()) : std::string()}));
 }
 
 Result<std::string> ChatTemplate::render(const TemplateInput& input) const {
-  if (program_->plain) return render_plain(input);
+  if (program_->plain) return render_plain(input, program_->begin);
   ORRERY_ASSIGN(const jinja::Context context, context_of(input));
   return jinja::render(program_->block, context);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/text/tokenizer.h"
 
 namespace orrery::text {
 
@@ -39,8 +40,9 @@ class ChatTemplate {
   /// A syntax error names its line.
   static Result<ChatTemplate> parse(std::string_view source);
   Result<std::string> render(const TemplateInput& input) const;
-  /// Used when a model brings none: "role: content" lines.
-  static ChatTemplate plain();
+  /// Used when a model brings none: the turns of Gemma or of ChatML where its vocabulary has their marks,
+  /// else "role: content" lines behind what the tokenizer puts before a text.
+  static ChatTemplate usual(const Tokenizer& tokenizer);
 
   ~ChatTemplate();
   ChatTemplate(ChatTemplate&&) noexcept;

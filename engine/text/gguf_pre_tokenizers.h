@@ -17,4 +17,7 @@ Result<GgufPreTokenizer> gguf_pre_tokenizer(std::string_view name);
 /// All names, in order.
 std::vector<std::string_view> gguf_pre_tokenizer_names();
 
+/// The models of tokenizer.ggml.model (tokenizer_gguf.cpp).
+std::vector<std::string_view> gguf_tokenizer_models();
+
 }  // namespace orrery::text

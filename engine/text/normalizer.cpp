@@ -66,32 +66,6 @@ void strip_white_space(std::string& text, bool left, bool right) {
   text = text.substr(begin, end - begin);
 }
 
-bool is_bert_control(char32_t value) {
-  return value != '\t' && value != '\n' && value != '\r' && is_other(value);
-}
-
-/// Control characters and U+FFFD go, every white space becomes a space, CJK ideographs get spaces around.
-std::string clean(std::string_view text, const BertNormalization& options) {
-  std::string result;
-  result.reserve(text.size() + text.size() / 8);
-  for (size_t i = 0; i < text.size();) {
-    const CodePoint point = code_point_at(text, i);
-    i += point.bytes;
-    const char32_t value = point.value;
-    if (options.clean_text && (value == 0 || value == kReplacement || is_bert_control(value))) continue;
-    if (options.clean_text && is_white_space(value)) {
-      result += ' ';
-    } else if (options.space_cjk && is_cjk_ideograph(value)) {
-      result += ' ';
-      append_utf8(result, value);
-      result += ' ';
-    } else {
-      append_utf8(result, value);
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 NormalizerPtr normalizer_sequence(std::vector<NormalizerPtr> steps) {
@@ -150,14 +124,6 @@ NormalizerPtr nmt_normalizer() {
 
 NormalizerPtr byte_characters_normalizer() {
   return applied([](std::string& text) { text = bytes_to_characters(text); });
-}
-
-NormalizerPtr bert_normalizer(const BertNormalization& options) {
-  return applied([options](std::string& text) {
-    text = clean(text, options);
-    if (options.strip_accents) text = strip_nonspacing_marks(text);
-    if (options.lowercase) text = lowercase(text);
-  });
 }
 
 }  // namespace orrery::text

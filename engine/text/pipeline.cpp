@@ -5,19 +5,25 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "engine/text/unicode.h"
+
 namespace orrery::text {
 namespace {
 
 class Pipeline final : public Tokenizer {
  public:
   explicit Pipeline(PipelineParts parts) : parts_(std::move(parts)) {
+    std::vector<AddedToken> plain, normalized;
     for (const AddedToken& token : parts_.added) {
       if (token.special) special_.insert(token.id);
-      (token.normalized ? added_normalized_ : added_).add(token);
+      (token.normalized ? normalized : plain).push_back(token);
       if (token.normalized) written_.insert_or_assign(token.id, token.content);
     }
+    added_ = AddedTokens(std::move(plain));
+    added_normalized_ = AddedTokens(std::move(normalized));
     add_end(parts_.eos);
     for (const TokenId id : parts_.ends) add_end(id);
+    drops_first_space_ = decodes_without_space();
   }
 
   std::string_view kind() const override { return parts_.model->kind(); }
@@ -54,11 +60,22 @@ class Pipeline final : public Tokenizer {
   TokenId bos() const override { return parts_.bos; }
   TokenId eos() const override { return parts_.eos; }
   std::vector<TokenId> end_ids() const override { return ends_; }
+  bool drops_first_space() const override { return drops_first_space_; }
   int64_t truncate_to() const override { return parts_.truncate_to; }
 
  private:
   void add_end(TokenId id) {
     if (id >= 0 && std::find(ends_.begin(), ends_.end(), id) == ends_.end()) ends_.push_back(id);
+  }
+
+  /// Asks the first token that begins with a space.
+  bool decodes_without_space() const {
+    for (size_t i = 0; i < parts_.vocabulary->size(); ++i) {
+      const auto id = static_cast<TokenId>(i);
+      if ((*parts_.vocabulary)[id].size() > kSpaceMark.size() && written(id).starts_with(kSpaceMark))
+        return piece(id).starts_with(' ') && !decode({id}, false).starts_with(' ');
+    }
+    return false;
   }
 
   const std::string& written(TokenId id) const {
@@ -114,6 +131,7 @@ class Pipeline final : public Tokenizer {
   std::unordered_set<TokenId> special_;
   std::unordered_map<TokenId, std::string> written_;  // added tokens that are looked for in normalised text
   std::vector<TokenId> ends_;
+  bool drops_first_space_ = false;
   mutable ScratchPool scratches_;
 };
 

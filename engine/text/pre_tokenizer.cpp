@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/text/byte_level.h"
+#include "engine/text/character_kinds.h"
 #include "engine/text/unicode.h"
 #include "engine/text/word_scanner.h"
 
@@ -125,6 +126,26 @@ void split_characters(const Segment& segment, SplitBehavior behavior, Matches ma
   join_spans(segment, spans.finish(), behavior, segments);
 }
 
+/// White space goes, punctuation stands alone: BERT's words, in one walk.
+class BertWords final : public PreTokenizerStep {
+ public:
+  void split(const Segment& segment, Segments& segments) const override {
+    size_t begin = 0;
+    for (size_t i = 0; i < segment.text.size();) {
+      const CodePoint point = code_point_at(segment.text, i);
+      const size_t end = i + point.bytes;
+      const uint8_t kinds = point.valid ? character_kinds(point.value) : 0;
+      if ((kinds & (kSpace | kPunctuation)) != 0) {
+        emit(segment, begin, i, segments);
+        if ((kinds & kPunctuation) != 0) emit(segment, i, end, segments);
+        begin = end;
+      }
+      i = end;
+    }
+    emit(segment, begin, segment.text.size(), segments);
+  }
+};
+
 class Characters final : public PreTokenizerStep {
  public:
   Characters(bool (*matches)(char32_t), SplitBehavior behavior) : matches_(matches), behavior_(behavior) {}
@@ -222,10 +243,7 @@ PreTokenizerStepPtr character_step(bool (*matches)(char32_t), SplitBehavior beha
   return std::make_shared<Characters>(matches, behavior);
 }
 PreTokenizerStepPtr delimiter_step(char32_t delimiter) { return std::make_shared<Delimiter>(delimiter); }
-void add_bert_words(PreTokenizer& target) {
-  target.add(character_step(is_white_space, SplitBehavior::removed));
-  target.add(character_step(is_reference_punctuation, SplitBehavior::isolated));
-}
+void add_bert_words(PreTokenizer& target) { target.add(std::make_shared<BertWords>()); }
 PreTokenizerStepPtr metaspace_step(std::string replacement, PrependScheme scheme, bool split) {
   return std::make_shared<Metaspace>(std::move(replacement), scheme, split);
 }

@@ -32,8 +32,17 @@ struct Scratch {
     double score;
     uint32_t begin;  // where its last token begins
     TokenId id;
-    bool reached;
+    bool reached, boundary;  // boundary: a character begins there
   };
+  /// What two neighbouring tokens join to, as it was looked up before.
+  struct Join {
+    uint64_t pair = ~uint64_t{0};  // the ids, the left one in the upper half
+    double priority = 0;
+    TokenId result = -1;  // -1: no token
+  };
+  static constexpr size_t kJoins = 1 << 16;  // a power of two; 1.5 MB from the first word on
+  std::vector<Join> joins;
+  std::vector<Join> offers;  // of each symbol of a short word with the next
   std::vector<Symbol> symbols;
   std::vector<Candidate> candidates;
   std::unordered_map<TokenId, uint32_t>

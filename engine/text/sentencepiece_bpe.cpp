@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/text/hash.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
 namespace {
 
+constexpr size_t kShort = 32;                   // symbols; below, searching beats a heap
 constexpr size_t kLongestPart = INT32_MAX / 4;  // positions are 32-bit; no word is near that
 
 // The standard heap functions keep the greatest first: highest score, then leftmost.
@@ -63,17 +65,92 @@ class Words final : public PreTokenizerStep {
 
 PreTokenizerStepPtr sentencepiece_words(const PieceTable& pieces) { return std::make_shared<Words>(pieces); }
 
+/// Of the symbol and the next one.
+Scratch::Join SentencePieceBpe::join_of(std::string_view part, Scratch& scratch, int32_t left) const {
+  const Scratch::Symbol& symbol = scratch.symbols[static_cast<size_t>(left)];
+  const Scratch::Symbol& next = scratch.symbols[static_cast<size_t>(symbol.next)];
+  const uint32_t length = symbol.length + next.length;
+  const auto look_up = [&](Scratch::Join& join) {
+    join.result =
+        length > pieces_->vocabulary().longest() ? -1 : pieces_->find(part.substr(symbol.begin, length));
+    if (join.result >= 0) join.priority = pieces_->score(join.result);
+  };
+  Scratch::Join found;
+  if (symbol.id < 0 || next.id < 0) {
+    look_up(found);
+  } else {
+    const uint64_t pair = static_cast<uint64_t>(symbol.id) << 32 | static_cast<uint32_t>(next.id);
+    Scratch::Join& kept = scratch.joins[mix(pair) & (Scratch::kJoins - 1)];
+    if (kept.pair != pair) {
+      look_up(kept);
+      kept.pair = pair;
+    }
+    found = kept;
+  }
+  if (found.result >= 0 && pieces_->type(found.result) == PieceType::unused)
+    scratch.unused_split[found.result] = symbol.length;
+  return found;
+}
+
 void SentencePieceBpe::offer(std::string_view part, Scratch& scratch, int32_t left) const {
   if (left < 0) return;
   const Scratch::Symbol& symbol = scratch.symbols[static_cast<size_t>(left)];
   if (symbol.next < 0) return;
+  const Scratch::Join join = join_of(part, scratch, left);
+  if (join.result < 0) return;
   const uint32_t length = symbol.length + scratch.symbols[static_cast<size_t>(symbol.next)].length;
-  if (length > pieces_->vocabulary().longest()) return;
-  const TokenId result = pieces_->find(part.substr(symbol.begin, length));
-  if (result < 0) return;
-  if (pieces_->type(result) == PieceType::unused) scratch.unused_split[result] = symbol.length;
-  scratch.candidates.push_back({pieces_->score(result), left, length, result});
+  scratch.candidates.push_back({join.priority, left, length, join.result});
   std::push_heap(scratch.candidates.begin(), scratch.candidates.end(), later);
+}
+
+/// Searching a few offers beats a heap of them. Symbols that were joined go.
+void SentencePieceBpe::merge_short(std::string_view part, Scratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  auto& offers = scratch.offers;
+  const auto offer_of = [&](size_t at) {
+    return at + 1 < symbols.size() ? join_of(part, scratch, static_cast<int32_t>(at)) : Scratch::Join{};
+  };
+  offers.clear();
+  for (size_t i = 0; i < symbols.size(); ++i) offers.push_back(offer_of(i));
+  for (;;) {
+    size_t best = symbols.size();
+    for (size_t i = 0; i + 1 < symbols.size(); ++i)
+      if (offers[i].result >= 0 && (best == symbols.size() || offers[i].priority > offers[best].priority))
+        best = i;
+    if (best == symbols.size()) return;
+    symbols[best].length += symbols[best + 1].length;
+    symbols[best].id = offers[best].result;
+    const auto gone = static_cast<std::ptrdiff_t>(best) + 1;
+    symbols.erase(symbols.begin() + gone);
+    offers.erase(offers.begin() + gone);
+    for (size_t i = best; i < symbols.size(); ++i)
+      symbols[i].next = i + 1 < symbols.size() ? static_cast<int32_t>(i) + 1 : -1;
+    if (best > 0) offers[best - 1] = offer_of(best - 1);
+    offers[best] = offer_of(best);
+  }
+}
+
+void SentencePieceBpe::merge_long(std::string_view part, Scratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  auto& candidates = scratch.candidates;
+  candidates.clear();
+  for (size_t i = 0; i + 1 < symbols.size(); ++i) offer(part, scratch, static_cast<int32_t>(i));
+  while (!candidates.empty()) {
+    std::pop_heap(candidates.begin(), candidates.end(), later);
+    const Scratch::Candidate best = candidates.back();
+    candidates.pop_back();
+    Scratch::Symbol& left = symbols[static_cast<size_t>(best.position)];
+    if (left.length == 0 || left.next < 0) continue;  // joined since then
+    Scratch::Symbol& right = symbols[static_cast<size_t>(left.next)];
+    if (left.length + right.length != best.length) continue;
+    left.length = best.length;
+    left.id = best.result;
+    right.length = 0;
+    left.next = right.next;
+    if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = best.position;
+    offer(part, scratch, left.previous);
+    offer(part, scratch, best.position);
+  }
 }
 
 /// An unused token is taken apart again, the way it came together.
@@ -96,27 +173,13 @@ void SentencePieceBpe::encode(std::string_view part, Scratch& scratch, std::vect
   for (; part.size() > kLongestPart; part.remove_prefix(kLongestPart))
     encode(part.substr(0, kLongestPart), scratch, ids);
   auto& symbols = scratch.symbols;
-  auto& candidates = scratch.candidates;
-  candidates.clear();
+  if (scratch.joins.empty()) scratch.joins.resize(Scratch::kJoins);
   scratch.unused_split.clear();
   place_symbols(part, *pieces_, symbols);
-  for (size_t i = 0; i + 1 < symbols.size(); ++i) offer(part, scratch, static_cast<int32_t>(i));
-  while (!candidates.empty()) {
-    std::pop_heap(candidates.begin(), candidates.end(), later);
-    const Scratch::Candidate best = candidates.back();
-    candidates.pop_back();
-    Scratch::Symbol& left = symbols[static_cast<size_t>(best.position)];
-    if (left.length == 0 || left.next < 0) continue;  // joined since then
-    Scratch::Symbol& right = symbols[static_cast<size_t>(left.next)];
-    if (left.length + right.length != best.length) continue;
-    left.length = best.length;
-    left.id = best.result;
-    right.length = 0;
-    left.next = right.next;
-    if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = best.position;
-    offer(part, scratch, left.previous);
-    offer(part, scratch, best.position);
-  }
+  if (symbols.size() <= kShort)
+    merge_short(part, scratch);
+  else
+    merge_long(part, scratch);
   bool unknown = false;
   for (int32_t at = symbols.empty() ? -1 : 0; at >= 0; at = symbols[static_cast<size_t>(at)].next) {
     const Scratch::Symbol& symbol = symbols[static_cast<size_t>(at)];

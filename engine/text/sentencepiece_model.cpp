@@ -151,8 +151,7 @@ Result<ModelFile> read_file(std::string_view bytes) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Tokenizer>> tokenizer_from_sentencepiece(std::string_view bytes, bool add_bos,
-                                                                      bool add_eos) {
+Result<SentencePieceFile> read_sentencepiece_file(std::string_view bytes) {
   ORRERY_ASSIGN(ModelFile file, read_file(bytes));
   const auto unsupported = [](std::string what) {
     return Error{ErrorCode::unsupported, std::move(what), "tokenizer.model",
@@ -167,14 +166,24 @@ Result<std::shared_ptr<const Tokenizer>> tokenizer_from_sentencepiece(std::strin
   };
   file.parts.bos = id(file.bos);
   file.parts.eos = id(file.eos);
+  return SentencePieceFile{file.kind == 2 ? SentencePieceKind::bpe : SentencePieceKind::unigram,
+                           std::move(file.parts)};
+}
+
+void set_ends(SentencePieceParts& parts, bool add_bos, bool add_eos) {
   std::vector<TokenId> before, after;
-  if (add_bos && file.parts.bos >= 0) before = {file.parts.bos};
-  if (add_eos && file.parts.eos >= 0) after = {file.parts.eos};
+  if (add_bos && parts.bos >= 0) before = {parts.bos};
+  if (add_eos && parts.eos >= 0) after = {parts.eos};
   std::vector<TokenId> between = after;
   between.insert(between.end(), before.begin(), before.end());
-  file.parts.post_processor = PostProcessor::around(before, between, after, 1);
-  return make_sentencepiece(file.kind == 2 ? SentencePieceKind::bpe : SentencePieceKind::unigram,
-                            std::move(file.parts));
+  parts.post_processor = PostProcessor::around(before, between, after, 1);
+}
+
+Result<std::shared_ptr<const Tokenizer>> tokenizer_from_sentencepiece(std::string_view bytes, bool add_bos,
+                                                                      bool add_eos) {
+  ORRERY_ASSIGN(SentencePieceFile file, read_sentencepiece_file(bytes));
+  set_ends(file.parts, add_bos, add_eos);
+  return make_sentencepiece(file.kind, std::move(file.parts));
 }
 
 }  // namespace orrery::text

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <unordered_set>
 
 #include "engine/text/sentencepiece_bpe.h"
 #include "engine/text/unicode.h"
@@ -30,10 +31,27 @@ Result<void> check(const SentencePieceParts& parts) {
   return {};
 }
 
+/// Tokens that a file beside the model added get their places behind the model's.
+void place_added(SentencePieceParts& parts) {
+  for (const AddedToken& token : parts.added) {
+    const auto id = static_cast<size_t>(token.id);
+    if (id >= parts.tokens.size()) {
+      parts.tokens.resize(id + 1);
+      parts.scores.resize(id + 1);
+      parts.types.resize(id + 1, PieceType::control);  // holes have no text that could be found
+    }
+    parts.tokens[id] = token.content;
+    parts.types[id] = token.special ? PieceType::control : PieceType::user_defined;
+  }
+}
+
 /// Control tokens and what the model's users defined are found in the text before anything else.
 std::vector<AddedToken> added_of(const SentencePieceParts& parts) {
-  std::vector<AddedToken> added;
+  std::vector<AddedToken> added = parts.added;
+  std::unordered_set<TokenId> told;
+  for (const AddedToken& token : added) told.insert(token.id);
   for (size_t i = 0; i < parts.tokens.size(); ++i) {
+    if (told.contains(static_cast<TokenId>(i))) continue;
     const PieceType type = parts.types[i];
     if (type != PieceType::control && type != PieceType::user_defined && type != PieceType::unknown) continue;
     AddedToken token;
@@ -59,7 +77,8 @@ NormalizerPtr normalizer_of(SentencePieceNormalization normalization) {
 
 Decoder decoder_of(const SentencePieceParts& parts) {
   Decoder decoder{replace_step(std::string(kSpaceMark), " "), byte_fallback_step(), fuse_step()};
-  if (parts.normalization.add_prefix) decoder.push_back(strip_step(U' ', 1, 0));
+  if (parts.normalization.add_prefix || parts.prefix != PrependScheme::never)
+    decoder.push_back(strip_step(U' ', 1, 0));
   return decoder;
 }
 
@@ -67,11 +86,14 @@ Decoder decoder_of(const SentencePieceParts& parts) {
 
 Result<std::shared_ptr<const Tokenizer>> make_sentencepiece(SentencePieceKind kind,
                                                             SentencePieceParts parts) {
+  place_added(parts);
   ORRERY_TRY(check(parts));
   PipelineParts pipeline;
   pipeline.added = added_of(parts);
   pipeline.decoder = decoder_of(parts);
   pipeline.normalizer = normalizer_of(std::move(parts.normalization));
+  if (parts.prefix != PrependScheme::never)
+    pipeline.pre_tokenizer.add(metaspace_step(std::string(kSpaceMark), parts.prefix, false));
   pipeline.post_processor = std::move(parts.post_processor);
   pipeline.bos = parts.bos;
   pipeline.eos = parts.eos;

@@ -14,6 +14,9 @@ struct SentencePieceParts {
   TokenId unknown = -1;
   bool byte_fallback = true;
   SentencePieceNormalization normalization;  // its prefix stands before each run of text
+  /// A space that each run of text, or the first, gets unless it has one; instead of the normalization's.
+  PrependScheme prefix = PrependScheme::never;
+  std::vector<AddedToken> added;  // that a file beside the model tells of, some behind `tokens`
   PostProcessor post_processor;
   TokenId bos = -1, eos = -1;
   std::vector<TokenId> ends;
@@ -21,5 +24,14 @@ struct SentencePieceParts {
 
 enum class SentencePieceKind { bpe, unigram };
 Result<std::shared_ptr<const Tokenizer>> make_sentencepiece(SentencePieceKind kind, SentencePieceParts parts);
+
+/// What a tokenizer.model holds; nothing stands around a text yet.
+struct SentencePieceFile {
+  SentencePieceKind kind = SentencePieceKind::unigram;
+  SentencePieceParts parts;
+};
+Result<SentencePieceFile> read_sentencepiece_file(std::string_view bytes);
+/// Each text stands between BOS and EOS, where it is asked for and the model has them.
+void set_ends(SentencePieceParts& parts, bool add_bos, bool add_eos);
 
 }  // namespace orrery::text

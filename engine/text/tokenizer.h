@@ -45,6 +45,8 @@ class Tokenizer {
   virtual TokenId eos() const = 0;
   /// Every id that ends a reply (EOS, end of turn).
   virtual std::vector<TokenId> end_ids() const = 0;
+  /// Whether decode() takes the space off that a text begins with, as one was put there before encoding.
+  virtual bool drops_first_space() const { return false; }
   /// Longest input in tokens that the tokenizer itself truncates to, 0: none.
   virtual int64_t truncate_to() const { return 0; }
 };
@@ -62,15 +64,34 @@ Result<std::shared_ptr<const Tokenizer>> tokenizer_from_json(std::string_view js
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_sentencepiece(std::string_view bytes, bool add_bos,
                                                                       bool add_eos);
 
+/// Contents of the tokenizer's files in a Hugging Face folder without tokenizer.json; empty: not there.
+struct TokenizerFiles {
+  std::string sentencepiece;            // tokenizer.model
+  std::string vocabulary_json, merges;  // vocab.json, merges.txt
+  std::string vocabulary_text;          // vocab.txt
+  std::string config;                   // tokenizer_config.json
+  std::string special_tokens_map;       // special_tokens_map.json
+  std::string added_tokens;             // added_tokens.json
+  std::string model_type;               // of config.json, where tokenizer_config.json names no class
+};
+/// As transformers reads such a folder: the classes of BERT, DistilBERT, Electra, MobileBERT and MPNet
+/// (vocab.txt), of GPT-2, RoBERTa, BART, Longformer and Qwen2 (vocab.json and merges.txt), of Llama and Gemma
+/// (tokenizer.model). Other classes are refused by name.
+Result<std::shared_ptr<const Tokenizer>> tokenizer_from_files(const TokenizerFiles& files);
+
 /// Joins pieces to text while they stream: holds back an incomplete UTF-8 sequence until it is whole; what
 /// can never become whole turns into U+FFFD.
 class StreamingDecoder {
  public:
+  /// drop_first_space: the pieces are a whole text of a tokenizer that drops_first_space(), so that the join
+  /// of all is what decode() gives. Pieces that continue a text keep the space that parts them from it.
+  explicit StreamingDecoder(bool drop_first_space = false) : drop_space_(drop_first_space) {}
   std::string push(std::string_view piece);  // the text that is whole now
   std::string finish();                      // what was held back, replaced where invalid
 
  private:
   std::string pending_;
+  bool drop_space_;
 };
 
 }  // namespace orrery::text

@@ -240,7 +240,24 @@ Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const Reader& reader) {
   return make_pipeline(std::move(parts));
 }
 
+struct GgufModel {
+  std::string_view name;
+  Result<std::shared_ptr<const Tokenizer>> (*read)(const Reader&);
+};
+constexpr GgufModel kModels[] = {
+    {"gpt2", read_bpe},
+    {"llama", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::bpe); }},
+    {"t5", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::unigram); }},
+    {"bert", read_wordpiece},
+};
+
 }  // namespace
+
+std::vector<std::string_view> gguf_tokenizer_models() {
+  std::vector<std::string_view> names;
+  for (const GgufModel& model : kModels) names.push_back(model.name);
+  return names;
+}
 
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& metadata) {
   const Reader reader(metadata);
@@ -248,10 +265,8 @@ Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& met
   if (!model)
     return Error{ErrorCode::unsupported, "The model brings no tokenizer", "tokenizer.ggml.model",
                  "Use a GGUF file that holds its tokenizer"};
-  if (*model == "gpt2") return read_bpe(reader);
-  if (*model == "llama") return read_sentencepiece(reader, SentencePieceKind::bpe);
-  if (*model == "t5") return read_sentencepiece(reader, SentencePieceKind::unigram);
-  if (*model == "bert") return read_wordpiece(reader);
+  for (const GgufModel& known : kModels)
+    if (known.name == *model) return known.read(reader);
   return Error{ErrorCode::unsupported,
                "The tokenizer \"" + replace_invalid(model->substr(0, 60)) + "\" is not supported",
                "tokenizer.ggml.model",

@@ -26,9 +26,9 @@ Result<std::vector<AddedToken>> read_added(const json& list) {
   return added;
 }
 
-/// BOS is what stands before a text; EOS the first token that is known to end replies, else what stands
-/// behind.
-void find_ends(PipelineParts& parts) {
+/// Where no file says it, BOS is what stands before a text; EOS the first token that is known to end replies,
+/// else what stands behind.
+void find_ends(const TokenizerJson& file, PipelineParts& parts) {
   parts.ends = well_known_ends(parts.added);
   const auto& items = parts.post_processor.single;
   if (!items.empty() && items.front().kind == PostProcessor::Item::Kind::token) parts.bos = items.front().id;
@@ -36,12 +36,18 @@ void find_ends(PipelineParts& parts) {
     parts.eos = parts.ends.front();
   else if (!items.empty() && items.back().kind == PostProcessor::Item::Kind::token)
     parts.eos = items.back().id;
+  if (const TokenId bos = parts.vocabulary->find(file.bos); bos >= 0) parts.bos = bos;
+  if (const TokenId eos = parts.vocabulary->find(file.eos); eos >= 0) parts.eos = eos;
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_json(std::string_view text) {
   ORRERY_ASSIGN(TokenizerJson file, read_tokenizer_json(text));
+  return assemble(std::move(file));
+}
+
+Result<std::shared_ptr<const Tokenizer>> assemble(TokenizerJson file) {
   PipelineParts parts;
   ORRERY_ASSIGN(parts.added, read_added(member(file.rest, "added_tokens")));
   ORRERY_ASSIGN(JsonPreTokenizer pre_tokenizer, read_pre_tokenizer(member(file.rest, "pre_tokenizer")));
@@ -55,7 +61,7 @@ Result<std::shared_ptr<const Tokenizer>> tokenizer_from_json(std::string_view te
     for (AddedToken& token : parts.added)
       if (token.normalized) parts.normalizer->apply(token.content);
   parts.truncate_to = std::max<int64_t>(0, integer_of(member(file.rest, "truncation"), "max_length", 0));
-  find_ends(parts);
+  find_ends(file, parts);
   return make_pipeline(std::move(parts));
 }
 

@@ -23,24 +23,28 @@ Result<StepPtr> read_strip(const json& decoder) {
   return strip_step(code_point_at(content, 0).value, static_cast<size_t>(start), static_cast<size_t>(stop));
 }
 
-StepPtr read_metaspace(const json& decoder) {
+Result<StepPtr> read_metaspace(const json& decoder) {
   const std::string scheme =
       text_of(decoder, "prepend_scheme", flag_of(decoder, "add_prefix_space", true) ? "always" : "never");
   return metaspace_step(text_of(decoder, "replacement", std::string(kSpaceMark)), scheme != "never");
 }
 
-Result<StepPtr> read_step(const std::string& type, const json& decoder) {
-  if (type == "ByteLevel") return byte_level_step();
-  if (type == "ByteFallback") return byte_fallback_step();
-  if (type == "Fuse") return fuse_step();
-  if (type == "Replace") return read_replace(decoder);
-  if (type == "Strip") return read_strip(decoder);
-  if (type == "Metaspace") return read_metaspace(decoder);
-  if (type == "WordPiece")
-    return wordpiece_step(text_of(decoder, "prefix", "##"), flag_of(decoder, "cleanup", true));
-  if (type == "BPEDecoder") return suffix_step(text_of(decoder, "suffix", "</w>"));
-  return json_unsupported("decoder", type);
+Result<StepPtr> read_wordpiece(const json& decoder) {
+  return wordpiece_step(text_of(decoder, "prefix", "##"), flag_of(decoder, "cleanup", true));
 }
+
+Result<StepPtr> read_suffix(const json& decoder) { return suffix_step(text_of(decoder, "suffix", "</w>")); }
+
+constexpr JsonType<StepPtr> kTypes[] = {
+    {"ByteLevel", [](const json&) -> Result<StepPtr> { return byte_level_step(); }},
+    {"ByteFallback", [](const json&) -> Result<StepPtr> { return byte_fallback_step(); }},
+    {"Fuse", [](const json&) -> Result<StepPtr> { return fuse_step(); }},
+    {"Replace", read_replace},
+    {"Strip", read_strip},
+    {"Metaspace", read_metaspace},
+    {"WordPiece", read_wordpiece},
+    {"BPEDecoder", read_suffix},
+};
 
 Result<void> append(const json& decoder, Decoder& steps) {
   const std::string type = text_of(decoder, "type");
@@ -48,12 +52,20 @@ Result<void> append(const json& decoder, Decoder& steps) {
     for (const json& inner : member(decoder, "decoders")) ORRERY_TRY(append(inner, steps));
     return {};
   }
-  ORRERY_ASSIGN(StepPtr step, read_step(type, decoder));
+  const JsonType<StepPtr>* found = find_type(kTypes, type);
+  if (!found) return json_unsupported("decoder", type);
+  ORRERY_ASSIGN(StepPtr step, found->read(decoder));
   steps.push_back(std::move(step));
   return {};
 }
 
 }  // namespace
+
+std::vector<std::string_view> decoder_types() {
+  std::vector<std::string_view> names = names_of(kTypes);
+  names.insert(names.begin(), "Sequence");
+  return names;
+}
 
 Result<Decoder> read_decoder(const json& decoder) {
   Decoder steps;

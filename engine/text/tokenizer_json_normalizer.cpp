@@ -6,9 +6,11 @@ namespace {
 
 using nlohmann::json;
 
-Result<NormalizerPtr> read_sequence(const json& list) {
+using Type = JsonType<NormalizerPtr>;
+
+Result<NormalizerPtr> read_sequence(const json& normalizer) {
   std::vector<NormalizerPtr> steps;
-  for (const json& inner : list) {
+  for (const json& inner : member(normalizer, "normalizers")) {
     ORRERY_ASSIGN(NormalizerPtr step, read_normalizer(inner));
     if (step) steps.push_back(std::move(step));
   }
@@ -28,7 +30,7 @@ Result<NormalizerPtr> read_precompiled(const json& normalizer) {
   return precompiled_normalizer(std::move(charsmap));
 }
 
-NormalizerPtr read_bert(const json& normalizer) {
+Result<NormalizerPtr> read_bert(const json& normalizer) {
   BertNormalization options;
   options.clean_text = flag_of(normalizer, "clean_text", true);
   options.space_cjk = flag_of(normalizer, "handle_chinese_chars", true);
@@ -37,28 +39,45 @@ NormalizerPtr read_bert(const json& normalizer) {
   return bert_normalizer(options);
 }
 
+template <NormalForm form>
+Result<NormalizerPtr> read_form(const json&) {
+  return form_normalizer(form);
+}
+
+Result<NormalizerPtr> read_strip(const json& normalizer) {
+  return strip_normalizer(flag_of(normalizer, "strip_left", true), flag_of(normalizer, "strip_right", true));
+}
+
+Result<NormalizerPtr> read_prepend(const json& normalizer) {
+  return prepend_normalizer(text_of(normalizer, "prepend"));
+}
+
+constexpr Type kTypes[] = {
+    {"Sequence", read_sequence},
+    {"NFC", read_form<NormalForm::nfc>},
+    {"NFD", read_form<NormalForm::nfd>},
+    {"NFKC", read_form<NormalForm::nfkc>},
+    {"NFKD", read_form<NormalForm::nfkd>},
+    {"Lowercase", [](const json&) -> Result<NormalizerPtr> { return lowercase_normalizer(); }},
+    {"Strip", read_strip},
+    {"StripAccents", [](const json&) -> Result<NormalizerPtr> { return strip_accents_normalizer(); }},
+    {"Replace", read_replace},
+    {"Prepend", read_prepend},
+    {"Nmt", [](const json&) -> Result<NormalizerPtr> { return nmt_normalizer(); }},
+    {"Precompiled", read_precompiled},
+    {"BertNormalizer", read_bert},
+    {"ByteLevel", [](const json&) -> Result<NormalizerPtr> { return byte_characters_normalizer(); }},
+};
+
 }  // namespace
+
+std::vector<std::string_view> normalizer_types() { return names_of(kTypes); }
 
 Result<NormalizerPtr> read_normalizer(const json& normalizer) {
   if (normalizer.is_null()) return NormalizerPtr();
   const std::string type = text_of(normalizer, "type");
-  if (type == "Sequence") return read_sequence(member(normalizer, "normalizers"));
-  if (type == "NFC") return form_normalizer(NormalForm::nfc);
-  if (type == "NFD") return form_normalizer(NormalForm::nfd);
-  if (type == "NFKC") return form_normalizer(NormalForm::nfkc);
-  if (type == "NFKD") return form_normalizer(NormalForm::nfkd);
-  if (type == "Lowercase") return lowercase_normalizer();
-  if (type == "Strip")
-    return strip_normalizer(flag_of(normalizer, "strip_left", true),
-                            flag_of(normalizer, "strip_right", true));
-  if (type == "StripAccents") return strip_accents_normalizer();
-  if (type == "Replace") return read_replace(normalizer);
-  if (type == "Prepend") return prepend_normalizer(text_of(normalizer, "prepend"));
-  if (type == "Nmt") return nmt_normalizer();
-  if (type == "Precompiled") return read_precompiled(normalizer);
-  if (type == "BertNormalizer") return read_bert(normalizer);
-  if (type == "ByteLevel") return byte_characters_normalizer();
-  return json_unsupported("normalizer", type);
+  const Type* found = find_type(kTypes, type);
+  return found ? found->read(normalizer) : json_unsupported("normalizer", type);
 }
 
 }  // namespace orrery::text

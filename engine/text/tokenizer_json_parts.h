@@ -9,6 +9,25 @@
 
 namespace orrery::text {
 
+/// What reads each type of a part, in the order of the documentation.
+template <class Part>
+struct JsonType {
+  std::string_view name;
+  Result<Part> (*read)(const nlohmann::json&);
+};
+template <class Part, size_t count>
+const JsonType<Part>* find_type(const JsonType<Part> (&types)[count], std::string_view name) {
+  for (const JsonType<Part>& type : types)
+    if (type.name == name) return &type;
+  return nullptr;
+}
+template <class Part, size_t count>
+std::vector<std::string_view> names_of(const JsonType<Part> (&types)[count]) {
+  std::vector<std::string_view> names;
+  for (const JsonType<Part>& type : types) names.push_back(type.name);
+  return names;
+}
+
 Error json_unsupported(std::string_view part, std::string_view type);
 Error json_damaged(std::string what);
 
@@ -24,6 +43,13 @@ Result<Regex> pattern_of(const nlohmann::json& pattern);
 /// null: the text as it is. `normalizer` may be null.
 Result<NormalizerPtr> read_normalizer(const nlohmann::json& normalizer);
 
+// The types that each of these reads.
+std::vector<std::string_view> normalizer_types();
+std::vector<std::string_view> pre_tokenizer_types();
+std::vector<std::string_view> post_processor_types();
+std::vector<std::string_view> decoder_types();
+std::vector<std::string_view> model_types();
+
 struct JsonPreTokenizer {
   PreTokenizer steps;
   bool ends_in_bytes = false;  // the last step maps bytes to characters; it is left out of `steps`
@@ -36,5 +62,8 @@ Result<Decoder> read_decoder(const nlohmann::json& decoder);
 /// result tells.
 Result<bool> read_model(TokenizerJson& file, const std::vector<AddedToken>& added, bool byte_level,
                         PipelineParts& parts);
+
+/// Puts the tokenizer together.
+Result<std::shared_ptr<const Tokenizer>> assemble(TokenizerJson file);
 
 }  // namespace orrery::text

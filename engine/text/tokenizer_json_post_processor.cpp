@@ -52,10 +52,10 @@ Result<PostProcessor> read_bert(const json& processor, bool roberta) {
 }
 
 /// Of several steps at most one may add tokens: what a second one would do to those is not supported.
-Result<PostProcessor> read_sequence(const json& list) {
+Result<PostProcessor> read_sequence(const json& processor) {
   PostProcessor result;
   bool found = false;
-  for (const json& inner : list) {
+  for (const json& inner : member(processor, "processors")) {
     if (text_of(inner, "type") == "ByteLevel") continue;
     if (found) return json_unsupported("post-processor", "Sequence of several templates");
     ORRERY_ASSIGN(result, read_post_processor(inner));
@@ -64,16 +64,24 @@ Result<PostProcessor> read_sequence(const json& list) {
   return result;
 }
 
+constexpr JsonType<PostProcessor> kTypes[] = {
+    {"Sequence", read_sequence},
+    {"TemplateProcessing", read_template},
+    {"BertProcessing", [](const json& processor) { return read_bert(processor, false); }},
+    {"RobertaProcessing", [](const json& processor) { return read_bert(processor, true); }},
+    // It changes offsets only.
+    {"ByteLevel", [](const json&) -> Result<PostProcessor> { return PostProcessor(); }},
+};
+
 }  // namespace
 
+std::vector<std::string_view> post_processor_types() { return names_of(kTypes); }
+
 Result<PostProcessor> read_post_processor(const json& processor) {
+  if (processor.is_null()) return PostProcessor();
   const std::string type = text_of(processor, "type");
-  if (processor.is_null() || type == "ByteLevel") return PostProcessor();  // that one changes offsets only
-  if (type == "TemplateProcessing") return read_template(processor);
-  if (type == "BertProcessing" || type == "RobertaProcessing")
-    return read_bert(processor, type == "RobertaProcessing");
-  if (type == "Sequence") return read_sequence(member(processor, "processors"));
-  return json_unsupported("post-processor", type);
+  const JsonType<PostProcessor>* found = find_type(kTypes, type);
+  return found ? found->read(processor) : json_unsupported("post-processor", type);
 }
 
 }  // namespace orrery::text

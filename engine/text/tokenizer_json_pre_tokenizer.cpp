@@ -46,7 +46,7 @@ Result<PreTokenizerStepPtr> read_metaspace(const json& stage) {
                         flag_of(stage, "split", true));
 }
 
-Result<PreTokenizerStepPtr> read_words() {
+Result<PreTokenizerStepPtr> read_words(const json&) {
   ORRERY_ASSIGN(Regex regex, Regex::compile_oniguruma(kWordsOrSigns));
   return split_step(std::move(regex), SplitBehavior::removed, true);
 }
@@ -64,6 +64,33 @@ Result<PreTokenizerStepPtr> read_fixed_length(const json& stage) {
   return fixed_length_step(static_cast<size_t>(length));
 }
 
+Result<PreTokenizerStepPtr> read_digits(const json& stage) {
+  return character_step(is_number, flag_of(stage, "individual_digits", false) ? SplitBehavior::isolated
+                                                                              : SplitBehavior::contiguous);
+}
+
+Result<PreTokenizerStepPtr> read_punctuation(const json& stage) {
+  ORRERY_ASSIGN(const SplitBehavior behavior, behavior_of(text_of(stage, "behavior", "Isolated")));
+  return character_step(is_reference_punctuation, behavior);
+}
+
+Result<PreTokenizerStepPtr> read_spaces(const json&) {
+  return character_step(is_white_space, SplitBehavior::removed);
+}
+
+/// Those that are one step.
+constexpr JsonType<PreTokenizerStepPtr> kTypes[] = {
+    {"Split", read_split},
+    {"Metaspace", read_metaspace},
+    {"Whitespace", read_words},
+    {"WhitespaceSplit", read_spaces},
+    {"CharDelimiterSplit", read_delimiter},
+    {"FixedLength", read_fixed_length},
+    {"Digits", read_digits},
+    {"Punctuation", read_punctuation},
+};
+constexpr std::string_view kOthers[] = {"Sequence", "ByteLevel", "BertPreTokenizer"};
+
 class Reader {
  public:
   Result<void> read(const json& stage) {
@@ -80,7 +107,9 @@ class Reader {
       return {};
     }
     if (type == "BertPreTokenizer") return add_bert_words(result_.steps), Result<void>();
-    ORRERY_ASSIGN(PreTokenizerStepPtr step, read_step(type, stage));
+    const JsonType<PreTokenizerStepPtr>* found = find_type(kTypes, type);
+    if (!found) return json_unsupported("pre-tokenizer", type);
+    ORRERY_ASSIGN(PreTokenizerStepPtr step, found->read(stage));
     result_.steps.add(std::move(step));
     return {};
   }
@@ -92,28 +121,17 @@ class Reader {
     if (result_.ends_in_bytes) result_.steps.add(byte_characters_step());
     result_.ends_in_bytes = false;
   }
-  Result<PreTokenizerStepPtr> read_step(const std::string& type, const json& stage) {
-    if (type == "Split") return read_split(stage);
-    if (type == "Metaspace") return read_metaspace(stage);
-    if (type == "Whitespace") return read_words();
-    if (type == "CharDelimiterSplit") return read_delimiter(stage);
-    if (type == "FixedLength") return read_fixed_length(stage);
-    if (type == "WhitespaceSplit") return character_step(is_white_space, SplitBehavior::removed);
-    if (type == "Digits")
-      return character_step(is_number, flag_of(stage, "individual_digits", false)
-                                           ? SplitBehavior::isolated
-                                           : SplitBehavior::contiguous);
-    if (type == "Punctuation") {
-      ORRERY_ASSIGN(const SplitBehavior behavior, behavior_of(text_of(stage, "behavior", "Isolated")));
-      return character_step(is_reference_punctuation, behavior);
-    }
-    return json_unsupported("pre-tokenizer", type);
-  }
 
   JsonPreTokenizer result_;
 };
 
 }  // namespace
+
+std::vector<std::string_view> pre_tokenizer_types() {
+  std::vector<std::string_view> names(std::begin(kOthers), std::end(kOthers));
+  for (const std::string_view name : names_of(kTypes)) names.push_back(name);
+  return names;
+}
 
 Result<JsonPreTokenizer> read_pre_tokenizer(const json& pre_tokenizer) {
   Reader reader;

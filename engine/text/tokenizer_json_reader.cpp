@@ -156,16 +156,16 @@ class Reader final : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-Result<TokenizerJson> read_tokenizer_json(std::string_view text) {
+Result<TokenizerJson> read_tokenizer_json(std::string_view text, std::string_view name) {
   Reader reader;
   const bool whole = json::sax_parse(text.begin(), text.end(), &reader);
   TokenizerJson result = reader.take();
   if (!whole || !result.rest.is_object())
-    return Error{
-        ErrorCode::corrupt_file,
-        "tokenizer.json cannot be read: " + (reader.problem().empty() ? "not an object" : reader.problem()),
-        reader.problem_byte() ? fmt::format("byte {}", reader.problem_byte()) : "",
-        "Get the model's tokenizer.json again"};
+    return Error{ErrorCode::corrupt_file,
+                 fmt::format("{} cannot be read: {}", name,
+                             reader.problem().empty() ? "not an object" : reader.problem()),
+                 reader.problem_byte() ? fmt::format("byte {}", reader.problem_byte()) : "",
+                 fmt::format("Get the model's {} again", name)};
   return result;
 }
 

@@ -16,8 +16,10 @@ struct TokenizerJson {
   std::vector<std::pair<std::string, double>> pieces;       // model.vocab as a list of pairs: token and score
   std::vector<std::pair<std::string, std::string>> merges;  // model.merges, "a b" or ["a", "b"]
   nlohmann::json rest;                                      // everything else
+  std::string bos, eos;  // tokens that a file beside it names so; empty: none does
 };
 
-Result<TokenizerJson> read_tokenizer_json(std::string_view json);
+/// `name`: of the file, for messages. Other files of a tokenizer are read with the same care.
+Result<TokenizerJson> read_tokenizer_json(std::string_view json, std::string_view name = "tokenizer.json");
 
 }  // namespace orrery::text

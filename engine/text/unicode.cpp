@@ -47,7 +47,7 @@ std::string map_code_points(std::string_view text, Map map) {
 
 }  // namespace
 
-CodePoint code_point_at(std::string_view text, size_t position) {
+CodePoint long_code_point_at(std::string_view text, size_t position) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = at(position);
   const Lead lead = lead_of(first);
@@ -194,6 +194,11 @@ GeneralCategory general_category(char32_t value) {
 }
 
 size_t next_grapheme(std::string_view text, size_t position) {
+  const auto is_ascii_at = [&](size_t at) {
+    return at >= text.size() || static_cast<uint8_t>(text[at]) < 0x80;
+  };
+  // Of ASCII only CR and LF stay together.
+  if (is_ascii_at(position) && is_ascii_at(position + 1) && text[position] != '\r') return position + 1;
   CodePoint before = code_point_at(text, position);
   position += before.bytes;
   utf8proc_int32_t state = 0;

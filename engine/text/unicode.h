@@ -20,7 +20,11 @@ struct CodePoint {
 };
 /// The code point at `position`, which must be below text.size(). Overlong forms, surrogates and values above
 /// U+10FFFF are invalid (Unicode 15, table 3-7).
-CodePoint code_point_at(std::string_view text, size_t position);
+CodePoint long_code_point_at(std::string_view text, size_t position);
+inline CodePoint code_point_at(std::string_view text, size_t position) {
+  const auto first = static_cast<uint8_t>(text[position]);
+  return first < 0x80 ? CodePoint{first, 1, true} : long_code_point_at(text, position);
+}
 /// Bytes at the end of `text` that start a sequence whose rest may still come: 0 to 3.
 size_t incomplete_tail(std::string_view text);
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/text/byte_trie.h"
 #include "engine/text/model.h"
 #include "engine/text/piece_table.h"
 
@@ -20,10 +21,8 @@ class Unigram final : public Model {
  private:
   template <class Score>
   void find_paths(std::string_view text, std::vector<Scratch::Path>& paths) const;
-  size_t longest_from(std::string_view text, size_t position) const;
-
   std::shared_ptr<const PieceTable> pieces_;
-  std::vector<uint32_t> longest_;  // bytes of the longest piece, by its first two bytes
+  ByteTrie trie_;  // of the pieces that spell, their ids
   double unknown_score_;
   Precision precision_;
 };

@@ -1,21 +1,12 @@
 #include "engine/text/word_scanner.h"
 
-#include <array>
 #include <utility>
 
+#include "engine/text/character_kinds.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
 namespace {
-
-enum Kind : uint8_t {
-  kLetter = 1,
-  kNumber = 2,
-  kSpace = 4,
-  kUpper = 8,    // Lu, Lt, Lm, Lo, M: what the first part of a word with case holds
-  kLower = 16,   // Ll, Lm, Lo, M: what its second part holds
-  kNewLine = 32  // CR and LF, which are kSpace too
-};
 
 struct Character {
   uint8_t kind = 0;
@@ -25,44 +16,16 @@ struct Character {
   bool is_other() const { return bytes > 0 && !is(kLetter | kNumber | kSpace); }
 };
 
-constexpr std::array<uint8_t, 128> make_ascii() {
-  std::array<uint8_t, 128> kinds{};
-  for (int c = 'a'; c <= 'z'; ++c) kinds[c] = kLetter | kLower;
-  for (int c = 'A'; c <= 'Z'; ++c) kinds[c] = kLetter | kUpper;
-  for (int c = '0'; c <= '9'; ++c) kinds[c] = kNumber;
-  for (const int c : {'\t', '\v', '\f', ' '}) kinds[c] = kSpace;
-  for (const int c : {'\r', '\n'}) kinds[c] = kSpace | kNewLine;
-  return kinds;
-}
-constexpr std::array<uint8_t, 128> kAscii = make_ascii();
-
-uint8_t kind_of(char32_t value) {
-  switch (general_category(value)) {
-    case GeneralCategory::uppercase_letter:
-    case GeneralCategory::titlecase_letter:
-      return kLetter | kUpper;
-    case GeneralCategory::lowercase_letter:
-      return kLetter | kLower;
-    case GeneralCategory::modifier_letter:
-    case GeneralCategory::other_letter:
-      return kLetter | kUpper | kLower;
-    case GeneralCategory::mark:
-      return kUpper | kLower;
-    case GeneralCategory::number:
-      return kNumber;
-    case GeneralCategory::other:
-      return is_white_space(value) ? kSpace : 0;
-  }
-  return 0;
-}
-
-Character at(std::string_view text, size_t position) {
-  if (position >= text.size()) return {};
-  const auto byte = static_cast<uint8_t>(text[position]);
-  if (byte < 0x80) return {kAscii[byte], 1};
+[[gnu::noinline]] Character wide_at(std::string_view text, size_t position) {
   const CodePoint point = code_point_at(text, position);
   if (!point.valid) return {};
-  return {kind_of(point.value), static_cast<uint8_t>(point.bytes)};
+  return {character_kinds(point.value), static_cast<uint8_t>(point.bytes)};
+}
+
+inline Character at(std::string_view text, size_t position) {
+  if (position >= text.size()) return {};
+  const auto byte = static_cast<uint8_t>(text[position]);
+  return byte < 0x80 ? Character{kAsciiKinds[byte], 1} : wide_at(text, position);
 }
 
 /// The end of a run of `kinds`.

@@ -17,7 +17,7 @@ using runtime::TinyModel;
 class PieceTokenizer final : public text::Tokenizer {
  public:
   std::vector<text::TokenId> ends;
-  bool halves = false;
+  bool halves = false, spaced = false;
 
   std::string_view kind() const override { return "pieces"; }
   int32_t vocabulary() const override { return TinyModel::kVocabulary; }
@@ -33,9 +33,10 @@ class PieceTokenizer final : public text::Tokenizer {
   text::Encoding encode_pair(std::string_view, std::string_view, int64_t, bool) const override { return {}; }
   std::string piece(text::TokenId id) const override {
     if (halves) return id % 2 ? "\xC3" : "\xA9";
-    return "<" + std::to_string(id) + ">";
+    return (spaced ? " <" : "<") + std::to_string(id) + ">";
   }
   std::string decode(const std::vector<text::TokenId>&, bool) const override { return {}; }
+  bool drops_first_space() const override { return spaced; }
   bool is_special(text::TokenId id) const override { return id == 1 || id == 2; }
   text::TokenId find(std::string_view) const override { return -1; }
   text::TokenId bos() const override { return 1; }
@@ -107,6 +108,16 @@ TEST_F(Generator, AStopTextAcrossTokensEndsIt) {
   const Reply stopped = reply(wanted);
   EXPECT_EQ(stopped.reason, StopReason::stop);
   EXPECT_EQ(stopped.text, whole.text.substr(0, whole.text.find(wanted.stops[0])));
+}
+
+TEST_F(Generator, OnlyAContinuedTextKeepsItsFirstSpace) {
+  const std::string plain = reply(request(3)).text;
+  tokenizer_->spaced = true;
+  Request wanted = request(3);
+  const std::string spoken = reply(wanted).text;
+  wanted.continues_text = true;
+  EXPECT_EQ(reply(wanted).text, " " + spoken);
+  EXPECT_EQ(spoken.substr(0, spoken.find(' ')), plain.substr(0, plain.find('>') + 1));
 }
 
 TEST_F(Generator, HalfCharactersAreNeverShown) {

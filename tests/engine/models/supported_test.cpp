@@ -11,6 +11,7 @@
 #include "engine/io/gguf_types.h"
 #include "engine/models/builder.h"
 #include "engine/ops/lowering.h"
+#include "engine/text/supported.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/device_module.h"
 
@@ -73,10 +74,18 @@ std::string sampler_table() {
   return table;
 }
 
+std::string tokenizer_list() {
+  std::string list = "## Tokenizers\n";
+  for (const text::SupportedPart& part : text::supported_tokenizers())
+    list += fmt::format("\n{}: `{}`.\n", part.part, fmt::join(part.names, "`, `"));
+  return list;
+}
+
 std::string page(const kernels::DeviceRows& cuda) {
   return "# What is supported\n\nWritten from the registries by tests/engine/models/supported_test.cpp "
          "(ORRERY_WRITE_SUPPORTED=1), which fails where they differ.\n\n" +
-         architecture_table() + "\n" + format_list() + "\n" + type_table(cuda) + sampler_table();
+         architecture_table() + "\n" + format_list() + "\n" + tokenizer_list() + "\n" + type_table(cuda) +
+         sampler_table();
 }
 
 TEST(Supported, ThePageSaysWhatTheRegistriesSay) {

@@ -119,30 +119,23 @@ std::vector<std::pair<std::string, TokenId>> pieces(const AddedTokens& tokens, s
 using Pieces = std::vector<std::pair<std::string, TokenId>>;
 
 TEST(AddedTokens, LeftmostThenLongest) {
-  AddedTokens tokens;
-  tokens.add(token("<a>", 1));
-  tokens.add(token("<a>b", 2));
-  tokens.add(token("", 3));
+  const AddedTokens tokens({token("<a>", 1), token("<a>b", 2), token("", 3)});
   EXPECT_EQ(pieces(tokens, "x<a>b<a>"), (Pieces{{"x", -1}, {"<a>b", 2}, {"<a>", 1}}));
   EXPECT_EQ(pieces(tokens, "<<a"), (Pieces{{"<<a", -1}}));
   EXPECT_EQ(pieces(tokens, ""), Pieces{});
 }
 
 TEST(AddedTokens, UserDefinedOnesAreFoundWithoutParsingSpecial) {
-  AddedTokens tokens;
-  tokens.add(token("<s>", 1));
-  tokens.add(token("<u>", 2, false));
+  const AddedTokens tokens({token("<s>", 1), token("<u>", 2, false)});
   EXPECT_EQ(pieces(tokens, "<s><u>", false), (Pieces{{"<s>", -1}, {"<u>", 2}}));
 }
 
 TEST(AddedTokens, StripsAndSingleWords) {
-  AddedTokens tokens;
   AddedToken mask = token("<m>", 1);
   mask.strip_left = mask.strip_right = true;
-  tokens.add(mask);
   AddedToken word = token("cat", 2);
   word.single_word = true;
-  tokens.add(word);
+  const AddedTokens tokens({mask, word});
   EXPECT_EQ(pieces(tokens, "a \xC2\xA0<m>\n b"), (Pieces{{"a", -1}, {"<m>", 1}, {"b", -1}}));
   EXPECT_EQ(pieces(tokens,
                    "cat cats \xC3\xA9"

@@ -57,6 +57,8 @@ TEST(SentencePieceBpe, SpacePrefixStandsBeforeEachRunOfText) {
   EXPECT_EQ(tokenizer->encode("a</s>a", false), (Ids{9, 2, 9}));
   EXPECT_EQ(tokenizer->decode({1, 9, 9}, true), "a a");
   EXPECT_EQ(tokenizer->piece(9), " a");
+  EXPECT_TRUE(tokenizer->drops_first_space());
+  EXPECT_FALSE(without_prefix()->drops_first_space());
   EXPECT_EQ(without_prefix()->encode("a a", false), (Ids{7, 9}));
   EXPECT_EQ(without_prefix()->decode({9, 9}), " a a");
 }

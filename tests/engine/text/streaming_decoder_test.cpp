@@ -24,6 +24,18 @@ TEST(StreamingDecoder, ReplacesWhatNeverBecomesWhole) {
   EXPECT_EQ(decoder.finish(), "");
 }
 
+TEST(StreamingDecoder, AWholeTextLosesTheSpaceBeforeIt) {
+  for (const bool whole : {true, false}) {
+    StreamingDecoder decoder(whole);
+    EXPECT_EQ(decoder.push(""), "");
+    EXPECT_EQ(decoder.push("  two"), whole ? " two" : "  two");
+    EXPECT_EQ(decoder.push(" three"), " three");
+  }
+  StreamingDecoder decoder(true);
+  EXPECT_EQ(decoder.push("one"), "one");
+  EXPECT_EQ(decoder.push(" two"), " two");
+}
+
 TEST(StreamingDecoder, JoinsToTheSameTextHoweverItIsCut) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const std::string bytes = seed % 2 ? test::random_bytes(seed, 200) : test::random_text(seed, 80);

@@ -108,10 +108,36 @@ TEST(Template, VariablesComeBeforeWhatTheEngineGives) {
   EXPECT_EQ(*result, "![1, None]True");
 }
 
-TEST(Template, PlainForm) {
-  const auto result = ChatTemplate::plain().render({.messages = {{"user", "Hi"}}});
-  ASSERT_TRUE(result.ok());
-  EXPECT_EQ(*result, "user: Hi\nassistant: ");
+/// BOS before each text, and these tokens beside it.
+std::shared_ptr<const Tokenizer> with_tokens(std::vector<std::string> tokens) {
+  tokens.insert(tokens.begin(), {"<unk>", "<s>"});
+  Metadata metadata;
+  metadata.set("tokenizer.ggml.model", std::string("llama"));
+  metadata.set("tokenizer.ggml.scores", std::vector<double>(tokens.size()));
+  metadata.set("tokenizer.ggml.token_type", std::vector<int64_t>(tokens.size(), 3));
+  metadata.set("tokenizer.ggml.tokens", std::move(tokens));
+  metadata.set("tokenizer.ggml.bos_token_id", int64_t{1});
+  auto made = tokenizer_from_gguf(metadata);
+  EXPECT_TRUE(made.ok());
+  return *made;
+}
+
+TEST(Template, AModelWithoutOneGetsTheTurnsOfItsTokens) {
+  const TemplateInput input{
+      .messages = {{"system", "Be kind."}, {"user", " Hi "}, {"assistant", "Yes?"}, {"user", "?"}},
+      .bos = "<s>"};
+  const auto rendered = [&](std::vector<std::string> tokens) {
+    const auto result = ChatTemplate::usual(*with_tokens(std::move(tokens))).render(input);
+    return result.ok() ? *result : result.error().to_string();
+  };
+  EXPECT_EQ(rendered({"a"}), "<s>system: Be kind.\nuser:  Hi \nassistant: Yes?\nuser: ?\nassistant: ");
+  EXPECT_EQ(rendered({"<start_of_turn>", "<end_of_turn>"}),
+            "<s><start_of_turn>user\nBe kind.\n\nHi<end_of_turn>\n<start_of_turn>model\nYes?<end_of_turn>\n"
+            "<start_of_turn>user\n?<end_of_turn>\n<start_of_turn>model\n");
+  EXPECT_EQ(
+      rendered({"<|im_start|>", "<|im_end|>"}),
+      "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\n Hi <|im_end|>\n<|im_start|>assistant\nYes?"
+      "<|im_end|>\n<|im_start|>user\n?<|im_end|>\n<|im_start|>assistant\n");
 }
 
 TEST(Template, SyntaxErrorsNameTheirLine) {
