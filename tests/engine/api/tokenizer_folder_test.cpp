@@ -36,8 +36,10 @@ TEST_P(TokenizerFolder, IsReadAsTransformersReadsIt) {
     const auto text = item["text"].get<std::string>();
     const auto ids = item["ids"].get<Ids>();
     EXPECT_EQ(tokenizer.encode(text, true), ids) << text;
-    EXPECT_EQ(tokenizer.encode_pair(text, item["second"].get<std::string>()).ids, item["pair"].get<Ids>())
-        << text;
+    const auto second = item["second"].get<std::string>();
+    if (!second.empty()) {  // transformers reads an empty one as none
+      EXPECT_EQ(tokenizer.encode_pair(text, second).ids, item["pair"].get<Ids>()) << text;
+    }
     EXPECT_EQ(tokenizer.decode(ids), item["decoded"].get<std::string>()) << text;
   }
 }
@@ -58,7 +60,7 @@ class ChangedFolder : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   void copy(const std::string& name) const {
-    fs::copy(kFolders / name, folder_, fs::copy_options::overwrite_existing);
+    fs::copy(kFolders / name, folder_, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
   }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
