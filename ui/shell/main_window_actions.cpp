@@ -56,7 +56,7 @@ void MainWindow::setupActions() {
   do_.exportGraph = makeAction("&Export the graph...", "export", "Ctrl+E", [this] { askExportGraph(); });
   do_.saveTrace = makeAction("Save &trace...", "", "", [this] { askSaveTrace(); });
   do_.metadata = makeAction("Edit &metadata...", "", "Ctrl+M", [this] {
-    editMetadata(QString::fromStdString(session_->session()->info().path));
+    editMetadata(QString::fromStdString(graph_->source()->session()->info().path));
   });
   do_.classifyCsv = makeAction("Classify a &CSV...", "", "", [this] {
     showPage("classify");

@@ -6,7 +6,7 @@
 namespace orrery::ui {
 
 bool MainWindow::hasMetadata() const {
-  const SessionPtr session = session_->session();
+  const SessionPtr session = graph_->source()->session();
   return session && services_.metadata.list && session->info().format == "GGUF";
 }
 

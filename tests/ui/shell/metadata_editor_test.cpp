@@ -170,9 +170,9 @@ TEST_F(MetadataEditorTest, OpensFromTheMenuForGgufFilesOnly) {
   ASSERT_NE(editor, nullptr);
   ASSERT_TRUE(ready(*editor));
   EXPECT_GT(editor->model()->rowCount(), 10);
-  ASSERT_TRUE(opened(*shown, QString(ORRERY_TEST_DATA) + "/encoders/bert_texts"));
+  ASSERT_TRUE(opened(*shown, QString(ORRERY_TEST_DATA) + "/encoders/bert_tokens"));
   EXPECT_FALSE(action->isEnabled());
-  editor = edit(*shown, QString(ORRERY_TEST_DATA) + "/encoders/bert_texts");
+  editor = edit(*shown, QString(ORRERY_TEST_DATA) + "/encoders/bert_tokens");
   EXPECT_EQ(editor->banner()->title(), "Could not read the metadata");
   EXPECT_EQ(editor->model()->rowCount(), 0);
 }
