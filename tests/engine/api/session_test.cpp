@@ -109,7 +109,7 @@ TEST(SessionTest, TheProfileOfTheModelAddsUpToTheFusedOne) {
   EXPECT_EQ(session->profile(Phase::decode).generation, generation);
 }
 
-TEST(SessionTest, LimitsAreMeasuredWhenAskedFor) {
+TEST(MachineSpeed, IsMeasuredWhenAskedFor) {
   const auto session = open_or_fail(smollm2());
   ASSERT_TRUE(session);
   EXPECT_GT(session->limits().threads, 0);
