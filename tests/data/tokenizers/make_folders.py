@@ -107,7 +107,9 @@ def expected(tokenizer):
     cases = []
     for text, other in zip(TEXTS, TEXTS[1:] + TEXTS[:1]):
         ids = tokenizer(text)["input_ids"]
-        cases.append({"text": text, "ids": ids, "second": other, "pair": tokenizer(text, other)["input_ids"],
+        # Not tokenizer(text, other): that takes an empty second text for none.
+        pair = tokenizer.backend_tokenizer.encode(text, other).ids
+        cases.append({"text": text, "ids": ids, "second": other, "pair": pair,
                       "decoded": tokenizer.backend_tokenizer.decode(ids, skip_special_tokens=False)})
     return cases
 

@@ -143,7 +143,7 @@ TEST(SentencePieceBpe, LongTextsAreNotQuadratic) {
 
 TEST(Golden, Gemma3TokenizesAsSentencePiece) {
   const auto path = test::models_folder() / "gemma3/gemma-3-270m-q4_k_m.gguf";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " was not fetched: ./bootstrap.sh test does";
   const auto tokenizer = make(test::gguf_metadata(path));
   const auto cases = nlohmann::json::parse(test::read_file(test::data_folder() / "tokenizers/gemma3.json"));
   ASSERT_GT(cases.size(), 70U);
