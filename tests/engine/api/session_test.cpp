@@ -109,7 +109,7 @@ TEST(SessionTest, TheProfileOfTheModelAddsUpToTheFusedOne) {
   EXPECT_EQ(session->profile(Phase::decode).generation, generation);
 }
 
-TEST(MachineSpeed, IsMeasuredWhenAskedFor) {
+TEST(SessionTest, LimitsAreMeasuredWhenAskedFor) {
   const auto session = open_or_fail(smollm2());
   ASSERT_TRUE(session);
   EXPECT_GT(session->limits().threads, 0);
