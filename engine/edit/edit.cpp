@@ -8,6 +8,7 @@
 #include "engine/edit/bypass.h"
 #include "engine/edit/check.h"
 #include "engine/edit/place.h"
+#include "engine/edit/set.h"
 
 namespace orrery::edit {
 namespace {
@@ -20,6 +21,10 @@ constexpr std::array kVerbs = {
         "scope=S device=D: the nodes of the scope run on D: cpu, cuda:N, or home (the model's own device). S "
         "may use * and a-b, or name one node.",
         place},
+    Verb{"set",
+         "node=N attribute=A value=V: an attribute of one node, as the inspector shows it "
+         "(node=sampler.sample attribute=top_k value=20).",
+         set},
 };
 
 /// The fields that a verb takes; all are needed.
@@ -27,8 +32,10 @@ struct Fields {
   std::string_view verb;
   std::span<const std::string_view> names;
 };
-constexpr std::string_view kBypassFields[] = {"scope"}, kPlaceFields[] = {"scope", "device"};
-constexpr std::array kFields = {Fields{"bypass", kBypassFields}, Fields{"place", kPlaceFields}};
+constexpr std::string_view kBypassFields[] = {"scope"}, kPlaceFields[] = {"scope", "device"},
+                           kSetFields[] = {"node", "attribute", "value"};
+constexpr std::array kFields = {Fields{"bypass", kBypassFields}, Fields{"place", kPlaceFields},
+                                Fields{"set", kSetFields}};
 
 constexpr size_t kLongestWords = 65536;
 
