@@ -24,10 +24,10 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, st
   return counter;
 }
 
-/// Uniform in [0, 1) with 53 bits: the draw at `position` of the stream `seed`.
-constexpr double philox_uniform(uint64_t seed, uint64_t position) {
+/// Uniform in [0, 1) with 53 bits: the draw at `position` of the numbers that `seed` and `stream` name.
+constexpr double philox_uniform(uint64_t seed, uint64_t position, uint32_t stream = 0) {
   const auto words =
-      philox4x32({static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), 0, 0},
+      philox4x32({static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), stream, 0},
                  {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   const uint64_t bits = (static_cast<uint64_t>(words[1]) << 32 | words[0]) >> 11;
   return static_cast<double>(bits) * 0x1p-53;

@@ -5,6 +5,8 @@
 // is the inverse CDF over the kept tokens in (probability descending, id ascending) order at u = philox(seed,
 // position) in [0, 1): it depends on seed, position and logits only, not on the batch. logprob and top are of
 // the untouched logits' softmax. NaN counts as -infinity; a row without a finite logit gives id -1.
+// A request with a chain (sampler_chain.h) has more samplers, in an order of its own; devices do not draw
+// those.
 #pragma once
 
 #include "kernels/row.h"
@@ -20,6 +22,8 @@ struct SamplingParams {
   uint64_t seed = 0;
 };
 
+struct SamplerChain;
+
 struct Sample {
   static constexpr int kMaxTop = 20;
 
@@ -30,6 +34,7 @@ struct Sample {
     int32_t recent_count = 0;
     int32_t top = 0;      // how many of the most probable to report, <= kMaxTop
     int32_t target = -1;  // >= 0: no draw; id is the target, logprob its log-probability (scoring)
+    const SamplerChain* chain = nullptr;  // null: the plain order above
   };
   struct Choice {
     int32_t id = -1;
@@ -40,6 +45,7 @@ struct Sample {
   };
   struct Problem {
     int64_t vocabulary = 0;
+    bool chains = false;  // requests may have one
   };
   struct Args {
     const float* logits = nullptr;      // (outputs, vocabulary)

@@ -4,6 +4,7 @@
 
 #include "app/cli/common_options.h"
 #include "app/cli/conversation.h"
+#include "app/cli/sampling_options.h"
 #include "app/cli/verbs.h"
 
 namespace orrery::cli {
@@ -14,8 +15,7 @@ struct Options {
   std::string system, prompt;
   bool raw = false;
   CLI::Option* given_prompt = nullptr;
-  uint64_t seed = 0;
-  CLI::Option* given_seed = nullptr;
+  TemplateFiles files;
   api::ChatRequest request;
 };
 
@@ -73,22 +73,6 @@ Result<int> one_reply(api::Session& session, Options& options, const Context& co
   return result.stop_reason == "cancelled" ? kExitInterrupted : kExitDone;
 }
 
-void add_sampling_options(CLI::App& app, Options& options) {
-  api::SamplingOptions& sampling = options.request.sampling;
-  app.add_option("--temperature", sampling.temperature, "0 is greedy")->capture_default_str();
-  app.add_option("--top-k", sampling.top_k, "the K likeliest tokens; 0: all")->capture_default_str();
-  app.add_option("--top-p", sampling.top_p, "the likeliest tokens with this much probability")
-      ->capture_default_str();
-  app.add_option("--min-p", sampling.min_p, "least probability, as a share of the likeliest token's")
-      ->capture_default_str();
-  app.add_option("--repeat-penalty", sampling.repeat_penalty, "above 1 makes repetition less likely")
-      ->capture_default_str();
-  app.add_flag("--context-shift", options.request.context_shift,
-               "when the context is full, leave out the oldest messages instead of stopping");
-  options.given_seed =
-      app.add_option("--seed", options.seed, "the same seed gives the same reply; else from the clock");
-}
-
 }  // namespace
 
 Runner prepare_chat(CLI::App& app, Context& context) {
@@ -102,7 +86,10 @@ Runner prepare_chat(CLI::App& app, Context& context) {
   app.add_option("--max-tokens", options->request.max_tokens, "longest reply")
       ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
       ->capture_default_str();
-  add_sampling_options(app, *options);
+  app.add_flag("--context-shift", options->request.context_shift,
+               "when the context is full, leave out the oldest messages instead of stopping");
+  add_template_options(app, options->files);
+  add_sampling_options(app, options->request.sampling);
   app.add_option("--logprobs", options->request.logprobs, "the N likeliest tokens at each place")
       ->check(CLI::Range(0, 20));
   add_output_options(app, context);
@@ -111,7 +98,7 @@ Runner prepare_chat(CLI::App& app, Context& context) {
       throw CLI::RequiredError("--prompt (a conversation has no single JSON document)");
   });
   return [options, &context]() -> Result<int> {
-    if (!options->given_seed->empty()) options->request.sampling.seed = options->seed;
+    ORRERY_ASSIGN(options->request.template_options, read_template_options(options->files));
     if (!options->system.empty()) options->request.messages.push_back({"system", options->system});
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));
     if (options->given_prompt->empty()) return converse(*session, options->request, context);

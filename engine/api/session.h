@@ -41,6 +41,7 @@ class Session {
   virtual Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const = 0;
   virtual std::string detokenize(const std::vector<int32_t>& ids) const = 0;
   virtual std::string piece(int32_t id) const = 0;
+  virtual bool is_special(int32_t id) const = 0;  // "<|im_start|>": of the model, not of the text
   virtual Result<std::string> render(const std::vector<Message>& messages,
                                      const TemplateOptions& options) const = 0;
 

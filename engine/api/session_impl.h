@@ -16,6 +16,8 @@
 
 namespace orrery::api {
 
+struct SamplingRequest;
+
 class SessionImpl final : public Session {
  public:
   /// What open() found and made.
@@ -51,6 +53,7 @@ class SessionImpl final : public Session {
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
   std::string detokenize(const std::vector<int32_t>& ids) const override;
   std::string piece(int32_t id) const override;
+  bool is_special(int32_t id) const override { return parts_.tokenizer->is_special(id); }
   Result<std::string> render(const std::vector<Message>& messages,
                              const TemplateOptions& options) const override;
 
@@ -84,6 +87,7 @@ class SessionImpl final : public Session {
 
   // What compare() uses besides. They may throw.
   generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
+  Result<void> check_place_of_draw(const SamplingRequest& sampling) const;
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
   Result<void> check_ids(const std::vector<int32_t>& ids) const;
   /// A reply in any sequence; an empty prompt is taken from the request, and may then share what other chats

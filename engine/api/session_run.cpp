@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/api/guard.h"
+#include "engine/api/sampling_request.h"
 #include "engine/api/session_impl.h"
 #include "engine/api/text_support.h"
 
@@ -19,25 +20,6 @@ double milliseconds_since(Clock::time_point start) {
 
 double rate(int64_t count, double milliseconds) {
   return count > 0 && milliseconds > 0 ? static_cast<double>(count) / milliseconds * 1e3 : 0;
-}
-
-Result<kernels::SamplingParams> sampling_params(const SamplingOptions& options) {
-  const auto refuse = [](std::string_view what, std::string_view where, std::string_view advice) {
-    return Error{ErrorCode::invalid_argument, std::string(what), std::string(where), std::string(advice)};
-  };
-  if (!std::isfinite(options.temperature) || options.temperature < 0)
-    return refuse("The temperature must be 0 or more", "--temperature",
-                  "0 takes the likeliest token, 0.8 is usual");
-  if (options.top_k < 0) return refuse("top-k must be 0 or more", "--top-k", "0 keeps all tokens");
-  if (!(options.top_p > 0 && options.top_p <= 1))
-    return refuse("top-p must be above 0 and at most 1", "--top-p", "1 keeps all tokens");
-  if (!(options.min_p >= 0 && options.min_p <= 1))
-    return refuse("min-p must be 0 to 1", "--min-p", "0 keeps all tokens");
-  if (!(options.repeat_penalty > 0 && options.repeat_penalty <= 10))
-    return refuse("The repeat penalty must be above 0 and at most 10", "--repeat-penalty", "1 is no penalty");
-  const auto clock = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  return kernels::SamplingParams{options.temperature, options.top_k,          options.top_p,
-                                 options.min_p,       options.repeat_penalty, options.seed.value_or(clock)};
 }
 
 TokenAlternative to_api(const generate::Alternative& alternative) {
@@ -142,13 +124,41 @@ Result<ChatResult> SessionImpl::chat(const ChatRequest& request, const ChatEvent
   });
 }
 
+/// A card draws in the plain order only.
+Result<void> SessionImpl::check_place_of_draw(const SamplingRequest& sampling) const {
+  if (!sampling.chain) return {};
+  const graph::GraphVersion fused = fused_graph();
+  for (const NodeId id : fused->order()) {
+    const graph::Node& node = fused->node(id);
+    if (node.op->name != "sample") continue;
+    const auto placed = node.attributes.find(graph::kDeviceAttribute);
+    const std::string* device =
+        placed == node.attributes.end() ? nullptr : std::get_if<std::string>(&placed->second);
+    const std::string& where = device ? *device : parts_.options.device;
+    if (where != graph::kCpu)
+      return Error{
+          ErrorCode::unsupported,
+          fmt::format("The node \"{}\" runs on {}, which draws by temperature, top-k, top-p, min-p and the "
+                      "repeat penalty only",
+                      node.path(), where),
+          "sampling",
+          fmt::format("run it on the CPU (place scope={} device=cpu), or leave out the other samplers",
+                      node.path())};
+  }
+  return {};
+}
+
 Result<ChatResult> SessionImpl::reply(const std::shared_ptr<runtime::Sequence>& sequence,
                                       std::vector<int32_t> prompt, const ChatRequest& request,
                                       const ChatEvents& events, std::stop_token stop) const {
   const Clock::time_point start = Clock::now();
   ORRERY_TRY(require(Task::generate));
   generate::Request wanted;
-  ORRERY_ASSIGN(wanted.sampling, sampling_params(request.sampling));
+  ORRERY_ASSIGN(SamplingRequest sampling,
+                sampling_request(*model_graph(), request.sampling, *parts_.tokenizer));
+  ORRERY_TRY(check_place_of_draw(sampling));
+  wanted.sampling = sampling.params;
+  wanted.chain = std::move(sampling.chain);
   int64_t left_out_messages = 0;
   if (prompt.empty()) {
     ORRERY_ASSIGN(FittedPrompt fitted, fitted_prompt(request));

@@ -33,6 +33,7 @@ class ShownSession final : public Session {
   Result<std::vector<int32_t>> tokenize(std::string_view, bool) const override { return refusal(); }
   std::string detokenize(const std::vector<int32_t>&) const override { return {}; }
   std::string piece(int32_t) const override { return {}; }
+  bool is_special(int32_t) const override { return false; }
   Result<std::string> render(const std::vector<Message>&, const TemplateOptions&) const override {
     return refusal();
   }

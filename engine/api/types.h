@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/api/sampling.h"
 #include "engine/base/progress.h"
 #include "engine/graph/graph.h"
 
@@ -75,15 +76,6 @@ struct TemplateOptions {
   std::string tools, documents;  // arrays; empty: none
   std::vector<std::pair<std::string, std::string>> variables =
       {};  // name and value: enable_thinking, "false"
-};
-
-struct SamplingOptions {
-  float temperature = 0.8F;
-  int32_t top_k = 40;
-  float top_p = 0.95F;
-  float min_p = 0.05F;
-  float repeat_penalty = 1.0F;
-  std::optional<uint64_t> seed;  // none: from the clock
 };
 
 struct ChatRequest {

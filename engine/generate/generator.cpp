@@ -98,6 +98,7 @@ Result<Reply> write_reply(const Engine& engine, std::shared_ptr<runtime::Sequenc
   runtime::DecodeRequest decode;
   decode.tokens = std::move(request.prompt);
   decode.sampling = request.sampling;
+  decode.chain = std::move(request.chain);
   decode.top = std::clamp(request.top, 0, kernels::Sample::kMaxTop);
   decode.on_token = [&assembly](const runtime::TokenStep& step) { return assembly.take(step); };
   decode.on_prefill = events.on_prefill;

@@ -17,6 +17,7 @@ struct Request {
   std::vector<text::TokenId> prompt;
   int64_t max_tokens = 0;  // 0: until the model or the context ends
   kernels::SamplingParams sampling;
+  std::optional<runtime::ChainRequest> chain;
   int top = 0;                        // alternatives of each token
   bool continues_text = false;        // the reply's first word may begin with the space before it
   std::vector<std::string> stops;     // texts that end the reply; not part of it

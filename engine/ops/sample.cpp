@@ -1,7 +1,9 @@
-// sample: one token a row of logits, by the sampling request of its sequence (kernels/sample.h)
+// sample: one token a row of logits, by the sampling request of its sequence (kernels/sample.h). The
+// attributes are what a request has that does not say otherwise (sampling.h).
 #include "kernels/sample.h"
 
 #include "engine/ops/lower_support.h"
+#include "engine/ops/sampling.h"
 
 namespace orrery::ops {
 namespace {
@@ -11,6 +13,7 @@ constexpr std::string_view kOutputs[] = {"tokens"};
 
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix logits, activation(view, 0, "logits"));
+  ORRERY_TRY(sampling_values(*view.attributes));
   return std::vector{ValueType{DType::i32, {logits.rows}}};
 }
 
@@ -23,8 +26,9 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Sample::Args args;
   args.vocabulary = cols_of(context, node.inputs[0]);
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).sample, {args.vocabulary}));
+  ORRERY_ASSIGN(const SamplingValues values, sampling_values(node.attributes));
+  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).sample,
+                                    {args.vocabulary, values.chained}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   const Slot logits = context.slot(node.inputs[0]), tokens = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -40,9 +44,15 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{
-    "sample", OpFamily::sampling, "Draws the next token from the logits.", kInputs, kOutputs, {}, infer,
-    cost};
+const OpSchema kSchema{"sample",
+                       OpFamily::sampling,
+                       "Draws the next token from the logits. What it is set to holds for every message that "
+                       "does not ask for else.",
+                       kInputs,
+                       kOutputs,
+                       sampling_attributes(),
+                       infer,
+                       cost};
 
 }  // namespace
 

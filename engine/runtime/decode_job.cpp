@@ -14,7 +14,9 @@ double milliseconds(std::chrono::steady_clock::duration time) {
 }  // namespace
 
 DecodeJob::DecodeJob(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request)
-    : Job(std::move(model), request.stop), sequence_(std::move(sequence)), request_(std::move(request)) {}
+    : Job(std::move(model), request.stop), sequence_(std::move(sequence)), request_(std::move(request)) {
+  if (request_.chain) mirostat_mu_ = 2.0 * request_.chain->settings.mirostat_tau;
+}
 
 /// Compares the text with what the sequence holds; what differs is forgotten.
 Result<void> DecodeJob::start() {
@@ -89,7 +91,7 @@ void DecodeJob::add_outputs(StepBatch& batch, StepRoom& room, int64_t row) {
 }
 
 /// The token after `position`: the one that is there when scoring, else a draw.
-kernels::Sample::Request DecodeJob::sample_request(int64_t position) const {
+kernels::Sample::Request DecodeJob::sample_request(int64_t position) {
   const std::vector<int32_t>& tokens = sequence_->tokens;
   kernels::Sample::Request request;
   request.position = static_cast<uint64_t>(position + 1 + outcome_.forgotten);
@@ -105,7 +107,26 @@ kernels::Sample::Request DecodeJob::sample_request(int64_t position) const {
   request.recent = tokens.data() + tokens.size() - count;
   request.recent_count = static_cast<int32_t>(count);
   request.top = request_.top;
+  request.chain = chain_for_draw();
   return request;
+}
+
+/// Points at the tokens as they are now; null for the plain order.
+const kernels::SamplerChain* DecodeJob::chain_for_draw() {
+  if (!request_.chain) return nullptr;
+  const ChainRequest& wanted = *request_.chain;
+  const std::vector<int32_t>& tokens = sequence_->tokens;
+  chain_ = wanted.settings;
+  chain_.history = tokens.data();
+  chain_.history_count = static_cast<int32_t>(tokens.size());
+  chain_.bias_ids = wanted.bias_ids.data();
+  chain_.biases = wanted.biases.data();
+  chain_.bias_count = static_cast<int32_t>(wanted.bias_ids.size());
+  chain_.dry_breakers = wanted.dry_breakers.data();
+  chain_.dry_breaker_count = static_cast<int32_t>(wanted.dry_breakers.size());
+  chain_.mirostat_mu = &mirostat_mu_;
+  if (wanted.allowed) chain_.allowed = wanted.allowed(tokens).data();
+  return &chain_;
 }
 
 void DecodeJob::complete(const StepResult& result) {
@@ -132,11 +153,18 @@ void DecodeJob::take_score(const StepResult& result) {
   if (scored_ == size()) end(DecodeOutcome::End::enough);
 }
 
+Error DecodeJob::no_next_token() const {
+  const std::string where = fmt::format("position {}", size());
+  if (request_.chain && request_.chain->allowed)
+    return {ErrorCode::unsupported, "None of the tokens that may follow has a finite logit", where,
+            "loosen what the reply must look like, or undo the last edit"};
+  return {ErrorCode::unsupported, "The model gave no finite logit, so there is no next token", where,
+          "undo the last edit, or try exact arithmetic"};
+}
+
 void DecodeJob::take_token(const StepResult& result) {
   const kernels::Sample::Choice& choice = result.batch.choice(output_);
-  if (choice.id < 0)
-    return fail({ErrorCode::unsupported, "The model gave no finite logit, so there is no next token",
-                 fmt::format("position {}", size()), "undo the last edit, or try exact arithmetic"});
+  if (choice.id < 0) return fail(no_next_token());
   const Clock::time_point now = Clock::now();
   const TokenStep token{choice, milliseconds(now - last_token_), size() + outcome_.forgotten};
   last_token_ = now;

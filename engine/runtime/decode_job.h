@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/runtime/job.h"
+#include "kernels/sampler_chain.h"
 
 namespace orrery::runtime {
 
@@ -22,12 +23,24 @@ struct PrefillStep {
   double ms = 0;
 };
 
+/// Samplers beyond the plain ones, and what their chain points at.
+struct ChainRequest {
+  kernels::SamplerChain settings;  // its pointers are set at each draw
+  std::vector<int32_t> bias_ids;
+  std::vector<float> biases;
+  std::vector<std::vector<int32_t>> dry_breakers;  // ascending
+  /// The tokens that may follow those so far (prompt and reply), one bit each, from the lowest; asked before
+  /// each draw, on the scheduler's thread. Not set: all.
+  std::function<std::span<const uint32_t>(std::span<const int32_t> tokens)> allowed = {};
+};
+
 /// Callbacks run on the scheduler's thread and must be quick.
 struct DecodeRequest {
   std::vector<int32_t>
       tokens;  // the whole text; the longest common prefix with the sequence is not read again
   kernels::SamplingParams sampling;
-  int32_t top = 0;  // alternatives of each token, at most Sample::kMaxTop
+  std::optional<ChainRequest> chain = {};  // drawn on the CPU
+  int32_t top = 0;                         // alternatives of each token, at most Sample::kMaxTop
   bool score = false;
   /// What happens when the context is full: none, the reply ends; else half of what follows the first so many
   /// tokens is forgotten and the reply goes on.
@@ -69,8 +82,10 @@ class DecodeJob final : public Job {
   Result<void> start();
   int64_t chunk(const StepRoom& room) const;
   void add_outputs(StepBatch& batch, StepRoom& room, int64_t row);
-  kernels::Sample::Request sample_request(int64_t position) const;
+  kernels::Sample::Request sample_request(int64_t position);
+  const kernels::SamplerChain* chain_for_draw();
   void take_score(const StepResult& result);
+  Error no_next_token() const;
   void take_token(const StepResult& result);
   bool shift();
   void end(DecodeOutcome::End end);
@@ -82,9 +97,11 @@ class DecodeJob final : public Job {
   DecodeOutcome outcome_;
   std::optional<Error> error_;
   bool started_ = false, timed_ = false;
-  int64_t remaining_ = 0;      // tokens that are not in the cache
-  int64_t from_ = 0, to_ = 0;  // what the current step brings
-  int64_t scored_ = 0;         // rows that were scored
+  int64_t remaining_ = 0;        // tokens that are not in the cache
+  int64_t from_ = 0, to_ = 0;    // what the current step brings
+  int64_t scored_ = 0;           // rows that were scored
+  double mirostat_mu_ = 0;       // of the reply
+  kernels::SamplerChain chain_;  // of the current step
   int64_t output_ = -1, outputs_ = 0;
   Clock::time_point first_step_, last_token_, first_token_;
 };

@@ -18,6 +18,7 @@
 #include "kernels/cpu/isa/pointwise.h"
 #include "kernels/cpu/split.h"
 #include "kernels/philox.h"
+#include "kernels/sampler_chain.h"
 
 namespace orrery::kernels {
 namespace {
@@ -227,6 +228,10 @@ Sample::Choice choose(const Sample::Request& request, const float* logits, int64
   list_top(untouched, request.top, log_sum, choice);
   if (request.target >= 0) {
     choice.id = request.target;
+  } else if (request.chain != nullptr) {
+    choice.id = draw_by_chain(request.params, *request.chain, request.position,
+                              {logits, static_cast<size_t>(vocabulary)});
+    if (choice.id < 0) return choice;
   } else if (const float* penalised = penalise(request, logits, vocabulary, scratch); penalised == logits) {
     choice.id = draw(request, logits, vocabulary, untouched);
   } else {

@@ -220,8 +220,13 @@ size_t shared_bytes(int64_t vocabulary) {
   return sizeof(SampleShared) + static_cast<size_t>(slice_size(vocabulary)) * sizeof(uint32_t);
 }
 
+std::string supports_any(const Sample::Problem& problem) {
+  if (problem.chains) return "it draws by temperature, top-k, top-p, min-p and the repeat penalty only";
+  return ref::legal(problem);
+}
+
 std::string supports_shared(const Sample::Problem& problem) {
-  std::string reason = ref::legal(problem);
+  std::string reason = supports_any(problem);
   if (!reason.empty() || shared_bytes(problem.vocabulary) <= kLargestShared) return reason;
   return std::to_string(problem.vocabulary) + " logits do not fit the shared memory of " +
          std::to_string(kSampleBlocks) + " blocks";
@@ -254,7 +259,7 @@ std::span<const Row<Sample>> sample_rows() {
       {.name = "cuda.top", .device = DeviceKind::cuda, .supports = supports_shared, .run = run_shared},
       {.name = "cuda.top_in_memory",
        .device = DeviceKind::cuda,
-       .supports = ref::legal,
+       .supports = supports_any,
        .run = run_in_memory,
        .workspace = workspace},
   };

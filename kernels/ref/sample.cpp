@@ -9,6 +9,7 @@
 
 #include "kernels/philox.h"
 #include "kernels/ref/reference.h"
+#include "kernels/sampler_chain.h"
 
 namespace orrery::kernels::ref {
 namespace {
@@ -104,6 +105,10 @@ Sample::Choice choose(const Sample::Request& request, const float* row, int64_t 
 
   if (request.target >= 0) {
     choice.id = request.target;
+  } else if (request.chain != nullptr) {
+    choice.id = draw_by_chain(request.params, *request.chain, request.position,
+                              {row, static_cast<size_t>(vocabulary)});
+    if (choice.id < 0) return choice;
   } else {
     std::vector<float> penalised = logits;
     penalise(request, penalised);

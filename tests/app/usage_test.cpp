@@ -20,6 +20,8 @@ TEST(Usage, WrongUsageIsTwoAndOneLine) {
                              Words{"chat", "smollm2", "--nope"},
                              Words{"chat", "smollm2", "--temperature", "warm", "--prompt", "x"},
                              Words{"chat", "smollm2", "--raw"},
+                             Words{"chat", "smollm2", "--prompt", "x", "--logit-bias", "12"},
+                             Words{"chat", "smollm2", "--prompt", "x", "--logit-bias", "12=x"},
                              Words{"chat", "smollm2", "--json"},
                              Words{"chat", "smollm2", "--prompt", "x", "--max-tokens", "0"},
                              Words{"chat", "smollm2", "--prompt", "x", "--logprobs", "21"},
@@ -59,7 +61,9 @@ TEST(Usage, HelpOfEveryVerb) {
     EXPECT_THAT(outcome.out, HasSubstr("--json")) << verb;
     EXPECT_EQ(outcome.err, "") << verb;
   }
-  EXPECT_THAT(run({"chat", "--help"}).out, HasSubstr("--repeat-penalty"));
+  for (const char* option : {"--repeat-penalty", "--top-k", "--typical", "--dry-multiplier", "--mirostat-tau",
+                             "--samplers", "--logit-bias", "--seed", "--context-shift", "--tools"})
+    EXPECT_THAT(run({"chat", "--help"}).out, HasSubstr(option));
   EXPECT_THAT(run({"--version"}).out, HasSubstr("orrery-cli "));
 }
 

@@ -245,6 +245,8 @@ class Rows {
     if constexpr (requires { problem.tokens; })
       if (problem.tokens > 1 && lacks(std::string(kind_) + ".prefill"))
         return "the test device takes one token in " + std::string(kind_);
+    if constexpr (requires { problem.chains; })
+      if (problem.chains) return "the test device draws in the plain order only";
     return source()[I].supports(problem);
   }
   template <size_t I>

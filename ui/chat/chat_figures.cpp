@@ -41,6 +41,10 @@ std::vector<Figure> replyFigures(const api::ChatResult& result, size_t tokens, c
       prompt += " at " + format::rate(result.prefill_tokens_per_second, "tok/s");
     figures.push_back({prompt});
   }
+  if (result.left_out_messages > 0)
+    figures.push_back({format::count(result.left_out_messages) + " messages left out", Token::warn});
+  if (result.forgotten_tokens > 0)
+    figures.push_back({format::count(result.forgotten_tokens) + " tokens forgotten", Token::warn});
   if (const QString stop = stopText(result.stop_reason); !stop.isEmpty())
     figures.push_back({stop, Token::text2});
   figures.push_back({device, deviceToken(device)});

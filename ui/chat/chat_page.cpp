@@ -7,6 +7,8 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "ui/chat/context_full.h"
+#include "ui/chat/prompt_dialog.h"
 #include "ui/session/model_title.h"
 #include "ui/session/model_use.h"
 #include "ui/theme/format.h"
@@ -81,6 +83,7 @@ void ChatPage::setupTranscript() {
 
 void ChatPage::setupSession() {
   connect(session_, &SessionController::opened, this, &ChatPage::takeModel);
+  connect(session_, &SessionController::graphChanged, this, &ChatPage::takeSampling);
   connect(session_, &SessionController::tokensArrived, this, &ChatPage::takeTokens);
   connect(session_, &SessionController::replyFinished, this, &ChatPage::finish);
   connect(session_, &SessionController::vitalsChanged, this, &ChatPage::updateCounter);
@@ -90,12 +93,25 @@ void ChatPage::setupSession() {
   });
   connect(session_, &SessionController::replyFailed, this, [this](const UiError& error) {
     finish({});
+    if (isContextFull(error)) return showContextFull(error);
     failure_ = error;
     banner_->showError(error);
   });
-  connect(banner_, &Banner::actionChosen, this, [this](const QString& action) {
-    if (const api::Offer* offer = offerOf(failure_, action)) session_->accept(*offer);
-  });
+  connect(banner_, &Banner::actionChosen, this, &ChatPage::act);
+}
+
+void ChatPage::showContextFull(const UiError& error) {
+  failure_ = contextFull(session_->session()->info(), error);
+  banner_->showWarning(failure_.title, failure_.body(), failure_.actions);
+}
+
+/// What a button of the banner does.
+void ChatPage::act(const QString& action) {
+  if (const api::Offer* offer = offerOf(failure_, action)) return session_->accept(*offer);
+  if (action == kNewChat) newChat();
+  if (action != kLeaveOutOldest) return;
+  sampling_->setContextShift(true);
+  regenerate();
 }
 
 void ChatPage::takeModel() {
@@ -117,7 +133,13 @@ void ChatPage::takeModel() {
   }
   input_->setPlaceholder(chats ? "Message " + name : "Open a chat model to write to it");
   input_->setEnabled(chats);
+  takeSampling();
   updateCounter();
+}
+
+void ChatPage::takeSampling() {
+  if (const SessionPtr session = session_->session())
+    sampling_->setDrawn(api::drawn_sampling(*session->model_graph()));
 }
 
 void ChatPage::send(const QString& text) {
@@ -129,6 +151,24 @@ void ChatPage::send(const QString& text) {
   request();
 }
 
+std::vector<api::Message> ChatPage::wholeConversation() const {
+  std::vector<api::Message> messages = messages_;
+  if (const QString system = sampling_->systemPrompt(); !system.isEmpty())
+    messages.insert(messages.begin(), {"system", system.toStdString()});
+  return messages;
+}
+
+void ChatPage::showPrompt() {
+  const SessionPtr session = session_->session();
+  if (!session) return;
+  std::vector<api::Message> messages = wholeConversation();
+  if (const QString typed = input_->text().trimmed(); !typed.isEmpty())
+    messages.push_back({"user", typed.toStdString()});
+  auto* dialog = new PromptDialog(theme_, *session, messages, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->show();
+}
+
 void ChatPage::request() {
   banner_->dismiss();
   stack_->setCurrentWidget(transcript_);
@@ -136,11 +176,10 @@ void ChatPage::request() {
   liveTokens_ = 0;
   liveMs_ = firstMs_ = 0;
   api::ChatRequest request;
-  if (const QString system = sampling_->systemPrompt(); !system.isEmpty())
-    request.messages.push_back({"system", system.toStdString()});
-  request.messages.insert(request.messages.end(), messages_.begin(), messages_.end());
+  request.messages = wholeConversation();
   request.sampling = sampling_->sampling();
   request.max_tokens = sampling_->maximumTokens();
+  request.context_shift = sampling_->contextShift();
   request.logprobs = kAlternatives;
   session_->chat(request);
 }
@@ -171,6 +210,7 @@ void ChatPage::finish(const api::ChatResult& result) {
   }
   transcript_->setStreaming(false);
   input_->setFocus();
+  if (result.stop_reason == "context") showContextFull();
 }
 
 void ChatPage::newChat() {
@@ -233,6 +273,8 @@ void ChatPage::showMenu(int message, const QPoint& position) {
   QAction* again = menu.addAction("Regenerate", QKeySequence("Ctrl+Return"), this, &ChatPage::regenerate);
   again->setEnabled(canRegenerate());
   menu.addAction("Copy conversation", this, &ChatPage::copyConversation)->setEnabled(!messages_.empty());
+  menu.addAction("Rendered prompt...", this, &ChatPage::showPrompt)
+      ->setEnabled(session_->session() && writesText(session_->session()->info()));
   menu.addAction("New chat", QKeySequence::New, this, &ChatPage::newChat);
   menu.exec(position);
 }

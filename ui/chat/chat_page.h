@@ -26,6 +26,8 @@ class ChatPage : public QWidget, public Themed {
   void regenerate();
   void stop();
   void copyConversation();
+  /// The text that the model reads for the conversation and what is typed.
+  void showPrompt();
   void focusInput() { input_->setFocus(); }
   bool canRegenerate() const;
   /// Buttons for the dock's title: new chat, sampling, more.
@@ -46,9 +48,13 @@ class ChatPage : public QWidget, public Themed {
   void setupSession();
   void setupTranscript();
   void request();
+  std::vector<api::Message> wholeConversation() const;  // with the system prompt
   void takeModel();
+  void takeSampling();
   void takeTokens(const TokenBatch& tokens);
   void finish(const api::ChatResult& result);
+  void showContextFull(const UiError& error = {});
+  void act(const QString& action);
   void showToken(const api::TokenEvent* token, int index, const QRectF& rect);
   void showMenu(int message, const QPoint& position);
   void updateCounter();

@@ -1,108 +1,215 @@
 #include "ui/chat/sampling_popover.h"
 
 #include <QGridLayout>
-#include <QGuiApplication>
 #include <QPainter>
 #include <QScreen>
-
-#include "ui/widgets/text.h"
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <cmath>
 
 namespace orrery::ui {
+namespace {
+
+constexpr double kSmallestStep = 0.01;  // of a number that is not whole
+
+bool isWhole(std::string_view name) {
+  for (const api::SamplingField& field : api::sampling_fields())
+    if (field.name == name) return field.whole != nullptr;
+  return false;
+}
+
+/// Of options that have it.
+double numberOf(const api::SamplingOptions& options, const api::SamplingField& field) {
+  return field.real ? *(options.*field.real) : *(options.*field.whole);
+}
+
+}  // namespace
 
 SamplingPopover::SamplingPopover(const Theme& theme, QWidget* parent)
-    : QWidget(parent, Qt::Popup | Qt::FramelessWindowHint), theme_(theme), grid_(new QGridLayout(this)) {
+    : QWidget(parent, Qt::Popup | Qt::FramelessWindowHint),
+      theme_(theme),
+      drawn_(api::usual_sampling()),
+      bar_(new Segmented(theme, this)),
+      pages_(new QStackedWidget(this)) {
   setAttribute(Qt::WA_TranslucentBackground);
-  grid_->setContentsMargins(14, 12, 14, 14);
-  grid_->setHorizontalSpacing(12);
-  grid_->setVerticalSpacing(6);
-  grid_->setColumnMinimumWidth(1, 110);
-  grid_->addWidget(new Text(theme, {Token::text, 12, QFont::DemiBold}, "Sampling", this), 0, 0, 1, 2);
-  const api::SamplingOptions usual;
-  temperature_ = addReal("Temperature", "0 takes the likeliest token every time", 5, 0.1, usual.temperature);
-  topK_ = addWhole("Top k", "Only the k likeliest tokens may follow; 0: all", 0, 1000, usual.top_k);
-  topP_ = addReal("Top p", "Only the likeliest tokens that together reach this probability; 1: all", 1, 0.01,
-                  usual.top_p);
-  minP_ = addReal("Min p", "Only tokens with this share of the likeliest one's probability", 1, 0.01,
-                  usual.min_p);
-  repeat_ = addReal("Repeat penalty", "Above 1 makes repetition less likely", 2, 0.05, usual.repeat_penalty);
-  maximum_ = addWhole("Tokens at most", "The reply ends after this many tokens", 1, 100000, 512);
-  setupSeed();
-  setupSystem();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(14, 12, 14, 14);
+  layout->setSpacing(8);
+  layout->addWidget(bar_);
+  layout->addWidget(pages_);
+  addSettings("Sampling", {{"temperature", "Temperature"},
+                           {"top_k", "Top k"},
+                           {"top_p", "Top p"},
+                           {"min_p", "Min p"},
+                           {"repeat_penalty", "Repeat penalty"}});
+  addSettings("Repetition", {{"frequency_penalty", "Frequency penalty"},
+                             {"presence_penalty", "Presence penalty"},
+                             {"penalty_range", "Penalties look back"},
+                             {"dry_multiplier", "DRY multiplier"},
+                             {"dry_base", "DRY base"},
+                             {"dry_allowed_length", "DRY allowed length"},
+                             {"dry_range", "DRY looks back"}});
+  addSettings("More", {{"temperature_range", "Temperature range"},
+                       {"temperature_exponent", "Temperature exponent"},
+                       {"typical", "Typical"},
+                       {"top_n_sigma", "Top n sigma"},
+                       {"xtc_probability", "XTC probability"},
+                       {"xtc_threshold", "XTC threshold"},
+                       {"mirostat", "Mirostat"},
+                       {"mirostat_tau", "Mirostat tau"},
+                       {"mirostat_eta", "Mirostat eta"}});
+  setupOrder();
+  setupReply();
+  setupReset();
+  setSampling({});
+  connect(bar_, &Segmented::chosen, pages_, &QStackedWidget::setCurrentIndex);
   hide();
 }
 
-void SamplingPopover::addRow(const QString& label, const QString& help, QWidget* field) {
-  const int row = grid_->rowCount();
+QGridLayout* SamplingPopover::addPage(const QString& title) {
+  auto* page = new QWidget(this);
+  auto* grid = new QGridLayout(page);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(12);
+  grid->setVerticalSpacing(6);
+  grid->setColumnMinimumWidth(1, 110);
+  grid->setRowStretch(100, 1);
+  pages_->addWidget(page);
+  bar_->addChoice(title);
+  return grid;
+}
+
+Text* SamplingPopover::addRow(QGridLayout* grid, const QString& label, const QString& help, QWidget* field) {
+  const int row = grid->count();
   auto* text = new Text(theme_, {Token::text2, 12}, label, this);
   text->setToolTip(help);
   field->setToolTip(help);
   field->setAccessibleName(label);
-  grid_->addWidget(text, row, 0);
-  grid_->addWidget(field, row, 1);
+  grid->addWidget(text, row, 0);
+  grid->addWidget(field, row, 1);
+  return text;
 }
 
-QDoubleSpinBox* SamplingPopover::addReal(const QString& label, const QString& help, double maximum,
-                                         double step, double value) {
-  auto* field = new QDoubleSpinBox(this);
-  field->setRange(0, maximum);
-  field->setSingleStep(step);
-  field->setDecimals(2);
-  field->setValue(value);
-  connect(field, &QDoubleSpinBox::valueChanged, this, &SamplingPopover::changed);
-  addRow(label, help, field);
-  return field;
+void SamplingPopover::addSettings(const QString& title,
+                                  std::initializer_list<std::pair<const char*, const char*>> settings) {
+  QGridLayout* grid = addPage(title);
+  for (const auto& [name, label] : settings) {
+    const api::SamplingFacts facts = api::sampling_facts(name);
+    auto* field = new QDoubleSpinBox(this);
+    field->setRange(facts.low, facts.high);
+    field->setDecimals(isWhole(name) ? 0 : 2);
+    field->setSingleStep(isWhole(name) ? 1 : facts.high <= 1 ? 0.01 : 0.1);
+    field->setValue(facts.usual);
+    connect(field, &QDoubleSpinBox::valueChanged, this, &SamplingPopover::changed);
+    fields_[name] = field;
+    QString help = QString::fromUtf8(facts.doc.data(), static_cast<qsizetype>(facts.doc.size()));
+    if (!help.isEmpty()) help[0] = help[0].toUpper();
+    labels_[name] = addRow(grid, label, help, field);
+  }
 }
 
-QSpinBox* SamplingPopover::addWhole(const QString& label, const QString& help, int minimum, int maximum,
-                                    int value) {
+QSpinBox* SamplingPopover::addWhole(QGridLayout* grid, const QString& label, const QString& help, int minimum,
+                                    int maximum, int value) {
   auto* field = new QSpinBox(this);
   field->setRange(minimum, maximum);
   field->setValue(value);
   connect(field, &QSpinBox::valueChanged, this, &SamplingPopover::changed);
-  addRow(label, help, field);
+  addRow(grid, label, help, field);
   return field;
 }
 
-void SamplingPopover::setupSeed() {
-  seed_ = addWhole("Seed", "The same seed and prompt give the same reply", 0, 2147483647, 7);
+void SamplingPopover::setupOrder() {
+  QGridLayout* grid = addPage("Order");
+  order_ = new SamplerOrder(this);
+  connect(order_, &SamplerOrder::changed, this, &SamplingPopover::changed);
+  grid->addWidget(order_, 0, 0, 1, 2);
+}
+
+void SamplingPopover::setupReply() {
+  QGridLayout* grid = addPage("Reply");
+  maximum_ = addWhole(grid, "Tokens at most", "The reply ends after this many tokens", 1, 100000, 512);
+  seed_ = addWhole(grid, "Seed", "The same seed and prompt give the same reply", 0, 2147483647, 7);
   fixed_ = new QCheckBox("Use this seed", this);
   seed_->setEnabled(false);
   connect(fixed_, &QCheckBox::toggled, seed_, &QWidget::setEnabled);
   connect(fixed_, &QCheckBox::toggled, this, &SamplingPopover::changed);
-  grid_->addWidget(fixed_, grid_->rowCount(), 1);
+  grid->addWidget(fixed_, grid->count(), 1);
+  shift_ = new QCheckBox("Go on when the context is full", this);
+  shift_->setToolTip(
+      "The oldest messages are left out, and in the middle of a reply the older half of the text");
+  connect(shift_, &QCheckBox::toggled, this, &SamplingPopover::changed);
+  grid->addWidget(shift_, grid->count(), 0, 1, 2);
+  setupSystem(grid);
 }
 
-void SamplingPopover::setupSystem() {
-  grid_->addWidget(new Text(theme_, {Token::text, 12, QFont::DemiBold}, "System prompt", this),
-                   grid_->rowCount(), 0, 1, 2);
+void SamplingPopover::setupSystem(QGridLayout* grid) {
+  grid->addWidget(new Text(theme_, {Token::text, 12, QFont::DemiBold}, "System prompt", this), grid->count(),
+                  0, 1, 2);
   system_ = new QPlainTextEdit(this);
   system_->setPlaceholderText("What the model is told before the conversation");
   system_->setAccessibleName("System prompt");
-  system_->setFixedHeight(64);
+  system_->setFixedHeight(96);
   system_->setTabChangesFocus(true);
   connect(system_, &QPlainTextEdit::textChanged, this, &SamplingPopover::changed);
-  grid_->addWidget(system_, grid_->rowCount(), 0, 1, 2);
+  grid->addWidget(system_, grid->count(), 0, 1, 2);
+}
+
+void SamplingPopover::setupReset() {
+  reset_ = new Button(theme_, "Reset", Button::Kind::quiet, this);
+  reset_->setToolTip("All samplers as the model's sampling node has them");
+  connect(reset_, &QAbstractButton::clicked, this, [this] {
+    api::SamplingOptions reset;
+    reset.seed = sampling().seed;
+    setSampling(reset);
+    emit changed();
+  });
+  layout()->addWidget(reset_);
+  static_cast<QVBoxLayout*>(layout())->setAlignment(reset_, Qt::AlignRight);
+  connect(this, &SamplingPopover::changed, this, &SamplingPopover::showChanges);
+}
+
+/// Labels of what differs from the node stand out.
+void SamplingPopover::showChanges() {
+  const api::SamplingOptions options = sampling();
+  bool any = options.samplers.has_value();
+  for (const api::SamplingField& field : api::sampling_fields()) {
+    const bool differs = field.real ? (options.*field.real).has_value() : (options.*field.whole).has_value();
+    labels_.at(std::string(field.name))->setToken(differs ? Token::accent : Token::text2);
+    any = any || differs;
+  }
+  reset_->setEnabled(any);
 }
 
 api::SamplingOptions SamplingPopover::sampling() const {
   api::SamplingOptions options;
-  options.temperature = static_cast<float>(temperature_->value());
-  options.top_k = topK_->value();
-  options.top_p = static_cast<float>(topP_->value());
-  options.min_p = static_cast<float>(minP_->value());
-  options.repeat_penalty = static_cast<float>(repeat_->value());
+  for (const api::SamplingField& field : api::sampling_fields()) {
+    const double value = fields_.at(std::string(field.name))->value();
+    if (std::abs(value - numberOf(drawn_, field)) < kSmallestStep / 2) continue;
+    if (field.real) options.*field.real = static_cast<float>(value);
+    if (field.whole) options.*field.whole = static_cast<int32_t>(value);
+  }
+  if (std::string order = order_->order().toStdString(); order != *drawn_.samplers)
+    options.samplers = std::move(order);
   if (fixed_->isChecked()) options.seed = static_cast<uint64_t>(seed_->value());
   return options;
 }
 
 void SamplingPopover::setSampling(const api::SamplingOptions& sampling) {
-  temperature_->setValue(sampling.temperature);
-  topK_->setValue(sampling.top_k);
-  topP_->setValue(sampling.top_p);
-  minP_->setValue(sampling.min_p);
-  repeat_->setValue(sampling.repeat_penalty);
+  for (const api::SamplingField& field : api::sampling_fields()) {
+    const bool set = field.real ? (sampling.*field.real).has_value() : (sampling.*field.whole).has_value();
+    fields_.at(std::string(field.name))->setValue(numberOf(set ? sampling : drawn_, field));
+  }
+  order_->setOrder(QString::fromStdString(sampling.samplers.value_or(*drawn_.samplers)));
   fixed_->setChecked(sampling.seed.has_value());
   if (sampling.seed) seed_->setValue(static_cast<int>(*sampling.seed));
+  showChanges();
+}
+
+void SamplingPopover::setDrawn(const api::SamplingOptions& drawn) {
+  const api::SamplingOptions changes = sampling();
+  drawn_ = drawn;
+  drawn_.samplers = QString::fromStdString(*drawn.samplers).remove(' ').toStdString();
+  setSampling(changes);
 }
 
 QString SamplingPopover::systemPrompt() const { return system_->toPlainText().trimmed(); }

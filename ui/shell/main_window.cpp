@@ -108,6 +108,7 @@ void MainWindow::setupDocks() {
   library_->setEstimates(estimates_);
   library_->setRecent(settings_.recent);
   chat_->sampling()->setSystemPrompt(settings_.systemPrompt);
+  chat_->sampling()->setContextShift(settings_.contextShift);
   addDock("Library", "library", library_, Qt::LeftDockWidgetArea)->setCorner(library_->corner());
   addDock("Outline", "outline", outline_, Qt::LeftDockWidgetArea)->title()->setSubtitle("decode");
   addDock("Inspector", "inspector", inspector_, Qt::RightDockWidgetArea)->setCorner(inspector_->corner());
@@ -313,6 +314,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings_.state = saveState(kStateVersion);
   settings_.fusedTab = graph_->fusedShown();
   settings_.systemPrompt = chat_->sampling()->systemPrompt();
+  settings_.contextShift = chat_->sampling()->contextShift();
   const HeatMode heat = graph_->modelView()->heatMode();  // a comparison ends with the window
   settings_.heat = static_cast<int>(heat == HeatMode::ratio ? HeatMode::time : heat);
   file_.save(settings_);

@@ -44,6 +44,7 @@ WindowSettings SettingsFile::load() const {
   settings.heat = file.value("graph/heat", settings.heat).toInt();
   settings.fusedTab = file.value("graph/fused", settings.fusedTab).toBool();
   settings.systemPrompt = file.value("chat/system").toString();
+  settings.contextShift = file.value("chat/contextShift", false).toBool();
   return settings;
 }
 
@@ -58,6 +59,7 @@ void SettingsFile::save(const WindowSettings& settings) const {
   file.setValue("graph/heat", settings.heat);
   file.setValue("graph/fused", settings.fusedTab);
   file.setValue("chat/system", settings.systemPrompt);
+  file.setValue("chat/contextShift", settings.contextShift);
 }
 
 }  // namespace orrery::ui

@@ -17,6 +17,7 @@ struct WindowSettings {
   int heat = 1;  // HeatMode
   bool fusedTab = true;
   QString systemPrompt;
+  bool contextShift = false;  // a full context forgets what is oldest
 
   void addRecent(const QString& model);
 };

@@ -104,6 +104,56 @@ TEST_F(Scheduler, ANewSequenceSharesWhatOthersHaveRead) {
   expect_same(reply(one, living), tiny_reply(scheduler_, tiny_.model(), one, 6));
 }
 
+TEST_F(Scheduler, AGrammarIsAskedForWhatMayFollowBeforeEachDraw) {
+  const auto model = tiny_.model();
+  const auto text = tiny_text(9, 14);
+  // The next token must be one more than the last one was, or 7 to begin with.
+  std::vector<std::vector<int32_t>> asked;
+  std::vector<uint32_t> mask(TinyModel::kVocabulary / 32 + 1);
+  const auto reply = [&](auto allows) {
+    TinyReply reply;
+    DecodeRequest request = tiny_request(text, 5, &reply);
+    request.sampling.temperature = 1;
+    request.chain.emplace().allowed = [&, allows](std::span<const int32_t> tokens) {
+      asked.emplace_back(tokens.begin(), tokens.end());
+      std::fill(mask.begin(), mask.end(), 0);
+      if (const int32_t next = allows(tokens); next >= 0)
+        mask[static_cast<size_t>(next) / 32] |= 1U << (next % 32);
+      return std::span<const uint32_t>(mask);
+    };
+    reply.outcome = scheduler_.decode(model, DeviceScheduler::new_sequence(model), std::move(request)).get();
+    return reply;
+  };
+  const TinyReply counted =
+      reply([](std::span<const int32_t> tokens) { return tokens.size() == 9 ? 7 : tokens.back() + 1; });
+  ASSERT_TRUE(counted.outcome.ok());
+  EXPECT_EQ(counted.ids, (std::vector<int32_t>{7, 8, 9, 10, 11}));
+  ASSERT_EQ(asked.size(), 5U);
+  EXPECT_EQ(asked[0], text);
+  EXPECT_EQ(asked[4].size(), 13U);
+  const TinyReply none = reply([](std::span<const int32_t>) { return -1; });
+  ASSERT_FALSE(none.outcome.ok());
+  EXPECT_THAT(none.outcome.error().to_string(), testing::HasSubstr("None of the tokens that may follow"));
+}
+
+TEST_F(Scheduler, MirostatGoesOnFromTokenToToken) {
+  const auto model = tiny_.model();
+  const auto reply = [&](float eta) {
+    TinyReply reply;
+    DecodeRequest request = tiny_request(tiny_text(9, 15), 40, &reply);
+    request.sampling = {.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0, .seed = 3};
+    kernels::SamplerChain& chain = request.chain.emplace().settings;
+    chain.mirostat = 2;
+    chain.mirostat_tau = 0.5F;
+    chain.mirostat_eta = eta;
+    reply.outcome = scheduler_.decode(model, DeviceScheduler::new_sequence(model), std::move(request)).get();
+    return reply.ids;
+  };
+  const auto held = reply(1.0F);
+  EXPECT_EQ(reply(1.0F), held);
+  EXPECT_NE(reply(0.0F), held) << "without learning, mu stays where it began";
+}
+
 TEST_F(Scheduler, AFullContextIsShiftedWhenThatIsWanted) {
   Model::Options options = TinyModel::exact_options();
   options.context = 64;

@@ -248,7 +248,7 @@ Result<api::ChatResult> FakeSession::chat(const api::ChatRequest& request, const
     return Error{plan_.failure, "The context does not fit", "8192 tokens", "choose a smaller context"};
   events.on_prefill({49, 49, 33});
   api::ChatResult result;
-  result.stop_reason = "end";
+  result.stop_reason = plan_.stopReason;
   for (int i = 0; i < plan_.tokens; ++i) {
     if (stop.stop_requested()) {
       result.stop_reason = "cancelled";

@@ -14,6 +14,7 @@ struct FakePlan {
   api::Task task = api::Task::generate;
   int tokens = 24;  // of a reply
   std::chrono::milliseconds perToken{2};
+  std::string stopReason = "end";
   bool failReply = false;
   ErrorCode failure = ErrorCode::out_of_memory;  // of a reply that fails
   std::vector<api::Offer> offers;                // what would fit then
@@ -38,6 +39,7 @@ class FakeSession : public api::Session {
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
   std::string detokenize(const std::vector<int32_t>& ids) const override;
   std::string piece(int32_t id) const override;
+  bool is_special(int32_t id) const override { return id == 0; }
   Result<std::string> render(const std::vector<api::Message>& messages,
                              const api::TemplateOptions& options) const override;
   Result<api::ChatResult> chat(const api::ChatRequest& request, const api::ChatEvents& events,
