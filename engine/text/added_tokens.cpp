@@ -1,5 +1,7 @@
 #include "engine/text/added_tokens.h"
 
+#include <algorithm>
+
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -24,7 +26,13 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
   for (size_t i = 0; i < tokens_.size(); ++i) {
     const std::string& content = tokens_[i].content;
     entries.push_back({content, static_cast<int32_t>(i)});
-    if (!content.empty()) starts_[static_cast<uint8_t>(content[0])] = true;
+    if (content.empty()) continue;
+    const auto first = static_cast<uint8_t>(content[0]);
+    std::string& head = heads_[first];
+    if (!starts_[first]) head = content;
+    head.resize(static_cast<size_t>(
+        std::mismatch(head.begin(), head.end(), content.begin(), content.end()).first - head.begin()));
+    starts_[first] = true;
   }
   trie_ = ByteTrie(std::move(entries));
 }
@@ -43,8 +51,9 @@ std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text, bool p
   std::vector<Piece> pieces;
   size_t plain = 0;
   for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<uint8_t>(text[i]);
     const AddedToken* token =
-        starts_[static_cast<uint8_t>(text[i])] ? match(text, i, parse_special) : nullptr;
+        starts_[first] && text.substr(i).starts_with(heads_[first]) ? match(text, i, parse_special) : nullptr;
     if (!token) {
       ++i;
       continue;

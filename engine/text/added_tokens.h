@@ -42,6 +42,7 @@ class AddedTokens {
   std::vector<AddedToken> tokens_;
   ByteTrie trie_;  // values are places in tokens_
   std::array<bool, 256> starts_{};
+  std::array<std::string, 256> heads_;  // by first byte: what all such tokens begin with
 };
 
 }  // namespace orrery::text

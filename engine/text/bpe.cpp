@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "engine/text/byte_level.h"
+#include "engine/text/character_cuts.h"
 #include "engine/text/hash.h"
 #include "engine/text/piece_table.h"
 #include "engine/text/unicode.h"
@@ -61,6 +62,7 @@ Result<std::shared_ptr<const Bpe>> Bpe::make(std::shared_ptr<const Vocabulary> v
                                              const std::vector<std::pair<std::string, std::string>>& merges,
                                              BpeOptions options) {
   MergeTable table(merges.size());
+  bool joins_unspelt = false;
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     const auto& [left, right] = merges[rank];
     // The right part loses the mark of symbols within a word.
@@ -72,12 +74,15 @@ Result<std::shared_ptr<const Bpe>> Bpe::make(std::shared_ptr<const Vocabulary> v
       return damaged("A merge names a token that is not in the vocabulary",
                      fmt::format("merge {}: {} + {}", rank, shown(left), shown(right)));
     table.insert(a, b, {static_cast<int32_t>(rank), joined});
+    joins_unspelt = joins_unspelt || a == options.unknown || b == options.unknown ||
+                    byte_of_token(left) >= 0 || byte_of_token(right) >= 0;
   }
-  auto bpe = std::shared_ptr<const Bpe>(new Bpe(std::move(vocabulary), std::move(table), std::move(options)));
+  auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(table), std::move(options)));
+  bpe->joins_unspelt_ = joins_unspelt;
   const auto& bytes = bpe->byte_ids_;
   if (bpe->options_.byte_level && std::all_of(bytes.begin(), bytes.end(), [](TokenId id) { return id < 0; }))
     return damaged("The vocabulary has no token for any single byte", "");
-  return bpe;
+  return std::shared_ptr<const Bpe>(std::move(bpe));
 }
 
 Bpe::Bpe(std::shared_ptr<const Vocabulary> vocabulary, MergeTable merges, BpeOptions options)
@@ -89,6 +94,20 @@ Bpe::Bpe(std::shared_ptr<const Vocabulary> vocabulary, MergeTable merges, BpeOpt
   for (int byte = 0; byte < 256; ++byte)
     byte_ids_[static_cast<size_t>(byte)] =
         vocabulary_->find(bytes_to_characters(std::string(1, static_cast<char>(byte))));
+}
+
+PreTokenizerStepPtr Bpe::cuts() const {
+  // Words of bytes are short as they come; a part of a word is no word that is a token by itself, and has no
+  // marks of a word's ends.
+  if (options_.byte_level || options_.ignore_merges || joins_unspelt_ ||
+      !options_.continuing_prefix.empty() || !options_.word_suffix.empty())
+    return nullptr;
+  auto cuts = std::make_shared<CharacterCuts>();
+  for (size_t i = 0; i < vocabulary_->size(); ++i) {
+    const std::string& token = (*vocabulary_)[static_cast<TokenId>(i)];
+    if (vocabulary_->find_spelling(token) >= 0) cuts->add(token);
+  }
+  return cuts;
 }
 
 TokenId Bpe::whole_word(std::string_view word) const {

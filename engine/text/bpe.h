@@ -53,6 +53,7 @@ class Bpe final : public Model {
 
   std::string_view kind() const override { return options_.byte_level ? "byte-level BPE" : "BPE"; }
   void encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const override;
+  PreTokenizerStepPtr cuts() const override;
 
  private:
   Bpe(std::shared_ptr<const Vocabulary> vocabulary, MergeTable merges, BpeOptions options);
@@ -66,6 +67,7 @@ class Bpe final : public Model {
   std::shared_ptr<const Vocabulary> vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
+  bool joins_unspelt_ = false;         // a merge takes what stands for characters without a token
   std::array<TokenId, 256> byte_ids_;  // byte level: of each byte; else of its "<0xNN>"
 };
 

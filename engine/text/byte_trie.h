@@ -29,6 +29,11 @@ class ByteTrie {
       if (node.value >= 0) found(depth, node.value);
       if (depth >= text.size() || node.children == 0) return;
       const char* labels = labels_.data() + node.first;
+      if (node.children == 1) {  // most are; a call would cost more
+        if (*labels != text[depth]) return;
+        at = static_cast<int32_t>(node.first);
+        continue;
+      }
       const void* label = std::memchr(labels, static_cast<uint8_t>(text[depth]), node.children);
       if (label == nullptr) return;
       at = static_cast<int32_t>(node.first + (static_cast<const char*>(label) - labels));

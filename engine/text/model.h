@@ -14,6 +14,8 @@ class Model {
   virtual std::string_view kind() const = 0;  // "byte-level BPE", "SentencePiece BPE", "WordPiece"
   /// Appends the ids of one word. The word may be of any length and need not be UTF-8.
   virtual void encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const = 0;
+  /// Cuts a word where its spelling does not change by it; nullptr: words stay whole.
+  virtual PreTokenizerStepPtr cuts() const { return nullptr; }
 };
 
 }  // namespace orrery::text

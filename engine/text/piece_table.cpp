@@ -41,9 +41,7 @@ PieceTable::PieceTable(std::shared_ptr<const Vocabulary> vocabulary, std::vector
 
 TokenId PieceTable::find(std::string_view text) const {
   const TokenId id = vocabulary_->find(text);
-  if (id < 0) return -1;
-  const PieceType kind = type(id);
-  return kind == PieceType::normal || kind == PieceType::user_defined || kind == PieceType::unused ? id : -1;
+  return id >= 0 && spells(id) ? id : -1;
 }
 
 bool PieceTable::spell_unknown(std::string_view part, bool after_unknown, std::vector<TokenId>& ids) const {

@@ -28,7 +28,12 @@ class PieceTable {
   double score(TokenId id) const { return scores_[static_cast<size_t>(id)]; }
   PieceType type(TokenId id) const { return types_[static_cast<size_t>(id)]; }
   TokenId unknown() const { return unknown_; }
-  /// The piece that may spell running text: no control, byte or unknown token. -1: none.
+  /// Whether it may spell running text: no control, byte or unknown token.
+  bool spells(TokenId id) const {
+    return type(id) == PieceType::normal || type(id) == PieceType::user_defined ||
+           type(id) == PieceType::unused;
+  }
+  /// The piece that is written so and spells, or -1.
   TokenId find(std::string_view text) const;
   /// Appends byte tokens for a part that is no piece, or the unknown token unless it would follow another
   /// one that `after_unknown` tells of. Returns whether the unknown token stands for the part.

@@ -10,6 +10,8 @@
 namespace orrery::text {
 namespace {
 
+constexpr size_t kAhead = 6;  // words; the cache of words is larger than the processor's nearest
+
 class Pipeline final : public Tokenizer {
  public:
   explicit Pipeline(PipelineParts parts) : parts_(std::move(parts)) {
@@ -112,8 +114,11 @@ class Pipeline final : public Tokenizer {
         continue;
       }
       const Segment run{piece.text, first && piece.text.data() == text.data()};
-      for (const Segment& word : parts_.pre_tokenizer.split(run, scratch.segments))
-        spell_word(word.text, scratch, ids);
+      const std::vector<Segment>& words = parts_.pre_tokenizer.split(run, scratch.segments);
+      for (size_t i = 0; i < words.size(); ++i) {
+        if (i + kAhead < words.size()) scratch.cache.prefetch(hash_bytes(words[i + kAhead].text));
+        spell_word(words[i].text, scratch, ids);
+      }
     }
   }
 
@@ -168,6 +173,7 @@ std::vector<TokenId> well_known_ends(const std::vector<AddedToken>& added) {
 
 Result<std::shared_ptr<const Tokenizer>> make_pipeline(PipelineParts parts) {
   ORRERY_TRY(check_ids(parts));
+  if (auto cuts = parts.model->cuts()) parts.pre_tokenizer.add(std::move(cuts));
   return std::shared_ptr<const Tokenizer>(std::make_shared<Pipeline>(std::move(parts)));
 }
 

@@ -1,8 +1,8 @@
 #include "engine/text/sentencepiece_bpe.h"
 
 #include <algorithm>
-#include <array>
 
+#include "engine/text/character_cuts.h"
 #include "engine/text/hash.h"
 #include "engine/text/unicode.h"
 
@@ -28,42 +28,15 @@ void place_symbols(std::string_view part, const PieceTable& pieces, std::vector<
   if (!symbols.empty()) symbols.back().next = -1;
 }
 
-class Words final : public PreTokenizerStep {
- public:
-  explicit Words(const PieceTable& pieces) {
-    const Vocabulary& vocabulary = pieces.vocabulary();
-    // Without a token of its own a space may become part of a run of unknown text, which no cut may part.
-    const bool has_space = pieces.find(kSpaceMark) >= 0;
-    if (!has_space) joins_space_.fill(true);
-    for (size_t id = 0; has_space && id < vocabulary.size(); ++id) {
-      const std::string_view token = vocabulary[static_cast<TokenId>(id)];
-      for (size_t at = token.find(kSpaceMark, 1); at != std::string_view::npos;
-           at = token.find(kSpaceMark, at + 1))
-        joins_space_[static_cast<uint8_t>(token[at - 1])] = true;
-    }
-  }
-  void split(const Segment& segment, Segments& segments) const override {
-    const std::string_view text = segment.text;
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = next_cut(text, begin);
-      segments.list.push_back({text.substr(begin, end - begin), segment.first && begin == 0});
-      begin = end;
-    }
-  }
-
- private:
-  size_t next_cut(std::string_view text, size_t position) const {
-    for (size_t at = text.find(kSpaceMark, position + 1); at != std::string_view::npos;
-         at = text.find(kSpaceMark, at + 1))
-      if (!joins_space_[static_cast<uint8_t>(text[at - 1])]) return at;
-    return text.size();
-  }
-  std::array<bool, 256> joins_space_{};  // bytes that some token has before a space
-};
-
 }  // namespace
 
-PreTokenizerStepPtr sentencepiece_words(const PieceTable& pieces) { return std::make_shared<Words>(pieces); }
+PreTokenizerStepPtr SentencePieceBpe::cuts() const {
+  auto cuts = std::make_shared<CharacterCuts>();
+  const Vocabulary& vocabulary = pieces_->vocabulary();
+  for (size_t i = 0; i < vocabulary.size(); ++i)
+    if (pieces_->spells(static_cast<TokenId>(i))) cuts->add(vocabulary[static_cast<TokenId>(i)]);
+  return cuts;
+}
 
 /// Of the symbol and the next one.
 Scratch::Join SentencePieceBpe::join_of(std::string_view part, Scratch& scratch, int32_t left) const {

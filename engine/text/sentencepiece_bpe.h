@@ -16,6 +16,7 @@ class SentencePieceBpe final : public Model {
   explicit SentencePieceBpe(std::shared_ptr<const PieceTable> pieces) : pieces_(std::move(pieces)) {}
   std::string_view kind() const override { return "SentencePiece BPE"; }
   void encode(std::string_view text, Scratch& scratch, std::vector<TokenId>& ids) const override;
+  PreTokenizerStepPtr cuts() const override;
 
  private:
   Scratch::Join join_of(std::string_view part, Scratch& scratch, int32_t left) const;
@@ -26,8 +27,5 @@ class SentencePieceBpe final : public Model {
 
   std::shared_ptr<const PieceTable> pieces_;
 };
-
-/// Cuts a text before spaces that no token reaches across, so that words can be spelt by themselves.
-PreTokenizerStepPtr sentencepiece_words(const PieceTable& pieces);
 
 }  // namespace orrery::text

@@ -103,12 +103,10 @@ Result<std::shared_ptr<const Tokenizer>> make_sentencepiece(SentencePieceKind ki
   auto pieces =
       std::make_shared<const PieceTable>(pipeline.vocabulary, std::move(parts.scores), std::move(parts.types),
                                          parts.unknown, parts.byte_fallback);
-  if (kind == SentencePieceKind::bpe) {
-    pipeline.pre_tokenizer.add(sentencepiece_words(*pieces));
+  if (kind == SentencePieceKind::bpe)
     pipeline.model = std::make_shared<const SentencePieceBpe>(std::move(pieces));
-  } else {
+  else
     pipeline.model = std::make_shared<const Unigram>(std::move(pieces), Unigram::Precision::single);
-  }
   return make_pipeline(std::move(pipeline));
 }
 

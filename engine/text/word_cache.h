@@ -23,6 +23,10 @@ class WordCache {
     ids.insert(ids.end(), entry.ids, entry.ids + entry.count);
     return true;
   }
+  /// Asks for the place of a word that is looked up soon.
+  void prefetch(uint64_t hash) const {
+    if (!entries_.empty()) __builtin_prefetch(&entries_[hash & (kEntries - 1)]);
+  }
   /// Keeps a word of 1 to kLongest bytes; the one that was in its place is forgotten.
   void store(std::string_view word, uint64_t hash, const TokenId* ids, size_t count) {
     if (count > kMostIds) return;
