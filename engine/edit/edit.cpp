@@ -40,7 +40,7 @@ constexpr std::array kFields = {Fields{"bypass", kBypassFields}, Fields{"place",
 constexpr size_t kLongestWords = 65536;
 
 std::string quoted_when_needed(const std::string& text) {
-  if (!text.empty() && text.find_first_of(" \t\n\"\\") == std::string::npos) return text;
+  if (!text.empty() && text.find_first_of(" \t\n\r\"\\") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';

@@ -1,5 +1,6 @@
-// A tokenizer from hostile bytes: as tokenizer.json, as a sentencepiece model, and as the vocabulary of a
-// GGUF file. The first byte picks; what opens is used.
+// A tokenizer from hostile bytes: as tokenizer.json, as a sentencepiece model, as the vocabulary of a GGUF
+// file, and as the files of a folder. The first byte picks; what opens is used.
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -41,9 +42,37 @@ Metadata gguf_vocabulary(Text bytes) {
   return metadata;
 }
 
+/// A zero byte ends each file; which ones the folder has is picked by the first byte.
+text::TokenizerFiles folder(Text bytes) {
+  static constexpr const char* kTypes[] = {"bert", "gpt2", "llama", "mpnet"};
+  text::TokenizerFiles files;
+  const uint8_t kind = bytes.empty() ? 0 : static_cast<uint8_t>(bytes[0]);
+  files.model_type = kTypes[kind & 3];
+  Text rest = bytes.substr(bytes.empty() ? 0 : 1);
+  const auto take = [&rest] {
+    const size_t end = std::min(rest.find('\0'), rest.size());
+    std::string file(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return file;
+  };
+  if (kind & 4) files.config = take();
+  if (kind & 8) files.special_tokens_map = take();
+  if (kind & 16) files.added_tokens = take();
+  if ((kind & 3) == 1) {
+    files.merges = take();
+    files.vocabulary_json = take();
+  } else if ((kind & 3) != 2) {
+    files.vocabulary_text = take();
+  } else {
+    files.sentencepiece = rest;
+  }
+  return files;
+}
+
 Result<std::shared_ptr<const text::Tokenizer>> open(uint8_t kind, Text bytes) {
-  if (kind % 3 == 0) return text::tokenizer_from_sentencepiece(bytes, true, true);
-  if (kind % 3 == 1) return text::tokenizer_from_gguf(gguf_vocabulary(bytes));
+  if (kind % 4 == 0) return text::tokenizer_from_sentencepiece(bytes, true, true);
+  if (kind % 4 == 1) return text::tokenizer_from_gguf(gguf_vocabulary(bytes));
+  if (kind % 4 == 2) return text::tokenizer_from_files(folder(bytes));
   return text::tokenizer_from_json(bytes);
 }
 

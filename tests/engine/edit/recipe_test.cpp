@@ -18,6 +18,10 @@ TEST(ParseEdit, WordsAndQuotes) {
   ASSERT_TRUE(quoted.ok()) << quoted.error().to_string();
   EXPECT_EQ(quoted->fields.at("scope"), R"(a "b" c\d)");
   EXPECT_EQ(parse_edit(quoted->to_string())->fields, quoted->fields);
+  for (const char* space : {" ", "\t", "\n", "\r"}) {
+    const Edit edit{"bypass", {{"scope", std::string("a") + space + "b"}}};
+    EXPECT_EQ(parse_edit(edit.to_string())->fields, edit.fields) << int{*space};
+  }
 }
 
 TEST(ParseEdit, RefusesWithTheWords) {
