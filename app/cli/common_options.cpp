@@ -35,7 +35,8 @@ void add_model_options(CLI::App& app, api::OpenOptions& options) {
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
       ->capture_default_str();
   app.add_option("--recipe", options.recipe,
-                 "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home)");
+                 "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home), "
+                 "set (node, attribute, value)");
   app.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
   app.add_flag("!--no-memory-check", options.check_memory,
                "open even what is estimated not to fit into the device's memory");

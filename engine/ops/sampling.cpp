@@ -90,9 +90,10 @@ Result<void> check(const Attributes& attributes, const SamplingRange& range) {
   const double value = number(attributes, range.name);
   if (value >= range.low && value <= range.high && !(range.above_low && value == range.low)) return {};
   return Error{ErrorCode::invalid_argument,
-               fmt::format("{} is {}; it must be {} {} and at most {}", range.name, static_cast<float>(value),
-                           range.above_low ? "above" : "at least", range.low, range.high),
-               option_of(range.name), ""};
+               fmt::format("{} is {}, which is out of its range", range.name, static_cast<float>(value)),
+               option_of(range.name),
+               fmt::format("give a number {} {} and at most {}", range.above_low ? "above" : "of at least",
+                           range.low, range.high)};
 }
 
 std::string_view trimmed(std::string_view text) {

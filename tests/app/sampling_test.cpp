@@ -17,7 +17,8 @@ std::vector<int32_t> reply_ids(const Words& more) {
   const Outcome outcome = run(words);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   std::vector<int32_t> ids;
-  for (const auto& token : outcome.json()["tokens"]) ids.push_back(token["id"]);
+  const nlohmann::json document = outcome.json();
+  for (const auto& token : document["tokens"]) ids.push_back(token["id"]);
   return ids;
 }
 
