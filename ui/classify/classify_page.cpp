@@ -6,11 +6,11 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <QSaveFile>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "ui/session/model_title.h"
 #include "ui/session/model_use.h"
+#include "ui/widgets/ground_scroll.h"
 
 namespace orrery::ui {
 namespace {
@@ -118,15 +118,9 @@ void ClassifyPage::setupLayout() {
   right->setFixedWidth(kDetailsWidth);
   auto* inset = new QVBoxLayout(right);
   inset->setContentsMargins(1, 0, 0, 0);
-  auto* scroll = new QScrollArea(right);  // a low dock scrolls the details; they do not push it open
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  auto* ground = new Ground(theme_, Token::panel);
-  auto* column = new QVBoxLayout(ground);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(details_);
-  scroll->setWidget(ground);
+  // A low dock scrolls the details; they do not push it open.
+  auto* scroll = new GroundScroll(theme_, Token::panel, right);
+  scroll->column()->addWidget(details_);
   inset->addWidget(scroll);
   body->addWidget(documents_, 1);
   body->addWidget(table_, 1);

@@ -2,8 +2,8 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QScrollArea>
-#include <QVBoxLayout>
+
+#include "ui/widgets/ground_scroll.h"
 
 namespace orrery::ui {
 namespace {
@@ -14,16 +14,9 @@ constexpr int kTableWidth = 280;
 
 TokenLabelsView::TokenLabelsView(const Theme& theme, QWidget* parent)
     : QWidget(parent), spans_(new TokenSpans(theme)), table_(new QTableWidget(0, 3, this)) {
-  auto* scroll = new QScrollArea(this);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  auto* ground = new Ground(theme, Token::panel);
-  auto* column = new QVBoxLayout(ground);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(spans_);
-  column->addStretch(1);
-  scroll->setWidget(ground);
+  auto* scroll = new GroundScroll(theme, Token::panel, this);
+  scroll->column()->addWidget(spans_);
+  scroll->column()->addStretch(1);
   table_->setHorizontalHeaderLabels({"token", "label", "score"});
   table_->setAccessibleName("Labels of the tokens");
   table_->setEditTriggers(QAbstractItemView::NoEditTriggers);

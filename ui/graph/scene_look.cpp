@@ -90,8 +90,8 @@ void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span,
   if (stack) look.chip = QStringLiteral("× %1").arg(count);
   if (job.detail != Detail::near) return;
   look.left = stack ? (job.heat ? job.heat->eachText(span, count) : QString())
-                    : QStringLiteral("%1 nodes").arg(first.nodeCount());
-  if (look.left.isEmpty()) look.left = QStringLiteral("%1 nodes each").arg(first.nodeCount());
+                    : format::counted(first.nodeCount(), "node");
+  if (look.left.isEmpty()) look.left = format::counted(first.nodeCount(), "node") + QStringLiteral(" each");
   if (job.heat && std::isfinite(job.heat->share(span))) look.right = format::percent(job.heat->share(span));
   const SceneGroup& holder = scene.groups[at(hit.holder)];
   int bypassed = 0, number = 0;

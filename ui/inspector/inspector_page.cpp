@@ -171,7 +171,7 @@ void InspectorPage::buildTensor(const NodeFacts& facts) {
 }
 
 void InspectorPage::buildScope(const ScopeFacts& facts) {
-  addHead("layers", std::nullopt, facts.scope, QString("%1 nodes").arg(facts.nodes));
+  addHead("layers", std::nullopt, facts.scope, format::counted(facts.nodes, "node"));
   std::vector<std::pair<QString, Token>> chips;
   if (facts.weightBytes > 0)
     chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);

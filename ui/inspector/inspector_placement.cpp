@@ -77,13 +77,14 @@ void addPlaceRows(const Theme& theme, Section* section, const Places& places,
   }
   PlaceRows rows;
   for (const auto& [device, count] : counts)
-    rows.emplace_back(QString("%1 of %2 nodes").arg(count).arg(nodes.size()), device);
+    rows.emplace_back(
+        format::count(count) + " of " + format::counted(static_cast<qint64>(nodes.size()), "node"), device);
   section->setFigures(counts.size() == 1 ? counts.begin()->first : counts.empty() ? QString() : "mixed");
   addRows(theme, section, rows);
   int shown = 0;
   for (const auto& [reason, count] : reasons) {
     if (++shown > kMostReasons) break;
-    addReason(theme, section, QString(count == 1 ? "%1 node %2" : "%1 nodes %2").arg(count).arg(reason));
+    addReason(theme, section, format::counted(count, "node") + " " + reason);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "ui/theme/format.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -16,7 +18,7 @@ bool same(const api::OpenOptions& a, const api::OpenOptions& b) {
 QString wordsOf(const api::Session& session) {
   const api::OpenOptions& options = session.options();
   const api::MachineLimits& limits = session.limits();
-  QStringList words{options.device == "cpu" ? QString("%1 threads").arg(limits.threads)
+  QStringList words{options.device == "cpu" ? format::counted(limits.threads, "thread")
                                             : QString::fromStdString(limits.cpu)};
   words += options.fusion ? "fused" : "not fused";
   if (options.exact) words += "exact";

@@ -37,7 +37,8 @@ QString stateText(const SessionController& session) {
 }
 
 QString cpuWords(const api::MachineLimits& limits) {
-  const QString words = QString("CPU, %1 threads").arg(limits.threads);
+  QString words = "CPU";
+  if (limits.threads > 0) words += ", " + format::counted(limits.threads, "thread");  // 0: nothing runs
   return limits.cpu.empty() ? words : words + ", " + QString::fromStdString(limits.cpu);
 }
 

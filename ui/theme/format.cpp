@@ -25,6 +25,10 @@ QString dash() { return QStringLiteral("–"); }
 
 QString count(qint64 value) { return grouped(QString::number(value)); }
 
+QString counted(qint64 value, const QString& noun) {
+  return count(value) + ' ' + noun + (value == 1 ? "" : "s");
+}
+
 QString number(double value, int digits) {
   if (!std::isfinite(value)) return dash();
   if (value == 0) return QStringLiteral("0");
