@@ -98,9 +98,9 @@ struct Adapter {
 /// A folder of PEFT, with adapter_model.safetensors or .bin, or a GGUF file of the type "adapter".
 Result<std::shared_ptr<const Adapter>> open_adapter(const std::filesystem::path& path);
 
-/// The adapter as this model needs it: under the names that its file uses, and for GGUF files whose rows of
-/// the query and key projections stand in another order (their rope turns neighbours), with the rows of B in
-/// that order.
+/// The adapter as this model needs it: under the names that its file uses; for GGUF files whose rows of the
+/// query and key projections stand in another order (their rope turns neighbours), with the rows of B in that
+/// order; for matrices that the file keeps transposed (GPT-2's folders), with A and B so.
 Result<std::shared_ptr<const Adapter>> fit_adapter(const ModelFile& model,
                                                    std::shared_ptr<const Adapter> adapter);
 

@@ -63,6 +63,12 @@ void SamplerOrder::setOrder(const QString& order) {
   }
 }
 
+/// All of them are seen at once.
+void SamplerOrder::showEvent(QShowEvent* event) {
+  setMinimumHeight(sizeHintForRow(0) * count() + 2 * frameWidth());
+  QListWidget::showEvent(event);
+}
+
 void SamplerOrder::keyPressEvent(QKeyEvent* event) {
   if (event->modifiers() == Qt::AltModifier && event->key() == Qt::Key_Up) return moveCurrent(-1);
   if (event->modifiers() == Qt::AltModifier && event->key() == Qt::Key_Down) return moveCurrent(1);

@@ -20,6 +20,7 @@ class SamplerOrder : public QListWidget {
   void changed();  // by the person
 
  protected:
+  void showEvent(QShowEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

@@ -51,6 +51,8 @@ QFont Theme::textFont(double px, QFont::Weight weight) const {
 QFont Theme::monoFont(double px, QFont::Weight weight) const {
   QFont font = make(monoFamily(), scaled(px), weight);
   font.setStyleHint(QFont::Monospace);
+  font.setStyleStrategy(
+      QFont::PreferNoShaping);  // "<|" and "->" are shown as they are written, not as one sign
   return font;
 }
 
