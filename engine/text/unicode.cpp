@@ -3,7 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstring>
 
 namespace orrery::text {
 namespace {
@@ -45,6 +45,52 @@ std::string map_code_points(std::string_view text, Map map) {
   return result;
 }
 
+/// The place of the first byte from `at` on that is not ASCII, or the end.
+size_t first_other(std::string_view text, size_t at) {
+  constexpr uint64_t kHighBits = 0x8080808080808080U;
+  for (uint64_t eight; at + sizeof eight <= text.size(); at += sizeof eight) {
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    if ((eight & kHighBits) != 0) break;
+  }
+  while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) ++at;
+  return at;
+}
+
+/// A normal form of parts of a text, one after the other.
+class Normalization {
+ public:
+  explicit Normalization(NormalForm form) {
+    const bool compose = form == NormalForm::nfc || form == NormalForm::nfkc;
+    const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
+    options_ =
+        static_cast<utf8proc_option_t>(UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
+                                       (compatible ? UTF8PROC_COMPAT : 0));
+  }
+  void append(std::string_view part, std::string& result) {
+    utf8proc_ssize_t count = decompose(part);
+    if (count > static_cast<utf8proc_ssize_t>(points_.size())) {
+      points_.resize(static_cast<size_t>(count));
+      count = decompose(part);
+    }
+    if (count >= 0) count = utf8proc_normalize_utf32(points_.data(), count, options_);
+    if (count < 0) {  // no valid text is refused; as it is it stays usable
+      result += part;
+      return;
+    }
+    for (utf8proc_ssize_t i = 0; i < count; ++i)
+      append_utf8(result, static_cast<char32_t>(points_[static_cast<size_t>(i)]));
+  }
+
+ private:
+  utf8proc_ssize_t decompose(std::string_view part) {
+    return utf8proc_decompose(reinterpret_cast<const utf8proc_uint8_t*>(part.data()),
+                              static_cast<utf8proc_ssize_t>(part.size()), points_.data(),
+                              static_cast<utf8proc_ssize_t>(points_.size()), options_);
+  }
+  utf8proc_option_t options_;
+  std::vector<utf8proc_int32_t> points_ = std::vector<utf8proc_int32_t>(256);
+};
+
 }  // namespace
 
 CodePoint long_code_point_at(std::string_view text, size_t position) {
@@ -75,7 +121,7 @@ size_t incomplete_tail(std::string_view text) {
 }
 
 bool is_valid_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
+  for (size_t i = first_other(text, 0); i < text.size(); i = first_other(text, i)) {
     const CodePoint point = code_point_at(text, i);
     if (!point.valid) return false;
     i += point.bytes;
@@ -83,9 +129,7 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
-bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; });
-}
+bool is_ascii(std::string_view text) { return first_other(text, 0) == text.size(); }
 
 std::string replace_invalid(std::string_view text) {
   return map_code_points(text, [](std::string& out, char32_t value) { append_utf8(out, value); });
@@ -222,17 +266,18 @@ bool is_cjk_ideograph(char32_t value) {
 
 std::string normalize(std::string_view text, NormalForm form) {
   if (!is_valid_utf8(text)) return normalize(replace_invalid(text), form);
-  int options = UTF8PROC_STABLE;
-  const bool compose = form == NormalForm::nfc || form == NormalForm::nfkc;
-  options |= compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
-  if (form == NormalForm::nfkc || form == NormalForm::nfkd) options |= UTF8PROC_COMPAT;
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                   static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                                   static_cast<utf8proc_option_t>(options));
-  if (length < 0) return std::string(text);  // only out of memory is left; the text as it is stays usable
-  std::string result(reinterpret_cast<const char*>(mapped), static_cast<size_t>(length));
-  std::free(mapped);
+  Normalization normalization(form);
+  std::string result;
+  result.reserve(text.size() + text.size() / 8);
+  for (size_t at = 0; at < text.size();) {
+    const size_t other = first_other(text, at);
+    // A mark behind an ASCII character may join it; nothing joins an ASCII character to what is before it.
+    const size_t begin = other > at && other < text.size() ? other - 1 : other;
+    result += text.substr(at, begin - at);
+    at = other;
+    while (at < text.size() && static_cast<uint8_t>(text[at]) >= 0x80) ++at;
+    if (begin < at) normalization.append(text.substr(begin, at - begin), result);
+  }
   return result;
 }
 

@@ -1,6 +1,10 @@
 #include "engine/text/unicode.h"
 
 #include <gtest/gtest.h>
+#include <utf8proc.h>
+
+#include <cstdlib>
+#include <random>
 
 #include "engine/text/byte_level.h"
 #include "test_models.h"
@@ -47,6 +51,29 @@ TEST(Unicode, NormalForms) {
   EXPECT_EQ(normalize("\xEF\xAC\x81", NormalForm::nfkc), "fi");
   EXPECT_EQ(strip_nonspacing_marks("\xC3\x85ngstr\xC3\xB6m"), "Angstrom");
   EXPECT_EQ(normalize("\xFFx", NormalForm::nfc), "\xEF\xBF\xBDx");
+}
+
+/// ASCII, marks that join and trade places, Hangul parts, ligatures, half-width kana: in any order.
+TEST(Unicode, NormalFormsArePartedNowhere) {
+  static constexpr char32_t kPoints[] = {'a',    'e',    ' ',    '=',    0x301,   0x327,  0x323,
+                                         0x338,  0xE9,   0xFB01, 0xAC00, 0x1100,  0x1161, 0x11A8,
+                                         0x212B, 0xFF76, 0xFF9E, 0x0958, 0x1D15E, 0x340};
+  std::mt19937 random(1);
+  using Map = utf8proc_uint8_t* (*)(const utf8proc_uint8_t*);
+  const std::pair<NormalForm, Map> forms[] = {{NormalForm::nfc, utf8proc_NFC},
+                                              {NormalForm::nfd, utf8proc_NFD},
+                                              {NormalForm::nfkc, utf8proc_NFKC},
+                                              {NormalForm::nfkd, utf8proc_NFKD}};
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (size_t length = random() % 24; length > 0; --length)
+      append_utf8(text, kPoints[random() % std::size(kPoints)]);
+    for (const auto& [form, map] : forms) {
+      utf8proc_uint8_t* whole = map(reinterpret_cast<const utf8proc_uint8_t*>(text.c_str()));
+      ASSERT_EQ(normalize(text, form), reinterpret_cast<const char*>(whole)) << text;
+      std::free(whole);
+    }
+  }
 }
 
 TEST(Unicode, Case) {
