@@ -26,13 +26,30 @@ constexpr Names kGpt2Layer[] = {{"attn.c_attn", "attn_qkv"},
                                 {"attn.c_proj", "attn_output"},
                                 {"mlp.c_fc", "ffn_up"},
                                 {"mlp.c_proj", "ffn_down"}};
-constexpr Names kBertOutside[] = {{"embeddings.word_embeddings", "token_embd"}};
-constexpr Names kBertLayer[] = {{"attention.self.query", "attn_q"}, {"attention.self.key", "attn_k"},
-                                {"attention.self.value", "attn_v"}, {"attention.output.dense", "attn_output"},
-                                {"intermediate.dense", "ffn_up"},   {"output.dense", "ffn_down"}};
+constexpr Names kBertOutside[] = {
+    {"embeddings.word_embeddings", "token_embd"}, {"pooler.dense", "cls"}, {"classifier", "cls.output"}};
+constexpr Names kRobertaOutside[] = {{"embeddings.word_embeddings", "token_embd"},
+                                     {"classifier.dense", "cls"},
+                                     {"classifier.out_proj", "cls.output"}};
+constexpr Names kBertLayer[] = {{"attention.self.query", "attn_q"},
+                                {"attention.self.key", "attn_k"},
+                                {"attention.self.value", "attn_v"},
+                                {"attention.output.dense", "attn_output"},
+                                {"attention.output.LayerNorm", "attn_output_norm"},
+                                {"intermediate.dense", "ffn_up"},
+                                {"output.dense", "ffn_down"},
+                                {"output.LayerNorm", "layer_output_norm"}};
+constexpr Names kDistilBertOutside[] = {
+    {"embeddings.word_embeddings", "token_embd"}, {"pre_classifier", "cls"}, {"classifier", "cls.output"}};
 constexpr Names kDistilBertLayer[] = {{"attention.q_lin", "attn_q"}, {"attention.k_lin", "attn_k"},
                                       {"attention.v_lin", "attn_v"}, {"attention.out_lin", "attn_output"},
                                       {"ffn.lin1", "ffn_up"},        {"ffn.lin2", "ffn_down"}};
+constexpr Names kModernBertOutside[] = {{"embeddings.tok_embeddings", "token_embd"},
+                                        {"head.dense", "cls"},
+                                        {"head.norm", "cls.norm"},
+                                        {"classifier", "cls.output"}};
+constexpr Names kModernBertLayer[] = {
+    {"attn.Wqkv", "attn_qkv"}, {"attn.Wo", "attn_output"}, {"mlp.Wi", "ffn_up"}, {"mlp.Wo", "ffn_down"}};
 
 /// Architectures of the same names; `headless`: the layers of a model that was saved without its head.
 struct Family {
@@ -42,15 +59,20 @@ struct Family {
 constexpr Family kDecoder{"model.layers.", "layers.", kDecoderOutside, kDecoderLayer};
 constexpr Family kGpt2{"transformer.h.", "h.", kGpt2Outside, kGpt2Layer};
 constexpr Family kBert{"encoder.layer.", "", kBertOutside, kBertLayer};
-constexpr Family kDistilBert{"transformer.layer.", "", kBertOutside, kDistilBertLayer};
-constexpr std::array kFamilies = {kDecoder, kGpt2, kBert, kDistilBert};
+constexpr Family kRoberta{"encoder.layer.", "", kRobertaOutside, kBertLayer};
+constexpr Family kDistilBert{"transformer.layer.", "", kDistilBertOutside, kDistilBertLayer};
+constexpr Family kModernBert{"layers.", "", kModernBertOutside, kModernBertLayer};
+constexpr std::array kFamilies = {kDecoder, kGpt2, kBert, kRoberta, kDistilBert, kModernBert};
 constexpr std::string_view kBlock = "blk.";
 
 const Family& family_of(std::string_view architecture) {
   if (architecture == "gpt2") return kGpt2;
   if (architecture == "distilbert") return kDistilBert;
-  for (const std::string_view encoder : {"bert", "roberta", "xlm-roberta", "camembert", "electra"})
+  if (architecture == "modernbert") return kModernBert;
+  for (const std::string_view encoder : {"bert", "electra"})
     if (architecture == encoder) return kBert;
+  for (const std::string_view encoder : {"roberta", "xlm-roberta", "camembert"})
+    if (architecture == encoder) return kRoberta;
   return kDecoder;
 }
 

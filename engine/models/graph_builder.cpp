@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <set>
 
 namespace orrery::models {
 
@@ -146,8 +147,24 @@ void GraphBuilder::refuse(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
+/// What the adapter brings whole must be in the graph: else it would be left out in silence.
+Result<void> GraphBuilder::check_adapter_is_used() const {
+  if (!adapter_) return {};
+  std::set<std::string, std::less<>> used;
+  for (const NodeId id : graph_.order())
+    if (const graph::Attributes& attributes = graph_.node(id).attributes; attributes.contains("tensor"))
+      used.emplace(io::without_encoder_prefix(std::get<std::string>(attributes.at("tensor"))));
+  for (const io::Tensor& whole : adapter_->whole)
+    if (!used.contains(whole.name))
+      return Error{ErrorCode::not_found,
+                   fmt::format("The adapter brings {}, which the model does not use", whole.name.substr(0, 200)),
+                   adapter_->path.string(), "choose an adapter that was made for this model"};
+  return {};
+}
+
 Result<graph::Graph> GraphBuilder::finish(std::vector<ValueId> outputs) {
   if (error_) return *error_;
+  ORRERY_TRY(check_adapter_is_used());
   graph_.set_outputs(std::move(outputs));
   return std::move(graph_);
 }

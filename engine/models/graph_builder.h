@@ -66,6 +66,7 @@ class GraphBuilder {
   Result<graph::Graph> finish(std::vector<ValueId> outputs);
 
  private:
+  Result<void> check_adapter_is_used() const;
   ValueId add_node(graph::Graph::NewNode node);
   /// The tensor for node NAME, which can be run and has this shape; else a refusal and nothing.
   std::optional<Found> require(const std::string& name, const std::string& tensor,

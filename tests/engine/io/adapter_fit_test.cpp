@@ -142,7 +142,14 @@ TEST(AdapterNames, AreTheFoldersAndTheGgufFilesOwn) {
       {"gpt2", "transformer.h.3.attn.c_attn.weight", "blk.3.attn_qkv.weight"},
       {"gpt2", "transformer.h.3.mlp.c_proj.weight", "blk.3.ffn_down.weight"},
       {"bert", "encoder.layer.5.attention.self.value.weight", "blk.5.attn_v.weight"},
+      {"bert", "classifier.bias", "cls.output.bias"},
+      {"bert", "pooler.dense.weight", "cls.weight"},
       {"roberta", "encoder.layer.5.output.dense.weight", "blk.5.ffn_down.weight"},
+      {"xlm-roberta", "classifier.dense.weight", "cls.weight"},
+      {"roberta", "classifier.out_proj.weight", "cls.output.weight"},
+      {"distilbert", "pre_classifier.weight", "cls.weight"},
+      {"modernbert", "layers.3.attn.Wqkv.weight", "blk.3.attn_qkv.weight"},
+      {"modernbert", "head.dense.weight", "cls.weight"},
       {"distilbert", "transformer.layer.1.attention.out_lin.weight", "blk.1.attn_output.weight"}};
   for (const auto& [architecture, folder, gguf] : cases) {
     EXPECT_EQ(gguf_name_of(folder), gguf);

@@ -102,6 +102,9 @@ TEST(Bert, AnAdapterChangesTheTypesOfWhatItMerges) {
       Attribute(std::string()));
   adapter.low_rank[0].target = "encoder.layer.9.attention.self.query.weight";
   EXPECT_THAT(refusal(file, &adapter), HasSubstr("encoder.layer.9.attention.self.query.weight"));
+  adapter.low_rank.clear();
+  adapter.whole.push_back({"score.weight", DType::f32, {3, 64}, {}});
+  EXPECT_THAT(refusal(file, &adapter), HasSubstr("score.weight, which the model does not use"));
 }
 
 TEST(Bert, PoolsAndClassifiesAsTheFilesSay) {

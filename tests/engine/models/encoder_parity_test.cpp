@@ -1,6 +1,6 @@
 // Encoders say what transformers says: tests/data/encoders has tiny ones with random weights and what three
-// texts of them give alone. Here the texts are packed into one step. On the device that ORRERY_TEST_DEVICE
-// names, else on the CPU.
+// texts of them give alone; one also with an adapter, against peft. Here the texts are packed into one step.
+// On the device that ORRERY_TEST_DEVICE names, else on the CPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,6 +21,7 @@ struct Case {
   const char* folder;
   Task task;
   bool classifies_tokens;
+  const char* adapter = "";  // a folder beside
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& tried) { return out << tried.folder; }
@@ -49,17 +50,22 @@ std::filesystem::path path_of(const std::string& folder) {
 
 struct Encoder {
   std::shared_ptr<const io::ModelFile> file;
+  std::shared_ptr<const io::Adapter> adapter;
   BuiltModel built;
   std::shared_ptr<runtime::Model> model;
 
-  Encoder(const std::string& folder, const weights::DevicePtr& on)
-      : file(must(io::open_model(path_of(folder), {}, {}))), built(must(build(*file, nullptr))) {
+  Encoder(const std::string& folder, const std::string& adapter_folder, const weights::DevicePtr& on)
+      : file(must(io::open_model(path_of(folder), {}, {}))),
+        adapter(adapter_folder.empty()
+                    ? nullptr
+                    : must(io::fit_adapter(*file, must(io::open_adapter(path_of(adapter_folder)))))),
+        built(must(build(*file, adapter.get()))) {
     const auto graph = std::make_shared<const graph::Graph>(built.graph);
     auto version = must(runtime::make_version(graph, must(passes::run_passes(*graph, {})).graph));
     runtime::Model::Options options;
     options.accuracy = kernels::Linear::Accuracy::exact;
     options.device = on;
-    model = std::make_shared<runtime::Model>(std::make_shared<weights::WeightStore>(file, nullptr),
+    model = std::make_shared<runtime::Model>(std::make_shared<weights::WeightStore>(file, adapter),
                                              std::move(version), options);
   }
 };
@@ -93,11 +99,12 @@ void expect_near(const Rows& got, const Rows& expected, float tolerance) {
 class EncoderParity : public testing::TestWithParam<Case> {};
 
 TEST_P(EncoderParity, PackedTextsGiveWhatEachGivesAlone) {
-  const nlohmann::json expected = expected_of(GetParam().folder);
+  const auto& [folder, task, classifies_tokens, adapter] = GetParam();
+  const nlohmann::json expected = expected_of(*adapter ? adapter : folder);
   const weights::DevicePtr on = device();
-  const Encoder encoder(GetParam().folder, on);
-  EXPECT_EQ(encoder.built.task, GetParam().task);
-  EXPECT_EQ(encoder.built.classifies_tokens, GetParam().classifies_tokens);
+  const Encoder encoder(folder, adapter, on);
+  EXPECT_EQ(encoder.built.task, task);
+  EXPECT_EQ(encoder.built.classifies_tokens, classifies_tokens);
   expect_near(encode(encoder, expected, on), expected["outputs"].get<Rows>(), 1e-4F);
 }
 
@@ -114,15 +121,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"bert_texts_gguf", kClassify, false}, Case{"bert_cls_gguf", kEmbed, false},
                     Case{"modernbert", kEmbed, false}, Case{"modernbert_gguf", kEmbed, false},
                     Case{"modernbert_texts", kClassify, false}, Case{"modernbert_tokens", kClassify, true},
-                    Case{"roberta_texts_gguf", kClassify, false}),
-    [](const auto& tested) { return std::string(tested.param.folder); });
+                    Case{"roberta_texts_gguf", kClassify, false},
+                    Case{"bert_texts", kClassify, false, "bert_texts/adapter"},
+                    Case{"bert_texts_gguf", kClassify, false, "bert_texts/adapter"}),
+    [](const auto& tested) {
+      return std::string(tested.param.folder) + (*tested.param.adapter ? "_adapted" : "");
+    });
 
 /// The two ways in which implementations of DistilBERT hide padding differ for a text of padding alone; a
 /// packed step has no padding, and what it gives is what both give.
 TEST(DistilBert, BothWaysOfMaskingPaddingGiveWhatPackedTextsGive) {
   const nlohmann::json expected = expected_of("distilbert_texts");
   const weights::DevicePtr on = device();
-  const Rows packed = encode(Encoder("distilbert_texts", on), expected, on);
+  const Rows packed = encode(Encoder("distilbert_texts", "", on), expected, on);
   for (const char* hidden : {"-10000", "-inf"})
     expect_near(packed, expected["padded"][hidden].get<Rows>(), 1e-4F);
 }
