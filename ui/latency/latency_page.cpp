@@ -5,6 +5,7 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <QSaveFile>
+#include <algorithm>
 
 #include "ui/session/model_title.h"
 #include "ui/theme/format.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
 constexpr double kPlotShare = 0.005;      // of one core, for the live plot
+constexpr double kSlowestPlot = 1000;     // ms; on a busy machine a repaint takes long by the clock
 
 QString milliseconds(double ms) { return ms > 0 ? format::number(ms) : format::dash(); }
 
@@ -133,7 +135,8 @@ void LatencyPage::setupSession() {
   connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
     for (const api::TokenEvent& token : tokens) series_.addToken(token);
     // The model has every core: the plot follows as often as a small share of one allows.
-    if (static_cast<double>(sinceRefresh_.elapsed()) >= plot_->replotTime(true) / kPlotShare) refresh();
+    const double wait = std::min(plot_->replotTime(true) / kPlotShare, kSlowestPlot);
+    if (static_cast<double>(sinceRefresh_.elapsed()) >= wait) refresh();
   });
   connect(session_, &SessionController::edited, this, [this](const api::EditRecord& record, EditKind kind) {
     const QString name = QString::fromStdString(record.name);
