@@ -143,8 +143,11 @@ void MainWindow::applyDefaultLayout() {
 void MainWindow::restoreWindow() {
   resize(kWidth, kHeight);
   if (!settings_.geometry.isEmpty()) restoreGeometry(settings_.geometry);
-  if (settings_.state.isEmpty() || !restoreState(settings_.state, kStateVersion)) applyDefaultLayout();
-  keeper_->refresh();
+  // A window that is not shown yet has not its size, and the docks would share another one.
+  QTimer::singleShot(0, this, [this] {
+    if (settings_.state.isEmpty() || !restoreState(settings_.state, kStateVersion)) applyDefaultLayout();
+    keeper_->refresh();
+  });
 }
 
 void MainWindow::setupGraphWiring() {

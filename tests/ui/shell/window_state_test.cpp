@@ -33,6 +33,27 @@ TEST_F(StateTest, LayoutAndRecentFilesAreKept) {
   EXPECT_TRUE(waitUntil([&] { return window->libraryPage()->model()->find(second).isValid(); }));
 }
 
+TEST_F(StateTest, DocksKeepTheirSizes) {
+  const auto sizes = [](const MainWindow& window) {
+    std::vector<QSize> sizes;
+    for (const char* name : {"library", "outline", "inspector", "chat", "latency"})
+      sizes.push_back(window.dock(name)->size());
+    return sizes;
+  };
+  std::vector<QSize> before;
+  {
+    auto window = makeWindow();
+    window->resizeDocks({window->dock("inspector")}, {420}, Qt::Horizontal);
+    window->resizeDocks({window->dock("chat")}, {310}, Qt::Vertical);
+    QApplication::processEvents();
+    before = sizes(*window);
+    EXPECT_EQ(before[2].width(), 420);
+    window->close();
+  }
+  auto window = makeWindow();
+  EXPECT_TRUE(waitUntil([&] { return sizes(*window) == before; }, 3000));
+}
+
 TEST_F(StateTest, RecentFilesAreNineWithoutRepeats) {
   WindowSettings settings;
   for (int i = 0; i < 12; ++i) settings.addRecent(QString::number(i));
