@@ -156,9 +156,10 @@ Result<void> GraphBuilder::check_adapter_is_used() const {
       used.emplace(io::without_encoder_prefix(std::get<std::string>(attributes.at("tensor"))));
   for (const io::Tensor& whole : adapter_->whole)
     if (!used.contains(whole.name))
-      return Error{ErrorCode::not_found,
-                   fmt::format("The adapter brings {}, which the model does not use", whole.name.substr(0, 200)),
-                   adapter_->path.string(), "choose an adapter that was made for this model"};
+      return Error{
+          ErrorCode::not_found,
+          fmt::format("The adapter brings {}, which the model does not use", whole.name.substr(0, 200)),
+          adapter_->path.string(), "choose an adapter that was made for this model"};
   return {};
 }
 
