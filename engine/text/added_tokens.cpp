@@ -1,7 +1,5 @@
 #include "engine/text/added_tokens.h"
 
-#include <algorithm>
-
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -26,13 +24,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
   for (size_t i = 0; i < tokens_.size(); ++i) {
     const std::string& content = tokens_[i].content;
     entries.push_back({content, static_cast<int32_t>(i)});
-    if (content.empty()) continue;
-    const auto first = static_cast<uint8_t>(content[0]);
-    std::string& head = heads_[first];
-    if (!starts_[first]) head = content;
-    head.resize(static_cast<size_t>(
-        std::mismatch(head.begin(), head.end(), content.begin(), content.end()).first - head.begin()));
-    starts_[first] = true;
+    if (!content.empty()) starts_[static_cast<uint8_t>(content[0])] = true;
   }
   trie_ = ByteTrie(std::move(entries));
 }
@@ -47,19 +39,14 @@ const AddedToken* AddedTokens::match(std::string_view text, size_t position, boo
   return longest;
 }
 
-std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text, bool parse_special) const {
-  std::vector<Piece> pieces;
-  size_t plain = 0;
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<uint8_t>(text[i]);
-    const AddedToken* token =
-        starts_[first] && text.substr(i).starts_with(heads_[first]) ? match(text, i, parse_special) : nullptr;
-    if (!token) {
-      ++i;
-      continue;
-    }
+AddedTokens::Match AddedTokens::next(std::string_view text, size_t from, bool parse_special) const {
+  for (size_t i = from;; ++i) {
+    while (i < text.size() && !starts_[static_cast<uint8_t>(text[i])]) ++i;
+    if (i == text.size()) return {};
+    const AddedToken* token = match(text, i, parse_special);
+    if (!token) continue;
     size_t begin = i, end = i + token->content.size();
-    while (token->strip_left && begin > plain) {
+    while (token->strip_left && begin > from) {
       const CodePoint before = code_point_before(text, begin);
       if (!before.valid || !is_white_space(before.value)) break;
       begin -= before.bytes;
@@ -69,12 +56,8 @@ std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text, bool p
       if (!after.valid || !is_white_space(after.value)) break;
       end += after.bytes;
     }
-    if (begin > plain) pieces.push_back({text.substr(plain, begin - plain), -1});
-    pieces.push_back({text.substr(i, token->content.size()), token->id});
-    plain = i = end;
+    return {token, text.substr(i, token->content.size()), begin, end};
   }
-  if (plain < text.size()) pieces.push_back({text.substr(plain), -1});
-  return pieces;
 }
 
 }  // namespace orrery::text

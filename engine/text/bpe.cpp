@@ -9,6 +9,7 @@
 #include "engine/text/character_cuts.h"
 #include "engine/text/hash.h"
 #include "engine/text/piece_table.h"
+#include "engine/text/short_merge.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -19,7 +20,6 @@ constexpr uint64_t kFree = ~uint64_t{0};
 constexpr std::string_view kReplacementBytes = "\xEF\xBF\xBD";
 constexpr size_t kShort = 48;                   // symbols; below, searching beats a heap
 constexpr size_t kLongestWord = INT32_MAX / 4;  // positions are 32-bit; no word is near that
-constexpr int32_t kNoRank = INT32_MAX;
 
 uint64_t key_of(TokenId left, TokenId right) {
   return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right);
@@ -40,7 +40,9 @@ Error damaged(std::string what, std::string where) {
 }  // namespace
 
 MergeTable::MergeTable(size_t expected)
-    : slots_(std::bit_ceil(expected * 2 + 16), Slot{kFree, {}}), mask_(slots_.size() - 1) {}
+    : slots_(std::bit_ceil(expected * 2 + 16), Slot{kFree, {}}),
+      mask_(slots_.size() - 1),
+      direct_(kDirect * kDirect) {}
 
 size_t MergeTable::slot_of(uint64_t key) const {
   size_t slot = mix(key) & mask_;
@@ -49,11 +51,17 @@ size_t MergeTable::slot_of(uint64_t key) const {
 }
 
 void MergeTable::insert(TokenId left, TokenId right, Merge merge) {
+  if (is_direct(left, right)) {
+    Merge& kept = direct_[direct_place(left, right)];
+    if (kept.rank < 0) kept = merge;
+    return;
+  }
   Slot& slot = slots_[slot_of(key_of(left, right))];
   if (slot.key == kFree) slot = {key_of(left, right), merge};
 }
 
 MergeTable::Merge MergeTable::find(TokenId left, TokenId right) const {
+  if (is_direct(left, right)) return direct_[direct_place(left, right)];
   const Slot& slot = slots_[slot_of(key_of(left, right))];
   return slot.key == kFree ? Merge{} : slot.merge;
 }
@@ -182,24 +190,14 @@ void Bpe::encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& 
 
 void Bpe::merge_short(Scratch& scratch) const {
   std::vector<TokenId>& parts = scratch.parts;
-  std::vector<int32_t>& ranks = scratch.ranks;
-  const auto rank_of = [&](size_t at) {
-    if (at + 1 >= parts.size()) return kNoRank;
-    const int32_t rank = merges_.find(parts[at], parts[at + 1]).rank;
-    return rank < 0 ? kNoRank : rank;
-  };
-  ranks.resize(parts.size());
-  for (size_t i = 0; i < parts.size(); ++i) ranks[i] = rank_of(i);
-  while (parts.size() > 1) {
-    const auto best = std::min_element(ranks.begin(), ranks.end());  // the leftmost of equal ones
-    if (*best == kNoRank) break;
-    const auto at = static_cast<size_t>(best - ranks.begin());
-    parts[at] = merges_.find(parts[at], parts[at + 1]).result;
-    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    ranks.erase(best);
-    ranks[at] = rank_of(at);
-    if (at > 0) ranks[at - 1] = rank_of(at - 1);
-  }
+  merge_best_first(
+      parts, scratch.offers,
+      [&](size_t left) {
+        const MergeTable::Merge merge = merges_.find(parts[left], parts[left + 1]);
+        return merge.rank < 0 ? Scratch::Offer{}
+                              : Scratch::Offer{-static_cast<double>(merge.rank), merge.result};
+      },
+      [&](size_t left, TokenId id) { parts[left] = id; });
 }
 
 void Bpe::offer(Scratch& scratch, int32_t left) const {

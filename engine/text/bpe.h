@@ -11,7 +11,8 @@
 
 namespace orrery::text {
 
-/// An open-addressed table from a pair of ids to its merge.
+/// From a pair of ids to its merge: an open-addressed table, and a direct one for the lowest ids, which most
+/// models give to the single bytes that every word begins as.
 class MergeTable {
  public:
   struct Merge {
@@ -28,9 +29,17 @@ class MergeTable {
     uint64_t key = 0;
     Merge merge;
   };
+  static constexpr size_t kDirect = 320;
+  static bool is_direct(TokenId left, TokenId right) {
+    return static_cast<size_t>(left) < kDirect && static_cast<size_t>(right) < kDirect;
+  }
+  static size_t direct_place(TokenId left, TokenId right) {
+    return static_cast<size_t>(left) * kDirect + static_cast<size_t>(right);
+  }
   size_t slot_of(uint64_t key) const;
   std::vector<Slot> slots_;
   size_t mask_ = 0;
+  std::vector<Merge> direct_;
 };
 
 struct BpeOptions {

@@ -1,9 +1,9 @@
 // A set of byte strings that is walked byte by byte: all those that a text begins with are found in one walk.
+// A double array (Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array Structure", 1989): a
+// step takes one look-up, whatever the number of children.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -15,40 +15,40 @@ class ByteTrie {
     std::string_view text;  // empty ones are left out
     int32_t value;          // 0 or more
   };
-  ByteTrie() { roots_.fill(-1); }
   /// Of equal texts the last one counts. The texts are not kept.
-  explicit ByteTrie(std::vector<Entry> entries);
+  explicit ByteTrie(std::vector<Entry> entries = {});
 
   /// found(bytes, value) for every string that `text` begins with, the shortest first.
   template <class Found>
   void walk(std::string_view text, Found found) const {
-    if (text.empty()) return;
-    int32_t at = roots_[static_cast<uint8_t>(text[0])];
-    for (size_t depth = 1; at >= 0; ++depth) {
-      const Node& node = nodes_[static_cast<size_t>(at)];
-      if (node.value >= 0) found(depth, node.value);
-      if (depth >= text.size() || node.children == 0) return;
-      const char* labels = labels_.data() + node.first;
-      if (node.children == 1) {  // most are; a call would cost more
-        if (*labels != text[depth]) return;
-        at = static_cast<int32_t>(node.first);
-        continue;
-      }
-      const void* label = std::memchr(labels, static_cast<uint8_t>(text[depth]), node.children);
-      if (label == nullptr) return;
-      at = static_cast<int32_t>(node.first + (static_cast<const char*>(label) - labels));
+    walk_all(text, [&](size_t bytes, int32_t value) {
+      if (value >= 0) found(bytes, value);
+    });
+  }
+  /// step(bytes, value) for each byte on that way; value -1: no string ends there.
+  template <class Step>
+  void walk_all(std::string_view text, Step step) const {
+    const Node* nodes = nodes_.data();
+    uint32_t at = 0, base = nodes[0].base;
+    for (size_t depth = 0; depth < text.size();) {
+      const uint32_t next = base + static_cast<uint8_t>(text[depth]);
+      const Node node = nodes[next];
+      if (node.parent != at) return;
+      at = next;
+      base = node.base;
+      step(++depth, node.value);
     }
   }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
   struct Node {
-    int32_t value = -1;     // -1: no string ends here
-    uint32_t first = 0;     // its children are nodes first, first + 1, ..., in the order of their labels
-    uint32_t children = 0;  // at most 256
+    uint32_t base = 0;        // the child by byte b is node base + b, if that one's parent is this one
+    uint32_t parent = kNone;  // none: a free place, or the root, which is node 0
+    int32_t value = -1;       // -1: no string ends here
   };
-  std::array<int32_t, 256> roots_{};  // by first byte; -1: none
-  std::vector<Node> nodes_;
-  std::vector<char> labels_;  // the byte that leads to each node
+  class Places;
+  std::vector<Node> nodes_;  // 256 more than any base
 };
 
 }  // namespace orrery::text

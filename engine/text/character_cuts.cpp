@@ -103,11 +103,11 @@ void CharacterCuts::add(std::string_view token) {
 
 /// A character without a token of its own stays with its neighbours: it may become one unknown token with the
 /// next, or be left out so that its neighbours meet.
-void CharacterCuts::split(const Segment& segment, Segments& segments) const {
+void CharacterCuts::split(const Segment& segment, SegmentSink& out) const {
   const std::string_view text = segment.text;
   size_t begin = 0;
   const auto emit = [&](size_t end) {
-    segments.list.push_back({text.substr(begin, end - begin), segment.first && begin == 0});
+    out.take({text.substr(begin, end - begin), segment.first && begin == 0});
     begin = end;
   };
   Character last = character_at(text, 0);

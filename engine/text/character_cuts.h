@@ -15,7 +15,7 @@ class CharacterCuts final : public PreTokenizerStep {
   ~CharacterCuts() override;
   /// A token that may spell running text. All of them come before the first split().
   void add(std::string_view token);
-  void split(const Segment& segment, Segments& segments) const override;
+  void split(const Segment& segment, SegmentSink& out) const override;
 
  private:
   struct Pairs;

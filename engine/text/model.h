@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/pre_tokenizer.h"
 #include "engine/text/scratch.h"
 
 namespace orrery::text {

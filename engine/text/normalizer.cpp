@@ -94,7 +94,8 @@ NormalizerPtr replace_normalizer(Regex pattern, std::string to) {
 
 NormalizerPtr form_normalizer(NormalForm form) {
   return applied([form](std::string& text) {
-    if (!is_ascii(text) && is_valid_utf8(text)) text = normalize(text, form);
+    if (is_ascii(text)) return;
+    if (auto normal = normalize_valid(text, form)) text = *std::move(normal);
   });
 }
 

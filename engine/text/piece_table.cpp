@@ -37,7 +37,15 @@ PieceTable::PieceTable(std::shared_ptr<const Vocabulary> vocabulary, std::vector
       types_(std::move(types)),
       byte_ids_(byte_token_ids(*vocabulary_)),
       unknown_(unknown),
-      byte_fallback_(byte_fallback) {}
+      byte_fallback_(byte_fallback),
+      characters_(0x10000, -1) {
+  for (size_t i = 0; i < vocabulary_->size(); ++i) {
+    const std::string& text = (*vocabulary_)[static_cast<TokenId>(i)];
+    if (text.empty() || text.size() > 3) continue;
+    const CodePoint point = code_point_at(text, 0);
+    if (point.valid && point.bytes == text.size()) characters_[point.value] = find(text);
+  }
+}
 
 TokenId PieceTable::find(std::string_view text) const {
   const TokenId id = vocabulary_->find(text);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/unicode.h"
 #include "engine/text/vocabulary.h"
 
 namespace orrery::text {
@@ -35,6 +36,10 @@ class PieceTable {
   }
   /// The piece that is written so and spells, or -1.
   TokenId find(std::string_view text) const;
+  /// The same of one character, which is looked up at once when it is below U+10000.
+  TokenId find_character(std::string_view text, const CodePoint& point) const {
+    return point.valid && point.value < characters_.size() ? characters_[point.value] : find(text);
+  }
   /// Appends byte tokens for a part that is no piece, or the unknown token unless it would follow another
   /// one that `after_unknown` tells of. Returns whether the unknown token stands for the part.
   bool spell_unknown(std::string_view part, bool after_unknown, std::vector<TokenId>& ids) const;
@@ -46,6 +51,7 @@ class PieceTable {
   std::array<TokenId, 256> byte_ids_;
   TokenId unknown_;
   bool byte_fallback_;
+  std::vector<TokenId> characters_;  // by code point; -1: none
 };
 
 }  // namespace orrery::text

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "engine/text/unicode.h"
@@ -10,7 +11,49 @@
 namespace orrery::text {
 namespace {
 
-constexpr size_t kAhead = 6;  // words; the cache of words is larger than the processor's nearest
+/// Spells words some places behind where they are found: the cache of words is larger than the processor's
+/// nearest, and is asked ahead.
+class WordSpeller final : public SegmentSink {
+ public:
+  WordSpeller(const Model& model, Scratch& scratch, std::vector<TokenId>& ids)
+      : model_(model), scratch_(scratch), ids_(ids) {}
+
+  void take(const Segment& segment) override {
+    if (count_ == kAhead) spell_oldest();
+    Word& word = words_[(oldest_ + count_++) % kAhead];
+    word.text = segment.text;
+    if (word.text.size() > WordCache::kLongest) return;
+    word.key = WordCache::Key(word.text);
+    scratch_.cache.prefetch(word.key);
+  }
+  void settle() override {
+    while (count_ > 0) spell_oldest();
+  }
+
+ private:
+  static constexpr size_t kAhead = 8;
+  struct Word {
+    std::string_view text;
+    WordCache::Key key;  // of a short one
+  };
+
+  void spell_oldest() {
+    const Word& word = words_[oldest_];
+    oldest_ = (oldest_ + 1) % kAhead;
+    --count_;
+    if (word.text.size() > WordCache::kLongest) return model_.encode(word.text, scratch_, ids_);
+    if (scratch_.cache.find(word.key, ids_)) return;
+    const size_t mark = ids_.size();
+    model_.encode(word.text, scratch_, ids_);
+    scratch_.cache.store(word.key, ids_.data() + mark, ids_.size() - mark);
+  }
+
+  const Model& model_;
+  Scratch& scratch_;
+  std::vector<TokenId>& ids_;
+  std::array<Word, kAhead> words_;
+  size_t oldest_ = 0, count_ = 0;
+};
 
 class Pipeline final : public Tokenizer {
  public:
@@ -89,12 +132,12 @@ class Pipeline final : public Tokenizer {
     std::vector<TokenId> ids;
     ids.reserve(text.size() / 3 + 4);
     std::unique_ptr<Scratch> scratch = scratches_.take();
-    for (const AddedTokens::Piece& piece : added_.split(text, parse_special)) {
+    added_.split(text, parse_special, [&](const AddedTokens::Piece& piece) {
       if (piece.id >= 0)
         ids.push_back(piece.id);
       else
         spell_plain(piece.text, piece.text.data() == text.data(), parse_special, *scratch, ids);
-    }
+    });
     scratches_.give(std::move(scratch));
     return ids;
   }
@@ -108,27 +151,11 @@ class Pipeline final : public Tokenizer {
       parts_.normalizer->apply(normal);
       text = normal;
     }
-    for (const AddedTokens::Piece& piece : added_normalized_.split(text, parse_special)) {
-      if (piece.id >= 0) {
-        ids.push_back(piece.id);
-        continue;
-      }
-      const Segment run{piece.text, first && piece.text.data() == text.data()};
-      const std::vector<Segment>& words = parts_.pre_tokenizer.split(run, scratch.segments);
-      for (size_t i = 0; i < words.size(); ++i) {
-        if (i + kAhead < words.size()) scratch.cache.prefetch(hash_bytes(words[i + kAhead].text));
-        spell_word(words[i].text, scratch, ids);
-      }
-    }
-  }
-
-  void spell_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
-    if (word.size() > WordCache::kLongest) return parts_.model->encode(word, scratch, ids);
-    const uint64_t hash = hash_bytes(word);
-    if (scratch.cache.find(word, hash, ids)) return;
-    const size_t mark = ids.size();
-    parts_.model->encode(word, scratch, ids);
-    scratch.cache.store(word, hash, ids.data() + mark, ids.size() - mark);
+    added_normalized_.split(text, parse_special, [&](const AddedTokens::Piece& piece) {
+      if (piece.id >= 0) return ids.push_back(piece.id);
+      WordSpeller words(*parts_.model, scratch, ids);
+      parts_.pre_tokenizer.split({piece.text, first && piece.text.data() == text.data()}, words);
+    });
   }
 
   PipelineParts parts_;

@@ -16,13 +16,12 @@ struct Span {
   bool match;
 };
 
-void emit(const Segment& whole, size_t begin, size_t end, Segments& segments) {
-  if (end > begin)
-    segments.list.push_back({whole.text.substr(begin, end - begin), whole.first && begin == 0});
+void emit(const Segment& whole, size_t begin, size_t end, SegmentSink& out) {
+  if (end > begin) out.take({whole.text.substr(begin, end - begin), whole.first && begin == 0});
 }
 
 void join_spans(const Segment& segment, const std::vector<Span>& spans, SplitBehavior behavior,
-                Segments& segments) {
+                SegmentSink& out) {
   for (size_t i = 0; i < spans.size(); ++i) {
     const size_t begin = spans[i].begin;
     size_t end = spans[i].end;
@@ -42,7 +41,7 @@ void join_spans(const Segment& segment, const std::vector<Span>& spans, SplitBeh
         while (i + 1 < spans.size() && spans[i + 1].match == spans[i].match) end = spans[++i].end;
         break;
     }
-    emit(segment, begin, end, segments);
+    emit(segment, begin, end, out);
   }
 }
 
@@ -70,10 +69,10 @@ class Split final : public PreTokenizerStep {
  public:
   Split(Regex pattern, SplitBehavior behavior, bool invert)
       : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
-  void split(const Segment& segment, Segments& segments) const override {
+  void split(const Segment& segment, SegmentSink& out) const override {
     SpanList spans(segment.text.size(), invert_);
     for (const Regex::Match& match : pattern_.find_all(segment.text)) spans.match(match.begin, match.end);
-    join_spans(segment, spans.finish(), behavior_, segments);
+    join_spans(segment, spans.finish(), behavior_, out);
   }
 
  private:
@@ -85,10 +84,10 @@ class Split final : public PreTokenizerStep {
 class Scan final : public PreTokenizerStep {
  public:
   explicit Scan(size_t (*next)(std::string_view, size_t)) : next_(next) {}
-  void split(const Segment& segment, Segments& segments) const override {
+  void split(const Segment& segment, SegmentSink& out) const override {
     for (size_t begin = 0; begin < segment.text.size();) {
       const size_t end = next_(segment.text, begin);
-      emit(segment, begin, end, segments);
+      emit(segment, begin, end, out);
       begin = end;
     }
   }
@@ -100,12 +99,12 @@ class Scan final : public PreTokenizerStep {
 class FixedLength final : public PreTokenizerStep {
  public:
   explicit FixedLength(size_t characters) : characters_(characters) {}
-  void split(const Segment& segment, Segments& segments) const override {
+  void split(const Segment& segment, SegmentSink& out) const override {
     for (size_t begin = 0; begin < segment.text.size();) {
       size_t end = begin;
       for (size_t i = 0; i < characters_ && end < segment.text.size(); ++i)
         end += code_point_at(segment.text, end).bytes;
-      emit(segment, begin, end, segments);
+      emit(segment, begin, end, out);
       begin = end;
     }
   }
@@ -116,41 +115,41 @@ class FixedLength final : public PreTokenizerStep {
 
 /// Each character that `matches` is a match by itself.
 template <class Matches>
-void split_characters(const Segment& segment, SplitBehavior behavior, Matches matches, Segments& segments) {
+void split_characters(const Segment& segment, SplitBehavior behavior, Matches matches, SegmentSink& out) {
   SpanList spans(segment.text.size(), false);
   for (size_t i = 0; i < segment.text.size();) {
     const CodePoint point = code_point_at(segment.text, i);
     if (point.valid && matches(point.value)) spans.match(i, i + point.bytes);
     i += point.bytes;
   }
-  join_spans(segment, spans.finish(), behavior, segments);
+  join_spans(segment, spans.finish(), behavior, out);
 }
 
 /// White space goes, punctuation stands alone: BERT's words, in one walk.
 class BertWords final : public PreTokenizerStep {
  public:
-  void split(const Segment& segment, Segments& segments) const override {
+  void split(const Segment& segment, SegmentSink& out) const override {
     size_t begin = 0;
     for (size_t i = 0; i < segment.text.size();) {
       const CodePoint point = code_point_at(segment.text, i);
       const size_t end = i + point.bytes;
       const uint8_t kinds = point.valid ? character_kinds(point.value) : 0;
       if ((kinds & (kSpace | kPunctuation)) != 0) {
-        emit(segment, begin, i, segments);
-        if ((kinds & kPunctuation) != 0) emit(segment, i, end, segments);
+        emit(segment, begin, i, out);
+        if ((kinds & kPunctuation) != 0) emit(segment, i, end, out);
         begin = end;
       }
       i = end;
     }
-    emit(segment, begin, segment.text.size(), segments);
+    emit(segment, begin, segment.text.size(), out);
   }
 };
 
 class Characters final : public PreTokenizerStep {
  public:
   Characters(bool (*matches)(char32_t), SplitBehavior behavior) : matches_(matches), behavior_(behavior) {}
-  void split(const Segment& segment, Segments& segments) const override {
-    split_characters(segment, behavior_, matches_, segments);
+  void split(const Segment& segment, SegmentSink& out) const override {
+    split_characters(segment, behavior_, matches_, out);
   }
 
  private:
@@ -161,9 +160,9 @@ class Characters final : public PreTokenizerStep {
 class Delimiter final : public PreTokenizerStep {
  public:
   explicit Delimiter(char32_t delimiter) : delimiter_(delimiter) {}
-  void split(const Segment& segment, Segments& segments) const override {
+  void split(const Segment& segment, SegmentSink& out) const override {
     split_characters(
-        segment, SplitBehavior::removed, [this](char32_t value) { return value == delimiter_; }, segments);
+        segment, SplitBehavior::removed, [this](char32_t value) { return value == delimiter_; }, out);
   }
 
  private:
@@ -174,20 +173,22 @@ class Metaspace final : public PreTokenizerStep {
  public:
   Metaspace(std::string replacement, PrependScheme scheme, bool split)
       : replacement_(std::move(replacement)), scheme_(scheme), split_(split) {}
-  void split(const Segment& segment, Segments& segments) const override {
-    std::string& text = segments.changed.emplace_back(replace_all(segment.text, " ", replacement_));
+  void split(const Segment& segment, SegmentSink& out) const override {
+    std::string text = replace_all(segment.text, " ", replacement_);
     const bool prepend =
         scheme_ == PrependScheme::always || (scheme_ == PrependScheme::first && segment.first);
     if (prepend && !text.starts_with(replacement_)) text.insert(0, replacement_);
     const Segment whole{text, segment.first};
-    if (!split_) return emit(whole, 0, text.size(), segments);
     for (size_t begin = 0; begin < text.size();) {
-      const size_t from =
-          text.compare(begin, replacement_.size(), replacement_) == 0 ? begin + replacement_.size() : begin;
-      const size_t end = std::min(text.find(replacement_, from), text.size());
-      emit(whole, begin, end, segments);
+      size_t end = text.size();
+      if (split_) {
+        const bool marked = text.compare(begin, replacement_.size(), replacement_) == 0;
+        end = std::min(text.find(replacement_, marked ? begin + replacement_.size() : begin), end);
+      }
+      emit(whole, begin, end, out);
       begin = end;
     }
+    out.settle();
   }
 
  private:
@@ -198,32 +199,45 @@ class Metaspace final : public PreTokenizerStep {
 
 class PrefixSpace final : public PreTokenizerStep {
  public:
-  void split(const Segment& segment, Segments& segments) const override {
-    if (segment.text.front() == ' ') return segments.list.push_back(segment);
-    segments.list.push_back({segments.changed.emplace_back(" ").append(segment.text), segment.first});
+  void split(const Segment& segment, SegmentSink& out) const override {
+    if (segment.text.front() == ' ') return out.take(segment);
+    const std::string text = std::string(" ").append(segment.text);
+    out.take({text, segment.first});
+    out.settle();
   }
 };
 
 class ByteCharacters final : public PreTokenizerStep {
  public:
-  void split(const Segment& segment, Segments& segments) const override {
-    segments.list.push_back(
-        {segments.changed.emplace_back(bytes_to_characters(segment.text)), segment.first});
+  void split(const Segment& segment, SegmentSink& out) const override {
+    const std::string text = bytes_to_characters(segment.text);
+    out.take({text, segment.first});
+    out.settle();
   }
+};
+
+/// Hands the segments of one step to the next.
+class Link final : public SegmentSink {
+ public:
+  Link(const PreTokenizerStep& step, SegmentSink& next) : step_(step), next_(next) {}
+  void take(const Segment& segment) override { step_.split(segment, next_); }
+  void settle() override { next_.settle(); }
+
+ private:
+  const PreTokenizerStep& step_;
+  SegmentSink& next_;
 };
 
 }  // namespace
 
-const std::vector<Segment>& PreTokenizer::split(Segment text, Segments& segments) const {
-  segments.list.clear();
-  segments.changed.clear();
-  if (!text.text.empty()) segments.list.push_back(text);
-  for (const PreTokenizerStepPtr& step : steps_) {
-    segments.before.swap(segments.list);
-    segments.list.clear();
-    for (const Segment& segment : segments.before) step->split(segment, segments);
-  }
-  return segments.list;
+void PreTokenizer::split(const Segment& text, SegmentSink& words) const {
+  if (text.text.empty()) return;
+  std::vector<Link> links;  // the last step's first
+  links.reserve(steps_.size());
+  SegmentSink* sink = &words;
+  for (size_t i = steps_.size(); i-- > 0;) sink = &links.emplace_back(*steps_[i], *sink);
+  sink->take(text);
+  sink->settle();
 }
 
 PreTokenizerStepPtr split_step(Regex pattern, SplitBehavior behavior, bool invert) {

@@ -1,8 +1,8 @@
 // What cuts a text into the words that a tokenizer's model then sees: steps one after the other, each on the
-// segments of the one before. As in tokenizer.json, by the same names.
+// segments of the one before. As in tokenizer.json, by the same names. Words are used as they are found: no
+// list of them is kept, however long the text is.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,17 +20,20 @@ struct Segment {
   bool first = false;     // begins where the whole input begins
 };
 
-/// Segments of one text, with the texts that steps changed. Reused from text to text.
-struct Segments {
-  std::vector<Segment> list, before;
-  std::deque<std::string> changed;  // places do not move
+/// Takes segments one after the other, and may keep them until it is told to settle.
+class SegmentSink {
+ public:
+  virtual ~SegmentSink() = default;
+  virtual void take(const Segment& segment) = 0;
+  /// Uses up what it has kept: the text that it lies in is about to go.
+  virtual void settle() = 0;
 };
 
 class PreTokenizerStep {
  public:
   virtual ~PreTokenizerStep() = default;
-  /// Appends what becomes of `segment` to segments.list.
-  virtual void split(const Segment& segment, Segments& segments) const = 0;
+  /// Gives what becomes of `segment` to `out`.
+  virtual void split(const Segment& segment, SegmentSink& out) const = 0;
 };
 using PreTokenizerStepPtr = std::shared_ptr<const PreTokenizerStep>;
 
@@ -40,8 +43,8 @@ class PreTokenizer {
   void append(const PreTokenizer& other) {
     steps_.insert(steps_.end(), other.steps_.begin(), other.steps_.end());
   }
-  /// The words of `text`, valid until the next call with the same `segments` and as long as `text` is.
-  const std::vector<Segment>& split(Segment text, Segments& segments) const;
+  /// Gives the words of `text` to `words`, which is settled at the end.
+  void split(const Segment& text, SegmentSink& words) const;
 
  private:
   std::vector<PreTokenizerStepPtr> steps_;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
-#include "engine/text/pre_tokenizer.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/word_cache.h"
 
@@ -32,27 +32,28 @@ struct Scratch {
     double score;
     uint32_t begin;  // where its last token begins
     TokenId id;
-    bool reached, boundary;  // boundary: a character begins there
   };
-  /// What two neighbouring tokens join to, as it was looked up before.
-  struct Join {
-    uint64_t pair = ~uint64_t{0};  // the ids, the left one in the upper half
-    double priority = 0;
+  /// What two neighbouring symbols join to. Any offer is above none.
+  struct Offer {
+    double priority = -std::numeric_limits<double>::infinity();
     TokenId result = -1;  // -1: no token
   };
-  static constexpr size_t kJoins = 1 << 16;  // a power of two; 1.5 MB from the first word on
+  /// The offer of two tokens, as it was looked up before.
+  struct Join {
+    uint64_t pair = ~uint64_t{0};  // the ids, the left one in the upper half
+    Offer offer;
+  };
+  static constexpr size_t kJoins = 1 << 16;  // a power of two; 2 MB from the first word on
   std::vector<Join> joins;
-  std::vector<Join> offers;  // of each symbol of a short word with the next
+  std::vector<Offer> offers;  // of each symbol of a short word with the next
   std::vector<Symbol> symbols;
   std::vector<Candidate> candidates;
   std::unordered_map<TokenId, uint32_t>
       unused_split;  // bytes of the left part that an unused piece came from
   std::vector<Path> paths;
   std::vector<uint32_t> ends;  // of the tokens on the best path
-  std::vector<TokenId> parts;  // of a short word
-  std::vector<int32_t> ranks;  // of each part with the next
+  std::vector<TokenId> parts;  // of a word
   std::string candidate;       // a token that is looked up
-  Segments segments;
   WordCache cache;
 };
 

@@ -4,6 +4,7 @@
 
 #include "engine/text/character_cuts.h"
 #include "engine/text/hash.h"
+#include "engine/text/short_merge.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -20,10 +21,11 @@ bool later(const Scratch::Candidate& a, const Scratch::Candidate& b) {
 void place_symbols(std::string_view part, const PieceTable& pieces, std::vector<Scratch::Symbol>& symbols) {
   symbols.clear();
   for (size_t i = 0; i < part.size();) {
-    const uint32_t bytes = code_point_at(part, i).bytes;
+    const CodePoint point = code_point_at(part, i);
     const auto at = static_cast<int32_t>(symbols.size());
-    symbols.push_back({static_cast<uint32_t>(i), bytes, pieces.find(part.substr(i, bytes)), at - 1, at + 1});
-    i += bytes;
+    const TokenId id = pieces.find_character(part.substr(i, point.bytes), point);
+    symbols.push_back({static_cast<uint32_t>(i), point.bytes, id, at - 1, at + 1});
+    i += point.bytes;
   }
   if (!symbols.empty()) symbols.back().next = -1;
 }
@@ -38,30 +40,25 @@ PreTokenizerStepPtr SentencePieceBpe::cuts() const {
   return cuts;
 }
 
-/// Of the symbol and the next one.
-Scratch::Join SentencePieceBpe::join_of(std::string_view part, Scratch& scratch, int32_t left) const {
-  const Scratch::Symbol& symbol = scratch.symbols[static_cast<size_t>(left)];
-  const Scratch::Symbol& next = scratch.symbols[static_cast<size_t>(symbol.next)];
-  const uint32_t length = symbol.length + next.length;
-  const auto look_up = [&](Scratch::Join& join) {
-    join.result =
-        length > pieces_->vocabulary().longest() ? -1 : pieces_->find(part.substr(symbol.begin, length));
-    if (join.result >= 0) join.priority = pieces_->score(join.result);
+Scratch::Offer SentencePieceBpe::offer_of(std::string_view part, Scratch& scratch,
+                                          const Scratch::Symbol& left, const Scratch::Symbol& right) const {
+  const uint32_t length = left.length + right.length;
+  const auto look_up = [&]() -> Scratch::Offer {
+    if (length > pieces_->vocabulary().longest()) return {};
+    const TokenId id = pieces_->find(part.substr(left.begin, length));
+    return id < 0 ? Scratch::Offer{} : Scratch::Offer{pieces_->score(id), id};
   };
-  Scratch::Join found;
-  if (symbol.id < 0 || next.id < 0) {
-    look_up(found);
+  Scratch::Offer found;
+  if (left.id < 0 || right.id < 0) {
+    found = look_up();
   } else {
-    const uint64_t pair = static_cast<uint64_t>(symbol.id) << 32 | static_cast<uint32_t>(next.id);
+    const uint64_t pair = static_cast<uint64_t>(left.id) << 32 | static_cast<uint32_t>(right.id);
     Scratch::Join& kept = scratch.joins[mix(pair) & (Scratch::kJoins - 1)];
-    if (kept.pair != pair) {
-      look_up(kept);
-      kept.pair = pair;
-    }
-    found = kept;
+    if (kept.pair != pair) kept = {pair, look_up()};
+    found = kept.offer;
   }
   if (found.result >= 0 && pieces_->type(found.result) == PieceType::unused)
-    scratch.unused_split[found.result] = symbol.length;
+    scratch.unused_split[found.result] = left.length;
   return found;
 }
 
@@ -69,38 +66,24 @@ void SentencePieceBpe::offer(std::string_view part, Scratch& scratch, int32_t le
   if (left < 0) return;
   const Scratch::Symbol& symbol = scratch.symbols[static_cast<size_t>(left)];
   if (symbol.next < 0) return;
-  const Scratch::Join join = join_of(part, scratch, left);
-  if (join.result < 0) return;
-  const uint32_t length = symbol.length + scratch.symbols[static_cast<size_t>(symbol.next)].length;
-  scratch.candidates.push_back({join.priority, left, length, join.result});
+  const Scratch::Symbol& next = scratch.symbols[static_cast<size_t>(symbol.next)];
+  const Scratch::Offer offer = offer_of(part, scratch, symbol, next);
+  if (offer.result < 0) return;
+  scratch.candidates.push_back({offer.priority, left, symbol.length + next.length, offer.result});
   std::push_heap(scratch.candidates.begin(), scratch.candidates.end(), later);
 }
 
-/// Searching a few offers beats a heap of them. Symbols that were joined go.
 void SentencePieceBpe::merge_short(std::string_view part, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
-  auto& offers = scratch.offers;
-  const auto offer_of = [&](size_t at) {
-    return at + 1 < symbols.size() ? join_of(part, scratch, static_cast<int32_t>(at)) : Scratch::Join{};
-  };
-  offers.clear();
-  for (size_t i = 0; i < symbols.size(); ++i) offers.push_back(offer_of(i));
-  for (;;) {
-    size_t best = symbols.size();
-    for (size_t i = 0; i + 1 < symbols.size(); ++i)
-      if (offers[i].result >= 0 && (best == symbols.size() || offers[i].priority > offers[best].priority))
-        best = i;
-    if (best == symbols.size()) return;
-    symbols[best].length += symbols[best + 1].length;
-    symbols[best].id = offers[best].result;
-    const auto gone = static_cast<std::ptrdiff_t>(best) + 1;
-    symbols.erase(symbols.begin() + gone);
-    offers.erase(offers.begin() + gone);
-    for (size_t i = best; i < symbols.size(); ++i)
-      symbols[i].next = i + 1 < symbols.size() ? static_cast<int32_t>(i) + 1 : -1;
-    if (best > 0) offers[best - 1] = offer_of(best - 1);
-    offers[best] = offer_of(best);
-  }
+  merge_best_first(
+      symbols, scratch.offers,
+      [&](size_t left) { return offer_of(part, scratch, symbols[left], symbols[left + 1]); },
+      [&](size_t left, TokenId id) {
+        symbols[left].length += symbols[left + 1].length;
+        symbols[left].id = id;
+      });
+  for (size_t i = 0; i < symbols.size(); ++i)
+    symbols[i].next = i + 1 < symbols.size() ? static_cast<int32_t>(i) + 1 : -1;
 }
 
 void SentencePieceBpe::merge_long(std::string_view part, Scratch& scratch) const {

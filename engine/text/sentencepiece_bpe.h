@@ -19,7 +19,8 @@ class SentencePieceBpe final : public Model {
   PreTokenizerStepPtr cuts() const override;
 
  private:
-  Scratch::Join join_of(std::string_view part, Scratch& scratch, int32_t left) const;
+  Scratch::Offer offer_of(std::string_view part, Scratch& scratch, const Scratch::Symbol& left,
+                          const Scratch::Symbol& right) const;
   void offer(std::string_view part, Scratch& scratch, int32_t left) const;
   void merge_short(std::string_view part, Scratch& scratch) const;
   void merge_long(std::string_view part, Scratch& scratch) const;

@@ -229,7 +229,7 @@ Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const Reader& reader) {
   add_bert_words(parts.pre_tokenizer);
   ORRERY_ASSIGN(const TokenId unknown, reader.id({"unknown"}, size));
   if (unknown < 0) return damaged("The model names no unknown token", "unknown_token_id");
-  parts.model = std::make_shared<const WordPiece>(parts.vocabulary, unknown, "##", WordPiece::kLongestWord);
+  parts.model = std::make_shared<const WordPiece>(*parts.vocabulary, unknown, "##", WordPiece::kLongestWord);
   parts.decoder = {wordpiece_step("##", true)};
   ORRERY_ASSIGN(parts.bos, reader.id({"cls", "bos"}, size));
   // The format's own key is misspelt; some writers correct it.

@@ -99,7 +99,7 @@ Result<void> read_wordpiece(const json& model, PipelineParts& parts) {
     return Error{ErrorCode::unsupported, "The longest word must be between 1 and 1000 characters",
                  "max_input_chars_per_word", "Use a tokenizer with a usual limit (100)"};
   parts.model = std::make_shared<const WordPiece>(
-      parts.vocabulary, id, text_of(model, "continuing_subword_prefix", "##"), static_cast<size_t>(longest));
+      *parts.vocabulary, id, text_of(model, "continuing_subword_prefix", "##"), static_cast<size_t>(longest));
   return {};
 }
 

@@ -3,7 +3,11 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <cstring>
+#include <memory>
+#include <optional>
 
 namespace orrery::text {
 namespace {
@@ -56,16 +60,75 @@ size_t first_other(std::string_view text, size_t at) {
   return at;
 }
 
+bool composes(NormalForm form) { return form == NormalForm::nfc || form == NormalForm::nfkc; }
+bool is_compatible(NormalForm form) { return form == NormalForm::nfkc || form == NormalForm::nfkd; }
+utf8proc_option_t options_of(NormalForm form) {
+  return static_cast<utf8proc_option_t>(UTF8PROC_STABLE |
+                                        (composes(form) ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
+                                        (is_compatible(form) ? UTF8PROC_COMPAT : 0));
+}
+
+/// The characters below U+10000 that a normal form leaves as they are, whatever stands before them: they
+/// decompose to themselves, are no marks, and are never the second of what is composed.
+class StableCharacters {
+ public:
+  explicit StableCharacters(NormalForm form) {
+    stable_.set();
+    for (utf8proc_int32_t value = 0; value < kEnd; ++value) {
+      if (value >= 0xD800 && value < 0xE000) continue;  // surrogates are no characters
+      const size_t count = decompose(value, is_compatible(form));
+      if (count != 1 || points_[0] != value || utf8proc_get_property(value)->combining_class != 0)
+        unset(value);
+      if (!composes(form)) continue;
+      const size_t parts = decompose(value, false);
+      for (size_t i = 1; i < parts; ++i) unset(points_[i]);
+    }
+  }
+  bool has(char32_t value) const { return value < stable_.size() && stable_[value]; }
+
+ private:
+  static constexpr utf8proc_int32_t kEnd = 0x30000;  // nothing behind decomposes
+  size_t decompose(utf8proc_int32_t value, bool compatible) {
+    int boundary = 0;
+    const auto options =
+        static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
+    const utf8proc_ssize_t count = utf8proc_decompose_char(
+        value, points_.data(), static_cast<utf8proc_ssize_t>(points_.size()), options, &boundary);
+    return std::min(static_cast<size_t>(std::max<utf8proc_ssize_t>(count, 0)), points_.size());
+  }
+  void unset(utf8proc_int32_t value) {
+    if (static_cast<size_t>(value) < stable_.size()) stable_.reset(static_cast<size_t>(value));
+  }
+  std::array<utf8proc_int32_t, 32> points_{};  // the longest decomposition has 18
+  std::bitset<0x10000> stable_;
+};
+
+const StableCharacters& stable_characters(NormalForm form) {
+  const auto made = [](NormalForm of) { return std::make_unique<const StableCharacters>(of); };
+  switch (form) {
+    case NormalForm::nfc: {
+      static const auto table = made(NormalForm::nfc);
+      return *table;
+    }
+    case NormalForm::nfd: {
+      static const auto table = made(NormalForm::nfd);
+      return *table;
+    }
+    case NormalForm::nfkc: {
+      static const auto table = made(NormalForm::nfkc);
+      return *table;
+    }
+    case NormalForm::nfkd:
+      break;
+  }
+  static const auto table = made(NormalForm::nfkd);
+  return *table;
+}
+
 /// A normal form of parts of a text, one after the other.
 class Normalization {
  public:
-  explicit Normalization(NormalForm form) {
-    const bool compose = form == NormalForm::nfc || form == NormalForm::nfkc;
-    const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
-    options_ =
-        static_cast<utf8proc_option_t>(UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
-                                       (compatible ? UTF8PROC_COMPAT : 0));
-  }
+  explicit Normalization(NormalForm form) : options_(options_of(form)) {}
   void append(std::string_view part, std::string& result) {
     utf8proc_ssize_t count = decompose(part);
     if (count > static_cast<utf8proc_ssize_t>(points_.size())) {
@@ -95,7 +158,14 @@ class Normalization {
 
 CodePoint long_code_point_at(std::string_view text, size_t position) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const auto follows = [&](size_t i) { return (at(position + i) & 0xC0U) == 0x80; };
   const uint8_t first = at(position);
+  const size_t left = text.size() - position;
+  // Most are of two or three bytes and well-formed.
+  if (first >= 0xC2 && first < 0xE0 && left > 1 && follows(1))
+    return {(first & 0x1FU) << 6 | (at(position + 1) & 0x3FU), 2, true};
+  if (first >= 0xE1 && first < 0xED && left > 2 && follows(1) && follows(2))
+    return {(first & 0xFU) << 12 | (at(position + 1) & 0x3FU) << 6 | (at(position + 2) & 0x3FU), 3, true};
   const Lead lead = lead_of(first);
   if (lead.length == 1) return {first, 1, true};
   if (lead.length == 0) return {};
@@ -264,21 +334,43 @@ bool is_cjk_ideograph(char32_t value) {
          (value >= 0xF900 && value <= 0xFAFF) || (value >= 0x2F800 && value <= 0x2FA1F);
 }
 
-std::string normalize(std::string_view text, NormalForm form) {
-  if (!is_valid_utf8(text)) return normalize(replace_invalid(text), form);
+std::optional<std::string> normalize_valid(std::string_view text, NormalForm form) {
+  const StableCharacters& stable = stable_characters(form);
   Normalization normalization(form);
   std::string result;
   result.reserve(text.size() + text.size() / 8);
+  size_t copied = 0, last_stable = 0;
   for (size_t at = 0; at < text.size();) {
-    const size_t other = first_other(text, at);
-    // A mark behind an ASCII character may join it; nothing joins an ASCII character to what is before it.
-    const size_t begin = other > at && other < text.size() ? other - 1 : other;
-    result += text.substr(at, begin - at);
-    at = other;
-    while (at < text.size() && static_cast<uint8_t>(text[at]) >= 0x80) ++at;
-    if (begin < at) normalization.append(text.substr(begin, at - begin), result);
+    if (const size_t other = first_other(text, at); other > at) {  // all of ASCII is stable
+      last_stable = other - 1;
+      at = other;
+      continue;
+    }
+    CodePoint point = code_point_at(text, at);
+    if (!point.valid) return std::nullopt;
+    if (stable.has(point.value)) {
+      last_stable = at;
+      at += point.bytes;
+      continue;
+    }
+    // What is not stable may join the character before it, and goes with it up to the next stable one.
+    result += text.substr(copied, last_stable - copied);
+    while (!stable.has(point.value)) {
+      at += point.bytes;
+      if (at == text.size()) break;
+      point = code_point_at(text, at);
+      if (!point.valid) return std::nullopt;
+    }
+    normalization.append(text.substr(last_stable, at - last_stable), result);
+    copied = last_stable = at;
   }
+  result += text.substr(copied);
   return result;
+}
+
+std::string normalize(std::string_view text, NormalForm form) {
+  auto result = normalize_valid(text, form);
+  return result ? *std::move(result) : *normalize_valid(replace_invalid(text), form);
 }
 
 std::string lowercase(std::string_view text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,9 @@ size_t next_grapheme(std::string_view text, size_t position);
 bool is_cjk_ideograph(char32_t value);
 
 enum class NormalForm : uint8_t { nfc, nfd, nfkc, nfkd };
-/// The text must be valid UTF-8; otherwise invalid sequences are replaced first.
+/// Nothing where the text is not UTF-8.
+std::optional<std::string> normalize_valid(std::string_view text, NormalForm form);
+/// Invalid sequences are replaced first.
 std::string normalize(std::string_view text, NormalForm form);
 /// Full lower-case mapping of each code point, without context or locale.
 std::string lowercase(std::string_view text);

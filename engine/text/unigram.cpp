@@ -9,18 +9,22 @@
 namespace orrery::text {
 namespace {
 
-constexpr double kUnknownPenalty = 10;          // below the lowest score
+constexpr double kUnknownPenalty = 10;  // below the lowest score
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr size_t kLongestPart = INT32_MAX / 4;  // positions are 32-bit; no word is near that
 
 }  // namespace
 
 Unigram::Unigram(std::shared_ptr<const PieceTable> pieces, Precision precision)
     : pieces_(std::move(pieces)), precision_(precision) {
-  double lowest = std::numeric_limits<double>::infinity();
+  double lowest = kInfinity;
   const Vocabulary& vocabulary = pieces_->vocabulary();
   std::vector<ByteTrie::Entry> entries;
+  scores_.reserve(vocabulary.size() + 1);
+  scores_.push_back(-kInfinity);
   for (size_t i = 0; i < vocabulary.size(); ++i) {
     const auto id = static_cast<TokenId>(i);
+    scores_.push_back(pieces_->score(id));
     if (pieces_->type(id) == PieceType::normal) lowest = std::min(lowest, pieces_->score(id));
     if (pieces_->find(vocabulary[id]) == id) entries.push_back({vocabulary[id], id});
   }
@@ -28,34 +32,36 @@ Unigram::Unigram(std::shared_ptr<const PieceTable> pieces, Precision precision)
   unknown_score_ = (std::isfinite(lowest) ? lowest : 0) - kUnknownPenalty;
 }
 
+/// Every step of a walk reaches a place, most with a score that changes nothing: whether a piece ends there,
+/// and whether it is the best, cannot be foretold, and a wrong guess of the processor costs more.
 template <class Score>
 void Unigram::find_paths(std::string_view text, std::vector<Scratch::Path>& paths) const {
-  paths.assign(text.size() + 1, {0, 0, -1, false, false});
-  for (size_t i = 0; i < text.size(); i += code_point_at(text, i).bytes) paths[i].boundary = true;
-  paths.back().boundary = true;
-  const auto unknown_score = static_cast<Score>(unknown_score_);
+  // Any sum is above that of a place not yet reached, none is above that of a place within a character.
+  paths.assign(text.size() + 1, {-kInfinity, 0, -1});
+  for (size_t i = 0; i < text.size();) {
+    const uint32_t bytes = code_point_at(text, i).bytes;
+    for (uint32_t inside = 1; inside < bytes; ++inside) paths[i + inside].score = kInfinity;
+    i += bytes;
+  }
+  paths[0].score = 0;
   for (size_t begin = 0; begin < text.size();) {
-    const auto here = static_cast<Score>(paths[begin].score);
-    const auto reach = [&](size_t end, Score score, TokenId id) {
-      Scratch::Path& path = paths[end];
-      const Score sum = score + here;
-      if (!path.reached || sum > static_cast<Score>(path.score)) {
-        path.score = static_cast<double>(sum);
-        path.begin = static_cast<uint32_t>(begin);
-        path.id = id;
-        path.reached = true;
-      }
+    Scratch::Path* const here = paths.data() + begin;
+    const auto score_here = static_cast<Score>(here->score);
+    const auto reach = [&](size_t bytes, double score, TokenId id) {
+      Scratch::Path& path = here[bytes];
+      const auto sum = static_cast<double>(static_cast<Score>(score) + score_here);
+      const uint32_t worse = static_cast<uint32_t>(sum > path.score) - 1;  // all ones, or zero
+      path.score = std::max(path.score, sum);
+      path.begin = (path.begin & worse) | (static_cast<uint32_t>(begin) & ~worse);
+      path.id = static_cast<TokenId>((static_cast<uint32_t>(path.id) & worse) |
+                                     (static_cast<uint32_t>(id) & ~worse));
     };
-    const size_t first = begin + code_point_at(text, begin).bytes;
-    bool single = false;  // a piece spells the first character alone
-    trie_.walk(text.substr(begin), [&](size_t bytes, TokenId id) {
-      const size_t end = begin + bytes;
-      if (!paths[end].boundary) return;
-      reach(end, static_cast<Score>(pieces_->score(id)), id);
-      single = single || end == first;
-    });
-    if (!single) reach(first, unknown_score, -1);
-    begin = first;
+    trie_.walk_all(text.substr(begin),
+                   [&](size_t bytes, TokenId id) { reach(bytes, scores_[static_cast<size_t>(id + 1)], id); });
+    const CodePoint first = code_point_at(text, begin);
+    if (pieces_->find_character(text.substr(begin, first.bytes), first) < 0)
+      reach(first.bytes, unknown_score_, -1);
+    begin += first.bytes;
   }
 }
 

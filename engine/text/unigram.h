@@ -22,7 +22,8 @@ class Unigram final : public Model {
   template <class Score>
   void find_paths(std::string_view text, std::vector<Scratch::Path>& paths) const;
   std::shared_ptr<const PieceTable> pieces_;
-  ByteTrie trie_;  // of the pieces that spell, their ids
+  ByteTrie trie_;               // of the pieces that spell, their ids
+  std::vector<double> scores_;  // by id + 1; first that of no piece, below all
   double unknown_score_;
   Precision precision_;
 };

@@ -8,7 +8,7 @@
 namespace orrery::text {
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens)
-    : tokens_(std::move(tokens)), slots_(std::bit_ceil(tokens_.size() * 2 + 2)) {
+    : tokens_(std::move(tokens)), slots_(std::bit_ceil(tokens_.size() + tokens_.size() / 2 + 2)) {
   for (size_t i = 0; i < tokens_.size(); ++i) {
     if (tokens_[i].empty()) continue;
     const auto hash = static_cast<uint32_t>(hash_bytes(tokens_[i]));

@@ -34,7 +34,7 @@ class Vocabulary {
   Slot& slot_of(std::string_view token, uint32_t hash);
 
   std::vector<std::string> tokens_;
-  std::vector<Slot> slots_;  // open addressing; a power of two, at most half full
+  std::vector<Slot> slots_;  // open addressing; a power of two, at most two thirds full
   std::vector<bool> added_;  // by id; empty: none
   size_t longest_ = 0;
 };

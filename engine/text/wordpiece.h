@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/text/byte_trie.h"
 #include "engine/text/model.h"
 #include "engine/text/vocabulary.h"
 
@@ -14,18 +15,13 @@ class WordPiece final : public Model {
  public:
   static constexpr size_t kLongestWord = 100;  // characters, the usual limit
   /// A word of more characters than `longest_word`, or that cannot be spelt to its end, is one `unknown`.
-  WordPiece(std::shared_ptr<const Vocabulary> vocabulary, TokenId unknown, std::string continuing_prefix,
-            size_t longest_word)
-      : vocabulary_(std::move(vocabulary)),
-        continuing_prefix_(std::move(continuing_prefix)),
-        longest_word_(longest_word),
-        unknown_(unknown) {}
+  WordPiece(const Vocabulary& vocabulary, TokenId unknown, std::string_view continuing_prefix,
+            size_t longest_word);
   std::string_view kind() const override { return "WordPiece"; }
   void encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const override;
 
  private:
-  std::shared_ptr<const Vocabulary> vocabulary_;
-  std::string continuing_prefix_;
+  ByteTrie beginnings_, continuations_;  // the latter's without their prefix
   size_t longest_word_;
   TokenId unknown_;
 };

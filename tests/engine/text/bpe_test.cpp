@@ -113,7 +113,8 @@ AddedToken token(std::string content, TokenId id, bool special = true) {
 std::vector<std::pair<std::string, TokenId>> pieces(const AddedTokens& tokens, std::string_view text,
                                                     bool special = true) {
   std::vector<std::pair<std::string, TokenId>> list;
-  for (const auto& piece : tokens.split(text, special)) list.emplace_back(piece.text, piece.id);
+  tokens.split(text, special,
+               [&](const AddedTokens::Piece& piece) { list.emplace_back(piece.text, piece.id); });
   return list;
 }
 using Pieces = std::vector<std::pair<std::string, TokenId>>;

@@ -5,6 +5,7 @@
 
 #include "engine/text/bpe.h"
 #include "engine/text/sentencepiece_bpe.h"
+#include "test_models.h"
 
 namespace orrery::text {
 namespace {
@@ -53,14 +54,14 @@ void expect_same_spelling(const Model& model) {
   size_t words = 0, texts = 0;
   for (; texts < 3000; ++texts) {
     const std::string text = random_text(random);
-    Segments segments;
+    test::CollectedSegments segments;
     cuts->split({text, true}, segments);
     Ids ids;
     std::string joined;
-    for (const Segment& segment : segments.list) {
-      EXPECT_EQ(segment.first, joined.empty());
-      joined += segment.text;
-      const Ids part = spell(model, segment.text);
+    for (const auto& [word, first] : segments.list) {
+      EXPECT_EQ(first, joined.empty());
+      joined += word;
+      const Ids part = spell(model, word);
       ids.insert(ids.end(), part.begin(), part.end());
     }
     ASSERT_EQ(joined, text);

@@ -14,10 +14,11 @@ using ::testing::ElementsAre;
 using Words = std::vector<std::string>;
 
 Words split(const PreTokenizer& pre_tokenizer, std::string_view text) {
-  Segments segments;
-  Words words;
-  for (const Segment& segment : pre_tokenizer.split({text, true}, segments)) words.emplace_back(segment.text);
-  return words;
+  test::CollectedSegments words;
+  pre_tokenizer.split({text, true}, words);
+  Words texts;
+  for (const auto& [word, first] : words.list) texts.push_back(word);
+  return texts;
 }
 
 Words split(PreTokenizerStepPtr step, std::string_view text) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/text/pre_tokenizer.h"
 #include "engine/text/tokenizer.h"
 
 namespace orrery::text::test {
@@ -20,6 +21,12 @@ Metadata smollm2_metadata();
 const std::string& minilm_tokenizer_json();
 std::shared_ptr<const Tokenizer> smollm2();
 std::shared_ptr<const Tokenizer> minilm();
+/// Copies of what it takes, and whether each began the whole input.
+struct CollectedSegments final : SegmentSink {
+  std::vector<std::pair<std::string, bool>> list;
+  void take(const Segment& segment) override { list.emplace_back(segment.text, segment.first); }
+  void settle() override {}
+};
 std::string random_bytes(uint64_t seed, size_t count);
 std::string random_text(uint64_t seed, size_t code_points);  // valid UTF-8 of all planes and kinds
 
