@@ -130,6 +130,7 @@ class Normalization {
  public:
   explicit Normalization(NormalForm form) : options_(options_of(form)) {}
   void append(std::string_view part, std::string& result) {
+    if (points_.empty()) points_.resize(256);  // most texts have no such part
     utf8proc_ssize_t count = decompose(part);
     if (count > static_cast<utf8proc_ssize_t>(points_.size())) {
       points_.resize(static_cast<size_t>(count));
@@ -151,7 +152,7 @@ class Normalization {
                               static_cast<utf8proc_ssize_t>(points_.size()), options_);
   }
   utf8proc_option_t options_;
-  std::vector<utf8proc_int32_t> points_ = std::vector<utf8proc_int32_t>(256);
+  std::vector<utf8proc_int32_t> points_;
 };
 
 }  // namespace

@@ -285,8 +285,6 @@ TEST_F(ViewTest, PaintsWhatItShows) {
   view.setTheme(Theme(Theme::Mode::light));
   const QImage light = view.grab().toImage();
   EXPECT_EQ(light.pixelColor(3, light.height() / 2), Theme(Theme::Mode::light)(Token::canvas));
-  light.save("graph_view_light.png");
-  hot.save("graph_view_dark.png");
 }
 
 }  // namespace
