@@ -16,6 +16,11 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostListed = 2000;  // models whose headers are read
 
+/// GGUF's general.file_type, of files that mix types by a recipe of that name.
+constexpr std::pair<int64_t, std::string_view> kMixes[] = {
+    {10, "Q2_K"},   {11, "Q3_K_S"}, {12, "Q3_K_M"}, {13, "Q3_K_L"}, {14, "Q4_K_S"}, {15, "Q4_K_M"},
+    {16, "Q5_K_S"}, {17, "Q5_K_M"}, {21, "Q2_K_S"}, {27, "IQ3_M"},  {29, "IQ2_M"},  {38, "MXFP4_MOE"}};
+
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
@@ -119,6 +124,9 @@ std::string display_name(const io::ModelFile& file) {
 }
 
 std::string main_dtype(const io::ModelFile& file) {
+  if (file.format == io::Format::gguf)
+    for (const auto& [type, name] : kMixes)
+      if (file.metadata.integer("general.file_type") == type) return std::string(name);
   std::map<std::string_view, uint64_t> bytes;
   for (const io::Tensor& tensor : file.tensors) bytes[tensor.type_name()] += tensor.data.size();
   const auto most = std::max_element(bytes.begin(), bytes.end(),

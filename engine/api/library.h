@@ -26,7 +26,8 @@ Result<ModelSource> open_source(const ModelPath& path, const ProgressCallback& p
 
 /// The name that the person knows it by: the file's name for itself, or else the file name.
 std::string display_name(const io::ModelFile& file);
-/// The name of the type that holds most bytes, "" without tensors.
+/// The mix of types that a GGUF file says it is made by ("Q4_K_M"), else the type that holds most bytes, ""
+/// without tensors.
 std::string main_dtype(const io::ModelFile& file);
 
 }  // namespace orrery::api

@@ -54,7 +54,7 @@ struct ModelInfo {
   Task task = Task::generate;
   uint64_t parameters = 0, bytes = 0;
   int64_t context_length = 0, layers = 0, width = 0, vocabulary = 0;
-  std::string main_dtype;  // the dtype that holds most bytes: "Q4_1"
+  std::string main_dtype;  // the mix that the file names ("Q4_K_M"), else the dtype of most bytes ("Q4_1")
   std::vector<std::string> labels;
   bool classifies_tokens = false;  // each token of a text gets a label, not the text
   std::vector<TensorRow> tensors;

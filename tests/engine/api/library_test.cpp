@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <span>
 #include <stdexcept>
 
+#include "engine/api/metadata.h"
 #include "engine/api/session.h"
 
 namespace orrery::api {
@@ -53,6 +56,19 @@ class Library : public ::testing::Test {
 };
 
 TEST_F(Library, IsEmptyWhereNothingIs) { EXPECT_THAT(listed({"nowhere"}), IsEmpty()); }
+
+TEST_F(Library, NamesTheMixThatAFileIsMadeBy) {
+  copy("tiny.gguf", "m/plain.gguf");
+  const MetadataEdit edit{MetadataEdit::Action::set, "general.file_type", "15", "u32"};
+  const auto saved = save_metadata((home_ / "m/plain.gguf").string(), std::span(&edit, 1),
+                                   (home_ / "m/mixed.gguf").string(), {}, {});
+  ASSERT_TRUE(saved.ok()) << saved.error().to_string();
+  std::map<std::string, std::string> dtypes;
+  for (const LibraryEntry& entry : list_models({(home_ / "m").string()}))
+    dtypes[fs::path(entry.path).filename().string()] = entry.dtype;
+  EXPECT_EQ(dtypes["mixed.gguf"], "Q4_K_M");
+  EXPECT_EQ(dtypes["plain.gguf"], "f32");
+}
 
 TEST_F(Library, NamesTheDefaultModelsThatAreThere) {
   copy("tiny.gguf", ".cache/orrery/models/gemma3/one.gguf");
