@@ -1,6 +1,6 @@
 // What cuts a text into the words that a tokenizer's model then sees: steps one after the other, each on the
 // segments of the one before. As in tokenizer.json, by the same names. Words are used as they are found: no
-// list of them is kept, however long the text is.
+// list of them is kept, only of its matches by a step that cuts at a pattern or a kind of character.
 #pragma once
 
 #include <memory>

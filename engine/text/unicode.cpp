@@ -6,8 +6,6 @@
 #include <array>
 #include <bitset>
 #include <cstring>
-#include <memory>
-#include <optional>
 
 namespace orrery::text {
 namespace {
@@ -90,10 +88,9 @@ class StableCharacters {
   static constexpr utf8proc_int32_t kEnd = 0x30000;  // nothing behind decomposes
   size_t decompose(utf8proc_int32_t value, bool compatible) {
     int boundary = 0;
-    const auto options =
-        static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
-    const utf8proc_ssize_t count = utf8proc_decompose_char(
-        value, points_.data(), static_cast<utf8proc_ssize_t>(points_.size()), options, &boundary);
+    const utf8proc_ssize_t count =
+        utf8proc_decompose_char(value, points_.data(), static_cast<utf8proc_ssize_t>(points_.size()),
+                                options_of(compatible ? NormalForm::nfkd : NormalForm::nfd), &boundary);
     return std::min(static_cast<size_t>(std::max<utf8proc_ssize_t>(count, 0)), points_.size());
   }
   void unset(utf8proc_int32_t value) {
@@ -103,26 +100,25 @@ class StableCharacters {
   std::bitset<0x10000> stable_;
 };
 
+template <NormalForm form>
+const StableCharacters& made_stable_characters() {
+  static const StableCharacters characters(form);
+  return characters;
+}
+
+/// Made at the first call for a form.
 const StableCharacters& stable_characters(NormalForm form) {
-  const auto made = [](NormalForm of) { return std::make_unique<const StableCharacters>(of); };
   switch (form) {
-    case NormalForm::nfc: {
-      static const auto table = made(NormalForm::nfc);
-      return *table;
-    }
-    case NormalForm::nfd: {
-      static const auto table = made(NormalForm::nfd);
-      return *table;
-    }
-    case NormalForm::nfkc: {
-      static const auto table = made(NormalForm::nfkc);
-      return *table;
-    }
+    case NormalForm::nfc:
+      return made_stable_characters<NormalForm::nfc>();
+    case NormalForm::nfd:
+      return made_stable_characters<NormalForm::nfd>();
+    case NormalForm::nfkc:
+      return made_stable_characters<NormalForm::nfkc>();
     case NormalForm::nfkd:
       break;
   }
-  static const auto table = made(NormalForm::nfkd);
-  return *table;
+  return made_stable_characters<NormalForm::nfkd>();
 }
 
 /// A normal form of parts of a text, one after the other.
