@@ -94,48 +94,64 @@ std::string path_of(const graph::Graph& graph, NodeId id) {
   return node ? node->path() : fmt::format("%{}", id.value);
 }
 
-double share_of(const api::Profile& profile, const api::NodeTiming& timing) {
-  double total = 0;
-  for (const api::NodeTiming& other : profile.fused) total += other.mean_us;
-  return total > 0 ? timing.mean_us / total : 0;
+struct Row {
+  std::string node;
+  api::Measured measured;
+  double share = 0;
+};
+
+/// Of the fused graph, in the order that they ran.
+std::vector<Row> rows_of(const api::Profile& profile) {
+  std::vector<Row> rows;
+  for (const api::NodeTimes::Row& row : profile.fused.rows()) {
+    const api::Measured measured = profile.measured(row.node, true);
+    rows.push_back({path_of(*profile.fused_graph, row.node), measured, profile.share(measured.timing.us)});
+  }
+  return rows;
 }
 
-Json to_json(const graph::Graph& graph, const api::Profile& profile) {
+Json to_json(const api::Profile& profile) {
   Json nodes = Json::array();
-  for (const api::NodeTiming& timing : profile.fused)
-    nodes.push_back({{"node", path_of(graph, timing.node)},
-                     {"us", timing.mean_us},
-                     {"bytes", timing.bytes},
-                     {"flops", timing.flops},
-                     {"share", share_of(profile, timing)}});
+  for (const Row& row : rows_of(profile))
+    nodes.push_back({{"node", row.node},
+                     {"us", row.measured.timing.us},
+                     {"p50_us", row.measured.timing.p50_us},
+                     {"p95_us", row.measured.timing.p95_us},
+                     {"runs", row.measured.timing.runs},
+                     {"bytes", row.measured.bytes},
+                     {"flops", row.measured.flops},
+                     {"share", row.share}});
   return nodes;
 }
 
-void print_table(const graph::Graph& graph, const api::Profile& profile, std::string_view name) {
+void print_table(const api::Profile& profile, std::string_view name) {
   constexpr size_t kShown = 25;
-  std::vector<api::NodeTiming> nodes = profile.fused;
-  std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.mean_us > b.mean_us; });
-  print(fmt::format("{}: {:.1f} us a step, {:.1f} us in {} nodes\n", name, profile.step_us, profile.nodes_us,
-                    nodes.size()));
-  for (size_t i = 0; i < std::min(kShown, nodes.size()); ++i)
-    print(fmt::format(
-        "  {:>9.1f} us {:>5.1f} % {:>7.1f} GB/s {:>8.1f} GFLOP/s  {}\n", nodes[i].mean_us,
-        100 * share_of(profile, nodes[i]), nodes[i].bytes / std::max(nodes[i].mean_us, 1e-3) / 1e3,
-        nodes[i].flops / std::max(nodes[i].mean_us, 1e-3) / 1e3, path_of(graph, nodes[i].node)));
+  std::vector<Row> rows = rows_of(profile);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.measured.timing.us > b.measured.timing.us; });
+  const std::string which = profile.phase == api::Phase::decode
+                                ? fmt::format("median of {} steps", profile.step.runs)
+                                : fmt::format("the last step, {} tokens", profile.tokens);
+  print(fmt::format("{}: {:.1f} us in {} nodes ({})\n", name, profile.step.us, rows.size(), which));
+  for (size_t i = 0; i < std::min(kShown, rows.size()); ++i) {
+    const api::Measured& measured = rows[i].measured;
+    const double us = std::max(measured.timing.us, 1e-3);
+    print(fmt::format("  {:>9.1f} us {:>5.1f} % {:>7.1f} GB/s {:>8.1f} GFLOP/s  {}\n", measured.timing.us,
+                      100 * rows[i].share, measured.bytes / us / 1e3, measured.flops / us / 1e3,
+                      rows[i].node));
+  }
 }
 
 Json phases_of(const api::Session& session) {
-  const graph::GraphVersion graph = session.fused_graph();
-  return {{"prefill", to_json(*graph, session.profile(api::Phase::prefill))},
-          {"decode", to_json(*graph, session.profile(api::Phase::decode))}};
+  return {{"prefill", to_json(*session.profile(api::Phase::prefill))},
+          {"decode", to_json(*session.profile(api::Phase::decode))}};
 }
 
 void print_tables(const api::Session& session) {
-  const graph::GraphVersion graph = session.fused_graph();
   print(fmt::format("{} on {}\n", session.info().name, session.options().device));
-  print_table(*graph, session.profile(api::Phase::prefill), "prefill");
-  const api::Profile decode = session.profile(api::Phase::decode);
-  if (decode.generation > 0) print_table(*graph, decode, "decode");
+  print_table(*session.profile(api::Phase::prefill), "prefill");
+  const api::ProfilePtr decode = session.profile(api::Phase::decode);
+  if (decode->step.runs > 0) print_table(*decode, "decode");
 }
 
 Result<int> run(const Options& options, const Context& context) {

@@ -37,11 +37,12 @@ Runner prepare_rerank(CLI::App& app, Context& context) {
     ORRERY_ASSIGN(const auto relevance, session->rerank(options->query, passages, context.stop()));
     Json document = Json::array();
     for (const size_t place : ranking(relevance)) {
-      const auto [logit, score] = relevance[place];
+      const api::Relevance& found = relevance[place];
       if (context.json)
-        document.push_back({{"index", place}, {"text", passages[place]}, {"score", score}, {"logit", logit}});
+        document.push_back(
+            {{"index", place}, {"text", passages[place]}, {"score", found.score}, {"logit", found.logit}});
       else
-        print(fmt::format("{:.4f}  {}\n", score, passages[place]));
+        print(fmt::format("{:.4f}  {}\n", found.score, passages[place]));
     }
     if (context.json) print_json(document);
     return kExitDone;

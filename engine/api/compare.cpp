@@ -6,7 +6,6 @@
 #include <chrono>
 #include <future>
 #include <set>
-#include <unordered_map>
 
 #include "engine/api/compare_values.h"
 #include "engine/api/guard.h"
@@ -155,16 +154,13 @@ class Comparison {
   void add_nodes() {
     const graph::GraphVersion graph_a = a_.model_graph(), graph_b = b_.model_graph();
     const Phase phase = generates() ? Phase::decode : Phase::prefill;
-    const auto times_a = times_of(a_, phase), times_b = times_of(b_, phase);
+    const ProfilePtr profile_a = a_.profile(phase), profile_b = b_.profile(phase);
     const auto add = [&](const graph::Node& node, NodeId a, NodeId b) {
       if (node.is_source()) return;
-      const auto time_a = times_a.find(a), time_b = times_b.find(b);
-      if (time_a == times_a.end() && time_b == times_b.end()) return;  // bypassed on both
-      NodeComparison row{node.path(), a, b, 0, 0, false, {}};
-      if (time_a != times_a.end()) row.a_us = time_a->second.p50_us;
-      if (time_b != times_b.end()) row.b_us = time_b->second.p50_us;
-      row.estimated = (time_a != times_a.end() && time_a->second.estimated) ||
-                      (time_b != times_b.end() && time_b->second.estimated);
+      const Measured time_a = profile_a->measured(a, false), time_b = profile_b->measured(b, false);
+      if (time_a.timing.runs == 0 && time_b.timing.runs == 0) return;  // bypassed on both
+      NodeComparison row{node.path(), a, b, time_a.timing.p50_us, time_b.timing.p50_us, false, {}};
+      row.estimated = time_a.estimated || time_b.estimated;
       result_.nodes.push_back(std::move(row));
     };
     for (const NodeId id : graph_a->order()) {
@@ -175,12 +171,6 @@ class Comparison {
       const graph::Node& node = graph_b->node(id);
       if (!graph_a->find_path(node.path()).valid()) add(node, {}, id);
     }
-  }
-
-  static std::unordered_map<NodeId, NodeTiming> times_of(const SessionImpl& session, Phase phase) {
-    std::unordered_map<NodeId, NodeTiming> times;
-    for (const NodeTiming& timing : session.profile(phase).model) times.emplace(timing.node, timing);
-    return times;
   }
 
   void find_divergent() {

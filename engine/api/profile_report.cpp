@@ -1,6 +1,5 @@
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "engine/api/guard.h"
 #include "engine/api/machine_limits.h"
@@ -11,34 +10,44 @@
 namespace orrery::api {
 namespace {
 
-/// Times of fused nodes, shared out over the nodes that they were made of. Transfers stand for none.
-class ModelTimings {
- public:
-  void add(const graph::Node* fused, const NodeTiming& timing) {
-    if (fused && is_transfer(*fused)) return;
-    if (!fused || fused->origins.empty()) return share(timing.node, timing, 1.0, false);
-    const bool estimated = fused->origins.size() > 1;
-    for (const graph::Origin& origin : fused->origins) share(origin.node, timing, origin.share, estimated);
+/// A fused node's times, shared out over the nodes that it was made of. Transfers stand for none.
+void share_out(NodeTimes& model, const graph::Node& fused, std::span<const int64_t> times,
+               const NodeTimes::Row& row) {
+  if (is_transfer(fused)) return;
+  if (fused.origins.empty()) return model.add(row.node, times, 1.0, row);
+  NodeTimes::Row whole = row;
+  whole.estimated = fused.origins.size() > 1;
+  for (const graph::Origin& origin : fused.origins) model.add(origin.node, times, origin.share, whole);
+}
+
+/// Adds up what all nodes took, by run.
+std::vector<int64_t> whole_runs(const runtime::ProfileSnapshot& snapshot) {
+  std::vector<int64_t> sums(snapshot.runs);
+  for (size_t i = 0; i < snapshot.times.size(); ++i) sums[i % snapshot.runs] += snapshot.times[i];
+  return sums;
+}
+
+static_assert(runtime::Profiler::kRuns == kProfileRuns);
+
+ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase) {
+  auto profile = std::make_shared<Profile>();
+  profile->phase = phase;
+  profile->generation = snapshot.generation;
+  profile->model_graph = snapshot.model;
+  profile->fused_graph = snapshot.fused;
+  profile->tokens = snapshot.tokens;
+  profile->model = profile->fused = NodeTimes(snapshot.runs);
+  for (size_t i = 0; i < snapshot.nodes.size(); ++i) {
+    const std::span<const int64_t> times{snapshot.times.data() + i * snapshot.runs, snapshot.runs};
+    const NodeTimes::Row row{snapshot.nodes[i], snapshot.costs[i].bytes, snapshot.costs[i].flops, false};
+    profile->fused.add(row.node, times, 1.0, row);
+    share_out(profile->model, snapshot.fused->node(row.node), times, row);
   }
-
-  std::vector<NodeTiming> take() { return std::move(timings_); }
-
- private:
-  void share(NodeId node, const NodeTiming& timing, double part, bool estimated) {
-    const auto [it, added] = index_.emplace(node, timings_.size());
-    if (added) timings_.push_back({node, 0, 0, 0, 0, 0, false});
-    NodeTiming& sum = timings_[it->second];
-    sum.mean_us += timing.mean_us * part;
-    sum.p50_us += timing.p50_us * part;
-    sum.p95_us += timing.p95_us * part;
-    sum.bytes += timing.bytes * part;
-    sum.flops += timing.flops * part;
-    sum.estimated = sum.estimated || estimated;
-  }
-
-  std::unordered_map<NodeId, size_t> index_;
-  std::vector<NodeTiming> timings_;
-};
+  profile->step = summarise(whole_runs(snapshot), phase);
+  profile->latency = summarise(snapshot.latencies, phase);
+  profile->overhead_share = snapshot.overhead_share;
+  return profile;
+}
 
 runtime::Phase to_runtime(Phase phase) {
   return phase == Phase::prefill ? runtime::Phase::prefill : runtime::Phase::decode;
@@ -73,25 +82,17 @@ std::string path_of(const graph::Graph& graph, NodeId id) {
 
 void SessionImpl::set_profiling(bool enabled) { parts_.model->profiler.set_enabled(enabled); }
 
-Profile SessionImpl::profile(Phase phase) const {
-  return guarded_or_empty([&] {
-    const runtime::ProfileSnapshot snapshot = parts_.model->profiler.snapshot(to_runtime(phase));
-    Profile profile;
-    profile.phase = phase;
-    profile.generation = snapshot.generation;
-    profile.step_us = snapshot.step_us;
-    profile.nodes_us = snapshot.nodes_us;
-    profile.overhead_share = snapshot.overhead_share;
-    ModelTimings model;
-    for (const runtime::NodeTime& time : snapshot.nodes) {
-      const NodeTiming timing{time.node,  time.mean_us, time.p50_us, time.p95_us,
-                              time.bytes, time.flops,   false};
-      model.add(snapshot.fused->find(time.node), timing);
-      profile.fused.push_back(timing);
-    }
-    profile.model = model.take();
-    return profile;
+ProfilePtr SessionImpl::profile(Phase phase) const {
+  static const auto kNone = std::make_shared<const Profile>();
+  const ProfilePtr read = guarded_or_empty([&] {
+    const std::scoped_lock lock(profile_mutex_);
+    ProfilePtr& last = profiles_[static_cast<size_t>(phase)];
+    const runtime::Profiler& profiler = parts_.model->profiler;
+    if (!last || last->generation != profiler.generation(to_runtime(phase)))
+      last = profile_of(profiler.snapshot(to_runtime(phase)), phase);
+    return last;
   });
+  return read ? read : kNone;
 }
 
 Result<PlanReport> SessionImpl::plan(Phase phase) {

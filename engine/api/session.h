@@ -6,6 +6,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "engine/api/profile.h"
 #include "engine/api/trace.h"
 #include "engine/api/types.h"
 #include "engine/edit/edit.h"
@@ -64,7 +65,8 @@ class Session {
 
   // Measurements.
   virtual void set_profiling(bool enabled) = 0;
-  virtual Profile profile(Phase phase) const = 0;
+  /// The same value as before while nothing was recorded. Never null. Any thread.
+  virtual ProfilePtr profile(Phase phase) const = 0;
   /// Keeps what every step did and when, as far back as there is room; its nodes where they were measured
   /// (set_profiling). Turned on anew it begins anew; turned off it keeps what it has.
   virtual void set_tracing(bool enabled) = 0;

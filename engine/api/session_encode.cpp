@@ -94,8 +94,8 @@ Result<std::vector<Relevance>> SessionImpl::rerank(const std::string& query,
                    "choose a reranker: a cross-encoder with one label"};
     std::vector<Relevance> results;
     if (passages.empty()) return results;
-    const auto take = [&](size_t, std::span<const float> logits, double) {
-      results.push_back({logits.front(), generate::label_probabilities(logits).front()});
+    const auto take = [&](size_t, std::span<const float> logits, double ms) {
+      results.push_back({logits.front(), generate::label_probabilities(logits).front(), ms});
       return true;
     };
     const auto done = generate::run_encoder(

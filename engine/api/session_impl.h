@@ -70,7 +70,7 @@ class SessionImpl final : public Session {
                             std::stop_token stop) override;
 
   void set_profiling(bool enabled) override;
-  Profile profile(Phase phase) const override;
+  ProfilePtr profile(Phase phase) const override;
   void set_tracing(bool enabled) override;
   Trace trace() const override;
   const MachineLimits& limits() const override;
@@ -153,6 +153,8 @@ class SessionImpl final : public Session {
   mutable std::mutex sequence_mutex_;
   std::shared_ptr<runtime::Sequence> sequence_;
   std::shared_ptr<LazyLimits> limits_;
+  mutable std::mutex profile_mutex_;
+  mutable std::array<ProfilePtr, 2> profiles_;  // by phase, as last read
 };
 
 }  // namespace orrery::api

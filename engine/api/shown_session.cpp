@@ -58,11 +58,7 @@ class ShownSession final : public Session {
   }
 
   void set_profiling(bool) override {}
-  Profile profile(Phase phase) const override {
-    Profile none;
-    none.phase = phase;
-    return none;
-  }
+  ProfilePtr profile(Phase) const override { return unmeasured_; }
   void set_tracing(bool) override {}
   Trace trace() const override { return {}; }
   const MachineLimits& limits() const override { return limits_; }
@@ -83,6 +79,7 @@ class ShownSession final : public Session {
   OpenOptions options_;
   ModelInfo info_;
   graph::GraphVersion graph_;
+  ProfilePtr unmeasured_ = std::make_shared<const Profile>();
   MachineLimits limits_;
 };
 

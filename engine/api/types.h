@@ -156,6 +156,7 @@ struct Classification {
 /// How well a passage answers a query.
 struct Relevance {
   float logit = 0, score = 0;  // score: 0 to 1
+  double ms = 0;               // its share of the step that read it
 };
 
 struct Embedding {
@@ -205,21 +206,6 @@ struct PlanReport {
   std::vector<PlanStep> steps;
   uint64_t arena_bytes = 0, workspace_bytes = 0;
   double compile_ms = 0;
-};
-
-/// Time of one node of the model graph (estimated: a fused node's time shared out) or of the fused graph
-/// (measured).
-struct NodeTiming {
-  NodeId node;
-  double mean_us = 0, p50_us = 0, p95_us = 0, bytes = 0, flops = 0;
-  bool estimated = false;
-};
-struct Profile {
-  Phase phase = Phase::decode;
-  uint64_t generation = 0;        // grows with every recorded step; 0: nothing ran yet
-  std::vector<NodeTiming> model;  // by model-graph node
-  std::vector<NodeTiming> fused;  // by fused-graph node
-  double step_us = 0, nodes_us = 0, overhead_share = 0;
 };
 
 struct MachineLimits {

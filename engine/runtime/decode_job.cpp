@@ -171,6 +171,9 @@ void DecodeJob::take_token(const StepResult& result) {
   if (outcome_.generated++ == 0) {
     first_token_ = now;
     outcome_.prefill_ms = milliseconds(now - first_step_);
+    model_->profiler.record_latency(result.plan, Phase::prefill, outcome_.prefill_ms);
+  } else {
+    model_->profiler.record_latency(result.plan, Phase::decode, token.step_ms);
   }
   {
     const std::scoped_lock lock(model_->kv_mutex);

@@ -190,7 +190,7 @@ Result<void> DeviceRunner::run(const compile::Plan& plan, StepBatch& batch,
   }
   output_.clear();
   point_contexts(states);
-  const Phase phase = batch.is_decode() ? Phase::decode : Phase::prefill;
+  const Phase phase = batch.phase();
   How how = how_to_run(plan, phase, profiler && profiler->enabled());
   how.trace = trace;
   if (how.measured) times_.resize(plan.steps.size() + 1);

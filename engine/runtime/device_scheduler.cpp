@@ -206,7 +206,7 @@ Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, co
   if (static_cast<double>(found - start) >= plan->compile_milliseconds * 1e6)
     trace.add_host("compile", start, found);
   ORRERY_TRY(executor.run(*plan, batch_, states, &model->profiler));
-  trace.end_step(batch_.is_decode() ? Phase::decode : Phase::prefill, batch_.tokens(), batch_.sequences());
+  trace.end_step(batch_.phase(), batch_.tokens(), batch_.sequences());
   const StepResult result{*plan, batch_, executor, static_cast<double>(monotonic_ns() - start) * 1e-6};
   for (const auto& job : packed_) {
     if (job->finished()) continue;

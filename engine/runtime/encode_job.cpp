@@ -49,8 +49,10 @@ void EncodeJob::complete(const StepResult& result) {
     const size_t tokens = request_.texts[done_].size();
     const auto first = static_cast<size_t>(per_token ? result.batch.first_row(sequence) : sequence);
     const double share = static_cast<double>(tokens) / static_cast<double>(result.batch.tokens());
-    const bool more = request_.on_result(done_, {values + first * width, (per_token ? tokens : 1) * width},
-                                         result.ms * share);
+    const double ms = result.ms * share;
+    model_->profiler.record_latency(result.plan, Phase::prefill, ms);
+    const bool more =
+        request_.on_result(done_, {values + first * width, (per_token ? tokens : 1) * width}, ms);
     ++done_;
     if (!more) return cancel();
   }

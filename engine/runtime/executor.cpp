@@ -30,7 +30,7 @@ Result<void> Executor::run_here(const compile::Plan& plan, StepBatch& batch,
   const bool measured = profiler && profiler->enabled();
   if (measured) times_.resize(plan.steps.size() + 1);
   run_host_steps(plan, {0, plan.steps.size()}, context_, measured ? times_.data() : nullptr);
-  if (measured) profiler->record(plan, batch.is_decode() ? Phase::decode : Phase::prefill, context_, times_);
+  if (measured) profiler->record(plan, batch.phase(), context_, times_);
   return {};
 }
 

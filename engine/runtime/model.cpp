@@ -31,7 +31,9 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
 
 Model::Model(std::shared_ptr<weights::WeightStore> weights, std::shared_ptr<const Version> version,
              const Options& options)
-    : weights_(std::move(weights)), options_(options), version_(std::move(version)), card_(options.device) {}
+    : weights_(std::move(weights)), options_(options), card_(options.device) {
+  set_version(std::move(version));
+}
 
 void Model::use_card(weights::DevicePtr card) {
   const std::scoped_lock lock(version_mutex_);
@@ -51,6 +53,7 @@ std::shared_ptr<const Version> Model::version() const {
 void Model::set_version(std::shared_ptr<const Version> version) {
   const std::scoped_lock lock(version_mutex_);
   version_ = std::move(version);
+  profiler.begin(version_->model, version_->fused);
 }
 
 bool Model::keeps_context(const Version& version, const Sequence& sequence) const {

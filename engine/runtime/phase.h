@@ -5,6 +5,6 @@
 
 namespace orrery::runtime {
 
-enum class Phase : uint8_t { prefill, decode };  // labels: a step with one token a sequence is decode
+enum class Phase : uint8_t { prefill, decode };  // labels: StepBatch::phase tells them apart
 
 }  // namespace orrery::runtime

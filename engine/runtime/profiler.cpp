@@ -4,16 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <span>
+#include <numeric>
 #include <utility>
 
 #include "engine/ops/kv_cost.h"
 
 namespace orrery::runtime {
 namespace {
-
-constexpr size_t kWindow = 256;         // runs that p50 and p95 look at
-constexpr double kHalfLifeUs = 500000;  // of the moving averages, in run time
 
 double elapsed_us(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
@@ -43,105 +40,92 @@ Bindings bindings_of(const compile::Plan& plan, const ops::StepContext& step, do
   return bindings;
 }
 
-size_t rank_of(double share, size_t count) {
-  return static_cast<size_t>(share * static_cast<double>(count - 1) + 0.5);
-}
-
-/// Moves the values of [begin, end) that are `before` to the front; returns where they end. Without a branch
-/// on the values, which nothing could predict.
-template <class Before>
-size_t partition(std::span<float> values, size_t begin, size_t end, Before before) {
-  size_t front = begin;
-  for (size_t i = begin; i < end; ++i) {
-    const float value = values[i];
-    values[i] = values[front];
-    values[front] = value;
-    front += before(value) ? 1 : 0;
-  }
-  return front;
-}
-
-/// The value of that rank in ascending order. Afterwards no value before the rank is larger, none behind it
-/// is smaller.
-float select(std::span<float> values, size_t rank) {
-  size_t begin = 0, end = values.size();
-  while (end - begin > 1) {
-    const float a = values[begin], b = values[begin + (end - begin) / 2], c = values[end - 1];
-    const float pivot = std::max(std::min(a, b), std::min(std::max(a, b), c));
-    const size_t below = partition(values, begin, end, [pivot](float value) { return value < pivot; });
-    if (rank < below) {
-      end = below;
-      continue;
-    }
-    const size_t same = partition(values, below, end, [pivot](float value) { return value <= pivot; });
-    if (rank < same) return pivot;
-    begin = same;
-  }
-  return values[rank];
+/// Copies a ring's last values, oldest first; `added` counts all that it ever took.
+template <class T>
+std::vector<T> unrolled(const std::vector<T>& ring, uint64_t added) {
+  const size_t size = ring.size(), kept = std::min<size_t>(added, size);
+  std::vector<T> values(kept);
+  for (size_t i = 0; i < kept; ++i) values[i] = ring[(added - kept + i) % size];
+  return values;
 }
 
 }  // namespace
 
-/// The window of one phase. Costs of nodes are computed when they are looked at, not while the model runs.
+/// The rings of one phase. Costs of nodes are computed when they are looked at, not while the model runs.
 struct Profiler::Track {
-  graph::GraphVersion graph;
   std::vector<NodeId> nodes;
-  std::vector<float> window;  // (kWindow, nodes) microseconds, a ring
-  std::vector<double> mean;   // by node
-  std::vector<float> last;
-  Bindings bindings;  // of the last step
-  double context = 0;
+  std::vector<int64_t> window;  // (kRuns, nodes), a ring of runs
+  std::vector<double> contexts = std::vector<double>(kRuns);
+  Bindings bindings;  // of the last run
+  int64_t tokens = 0;
   uint64_t runs = 0, generation = 0;
-  double step_us = 0, overhead_us = 0;
+  double run_us = 0, overhead_us = 0;  // moving averages
+  std::vector<int64_t> latencies = std::vector<int64_t>(kRuns);
+  uint64_t told = 0;
 
-  void restart(const compile::Plan& plan) {
-    graph = plan.graph;
+  void forget_nodes() {
     nodes.clear();
-    for (const compile::Step& step : plan.steps) nodes.push_back(step.node);
-    window.assign(kWindow * nodes.size(), 0);
-    mean.assign(nodes.size(), 0);
-    last.assign(nodes.size(), 0);
+    window.clear();
     runs = 0;
-    step_us = overhead_us = context = 0;
+    run_us = overhead_us = 0;
+    ++generation;
   }
 
-  void add(const std::vector<int64_t>& times, Phase phase, double step_context) {
-    const double step = static_cast<double>(times.back() - times.front()) * 1e-3;
-    const double weight = runs == 0 ? 1.0 : 1.0 - std::exp2(-step / kHalfLifeUs);
-    context += (phase == Phase::decode ? weight : 1.0) * (step_context - context);
-    float* row = window.data() + (runs % kWindow) * nodes.size();
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const double us = static_cast<double>(times[i + 1] - times[i]) * 1e-3;
-      row[i] = last[i] = static_cast<float>(us);
-      mean[i] += weight * (us - mean[i]);
+  void forget() {
+    forget_nodes();
+    told = 0;
+  }
+
+  void add(const compile::Plan& plan, const std::vector<int64_t>& times, double context) {
+    if (nodes.empty()) {
+      for (const compile::Step& step : plan.steps) nodes.push_back(step.node);
+      window.assign(kRuns * nodes.size(), 0);
     }
-    step_us += weight * (step - step_us);
+    int64_t* row = window.data() + (runs % kRuns) * nodes.size();
+    for (size_t i = 0; i < nodes.size(); ++i) row[i] = times[i + 1] - times[i];
+    contexts[runs % kRuns] = context;
     ++runs;
     ++generation;
   }
 
-  /// Takes the window's columns a few at a time, as many as share a cache line of each run.
-  void read_percentiles(std::vector<NodeTime>& times) const {
-    constexpr size_t kColumns = 16;
-    const size_t filled = std::min<size_t>(runs, kWindow), width = nodes.size();
-    if (filled == 0) return;
-    std::array<float, kColumns * kWindow> columns;
-    const size_t middle = rank_of(0.50, filled), late = rank_of(0.95, filled);
-    for (size_t first = 0; first < width; first += kColumns) {
-      const size_t count = std::min(kColumns, width - first);
-      for (size_t run = 0; run < filled; ++run)
-        for (size_t i = 0; i < count; ++i) columns[i * kWindow + run] = window[run * width + first + i];
-      for (size_t i = 0; i < count; ++i) {
-        const std::span<float> column(columns.data() + i * kWindow, filled);
-        times[first + i].p50_us = select(column, middle);
-        times[first + i].p95_us = select(column.subspan(middle), late - middle);
-      }
+  void charge(double us, double cost) {
+    const double weight = runs == 1 ? 1.0 : 0.05;
+    run_us += weight * (us - run_us);
+    overhead_us += weight * (cost - overhead_us);
+  }
+
+  /// By node, so that a node's runs lie side by side.
+  std::vector<int64_t> times() const {
+    const size_t kept = std::min<size_t>(runs, kRuns), width = nodes.size();
+    std::vector<int64_t> values(width * kept);
+    for (size_t run = 0; run < kept; ++run) {
+      const int64_t* row = window.data() + ((runs - kept + run) % kRuns) * width;
+      for (size_t i = 0; i < width; ++i) values[i * kept + run] = row[i];
     }
+    return values;
+  }
+
+  double mean_context() const {
+    const auto kept = std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(runs), kRuns);
+    return std::accumulate(contexts.begin(), contexts.begin() + kept, 0.0) / static_cast<double>(kept);
   }
 };
 
+Profiler::Profiler() : tracks_{std::make_unique<Track>(), std::make_unique<Track>()} {}
+
+Profiler::~Profiler() = default;
+
+void Profiler::begin(graph::GraphVersion model, graph::GraphVersion fused) {
+  const std::scoped_lock lock(mutex_);
+  model_ = std::move(model);
+  fused_ = std::move(fused);
+  for (const auto& track : tracks_) track->forget();
+}
+
 void Profiler::set_enabled(bool enabled) {
   const std::scoped_lock lock(mutex_);
+  if (enabled_ && !enabled)
+    for (const auto& track : tracks_) track->forget_nodes();
   enabled_ = enabled;
 }
 
@@ -155,44 +139,58 @@ void Profiler::record(const compile::Plan& plan, Phase phase, const ops::StepCon
   if (times.size() != plan.steps.size() + 1) return;
   const double clock = clock_us();
   const std::scoped_lock lock(mutex_);
-  auto& track = tracks_[static_cast<size_t>(phase)];
-  if (!track) track = std::make_shared<Track>();
-  if (track->graph != plan.graph) track->restart(plan);  // once a graph: no cost of a step
-  const auto start = std::chrono::steady_clock::now();
-  track->add(times, phase, context.mean_context());
-  track->bindings = bindings_of(plan, context, track->context);
   if (trace_.on()) trace_.add_nodes(plan, bindings_of(plan, context, context.mean_context()), times);
-  const double cost = elapsed_us(start) + clock * static_cast<double>(times.size());
-  track->overhead_us += 0.05 * (cost - track->overhead_us);
-  if (track->runs == 1) track->overhead_us = cost;
+  if (plan.graph != fused_ || !enabled_) return;
+  const auto start = std::chrono::steady_clock::now();
+  Track& current = track(phase);
+  current.add(plan, times, context.mean_context());
+  current.tokens = context.tokens;
+  current.bindings = bindings_of(plan, context, context.mean_context());
+  current.charge(static_cast<double>(times.back() - times.front()) * 1e-3,
+                 elapsed_us(start) + clock * static_cast<double>(times.size()));
+}
+
+void Profiler::record_latency(const compile::Plan& plan, Phase phase, double milliseconds) {
+  const std::scoped_lock lock(mutex_);
+  if (plan.graph != fused_) return;
+  Track& current = track(phase);
+  current.latencies[current.told++ % kRuns] = std::llround(milliseconds * 1e6);
+  ++current.generation;
 }
 
 ProfileSnapshot Profiler::snapshot(Phase phase) const {
-  const std::scoped_lock alone(reading_);
-  if (!copy_) copy_ = std::make_shared<Track>();
-  Track& track = *copy_;
+  ProfileSnapshot snapshot;
+  snapshot.phase = phase;
+  Bindings bindings;
   {
     const std::scoped_lock lock(mutex_);
-    const auto& current = tracks_[static_cast<size_t>(phase)];
-    if (!current) return {phase, 0, nullptr, {}, 0, 0, 0};
-    track = *current;
+    const Track& current = track(phase);
+    snapshot.generation = current.generation;
+    snapshot.model = model_;
+    snapshot.fused = fused_;
+    snapshot.latencies = unrolled(current.latencies, current.told);
+    if (current.runs == 0) return snapshot;
+    snapshot.tokens = current.tokens;
+    snapshot.runs = std::min<size_t>(current.runs, kRuns);
+    snapshot.nodes = current.nodes;
+    snapshot.times = current.times();
+    snapshot.overhead_share = current.overhead_us / (current.run_us + current.overhead_us);
+    bindings = current.bindings;
+    const double context = current.mean_context();
+    if (phase == Phase::decode && context > 0) bindings[kContext] = std::llround(context);
   }
-  ProfileSnapshot snapshot{phase, track.generation, std::move(track.graph), {}, track.step_us, 0, 0};
-  snapshot.nodes.reserve(track.nodes.size());
-  for (size_t i = 0; i < track.nodes.size(); ++i) {
-    const graph::Cost cost = snapshot.fused->cost(track.nodes[i], track.bindings);
-    snapshot.nodes.push_back(
-        {track.nodes[i], track.last[i], track.mean[i], 0, 0, cost.bytes, cost.flops, track.runs});
-    snapshot.nodes_us += track.mean[i];
-  }
-  track.read_percentiles(snapshot.nodes);
-  if (track.step_us > 0) snapshot.overhead_share = track.overhead_us / (track.step_us + track.overhead_us);
+  for (const NodeId node : snapshot.nodes) snapshot.costs.push_back(snapshot.fused->cost(node, bindings));
   return snapshot;
+}
+
+uint64_t Profiler::generation(Phase phase) const {
+  const std::scoped_lock lock(mutex_);
+  return track(phase).generation;
 }
 
 void Profiler::clear() {
   const std::scoped_lock lock(mutex_);
-  tracks_ = {};
+  for (const auto& track : tracks_) track->forget();
 }
 
 }  // namespace orrery::runtime

@@ -1,9 +1,10 @@
-// Per-node times of steps that ran, mapped back to the nodes of the model graph.
+// The measured table of each phase of the current version: the times of nodes by run, and what a person
+// waits for. A run is a step; tables are empty until something ran on the version.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -12,43 +13,52 @@
 
 namespace orrery::runtime {
 
-/// Times of one node over the window of recent steps of one phase.
-struct NodeTime {
-  NodeId node;  // of the fused graph
-  double last_us = 0, mean_us = 0, p50_us = 0,
-         p95_us = 0;            // mean: moving average, half-life 0.5 s of run time
-  double bytes = 0, flops = 0;  // of the last step; in decode at the mean context of the steps, as mean_us
-  uint64_t runs = 0;
-};
-
+/// The last runs of one phase of one version; nanoseconds, oldest run first.
 struct ProfileSnapshot {
   Phase phase = Phase::decode;
-  uint64_t generation = 0;  // grows with every step
-  graph::GraphVersion fused;
-  std::vector<NodeTime> nodes;  // in plan order
-  double step_us = 0;           // moving average of the whole step
-  double nodes_us = 0;          // sum of the nodes
-  double overhead_share = 0;    // measured cost of profiling, of the step
+  uint64_t generation = 0;           // grows with all that is recorded and when a version begins
+  graph::GraphVersion model, fused;  // of the version
+  int64_t tokens = 0;                // of the last run
+  size_t runs = 0;
+  std::vector<NodeId> nodes;   // of the fused graph, in plan order
+  std::vector<int64_t> times;  // (nodes, runs)
+  std::vector<graph::Cost>
+      costs;  // of a node: in decode at the mean context of the runs, else of the last run
+  std::vector<int64_t> latencies;  // of the last tokens, prompts or texts: profiled or not
+  double overhead_share = 0;       // measured cost of profiling, of a run
 };
 
 class Profiler {
  public:
+  static constexpr size_t kRuns = 64;  // that a table holds
+
+  Profiler();
+  ~Profiler();
+  /// A version begins: what was measured of others is gone, and what still runs on them is not recorded.
+  void begin(graph::GraphVersion model, graph::GraphVersion fused);
+  /// Off, nodes are not measured, and what was measured of them is gone; latencies go on.
   void set_enabled(bool enabled);
   bool enabled() const;
   /// Called by the executor after a step, with the end time of every plan step in nanoseconds of
   /// CLOCK_MONOTONIC (times[0] is the start).
   void record(const compile::Plan& plan, Phase phase, const ops::StepContext& context,
               const std::vector<int64_t>& times);
+  /// Called by jobs: what one token, one prompt (prefill) or one text took, as the person is told.
+  void record_latency(const compile::Plan& plan, Phase phase, double milliseconds);
   ProfileSnapshot snapshot(Phase phase) const;
+  /// ProfileSnapshot::generation, without the rest.
+  uint64_t generation(Phase phase) const;
+  /// Empties the tables.
   void clear();
   StepTrace& trace() { return trace_; }
 
  private:
   struct Track;
+  Track& track(Phase phase) const { return *tracks_[static_cast<size_t>(phase)]; }
+
   mutable std::mutex mutex_;
-  std::array<std::shared_ptr<Track>, 2> tracks_;
-  mutable std::mutex reading_;  // before mutex_: one reader at a time has the copy
-  mutable std::shared_ptr<Track> copy_;
+  graph::GraphVersion model_, fused_;
+  std::array<std::unique_ptr<Track>, 2> tracks_;
   bool enabled_ = true;
   StepTrace trace_;
 };

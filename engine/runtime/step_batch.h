@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/runtime/phase.h"
 
 namespace orrery::runtime {
 
@@ -28,8 +29,11 @@ class StepBatch {
   int64_t outputs() const { return static_cast<int64_t>(requests_.size()); }
   bool empty() const { return token_ids_.empty(); }
   compile::Bucket bucket() const { return compile::bucket_for(tokens(), outputs(), sequences()); }
-  /// A step that brings one token a sequence.
-  bool is_decode() const { return tokens() == sequences(); }
+  /// Decode brings one token a sequence; encoders, whose sequences have no pages, only prefill.
+  Phase phase() const {
+    return tokens() == sequences() && !pages_.empty() && !pages_.front().empty() ? Phase::decode
+                                                                                 : Phase::prefill;
+  }
 
   /// Points the context at this batch; the page table is laid out here. Valid until the batch changes.
   void fill(ops::StepContext& context);

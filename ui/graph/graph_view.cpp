@@ -69,9 +69,8 @@ void GraphView::setBindings(const Bindings& bindings) {
   if (d_->graph) d_->relayout(true, !d_->everShown);
 }
 
-void GraphView::setTimings(Figures figures, double stepUs) {
-  d_->heat.setFigures(figures, stepUs, static_cast<double>(d_->clock.elapsed()) / 1e3);
-  if (!d_->legend->isVisible()) d_->refreshOverlays();
+void GraphView::setTimings(Figures figures) {
+  d_->heat.setFigures(std::move(figures));
   d_->moveBar();
   d_->heatChanged();
 }
@@ -82,9 +81,8 @@ void GraphView::setPlaces(Places places) {
   viewport()->update();
 }
 
-void GraphView::resetTimings() {
-  d_->heat.reset();
-  d_->heat.updateDigits();
+void GraphView::resetScale() {
+  d_->heat.resetScale();
   d_->heatChanged();
 }
 

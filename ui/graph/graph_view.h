@@ -30,12 +30,12 @@ class GraphView : public QGraphicsView {
   void setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited = {}, const QString& name = {});
   /// Values of tokens, sequences, outputs for the bytes of edges (default 1 each).
   void setBindings(const Bindings& bindings);
-  /// May come at any rate; painted at 10 Hz, digits at 4 Hz. stepUs: time of the whole step, for shares.
-  void setTimings(Figures figures, double stepUs);
+  /// Painted as it comes, ten times a second at most.
+  void setTimings(Figures figures);
   /// Where nodes run: drawn where several devices are in use, or one is not the one asked for.
   void setPlaces(Places places);
-  /// A new run begins: the colour scale may shrink, averages start afresh.
-  void resetTimings();
+  /// A new run begins: the colour scale may shrink.
+  void resetScale();
   void setHeatMode(HeatMode mode);
   HeatMode heatMode() const;
   /// The sides of the ratio's mode, and there the first node that differs, if any.

@@ -119,8 +119,7 @@ class GraphView::Private {
   bool running = false, reducedMotion = false, dragging = false, pressed = false;
   QPoint pressedAt, lastDrag;
   QElapsedTimer clock;
-  QTimer repaint, digits, bar;
-  bool digitsDue = false;
+  QTimer repaint, bar;
   qint64 repaintedAt = 0;
   QVariantAnimation camera, fade;
   double cameraScale[2] = {1, 1};

@@ -10,7 +10,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kMotion = 180;  // ms
-constexpr int kHeatMilliseconds = 100, kDigitsMilliseconds = 250;
+constexpr int kHeatMilliseconds = 100;
 size_t at(int index) { return static_cast<size_t>(index); }
 
 }  // namespace
@@ -27,20 +27,11 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
       worker(std::make_unique<LayoutWorker>(view, [this](LayoutReply reply) { show(std::move(reply)); })) {
   clock.start();
   repaint.setSingleShot(true);
-  digits.setInterval(kDigitsMilliseconds);
-  digits.setSingleShot(true);
   bar.setInterval(33);
   QObject::connect(&repaint, &QTimer::timeout, q, [this] {
     repaintedAt = clock.elapsed();
     q->viewport()->update();
-    if (!digitsDue) return;
-    digitsDue = false;
-    heat.updateDigits();
     refreshOverlays();
-  });
-  QObject::connect(&digits, &QTimer::timeout, q, [this] {
-    digitsDue = true;  // with the next heat, or soon after the last
-    if (!repaint.isActive()) repaint.start(kHeatMilliseconds);
   });
   QObject::connect(&bar, &QTimer::timeout, q, [this] { q->viewport()->update(); });
   for (QVariantAnimation* animation : {&camera, &fade}) {
@@ -95,7 +86,7 @@ void GraphView::Private::forget() {
   alsoSelected.clear();
   anchor.reset();
   revealAfter.reset();
-  heat.reset();
+  heat.setFigures({});
 }
 
 void GraphView::Private::relayout(bool newScene, bool choose) {
@@ -257,7 +248,6 @@ void GraphView::Private::moveBar() {
 void GraphView::Private::heatChanged() {
   if (!repaint.isActive())  // at once where the last is long ago, with whatever else is painted now
     repaint.start(static_cast<int>(std::max<qint64>(0, repaintedAt + kHeatMilliseconds - clock.elapsed())));
-  if (!digits.isActive()) digits.start();
 }
 
 void GraphView::Private::fadeFromNow() {

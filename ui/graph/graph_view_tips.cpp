@@ -76,7 +76,7 @@ QString GraphView::Private::groupTip(const Hit& hit) const {
   const Span span{scene.groups[at(hit.group)].begin, scene.groups[at(hit.lastGroup)].end};
   const int count = span.end - span.begin;
   QString tip = scopeOf(hit) + QStringLiteral("\n") + format::counted(count, "node");
-  if (const double us = heat.us(span); std::isfinite(us)) tip += QStringLiteral(", ") + format::time(us);
+  if (std::isfinite(heat.us(span))) tip += QStringLiteral(", ") + heat.timeText(span);
   if (const int away = places.away(span))
     tip += QStringLiteral("\n") + tr("%1 on %2, %3 on %4")
                                       .arg(format::count(away), places.devices().last(),

@@ -10,8 +10,8 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
-constexpr double kHalfLife = 0.5;  // seconds
 constexpr double kMostRatio = 16;
+constexpr double kLeastShare = 1e-5;  // what is less is as cold
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
@@ -30,46 +30,35 @@ double roundDown(double value) {
   return -10 * power;
 }
 
+double difference(const std::vector<double>& prefix, Span span) {
+  return at(span.end) < prefix.size() ? prefix[at(span.end)] - prefix[at(span.begin)] : 0;
+}
+
+bool grows(const std::vector<int>& prefix, Span span) {
+  return at(span.end) < prefix.size() && prefix[at(span.end)] > prefix[at(span.begin)];
+}
+
 }  // namespace
 
 void HeatModel::setScene(std::shared_ptr<const SceneGraph> scene) {
   scene_ = std::move(scene);
-  addUp();
   low_ = high_ = 0;
-  widen();
-  updateDigits();
+  addUp();
 }
 
-void HeatModel::setFigures(const Figures& figures, double stepUs, double now) {
-  const double keep = last_ < 0 ? 0 : std::exp2(-std::max(0.0, now - last_) / kHalfLife);
-  last_ = now;
-  Figures next = figures;
-  for (auto& [id, figure] : next)
-    if (const auto old = figures_.find(id); old != figures_.end() && old->second.us > 0) {
-      figure.us = old->second.us * keep + figure.us * (1 - keep);
-      figure.otherUs = old->second.otherUs * keep + figure.otherUs * (1 - keep);
-    }
-  stepUs_ = stepUs_ > 0 ? stepUs_ * keep + stepUs * (1 - keep) : stepUs;
-  figures_ = std::move(next);
-  const bool first = !measured_;
+void HeatModel::setFigures(Figures figures) {
+  figures_ = std::move(figures);
   addUp();
-  widen();
-  if (first) updateDigits();
 }
 
-void HeatModel::reset() {
-  last_ = -1;
-  stepUs_ = 0;
+void HeatModel::resetScale() {
   low_ = high_ = 0;
-  figures_.clear();
-  addUp();
-  placeNodes();
+  widen();
 }
 
 void HeatModel::setMode(HeatMode mode) {
   mode_ = mode;
-  low_ = high_ = 0;
-  widen();
+  resetScale();
 }
 
 void HeatModel::setSides(const SideLooks& sides) {
@@ -82,66 +71,90 @@ void HeatModel::setLogarithmic(bool logarithmic) {
   placeNodes();
 }
 
-void HeatModel::updateDigits() {
-  digits_ = now_;
-  digitsStepUs_ = stepUs_;
-}
-
 void HeatModel::addUp() {
   const size_t count = scene_ ? scene_->nodes.size() : 0;
-  at_.assign(count, nullptr);
-  now_ = {std::vector<double>(count + 1, 0), std::vector<double>(count + 1, 0),
-          std::vector<double>(count + 1, 0), std::vector<int>(count + 1, 0), std::vector<int>(count + 1, 0)};
-  measured_ = false;
-  slow_ = false;
+  runs_ = 0;
+  times_.clear();
+  a_.assign(count + 1, 0);
+  b_.assign(count + 1, 0);
+  bytes_.assign(count + 1, 0);
+  known_.assign(count + 1, 0);
+  estimated_.assign(count + 1, 0);
+  figures_.sides.empty() ? addMeasured() : addSides();
+  us_.assign(count, 0);
+  measured_ = slow_ = false;
+  for (size_t i = 0; i < count; ++i) {
+    const Span span{static_cast<int>(i), static_cast<int>(i) + 1};
+    us_[i] = known(span) ? us(span) : kNotKnown;
+    measured_ |= us_[i] > 0;
+    slow_ |= us_[i] > 1e5;
+  }
+  if (!measured_ && mode_ != HeatMode::bytes) low_ = high_ = 0;  // nothing that a scale could be of
+  widen();
+}
+
+void HeatModel::addMeasured() {
+  static const api::NodeTimes kNone;
+  const api::NodeTimes& times = figures_.profile ? figures_.profile->of(figures_.fused) : kNone;
+  const size_t count = scene_ ? scene_->nodes.size() : 0;
+  runs_ = times.runs();
+  times_.assign((count + 1) * runs_, 0);
   for (size_t i = 0; i < count; ++i) {
     const SceneNode& node = scene_->nodes[i];
-    const auto found = figures_.find(node.id);
-    const NodeFigures* figure = found == figures_.end() ? nullptr : &found->second;
-    at_[i] = figure;
-    const bool known = figure && figure->us > 0;
-    now_.us[i + 1] = now_.us[i] + (known ? figure->us : 0);
-    now_.other[i + 1] = now_.other[i] + (known ? figure->otherUs : 0);
-    now_.bytes[i + 1] = now_.bytes[i] + (figure && figure->bytes > 0 ? figure->bytes : node.movedBytes);
-    now_.known[i + 1] = now_.known[i] + (known ? 1 : 0);
-    now_.estimated[i + 1] = now_.estimated[i] + (known && figure->estimated ? 1 : 0);
-    measured_ |= known;
-    slow_ |= known && figure->us > 1e5;
+    const std::optional<size_t> row = times.find(node.id);
+    for (size_t run = 0; run < runs_; ++run)
+      times_[(i + 1) * runs_ + run] = times_[i * runs_ + run] + (row ? times.times(*row)[run] : 0);
+    bytes_[i + 1] = bytes_[i] + (row ? times.rows()[*row].bytes : node.movedBytes);
+    known_[i + 1] = known_[i] + (row ? 1 : 0);
+    estimated_[i + 1] = estimated_[i] + (row && times.rows()[*row].estimated ? 1 : 0);
   }
 }
 
-double HeatModel::sum(const std::vector<double>& prefix, Span span) const {
-  return at(span.end) < prefix.size() ? prefix[at(span.end)] - prefix[at(span.begin)] : 0;
-}
-
-double HeatModel::valueOf(const Sums& sums, Span span) const {
-  if (at(span.end) >= sums.known.size()) return kNotKnown;
-  if (mode_ == HeatMode::bytes) return sum(sums.bytes, span) > 0 ? sum(sums.bytes, span) : kNotKnown;
-  if (sums.known[at(span.end)] == sums.known[at(span.begin)]) return kNotKnown;
-  const double us = sum(sums.us, span);
-  if (mode_ == HeatMode::ratio) {
-    const double other = sum(sums.other, span);
-    return other > 0 ? us / other : kNotKnown;
+void HeatModel::addSides() {
+  const size_t count = scene_ ? scene_->nodes.size() : 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto found = figures_.sides.find(scene_->nodes[i].id);
+    const SideTimes times = found == figures_.sides.end() ? SideTimes{} : found->second;
+    a_[i + 1] = a_[i] + times.a;
+    b_[i + 1] = b_[i] + times.b;
+    bytes_[i + 1] = bytes_[i] + scene_->nodes[i].movedBytes;
+    known_[i + 1] = known_[i] + (times.a > 0 ? 1 : 0);
+    estimated_[i + 1] = estimated_[i] + (times.estimated ? 1 : 0);
   }
-  if (mode_ != HeatMode::share) return us;
-  const double step = &sums == &digits_ ? digitsStepUs_ : stepUs_;
-  return step > 0 ? us / step : kNotKnown;
 }
 
-double HeatModel::value(Span span) const { return valueOf(now_, span); }
+bool HeatModel::known(Span span) const { return grows(known_, span); }
+bool HeatModel::estimated(Span span) const { return grows(estimated_, span); }
+
+double HeatModel::value(Span span) const {
+  if (mode_ == HeatMode::bytes) {
+    const double bytes = difference(bytes_, span);
+    return bytes > 0 ? bytes : kNotKnown;
+  }
+  if (mode_ == HeatMode::ratio) return us(span) / otherUs(span);
+  return mode_ == HeatMode::share ? share(span) : us(span);
+}
 
 double HeatModel::us(Span span) const {
-  if (at(span.end) >= now_.known.size() || now_.known[at(span.end)] == now_.known[at(span.begin)])
-    return kNotKnown;
-  return sum(now_.us, span);
+  if (!known(span)) return kNotKnown;
+  if (!figures_.sides.empty()) return difference(a_, span);
+  if (span.end == span.begin + 1 && at(span.begin) < us_.size() && us_[at(span.begin)] > 0)
+    return us_[at(span.begin)];
+  std::vector<int64_t> times(runs_);
+  for (size_t run = 0; run < runs_; ++run)
+    times[run] = times_[at(span.end) * runs_ + run] - times_[at(span.begin) * runs_ + run];
+  return api::shown_us(times, figures_.profile->phase);
 }
 
 double HeatModel::otherUs(Span span) const {
-  const double other = sum(now_.other, span);
+  const double other = difference(b_, span);
   return other > 0 ? other : kNotKnown;
 }
 
-double HeatModel::share(Span span) const { return stepUs_ > 0 ? us(span) / stepUs_ : kNotKnown; }
+double HeatModel::share(Span span) const {
+  if (!figures_.profile || !known(span)) return kNotKnown;
+  return figures_.profile->share(us(span));
+}
 
 void HeatModel::widen() {
   widenScale();
@@ -163,7 +176,10 @@ void HeatModel::widenScale() {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(low), values.end());
   const double least = values[low], most = *std::max_element(values.begin(), values.end());
   double bottom = roundDown(least), top = -roundDown(-most);
-  if (mode_ == HeatMode::share) top = std::min(top, 1.0);
+  if (mode_ == HeatMode::share) {
+    bottom = std::max(bottom, kLeastShare);
+    top = std::min(top, 1.0);
+  }
   if (top <= bottom) bottom = top / 10;
   low_ = low_ > 0 ? std::min(low_, bottom) : bottom;
   high_ = std::max(high_, top);
@@ -189,20 +205,20 @@ double HeatModel::placeOf(Span span, int count) const {
   return mode_ == HeatMode::ratio && turned() ? 1 - place : place;
 }
 
-QString HeatModel::text(Span span, bool shortForm) const {
-  const double v = valueOf(digits_, span);
+QString HeatModel::text(Span span) const {
+  const double v = value(span);
   if (!std::isfinite(v)) return {};
   if (mode_ == HeatMode::bytes) return format::bytes(v);
   if (mode_ == HeatMode::share) return format::percent(v);
   if (mode_ == HeatMode::ratio) return format::number(v, 2) + QStringLiteral("×");
-  const bool estimated = digits_.estimated[at(span.end)] > digits_.estimated[at(span.begin)];
-  return (estimated ? QStringLiteral("≈ ") : QString()) +
-         (shortForm ? format::timeShort(v) : format::time(v));
+  return timeText(span);
 }
+
+QString HeatModel::timeText(Span span) const { return format::time(us(span), estimated(span)); }
 
 QString HeatModel::eachText(Span span, int count) const {
   if (mode_ == HeatMode::ratio) return {};
-  const double v = valueOf(digits_, span) / std::max(1, count);
+  const double v = value(span) / std::max(1, count);
   if (!std::isfinite(v)) return {};
   const QString text = mode_ == HeatMode::bytes   ? format::bytes(v)
                        : mode_ == HeatMode::share ? format::percent(v)
@@ -211,16 +227,16 @@ QString HeatModel::eachText(Span span, int count) const {
 }
 
 QString HeatModel::bandwidthText(int position) const {
-  if (mode_ == HeatMode::ratio) return {};  // of which side?
   const Span span{position, position + 1};
-  if (at(span.end) >= digits_.known.size() || digits_.known[at(span.end)] == digits_.known[at(span.begin)])
-    return {};
-  const double bytes = sum(digits_.bytes, span);
-  return bytes > 0 ? format::bandwidth(bytes, sum(digits_.us, span)) : QString();
+  if (mode_ == HeatMode::ratio || !known(span)) return {};  // of which side?
+  const double bytes = difference(bytes_, span);
+  return bytes > 0 ? format::bandwidth(bytes, us(span)) : QString();
 }
 
 QString HeatModel::kernel(int position) const {
-  return at(position) < at_.size() && at_[at(position)] ? at_[at(position)]->kernel : QString();
+  if (!scene_ || at(position) >= scene_->nodes.size()) return {};
+  const auto found = figures_.kernels.find(scene_->nodes[at(position)].id);
+  return found == figures_.kernels.end() ? QString() : found->second;
 }
 
 SideLooks HeatModel::ends() const { return turned() ? SideLooks{sides_[1], sides_[0]} : sides_; }
@@ -246,19 +262,17 @@ std::vector<QString> HeatModel::ticks() const {
     return {QStringLiteral("16×"), QStringLiteral("4×"), QStringLiteral("1"), QStringLiteral("4×"),
             QStringLiteral("16×")};
   const double low = logarithmic_ ? low_ : 0, middle = logarithmic_ ? std::sqrt(low_ * high_) : high_ / 2;
-  const auto text = [this](double v) {
+  const auto plain = [](double number) { return QString::number(number, 'g', 2); };  // ticks are short
+  const auto text = [&](double v) {
     switch (mode_) {
       case HeatMode::bytes:
         return format::bytes(v);
       case HeatMode::share:
-        return format::number(v * 100) + QStringLiteral(" %");
+        return v < 0.995 ? plain(v * 100) + QStringLiteral(" %") : QStringLiteral("100 %");
       default:
         break;
     }
     if (v <= 0) return QStringLiteral("0");
-    const auto plain = [](double number) {
-      return QString::number(number, 'g', 2);
-    };  // below 1000: ticks are short
     if (v < 0.0995) return plain(v * 1e3) + QStringLiteral(" ns");
     if (v < 99.5) return plain(v) + QStringLiteral(" µs");
     if (v < 999.5) return QString::number(v, 'f', 0) + QStringLiteral(" µs");

@@ -1,6 +1,6 @@
-// Numbers behind the colours: averaged figures by node, sums over groups, the scale from cold to hot. Nodes
-// are addressed by their position in the scene; a group or a stack is a run of positions, so every sum is a
-// difference of two prefix sums.
+// Numbers behind the colours: figures by node, sums over groups, the scale from cold to hot. Nodes are
+// addressed by their position in the scene; a group or a stack is a run of positions, so every sum is a
+// difference of two prefix sums. Keeps no figure of its own: two models of the same figures tell the same.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,10 @@ struct Span {
 
 class HeatModel {
  public:
-  /// Averages of nodes that stay are kept.
   void setScene(std::shared_ptr<const SceneGraph> scene);
-  /// `now` in seconds, from any start: averages have a half-life of 0.5 s.
-  void setFigures(const Figures& figures, double stepUs, double now);
-  void reset();
+  void setFigures(Figures figures);
+  /// A new run: the scale may shrink.
+  void resetScale();
   void setMode(HeatMode mode);
   /// The sides whose ratio the ratio's mode shows.
   void setSides(const SideLooks& sides);
@@ -32,8 +31,6 @@ class HeatModel {
   HeatMode mode() const { return mode_; }
   void setLogarithmic(bool logarithmic);
   bool isLogarithmic() const { return logarithmic_; }
-  /// Digits follow the averages only here (the view calls it at 4 Hz).
-  void updateDigits();
 
   /// In the mode's unit: µs, bytes, share of the step. NaN when nothing of the span is known.
   double value(Span span) const;
@@ -44,8 +41,10 @@ class HeatModel {
   double us(Span span) const;
   double otherUs(Span span) const;
   double share(Span span) const;
-  QString text(Span span,
-               bool shortForm = false) const;  // empty when not known; shows time when the mode is off
+  /// Empty when not known; the time when the mode is off.
+  QString text(Span span) const;
+  /// "≈ 15.4 µs"; a dash when not measured.
+  QString timeText(Span span) const;
   QString eachText(Span span, int count) const;
   QString bandwidthText(int position) const;  // empty when not known
   QString kernel(int position) const;
@@ -60,25 +59,26 @@ class HeatModel {
   std::vector<QString> ticks() const;
 
  private:
-  struct Sums {
-    std::vector<double> us, other, bytes;
-    std::vector<int> known, estimated;
-  };
   bool turned() const { return sides_[0].device && !sides_[1].device; }
-  double sum(const std::vector<double>& prefix, Span span) const;
   void addUp();
+  void addMeasured();
+  void addSides();
+  bool known(Span span) const;
+  bool estimated(Span span) const;
   void widen();
   void widenScale();
   void placeNodes();
   double placeOf(Span span, int count) const;
-  double valueOf(const Sums& sums, Span span) const;
 
   std::shared_ptr<const SceneGraph> scene_;
-  Figures figures_;                     // averaged
-  std::vector<const NodeFigures*> at_;  // by position; null when not known
-  Sums now_, digits_;
-  std::vector<double> places_;  // of single nodes, by position: heat() asks for thousands a frame
-  double stepUs_ = 0, digitsStepUs_ = 0, last_ = -1;
+  Figures figures_;
+  // Prefix sums: an entry for each position, and one after the last.
+  size_t runs_ = 0;
+  std::vector<int64_t> times_;  // (positions + 1, runs) nanoseconds
+  std::vector<double> a_, b_;   // µs of two sides
+  std::vector<double> bytes_;
+  std::vector<int> known_, estimated_;
+  std::vector<double> us_, places_;  // of single nodes, by position: a frame asks for thousands
   double low_ = 0, high_ = 0;
   HeatMode mode_ = HeatMode::time;
   SideLooks sides_ = sideLooks({"A", "B"}, {false, true});

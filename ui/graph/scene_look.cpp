@@ -141,7 +141,7 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
     if (const double t = job.heat->heat(span, parts); std::isfinite(t) && !look.bypassed)
       look.body = heatColor(job, t);
     if (job.detail == Detail::near) look.time = job.heat->text(span);
-    if (job.detail == Detail::mid) look.shortTime = job.heat->text(span, true);
+    if (job.detail == Detail::mid) look.shortTime = job.heat->text(span);
   }
   if (job.places && job.places->drawn()) describePlace(job, hit, span, look);
   if (!job.marks) return look;

@@ -159,7 +159,7 @@ void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit
     painter.drawText(QPointF(x, baseline),
                      QFontMetricsF(docFont_).elidedText(text(group.doc), Qt::ElideRight, room - x + 6));
   }
-  const QString time = job.heat ? job.heat->text(span, job.detail == Detail::mid) : QString();
+  const QString time = job.heat ? job.heat->text(span) : QString();
   if (!time.isEmpty()) {
     const double t = job.heat->heat(span);
     const double chipWidth = textWidth(time, timeFont_) + 12;

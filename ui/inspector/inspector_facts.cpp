@@ -119,21 +119,16 @@ void setStored(NodeFacts& facts, const std::vector<api::TensorRow>& tensors) {
   }
 }
 
-TimeFacts nodeTime(const api::Profile* profile, NodeId node, bool fused) {
+TimeFacts timeFacts(const api::Profile* profile, std::span<const NodeId> nodes, bool fused) {
   TimeFacts facts;
-  if (!profile || profile->generation == 0) return facts;
-  for (const api::NodeTiming& timing : fused ? profile->fused : profile->model) {
-    if (timing.node != node) continue;
-    facts.us = timing.mean_us;
-    facts.p50 = timing.p50_us;
-    facts.p95 = timing.p95_us;
-    facts.estimated = timing.estimated;
-    if (timing.mean_us > 0) {
-      facts.bytesPerSecond = timing.bytes / timing.mean_us * 1e6;
-      facts.flopsPerSecond = timing.flops / timing.mean_us * 1e6;
-    }
-    if (profile->step_us > 0) facts.share = timing.mean_us / profile->step_us;
-    break;
+  if (!profile) return facts;
+  const api::Measured measured = profile->measured(nodes, fused);
+  facts.timing = measured.timing;
+  facts.estimated = measured.estimated;
+  facts.share = profile->share(measured.timing.us);
+  if (measured.timing.us > 0) {
+    facts.bytesPerSecond = measured.bytes / measured.timing.us * 1e6;
+    facts.flopsPerSecond = measured.flops / measured.timing.us * 1e6;
   }
   return facts;
 }
@@ -149,39 +144,26 @@ std::vector<std::string> scopesOf(const QString& scope) {
   return scopes;
 }
 
-ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope,
-                      bool fused) {
+std::vector<NodeId> nodesOf(const graph::Graph& graph, const QString& scope) {
+  std::vector<NodeId> nodes;
+  for (const std::string& part : scopesOf(scope)) {
+    const std::vector<NodeId> inside = graph.in_scope(part);
+    nodes.insert(nodes.end(), inside.begin(), inside.end());
+  }
+  return nodes;
+}
+
+ScopeFacts scopeFacts(const graph::Graph& graph, const QString& scope) {
   ScopeFacts facts;
   facts.scope = scope;
-  std::unordered_map<NodeId, const api::NodeTiming*> timings;
-  if (profile)
-    for (const api::NodeTiming& timing : fused ? profile->fused : profile->model)
-      timings[timing.node] = &timing;
-  double bytes = 0, flops = 0;
   const std::unordered_set<NodeId> shown = graph::shown_weights(graph);
-  for (const std::string& part : scopesOf(scope)) {
-    for (const NodeId id : graph.in_scope(part)) {
-      const graph::Node& node = graph.node(id);
-      facts.nodes += shown.contains(id);
-      if (node.is_source()) {
-        for (const ValueId output : node.outputs)
-          if (graph.value(output).kind == graph::ValueKind::weight)
-            facts.weightBytes += static_cast<uint64_t>(valueBytes(graph.value(output).type, {}));
-        continue;
-      }
-      ++facts.nodes;
-      if (const auto timing = timings.find(id); timing != timings.end()) {
-        facts.time.us += timing->second->mean_us;
-        bytes += timing->second->bytes;
-        flops += timing->second->flops;
-        facts.time.estimated = facts.time.estimated || timing->second->estimated;
-      }
-    }
-  }
-  if (facts.time.us > 0) {
-    facts.time.bytesPerSecond = bytes / facts.time.us * 1e6;
-    facts.time.flopsPerSecond = flops / facts.time.us * 1e6;
-    if (profile->step_us > 0) facts.time.share = facts.time.us / profile->step_us;
+  for (const NodeId id : nodesOf(graph, scope)) {
+    const graph::Node& node = graph.node(id);
+    facts.nodes += shown.contains(id) || !node.is_source();
+    if (!node.is_source()) continue;
+    for (const ValueId output : node.outputs)
+      if (graph.value(output).kind == graph::ValueKind::weight)
+        facts.weightBytes += static_cast<uint64_t>(valueBytes(graph.value(output).type, {}));
   }
   return facts;
 }

@@ -3,9 +3,10 @@
 
 #include <QString>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "engine/api/types.h"
+#include "engine/api/profile.h"
 #include "engine/graph/graph.h"
 
 namespace orrery::ui {
@@ -35,7 +36,7 @@ struct NodeFacts {
 };
 
 struct TimeFacts {
-  double us = 0, p50 = 0, p95 = 0;  // 0: not measured
+  api::Timing timing;
   double bytesPerSecond = 0, flopsPerSecond = 0;
   double share = 0;  // of the step
   bool estimated = false;
@@ -45,7 +46,6 @@ struct ScopeFacts {
   QString scope;
   int nodes = 0;
   uint64_t weightBytes = 0;
-  TimeFacts time;
 };
 
 /// `bindings`: tokens, sequences and outputs of the step whose bytes are shown.
@@ -54,9 +54,11 @@ std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph
 /// Of a drawn tensor: type and size as its file has them (the graph knows only types that are run), and its
 /// name as the only attribute.
 void setStored(NodeFacts& facts, const std::vector<api::TensorRow>& tensors);
-TimeFacts nodeTime(const api::Profile* profile, NodeId node, bool fused);
-ScopeFacts scopeFacts(const graph::Graph& graph, const api::Profile* profile, const QString& scope,
-                      bool fused);
+/// `profile` may be null: nothing was measured.
+TimeFacts timeFacts(const api::Profile* profile, std::span<const NodeId> nodes, bool fused);
+ScopeFacts scopeFacts(const graph::Graph& graph, const QString& scope);
+/// All nodes of a scope as the views write it, sources too.
+std::vector<NodeId> nodesOf(const graph::Graph& graph, const QString& scope);
 /// "layers.0-11" holds "layers.3": scopes as the views write them.
 std::vector<std::string> scopesOf(const QString& scope);
 /// The step that runs a node: its own, or for a node of the model graph that of the fused node it went into.

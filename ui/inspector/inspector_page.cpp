@@ -12,10 +12,15 @@
 namespace orrery::ui {
 namespace {
 
-constexpr int kDigitsMilliseconds = 250;
-
 /// Bytes are those of a step with one token; sizes that grow with the prompt say so in their shape.
 const Bindings kOneToken = {{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+
+/// "median of 64 steps"; of a prefill, whose steps differ in length: "the last of 3 steps, 40 tokens".
+QString runsText(const api::Profile& profile) {
+  const QString steps = format::counted(static_cast<qint64>(profile.step.runs), "step");
+  if (profile.phase == api::Phase::decode) return "median of " + steps;
+  return "the last of " + steps + ", " + format::counted(profile.tokens, "token");
+}
 
 QString firstLetterUp(QString text) {
   if (!text.isEmpty()) text[0] = text[0].toUpper();
@@ -45,14 +50,28 @@ InspectorPage::InspectorPage(const Theme& theme, SessionController* session, Pla
   auto* row = new QHBoxLayout(corner_);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(lock);
-  digits_.setSingleShot(true);
-  digits_.setInterval(kDigitsMilliseconds);
   rebuildSoon_.setSingleShot(true);
   rebuildSoon_.setInterval(0);
-  connect(&digits_, &QTimer::timeout, this, &InspectorPage::showTime);
   connect(&rebuildSoon_, &QTimer::timeout, this, &InspectorPage::rebuild);
+  connectSource();
+  rebuild();
+}
+
+void InspectorPage::setSource(SessionController* source) {
+  if (source == session_) return;
+  session_->disconnect(this);
+  session_ = source;
+  plans_[0] = plans_[1] = nullptr;
+  connectSource();
+  session_->requestPlan(phase_);
+  node_ = {};  // every session numbers its own graph
+  scope_.clear();
+  rebuild();
+}
+
+void InspectorPage::connectSource() {
   connect(session_, &SessionController::profileChanged, this, [this](api::Phase phase) {
-    if (phase == phase_ && !digits_.isActive()) digits_.start();
+    if (phase == phase_) showTime();
   });
   connect(session_, &SessionController::graphChanged, this, [this] {
     plans_[0] = plans_[1] = nullptr;
@@ -63,7 +82,6 @@ InspectorPage::InspectorPage(const Theme& theme, SessionController* session, Pla
     plans_[phase == api::Phase::decode] = plan;
     if (phase == phase_) rebuildSoon_.start();
   });
-  rebuild();
 }
 
 void InspectorPage::showNode(NodeId node, bool fused) {
@@ -122,7 +140,7 @@ void InspectorPage::rebuild() {
   } else if (facts) {
     buildNode(*facts);
   } else if (shown && !scope_.isEmpty()) {
-    buildScope(scopeFacts(*shown, profile(), scope_, fused_));
+    buildScope(scopeFacts(*shown, scope_));
   } else {
     buildEmpty();
   }
@@ -252,21 +270,22 @@ void InspectorPage::addTime() {
   compute_ = addRateRow(theme_, grid, "compute", time_->body());
   share_ = addRateRow(theme_, grid, "of the step", time_->body());
   time_->content()->addLayout(grid);
+  runs_ = new Text(theme_, {Token::text3, 11}, {}, time_->body());
+  runs_->setWrap(true);
+  time_->content()->addWidget(runs_);
 }
 
 void InspectorPage::addSides() {
   if (!comparison_.comparison()) return;
   const SessionPtr session = session_->session();
   const graph::GraphVersion model = session->model_graph(), shown = fused_ ? session->fused_graph() : model;
-  std::vector<NodeId> nodes{node_};
-  if (!node_.valid()) {
-    nodes.clear();
-    for (const std::string& part : scopesOf(scope_))
-      for (const NodeId id : shown->in_scope(part)) nodes.push_back(id);
-  }
-  const SideFacts facts = comparison_.of(*shown, *model, nodes);
+  const SideFacts facts = comparison_.of(*shown, *model, chosenNodes(*shown));
   if (facts.aUs <= 0 && facts.bUs <= 0) return;
   fillSides(theme_, comparison_.comparison().sides, facts, addSection("Compared"));
+}
+
+std::vector<NodeId> InspectorPage::chosenNodes(const graph::Graph& shown) const {
+  return node_.valid() ? std::vector<NodeId>{node_} : nodesOf(shown, scope_);
 }
 
 void InspectorPage::showTime() {
@@ -276,13 +295,14 @@ void InspectorPage::showTime() {
                                     : fused_ ? session->fused_graph()
                                              : session->model_graph();
   if (!shown) return;
-  const TimeFacts time =
-      node_.valid() ? nodeTime(profile(), node_, fused_) : scopeFacts(*shown, profile(), scope_, fused_).time;
-  QString figures = time.us > 0
-                        ? (time.estimated ? QString::fromUtf8("≈ ") : QString()) + format::time(time.us)
-                        : format::dash();
-  if (time.p95 > 0) figures += "  p95 " + format::timeShort(time.p95);
+  const api::ProfilePtr profile = session_->profile(phase_);
+  const TimeFacts time = timeFacts(profile.get(), chosenNodes(*shown), fused_);
+  const bool known = time.timing.runs > 0;
+  QString figures = known ? format::time(time.timing.us, time.estimated) : format::dash();
+  if (known && phase_ == api::Phase::decode) figures += "  p95 " + format::time(time.timing.p95_us);
   time_->setFigures(figures);
+  runs_->setText(known ? runsText(*profile) : QString());
+  runs_->setVisible(known);
   const api::MachineLimits& limits = session->limits();
   const bool transfer =
       node_.valid() && transferSource(*shown, node_).valid();  // no memory's speed limits it

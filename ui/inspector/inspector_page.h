@@ -20,6 +20,8 @@ class InspectorPage : public QWidget, public Themed {
  public:
   InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places, QWidget* parent = nullptr);
 
+  /// Whose graph is drawn: what is shown is of this model.
+  void setSource(SessionController* source);
   void showNode(NodeId node, bool fused);
   void showScope(const QString& scope, bool fused);
   void clear();
@@ -58,9 +60,10 @@ class InspectorPage : public QWidget, public Themed {
   void addAttributes(const NodeFacts& facts);
   void addOrigins(const NodeFacts& facts);
   void addEditButtons(const QString& scope);
+  void connectSource();
+  std::vector<NodeId> chosenNodes(const graph::Graph& shown) const;
   void showTime();
   Section* addSection(const QString& title);
-  const api::Profile* profile() const { return session_->profile(phase_).get(); }
 
   Theme theme_;
   SessionController* session_;
@@ -70,6 +73,7 @@ class InspectorPage : public QWidget, public Themed {
   QWidget *content_ = nullptr, *corner_;
   QVBoxLayout* column_ = nullptr;
   Section* time_ = nullptr;
+  Text* runs_ = nullptr;  // what the section's figures are of
   RateRow memory_, compute_, share_;
   NodeId node_;
   QString scope_;
@@ -77,7 +81,7 @@ class InspectorPage : public QWidget, public Themed {
   api::Phase phase_ = api::Phase::decode;
   PlanPtr plans_[2];
   ComparisonIndex comparison_{{}};
-  QTimer digits_, rebuildSoon_;
+  QTimer rebuildSoon_;
 };
 
 }  // namespace orrery::ui

@@ -8,40 +8,38 @@
 #include <algorithm>
 
 #include "ui/session/model_title.h"
+#include "ui/session/model_use.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
-constexpr double kPlotShare = 0.005;      // of one core, for the live plot
-constexpr double kSlowestPlot = 1000;     // ms; on a busy machine a repaint takes long by the clock
+constexpr double kPlotShare = 0.005;   // of one core, for the live plot
+constexpr double kSlowestPlot = 1000;  // ms; on a busy machine a repaint takes long by the clock
 
 QString milliseconds(double ms) { return ms > 0 ? format::number(ms) : format::dash(); }
 
 }  // namespace
 
-LatencyPage::LatencyPage(const Theme& theme, SessionController* session, QWidget* parent)
+LatencyPage::LatencyPage(const Theme& theme, const std::vector<SessionController*>& sources, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
-      session_(session),
+      source_(sources.front()),
       plot_(new LatencyPlot(theme, this)),
       vitals_(new VitalsStrip(theme, this)),
       legend_(new LatencyLegend(theme, this)),
       corner_(new QWidget(this)),
       figures_(new QWidget(this)),
-      empty_(new Text(theme, {Token::text3, 12}, "Send a message: every token's time is drawn here", plot_)) {
+      empty_(new Text(theme, {Token::text3, 12}, {}, plot_)) {
   setupCorner();
   setupFigures();
   setupLayout();
-  setupSession();
+  for (SessionController* source : sources) setupSource(source);
   connect(legend_, &LatencyLegend::toggled, this, [this](LatencyCurve curve, bool visible) {
     plot_->setCurveVisible(curve, visible);
     refresh();
   });
-  digits_.setInterval(kDigitsMilliseconds);
-  connect(&digits_, &QTimer::timeout, this, &LatencyPage::showFigures);
-  showFigures();
+  showSource();
 }
 
 void LatencyPage::setupCorner() {
@@ -110,40 +108,90 @@ void LatencyPage::setupLayout() {
   layout->addWidget(figures_);
   figures_->setFixedWidth(static_cast<int>(theme_.scaled(132)));
   empty_->move(56, 40);
-  empty_->resize(empty_->sizeHint());
 }
 
-void LatencyPage::setupSession() {
-  connect(session_, &SessionController::opened, this, [this] {
-    series_.clear();
-    endPair();
-    refresh();
+void LatencyPage::setupSource(SessionController* source) {
+  series_[source];
+  const auto refreshIfShown = [this, source] {
+    if (source == source_) refresh();
+  };
+  connect(source, &SessionController::opened, this, [this, source] {
+    series_[source].clear();
+    if (source == source_) showSource();
   });
-  connect(session_, &SessionController::stateChanged, this, [this](RunState state) {
-    if (state == RunState::prefill) {
-      series_.beginReply();
-      endPair();
+  connect(source, &SessionController::stateChanged, this, [this, source](RunState state) {
+    if (state == RunState::prefill || state == RunState::classify) {
+      series_[source].beginReply();
+      if (source == source_) showSource();
     }
-    state == RunState::idle ? digits_.stop() : digits_.start();
-    refresh();
-    if (state == RunState::idle) showFigures();
+    if (source == source_) refresh();
   });
-  connect(session_, &SessionController::prefilled, this, [this](const api::PrefillEvent& event) {
-    series_.addPrefill(event);
-    refresh();
+  connect(source, &SessionController::prefilled, this,
+          [this, source, refreshIfShown](const api::PrefillEvent& event) {
+            series_[source].addPrefill(event);
+            refreshIfShown();
+          });
+  connect(source, &SessionController::tokensArrived, this, [this, source](const TokenBatch& tokens) {
+    for (const api::TokenEvent& token : tokens) series_[source].addToken(token);
+    if (source == source_) refreshLive();
   });
-  connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
-    for (const api::TokenEvent& token : tokens) series_.addToken(token);
-    // The model has every core: the plot follows as often as a small share of one allows.
-    const double wait = std::min(plot_->replotTime(true) / kPlotShare, kSlowestPlot);
-    if (static_cast<double>(sinceRefresh_.elapsed()) >= wait) refresh();
+  connect(source, &SessionController::classified, this, [this, source](const ClassifyBatch& batch) {
+    for (const IndexedClassification& text : batch) series_[source].addText(text.result.ms);
+    if (source == source_) refreshLive();
   });
-  connect(session_, &SessionController::edited, this, [this](const api::EditRecord& record, EditKind kind) {
-    const QString name = QString::fromStdString(record.name);
-    series_.addEdit(kind == EditKind::undone ? "undo " + name : name);
-    refresh();
-    showFigures();
+  connect(source, &SessionController::reranked, this,
+          [this, source, refreshIfShown](const std::vector<api::Relevance>& relevance) {
+            for (const api::Relevance& document : relevance) series_[source].addText(document.ms);
+            refreshIfShown();
+          });
+  connect(source, &SessionController::edited, this,
+          [this, source, refreshIfShown](const api::EditRecord& record, EditKind kind) {
+            const QString name = QString::fromStdString(record.name);
+            series_[source].addEdit(kind == EditKind::undone ? "undo " + name : name,
+                                    source == source_ && !paired_ ? p50Shown_ : 0);
+            refreshIfShown();
+          });
+  connect(source, &SessionController::profileChanged, this, [this, source] {
+    if (source == source_) showFigures();
   });
+}
+
+/// The model has every core: the plot follows as often as a small share of one allows.
+void LatencyPage::refreshLive() {
+  const double wait = std::min(plot_->replotTime(true) / kPlotShare, kSlowestPlot);
+  if (static_cast<double>(sinceRefresh_.elapsed()) >= wait) refresh();
+}
+
+void LatencyPage::setSource(SessionController* source) {
+  if (source == source_) return;
+  source_ = source;
+  showSource();
+}
+
+bool LatencyPage::texts() const {
+  const SessionPtr session = source_->session();
+  return session && session->info().task != api::Task::generate;
+}
+
+/// The plot is the one session's own, not a pair's.
+void LatencyPage::showSource() {
+  paired_ = false;
+  const SessionPtr session = source_->session();
+  const std::string device = session ? session->options().device : "cpu";
+  const Token token = device == "cpu" ? Token::cpu : Token::cuda;
+  plot_->setCurveToken(token);
+  plot_->setTexts(texts());
+  legend_->setDevice(deviceTitle(device), token);
+  p50_.caption->setText(texts() ? "text p50" : "decode p50");
+  p95_.caption->setText(texts() ? "text p95" : "decode p95");
+  speed_.caption->setText("speed");
+  p50_.value->setToken(token);
+  p95_.value->setToken(Token::text);
+  empty_->setText(texts() ? "Classify a text: every text's time is drawn here"
+                          : "Send a message: every token's time is drawn here");
+  empty_->resize(empty_->sizeHint());
+  refresh();
+  showFigures();
 }
 
 void LatencyPage::beginPair(const SideLooks& sides) {
@@ -156,20 +204,6 @@ void LatencyPage::beginPair(const SideLooks& sides) {
   plot_->setPair(sides);
   legend_->setPair();
   refresh();
-}
-
-/// The plot is the session's own again.
-void LatencyPage::endPair() {
-  paired_ = false;
-  const std::string& device = session_->session()->options().device;
-  const Token token = device == "cpu" ? Token::cpu : Token::cuda;
-  plot_->setCurveToken(token);
-  legend_->setDevice(deviceTitle(device), token);
-  p50_.caption->setText("decode p50");
-  p95_.caption->setText("decode p95");
-  speed_.caption->setText("speed");
-  p50_.value->setToken(token);
-  p95_.value->setToken(Token::text);
 }
 
 void LatencyPage::addToPair(bool b, const api::PrefillEvent& event) { pair_[b].addPrefill(event); }
@@ -186,29 +220,36 @@ void LatencyPage::refresh() {
     sinceRefresh_.start();
     return showFigures();
   }
-  const RunState state = session_->state();
-  empty_->setVisible(series_.blocks().empty() && series_.samples().empty());
-  plot_->show(series_, state == RunState::decode || state == RunState::stopping);
+  const RunState state = source_->state();
+  empty_->setVisible(series().blocks().empty() && series().samples().empty());
+  plot_->show(series(),
+              state == RunState::decode || state == RunState::classify || state == RunState::stopping);
   sinceRefresh_.start();
 }
 
 void LatencyPage::showFigures() {
   if (paired_) return showPairFigures();
-  const LatencySeries::Figures figures = series_.figures();
-  p50_.value->setText(milliseconds(figures.p50));
-  p95_.value->setText(milliseconds(figures.p95));
-  p50_.unit->setText(figures.p50 > 0 ? "ms" : "");
-  p95_.unit->setText(figures.p95 > 0 ? "ms" : "");
-  speed_.value->setText(figures.tokensPerSecond > 0 ? format::number(figures.tokensPerSecond)
-                                                    : format::dash());
-  speed_.unit->setText(figures.tokensPerSecond > 0 ? "tok/s" : "");
-  beforeCaption_->setVisible(figures.beforeEdit > 0);
-  before_->setVisible(figures.beforeEdit > 0);
-  before_->setText("p50 " + milliseconds(figures.beforeEdit) + " ms");
+  const ProfilePtr profile =
+      source_->session() ? source_->profile(phaseShown(source_->session()->info(), api::Phase::decode))
+                         : nullptr;
+  const api::Timing latency = profile ? profile->latency : api::Timing();
+  const double p50 = latency.p50_us * 1e-3, p95 = latency.p95_us * 1e-3,
+               speed = profile ? profile->per_second() : 0;
+  p50_.value->setText(milliseconds(p50));
+  p95_.value->setText(milliseconds(p95));
+  p50_.unit->setText(p50 > 0 ? "ms" : "");
+  p95_.unit->setText(p95 > 0 ? "ms" : "");
+  speed_.value->setText(speed > 0 ? format::number(speed) : format::dash());
+  speed_.unit->setText(speed <= 0 ? "" : texts() ? "texts/s" : "tok/s");
+  p50Shown_ = p50;
+  const double before = series().marks().empty() ? 0 : series().marks().back().p50Before;
+  beforeCaption_->setVisible(before > 0);
+  before_->setVisible(before > 0);
+  before_->setText("p50 " + milliseconds(before) + " ms");
 }
 
 void LatencyPage::showPairFigures() {
-  const double p50[] = {pair_[0].figures().p50, pair_[1].figures().p50};
+  const double p50[] = {pair_[0].p50(), pair_[1].p50()};
   const FigureTexts* texts[] = {&p50_, &p95_};
   for (const size_t side : {0, 1}) {
     texts[side]->caption->setText(sides_[side].name + " p50");
@@ -225,9 +266,9 @@ void LatencyPage::showPairFigures() {
 }
 
 bool LatencyPage::exportTo(const QString& path, QString* reason) {
-  if (!path.endsWith(".csv", Qt::CaseInsensitive)) return plot_->exportTo(path, series_, reason);
+  if (!path.endsWith(".csv", Qt::CaseInsensitive)) return plot_->exportTo(path, series(), reason);
   QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(series_.csv().toUtf8()) >= 0 && file.commit())
+  if (file.open(QIODevice::WriteOnly) && file.write(series().csv().toUtf8()) >= 0 && file.commit())
     return true;
   *reason = file.errorString();
   return false;

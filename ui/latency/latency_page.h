@@ -1,10 +1,10 @@
-// The time of every token, live, and its figures.
+// The time of every token, or of every text that is classified, live, and its figures: those of the model's
+// profile.
 #pragma once
 
 #include <QElapsedTimer>
-#include <QTimer>
 #include <QWidget>
-#include <array>
+#include <unordered_map>
 
 #include "ui/latency/latency_legend.h"
 #include "ui/latency/latency_plot.h"
@@ -19,11 +19,15 @@ namespace orrery::ui {
 class LatencyPage : public QWidget, public Themed {
   Q_OBJECT
  public:
-  LatencyPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
+  /// Keeps a series of each; the first is shown.
+  LatencyPage(const Theme& theme, const std::vector<SessionController*>& sources, QWidget* parent = nullptr);
+
+  /// Whose times are shown.
+  void setSource(SessionController* source);
 
   QWidget* legend() const { return legend_; }
   QWidget* corner() const { return corner_; }
-  const LatencySeries& series() const { return series_; }
+  const LatencySeries& series() const { return series_.at(source_); }
   LatencyPlot* plot() const { return plot_; }
   /// Two replies that are compared take the plot until the next reply of the session: A and B, by their
   /// decode tokens.
@@ -53,17 +57,20 @@ class LatencyPage : public QWidget, public Themed {
   void setupCorner();
   void setupFigures();
   void setupLayout();
-  void setupSession();
+  void setupSource(SessionController* source);
   FigureTexts addFigure(const QString& caption, Token token);
   void askExport();
   void refresh();
+  bool texts() const;
+  void showSource();
+  void refreshLive();
   void showFigures();
   void showPairFigures();
-  void endPair();
 
   Theme theme_;
-  SessionController* session_;
-  LatencySeries series_, pair_[2];
+  SessionController* source_;
+  std::unordered_map<const SessionController*, LatencySeries> series_;
+  LatencySeries pair_[2];
   SideLooks sides_;
   bool paired_ = false;
   LatencyPlot* plot_;
@@ -73,7 +80,7 @@ class LatencyPage : public QWidget, public Themed {
   IconButton *pause_ = nullptr, *reset_ = nullptr;
   FigureTexts p50_{}, p95_{}, speed_{};
   Text *beforeCaption_ = nullptr, *before_ = nullptr, *empty_;
-  QTimer digits_;
+  double p50Shown_ = 0;  // ms
   QElapsedTimer sinceRefresh_;
 };
 

@@ -232,11 +232,11 @@ void LatencyPlot::fillItems(const LatencySeries& series, bool live) {
   items_.clear();
   if (visible_[static_cast<int>(LatencyCurve::prefill)])
     for (const LatencySeries::Block& block : series.blocks()) addBlock(block);
+  const QString word = texts_ ? "run %1" : "reply %1";
   for (int reply = 1; reply <= series.replies(); ++reply)
     if (!live || reply < series.replies())
-      addNote(series.decodeStart(reply), QString("reply %1").arg(reply), Token::text3,
-              Qt::AlignLeft | Qt::AlignBottom);
-  liveWord_->setText(QString("reply %1, live").arg(series.replies()));
+      addNote(series.decodeStart(reply), word.arg(reply), Token::text3, Qt::AlignLeft | Qt::AlignBottom);
+  liveWord_->setText(word.arg(series.replies()) + ", live");
   liveWord_->setVisible(live);
   for (const LatencySeries::Mark& mark : series.marks()) addMark(mark);
 }
@@ -285,6 +285,13 @@ void LatencyPlot::setCurveToken(Token token) {
   styleAll();
 }
 
+void LatencyPlot::setTexts(bool texts) {
+  texts_ = texts;
+  itemKey_ = 0;
+  yWord_->setText(texts ? "ms per text" : "ms per token");
+  xWord_->setText(texts ? "texts" : "tokens");
+}
+
 void LatencyPlot::setPaused(bool paused) { paused_ = paused; }
 
 void LatencyPlot::setCurveVisible(LatencyCurve curve, bool visible) {
@@ -309,6 +316,7 @@ bool LatencyPlot::exportTo(const QString& path, const LatencySeries& series, QSt
   copy.resize(kExportWidth, kExportHeight);
   std::copy(std::begin(visible_), std::end(visible_), std::begin(copy.visible_));
   copy.setCurveToken(token_);
+  copy.setTexts(texts_);
   copy.show(series, false);
   const QString suffix = QFileInfo(path).suffix().toLower();
   bool saved = false;

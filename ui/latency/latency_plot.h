@@ -26,6 +26,8 @@ class LatencyPlot : public QCustomPlot, public Themed {
   void showPair(const LatencySeries& a, const LatencySeries& b);
   /// The colour of the one session's curves.
   void setCurveToken(Token token);
+  /// What is timed: tokens of replies, or texts of runs.
+  void setTexts(bool texts);
   void setPaused(bool paused);
   void setCurveVisible(LatencyCurve curve, bool visible);
   void resetView();
@@ -63,6 +65,7 @@ class LatencyPlot : public QCustomPlot, public Themed {
   SideLooks sides_;
   bool paired_ = false;
   Token token_ = Token::cpu;
+  bool texts_ = false;
   QCPItemText *xWord_, *yWord_, *liveWord_;
   QCPItemTracer* head_;
   QCPItemStraightLine* liveLine_;

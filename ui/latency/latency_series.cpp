@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/api/profile.h"
+
 namespace orrery::ui {
 namespace {
-
-constexpr size_t kWindow = 64;  // tokens
 
 /// Nearest-rank percentile; `values` is not empty.
 double percentile(std::vector<double> values, double share) {
@@ -40,17 +40,22 @@ void LatencySeries::addToken(const api::TokenEvent& token) {
     firstToken_ = false;
     return;
   }
-  window_.push_back(token.step_ms);
-  if (window_.size() > kWindow) window_.pop_front();
+  addSample(token.step_ms);
+}
+
+void LatencySeries::addText(double ms) { addSample(ms); }
+
+void LatencySeries::addSample(double ms) {
+  window_.push_back(ms);
+  if (window_.size() > api::kProfileRuns) window_.pop_front();
   const std::vector<double> values(window_.begin(), window_.end());
-  samples_.push_back({x_, token.step_ms, percentile(values, 0.5), percentile(values, 0.95), reply_});
+  samples_.push_back({x_, ms, percentile(values, 0.5), percentile(values, 0.95), reply_});
   x_ += 1;
 }
 
-void LatencySeries::addEdit(const QString& name) {
-  marks_.push_back({x_, name, figures().p50});
+void LatencySeries::addEdit(const QString& name, double p50Before) {
+  marks_.push_back({x_, name, p50Before});
   window_.clear();  // the edited model is another model: its percentiles start afresh
-  sinceEdit_ = samples_.size();
 }
 
 void LatencySeries::clear() { *this = {}; }
@@ -61,23 +66,6 @@ double LatencySeries::decodeStart(int reply) const {
   if (first != samples_.end() && first->reply == reply) return first->x;
   return reply >= 1 && reply <= static_cast<int>(starts_.size()) ? starts_[static_cast<size_t>(reply) - 1]
                                                                  : 0;
-}
-
-LatencySeries::Figures LatencySeries::figures() const {
-  Figures figures;
-  std::vector<double> values;
-  for (size_t i = std::max(sinceEdit_, samples_.size() > kWindow ? samples_.size() - kWindow : 0);
-       i < samples_.size(); ++i)
-    values.push_back(samples_[i].ms);
-  if (!values.empty()) {
-    figures.p50 = percentile(values, 0.5);
-    figures.p95 = percentile(values, 0.95);
-    double sum = 0;
-    for (const double value : values) sum += value;
-    if (sum > 0) figures.tokensPerSecond = static_cast<double>(values.size()) / sum * 1e3;
-  }
-  if (!marks_.empty()) figures.beforeEdit = marks_.back().p50Before;
-  return figures;
 }
 
 QString LatencySeries::csv() const {

@@ -1,5 +1,6 @@
-// What the latency plot shows, as numbers: every token's time with rolling percentiles, prefills as blocks,
-// edits as marks, along one axis of tokens. Holds no widget.
+// What the latency plot draws, as numbers: the time of every token, or of every text that was encoded, with
+// rolling percentiles, prefills as blocks, edits as marks, along one axis of tokens or texts. Holds no
+// widget.
 #pragma once
 
 #include <QString>
@@ -13,7 +14,7 @@ namespace orrery::ui {
 class LatencySeries {
  public:
   struct Sample {
-    double x = 0;  // token, counted over all replies, prompt tokens included
+    double x = 0;  // token, counted over all replies, prompt tokens included; or text
     double ms = 0, p50 = 0, p95 = 0;
     int reply = 0;
   };
@@ -28,15 +29,12 @@ class LatencySeries {
     QString name;
     double p50Before = 0;  // 0: nothing was measured before
   };
-  struct Figures {
-    double p50 = 0, p95 = 0, tokensPerSecond = 0;  // of the decode tokens since the last edit; 0: none
-    double beforeEdit = 0;                         // p50; 0: none
-  };
-
   void beginReply();
   void addPrefill(const api::PrefillEvent& event);  // the events of one prompt count up
   void addToken(const api::TokenEvent& token);      // the first of a reply is the prefill's own
-  void addEdit(const QString& name);
+  void addText(double ms);
+  /// `p50Before` in ms, as it was shown; 0: nothing was measured.
+  void addEdit(const QString& name, double p50Before);
   void clear();
 
   const std::vector<Sample>& samples() const { return samples_; }
@@ -46,19 +44,20 @@ class LatencySeries {
   double end() const { return x_; }
   /// Where a reply's first token after its prefill stands; reply counts from 1.
   double decodeStart(int reply) const;
-  Figures figures() const;
+  double p50() const { return samples_.empty() ? 0 : samples_.back().p50; }  // ms; 0: none
   QString csv() const;
 
  private:
+  void addSample(double ms);
+
   std::vector<Sample> samples_;
   std::vector<Block> blocks_;
   std::vector<Mark> marks_;
   std::vector<double> starts_;
-  std::deque<double> window_;  // the last decode times that the percentiles are taken of
+  std::deque<double> window_;  // the last times, of which the percentiles are taken
   double x_ = 0;
   int reply_ = 0;
   bool prefillOpen_ = false, firstToken_ = true;
-  size_t sinceEdit_ = 0;  // index of the first sample after the last edit
 };
 
 }  // namespace orrery::ui

@@ -1,6 +1,5 @@
 #include "ui/models/outline_model.h"
 
-#include <QElapsedTimer>
 #include <cmath>
 #include <limits>
 
@@ -96,7 +95,7 @@ class OutlineModel::Private {
       case nameColumn:
         return nameOf(row);
       case timeColumn:
-        return format::time(heat.us(row.span));
+        return heat.timeText(row.span);
       case otherColumn:
         return sides ? format::time(heat.otherUs(row.span)) : QString();
       default:
@@ -142,14 +141,11 @@ class OutlineModel::Private {
   std::optional<SideLooks> sides;
   HeatModel heat;
   PlaceModel places;
-  QElapsedTimer clock;
   std::vector<Row> rows;  // 0 is the root
   std::unordered_map<int, int> rowOfGroup, rowOfNode;
 };
 
-OutlineModel::OutlineModel(QObject* parent) : QAbstractItemModel(parent), d_(std::make_unique<Private>()) {
-  d_->clock.start();
-}
+OutlineModel::OutlineModel(QObject* parent) : QAbstractItemModel(parent), d_(std::make_unique<Private>()) {}
 
 OutlineModel::~OutlineModel() = default;
 
@@ -168,9 +164,8 @@ void OutlineModel::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId
   endResetModel();
 }
 
-void OutlineModel::setTimings(const Figures& figures, double stepUs) {
-  d_->heat.setFigures(figures, stepUs, static_cast<double>(d_->clock.elapsed()) / 1e3);
-  d_->heat.updateDigits();
+void OutlineModel::setTimings(Figures figures) {
+  d_->heat.setFigures(std::move(figures));
   tellChanged(timeColumn, shareColumn);
 }
 
@@ -192,7 +187,7 @@ void OutlineModel::tellChanged(Column first, Column last) {
 void OutlineModel::setSides(const std::optional<SideLooks>& sides) {
   if (sides == d_->sides) return;
   d_->sides = sides;
-  d_->heat.reset();
+  d_->heat.setFigures({});
   d_->heat.setMode(sides ? HeatMode::ratio : HeatMode::time);
   if (sides) d_->heat.setSides(*sides);
   emit headerDataChanged(Qt::Horizontal, 0, columns - 1);

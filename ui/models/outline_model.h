@@ -42,7 +42,7 @@ class OutlineModel : public QAbstractItemModel {
   ~OutlineModel() override;
 
   void setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited = {}, const QString& name = {});
-  void setTimings(const Figures& figures, double stepUs);
+  void setTimings(Figures figures);
   void setPlaces(Places places);
   /// The sides that the timings are of from now on; none: one model's own times.
   void setSides(const std::optional<SideLooks>& sides);

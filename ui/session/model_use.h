@@ -9,4 +9,9 @@ namespace orrery::ui {
 inline bool runs(const api::ModelInfo& info) { return info.cannot_run.empty(); }
 inline bool writesText(const api::ModelInfo& info) { return runs(info) && info.task == api::Task::generate; }
 
+/// The phase whose figures are shown: an encoder has one, which its tables call prefill.
+inline api::Phase phaseShown(const api::ModelInfo& info, api::Phase chosen) {
+  return info.task == api::Task::generate ? chosen : api::Phase::prefill;
+}
+
 }  // namespace orrery::ui

@@ -9,17 +9,16 @@ constexpr int kMeasureMilliseconds = 1000;
 
 size_t indexOf(api::Side side) { return side == api::Side::b ? 1 : 0; }
 
-using Times = std::unordered_map<std::string, api::NodeTiming>;
+using Times = std::unordered_map<std::string, api::Measured>;
 
-/// Of the model graph's nodes, by path.
+/// Of the model graph's nodes, by path: every session numbers its own graph.
 Times timesOf(const SessionController& source) {
   Times times;
-  const SessionPtr session = source.session();
   const ProfilePtr profile = source.profile(api::Phase::decode);
-  if (!session || !profile || profile->generation == 0) return times;
-  const graph::GraphVersion graph = session->model_graph();
-  for (const api::NodeTiming& timing : profile->model)
-    if (const graph::Node* node = graph->find(timing.node)) times.emplace(node->path(), timing);
+  if (!profile) return times;
+  for (const api::NodeTimes::Row& row : profile->model.rows())
+    if (const graph::Node* node = profile->model_graph->find(row.node))
+      times.emplace(node->path(), profile->measured(row.node, false));
   return times;
 }
 
@@ -159,10 +158,10 @@ void SecondDevice::measure() {
     const std::string path = model->node(id).path();
     const auto ours = a.find(path), theirs = b.find(path);
     if (ours == a.end() && theirs == b.end()) continue;
-    const api::NodeTiming none;
-    const api::NodeTiming& left = ours == a.end() ? none : ours->second;
-    const api::NodeTiming& right = theirs == b.end() ? none : theirs->second;
-    result->nodes.push_back({path, id, id, left.p50_us, right.p50_us, left.estimated || right.estimated, {}});
+    const api::Measured left = ours == a.end() ? api::Measured() : ours->second,
+                        right = theirs == b.end() ? api::Measured() : theirs->second;
+    result->nodes.push_back(
+        {path, id, id, left.timing.p50_us, right.timing.p50_us, left.estimated || right.estimated, {}});
   }
   if (replies_[0] && replies_[1]) {
     result->a = *replies_[0];

@@ -123,13 +123,11 @@ void SessionController::adopt(SessionPtr session) {
   ++sessionGeneration_;
   redoDepth_ = 0;
   profiles_[0] = profiles_[1] = nullptr;
-  polled_.reset();
   vitals_ = {};
   moved_ = std::exchange(moving_, false);
   emit opened();
   moved_ = false;
-  emit graphChanged();
-  poll();
+  takeGraph();
 }
 
 void SessionController::scanDevices() {
@@ -206,10 +204,17 @@ void SessionController::finishEdit(const QString& title, EditKind kind,
       redoDepth_ = std::max(0, redoDepth_ - 1);
       break;
   }
+  profiles_[0] = profiles_[1] = nullptr;  // before `edited`: who hears of it reads nothing of before
+  emit edited(*result, kind);
+  takeGraph();
+}
+
+void SessionController::takeGraph() {
   profiles_[0] = profiles_[1] = nullptr;
   polled_.reset();
-  emit edited(*result, kind);
   emit graphChanged();
+  emit profileChanged(api::Phase::prefill);
+  emit profileChanged(api::Phase::decode);
   poll();
 }
 
@@ -222,8 +227,8 @@ void SessionController::setFusion(bool enabled) {
     });
     post([this, generation, result = std::move(result)] {
       if (generation != sessionGeneration_) return;
-      if (!result.ok()) emit editFailed(describeError("Could not change the fusion", result.error()));
-      emit graphChanged();
+      if (!result.ok()) return emit editFailed(describeError("Could not change the fusion", result.error()));
+      takeGraph();
     });
   });
 }
@@ -248,22 +253,24 @@ void SessionController::requestPlan(api::Phase phase) {
 }
 
 void SessionController::poll() {
-  if (!session_ || pollPending_) return;
+  if (!session_) return;
+  if (pollPending_) {  // it may have read what was before
+    pollAgain_ = true;
+    return;
+  }
   pollPending_ = true;
   sincePoll_.start();
-  const bool prefill = state_ != RunState::decode, decode = state_ != RunState::prefill;
-  jobs_->post([this, prefill, decode, session = session_, generation = sessionGeneration_](std::stop_token) {
-    const auto read = [&](api::Phase phase) {
-      return std::make_shared<const api::Profile>(session->profile(phase));
-    };
-    Polled polled{
-        {prefill ? read(api::Phase::prefill) : nullptr, decode ? read(api::Phase::decode) : nullptr},
-        {session->memory_used(), session->context_used(), 0, {}}};
+  jobs_->post([this, session = session_, generation = sessionGeneration_](std::stop_token) {
+    Polled polled{{session->profile(api::Phase::prefill), session->profile(api::Phase::decode)},
+                  {session->memory_used(), session->context_used(), 0, {}}};
     post([this, generation, polled] {
       pollPending_ = false;
-      if (generation != sessionGeneration_) return;
-      polled_ = polled;
-      if (!running()) takePolled();  // else with the next feed, so that all is painted at once
+      const bool again = std::exchange(pollAgain_, false);
+      if (generation == sessionGeneration_) {
+        polled_ = polled;
+        if (!running()) takePolled();  // else with the next feed, so that all is painted at once
+      }
+      if (again) poll();
     });
   });
 }
@@ -274,12 +281,13 @@ void SessionController::takePolled() {
   const api::DeviceVitals device = vitals_.device;
   vitals_ = polled.vitals;
   vitals_.device = device;
-  for (int phase : {0, 1})
-    if (polled.profiles[phase]) profiles_[phase] = polled.profiles[phase];
-  for (const ProfilePtr& profile : profiles_)
-    if (profile) vitals_.overheadShare = std::max(vitals_.overheadShare, profile->overhead_share);
-  if (polled.profiles[0]) emit profileChanged(api::Phase::prefill, profiles_[0]);
-  if (polled.profiles[1]) emit profileChanged(api::Phase::decode, profiles_[1]);
+  const bool changed[] = {polled.profiles[0] != profiles_[0], polled.profiles[1] != profiles_[1]};
+  for (const int phase : {0, 1}) {
+    profiles_[phase] = polled.profiles[phase];
+    vitals_.overheadShare = std::max(vitals_.overheadShare, profiles_[phase]->overhead_share);
+  }
+  if (changed[0]) emit profileChanged(api::Phase::prefill);
+  if (changed[1]) emit profileChanged(api::Phase::decode);
   emit vitalsChanged(vitals_);
 }
 

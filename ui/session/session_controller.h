@@ -34,7 +34,7 @@ struct Vitals {
   api::DeviceVitals device;  // zeros on the CPU
 };
 
-using ProfilePtr = std::shared_ptr<const api::Profile>;
+using ProfilePtr = api::ProfilePtr;
 using PlanPtr = std::shared_ptr<const api::PlanReport>;
 using TokenBatch = std::vector<api::TokenEvent>;
 using ClassifyBatch = std::vector<IndexedClassification>;
@@ -60,6 +60,8 @@ class SessionController : public QObject {
   bool canUndo() const;
   bool canRedo() const { return redoDepth_ > 0; }
   Vitals vitals() const { return vitals_; }
+  /// What was measured of the graph that is there now; null: nothing was read yet. Changes four times a
+  /// second at most, so that it can be read by a person; the views write nothing else.
   ProfilePtr profile(api::Phase phase) const { return profiles_[phase == api::Phase::prefill ? 0 : 1]; }
 
   /// The session that is there stays until the new one has loaded, and stays for good if that fails.
@@ -124,7 +126,7 @@ class SessionController : public QObject {
   void graphChanged();
   void planReady(orrery::api::Phase phase, const orrery::ui::PlanPtr& plan);
   void planFailed(const orrery::ui::UiError& error);
-  void profileChanged(orrery::api::Phase phase, const orrery::ui::ProfilePtr& profile);
+  void profileChanged(orrery::api::Phase phase);
   void vitalsChanged(const orrery::ui::Vitals& vitals);
 
  private:
@@ -141,6 +143,8 @@ class SessionController : public QObject {
   void setState(RunState state);
   void editJob(const QString& title, EditKind kind, EditCall call);
   void finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result);
+  /// Another graph runs: nothing was measured of it.
+  void takeGraph();
   void finishChat(quint64 generation, const Result<api::ChatResult>& result, const UiError& failure);
   void finishClassify(quint64 generation, double milliseconds, const Result<void>& result,
                       const UiError& failure);
@@ -162,11 +166,11 @@ class SessionController : public QObject {
   std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};
   RunState state_ = RunState::idle;
   int redoDepth_ = 0;
-  bool pollPending_ = false, devicePending_ = false;
+  bool pollPending_ = false, pollAgain_ = false, devicePending_ = false;
   QElapsedTimer sincePoll_;
   Vitals vitals_;
   ProfilePtr profiles_[2];
-  /// What a poll has read and the window has not taken yet; a phase that cannot have changed is null.
+  /// What a poll has read and the window has not taken yet.
   struct Polled {
     ProfilePtr profiles[2];
     Vitals vitals;

@@ -14,7 +14,7 @@ namespace {
 // painting costs more than its share, the window is fed, and so painted, less often.
 constexpr double kFeedMilliseconds = 33, kSlowestFeedMilliseconds = 200;
 constexpr double kPaintShare = 0.02;    // of one core
-constexpr int kPollMilliseconds = 100;  // the heat's rate, at least three feeds
+constexpr int kPollMilliseconds = 250;  // numbers are read, so they change four times a second
 
 /// CPU time that this thread has used.
 double threadMilliseconds() {
@@ -190,7 +190,7 @@ void SessionController::feed() {
   pace();
   drain();
   takePolled();
-  if (sincePoll_.elapsed() >= std::max(kPollMilliseconds, 3 * feedTimer_.interval())) poll();
+  if (sincePoll_.elapsed() >= kPollMilliseconds) poll();
 }
 
 void SessionController::drain() {

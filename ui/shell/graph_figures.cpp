@@ -22,19 +22,8 @@ Kernels kernelsOf(const api::PlanReport& plan, const graph::Graph* fused, bool o
 
 }  // namespace
 
-Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused,
-                  bool ofFused) {
-  Figures figures;
-  const Kernels kernels = plan ? kernelsOf(*plan, fused, ofFused) : Kernels();
-  for (const auto& [node, kernel] : kernels) figures[node].kernel = kernel;
-  if (profile.generation == 0) return figures;
-  for (const api::NodeTiming& timing : ofFused ? profile.fused : profile.model) {
-    NodeFigures& node = figures[timing.node];
-    node.us = timing.mean_us;
-    node.estimated = timing.estimated;
-    node.bytes = timing.bytes;
-  }
-  return figures;
+Figures figuresOf(ProfilePtr profile, const api::PlanReport* plan, const graph::Graph* fused, bool ofFused) {
+  return {std::move(profile), ofFused, {}, plan ? kernelsOf(*plan, fused, ofFused) : Kernels()};
 }
 
 Figures figuresOf(const ComparisonIndex& comparison, const graph::Graph& shown, const graph::Graph& model) {
@@ -42,11 +31,7 @@ Figures figuresOf(const ComparisonIndex& comparison, const graph::Graph& shown, 
   if (!comparison.comparison()) return figures;
   for (const NodeId id : shown.order()) {
     const SideFacts facts = comparison.of(shown, model, id);
-    if (facts.aUs <= 0 && facts.bUs <= 0) continue;
-    NodeFigures& node = figures[id];
-    node.us = facts.aUs;
-    node.otherUs = facts.bUs;
-    node.estimated = facts.estimated;
+    if (facts.aUs > 0 || facts.bUs > 0) figures.sides[id] = {facts.aUs, facts.bUs, facts.estimated};
   }
   return figures;
 }

@@ -3,16 +3,15 @@
 
 #include <unordered_set>
 
-#include "engine/api/session.h"
 #include "ui/graph/divergence_card.h"
 #include "ui/graph/figures.h"
 #include "ui/session/comparison.h"
+#include "ui/session/session_controller.h"
 
 namespace orrery::ui {
 
-/// `plan` may be null.
-Figures figuresOf(const api::Profile& profile, const api::PlanReport* plan, const graph::Graph* fused,
-                  bool ofFused);
+/// `profile` and `plan` may be null.
+Figures figuresOf(ProfilePtr profile, const api::PlanReport* plan, const graph::Graph* fused, bool ofFused);
 /// Both sides' times of the nodes of `shown`, the model graph or the fused graph made of it.
 Figures figuresOf(const ComparisonIndex& comparison, const graph::Graph& shown, const graph::Graph& model);
 /// The first node that differs, where `shown` has it.

@@ -154,12 +154,9 @@ void GraphPage::refreshTimings() {
   if (!session) return;
   const bool fused = fusedShown();
   if (view()->heatMode() == HeatMode::ratio) return refreshComparison();
-  const ProfilePtr profile = source_->profile(phase_);
   const graph::GraphVersion fusedGraph = session->fused_graph();
-  const api::Profile none;
-  const api::Profile& shown = profile ? *profile : none;
-  view()->setTimings(figuresOf(shown, plans_[phase_ == api::Phase::decode].get(), fusedGraph.get(), fused),
-                     shown.step_us);
+  view()->setTimings(figuresOf(source_->profile(phase_), plans_[phase_ == api::Phase::decode].get(),
+                               fusedGraph.get(), fused));
 }
 
 void GraphPage::setPhase(api::Phase phase) {
@@ -173,13 +170,12 @@ void GraphPage::setHeatMode(HeatMode mode) {
   model_->setHeatMode(mode);
   fused_->setHeatMode(mode);
   if (!other) return;
-  resetTimings();  // a side's times and the model's own are not averaged together
   refreshTimings();
 }
 
 void GraphPage::setComparison(const Comparison& comparison) {
   comparison_ = ComparisonIndex(comparison);
-  resetTimings();
+  resetScale();
   refreshTimings();
 }
 
@@ -188,7 +184,7 @@ void GraphPage::refreshComparison() {
   const graph::GraphVersion& shown = shown_[fusedShown()];
   if (!model || !shown) return;
   view()->setSides(comparison_.comparison().sides, divergenceOf(comparison_, *shown, *model));
-  view()->setTimings(figuresOf(comparison_, *shown, *model), 0);
+  view()->setTimings(figuresOf(comparison_, *shown, *model));
 }
 
 void GraphPage::setRunning(bool running) {
@@ -198,9 +194,9 @@ void GraphPage::setRunning(bool running) {
 
 void GraphPage::showTab(bool fused) { tabs_->setCurrentIndex(fused ? 1 : 0); }
 
-void GraphPage::resetTimings() {
-  model_->resetTimings();
-  fused_->resetTimings();
+void GraphPage::resetScale() {
+  model_->resetScale();
+  fused_->resetScale();
 }
 
 void GraphPage::refreshPlaces() {

@@ -36,7 +36,7 @@ class GraphPage : public QWidget, public Themed {
   ProgressStrip* progress() const { return progress_; }
   DropHint* hint() const { return hint_; }
   void refreshGraph();
-  void resetTimings();
+  void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
   void setComparison(const Comparison& comparison);
   /// The menu of what is chosen in the graph shown.

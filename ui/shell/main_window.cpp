@@ -104,7 +104,7 @@ void MainWindow::setupDocks() {
   chat_ = new ChatPage(theme_, session_, this);
   classify_ = new ClassifyPage(theme_, classifier_, this);
   compare_ = new ComparePage(theme_, session_, comparison_, this);
-  latency_ = new LatencyPage(theme_, session_, this);
+  latency_ = new LatencyPage(theme_, {session_, classifier_}, this);
   library_->setEstimates(estimates_);
   library_->setRecent(settings_.recent);
   chat_->sampling()->setSystemPrompt(settings_.systemPrompt);
@@ -232,10 +232,6 @@ void MainWindow::setupPageWiring() {
     graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName() + "; ui.perfetto.dev opens it");
   });
   connect(traces_, &TraceSaver::failed, this, &MainWindow::fail);
-  connect(session_, &SessionController::tokensArrived, this, [this](const TokenBatch& tokens) {
-    for (const api::TokenEvent& token : tokens)
-      if (liveTokens_++ > 0) liveMs_ += token.step_ms;
-  });
 }
 
 void MainWindow::setupLoadWiring() {
@@ -257,16 +253,15 @@ void MainWindow::setupLoadWiring() {
   for (SessionController* source : {session_, classifier_}) {
     connect(source, &SessionController::graphChanged, this, &MainWindow::takeGraph);
     connect(source, &SessionController::profileChanged, this, [this, source] {
-      profileDue_ = true;  // while it runs, numbers change with the digits below
-      if (!source->running()) takeProfile();
+      if (source == graph_->source()) takeProfile();
+      refreshStatus();
     });
     connect(source, &SessionController::editFailed, this, &MainWindow::fail);
     connect(source, &SessionController::planFailed, this, &MainWindow::fail);
     connect(source, &SessionController::edited, this, &MainWindow::noteEdit);
     connect(source, &SessionController::stateChanged, this, [this, source](RunState state) {
-      if (source == session_ && state == RunState::prefill) liveTokens_ = liveMs_ = 0;
       if (source == graph_->source()) {
-        if (state == RunState::prefill || state == RunState::classify) graph_->resetTimings();
+        if (state == RunState::prefill || state == RunState::classify) graph_->resetScale();
         graph_->setRunning(state != RunState::idle);
       }
       refreshActions();
@@ -278,7 +273,6 @@ void MainWindow::setupLoadWiring() {
   connect(digits, &QTimer::timeout, this, [this] {
     pollDevices();
     refreshStatus();
-    if (profileDue_) takeProfile();
   });
   digits->start();
 }

@@ -124,6 +124,9 @@ class MainWindow : public QMainWindow {
   void takeDevices(const Devices& devices);
   void takeGraph();
   void takeProfile();
+  /// The phase that was chosen, as far as the model that is drawn has it.
+  void showPhase();
+  api::Phase phaseDrawn() const;
   void refreshStatus();
   void refreshActions();
   void showGraphOf(SessionController* source);
@@ -171,13 +174,10 @@ class MainWindow : public QMainWindow {
   QPointer<MetadataEditor> metadata_;  // null unless it is shown
   Actions do_{};
   api::Phase phase_ = api::Phase::decode;
-  bool profileDue_ = false;
   Comparison compared_;                   // what is shown in graph, outline and inspector
   HeatMode heatBefore_ = HeatMode::time;  // the comparison
-  double liveTokens_ = 0, liveMs_ = 0;    // of the running reply, for the status line
-  QString speed_;
-  QString opening_;    // what is being opened, as it goes into the recent files
-  bool saved_ = true;  // the recipe
+  QString opening_;                       // what is being opened, as it goes into the recent files
+  bool saved_ = true;                     // the recipe
 };
 
 }  // namespace orrery::ui

@@ -158,10 +158,7 @@ void MainWindow::setupToolBar() {
     connect(source, &SessionController::devicesScanned, this, &MainWindow::takeDevices);
   connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
     phase_ = phase;
-    graph_->setPhase(phase);
-    inspector_->setPhase(phase);
-    dock("outline")->title()->setSubtitle(phase == api::Phase::decode ? "decode" : "prefill");
-    takeProfile();
+    showPhase();
   });
   connect(tools_->find(), &QLineEdit::textChanged, this, &MainWindow::find);
   connect(tools_->find(), &QLineEdit::returnPressed, this,

@@ -58,7 +58,7 @@ void MainWindow::showComparisonInOutline() {
   const graph::GraphVersion model = session->model_graph();
   const graph::GraphVersion shown = graph_->fusedShown() ? session->fused_graph() : model;
   outline_->setSides(compared_.sides);
-  if (model && shown) outline_->setTimings(figuresOf(ComparisonIndex(compared_), *shown, *model), 0);
+  if (model && shown) outline_->setTimings(figuresOf(ComparisonIndex(compared_), *shown, *model));
 }
 
 void MainWindow::showHeat(HeatMode mode) {

@@ -113,8 +113,6 @@ void MainWindow::takeModel() {
   library_->setRecent(settings_.recent);
   refreshRecent();
   saved_ = true;
-  speed_.clear();
-  liveTokens_ = liveMs_ = 0;
   session->set_profiling(do_.profiler->isChecked());
   const QString name = modelTitle(session->info());
   tools_->modelButton()->setCaption(name, QString::fromStdString(session->info().main_dtype));
@@ -133,6 +131,8 @@ void MainWindow::takeModel() {
 
 void MainWindow::showGraphOf(SessionController* source) {
   if (graph_->source() != source) graph_->setSource(source);
+  inspector_->setSource(source);
+  latency_->setSource(source);
   takeGraph();
 }
 
@@ -151,19 +151,34 @@ void MainWindow::takeGraph() {
   }
   outline_->setGraph(shown, edited, name);
   if (compared_) showComparisonInOutline();
-  takeProfile();
+  showPhase();
   refreshActions();
   refreshStatus();
 }
 
-void MainWindow::takeProfile() {
-  profileDue_ = false;
+api::Phase MainWindow::phaseDrawn() const {
   const SessionPtr session = graph_->source()->session();
-  const ProfilePtr profile = graph_->source()->profile(phase_);
+  return session ? phaseShown(session->info(), phase_) : phase_;
+}
+
+void MainWindow::showPhase() {
+  const SessionPtr session = graph_->source()->session();
+  const bool encodes = session && session->info().task != api::Task::generate;
+  const api::Phase phase = phaseDrawn();
+  tools_->setPhase(phase, !encodes);
+  graph_->setPhase(phase);
+  inspector_->setPhase(phase);
+  dock("outline")->title()->setSubtitle(encodes                       ? "last step"
+                                        : phase == api::Phase::decode ? "decode, p50"
+                                                                      : "prefill, last step");
+  takeProfile();
+}
+
+void MainWindow::takeProfile() {
+  const SessionPtr session = graph_->source()->session();
   if (!session || compared_) return;
-  const api::Profile none;
-  const api::Profile& shown = profile ? *profile : none;
-  outline_->setTimings(figuresOf(shown, nullptr, nullptr, graph_->fusedShown()), shown.step_us);
+  outline_->setTimings(
+      figuresOf(graph_->source()->profile(phaseDrawn()), nullptr, nullptr, graph_->fusedShown()));
 }
 
 void MainWindow::applyEdit(const QString& verb, const QString& scope, const QString& device) {
@@ -227,8 +242,9 @@ void MainWindow::refreshStatus() {
       facts.machine += " + " + cpuWords(second->limits());
     const double all = device ? static_cast<double>(vitals.device.memory_total) : machineMemory();
     facts.memory = format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(all);
-    if (liveMs_ > 0) speed_ = format::rate((liveTokens_ - 1) / liveMs_ * 1e3, "tok/s");
-    facts.speed = speed_;
+    if (const ProfilePtr profile = session_->profile(api::Phase::decode);
+        profile && profile->per_second() > 0)
+      facts.speed = format::rate(profile->per_second(), "tok/s");
     const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;
     if (writesText(info))
       facts.context = "context " + format::count(vitals.contextUsed) + " / " + format::count(limit);

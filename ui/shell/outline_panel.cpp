@@ -199,8 +199,6 @@ void OutlinePanel::setGraph(const graph::GraphVersion& graph, const std::unorder
   following_ = false;
 }
 
-void OutlinePanel::setTimings(const Figures& figures, double stepUs) { model_->setTimings(figures, stepUs); }
-
 std::vector<GraphView::Selected> OutlinePanel::selection() const {
   std::vector<GraphView::Selected> chosen;
   QModelIndexList rows = tree_->selectionModel()->selectedRows();

@@ -53,7 +53,7 @@ class OutlinePanel : public QWidget, public Themed {
   QTreeView* tree() const { return tree_; }
   void setGraph(const graph::GraphVersion& graph, const std::unordered_set<NodeId>& edited,
                 const QString& name);
-  void setTimings(const Figures& figures, double stepUs);
+  void setTimings(Figures figures) { model_->setTimings(std::move(figures)); }
   void setPlaces(const Places& places) { model_->setPlaces(places); }
   /// The chosen rows; the current one last.
   std::vector<GraphView::Selected> selection() const;

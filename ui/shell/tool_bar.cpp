@@ -176,6 +176,12 @@ void MainToolBar::showDevice() {
   device_->setCurrent(both_ ? bothChoice : home_ == "cpu" ? cpuChoice : cudaChoice);
 }
 
+void MainToolBar::setPhase(api::Phase phase, bool writes) {
+  phase_->setRefused(0, writes ? QString() : "This model reads whole texts: it has no tokens to decode");
+  phase_->setText(1, writes ? "Prefill" : "Encode");
+  phase_->setCurrent(phase == api::Phase::decode ? 0 : 1);
+}
+
 void MainToolBar::setHeatMode(HeatMode mode) {
   for (const auto& [known, name] : kHeatModes)
     if (known == mode) heat_->setCaption(name);

@@ -33,6 +33,8 @@ class MainToolBar : public QToolBar, public Themed {
   /// The CUDA device of the switch: the one last used, else the first.
   const std::string& cuda() const { return cuda_; }
   void setHeatMode(HeatMode mode);
+  /// The phase that is shown; of a model that does not write text there is one only.
+  void setPhase(api::Phase phase, bool writes);
   void setTheme(const Theme& theme) override;
 
  signals:

@@ -49,10 +49,8 @@ QString time(double us) {
   return number(us / 1e6) + QStringLiteral(" s");
 }
 
-QString timeShort(double us) {
-  if (!std::isfinite(us)) return dash();
-  if (us >= 999.5) return time(us);
-  return us < 9.995 ? QString::number(us, 'f', 1) : number(us);
+QString time(double us, bool estimated) {
+  return estimated && std::isfinite(us) ? QStringLiteral("≈ ") + time(us) : time(us);
 }
 
 QString bytes(double value) {

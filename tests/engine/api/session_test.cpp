@@ -83,30 +83,65 @@ TEST(SessionTest, ThePlanNamesKernelsAndReasons) {
 TEST(SessionTest, TheProfileOfTheModelAddsUpToTheFusedOne) {
   const auto session = open_or_fail(smollm2());
   ASSERT_TRUE(session);
-  EXPECT_EQ(session->profile(Phase::decode).generation, 0U);
+  EXPECT_EQ(session->profile(Phase::decode)->step.runs, 0U);
   ASSERT_TRUE(session->chat(raw_request("Once upon a time", 30), {}, {}).ok());
   for (const Phase phase : {Phase::prefill, Phase::decode}) {
-    const Profile profile = session->profile(phase);
-    const auto sum = [](const std::vector<NodeTiming>& nodes) {
-      return std::accumulate(nodes.begin(), nodes.end(), 0.0,
-                             [](double total, const NodeTiming& node) { return total + node.mean_us; });
+    const ProfilePtr profile = session->profile(phase);
+    EXPECT_EQ(profile->step.runs, phase == Phase::prefill ? 1U : 29U);
+    EXPECT_EQ(profile->model_graph, session->model_graph());
+    EXPECT_EQ(profile->fused_graph, session->fused_graph());
+    EXPECT_LT(profile->overhead_share, 0.05);
+    const auto whole = [&](bool fused) {
+      std::vector<NodeId> nodes;
+      for (const NodeTimes::Row& row : profile->of(fused).rows()) nodes.push_back(row.node);
+      return profile->measured(nodes, fused);
     };
-    EXPECT_GT(profile.generation, 0U);
-    EXPECT_NEAR(sum(profile.fused), profile.nodes_us, 1e-3 * profile.nodes_us);
-    EXPECT_NEAR(sum(profile.model), sum(profile.fused), 0.01 * profile.nodes_us);
-    EXPECT_NEAR(profile.nodes_us / profile.step_us, 1.0, 0.01);
-    EXPECT_LT(profile.overhead_share, 0.05);
-    std::set<NodeId> seen;
+    EXPECT_EQ(whole(true).timing.us, profile->step.us);
+    EXPECT_NEAR(whole(false).timing.us, profile->step.us, 0.5) << "rounded to nanoseconds for each node";
+    EXPECT_FALSE(whole(true).estimated);
+    EXPECT_TRUE(whole(false).estimated);
     const auto graph = session->model_graph();
-    for (const NodeTiming& node : profile.model) {
-      EXPECT_TRUE(graph->find(node.node)) << node.node.value;
-      EXPECT_TRUE(seen.insert(node.node).second);
-    }
+    for (const NodeTimes::Row& row : profile->model.rows()) EXPECT_TRUE(graph->find(row.node));
   }
-  session->set_profiling(false);
-  const uint64_t generation = session->profile(Phase::decode).generation;
+  EXPECT_EQ(session->profile(Phase::decode), session->profile(Phase::decode)) << "nothing ran in between";
+}
+
+TEST(SessionTest, AnEditEmptiesTheTablesAndAnUndoToo) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  const auto empty = [&] {
+    for (const Phase phase : {Phase::prefill, Phase::decode}) {
+      const ProfilePtr profile = session->profile(phase);
+      if (profile->step.runs > 0 || profile->latency.runs > 0 || !profile->fused.rows().empty()) return false;
+      if (profile->model_graph != session->model_graph()) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(empty());
   ASSERT_TRUE(session->chat(raw_request("Once upon a time", 5), {}, {}).ok());
-  EXPECT_EQ(session->profile(Phase::decode).generation, generation);
+  EXPECT_FALSE(empty());
+  ASSERT_TRUE(session->apply({"bypass", {{"scope", "layers.3"}}}).ok());
+  EXPECT_TRUE(empty());
+  ASSERT_TRUE(session->chat(raw_request("Once upon a time", 5), {}, {}).ok());
+  const ProfilePtr edited = session->profile(Phase::decode);
+  for (const NodeId node : session->model_graph()->in_scope("layers.3"))
+    EXPECT_FALSE(edited->model.find(node)) << "what is bypassed has no time";
+  ASSERT_TRUE(session->undo().ok());
+  EXPECT_TRUE(empty());
+}
+
+TEST(SessionTest, ATextThatIsEncodedIsMeasuredAsOne) {
+  const auto session = open_or_fail(sentiment());
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->classify({"A wonderful film", "Dull", "I would see it again"}, {}, {}).ok());
+  const ProfilePtr profile = session->profile(Phase::prefill);
+  EXPECT_EQ(profile->latency.runs, 3U) << "a text each";
+  EXPECT_GE(profile->step.runs, 1U);
+  EXPECT_GT(profile->step.us, 0);
+  EXPECT_LE(profile->latency.p50_us, profile->latency.p95_us);
+  EXPECT_EQ(session->profile(Phase::decode)->step.runs, 0U);
+  ASSERT_TRUE(session->classify({"A"}, {}, {}).ok());
+  EXPECT_EQ(session->profile(Phase::decode)->step.runs, 0U) << "however short the text";
 }
 
 TEST(SessionTest, LimitsAreMeasuredWhenAskedFor) {

@@ -60,7 +60,7 @@ TEST_F(OnDevice, TokensReplayOneGraph) {
 }
 
 TEST_F(OnDevice, OneReplayInManyIsMeasured) {
-  const auto measured = [&](Phase phase) { return model_->profiler.snapshot(phase).generation; };
+  const auto measured = [&](Phase phase) { return model_->profiler.snapshot(phase).runs; };
   const auto text = tiny_text(21, 1);
   reply(text, 1);
   EXPECT_EQ(measured(Phase::prefill), 1U) << "a single run has a profile";

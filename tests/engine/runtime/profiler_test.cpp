@@ -2,9 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <chrono>
-#include <random>
 #include <set>
 
 #include "tests/engine/runtime/tiny_model.h"
@@ -12,25 +9,46 @@
 namespace orrery::runtime {
 namespace {
 
-TEST(Profiler, NodesAddUpToTheStep) {
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+size_t steps_of(const Model& model, Phase phase) { return model.profiler.snapshot(phase).runs; }
+
+TEST(Profiler, TheTimesOfEveryNodeInEveryRunAreKept) {
   const TinyModel tiny;
   DeviceScheduler scheduler(2);
   const auto model = tiny.model();
   tiny_reply(scheduler, model, tiny_text(40, 1), 60);
   for (const Phase phase : {Phase::prefill, Phase::decode}) {
     const ProfileSnapshot snapshot = model->profiler.snapshot(phase);
-    EXPECT_EQ(snapshot.generation, phase == Phase::prefill ? 1U : 59U);
+    EXPECT_EQ(snapshot.runs, phase == Phase::prefill ? 1U : 59U);
+    EXPECT_EQ(snapshot.tokens, phase == Phase::prefill ? 40 : 1);
+    EXPECT_EQ(snapshot.fused, model->version()->fused);
+    EXPECT_EQ(snapshot.model, model->version()->model);
     ASSERT_FALSE(snapshot.nodes.empty());
-    EXPECT_NEAR(snapshot.nodes_us / snapshot.step_us, 1.0, 1e-3);
+    ASSERT_EQ(snapshot.times.size(), snapshot.nodes.size() * snapshot.runs);
+    ASSERT_EQ(snapshot.costs.size(), snapshot.nodes.size());
     std::set<NodeId> seen;
-    for (const NodeTime& node : snapshot.nodes) {
-      EXPECT_TRUE(seen.insert(node.node).second);
-      EXPECT_TRUE(snapshot.fused->find(node.node));
-      EXPECT_LE(node.p50_us, node.p95_us);
-      EXPECT_GE(node.mean_us, 0);
-      EXPECT_EQ(node.runs, snapshot.generation);
+    for (const NodeId node : snapshot.nodes) {
+      EXPECT_TRUE(seen.insert(node).second);
+      EXPECT_TRUE(snapshot.fused->find(node));
     }
+    for (const int64_t time : snapshot.times) EXPECT_GT(time, 0);
+    EXPECT_GT(snapshot.overhead_share, 0);
   }
+}
+
+TEST(Profiler, LatenciesAreThoseThatThePersonIsTold) {
+  const TinyModel tiny;
+  DeviceScheduler scheduler(2);
+  const auto model = tiny.model();
+  const TinyReply reply = tiny_reply(scheduler, model, tiny_text(40, 1), 100);
+  const std::vector<int64_t> told = model->profiler.snapshot(Phase::decode).latencies;
+  ASSERT_EQ(told.size(), Profiler::kRuns) << "the last of 99";
+  for (size_t i = 0; i < told.size(); ++i)
+    EXPECT_NEAR(static_cast<double>(told[i]) * 1e-6, reply.step_ms[reply.step_ms.size() - told.size() + i],
+                1e-5);
+  EXPECT_EQ(model->profiler.snapshot(Phase::prefill).latencies.size(), 1U);
 }
 
 TEST(Profiler, CostsAreThoseOfTheLastStep) {
@@ -40,124 +58,128 @@ TEST(Profiler, CostsAreThoseOfTheLastStep) {
   tiny_reply(scheduler, model, tiny_text(40, 1), 4);
   const auto flops = [&](Phase phase) {
     double sum = 0;
-    for (const NodeTime& node : model->profiler.snapshot(phase).nodes) sum += node.flops;
+    for (const graph::Cost& cost : model->profiler.snapshot(phase).costs) sum += cost.flops;
     return sum;
   };
   EXPECT_GT(flops(Phase::prefill), 20 * flops(Phase::decode));
 }
 
-TEST(Profiler, OffRecordsNothingAndClearForgets) {
+TEST(Profiler, OffMeasuresNoNodesAndForgetsThoseMeasured) {
   const TinyModel tiny;
   DeviceScheduler scheduler(2);
   const auto model = tiny.model();
-  model->profiler.set_enabled(false);
   tiny_reply(scheduler, model, tiny_text(10, 1), 10);
-  EXPECT_EQ(model->profiler.snapshot(Phase::decode).generation, 0U);
+  EXPECT_EQ(steps_of(*model, Phase::decode), 9U);
+  model->profiler.set_enabled(false);
+  EXPECT_EQ(steps_of(*model, Phase::decode), 0U);
+  tiny_reply(scheduler, model, tiny_text(10, 1), 10);
+  EXPECT_EQ(steps_of(*model, Phase::decode), 0U);
+  EXPECT_EQ(model->profiler.snapshot(Phase::decode).latencies.size(), 18U) << "latencies go on";
   model->profiler.set_enabled(true);
   tiny_reply(scheduler, model, tiny_text(10, 1), 10);
-  EXPECT_EQ(model->profiler.snapshot(Phase::decode).generation, 9U);
-  model->profiler.clear();
-  EXPECT_TRUE(model->profiler.snapshot(Phase::decode).nodes.empty());
+  EXPECT_EQ(steps_of(*model, Phase::decode), 9U);
 }
 
-TEST(Profiler, PercentilesAndMeanFollowTheTimes) {
+TEST(Profiler, AVersionBeginsWithEmptyTables) {
   const TinyModel tiny;
+  DeviceScheduler scheduler(2);
   const auto model = tiny.model();
-  kernels::ThreadTeam team(1);
-  auto plan = model->plan(*model->version(), compile::bucket_for(1, 1, 1), team);
-  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
-  ops::StepContext context;
-  context.tokens = context.sequences = context.outputs = 1;
-  Profiler profiler;
-  const size_t steps = plan.value()->steps.size();
-  for (int run = 1; run <= 100; ++run) {
-    std::vector<int64_t> times(steps + 1, 0);
-    for (size_t i = 0; i < steps; ++i) times[i + 1] = times[i] + (i == 0 ? run * 1000 : 500);
-    profiler.record(*plan.value(), Phase::decode, context, times);
+  tiny_reply(scheduler, model, tiny_text(10, 1), 10);
+  const uint64_t generation = model->profiler.generation(Phase::decode);
+  model->set_version(TinyModel::version(tiny.graph({1})));
+  EXPECT_NE(model->profiler.generation(Phase::decode), generation) << "readers see that it changed";
+  for (const Phase phase : {Phase::prefill, Phase::decode}) {
+    EXPECT_EQ(steps_of(*model, phase), 0U);
+    EXPECT_THAT(model->profiler.snapshot(phase).latencies, IsEmpty());
   }
-  const ProfileSnapshot snapshot = profiler.snapshot(Phase::decode);
-  EXPECT_NEAR(snapshot.nodes[0].p50_us, 50.5, 1.0);
-  EXPECT_NEAR(snapshot.nodes[0].p95_us, 95, 1.0);
-  EXPECT_DOUBLE_EQ(snapshot.nodes[0].last_us, 100);
-  EXPECT_GT(snapshot.nodes[0].mean_us, 1);
-  EXPECT_LT(snapshot.nodes[0].mean_us, 100);
-  EXPECT_NEAR(snapshot.nodes[1].mean_us, 0.5, 1e-6);
-  EXPECT_GT(snapshot.overhead_share, 0);
+  tiny_reply(scheduler, model, tiny_text(10, 1), 5);
+  EXPECT_EQ(model->profiler.snapshot(Phase::decode).fused, model->version()->fused);
+  EXPECT_EQ(steps_of(*model, Phase::decode), 4U);
 }
 
+/// A plan of one token, and a profiler that follows its version.
 struct OneTokenPlan {
   TinyModel tiny;
   std::shared_ptr<Model> model = tiny.model();
   kernels::ThreadTeam team{1};
   std::shared_ptr<const compile::Plan> plan;
+  Profiler profiler;
 
   OneTokenPlan() {
     auto made = model->plan(*model->version(), compile::bucket_for(1, 1, 1), team);
     if (made.ok()) plan = made.value();
+    profiler.begin(model->version()->model, model->version()->fused);
   }
-  NodeTime time_of(const ProfileSnapshot& snapshot, std::string_view op) const {
-    for (const NodeTime& time : snapshot.nodes)
-      if (snapshot.fused->node(time.node).op->name == op) return time;
+  /// Every node takes `microseconds(node)`.
+  template <class Microseconds>
+  void record(Phase phase, Microseconds&& microseconds, int32_t length = 0) {
+    std::vector<int64_t> times(plan->steps.size() + 1, 0);
+    for (size_t i = 0; i < plan->steps.size(); ++i)
+      times[i + 1] = times[i] + static_cast<int64_t>(microseconds(i)) * 1000;
+    ops::StepContext context;
+    context.tokens = context.sequences = context.outputs = 1;
+    if (length > 0) context.kv_lengths = &length;
+    profiler.record(*plan, phase, context, times);
+  }
+  std::vector<int64_t> microseconds_of(size_t node, Phase phase) const {
+    const ProfileSnapshot snapshot = profiler.snapshot(phase);
+    std::vector<int64_t> times(snapshot.runs);
+    for (size_t run = 0; run < times.size(); ++run)
+      times[run] = snapshot.times[node * snapshot.runs + run] / 1000;
+    return times;
+  }
+  graph::Cost cost_of(std::string_view op, Phase phase) const {
+    const ProfileSnapshot snapshot = profiler.snapshot(phase);
+    for (size_t i = 0; i < snapshot.nodes.size(); ++i)
+      if (snapshot.fused->node(snapshot.nodes[i]).op->name == op) return snapshot.costs[i];
     ADD_FAILURE() << op;
     return {};
   }
 };
 
-TEST(Profiler, AttentionReadsTheContextThatIsThere) {
-  const OneTokenPlan one;
+TEST(Profiler, RunsAreKeptOldestFirstAndPhasesApart) {
+  OneTokenPlan one;
   ASSERT_TRUE(one.plan);
-  Profiler profiler;
-  std::vector<int64_t> times(one.plan->steps.size() + 1, 500'000'000);  // half a second: weighs one half
-  times[0] = 0;
+  for (int run = 1; run <= 3; ++run)
+    one.record(Phase::decode, [&](size_t node) { return node == 0 ? run : 7; });
+  one.record(Phase::prefill, [](size_t) { return 500; });
+  EXPECT_THAT(one.microseconds_of(0, Phase::decode), ElementsAre(1, 2, 3));
+  EXPECT_THAT(one.microseconds_of(1, Phase::decode), ElementsAre(7, 7, 7));
+  EXPECT_THAT(one.microseconds_of(0, Phase::prefill), ElementsAre(500));
+  for (int run = 4; run <= 100; ++run) one.record(Phase::decode, [&](size_t) { return run; });
+  const std::vector<int64_t> kept = one.microseconds_of(0, Phase::decode);
+  ASSERT_EQ(kept.size(), Profiler::kRuns);
+  EXPECT_EQ(kept.front(), 100 - static_cast<int64_t>(Profiler::kRuns) + 1);
+  EXPECT_EQ(kept.back(), 100);
+}
+
+TEST(Profiler, WhatStillRunsOnAnotherVersionIsNotRecorded) {
+  OneTokenPlan one;
+  ASSERT_TRUE(one.plan);
+  one.profiler.begin(one.model->version()->model, TinyModel::version(one.tiny.graph({1}))->fused);
+  one.record(Phase::decode, [](size_t) { return 5; });
+  one.profiler.record_latency(*one.plan, Phase::decode, 4);
+  EXPECT_EQ(one.profiler.snapshot(Phase::decode).runs, 0U);
+  EXPECT_THAT(one.profiler.snapshot(Phase::decode).latencies, IsEmpty());
+}
+
+TEST(Profiler, AttentionReadsTheContextThatIsThere) {
+  OneTokenPlan one;
+  ASSERT_TRUE(one.plan);
   const auto record = [&](Phase phase, int32_t length) {
-    ops::StepContext context;
-    context.tokens = context.sequences = context.outputs = 1;
-    context.kv_lengths = &length;
-    profiler.record(*one.plan, phase, context, times);
-    return one.time_of(profiler.snapshot(phase), "attention");
+    one.record(
+        phase, [](size_t) { return 500; }, length);
+    return one.cost_of("attention", phase);
   };
   // A query and a result of 64 floats; a key and a value of 2 x 16 floats for each token of the context.
   const auto bytes = [](double context) { return 2 * 64 * 4 + context * 2 * 2 * 16 * 4; };
   EXPECT_DOUBLE_EQ(record(Phase::decode, 100).bytes, bytes(100));
-  const NodeTime mean = record(Phase::decode, 200);
-  EXPECT_DOUBLE_EQ(mean.bytes, bytes(150)) << "the mean of the steps, as the mean time";
+  const graph::Cost mean = record(Phase::decode, 200);
+  EXPECT_DOUBLE_EQ(mean.bytes, bytes(150)) << "the mean of the runs";
   EXPECT_DOUBLE_EQ(mean.flops, 4 * 64 * 150 + 5 * 4 * 150);
   EXPECT_DOUBLE_EQ(record(Phase::prefill, 100).bytes, bytes(100));
   EXPECT_DOUBLE_EQ(record(Phase::prefill, 30).bytes, bytes(30)) << "a prefill: the last step";
-  EXPECT_DOUBLE_EQ(one.time_of(profiler.snapshot(Phase::prefill), "kv_append").bytes,
-                   2 * 32 * 4 + 2 * 32 * 4);
-}
-
-TEST(Profiler, PercentilesAreThoseOfTheSortedWindow) {
-  const OneTokenPlan one;
-  ASSERT_TRUE(one.plan);
-  const size_t nodes = one.plan->steps.size();
-  std::mt19937 random(5);
-  ops::StepContext context;
-  context.tokens = context.sequences = context.outputs = 1;
-  for (const size_t runs : {1U, 2U, 3U, 20U, 255U, 256U, 300U}) {
-    Profiler profiler;
-    std::vector<std::vector<float>> seen(nodes);
-    for (size_t run = 0; run < runs; ++run) {
-      std::vector<int64_t> times(nodes + 1, 0);
-      for (size_t i = 0; i < nodes; ++i) {  // from all alike to all different
-        const auto ns = static_cast<int64_t>(1000 * (random() % (1U << (i % 16))));
-        times[i + 1] = times[i] + ns;
-        seen[i].push_back(static_cast<float>(static_cast<double>(ns) * 1e-3));
-      }
-      profiler.record(*one.plan, Phase::decode, context, times);
-    }
-    const ProfileSnapshot snapshot = profiler.snapshot(Phase::decode);
-    for (size_t i = 0; i < nodes; ++i) {
-      if (runs > 256) seen[i].erase(seen[i].begin(), seen[i].end() - 256);
-      std::sort(seen[i].begin(), seen[i].end());
-      const auto at = [&](double share) {
-        return seen[i][static_cast<size_t>(share * static_cast<double>(seen[i].size() - 1) + 0.5)];
-      };
-      EXPECT_EQ(snapshot.nodes[i].p50_us, at(0.50)) << runs << " runs, node " << i;
-      EXPECT_EQ(snapshot.nodes[i].p95_us, at(0.95)) << runs << " runs, node " << i;
-    }
-  }
+  EXPECT_DOUBLE_EQ(one.cost_of("kv_append", Phase::prefill).bytes, 2 * 32 * 4 + 2 * 32 * 4);
 }
 
 }  // namespace

@@ -35,14 +35,14 @@ TEST_F(Scheduler, TwoSequencesInOneStepGiveWhatEachGivesAlone) {
                                  tiny_request(short_text, 12, &together_a));
   auto second = scheduler_.decode(model, DeviceScheduler::new_sequence(model),
                                   tiny_request(long_text, 12, &together_b));
-  const uint64_t before = model->profiler.snapshot(Phase::decode).generation;
+  const size_t before = model->profiler.snapshot(Phase::decode).runs;
   go.set_value();
   held.get();
   ASSERT_TRUE(first.get().ok());
   ASSERT_TRUE(second.get().ok());
   expect_same(together_a, a);
   expect_same(together_b, b);
-  EXPECT_EQ(model->profiler.snapshot(Phase::decode).generation - before, 11U) << "one step for both";
+  EXPECT_EQ(model->profiler.snapshot(Phase::decode).runs - before, 11U) << "one step for both";
 }
 
 TEST_F(Scheduler, APromptInChunksGivesWhatItGivesAtOnce) {

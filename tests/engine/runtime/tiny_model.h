@@ -179,6 +179,7 @@ struct TinyReply {
   Result<DecodeOutcome> outcome = Error{};
   std::vector<int32_t> ids;
   std::vector<float> logprobs;
+  std::vector<double> step_ms;  // of all tokens but the first
 };
 
 /// A greedy reply of `count` tokens.
@@ -189,6 +190,7 @@ inline DecodeRequest tiny_request(std::vector<int32_t> text, int64_t count, Tiny
   request.on_token = [reply, count](const TokenStep& step) {
     reply->ids.push_back(step.choice.id);
     reply->logprobs.push_back(step.choice.logprob);
+    if (reply->ids.size() > 1) reply->step_ms.push_back(step.step_ms);
     return static_cast<int64_t>(reply->ids.size()) < count;
   };
   return request;

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   if (!view.waitForLayout()) return fail("the layout took too long");
   const Bindings step{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
   const Figures figures = samples::plausibleFigures(*graph, step, !options.isSet("fused"));
-  if (!options.isSet("cold")) view.setTimings(figures, samples::sumOf(figures));
+  if (!options.isSet("cold")) view.setTimings(figures);
   if (options.isSet("all")) view.expandAll();
   if (options.isSet("none")) view.collapseAll();
   view.waitForLayout();

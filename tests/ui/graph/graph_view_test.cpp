@@ -278,7 +278,7 @@ TEST_F(ViewTest, ExportsPictures) {
 }
 TEST_F(ViewTest, PaintsWhatItShows) {
   const QImage cold = view.grab().toImage();
-  view.setTimings(samples::plausibleFigures(*graph, kStep, true), 5000);
+  view.setTimings(samples::plausibleFigures(*graph, kStep, true));
   QTest::qWait(400);  // repaint at 10 Hz, digits at 4 Hz
   const QImage hot = view.grab().toImage();
   EXPECT_NE(cold, hot);

@@ -1,10 +1,12 @@
-// Sums, averages and the scale behind the colours.
+// Sums and the scale behind the colours.
 #include "ui/graph/heat_model.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
+#include "tests/support/made_profile.h"
 #include "tests/ui/graph/sample_graphs.h"
 
 namespace orrery::ui {
@@ -16,9 +18,19 @@ class HeatTest : public testing::Test {
     scene = makeScene(samples::layeredGraph(4), {{kTokens, 1}}, {});
     heat.setScene(scene);
   }
-  Figures figures(double us) const {
+  /// The same for all but those named by position.
+  Figures figures(double us, const std::map<size_t, double>& others = {}, size_t runs = 1,
+                  api::Phase phase = api::Phase::decode) const {
+    api::testing::MadeProfile made(runs, phase);
+    for (size_t i = 0; i < scene->nodes.size(); ++i) {
+      const auto other = others.find(i);
+      made.add(scene->nodes[i].id, other == others.end() ? us : other->second, {}, true);
+    }
+    return {made.make(), false, {}, {}};
+  }
+  Figures sides(double a, double b) const {
     Figures all;
-    for (const SceneNode& node : scene->nodes) all[node.id].us = us;
+    for (const SceneNode& node : scene->nodes) all.sides[node.id] = {a, b, false};
     return all;
   }
   Span whole() const { return {0, static_cast<int>(scene->nodes.size())}; }
@@ -35,62 +47,75 @@ TEST_F(HeatTest, NothingIsKnownBeforeARun) {
 }
 
 TEST_F(HeatTest, GroupsAreSumsAndStacksAreColouredByTheirMean) {
-  heat.setFigures(figures(10), 180, 0);
-  EXPECT_DOUBLE_EQ(heat.us(whole()), 180);
+  heat.setFigures(figures(10));
+  const double nodes = static_cast<double>(scene->nodes.size());
+  EXPECT_DOUBLE_EQ(heat.us(whole()), 10 * nodes);
   EXPECT_DOUBLE_EQ(heat.us({1, 5}), 40);
-  EXPECT_DOUBLE_EQ(heat.share({1, 5}), 40.0 / 180);
+  EXPECT_DOUBLE_EQ(heat.share({1, 5}), 4 / nodes);
+  EXPECT_DOUBLE_EQ(heat.share(whole()), 1);
   EXPECT_EQ(heat.text({1, 5}), "40.0 µs");
   EXPECT_DOUBLE_EQ(heat.heat({1, 9}, 8), heat.heat({0, 1}));
 }
 
-TEST_F(HeatTest, AveragesHaveAHalfLifeOfHalfASecond) {
-  heat.setFigures(figures(100), 1, 0);
-  heat.setFigures(figures(200), 1, 0.5);
-  EXPECT_NEAR(heat.us({0, 1}), 150, 1e-9);
-  heat.setFigures(figures(200), 1, 1.5);
-  EXPECT_NEAR(heat.us({0, 1}), 187.5, 1e-9);
+TEST_F(HeatTest, AGroupIsSummedInEachRunBeforeTheMedianIsTaken) {
+  heat.setFigures(figures(10, {{0, 1000}}, 3));
+  EXPECT_DOUBLE_EQ(heat.us({1, 2}), 11) << "of 10, 11 and 12";
+  EXPECT_DOUBLE_EQ(heat.us({0, 2}), 1111);
+  heat.setFigures(figures(10, {}, 3, api::Phase::prefill));
+  EXPECT_DOUBLE_EQ(heat.us({1, 3}), 24) << "of a prefill the last run";
 }
 
-TEST_F(HeatTest, DigitsWaitForTheirTurn) {
-  heat.setFigures(figures(100), 1, 0);
-  heat.setFigures(figures(300), 1, 100);
-  EXPECT_EQ(heat.text({0, 1}), "100 µs");
-  heat.updateDigits();
+TEST_F(HeatTest, AnotherProfileLeavesNothingOfTheLastOne) {
+  heat.setFigures(figures(100));
+  heat.setFigures(figures(300));
   EXPECT_EQ(heat.text({0, 1}), "300 µs");
+  heat.setFigures({});
+  EXPECT_FALSE(heat.measured());
+  EXPECT_TRUE(heat.text({0, 1}).isEmpty());
+  EXPECT_TRUE(std::isnan(heat.heat({0, 1})));
+  EXPECT_TRUE(std::isnan(heat.share(whole())));
+}
+
+TEST_F(HeatTest, ANodeThatDidNotRunHasNoFigure) {
+  api::testing::MadeProfile made;
+  made.add(scene->nodes[0].id, 10);
+  heat.setFigures({made.make(), false, {}, {}});
+  EXPECT_TRUE(heat.text({1, 2}).isEmpty());
+  EXPECT_EQ(heat.text(whole()), "10.0 µs");
 }
 
 TEST_F(HeatTest, TheScaleWidensAtOnceAndShrinksAtANewRunOnly) {
-  heat.setFigures(figures(50), 1, 0);
-  heat.setFigures(figures(5000), 1, 100);
+  heat.setFigures(figures(50));
+  heat.setFigures(figures(5000));
   EXPECT_DOUBLE_EQ(heat.high(), 5000);
-  heat.setFigures(figures(50), 1, 200);
+  heat.setFigures(figures(50));
   EXPECT_DOUBLE_EQ(heat.high(), 5000);
-  heat.reset();
-  heat.setFigures(figures(50), 1, 201);
+  heat.resetScale();
   EXPECT_DOUBLE_EQ(heat.high(), 50);
 }
 
 TEST_F(HeatTest, LogarithmicAndLinear) {
-  Figures mixed = figures(1);
-  mixed[scene->nodes.back().id].us = 100;
-  mixed[scene->nodes.front().id].us = 10;
-  heat.setFigures(mixed, 1, 0);
+  heat.setFigures(figures(1, {{0, 10}, {scene->nodes.size() - 1, 100}}));
   EXPECT_NEAR(heat.heat({0, 1}), 0.5, 1e-9);
   heat.setLogarithmic(false);
   EXPECT_NEAR(heat.heat({0, 1}), 0.1, 1e-9);
 }
 
 TEST_F(HeatTest, TicksAreShort) {
-  Figures mixed = figures(0.6);
-  mixed[scene->nodes.back().id].us = 1700;
-  heat.setFigures(mixed, 1, 0);
+  heat.setFigures(figures(0.6, {{0, 1700}}));
   EXPECT_EQ(heat.ticks(), (std::vector<QString>{"0.5 µs", "32 µs", "2 ms"}));
+  heat.setMode(HeatMode::share);
+  EXPECT_EQ(heat.ticks(), (std::vector<QString>{"0.02 %", "1.4 %", "100 %"}));
+  heat.setFigures(figures(0.001, {{0, 1e6}}));
+  heat.resetScale();
+  EXPECT_EQ(heat.ticks().front(), "0.001 %") << "what is less is as cold";
 }
 
 TEST_F(HeatTest, EstimatedTimesSaySo) {
-  Figures all = figures(10);
-  all[scene->nodes[1].id].estimated = true;
-  heat.setFigures(all, 1, 0);
+  api::testing::MadeProfile made;
+  for (size_t i = 0; i < scene->nodes.size(); ++i)
+    made.add(scene->nodes[i].id, 10, {scene->nodes[i].id, 0, 0, i == 1});
+  heat.setFigures({made.make(), false, {}, {}});
   EXPECT_EQ(heat.text({1, 2}), "≈ 10.0 µs");
   EXPECT_EQ(heat.text({0, 1}), "10.0 µs");
 }
@@ -103,30 +128,24 @@ TEST_F(HeatTest, BytesAreKnownWithoutARun) {
 }
 
 TEST_F(HeatTest, TheRatioOfTwoSidesIsOfTheirSums) {
-  Figures all = figures(10);
-  for (auto& [node, figure] : all) figure.otherUs = 5;
+  Figures all = sides(10, 5);
   heat.setMode(HeatMode::ratio);
-  heat.setFigures(all, 0, 0);
-  const int count = static_cast<int>(scene->nodes.size());
-  EXPECT_DOUBLE_EQ(heat.value({0, count}), 2);
+  heat.setFigures(all);
+  EXPECT_DOUBLE_EQ(heat.value(whole()), 2);
   EXPECT_DOUBLE_EQ(heat.heat({0, 1}), (std::log2(2.0) + 4) / 8);
   EXPECT_EQ(heat.text({0, 1}), QStringLiteral("2.0×"));
-  all[scene->nodes[0].id].otherUs = 0;
-  heat.reset();
-  heat.setFigures(all, 0, 1);
+  all.sides[scene->nodes[0].id].b = 0;
+  heat.setFigures(all);
   EXPECT_TRUE(std::isnan(heat.heat({0, 1}))) << "B has no time of it";
-  all[scene->nodes[0].id].otherUs = 1e6;
-  heat.reset();
-  heat.setFigures(all, 0, 2);
+  all.sides[scene->nodes[0].id].b = 1e6;
+  heat.setFigures(all);
   EXPECT_EQ(heat.heat({0, 1}), 0.0);
 }
 
 TEST_F(HeatTest, ADeviceHasTheEndOfItsColourWhicheverSideItIs) {
-  Figures all = figures(10);
-  for (auto& [node, figure] : all) figure.otherUs = 5;
   heat.setMode(HeatMode::ratio);
   heat.setSides(sideLooks({"CUDA 0", "CPU"}, {true, false}));
-  heat.setFigures(all, 0, 0);
+  heat.setFigures(sides(10, 5));
   EXPECT_DOUBLE_EQ(heat.heat({0, 1}), 1 - (std::log2(2.0) + 4) / 8) << "the CPU is faster: its end";
   EXPECT_EQ(heat.ends()[0].name, "CPU");
   EXPECT_EQ(heat.text({0, 1}), QStringLiteral("2.0×")) << "A over B as everywhere";

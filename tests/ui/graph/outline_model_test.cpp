@@ -6,6 +6,7 @@
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 
+#include "tests/support/made_profile.h"
 #include "tests/ui/graph/sample_graphs.h"
 
 namespace orrery::ui {
@@ -42,10 +43,11 @@ TEST_F(OutlineTest, ScopesStacksAndNodes) {
 TEST_F(OutlineTest, TimesAndSharesOfTheParent) {
   model.setGraph(graph, {}, "sample");
   QSignalSpy changed(&model, &OutlineModel::dataChanged);
-  Figures figures;
+  api::testing::MadeProfile made;
   for (const NodeId id : graph->order())
-    if (!graph->node(id).is_source()) figures[id].us = 10;
-  model.setTimings(figures, 500);
+    if (!graph->node(id).is_source()) made.add(id, 10);
+  const Figures figures{made.make(), false, {}, {}};
+  model.setTimings(figures);
   EXPECT_GT(changed.count(), 0);
   const QModelIndex layer = model.indexOfScope("layers.5");
   EXPECT_DOUBLE_EQ(layer.data(OutlineModel::usRole).toDouble(), 40);
@@ -55,7 +57,7 @@ TEST_F(OutlineTest, TimesAndSharesOfTheParent) {
   EXPECT_EQ(mlp.siblingAtColumn(OutlineModel::shareColumn).data().toString(), "50.0 %");
   model.setGraph(nullptr);
   EXPECT_EQ(model.rowCount(), 0);
-  model.setTimings(figures, 500);
+  model.setTimings(figures);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class PaintSpeed : public testing::Test {
     view_.show();
     view_.setGraph(graph);
     ASSERT_TRUE(view_.waitForLayout());
-    view_.setTimings(samples::plausibleFigures(*graph, kStep, of_a_model), 5000);
+    view_.setTimings(samples::plausibleFigures(*graph, kStep, of_a_model));
   }
 
   /// Milliseconds of the fastest of seven frames: the machine is shared.

@@ -6,6 +6,7 @@
 #include "engine/io/model_file.h"
 #include "engine/models/builder.h"
 #include "engine/passes/passes.h"
+#include "tests/support/made_profile.h"
 
 namespace orrery::ui::samples {
 namespace {
@@ -110,25 +111,18 @@ graph::GraphVersion layeredGraph(int layers, int bypassed) {
 }
 
 Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bool estimated) {
+  api::testing::MadeProfile made;
   Figures figures;
   for (const NodeId id : graph.order()) {
     const graph::Node& node = graph.node(id);
     if (node.is_source()) continue;
-    const double bytes = graph.cost(id, bindings).bytes;
-    NodeFigures figure;
-    figure.us = 0.8 + bytes / 22e3;
-    figure.bytes = bytes;
-    figure.estimated = estimated && node.op->family == graph::OpFamily::linear;
-    figure.kernel = QString::fromStdString("avx512." + std::string(node.op->name));
-    figures[id] = figure;
+    const graph::Cost cost = graph.cost(id, bindings);
+    const bool shared = estimated && node.op->family == graph::OpFamily::linear;
+    made.add(id, 0.8 + cost.bytes / 22e3, {id, cost.bytes, cost.flops, shared});
+    figures.kernels[id] = QString::fromStdString("avx512." + std::string(node.op->name));
   }
+  figures.profile = made.make();
   return figures;
-}
-
-double sumOf(const Figures& figures) {
-  double sum = 0;
-  for (const auto& [id, figure] : figures) sum += figure.us;
-  return sum;
 }
 
 }  // namespace orrery::ui::samples

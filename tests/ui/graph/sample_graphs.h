@@ -21,6 +21,5 @@ graph::GraphVersion layeredGraph(int layers, int bypassed = -1);
 
 /// Times that follow from the costs: bytes at 22 GB/s and a little for each node, some nodes estimated.
 Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bool estimated);
-double sumOf(const Figures& figures);
 
 }  // namespace orrery::ui::samples

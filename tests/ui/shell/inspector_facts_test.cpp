@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_session.h"
+#include "tests/support/made_profile.h"
 #include "ui/shell/graph_figures.h"
 
 namespace orrery::ui {
@@ -29,16 +30,19 @@ TEST(InspectorFacts, ANodeTellsItsTensorsAndBytes) {
 
 TEST(InspectorFacts, AScopeSumsItsNodes) {
   const graph::GraphVersion graph = fakeGraph(3);
-  api::Profile profile;
-  profile.generation = 1;
-  profile.step_us = 100;
-  for (const NodeId id : graph->in_scope("layers.1"))
-    profile.model.push_back({id, 10, 10, 11, 1e5, 2e5, false});
-  const ScopeFacts facts = scopeFacts(*graph, &profile, "layers.1", false);
+  api::testing::MadeProfile made(3);
+  for (const NodeId id : graph->order())
+    if (!graph->node(id).is_source()) made.add(id, 10, {id, 1e5, 2e5, false}, true);
+  const api::ProfilePtr profile = made.make();
+  const ScopeFacts facts = scopeFacts(*graph, "layers.1");
   EXPECT_EQ(facts.nodes, 3);
   EXPECT_EQ(facts.weightBytes, 64U * 64 / 32 * 20);
-  EXPECT_GT(facts.time.us, 29);
-  EXPECT_NEAR(facts.time.share, facts.time.us / 100, 1e-9);
+  const TimeFacts time = timeFacts(profile.get(), nodesOf(*graph, "layers.1"), false);
+  EXPECT_DOUBLE_EQ(time.timing.us, 33) << "the median of 30, 33 and 36";
+  EXPECT_DOUBLE_EQ(time.timing.p95_us, 36);
+  EXPECT_DOUBLE_EQ(time.share, 33 / profile->step.us);
+  EXPECT_DOUBLE_EQ(time.bytesPerSecond, 3e5 / 33e-6);
+  EXPECT_EQ(timeFacts(nullptr, nodesOf(*graph, "layers.1"), false).timing.runs, 0U);
 }
 
 TEST(InspectorFacts, StacksNameEveryLayer) {

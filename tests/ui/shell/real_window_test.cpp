@@ -45,7 +45,7 @@ TEST_F(RealWindowTest, OpenChatBypassAndUndo) {
   EXPECT_EQ(window->chatPage()->transcript()->message(1).tokens().front().top.size(), 5U);
   ASSERT_TRUE(waitUntil([&] {
     return window->session()->profile(api::Phase::decode) &&
-           window->session()->profile(api::Phase::decode)->generation > 0;
+           window->session()->profile(api::Phase::decode)->step.runs > 0;
   }));
   EXPECT_GT(window->session()->vitals().contextUsed, 24);
 

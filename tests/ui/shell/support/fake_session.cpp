@@ -1,10 +1,13 @@
 #include "support/fake_session.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <thread>
 
 #include "support/fake_placement.h"
+#include "tests/support/made_profile.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -123,6 +126,10 @@ FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
 void FakeSession::runEdits() {
   model_ = placed(opened_, done_);
   fused_ = withTransfers(*model_, options_.device);
+  ++generation_;  // nothing ran on this graph
+  read_ = decoded_ = 0;
+  prompts_.clear();
+  latencies_.clear();
 }
 
 graph::GraphVersion FakeSession::model_graph() const {
@@ -264,7 +271,7 @@ Result<api::ChatResult> FakeSession::chat(const api::ChatRequest& request, const
     token.position = 49 + i;
     result.text += token.text;
     result.tokens.push_back(token);
-    ++generation_;
+    recordToken(token);
     context_ = token.position + 1;
     events.on_token(token);
   }
@@ -275,6 +282,15 @@ Result<api::ChatResult> FakeSession::chat(const api::ChatRequest& request, const
   result.decode_tokens_per_second = 232;
   result.time_to_first_token_ms = 41;
   return result;
+}
+
+void FakeSession::recordToken(const api::TokenEvent& token) {
+  const std::lock_guard lock(mutex_);
+  ++generation_;
+  std::vector<int64_t>& times = token.position == 49 ? prompts_ : latencies_;
+  ++(token.position == 49 ? read_ : decoded_);
+  times.push_back(std::llround(token.step_ms * 1e6));
+  if (times.size() > api::kProfileRuns) times.erase(times.begin());
 }
 
 Result<api::ScoreResult> FakeSession::score(std::string_view, int, std::stop_token) {
@@ -291,6 +307,12 @@ Result<std::vector<api::Classification>> FakeSession::classify(const std::vector
     const bool good = texts[i].find("good") != std::string::npos;
     const float p = good ? 0.9F : 0.2F;
     results.push_back({texts[i], good ? "positive" : "negative", {1 - p, p}, {0, 0}, 1, {}});
+    {
+      const std::lock_guard lock(mutex_);
+      ++generation_;
+      ++read_;
+      prompts_.push_back(1'000'000);
+    }
     if (!on_result(i, results.back())) return cancelled_error();
   }
   return results;
@@ -308,23 +330,28 @@ Result<api::BenchResult> FakeSession::bench(const api::BenchOptions&, const Prog
   return api::BenchResult{};
 }
 
-api::Profile FakeSession::profile(api::Phase phase) const {
-  api::Profile profile;
-  profile.phase = phase;
-  profile.generation = generation_;
-  if (profile.generation == 0) return profile;
-  const graph::GraphVersion model = model_graph(), fused = fused_graph();
+/// Nodes of 10 µs and more, each a fifth longer than the one before; empty until something ran on the graph.
+ProfilePtr FakeSession::profile(api::Phase phase) const {
+  const std::lock_guard lock(mutex_);
+  ProfilePtr& last = profiles_[phase == api::Phase::decode];
+  if (last && last->generation == generation_) return last;
+  const bool written = phase == api::Phase::decode;
+  const size_t runs = static_cast<size_t>(std::min<int64_t>(written ? decoded_ : read_, api::kProfileRuns));
+  api::testing::MadeProfile made(runs, phase);
   double us = 10;
-  for (const NodeId id : fused->order()) {
-    if (fused->node(id).is_source()) continue;
-    profile.fused.push_back({id, us, us, us * 1.1, us * 2e4, us * 4e4, false});
-    if (model->find(id)) profile.model.push_back(profile.fused.back());
+  for (const NodeId id : fused_->order()) {
+    if (fused_->node(id).is_source()) continue;
+    if (runs > 0) made.add(id, us, {id, us * 2e4, us * 4e4, false});
     us *= 1.2;
   }
-  for (const api::NodeTiming& timing : profile.model) profile.nodes_us += timing.mean_us;
-  profile.step_us = profile.nodes_us * 1.05;
+  api::Profile& profile = made.profile();
+  profile.generation = generation_;
+  profile.model_graph = model_;
+  profile.fused_graph = fused_;
+  profile.tokens = written ? 1 : 49;
   profile.overhead_share = 0.011;
-  return profile;
+  profile.latency = api::summarise(written ? latencies_ : prompts_, phase);
+  return last = made.make();
 }
 
 /// One step of one node for each token that was written.
@@ -335,8 +362,9 @@ api::Trace FakeSession::trace() const {
   trace.tracks = {{options_.device, api::TraceTrack::Kind::steps},
                   {options_.device, api::TraceTrack::Kind::nodes}};
   trace.names = {{"decode", "", ""}, {"head", "linear", "cpu.avx2"}};
-  for (uint64_t step = 0; step < generation_; ++step) {
-    const auto begin = static_cast<int64_t>(step) * 4'000'000;
+  const std::lock_guard lock(mutex_);
+  for (int64_t step = 0; step < read_ + decoded_; ++step) {
+    const int64_t begin = step * 4'000'000;
     trace.spans.push_back({0, 0, begin, begin + 3'900'000, 1, 1, 2e5, 4e5});
     trace.spans.push_back({1, 1, begin + 1000, begin + 3'000'000, 1, 1, 2e5, 4e5});
   }

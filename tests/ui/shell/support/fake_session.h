@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "ui/session/services.h"
+#include "ui/session/session_controller.h"
 
 namespace orrery::ui::testing {
 
@@ -56,7 +57,7 @@ class FakeSession : public api::Session {
   Result<api::BenchResult> bench(const api::BenchOptions& options, const ProgressCallback& progress,
                                  std::stop_token stop) override;
   void set_profiling(bool enabled) override { profiling = enabled; }
-  api::Profile profile(api::Phase phase) const override;
+  ProfilePtr profile(api::Phase phase) const override;
   void set_tracing(bool enabled) override { tracing = enabled; }
   api::Trace trace() const override;
   const api::MachineLimits& limits() const override { return limits_; }
@@ -73,6 +74,7 @@ class FakeSession : public api::Session {
 
  private:
   void runEdits();
+  void recordToken(const api::TokenEvent& token);
 
   api::OpenOptions options_;
   FakePlan plan_;
@@ -83,7 +85,11 @@ class FakeSession : public api::Session {
   std::vector<api::ChatRequest> requests_;
   std::vector<edit::Edit> done_, undone_;
   std::atomic<int64_t> context_{0};
-  std::atomic<uint64_t> generation_{0};
+  // Of what ran on the graph; under mutex_.
+  mutable ProfilePtr profiles_[2];
+  uint64_t generation_ = 0;
+  int64_t read_ = 0, decoded_ = 0;
+  std::vector<int64_t> prompts_, latencies_;  // nanoseconds
 };
 
 /// token_embedding, `layers` blocks of norm and proj with a residual, a head. Ops of its own.
