@@ -100,4 +100,8 @@ constexpr std::optional<size_t> row_bytes(DType dtype, int64_t cols) {
   return static_cast<size_t>(cols / info.block_elements) * static_cast<size_t>(info.block_bytes);
 }
 
+/// What a kernel multiplies in, for the machine's limit; its sums are wider.
+enum class Arithmetic : uint8_t { f32, bf16, int16, int8 };
+inline constexpr size_t kArithmetics = 4;
+
 }  // namespace orrery

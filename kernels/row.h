@@ -57,6 +57,7 @@ struct Row {
   /// The 16-bit type that the row can store its results in (Problem::dst; rows 16-byte aligned). Null:
   /// float32 only.
   DType (*writes)(const Problem&) = nullptr;
+  Arithmetic arithmetic = Arithmetic::f32;
 };
 
 struct Refusal {

@@ -93,7 +93,7 @@ class Conversation {
   void stats() const {
     if (last_) fmt::print(stderr, "{}\n", figures_of(*last_));
     fmt::print(stderr, "{} messages, {} tokens of context, {} of memory\n", request_.messages.size(),
-               session_.context_used(), readable_bytes(session_.memory_used()));
+               session_.context_used(), readable_bytes(session_.memory_use().session()));
   }
 
   Result<void> reply(const std::string& line) {

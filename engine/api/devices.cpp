@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kCuda = "cuda";
 constexpr double kSm90FlopsPerClock = 4096;  // bf16 of one multiprocessor's tensor cores, dense
 constexpr double kSm90Clock = 1.83e9;        // boost
+constexpr double kSm90CacheBytesPerClock = 64;  // that one multiprocessor reads from the second cache
 
 DeviceEntry cuda_entry(int index) {
   const auto device = runtime::open_device(index);
@@ -84,9 +85,20 @@ DeviceEntry entry_of(const weights::DevicePtr& device) {
 MachineLimits limits_of(const kernels::DeviceFacts& facts) {
   MachineLimits limits;
   limits.cpu = facts.name;
-  limits.read_gbytes_per_second = facts.peak_bytes_per_second * 1e-9;
-  if (facts.architecture.starts_with("sm_90"))
-    limits.gflops = kSm90FlopsPerClock * kSm90Clock * facts.multiprocessors * 1e-9;
+  if (!facts.architecture.starts_with("sm_90")) {
+    if (facts.peak_bytes_per_second > 0) limits.reading = {{0, facts.peak_bytes_per_second}};
+    return limits;
+  }
+  limits.operations_per_second.fill(kSm90FlopsPerClock * kSm90Clock * facts.multiprocessors);
+  // Of a set that is larger than the cache the cache's share at most is found there.
+  const double cached = kSm90CacheBytesPerClock * kSm90Clock * facts.multiprocessors;
+  const auto cache = static_cast<double>(facts.l2_bytes);
+  for (const double times : {1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0}) {
+    const double from_memory = 1 - 1 / times;
+    limits.reading.push_back({times * cache, from_memory * cached > facts.peak_bytes_per_second
+                                                 ? facts.peak_bytes_per_second / from_memory
+                                                 : cached});
+  }
   return limits;
 }
 

@@ -1,12 +1,31 @@
-// What this machine can do at most: how fast it reads memory and how fast it multiplies.
+// What this machine can do at most, and the least time that nodes could take on it.
 #pragma once
+
+#include <span>
 
 #include "engine/api/types.h"
 #include "kernels/thread_team.h"
 
 namespace orrery::api {
 
-/// Takes about 150 ms with the whole team; a slower machine measures less often, not longer.
+/// Takes about 200 ms with the whole team; a slower machine measures less often, not longer.
 MachineLimits measure_limits(kernels::ThreadTeam& team);
+
+/// Bytes a second of what is read over and over and takes so much room; 0: not known.
+double reading_rate(const MachineLimits& limits, double bytes);
+
+/// The least time that a node could take; 0: not known.
+struct LeastTime {
+  double memory_us = 0, compute_us = 0;
+};
+/// Of the nodes of one run. Weights and states come from where all those of a run find room, since each is
+/// read once a run; activations from where those of their node do.
+std::vector<LeastTime> least_times(std::span<const graph::Cost> costs, std::span<const Arithmetic> arithmetic,
+                                   const MachineLimits& limits);
+
+/// How many times the measured limits the machine was seen to reach; at least 1.
+struct LimitsReach {
+  double memory = 1, compute = 1;
+};
 
 }  // namespace orrery::api

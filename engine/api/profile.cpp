@@ -42,12 +42,14 @@ Timing summarise(std::span<const int64_t> times, Phase phase) {
 void NodeTimes::add(NodeId node, std::span<const int64_t> times, double share, const Row& whole) {
   const auto [found, added] = index_.emplace(node, rows_.size());
   if (added) {
-    rows_.push_back({node, 0, 0, false});
+    rows_.push_back({node});
     times_.resize(times_.size() + runs_);
   }
   Row& row = rows_[found->second];
   row.bytes += whole.bytes * share;
   row.flops += whole.flops * share;
+  row.memory_us += whole.memory_us * share;
+  row.compute_us += whole.compute_us * share;
   row.estimated = row.estimated || whole.estimated;
   int64_t* sums = times_.data() + found->second * runs_;
   for (size_t run = 0; run < runs_; ++run)
@@ -72,6 +74,8 @@ Measured Profile::measured(std::span<const NodeId> nodes, bool fused_shown) cons
     const NodeTimes::Row& row = all.rows()[*place];
     sum.bytes += row.bytes;
     sum.flops += row.flops;
+    sum.memory_us += row.memory_us;
+    sum.compute_us += row.compute_us;
     sum.estimated = sum.estimated || row.estimated;
     const std::span<const int64_t> own = all.times(*place);
     for (size_t run = 0; run < times.size(); ++run) times[run] += own[run];

@@ -35,6 +35,7 @@ double shown_us(std::span<const int64_t> times, Phase phase);
 struct Measured {
   Timing timing;
   double bytes = 0, flops = 0;
+  double memory_us = 0, compute_us = 0;  // the least that the machine could take; 0: not known
   bool estimated = false;  // part of it is a fused node's time that was shared out
 };
 
@@ -45,6 +46,7 @@ class NodeTimes {
     NodeId node;
     double bytes = 0, flops = 0;
     bool estimated = false;
+    double memory_us = 0, compute_us = 0;  // the least that the machine could take; 0: not known
   };
 
   NodeTimes() = default;

@@ -29,7 +29,29 @@ std::vector<int64_t> whole_runs(const runtime::ProfileSnapshot& snapshot) {
 
 static_assert(runtime::Profiler::kRuns == kProfileRuns);
 
-ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase) {
+/// The times of the node in that place, oldest run first.
+std::span<const int64_t> times_of(const runtime::ProfileSnapshot& snapshot, size_t node) {
+  return {snapshot.times.data() + node * snapshot.runs, snapshot.runs};
+}
+
+/// A node that was quicker than the limit allows shows that the limit was measured too low, on a machine that
+/// was busy then: `reach` keeps how much the machine does at least of what was measured.
+void correct_limits(std::vector<LeastTime>& least, const runtime::ProfileSnapshot& snapshot, Phase phase,
+                    LimitsReach& reach) {
+  for (size_t i = 0; i < least.size(); ++i) {
+    const double us = shown_us(times_of(snapshot, i), phase);
+    if (!(us > 0) || is_transfer(snapshot.fused->node(snapshot.nodes[i]))) continue;
+    reach.memory = std::max(reach.memory, least[i].memory_us / us);
+    reach.compute = std::max(reach.compute, least[i].compute_us / us);
+  }
+  for (LeastTime& time : least) {
+    time.memory_us /= reach.memory;
+    time.compute_us /= reach.compute;
+  }
+}
+
+ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase, const MachineLimits& limits,
+                      LimitsReach& reach) {
   auto profile = std::make_shared<Profile>();
   profile->phase = phase;
   profile->generation = snapshot.generation;
@@ -37,11 +59,16 @@ ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase) {
   profile->fused_graph = snapshot.fused;
   profile->tokens = snapshot.tokens;
   profile->model = profile->fused = NodeTimes(snapshot.runs);
+  std::vector<LeastTime> least = least_times(snapshot.costs, snapshot.arithmetic, limits);
+  correct_limits(least, snapshot, phase, reach);
   for (size_t i = 0; i < snapshot.nodes.size(); ++i) {
-    const std::span<const int64_t> times{snapshot.times.data() + i * snapshot.runs, snapshot.runs};
-    const NodeTimes::Row row{snapshot.nodes[i], snapshot.costs[i].bytes, snapshot.costs[i].flops, false};
+    const std::span<const int64_t> times = times_of(snapshot, i);
+    const graph::Node& node = snapshot.fused->node(snapshot.nodes[i]);
+    const double memory_us = is_transfer(node) ? 0 : least[i].memory_us;  // no memory's speed limits a transfer
+    const NodeTimes::Row row{snapshot.nodes[i],      snapshot.costs[i].bytes, snapshot.costs[i].flops, false,
+                             memory_us, least[i].compute_us};
     profile->fused.add(row.node, times, 1.0, row);
-    share_out(profile->model, snapshot.fused->node(row.node), times, row);
+    share_out(profile->model, node, times, row);
   }
   profile->step = summarise(whole_runs(snapshot), phase);
   profile->latency = summarise(snapshot.latencies, phase);
@@ -88,8 +115,12 @@ ProfilePtr SessionImpl::profile(Phase phase) const {
     const std::scoped_lock lock(profile_mutex_);
     ProfilePtr& last = profiles_[static_cast<size_t>(phase)];
     const runtime::Profiler& profiler = parts_.model->profiler;
-    if (!last || last->generation != profiler.generation(to_runtime(phase)))
-      last = profile_of(profiler.snapshot(to_runtime(phase)), phase);
+    const bool measured = limits_->ready.load(std::memory_order_acquire);
+    bool& limited = limited_[static_cast<size_t>(phase)];
+    if (!last || last->generation != profiler.generation(to_runtime(phase)) || limited != measured)
+      last = profile_of(profiler.snapshot(to_runtime(phase)), phase,
+                        measured ? limits_->measured : limits_->unmeasured, reach_);
+    limited = measured;
     return last;
   });
   return read ? read : kNone;
@@ -156,16 +187,17 @@ std::vector<DerivedWeight> SessionImpl::derived_weights() const {
 
 /// On a device the file's own pages do not count, but those that nodes on the CPU read: the others were
 /// copied, and can be given back at any time.
-uint64_t SessionImpl::memory_used() const {
+MemoryUse SessionImpl::memory_use() const {
   return guarded_or_empty([&] {
-    uint64_t bytes =
-        parts_.model->kv_bytes() + parts_.model->scratch_bytes() + parts_.scheduler->scratch_bytes();
-    if (parts_.scheduler->device())
-      bytes += bytes_read_on_cpu(*parts_.model->version(), *parts_.source.file);
-    else
-      bytes += parts_.weights->resident();
-    for (const weights::DerivedWeight& row : parts_.weights->derived()) bytes += row.bytes;
-    return bytes;
+    MemoryUse use;
+    use.kv_cache = parts_.model->kv_bytes();
+    use.scratch = parts_.model->scratch_bytes() + parts_.scheduler->scratch_bytes();
+    use.weights = parts_.scheduler->device()
+                      ? bytes_read_on_cpu(*parts_.model->version(), *parts_.source.file)
+                      : parts_.weights->resident();
+    for (const weights::DerivedWeight& row : parts_.weights->derived()) use.weights += row.bytes;
+    use.program = orrery::weights::program_bytes();
+    return use;
   });
 }
 

@@ -73,7 +73,7 @@ class Session {
   virtual Trace trace() const = 0;  // any thread; with 10^5 spans it takes some 100 ms
   virtual const MachineLimits& limits() const = 0;
   virtual std::vector<DerivedWeight> derived_weights() const = 0;
-  virtual uint64_t memory_used() const = 0;  // weights resident + KV + scratch, bytes, on its device
+  virtual MemoryUse memory_use() const = 0;  // any thread
   virtual int64_t context_used() const = 0;  // tokens of the chat's sequence
   virtual DeviceVitals vitals() const = 0;   // of the device that it runs on; any thread
   virtual void forget_context() = 0;         // a new chat

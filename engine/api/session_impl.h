@@ -1,11 +1,13 @@
 // The session behind the facade. One file a concern: open, runs, edits, profile, bench.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <vector>
 
 #include "engine/api/library.h"
+#include "engine/api/machine_limits.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/prepare_version.h"
 #include "engine/api/session.h"
@@ -75,7 +77,7 @@ class SessionImpl final : public Session {
   Trace trace() const override;
   const MachineLimits& limits() const override;
   std::vector<DerivedWeight> derived_weights() const override;
-  uint64_t memory_used() const override;
+  MemoryUse memory_use() const override;
   int64_t context_used() const override;
   DeviceVitals vitals() const override;
   void forget_context() override;
@@ -155,6 +157,8 @@ class SessionImpl final : public Session {
   std::shared_ptr<LazyLimits> limits_;
   mutable std::mutex profile_mutex_;
   mutable std::array<ProfilePtr, 2> profiles_;  // by phase, as last read
+  mutable std::array<bool, 2> limited_ = {};    // with the machine's limits
+  mutable LimitsReach reach_;
 };
 
 }  // namespace orrery::api

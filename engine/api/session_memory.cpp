@@ -36,7 +36,7 @@ std::vector<DeviceEntry> devices_beside(const weights::DevicePtr& device) {
 std::vector<Offer> SessionImpl::memory_offers() const {
   return guarded_or_empty([&] {
     std::vector<DeviceEntry> devices = devices_beside(parts_.scheduler->device());
-    devices.front().free_bytes += memory_used();
+    devices.front().free_bytes += memory_use().session();
     return api::memory_offers(parts_.demand, parts_.options, devices);
   });
 }

@@ -4,6 +4,7 @@
 
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
+#include "engine/weights/memory_state.h"
 #include "kernels/cpu/isa.h"
 
 namespace orrery::api {
@@ -63,7 +64,7 @@ class ShownSession final : public Session {
   Trace trace() const override { return {}; }
   const MachineLimits& limits() const override { return limits_; }
   std::vector<DerivedWeight> derived_weights() const override { return {}; }
-  uint64_t memory_used() const override { return 0; }
+  MemoryUse memory_use() const override { return {0, 0, 0, weights::program_bytes()}; }
   int64_t context_used() const override { return 0; }
   DeviceVitals vitals() const override { return {}; }
   void forget_context() override {}

@@ -1,6 +1,7 @@
 // Values that the window and the command line exchange with the engine. Plain data, no behaviour.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 #include "engine/api/sampling.h"
 #include "engine/base/progress.h"
 #include "engine/graph/graph.h"
+#include "kernels/machine_speed.h"
 
 namespace orrery::api {
 
@@ -47,6 +49,14 @@ struct TensorRow {
 struct MemoryEstimate {
   uint64_t weights = 0, kv_cache = 0, scratch = 0;  // bytes, at `context` tokens
   int64_t context = 0;
+};
+
+/// Memory that is held now, in bytes.
+struct MemoryUse {
+  uint64_t weights = 0, kv_cache = 0, scratch = 0;  // of the session, on its device
+  uint64_t program = 0;                             // of this machine's, by the whole program; 0: not known
+
+  uint64_t session() const { return weights + kv_cache + scratch; }
 };
 
 struct ModelInfo {
@@ -208,9 +218,10 @@ struct PlanReport {
   double compile_ms = 0;
 };
 
+/// What this machine can do at most: measured once, or the card's figures.
 struct MachineLimits {
-  // Measured once on this machine, or the card's figures; 0: not measured yet, or not known.
-  double read_gbytes_per_second = 0, gflops = 0;
+  std::vector<kernels::ReadingSpeed> reading;  // by rising bytes; empty: not measured yet, or not known
+  std::array<double, kArithmetics> operations_per_second = {};  // by Arithmetic; 0: not known, or it has none
   int threads = 0;
   std::string cpu;  // "AVX-512 VNNI BF16"; on a device its name
 };

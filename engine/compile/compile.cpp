@@ -177,7 +177,8 @@ class Compiler final : public ops::LowerContext {
                 std::move(lowered.refused),
                 here_,
                 std::move(lowered.run),
-                std::nullopt};
+                std::nullopt,
+                lowered.arithmetic};
   }
 
   Result<Step> transfer(const graph::Node& node) const {

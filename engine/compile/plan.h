@@ -48,6 +48,7 @@ struct Step {
   kernels::DeviceKind device = kernels::DeviceKind::cpu;  // where its results lie; a kernel runs there too
   std::function<void(const ops::StepContext&)> run;       // null: a transfer
   std::optional<Transfer> transfer;
+  Arithmetic arithmetic = Arithmetic::f32;
 };
 
 /// Steps begin to end - 1 that run one after another on one device. Transfers belong to the card.

@@ -45,6 +45,9 @@ struct ValueType {
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
+/// Bytes of a value with the symbols bound; 0 where a symbol is free.
+double bytes_of(const ValueType& type, const Bindings& bindings);
+
 struct InputSpec {
   std::string_view name;  // "src", "weight", "bias", "residual", "query"
   bool optional = false;
@@ -65,7 +68,8 @@ struct AttributeSpec {
 /// What one run of a node costs with the symbols bound.
 struct Cost {
   double flops = 0;
-  double bytes = 0;  // read and written, weights included, each once
+  double bytes = 0;        // read and written, weights included, each once
+  double activations = 0;  // of these: values of the step, which were written just before; by Graph::cost
 };
 
 /// What inference, cost and lowering of one node see. Absent optional inputs are null.

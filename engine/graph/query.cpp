@@ -88,13 +88,32 @@ NodeView Graph::view(const Node& node) const {
 
 Cost Graph::cost(NodeId id, const Bindings& bindings) const {
   const Node& node = this->node(id);
-  return node.op->cost ? node.op->cost(view(node), bindings) : Cost{};
+  if (!node.op->cost) return {};
+  Cost cost = node.op->cost(view(node), bindings);
+  const auto add = [&](ValueId id) {
+    const Value* value = find_value(id);
+    if (value && (value->kind == ValueKind::activation || value->kind == ValueKind::input))
+      cost.activations += bytes_of(value->type, bindings);
+  };
+  for (const ValueId input : node.inputs) add(input);
+  for (const ValueId output : node.outputs) add(output);
+  cost.activations = std::min(cost.activations, cost.bytes);
+  return cost;
 }
 
 std::string Graph::value_path(ValueId id) const {
   const Value* value = find_value(id);
   if (!value) return "%" + std::to_string(id.value);
   return node(value->producer).path() + ":" + value->name;
+}
+
+double bytes_of(const ValueType& type, const Bindings& bindings) {
+  if (type.shape.empty()) return static_cast<double>(row_bytes(type.dtype, 1).value_or(0));
+  const auto cols = type.shape.back().evaluate(bindings);
+  const auto count = element_count(type.shape, bindings);
+  if (!cols || !count || *cols <= 0) return 0;
+  const auto row = row_bytes(type.dtype, *cols);
+  return row ? static_cast<double>(*row) * static_cast<double>(*count / *cols) : 0;
 }
 
 }  // namespace orrery::graph

@@ -54,6 +54,7 @@ Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
   Chosen<Kernel> chosen{selection.row, {}};
   chosen.lowered.kernel = std::string(selection.row->name);
   chosen.lowered.refused = std::move(selection.refused);
+  chosen.lowered.arithmetic = selection.row->arithmetic;
   if (selection.row->workspace)
     chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.threads());
   return chosen;

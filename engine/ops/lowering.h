@@ -90,6 +90,7 @@ struct Lowered {
   std::vector<kernels::Refusal> refused;
   size_t workspace_bytes = 0;
   std::function<void(const StepContext&)> run;  // must not throw
+  Arithmetic arithmetic = Arithmetic::f32;
 };
 
 using Lower = Result<Lowered> (*)(LowerContext&, const graph::Node&);

@@ -54,6 +54,8 @@ std::vector<T> unrolled(const std::vector<T>& ring, uint64_t added) {
 /// The rings of one phase. Costs of nodes are computed when they are looked at, not while the model runs.
 struct Profiler::Track {
   std::vector<NodeId> nodes;
+  std::vector<Arithmetic> arithmetic;
+  uint64_t plan = 0;            // of the last run
   std::vector<int64_t> window;  // (kRuns, nodes), a ring of runs
   std::vector<double> contexts = std::vector<double>(kRuns);
   Bindings bindings;  // of the last run
@@ -65,6 +67,7 @@ struct Profiler::Track {
 
   void forget_nodes() {
     nodes.clear();
+    arithmetic.clear();
     window.clear();
     runs = 0;
     run_us = overhead_us = 0;
@@ -80,6 +83,11 @@ struct Profiler::Track {
     if (nodes.empty()) {
       for (const compile::Step& step : plan.steps) nodes.push_back(step.node);
       window.assign(kRuns * nodes.size(), 0);
+    }
+    if (arithmetic.empty() || this->plan != plan.id) {
+      this->plan = plan.id;
+      arithmetic.clear();
+      for (const compile::Step& step : plan.steps) arithmetic.push_back(step.arithmetic);
     }
     int64_t* row = window.data() + (runs % kRuns) * nodes.size();
     for (size_t i = 0; i < nodes.size(); ++i) row[i] = times[i + 1] - times[i];
@@ -173,6 +181,7 @@ ProfileSnapshot Profiler::snapshot(Phase phase) const {
     snapshot.tokens = current.tokens;
     snapshot.runs = std::min<size_t>(current.runs, kRuns);
     snapshot.nodes = current.nodes;
+    snapshot.arithmetic = current.arithmetic;
     snapshot.times = current.times();
     snapshot.overhead_share = current.overhead_us / (current.run_us + current.overhead_us);
     bindings = current.bindings;

@@ -27,6 +27,13 @@ MemoryState memory_of(const DevicePtr& device) {
   return {total, total > vitals.memory_used ? total - vitals.memory_used : 0};
 }
 
+uint64_t program_bytes() {
+  std::ifstream file("/proc/self/statm");
+  uint64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return file ? resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
 uint64_t resident_bytes(std::span<const std::byte> mapped) {
   if (mapped.empty()) return 0;
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

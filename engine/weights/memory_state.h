@@ -11,6 +11,9 @@ struct MemoryState {
 /// Of the device, or for null of this machine: what the system can hand out without paging.
 MemoryState memory_of(const DevicePtr& device);
 
+/// Bytes of memory that this whole program holds now, files that it has mapped included; 0: not known.
+uint64_t program_bytes();
+
 /// Bytes of a mapped range that are in memory now.
 uint64_t resident_bytes(std::span<const std::byte> mapped);
 

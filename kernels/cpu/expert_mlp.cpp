@@ -183,7 +183,11 @@ void run(const ExpertMlp::Args& args, const Launch& launch) { Experts(args, laun
 
 std::span<const Row<ExpertMlp>> expert_mlp_rows() {
   static const Row<ExpertMlp> rows[] = {
-      {.name = "cpu.grouped", .supports = ref::legal, .run = run, .workspace = workspace},
+      {.name = "cpu.grouped",
+       .supports = ref::legal,
+       .run = run,
+       .workspace = workspace,
+       .arithmetic = Arithmetic::int16},  // of the linear rows that it calls the fastest
       {.name = "cpu.reference", .supports = ref::legal, .run = ref::expert_mlp},
   };
   return rows;

@@ -25,7 +25,7 @@ QString crossingLine(const Crossing& crossing) {
 }  // namespace
 
 QString GraphView::Private::valueLine(const graph::Value& value) const {
-  const double bytes = bytesOf(value.type, bindings);
+  const double bytes = graph::bytes_of(value.type, bindings);
   const QString line = text(shapeText(value.type.shape, bindings)) + QStringLiteral("  ") +
                        text(std::string(name_of(value.type.dtype)));
   return bytes > 0 ? line + QStringLiteral("  ") + format::bytes(bytes) : line;

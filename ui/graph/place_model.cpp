@@ -119,7 +119,7 @@ void PlaceModel::addCrossings() {
       const SceneNode* from = scene_->find(value->producer);
       if (!from || device(from->position) == device(node.position)) continue;
       const bool first = copied.insert(value->id).second;
-      addCrossing(*from, node, *value, first ? bytesOf(value->type, bindings_) : 0);
+      addCrossing(*from, node, *value, first ? graph::bytes_of(value->type, bindings_) : 0);
     }
   }
 }

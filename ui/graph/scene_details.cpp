@@ -65,7 +65,7 @@ void addPills(const graph::Graph& graph, const graph::Node& source, SceneNode& n
     if (!producer.is_source()) continue;
     switch (value->kind) {
       case graph::ValueKind::weight:
-        append(node.weights, shortTensor(attributeText(producer, "tensor")), bytesOf(value->type, bindings));
+        append(node.weights, shortTensor(attributeText(producer, "tensor")), graph::bytes_of(value->type, bindings));
         break;
       case graph::ValueKind::constant:
         append(node.inputs, producer.name, 0);
@@ -120,13 +120,6 @@ void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings
 }
 
 }  // namespace
-
-double bytesOf(const graph::ValueType& type, const Bindings& bindings) {
-  const std::optional<int64_t> count = element_count(type.shape, bindings);
-  if (!count || *count < 0) return 0;
-  const DTypeInfo info = dtype_info(type.dtype);
-  return static_cast<double>(*count) / info.block_elements * info.block_bytes;
-}
 
 std::string shapeText(const Shape& shape, const Bindings& bindings) {
   std::string text = "[";

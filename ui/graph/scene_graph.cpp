@@ -194,7 +194,7 @@ class EdgeCollector {
     SceneEdge& edge = edges[place->second];
     if (std::find(edge.values.begin(), edge.values.end(), value.id) != edge.values.end()) return;
     edge.values.push_back(value.id);
-    edge.bytes += bytesOf(value.type, bindings_);
+    edge.bytes += graph::bytes_of(value.type, bindings_);
   }
 
   SceneGraph& scene_;

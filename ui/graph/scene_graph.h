@@ -88,8 +88,6 @@ struct SceneGraph {
 std::shared_ptr<const SceneGraph> makeScene(graph::GraphVersion graph, const Bindings& bindings,
                                             std::stop_token stop);
 
-/// Bytes of one value with the symbols bound; 0 when they are not.
-double bytesOf(const graph::ValueType& type, const Bindings& bindings);
 /// "[1, 576]": numbers where the symbols are bound.
 std::string shapeText(const Shape& shape, const Bindings& bindings);
 

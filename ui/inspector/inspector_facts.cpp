@@ -33,7 +33,7 @@ ValueRow rowOf(const graph::Value& value, const QString& role, const QString& na
           name,
           shapeText(value.type.shape),
           text(name_of(value.type.dtype)),
-          valueBytes(value.type, bindings),
+          graph::bytes_of(value.type, bindings),
           value.producer};
 }
 
@@ -66,15 +66,6 @@ void addInputs(NodeFacts& facts, const graph::Graph& graph, const graph::Node& n
 }
 
 }  // namespace
-
-double valueBytes(const graph::ValueType& type, const Bindings& bindings) {
-  if (type.shape.empty()) return static_cast<double>(row_bytes(type.dtype, 1).value_or(0));
-  const auto cols = type.shape.back().evaluate(bindings);
-  const auto count = element_count(type.shape, bindings);
-  if (!cols || !count || *cols <= 0) return 0;
-  const auto row = row_bytes(type.dtype, *cols);
-  return row ? static_cast<double>(*row) * static_cast<double>(*count / *cols) : 0;
-}
 
 std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId id,
                                    const Bindings& bindings) {
@@ -126,10 +117,13 @@ TimeFacts timeFacts(const api::Profile* profile, std::span<const NodeId> nodes, 
   facts.timing = measured.timing;
   facts.estimated = measured.estimated;
   facts.share = profile->share(measured.timing.us);
-  if (measured.timing.us > 0) {
-    facts.bytesPerSecond = measured.bytes / measured.timing.us * 1e6;
-    facts.flopsPerSecond = measured.flops / measured.timing.us * 1e6;
-  }
+  const auto speed = [&](double amount, double least) {
+    return measured.timing.us > 0
+               ? Speed{amount / measured.timing.us * 1e6, least > 0 ? amount / least * 1e6 : 0}
+               : Speed{};
+  };
+  facts.bytes = speed(measured.bytes, measured.memory_us);
+  facts.flops = speed(measured.flops, measured.compute_us);
   return facts;
 }
 
@@ -163,7 +157,7 @@ ScopeFacts scopeFacts(const graph::Graph& graph, const QString& scope) {
     if (!node.is_source()) continue;
     for (const ValueId output : node.outputs)
       if (graph.value(output).kind == graph::ValueKind::weight)
-        facts.weightBytes += static_cast<uint64_t>(valueBytes(graph.value(output).type, {}));
+        facts.weightBytes += static_cast<uint64_t>(graph::bytes_of(graph.value(output).type, {}));
   }
   return facts;
 }

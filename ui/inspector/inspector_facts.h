@@ -35,9 +35,15 @@ struct NodeFacts {
   std::vector<OriginRow> origins;  // empty: not fused
 };
 
+/// How much of something a second, and what the machine could.
+struct Speed {
+  double perSecond = 0, limit = 0;  // 0: not known
+  double share() const { return limit > 0 ? perSecond / limit : 0; }
+};
+
 struct TimeFacts {
   api::Timing timing;
-  double bytesPerSecond = 0, flopsPerSecond = 0;
+  Speed bytes, flops;
   double share = 0;  // of the step
   bool estimated = false;
 };
@@ -66,7 +72,5 @@ const api::PlanStep* planStep(const api::PlanReport* plan, const graph::Graph* f
                               bool nodeIsFused);
 /// The node whose value a transfer carries; invalid when the node is no transfer.
 NodeId transferSource(const graph::Graph& graph, NodeId node);
-/// Bytes of a value with the symbols bound; 0 when a symbol is free.
-double valueBytes(const graph::ValueType& type, const Bindings& bindings);
 
 }  // namespace orrery::ui

@@ -303,19 +303,19 @@ void InspectorPage::showTime() {
   time_->setFigures(figures);
   runs_->setText(known ? runsText(*profile) : QString());
   runs_->setVisible(known);
-  const api::MachineLimits& limits = session->limits();
-  const bool transfer =
-      node_.valid() && transferSource(*shown, node_).valid();  // no memory's speed limits it
-  const double memoryLimit = transfer ? 0 : limits.read_gbytes_per_second * 1e9,
-               computeLimit = limits.gflops * 1e9;
-  const auto show = [](const RateRow& row, double value, double limit, const QString& text) {
-    row.value->setText(value > 0 ? text : format::dash());
-    row.meter->setShare(limit > 0 ? value / limit : 0);
-    row.share->setText(value > 0 && limit > 0 ? format::percent(value / limit) : format::dash());
+  session->limits();  // measured once they are asked for, and then part of the profile
+  const auto show = [](const RateRow& row, const Speed& speed, double scale, const QString& unit) {
+    const auto text = [&](double perSecond) { return format::number(perSecond * scale) + ' ' + unit; };
+    row.value->setText(speed.perSecond > 0 ? text(speed.perSecond) : format::dash());
+    row.meter->setShare(speed.share());
+    row.share->setText(speed.share() > 0 ? format::percent(speed.share()) : format::dash());
+    row.share->setToolTip(speed.limit > 0 ? "of " + text(speed.limit) + ", the most that this machine can do of it"
+                                          : QString());
   };
-  show(memory_, time.bytesPerSecond, memoryLimit, format::number(time.bytesPerSecond * 1e-9) + " GB/s");
-  show(compute_, time.flopsPerSecond, computeLimit, format::number(time.flopsPerSecond * 1e-9) + " GFLOP/s");
-  show(share_, time.share, 1, {});
+  show(memory_, time.bytes, 1e-9, "GB/s");
+  show(compute_, time.flops, 1e-9, "GFLOP/s");
+  show(share_, {time.share, 1}, 0, {});
+  share_.value->setText(time.share > 0 ? QString() : format::dash());
 }
 
 void InspectorPage::addKernel(const api::PlanStep* step, const NodePlace& place) {

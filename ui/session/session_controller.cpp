@@ -50,6 +50,10 @@ void SessionController::post(std::function<void()> call) {
   QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
 }
 
+bool SessionController::idle() const {
+  return !running() && !loading_ && !pollPending_ && !polled_ && jobs_->idle() && runs_->idle();
+}
+
 bool SessionController::canUndo() const { return session_ && !session_->edits().empty(); }
 
 void SessionController::open(const api::OpenOptions& options) { load(options, openCall(options), false); }
@@ -262,7 +266,7 @@ void SessionController::poll() {
   sincePoll_.start();
   jobs_->post([this, session = session_, generation = sessionGeneration_](std::stop_token) {
     Polled polled{{session->profile(api::Phase::prefill), session->profile(api::Phase::decode)},
-                  {session->memory_used(), session->context_used(), 0, {}}};
+                  {session->memory_use(), session->context_used(), 0, {}}};
     post([this, generation, polled] {
       pollPending_ = false;
       const bool again = std::exchange(pollAgain_, false);

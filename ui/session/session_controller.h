@@ -28,7 +28,7 @@ enum class EditKind { applied, undone, redone };
 
 /// Polled beside the profile.
 struct Vitals {
-  quint64 memoryUsed = 0;  // bytes
+  api::MemoryUse memory;
   qint64 contextUsed = 0;  // tokens
   double overheadShare = 0;
   api::DeviceVitals device;  // zeros on the CPU
@@ -57,6 +57,8 @@ class SessionController : public QObject {
   bool moving() const { return moving_; }
   RunState state() const { return state_; }
   bool running() const { return state_ != RunState::idle; }
+  /// Nothing runs, loads, compiles or is read, and what was is taken.
+  bool idle() const;
   bool canUndo() const;
   bool canRedo() const { return redoDepth_ > 0; }
   Vitals vitals() const { return vitals_; }

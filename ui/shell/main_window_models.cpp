@@ -52,6 +52,21 @@ QString deviceWords(const DeviceLine& device) {
   return words.join(", ");
 }
 
+/// What the figure counts. `card` is empty where the model runs on the CPU.
+QString memoryWords(const Vitals& vitals, const QString& card) {
+  const auto bytes = [](uint64_t value) { return format::bytes(static_cast<double>(value)); };
+  const api::MemoryUse& use = vitals.memory;
+  const QString parts = QString("weights %1, context %2, scratch %3")
+                            .arg(bytes(use.weights), bytes(use.kv_cache), bytes(use.scratch));
+  if (card.isEmpty())
+    return QString("Memory that this program holds, the window and all models together, of this machine's.\n"
+                   "The model in the chat: %1")
+        .arg(parts);
+  return QString("Memory of %1 that the model in the chat holds: %2.\n"
+                 "All programs together hold %3 there; this program holds %4 of this machine's.")
+      .arg(card, parts, bytes(vitals.device.memory_used), bytes(use.program));
+}
+
 }  // namespace
 
 void MainWindow::openModel(const QString& model, const QString& adapter, const QString& recipe) {
@@ -241,7 +256,9 @@ void MainWindow::refreshStatus() {
     if (const SessionPtr second = both_->second()->session(); device && second)
       facts.machine += " + " + cpuWords(second->limits());
     const double all = device ? static_cast<double>(vitals.device.memory_total) : machineMemory();
-    facts.memory = format::bytes(static_cast<double>(vitals.memoryUsed)) + " / " + format::bytes(all);
+    facts.memory = format::bytes(static_cast<double>(device ? vitals.memory.session() : vitals.memory.program)) +
+                   " / " + format::bytes(all);
+    facts.memoryTip = memoryWords(vitals, device ? used.title : QString());
     if (const ProfilePtr profile = session_->profile(api::Phase::decode);
         profile && profile->per_second() > 0)
       facts.speed = format::rate(profile->per_second(), "tok/s");

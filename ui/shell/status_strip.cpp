@@ -1,6 +1,8 @@
 #include "ui/shell/status_strip.h"
 
+#include <QHelpEvent>
 #include <QPainter>
+#include <QToolTip>
 
 #include "ui/theme/text_metrics.h"
 
@@ -31,6 +33,16 @@ void StatusStrip::setTheme(const Theme& theme) {
   update();
 }
 
+bool StatusStrip::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  if (memory_.contains(help->pos()))
+    QToolTip::showText(help->globalPos(), facts_.memoryTip, this, memory_.toRect());
+  else
+    QToolTip::hideText();
+  return true;
+}
+
 void StatusStrip::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), theme_(Token::window));
@@ -58,20 +70,21 @@ void StatusStrip::paintEvent(QPaintEvent*) {
   left(facts_.edits, facts_.edited ? Token::edited : Token::text2, true);
   left(facts_.machine, Token::text2, true);
   double right = width() - 12;
-  const auto fromRight = [&](const QString& text, Token token) {
-    if (text.isEmpty()) return;
+  const auto fromRight = [&](const QString& text, Token token) -> QRectF {
+    if (text.isEmpty()) return {};
     const QFont font = theme_.monoFont(11, token == Token::text ? QFont::Medium : QFont::Normal);
     const double width = textWidth(text, font);
-    if (right - width < x) return;  // a narrow window leaves out what does not fit
+    if (right - width < x) return {};  // a narrow window leaves out what does not fit
     painter.setFont(font);
     painter.setPen(theme_(token));
     painter.drawText(QRectF(right - width, 0, width + 2, height()), Qt::AlignVCenter | Qt::AlignLeft, text);
     right -= width + 18;
+    return {right + 18, 0, width, static_cast<double>(height())};
   };
   fromRight(facts_.profiler, Token::text2);
   fromRight(facts_.context, Token::text2);
   fromRight(facts_.speed, Token::text);
-  fromRight(facts_.memory, Token::text2);
+  memory_ = fromRight(facts_.memory, Token::text2);
 }
 
 }  // namespace orrery::ui

@@ -16,6 +16,7 @@ struct StatusFacts {
   QString model, edits, machine;  // empty: left out
   bool edited = false;
   QString memory, speed, context, profiler;
+  QString memoryTip;  // what the memory counts
   bool operator==(const StatusFacts& other) const = default;
 };
 
@@ -28,11 +29,13 @@ class StatusStrip : public QWidget, public Themed {
   void setTheme(const Theme& theme) override;
 
  protected:
+  bool event(QEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
 
  private:
   Theme theme_;
   StatusFacts facts_;
+  QRectF memory_;  // as painted; empty: there was no room
 };
 
 }  // namespace orrery::ui

@@ -16,7 +16,11 @@ namespace orrery::kernels::ORRERY_ISA {
 
 using Vec = __m512;
 using Mask = __mmask16;
+using Words = __m512i;  // of 64 bits
 constexpr int kLanes = 16;
+
+ORRERY_INLINE Words load_words(const uint64_t* src) { return _mm512_loadu_si512(src); }
+ORRERY_INLINE Words add_words(Words a, Words b) { return _mm512_add_epi64(a, b); }
 
 ORRERY_INLINE Vec set1(float x) { return _mm512_set1_ps(x); }
 ORRERY_INLINE Vec load(const float* src) { return _mm512_loadu_ps(src); }
@@ -155,7 +159,13 @@ ORRERY_INLINE Wide widen_halves(Vec x) {
 
 using Vec = __m256;
 using Mask = __m256;
+using Words = __m256i;  // of 64 bits
 constexpr int kLanes = 8;
+
+ORRERY_INLINE Words load_words(const uint64_t* src) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src));
+}
+ORRERY_INLINE Words add_words(Words a, Words b) { return _mm256_add_epi64(a, b); }
 
 ORRERY_INLINE Vec set1(float x) { return _mm256_set1_ps(x); }
 ORRERY_INLINE Vec load(const float* src) { return _mm256_loadu_ps(src); }

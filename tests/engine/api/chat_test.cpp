@@ -146,7 +146,7 @@ TEST_F(Chat, ManyThreadsMayAsk) {
           EXPECT_EQ(reply.value().text, alone.text);
         }
         static_cast<void>(session_->profile(Phase::decode));
-        EXPECT_GT(session_->memory_used(), 0U);
+        EXPECT_GT(session_->memory_use().session(), 0U);
       }
     });
 }

@@ -67,9 +67,11 @@ TEST(DeviceTest, TellsWhereItRuns) {
     EXPECT_THAT(step.kernel, StartsWith("cuda.test."));
   }
   EXPECT_EQ(session->limits().cpu, "Test device");
-  EXPECT_NEAR(session->limits().read_gbytes_per_second, 4800, 1);
-  EXPECT_NEAR(session->limits().gflops, 989'000, 1'000) << "bf16, of the data sheet";
-  const uint64_t before = session->memory_used();
+  const MachineLimits& limits = session->limits();
+  EXPECT_NEAR(limits.reading.back().bytes_per_second, 4800e9, 100e9) << "of the data sheet";
+  EXPECT_GT(limits.reading.front().bytes_per_second, 2 * 4800e9) << "from its cache";
+  EXPECT_NEAR(limits.operations_per_second[static_cast<size_t>(Arithmetic::bf16)], 989e12, 1e12);
+  const uint64_t before = session->memory_use().session();
   EXPECT_GT(before, 90U << 20);
   BenchOptions bench;
   bench.prompt = 16;
@@ -78,10 +80,10 @@ TEST(DeviceTest, TellsWhereItRuns) {
   const auto measured = session->bench(bench, {}, {});
   ASSERT_TRUE(measured.ok()) << measured.error().to_string();
   EXPECT_EQ(measured.value().device, "cuda:1");
-  EXPECT_GT(session->memory_used(), before) << "pages of the KV cache";
+  EXPECT_GT(session->memory_use().session(), before) << "pages of the KV cache";
   const DeviceVitals vitals = session->vitals();
   EXPECT_EQ(vitals.memory_total, uint64_t{4096} << 20);
-  EXPECT_GE(vitals.memory_used, session->memory_used());
+  EXPECT_GE(vitals.memory_used, session->memory_use().session());
   EXPECT_EQ(vitals.power_watts, 320);
   EXPECT_THAT(session->derived_weights(),
               Contains(testing::Field(&DerivedWeight::transform, HasSubstr("on Test device"))));

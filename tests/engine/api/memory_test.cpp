@@ -70,7 +70,7 @@ void expect_told(const Session& session, int64_t context) {
   ASSERT_TRUE(demand.ok()) << demand.error().to_string();
   const DeviceEntry device{session.options().device, "", "", uint64_t{8} << 30, uint64_t{8} << 30};
   const DeviceMemory told = estimate_memory(demand.value(), device, context, "f16");
-  const auto used = static_cast<double>(session.memory_used());
+  const auto used = static_cast<double>(session.memory_use().session());
   EXPECT_NEAR(static_cast<double>(told.sum()), used, 0.1 * used)
       << told.weights << " weights, " << told.kv_cache << " KV cache, " << told.scratch << " scratch";
 }

@@ -174,22 +174,22 @@ TEST(PlacementTest, MemoryOfBothSidesCounts) {
   const auto session = open_or_fail(smollm2());
   ASSERT_TRUE(session);
   reply_of(*session);
-  const uint64_t before = session->memory_used();
+  const uint64_t before = session->memory_use().session();
   ASSERT_TRUE(apply(*session, "place scope=layers.0-9.mlp device=cuda:0").ok());
   reply_of(*session);
   uint64_t on_card = 0;
   for (const DerivedWeight& row : session->derived_weights())
     if (row.transform.find("on Test device") != std::string::npos) on_card += row.bytes;
   EXPECT_GT(on_card, 10U << 20) << "a megabyte and a half a layer";
-  EXPECT_NEAR(static_cast<double>(session->memory_used()), static_cast<double>(before), 10U << 20)
+  EXPECT_NEAR(static_cast<double>(session->memory_use().session()), static_cast<double>(before), 10U << 20)
       << "what lies on the card is given back here";
   const auto card = open_or_fail(on_device(smollm2()));
   ASSERT_TRUE(card);
   reply_of(*card);
-  const uint64_t all_there = card->memory_used();
+  const uint64_t all_there = card->memory_use().session();
   ASSERT_TRUE(apply(*card, "place scope=layers.0-9.mlp device=cpu").ok());
   reply_of(*card);
-  EXPECT_GT(card->memory_used(), all_there + (10U << 20)) << "the file's pages are read again";
+  EXPECT_GT(card->memory_use().session(), all_there + (10U << 20)) << "the file's pages are read again";
 }
 
 TEST(PlacementTest, ARecipePlacesAtOpen) {

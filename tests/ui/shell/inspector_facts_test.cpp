@@ -41,7 +41,8 @@ TEST(InspectorFacts, AScopeSumsItsNodes) {
   EXPECT_DOUBLE_EQ(time.timing.us, 33) << "the median of 30, 33 and 36";
   EXPECT_DOUBLE_EQ(time.timing.p95_us, 36);
   EXPECT_DOUBLE_EQ(time.share, 33 / profile->step.us);
-  EXPECT_DOUBLE_EQ(time.bytesPerSecond, 3e5 / 33e-6);
+  EXPECT_DOUBLE_EQ(time.bytes.perSecond, 3e5 / 33e-6);
+  EXPECT_EQ(time.bytes.share(), 0) << "no limit is known";
   EXPECT_EQ(timeFacts(nullptr, nodesOf(*graph, "layers.1"), false).timing.runs, 0U);
 }
 

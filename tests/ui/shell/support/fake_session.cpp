@@ -118,7 +118,7 @@ FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
   info_.context_length = 8192;
   info_.memory.context = 8192;
   if (plan.task == api::Task::classify) info_.labels = {"negative", "positive"};
-  limits_ = {20, 200, 2, "AVX2"};
+  limits_ = {{{1e6, 20e9}}, {200e9}, 2, "AVX2"};
   runEdits();
 }
 

@@ -62,7 +62,7 @@ class FakeSession : public api::Session {
   api::Trace trace() const override;
   const api::MachineLimits& limits() const override { return limits_; }
   std::vector<api::DerivedWeight> derived_weights() const override { return {}; }
-  uint64_t memory_used() const override { return 211'000'000; }
+  api::MemoryUse memory_use() const override { return {98'000'000, 13'000'000, 0, 211'000'000}; }
   int64_t context_used() const override { return context_; }
   void forget_context() override { context_ = 0; }
   api::DeviceVitals vitals() const override;
