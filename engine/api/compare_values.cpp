@@ -111,7 +111,7 @@ Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int3
   const int64_t rows = std::min(static_cast<int64_t>(tokens.size()), kLogitRows);
   std::vector<float> logits[2];
   for (SessionImpl* session : {&a, &b}) {
-    const graph::GraphVersion graph = session->fused_graph();
+    const graph::GraphVersion graph = session->engine().model->version()->fused;
     const ValueId value = generate::logits_of(*graph);
     if (!value.valid()) return {};
     ORRERY_ASSIGN(auto probe, generate::Probe::run(session->engine(), *graph, {&value, 1}, tokens, rows));

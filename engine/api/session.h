@@ -24,7 +24,8 @@ class Session {
   virtual const ModelInfo& info() const = 0;
   virtual const OpenOptions& options() const = 0;
 
-  // The graph. The model graph is what the person edits; the fused graph is what runs.
+  // The graph. The model graph is what the person edits; the live nodes of the fused graph are what runs. What
+  // is bypassed is in both, dead.
   virtual graph::GraphVersion model_graph() const = 0;
   virtual graph::GraphVersion fused_graph() const = 0;
   virtual Result<PlanReport> plan(Phase phase) = 0;
@@ -34,6 +35,9 @@ class Session {
   virtual Result<EditRecord> apply(const edit::Edit& edit) = 0;  // the next run uses it, no reload
   virtual Result<EditRecord> undo() = 0;                         // not_found when there is nothing to undo
   virtual Result<EditRecord> redo() = 0;
+  /// Takes back what bypasses the scope, or a part of it, or what it is a part of, whenever that was done: the
+  /// recipe is made again without it. An edit of its own, for undo.
+  virtual Result<EditRecord> restore(const std::string& scope) = 0;
   virtual std::vector<EditRecord> edits() const = 0;  // applied, oldest first
   virtual std::vector<edit::Edit> recipe() const = 0;
   virtual Result<void> set_fusion(bool enabled) = 0;

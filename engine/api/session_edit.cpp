@@ -17,7 +17,7 @@ graph::GraphVersion SessionImpl::model_graph() const {
   return graph_;
 }
 
-graph::GraphVersion SessionImpl::fused_graph() const { return parts_.model->version()->fused; }
+graph::GraphVersion SessionImpl::fused_graph() const { return parts_.model->version()->drawn; }
 
 /// Makes a graph the one that runs next. It must compile; when it does not, all stays as it was.
 Result<bool> SessionImpl::adopt(graph::GraphVersion graph, bool fusion) {
@@ -33,21 +33,31 @@ Result<bool> SessionImpl::adopt(graph::GraphVersion graph, bool fusion) {
   return kept;
 }
 
-Result<SessionImpl::Applied> SessionImpl::apply_locked(const edit::Edit& edit) {
-  auto graph = std::make_shared<graph::Graph>(*graph_);
-  ORRERY_ASSIGN(graph::Journal journal, edit::apply(*graph, edit));
-  ORRERY_ASSIGN(const bool kept, adopt(std::move(graph), fusion_));
-  return Applied{edit, {journal.name, edit.to_string(), kept}, std::move(journal)};
+Result<EditRecord> SessionImpl::take_step(std::string name, std::string words, graph::GraphVersion graph,
+                                          std::vector<edit::Edit> recipe) {
+  ORRERY_ASSIGN(const bool kept, adopt(graph, fusion_));
+  const EditRecord record{std::move(name), std::move(words), kept};
+  history_.add({record, std::move(recipe), std::move(graph)});
+  return record;
 }
 
 Result<EditRecord> SessionImpl::apply(const edit::Edit& edit) {
   return guarded([&]() -> Result<EditRecord> {
     const std::scoped_lock lock(edit_mutex_);
-    ORRERY_ASSIGN(Applied applied, apply_locked(edit));
-    EditRecord record = applied.record;
-    applied_.push_back(std::move(applied));
-    undone_.clear();
-    return record;
+    auto graph = std::make_shared<graph::Graph>(*graph_);
+    ORRERY_ASSIGN(const graph::Journal journal, edit::apply(*graph, edit));
+    std::vector<edit::Edit> recipe = history_.recipe();
+    recipe.push_back(edit);
+    return take_step(journal.name, edit.to_string(), std::move(graph), std::move(recipe));
+  });
+}
+
+Result<EditRecord> SessionImpl::restore(const std::string& scope) {
+  return guarded([&]() -> Result<EditRecord> {
+    const std::scoped_lock lock(edit_mutex_);
+    ORRERY_ASSIGN(std::vector<edit::Edit> recipe, without_bypass(*graph_, history_.recipe(), scope));
+    ORRERY_ASSIGN(graph::GraphVersion graph, replayed(history_.opened(), recipe));
+    return take_step("restore " + scope, "restore scope=" + scope, std::move(graph), std::move(recipe));
   });
 }
 
@@ -63,58 +73,40 @@ Result<void> SessionImpl::replay(const std::vector<edit::Edit>& edits) {
   return {};
 }
 
-Result<EditRecord> SessionImpl::step_back() {
-  if (applied_.empty()) return nothing_to("undo");
-  auto graph = std::make_shared<graph::Graph>(*graph_);
-  graph::undo(*graph, applied_.back().journal);
-  ORRERY_ASSIGN(const bool kept, adopt(std::move(graph), fusion_));
-  undone_.push_back(std::move(applied_.back()));
-  applied_.pop_back();
-  EditRecord record = undone_.back().record;
-  record.kv_kept = kept;
-  return record;
-}
-
-Result<EditRecord> SessionImpl::step_forward() {
-  if (undone_.empty()) return nothing_to("redo");
-  auto graph = std::make_shared<graph::Graph>(*graph_);
-  graph::redo(*graph, undone_.back().journal);
-  ORRERY_ASSIGN(const bool kept, adopt(std::move(graph), fusion_));
-  applied_.push_back(std::move(undone_.back()));
-  undone_.pop_back();
-  applied_.back().record.kv_kept = kept;
-  return applied_.back().record;
-}
-
 Result<EditRecord> SessionImpl::undo() {
   return guarded([&]() -> Result<EditRecord> {
     const std::scoped_lock lock(edit_mutex_);
-    return step_back();
+    if (!history_.can_undo()) return nothing_to("undo");
+    ORRERY_ASSIGN(graph::GraphVersion graph, history_.graph_before());
+    EditRecord record = history_.last().record;
+    ORRERY_ASSIGN(record.kv_kept, adopt(std::move(graph), fusion_));
+    history_.undone();
+    return record;
   });
 }
 
 Result<EditRecord> SessionImpl::redo() {
   return guarded([&]() -> Result<EditRecord> {
     const std::scoped_lock lock(edit_mutex_);
-    return step_forward();
+    if (!history_.can_redo()) return nothing_to("redo");
+    ORRERY_ASSIGN(graph::GraphVersion graph, history_.graph_after());
+    ORRERY_ASSIGN(const bool kept, adopt(std::move(graph), fusion_));
+    history_.redone(kept);
+    return history_.last().record;
   });
 }
 
 std::vector<EditRecord> SessionImpl::edits() const {
   return guarded_or_empty([&] {
     const std::scoped_lock lock(edit_mutex_);
-    std::vector<EditRecord> records;
-    for (const Applied& applied : applied_) records.push_back(applied.record);
-    return records;
+    return history_.records();
   });
 }
 
 std::vector<edit::Edit> SessionImpl::recipe() const {
   return guarded_or_empty([&] {
     const std::scoped_lock lock(edit_mutex_);
-    std::vector<edit::Edit> edits;
-    for (const Applied& applied : applied_) edits.push_back(applied.edit);
-    return edits;
+    return history_.recipe();
   });
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/api/history.h"
 #include "engine/api/library.h"
 #include "engine/api/machine_limits.h"
 #include "engine/api/memory_estimate.h"
@@ -48,6 +49,7 @@ class SessionImpl final : public Session {
   Result<EditRecord> apply(const edit::Edit& edit) override;
   Result<EditRecord> undo() override;
   Result<EditRecord> redo() override;
+  Result<EditRecord> restore(const std::string& scope) override;
   std::vector<EditRecord> edits() const override;
   std::vector<edit::Edit> recipe() const override;
   Result<void> set_fusion(bool enabled) override;
@@ -102,11 +104,6 @@ class SessionImpl final : public Session {
   }
 
  private:
-  struct Applied {
-    edit::Edit edit;
-    EditRecord record;
-    graph::Journal journal;
-  };
   /// Measured on the scheduler's thread; outlives the session when it is still measuring.
   struct LazyLimits {
     MachineLimits unmeasured, measured;
@@ -114,10 +111,10 @@ class SessionImpl final : public Session {
   };
 
   // session_edit.cpp; all under edit_mutex_
-  Result<Applied> apply_locked(const edit::Edit& edit);
   Result<bool> adopt(graph::GraphVersion graph, bool fusion);  // whether the context is kept
-  Result<EditRecord> step_back();
-  Result<EditRecord> step_forward();
+  /// A new state of the graph, that this recipe makes.
+  Result<EditRecord> take_step(std::string name, std::string words, graph::GraphVersion graph,
+                               std::vector<edit::Edit> recipe);
 
   // session_memory.cpp
   /// An error of too little memory with what would fit.
@@ -149,7 +146,7 @@ class SessionImpl final : public Session {
   mutable std::mutex edit_mutex_;
   graph::GraphVersion graph_;
   bool fusion_ = true;
-  std::vector<Applied> applied_, undone_;
+  History history_;
 
   std::mutex chat_mutex_;  // one reply at a time
   mutable std::mutex sequence_mutex_;

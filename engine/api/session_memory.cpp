@@ -65,8 +65,7 @@ Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std
     auto session = std::make_shared<SessionImpl>(std::move(parts));
     session->graph_ = graph_;
     session->fusion_ = fusion_;
-    session->applied_ = applied_;
-    session->undone_ = undone_;
+    session->history_ = history_;
     return std::shared_ptr<Session>(std::move(session));
   });
 }

@@ -193,6 +193,7 @@ SessionImpl::SessionImpl(Parts parts)
     : parts_(std::move(parts)),
       graph_(parts_.model_graph),
       fusion_(parts_.options.fusion),
+      history_(parts_.model_graph),
       sequence_(runtime::DeviceScheduler::new_sequence(parts_.model)),
       limits_(std::make_shared<LazyLimits>()) {
   const weights::DevicePtr& device = parts_.scheduler->device();

@@ -27,6 +27,7 @@ class ShownSession final : public Session {
   Result<EditRecord> apply(const edit::Edit&) override { return refusal(); }
   Result<EditRecord> undo() override { return nothing_edited(); }
   Result<EditRecord> redo() override { return nothing_edited(); }
+  Result<EditRecord> restore(const std::string&) override { return nothing_edited(); }
   std::vector<EditRecord> edits() const override { return {}; }
   std::vector<edit::Edit> recipe() const override { return {}; }
   Result<void> set_fusion(bool) override { return {}; }

@@ -221,6 +221,14 @@ void Graph::insert(Node node, const std::vector<Value>& values, size_t place) {
   nodes_.insert_or_assign(id, std::move(node));
 }
 
+void Graph::bring_back(const Graph& from, NodeId id, std::vector<ValueId> inputs, NodeId before) {
+  Node node = from.node(id);
+  std::vector<Value> values;
+  for (const ValueId output : node.outputs) values.push_back(from.value(output));
+  node.inputs = std::move(inputs);
+  insert(std::move(node), values, before.valid() ? position(before) : order_.size());
+}
+
 void Graph::erase(NodeId id) {
   const auto found = nodes_.find(id);
   for (size_t i = 0; i < found->second.inputs.size(); ++i)

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "engine/compile/states.h"
+#include "engine/passes/bypassed.h"
 
 namespace orrery::runtime {
 
@@ -23,6 +24,7 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
     version->states.push_back({it != hashes.end() ? it->second : fused->feed_hash(last), state.kv_heads,
                                state.head_dim, state.device});
   }
+  version->drawn = passes::with_bypassed(fused, *model);
   version->model = std::move(model);
   version->fused = std::move(fused);
   version->moved = std::move(moved);

@@ -20,6 +20,7 @@ namespace orrery::runtime {
 /// A graph that can run, immutable. The model graph is the person's; the fused one is what passes made of it.
 struct Version {
   graph::GraphVersion model, fused;
+  graph::GraphVersion drawn;          // the fused one and, dead, what is bypassed
   std::vector<StateLayout> states;    // by state index of the fused graph's plans
   std::vector<compile::Moved> moved;  // nodes of the fused graph that run elsewhere than asked
 };

@@ -1,9 +1,13 @@
 // Edits of the running model: what the person does to the graph is what runs next, and undo is exact.
 #include <gmock/gmock.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "engine/api/history.h"
 #include "tests/engine/api/test_models.h"
 
 namespace orrery::api {
@@ -55,6 +59,85 @@ TEST_F(Edits, ABypassedLayerRunsAtTheNextMessageAndUndoIsExact) {
   const auto redone = session_->redo();
   ASSERT_TRUE(redone.ok());
   EXPECT_EQ(ids_of(reply()), ids_of(without));
+}
+
+TEST_F(Edits, WhatIsBypassedStaysInBothGraphsAndIsNotRun) {
+  const auto dead_in = [](const graph::GraphVersion& graph, const std::string& scope) {
+    const std::vector<bool> live = graph->live();
+    std::vector<std::string> dead;
+    for (size_t i = 0; i < live.size(); ++i)
+      if (const graph::Node& node = graph->node(graph->order()[i]); !live[i] && !node.is_source())
+        dead.push_back(node.path());
+    for (const std::string& path : dead) EXPECT_TRUE(path.starts_with(scope)) << path;
+    return dead;
+  };
+  const graph::GraphVersion whole = session_->fused_graph();
+  EXPECT_THAT(dead_in(whole, ""), testing::IsEmpty());
+  apply("bypass scope=layers.3");
+  const std::vector<std::string> dead = dead_in(session_->fused_graph(), "layers.3.");
+  EXPECT_EQ(dead, dead_in(session_->model_graph(), "layers.3."));
+  EXPECT_EQ(dead.size(), 15U);
+  const auto plan = session_->plan(Phase::decode);
+  ASSERT_TRUE(plan.ok());
+  for (const PlanStep& step : plan.value().steps)
+    EXPECT_TRUE(!step.path.starts_with("layers.3.")) << step.path;
+  // It stands between its neighbours and reads the stream that passes by.
+  const graph::GraphVersion drawn = session_->fused_graph();
+  const auto place = [&](const char* path) {
+    const NodeId node = drawn->find_path(path);
+    EXPECT_TRUE(node.valid()) << path;
+    return std::find(drawn->order().begin(), drawn->order().end(), node) - drawn->order().begin();
+  };
+  EXPECT_LT(place("layers.2.mlp.gate_up_silu"), place("layers.3.attention.norm"));
+  EXPECT_LT(place("layers.3.mlp.down_proj"), place("layers.4.mlp.gate_up_silu"));
+  const graph::Node& norm = drawn->node(drawn->find_path("layers.3.attention.norm"));
+  EXPECT_EQ(norm.inputs[0], drawn->node(drawn->find_path("layers.4.attention.add_norm")).outputs[0]);
+}
+
+TEST_F(Edits, RestoreTakesOneBypassBackWheneverItWasMade) {
+  const std::string before = graph::print(*session_->model_graph());
+  const ChatResult whole = reply();
+  apply("bypass scope=layers.5-7");
+  apply("set node=sampler.sample attribute=top_k value=20");
+  apply("bypass scope=layers.9.mlp");
+  const std::string all = graph::print(*session_->model_graph());
+  ASSERT_FALSE(session_->restore("layers.4").ok());
+  EXPECT_EQ(graph::print(*session_->model_graph()), all) << "a refusal leaves it as it was";
+
+  const auto restored = session_->restore("layers.6");
+  ASSERT_TRUE(restored.ok()) << restored.error().to_string();
+  EXPECT_EQ(restored.value().name, "restore layers.6");
+  ASSERT_EQ(session_->recipe().size(), 3U);
+  EXPECT_EQ(session_->recipe()[0].to_string(), "bypass scope=layers.5,layers.7");
+  EXPECT_EQ(session_->edits().size(), 4U);
+  ASSERT_TRUE(session_->restore("layers.9.mlp.down_proj").ok()) << "a part of what is bypassed";
+  ASSERT_TRUE(session_->restore("layers").ok()) << "all that is bypassed in it";
+  ASSERT_EQ(session_->recipe().size(), 1U);
+  EXPECT_EQ(ids_of(reply()), ids_of(whole));
+
+  for (int step = 0; step < 3; ++step) ASSERT_TRUE(session_->undo().ok());
+  EXPECT_EQ(graph::print(*session_->model_graph()), all);
+  for (int step = 0; step < 3; ++step) ASSERT_TRUE(session_->undo().ok());
+  EXPECT_EQ(graph::print(*session_->model_graph()), before);
+  for (int step = 0; step < 6; ++step) ASSERT_TRUE(session_->redo().ok());
+  EXPECT_EQ(session_->recipe().size(), 1U);
+  EXPECT_FALSE(session_->redo().ok());
+}
+
+TEST_F(Edits, FarUndoneStepsAreMadeAgainFromTheirRecipes) {
+  constexpr int kEdits = static_cast<int>(History::kGraphs) + 8;
+  std::vector<std::string> prints{graph::print(*session_->model_graph())};
+  for (int i = 0; i < kEdits; ++i) {
+    apply(fmt::format("set node=sampler.sample attribute=top_k value={}", i + 1));
+    prints.push_back(graph::print(*session_->model_graph()));
+  }
+  for (int i = kEdits; i > 0; --i) {
+    EXPECT_EQ(graph::print(*session_->model_graph()), prints[static_cast<size_t>(i)]);
+    ASSERT_TRUE(session_->undo().ok());
+  }
+  EXPECT_EQ(graph::print(*session_->model_graph()), prints[0]);
+  ASSERT_TRUE(session_->redo().ok());
+  EXPECT_EQ(graph::print(*session_->model_graph()), prints[1]);
 }
 
 TEST_F(Edits, UndoWithoutAMessageBetweenKeepsTheContext) {

@@ -202,6 +202,17 @@ Result<api::EditRecord> FakeSession::redo() {
   return api::EditRecord{done_.back().op + " " + done_.back().fields.at("scope"), "", false};
 }
 
+Result<api::EditRecord> FakeSession::restore(const std::string& scope) {
+  const std::lock_guard lock(mutex_);
+  const auto bypassed = std::find_if(done_.begin(), done_.end(), [&](const edit::Edit& edit) {
+    return edit.op == "bypass" && edit.fields.at("scope") == scope;
+  });
+  if (bypassed == done_.end()) return Error{ErrorCode::not_found, "No edit bypasses it", scope, ""};
+  done_.erase(bypassed);
+  runEdits();
+  return api::EditRecord{"restore " + scope, "", false};
+}
+
 std::vector<api::EditRecord> FakeSession::edits() const {
   const std::lock_guard lock(mutex_);
   std::vector<api::EditRecord> records;

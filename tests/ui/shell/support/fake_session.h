@@ -34,6 +34,7 @@ class FakeSession : public api::Session {
   Result<api::EditRecord> apply(const edit::Edit& edit) override;
   Result<api::EditRecord> undo() override;
   Result<api::EditRecord> redo() override;
+  Result<api::EditRecord> restore(const std::string& scope) override;
   std::vector<api::EditRecord> edits() const override;
   std::vector<edit::Edit> recipe() const override;
   Result<void> set_fusion(bool enabled) override;
