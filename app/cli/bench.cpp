@@ -12,7 +12,11 @@ struct Options {
 };
 
 Json to_json(const api::Rate& rate) {
-  return {{"tokens", rate.tokens}, {"tokens_per_second", rate.tokens_per_second}, {"sd", rate.sd}};
+  return {{"tokens", rate.tokens},
+          {"tokens_per_second", rate.tokens_per_second},
+          {"sd", rate.sd},
+          {"min", rate.min},
+          {"max", rate.max}};
 }
 
 Json to_json(const api::BenchResult& result) {
@@ -20,25 +24,27 @@ Json to_json(const api::BenchResult& result) {
   if (result.prefill) document["prefill"] = to_json(*result.prefill);
   if (result.decode) document["decode"] = to_json(*result.decode);
   if (result.encode)
-    document["encode"] = {{"batch", result.encode->batch},
-                          {"tokens", result.encode->tokens},
-                          {"ms", result.encode->ms},
-                          {"sequences_per_second", result.encode->sequences_per_second}};
+    document["encode"] = {
+        {"batch", result.encode->batch},   {"tokens", result.encode->tokens},
+        {"ms", result.encode->ms},         {"min_ms", result.encode->min_ms},
+        {"max_ms", result.encode->max_ms}, {"sequences_per_second", result.encode->sequences_per_second}};
   document["device"] = result.device;
   document["threads"] = result.threads;
   return document;
 }
 
-void print_rates(const api::BenchResult& result) {
-  const auto line = [](std::string_view name, const api::Rate& rate) {
-    print(fmt::format("{:<8} {:>6} tokens  {:>9.2f} ± {:.2f} tokens/s\n", name, rate.tokens,
-                      rate.tokens_per_second, rate.sd));
+void print_rates(const api::BenchResult& result, int repeats) {
+  const auto line = [&](std::string_view name, const api::Rate& rate) {
+    print(fmt::format("{:<8} {:>6} tokens  {:>9.2f} tokens/s, median of {} ({:.2f} to {:.2f})\n", name,
+                      rate.tokens, rate.tokens_per_second, repeats, rate.min, rate.max));
   };
   if (result.prefill) line("prefill", *result.prefill);
   if (result.decode) line("decode", *result.decode);
   if (result.encode)
-    print(fmt::format("encode   {:>2} x {} tokens  {:>9.3f} ms, {:.2f} sequences/s\n", result.encode->batch,
-                      result.encode->tokens, result.encode->ms, result.encode->sequences_per_second));
+    print(fmt::format(
+        "encode   {:>2} x {} tokens  {:>9.3f} ms, median of {} ({:.3f} to {:.3f}), {:.2f} sequences/s\n",
+        result.encode->batch, result.encode->tokens, result.encode->ms, repeats, result.encode->min_ms,
+        result.encode->max_ms, result.encode->sequences_per_second));
   print(fmt::format("on {}, {} threads\n", result.device, result.threads));
 }
 
@@ -75,7 +81,7 @@ Runner prepare_bench(CLI::App& app, Context& context) {
     if (context.json) {
       print_json(to_json(result));
     } else {
-      print_rates(result);
+      print_rates(result, options->bench.repeats);
     }
     return kExitDone;
   };

@@ -32,9 +32,11 @@ double deviation(const std::vector<double>& values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-/// Runs the parts of a bench; each repeat with fresh sequences.
+/// Runs the parts of a bench; each repeat with fresh sequences, which leave nothing behind.
 class Bench {
  public:
+  static constexpr int kMostWarmUps = 8;
+
   Bench(const generate::Engine& engine, int64_t vocabulary, const BenchOptions& options,
         const ProgressCallback& progress, std::stop_token stop)
       : engine_(engine),
@@ -43,15 +45,15 @@ class Bench {
         progress_(progress),
         stop_(std::move(stop)) {}
 
-  /// Repeats `once`, which returns the seconds of what is timed; the first, a warm-up, does not count.
+  /// Repeats `once`, which returns the seconds of what is timed, when it is warm.
   template <class Once>
   Result<std::vector<double>> repeat(std::string_view stage, Once&& once) {
+    ORRERY_TRY(warm_up(stage, once));
     std::vector<double> seconds;
-    for (int i = 0; i <= options_.repeats; ++i) {
-      if (stop_.stop_requested()) return cancelled_error();
-      if (progress_) progress_(stage, static_cast<uint64_t>(i), static_cast<uint64_t>(options_.repeats + 1));
+    for (int i = 1; i <= options_.repeats; ++i) {
+      ORRERY_TRY(tell(stage, i));
       ORRERY_ASSIGN(const double time, once());
-      if (i > 0) seconds.push_back(time);
+      seconds.push_back(time);
     }
     return seconds;
   }
@@ -80,10 +82,38 @@ class Bench {
   }
 
  private:
+  /// The first run compiles plans and takes memory; on a card more follow, until all steps of one are
+  /// replays.
+  template <class Once>
+  Result<void> warm_up(std::string_view stage, Once&& once) {
+    bool settled = false;
+    for (int i = 0; i < kMostWarmUps && !settled; ++i) {
+      ORRERY_TRY(tell(stage, 0));
+      const uint64_t before = unsettled_steps();
+      ORRERY_TRY(drop(once()));
+      settled = unsettled_steps() == before;
+    }
+    return {};
+  }
+
+  uint64_t unsettled_steps() const {
+    return engine_.scheduler.unsettled_steps() + engine_.model->unsettled_steps();
+  }
+
+  /// Repeat 0 is warming up.
+  Result<void> tell(std::string_view stage, int repeat) const {
+    if (stop_.stop_requested()) return cancelled_error();
+    if (progress_)
+      progress_(stage, static_cast<uint64_t>(repeat), static_cast<uint64_t>(options_.repeats + 1));
+    return {};
+  }
+
   Sequences fresh() {
     Sequences sequences;
-    for (int64_t i = 0; i < options_.batch; ++i)
+    for (int64_t i = 0; i < options_.batch; ++i) {
       sequences.push_back(runtime::DeviceScheduler::new_sequence(engine_.model));
+      sequences.back()->kept = false;
+    }
     return sequences;
   }
 
@@ -111,10 +141,15 @@ class Bench {
       request.stop = stop_;
       requests.push_back(std::move(request));
     }
+    // Nothing runs before all are there, so that the steps of every repeat are the same.
+    std::promise<void> all;
+    engine_.scheduler.call(runtime::DeviceScheduler::When::between_steps,
+                           [there = all.get_future().share()](kernels::ThreadTeam&) { there.wait(); });
     std::vector<std::future<Result<runtime::DecodeOutcome>>> futures;
-    const auto start = Clock::now();
     for (size_t i = 0; i < sequences.size(); ++i)
       futures.push_back(engine_.scheduler.decode(engine_.model, sequences[i], std::move(requests[i])));
+    const auto start = Clock::now();
+    all.set_value();
     std::vector<Result<runtime::DecodeOutcome>> outcomes;
     for (auto& future : futures) outcomes.push_back(future.get());
     const double seconds = seconds_since(start);
@@ -141,7 +176,8 @@ class Bench {
 Rate rate_of(int64_t tokens, const std::vector<double>& seconds) {
   std::vector<double> rates;
   for (const double time : seconds) rates.push_back(static_cast<double>(tokens) / time);
-  return {tokens, median(rates), deviation(rates)};
+  const auto [min, max] = std::minmax_element(rates.begin(), rates.end());
+  return {tokens, median(rates), deviation(rates), *min, *max};
 }
 
 Result<void> check(const BenchOptions& options) {
@@ -170,8 +206,10 @@ Result<BenchResult> SessionImpl::bench(const BenchOptions& options, const Progre
                      "choose fewer"};
       ORRERY_ASSIGN(const auto seconds, bench.repeat("Encoding", [&] { return bench.encode(); }));
       const double time = median(seconds);
-      result.encode = BenchResult::Encode{options.batch, options.tokens, time * 1e3,
-                                          static_cast<double>(options.batch) / time};
+      const auto [min, max] = std::minmax_element(seconds.begin(), seconds.end());
+      result.encode = BenchResult::Encode{options.batch, options.tokens,
+                                          time * 1e3,    static_cast<double>(options.batch) / time,
+                                          *min * 1e3,    *max * 1e3};
       return result;
     }
     if (options.prompt > 0) {

@@ -176,7 +176,8 @@ struct Embedding {
 
 struct Rate {
   int64_t tokens = 0;
-  double tokens_per_second = 0, sd = 0;
+  double tokens_per_second = 0;  // the median of the repeats
+  double sd = 0, min = 0, max = 0;
 };
 struct BenchOptions {
   int64_t prompt = 512, gen = 128, depth = 0, batch = 1, tokens = 128;
@@ -186,7 +187,8 @@ struct BenchResult {
   std::optional<Rate> prefill, decode;
   struct Encode {
     int64_t batch = 0, tokens = 0;
-    double ms = 0, sequences_per_second = 0;
+    double ms = 0, sequences_per_second = 0;  // ms: the median of the repeats
+    double min_ms = 0, max_ms = 0;
   };
   std::optional<Encode> encode;
   std::string device;

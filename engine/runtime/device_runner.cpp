@@ -109,10 +109,11 @@ DeviceRunner::How DeviceRunner::how_to_run(const compile::Plan& plan, Phase phas
   bool& seen = seen_.get(key_of(plan, false));
   if (!seen) {
     seen = true;
-    return {false, profiled && phase == Phase::prefill, nullptr};
+    ++unsettled_;
+    return {.measured = profiled && phase == Phase::prefill};
   }
   const uint64_t count = replays_[static_cast<size_t>(phase)]++;
-  return {true, profiled && count % kMeasuredEvery == 0, nullptr};
+  return {.replayed = true, .measured = profiled && count % kMeasuredEvery == 0, .profiled = profiled};
 }
 
 void DeviceRunner::copy(const compile::Step& step) {
@@ -141,6 +142,8 @@ kernels::DeviceGraph& DeviceRunner::captured(const compile::Plan& plan, size_t s
   graphs.resize(plan.segments.size());
   auto& graph = graphs[segment];
   if (graph) return *graph;
+  ++unsettled_;
+  if (measured) make_marks(plan);
   device_->begin_capture();
   try {
     issue(plan, segment, measured);
@@ -150,6 +153,10 @@ kernels::DeviceGraph& DeviceRunner::captured(const compile::Plan& plan, size_t s
   }
   graph = device_->end_capture();
   return *graph;
+}
+
+void DeviceRunner::make_marks(const compile::Plan& plan) {
+  while (marks_.size() < plan.steps.size() + 1) marks_.push_back(device_->make_mark());
 }
 
 /// The card's marks know only the time between them. The last one was passed just before the wait for it
@@ -167,10 +174,12 @@ void DeviceRunner::run_there(const compile::Plan& plan, size_t segment, const Ho
   require_epoch(epoch_);
   {
     const HostPart part(how.trace, "launch");
-    if (how.replayed)
+    if (how.replayed) {
+      if (how.profiled) captured(plan, segment, !how.measured);
       device_->launch(captured(plan, segment, how.measured));
-    else
+    } else {
       issue(plan, segment, how.measured);
+    }
   }
   {
     const HostPart part(how.trace, "wait");
@@ -194,7 +203,7 @@ Result<void> DeviceRunner::run(const compile::Plan& plan, StepBatch& batch,
   How how = how_to_run(plan, phase, profiler && profiler->enabled());
   how.trace = trace;
   if (how.measured) times_.resize(plan.steps.size() + 1);
-  while (how.measured && marks_.size() < plan.steps.size() + 1) marks_.push_back(device_->make_mark());
+  if (how.measured) make_marks(plan);
   for (size_t i = 0; i < plan.segments.size(); ++i) {
     if (plan.segments[i].device == DeviceKind::cpu)
       run_host_steps(plan, plan.segments[i], here_, how.measured ? times_.data() : nullptr);

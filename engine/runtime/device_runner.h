@@ -5,8 +5,8 @@
 //
 // A step whose plan, extents and addresses were seen before is captured, a graph a segment, and replayed from
 // then on: every token of a reply, and texts of the same lengths. One replay in kMeasuredEvery of either
-// phase is of a second graph that records a mark behind every node, for the profiler; a prompt that comes for
-// the first time is measured as it runs.
+// phase is of a second graph that records a mark behind every node, for the profiler; it is captured along
+// with the first. A prompt that comes for the first time is measured as it runs.
 #pragma once
 
 #include <array>
@@ -34,6 +34,8 @@ class DeviceRunner {
   /// Fetched from the device at the first call after a run. Throws DeviceError.
   const float* output(const compile::Plan& plan, size_t index);
   size_t bytes() const;
+  /// Steps so far that were no mere replay: they ran directly, or something was captured for them.
+  uint64_t unsettled_steps() const { return unsettled_; }
 
  private:
   /// What captured work was made for; anything else needs another capture.
@@ -45,7 +47,7 @@ class DeviceRunner {
     auto operator<=>(const Key&) const = default;
   };
   struct How {
-    bool replayed = false, measured = false;
+    bool replayed = false, measured = false, profiled = false;
     StepTrace* trace = nullptr;  // null: nobody wants to see what the host does
   };
   using Graphs = std::vector<std::unique_ptr<kernels::DeviceGraph>>;  // by segment
@@ -60,6 +62,7 @@ class DeviceRunner {
   void issue(const compile::Plan& plan, size_t segment, bool measured);
   void copy(const compile::Step& step);
   kernels::DeviceGraph& captured(const compile::Plan& plan, size_t segment, bool measured);
+  void make_marks(const compile::Plan& plan);
   void read_marks(const compile::Segment& segment);
 
   weights::DevicePtr device_;
@@ -76,6 +79,7 @@ class DeviceRunner {
   std::vector<float> output_;
   size_t output_index_ = 0;               // which output it holds
   std::array<uint64_t, 2> replays_ = {};  // by phase
+  uint64_t unsettled_ = 0;
 };
 
 }  // namespace orrery::runtime

@@ -31,7 +31,7 @@ class DeviceScheduler {
   int threads() const { return team_.size(); }
   const weights::DevicePtr& device() const { return device_; }
   /// Ends when the last owner drops it, at once or after the running step; what it held is kept for others
-  /// that begin alike, as long as there is room.
+  /// that begin alike (Sequence::kept), as long as there is room.
   static std::shared_ptr<Sequence> new_sequence(const std::shared_ptr<Model>& model);
 
   std::future<Result<DecodeOutcome>> decode(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence,
@@ -51,6 +51,7 @@ class DeviceScheduler {
   }
 
   size_t scratch_bytes() const { return executor_.bytes(); }
+  uint64_t unsettled_steps() const { return executor_.unsettled_steps(); }
 
  private:
   using Task = std::function<void(kernels::ThreadTeam&)>;

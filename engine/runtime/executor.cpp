@@ -14,6 +14,7 @@ Result<void> Executor::run(const compile::Plan& plan, StepBatch& batch,
   const Result<void> done = plan.options.device ? card_->run(plan, batch, states, profiler)
                                                 : run_here(plan, batch, states, profiler);
   bytes_.store(arena_.size() + workspace_.size() + (card_ ? card_->bytes() : 0), std::memory_order_relaxed);
+  if (card_) unsettled_.store(card_->unsettled_steps(), std::memory_order_relaxed);
   return done;
 }
 

@@ -27,6 +27,8 @@ class Executor {
   const float* output(const compile::Plan& plan, size_t index) const;
   /// Of the arenas and the workspaces; any thread.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  /// Steps so far that took longer than the same step will later: on a card, all but replays. Any thread.
+  uint64_t unsettled_steps() const { return unsettled_.load(std::memory_order_relaxed); }
 
  private:
   Result<void> run_here(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,
@@ -38,6 +40,7 @@ class Executor {
   std::vector<int64_t> times_;
   ops::StepContext context_;
   std::atomic<size_t> bytes_{0};
+  std::atomic<uint64_t> unsettled_{0};
 };
 
 }  // namespace orrery::runtime

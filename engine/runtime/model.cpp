@@ -94,6 +94,11 @@ size_t Model::scratch_bytes() const {
   return executor_ ? executor_->bytes() : 0;
 }
 
+uint64_t Model::unsettled_steps() const {
+  const std::scoped_lock lock(version_mutex_);
+  return executor_ ? executor_->unsettled_steps() : 0;
+}
+
 Executor& Model::executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team) {
   const std::scoped_lock lock(version_mutex_);
   if (executor_card_ != card) {
@@ -121,7 +126,11 @@ Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
 
 void Model::end(Sequence& sequence) {
   std::erase(sequences_, &sequence);
-  if (kv_) kv_->retire(sequence.kv, sequence.tokens);
+  if (!kv_) return;
+  if (sequence.kept)
+    kv_->retire(sequence.kv, sequence.tokens);
+  else
+    kv_->release(sequence.kv);
 }
 
 void Model::share_prefix(Sequence& sequence, std::span<const int32_t> tokens) {

@@ -60,8 +60,9 @@ class Model {
                                                     kernels::ThreadTeam& team, std::stop_token stop = {});
   /// What a plan of this model is compiled with. Any thread.
   compile::Options plan_options(const compile::Bucket& bucket) const;
-  size_t kv_bytes() const;       // committed, on both sides; any thread
-  size_t scratch_bytes() const;  // of executor_on(); any thread
+  size_t kv_bytes() const;           // committed, on both sides; any thread
+  size_t scratch_bytes() const;      // of executor_on(); any thread
+  uint64_t unsettled_steps() const;  // of executor_on(); any thread
 
   /// Binds the KV cache to the version; makes a new one when the states do not fit. Scheduler's thread.
   Result<void> adopt(const std::shared_ptr<const Version>& version);

@@ -14,6 +14,7 @@ struct Sequence {
   std::vector<int32_t> tokens;  // the last ones may not be in the cache yet
   KvPages kv;
   std::atomic<int64_t> length{0};  // tokens.size(), for other threads
+  bool kept = true;                // when it ends, for others that begin alike; set before its first request
 };
 
 }  // namespace orrery::runtime

@@ -175,7 +175,7 @@ TEST(Golden, BenchAndProfileHaveTheirKeys) {
       run({"bench", "smollm2", "--prompt", "32", "--gen", "4", "--repeats", "2", "--json"}).json();
   EXPECT_EQ(bench["prefill"]["tokens"], 32);
   EXPECT_GT(bench["prefill"]["tokens_per_second"].get<double>(), 0.0);
-  EXPECT_TRUE(bench["decode"].contains("sd"));
+  for (const char* key : {"sd", "min", "max"}) EXPECT_TRUE(bench["decode"].contains(key)) << key;
   EXPECT_EQ(bench["device"], "cpu");
   EXPECT_GT(bench["threads"].get<int>(), 0);
   EXPECT_FALSE(run({"bench", "smollm2", "--prompt", "0", "--gen", "2", "--repeats", "1", "--json"})

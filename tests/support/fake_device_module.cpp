@@ -8,7 +8,8 @@
 // (memory of each), ORRERY_FAKE_DEVICE_TAKEN_MB (what other programs hold of it, read at every allocation),
 // ORRERY_FAKE_DEVICE_LOST_AFTER (launches and waits until the device is lost, once), ORRERY_FAKE_DEVICE_LACKS
 // (one kind of kernel, "attention": its rows refuse everything; "linear.prefill": all steps that may have
-// more than one token).
+// more than one token), ORRERY_FAKE_DEVICE_SLOW_MS (what every wait takes longer, read at each).
+// fake_device_counters.h has what it counts.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,9 +26,12 @@
 #include <utility>
 
 #include "kernels/device_module.h"
+#include "tests/support/fake_device_counters.h"
 
 namespace orrery::kernels {
 namespace {
+
+FakeDeviceCounters counters;
 
 constexpr int kDevices = 2;
 constexpr size_t kSlab = size_t{64} << 10;
@@ -101,6 +105,7 @@ class FakeDevice final : public Device {
   size_t granularity() const override { return kSlab; }
   void commit(void* range, size_t begin, size_t end) override {
     take(end - begin);
+    ++counters.commits;
     mprotect(static_cast<std::byte*>(range) + begin, end - begin, PROT_READ | PROT_WRITE);
     const std::scoped_lock lock(mutex_);
     ranges_[range].second += end - begin;
@@ -128,6 +133,7 @@ class FakeDevice final : public Device {
   void wait() override {
     claim();
     may_be_lost();
+    std::this_thread::sleep_for(std::chrono::milliseconds(number_from("ORRERY_FAKE_DEVICE_SLOW_MS", 0)));
     user_ = std::thread::id();
   }
 
@@ -141,7 +147,10 @@ class FakeDevice final : public Device {
         .count();
   }
 
-  void begin_capture() override { capture_ = std::make_unique<FakeGraph>(); }
+  void begin_capture() override {
+    ++counters.captures;
+    capture_ = std::make_unique<FakeGraph>();
+  }
   std::unique_ptr<DeviceGraph> end_capture() override { return std::move(capture_); }
   void launch(DeviceGraph& graph) override {
     claim();
@@ -241,6 +250,7 @@ class Rows {
   }
   template <size_t I>
   static std::string supports(const Problem& problem) {
+    ++counters.questions;
     if (lacks(kind_)) return "the test device has no " + std::string(kind_);
     if constexpr (requires { problem.tokens; })
       if (problem.tokens > 1 && lacks(std::string(kind_) + ".prefill"))
@@ -303,4 +313,9 @@ orrery_device_module() {
        Rows<Sample>::of(sample_rows(), "sample"), Rows<TopExperts>::of(top_experts_rows(), "top_experts"),
        Rows<ExpertMlp>::of(expert_mlp_rows(), "expert_mlp")}};
   return &module;
+}
+
+extern "C" __attribute__((visibility("default"))) const orrery::FakeDeviceCounters*
+orrery_fake_device_counters() {
+  return &orrery::kernels::counters;
 }

@@ -2,7 +2,11 @@
 // reason.
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <map>
+
 #include "tests/engine/api/test_models.h"
+#include "tests/support/fake_device_counters.h"
 
 namespace orrery::api {
 namespace {
@@ -87,6 +91,66 @@ TEST(DeviceTest, TellsWhereItRuns) {
   EXPECT_EQ(vitals.power_watts, 320);
   EXPECT_THAT(session->derived_weights(),
               Contains(testing::Field(&DerivedWeight::transform, HasSubstr("on Test device"))));
+}
+
+/// A bench that tells when each repeat begins; 0 is warming up.
+Result<BenchResult> bench_watched(Session& session, const BenchOptions& options,
+                                  const std::function<void(std::string_view, uint64_t)>& at_repeat) {
+  return session.bench(
+      options, [&](std::string_view stage, uint64_t repeat, uint64_t) { at_repeat(stage, repeat); }, {});
+}
+
+TEST(DeviceTest, BenchTimesOnlyReplays) {
+  const auto decoder = open_or_fail(on_device(smollm2())), encoder = open_or_fail(on_device(minilm()));
+  ASSERT_TRUE(decoder && encoder);
+  BenchOptions options;
+  options.prompt = 40;  // more than a page
+  options.gen = 8;
+  options.batch = 2;
+  options.repeats = 17;  // one of 16 replays is measured
+  options.tokens = 12;
+  const FakeDeviceCounters* counters = fake_device_counters();
+  ASSERT_TRUE(counters);
+  for (Session* session : {decoder.get(), encoder.get()}) {
+    std::map<std::string, uint64_t> at_first;
+    std::string running;
+    const auto expect_settled = [&] {
+      if (running.empty()) return;
+      EXPECT_EQ(counters->all(), at_first.at(running)) << running;
+    };
+    const auto done = bench_watched(*session, options, [&](std::string_view stage, uint64_t repeat) {
+      if (repeat == 0) expect_settled();
+      running = repeat == 0 ? "" : std::string(stage);
+      if (repeat == 1) at_first[running] = counters->all();
+      expect_settled();
+    });
+    ASSERT_TRUE(done.ok()) << done.error().to_string();
+    expect_settled();
+    EXPECT_EQ(at_first.size(), session == decoder.get() ? 2U : 1U);
+    EXPECT_GT(counters->captures, 0U);
+  }
+}
+
+TEST(DeviceTest, BenchReportsTheMedianAndItsRange) {
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  BenchOptions options;
+  options.prompt = 8;
+  options.gen = 0;
+  options.repeats = 5;
+  const auto done = bench_watched(*session, options, [](std::string_view, uint64_t repeat) {
+    if (repeat == 2 || repeat == 5)
+      setenv("ORRERY_FAKE_DEVICE_SLOW_MS", "1000", 1);
+    else
+      unsetenv("ORRERY_FAKE_DEVICE_SLOW_MS");
+  });
+  unsetenv("ORRERY_FAKE_DEVICE_SLOW_MS");
+  ASSERT_TRUE(done.ok()) << done.error().to_string();
+  const Rate& rate = *done.value().prefill;
+  EXPECT_LE(rate.min, 8 / 1.0) << "two repeats of five were slow";
+  EXPECT_GT(rate.tokens_per_second, 8 / 0.5);
+  EXPECT_GE(rate.max, rate.tokens_per_second);
+  EXPECT_GT(rate.sd, 0);
 }
 
 TEST(DeviceTest, MeasuresNodesOnTheDevice) {
