@@ -116,7 +116,6 @@ __device__ inline void read_queries(const QueryRows& rows, int f, int head_dim, 
 template <DType kKv, int kDim, class Keep>
 __device__ void split_queries(QueryRows& rows, int head_dim, const Keep& keep) {
   using Size = Sizes<kKv, kDim>;
-  constexpr int kKeys = Size::keys;
   float largest[2] = {};
 #pragma unroll 1
   for (int f = 0; f < Size::fragments; ++f) {

@@ -42,4 +42,11 @@ void check(cudaError_t result, const char* what) {
                               cudaGetErrorName(result) + ")");
 }
 
+int multiprocessors() {
+  int device = 0, count = 0;
+  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "asking for multiprocessors");
+  return count;
+}
+
 }  // namespace orrery::kernels::cuda

@@ -22,6 +22,9 @@ namespace orrery::kernels::cuda {
 /// Throws DeviceError for what a CUDA call returned; `what` says what was tried.
 void check(cudaError_t result, const char* what);
 
+/// Of the current device.
+int multiprocessors();
+
 inline cudaStream_t stream_of(const Launch& launch) { return static_cast<cudaStream_t>(launch.stream); }
 
 /// Null counts as aligned.

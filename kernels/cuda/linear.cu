@@ -19,8 +19,9 @@ void run_packed(const Linear::Args& args, const Launch& launch) {
   run(packed, launch);
 }
 
-size_t dense_workspace_of_packed(const Linear::Problem& problem, int threads) {
-  return dense_workspace(packed_form(problem), threads);
+template <size_t (*workspace)(const Linear::Problem&, int)>
+size_t workspace_of_packed(const Linear::Problem& problem, int threads) {
+  return workspace(packed_form(problem), threads);
 }
 
 }  // namespace
@@ -30,8 +31,10 @@ std::span<const Row<Linear>> linear_rows() {
   static constexpr Row<Linear> rows[] = {
       {"cuda.matvec", cuda, of_packed<std::string, supports_matvec>, run_packed<run_matvec>, nullptr,
        linear_packing},
+      {"cuda.tiles", cuda, of_packed<std::string, supports_tiles>, run_packed<run_tiles>,
+       workspace_of_packed<tiles_workspace>, linear_packing},
       {"cuda.dense", cuda, of_packed<std::string, supports_dense>, run_packed<run_dense>,
-       dense_workspace_of_packed, linear_packing, of_packed<DType, dense_reads>,
+       workspace_of_packed<dense_workspace>, linear_packing, of_packed<DType, dense_reads>,
        of_packed<DType, dense_writes>},
       {"cuda.general", cuda, of_packed<std::string, linear_refusal>, run_packed<run_general>, nullptr,
        linear_packing},

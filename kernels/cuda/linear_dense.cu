@@ -270,7 +270,6 @@ bool weights_are_aligned(const Linear::Args& args) {
 
 std::string supports_dense(const Linear::Problem& problem) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (supports_matvec(problem).empty()) return "few tokens; walking rows pays, and rounds less";
   if (problem.cols % 8 != 0) return std::to_string(problem.cols) + " columns; products take multiples of 8";
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;

@@ -13,10 +13,12 @@
 #pragma once
 
 #include "kernels/cuda/device/block_reduce.cuh"
+#include "kernels/cuda/device/half_planes.cuh"
 #include "kernels/cuda/device/linear_group.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/device/vectors.cuh"
 #include "kernels/cuda/linear_rows.h"
+#include "kernels/cuda/packed_types.h"
 
 namespace orrery::kernels::cuda::dense {
 
@@ -79,18 +81,6 @@ __global__ void __launch_bounds__(kThreads) convert_kernel(const Prepare p) {
   float x[8];
   load_eight(p.src + token * p.src_stride + eight * 8, kWide, x);
   store_eight(static_cast<T*>(p.dst) + static_cast<int64_t>(item) * 8, x);
-}
-
-/// The exponent of the power of two that brings `most` to between 2^13 and 2^14.
-__device__ inline int scale_exponent(float most) {
-  if (!(most > 0.0F)) return 0;
-  const int exponent = static_cast<int>(__float_as_uint(most) >> 23) - 127;  // of a subnormal: -127
-  return min(max(13 - exponent, -114), 126);
-}
-
-/// 2^exponent, -126 to 127.
-__device__ inline float power_of_two(int exponent) {
-  return __uint_as_float(static_cast<uint32_t>(exponent + 127) << 23);
 }
 
 template <bool kWide>
@@ -187,34 +177,8 @@ using WidenKernel = void (*)(const Widen);
 
 template <class T>
 WidenKernel widen_packed(DType dtype) {
-  switch (dtype) {
-    case DType::q4_0:
-      return widen_packed_kernel<DType::q4_0, T>;
-    case DType::q4_1:
-      return widen_packed_kernel<DType::q4_1, T>;
-    case DType::q8_0:
-      return widen_packed_kernel<DType::q8_0, T>;
-    case DType::q4_k:
-      return widen_packed_kernel<DType::q4_k, T>;
-    case DType::q5_0:
-      return widen_packed_kernel<DType::q5_0, T>;
-    case DType::q5_1:
-      return widen_packed_kernel<DType::q5_1, T>;
-    case DType::q2_k:
-      return widen_packed_kernel<DType::q2_k, T>;
-    case DType::q3_k:
-      return widen_packed_kernel<DType::q3_k, T>;
-    case DType::q5_k:
-      return widen_packed_kernel<DType::q5_k, T>;
-    case DType::iq4_nl:
-      return widen_packed_kernel<DType::iq4_nl, T>;
-    case DType::iq4_xs:
-      return widen_packed_kernel<DType::iq4_xs, T>;
-    case DType::mxfp4:
-      return widen_packed_kernel<DType::mxfp4, T>;
-    default:
-      return widen_packed_kernel<DType::q6_k, T>;
-  }
+  return with_packed_type(
+      dtype, [](auto type) -> WidenKernel { return widen_packed_kernel<decltype(type)::value, T>; });
 }
 
 void widen(DType dtype, Form form, const Widen& p, const Launch& launch) {
@@ -231,12 +195,12 @@ void widen(DType dtype, Form form, const Widen& p, const Launch& launch) {
 // ---- finish ----
 
 struct Finish {
-  const float* out[2];  // (tokens, rows); the second when gated
-  const float* bias[2];
-  const float* unscale[2];  // null: 1
+  const float* out[2] = {};  // (tokens, rows); the second when gated
+  const float* bias[2] = {};
+  const float* unscale[2] = {};  // null: 1
   void* dst;
   DType dst_type;  // f32, bf16
-  int64_t out_stride[2];
+  int64_t out_stride[2] = {};
   int64_t dst_stride, rows, tokens;
 };
 

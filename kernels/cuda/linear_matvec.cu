@@ -1,8 +1,10 @@
 // Row cuda.matvec: what it takes, and how its kernel (linear_matvec.cuh) is launched.
 #include <algorithm>
 
+#include "kernels/cuda/linear_crossovers.h"
 #include "kernels/cuda/linear_matvec.cuh"
 #include "kernels/cuda/linear_rows.h"
+#include "kernels/cuda/packed_types.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -69,47 +71,9 @@ DType only_type(const Linear::Problem& problem) {
 Kernel kernel_of(Family family, DType only) {
   if (family == Family::f16) return matvec_kernel<Family::f16, kMixed>;
   if (family == Family::bf16) return matvec_kernel<Family::bf16, kMixed>;
-  switch (only) {
-    case DType::q4_0:
-      return matvec_kernel<Family::packed, DType::q4_0>;
-    case DType::q4_1:
-      return matvec_kernel<Family::packed, DType::q4_1>;
-    case DType::q8_0:
-      return matvec_kernel<Family::packed, DType::q8_0>;
-    case DType::q4_k:
-      return matvec_kernel<Family::packed, DType::q4_k>;
-    case DType::q6_k:
-      return matvec_kernel<Family::packed, DType::q6_k>;
-    case DType::q5_0:
-      return matvec_kernel<Family::packed, DType::q5_0>;
-    case DType::q5_1:
-      return matvec_kernel<Family::packed, DType::q5_1>;
-    case DType::q2_k:
-      return matvec_kernel<Family::packed, DType::q2_k>;
-    case DType::q3_k:
-      return matvec_kernel<Family::packed, DType::q3_k>;
-    case DType::q5_k:
-      return matvec_kernel<Family::packed, DType::q5_k>;
-    case DType::iq4_nl:
-      return matvec_kernel<Family::packed, DType::iq4_nl>;
-    case DType::iq4_xs:
-      return matvec_kernel<Family::packed, DType::iq4_xs>;
-    case DType::mxfp4:
-      return matvec_kernel<Family::packed, DType::mxfp4>;
-    default:
-      return matvec_kernel<Family::packed, kMixed>;
-  }
-}
-
-int multiprocessors() {
-  int device = 0, count = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "asking for multiprocessors");
-  return count;
-}
-
-std::string tokens_text(int64_t tokens) {
-  return std::to_string(tokens) + (tokens == 1 ? " token" : " tokens");
+  if (only == kMixed) return matvec_kernel<Family::packed, kMixed>;
+  return with_packed_type(
+      only, [](auto type) -> Kernel { return matvec_kernel<Family::packed, decltype(type)::value>; });
 }
 
 /// Tokens of one launch: as many as shared memory holds src of, evenly spread over the launches; 0: not even
@@ -142,10 +106,10 @@ std::string supports_matvec(const Linear::Problem& problem) {
     if (!is_packed(dtype) && dtype != DType::f16 && dtype != DType::bf16)
       return std::string(name_of(dtype)) + " weights; this row reads quantised blocks, f16 and bf16";
     if (family_of(dtype) != family_of(first) || (is_gated(problem.epilogue) && dtype != first))
-      return std::string(name_of(first)) + " and " + std::string(name_of(dtype)) + " weights in one pass";
+      return mixed_text(first, dtype);
     rows += problem.segments[static_cast<size_t>(s)].rows;
   }
-  const int64_t most = is_packed(first) ? kMostQuantisedTokens : kMostTokens;
+  const int64_t most = crossover_of(problem).matvec;
   if (problem.tokens > most)
     return tokens_text(problem.tokens) + "; walking rows pays up to " + std::to_string(most);
   if (!is_packed(first) && problem.cols % 8 != 0)

@@ -20,25 +20,29 @@
 // Bytes: weights once a launch (of as many tokens as fit into shared memory); src once a block, from L2.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/cuda/device/linear_group.cuh"
-#include "kernels/cuda/device/linear_lanes.cuh"
+#include "kernels/cuda/device/linear_products.cuh"
 #include "kernels/cuda/launch.h"
 
 namespace orrery::kernels::cuda::matvec {
 
 constexpr int kMostWarps = 8;
-constexpr int kMostTokens = 8;            // of a launch
-constexpr int kMostQuantisedTokens = 32;  // of a call: four launches cost less than widening the weights
+constexpr int kMostTokens = 8;  // of a launch
 constexpr int kBlocksPerSm = 2;
 constexpr int kGroupCols = static_cast<int>(kGroup);
 constexpr DType kMixed = DType::f32;  // of packed matrices: their types differ
-constexpr float kSumScale = 64.0F;    // sums of 32 stay below 2^13
 constexpr size_t kMostShared = 220 * 1024;
 constexpr size_t kSharedOfTwo = 112 * 1024;  // two such blocks share a multiprocessor
 
 enum class Family : uint8_t { packed, f16, bf16 };
 
 ORRERY_HOST_DEVICE constexpr int planes_of(Family family) { return family == Family::bf16 ? 3 : 2; }
+
+/// What src is split into.
+template <Family family>
+using Half = std::conditional_t<family == Family::bf16, __nv_bfloat16, __half>;
 
 /// The code for all types needs more registers.
 ORRERY_HOST_DEVICE constexpr int blocks_per_sm(Family family, DType only) {
@@ -80,54 +84,7 @@ struct Shared {
   }
 };
 
-__device__ inline void mma_f16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
-      "%1, %2, %3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-__device__ inline void mma_bf16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, "
-      "%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 // ---- src ----
-
-/// Four values to four halves at `at`; what is lost stays in x.
-template <Family family>
-__device__ inline void split_off(float (&x)[4], uint8_t* at) {
-  uint32_t bits[2];
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    if constexpr (family == Family::bf16) {
-      const __nv_bfloat162 pair = __floats2bfloat162_rn(x[2 * i], x[2 * i + 1]);
-      bits[i] = *reinterpret_cast<const uint32_t*>(&pair);
-      x[2 * i] -= __low2float(pair);
-      x[2 * i + 1] -= __high2float(pair);
-    } else {
-      const __half2 pair = __floats2half2_rn(x[2 * i], x[2 * i + 1]);
-      bits[i] = *reinterpret_cast<const uint32_t*>(&pair);
-      x[2 * i] -= __low2float(pair);
-      x[2 * i + 1] -= __high2float(pair);
-    }
-  }
-  *reinterpret_cast<uint2*>(at) = make_uint2(bits[0], bits[1]);
-}
-
-/// Four columns of a group, from `column` on; zero behind the last.
-__device__ inline void load_src(const Matvec& p, int token, int column, float (&x)[4]) {
-  const float* src = p.src + token * p.src_stride + column;
-  if (p.src_aligned && column + 4 <= p.cols) {
-    const float4 v = *reinterpret_cast<const float4*>(src);
-    x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < 4; ++i) x[i] = column + i < p.cols ? src[i] : 0.0F;
-}
 
 /// Scales a group of a token, of which each lane has four columns, and leaves its sums and the way back.
 __device__ inline void scale_group(const Shared& at, uint8_t* shared, int token, int group, float (&x)[4]) {
@@ -135,23 +92,18 @@ __device__ inline void scale_group(const Shared& at, uint8_t* shared, int token,
   float most = fmaxf(fmaxf(fabsf(x[0]), fabsf(x[1])), fmaxf(fabsf(x[2]), fabsf(x[3])));
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, offset));
-  const int exponent =
-      most > 0.0F ? min(max(13 + 127 - static_cast<int>(__float_as_uint(most) >> 23), -114), 126) : 0;
-  const float scale = __uint_as_float(static_cast<uint32_t>(127 + exponent) << 23);
+  const int exponent = scale_exponent(most);
+  const float scale = power_of_two(exponent);
 #pragma unroll
   for (float& value : x) value *= scale;
   float sum = (x[0] + x[1]) + (x[2] + x[3]);
 #pragma unroll
   for (int offset = 1; offset < 8; offset *= 2) sum += __shfl_xor_sync(~0U, sum, offset);
-  if (lane % 8 == 0) {
-    auto* sums = reinterpret_cast<__half*>(shared + at.sums + (group * kMostTokens + token) * 16);
-    const __half hi = __float2half_rn(sum * (1.0F / kSumScale));
-    sums[lane / 8] = hi;
-    sums[4 + lane / 8] = __float2half_rn(sum * (1.0F / kSumScale) - __half2float(hi));
-  }
+  if (lane % 8 == 0)
+    store_block_sum(reinterpret_cast<__half*>(shared + at.sums + (group * kMostTokens + token) * 16),
+                    lane / 8, sum);
   if (lane == 0)
-    reinterpret_cast<float*>(shared + at.unscale)[group * kMostTokens + token] =
-        __uint_as_float(static_cast<uint32_t>(127 - exponent) << 23);
+    reinterpret_cast<float*>(shared + at.unscale)[group * kMostTokens + token] = power_of_two(-exponent);
 }
 
 /// Brings src into shared memory, a warp a group of a token; several are on the way at once.
@@ -168,7 +120,9 @@ __device__ inline void stage(const Matvec& p, const Shared& at, uint8_t* shared)
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
       const int item = first + n * warps;
-      if (item < items) load_src(p, item / p.groups, item % p.groups * kGroupCols + 4 * lane, x[n]);
+      const int token = item / p.groups, column = item % p.groups * kGroupCols + 4 * lane;
+      if (item < items)
+        load_four(p.src + token * p.src_stride + column, p.cols - column, p.src_aligned, x[n]);
     }
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
@@ -177,7 +131,7 @@ __device__ inline void stage(const Matvec& p, const Shared& at, uint8_t* shared)
       if constexpr (family != Family::bf16) scale_group(at, shared, token, group, x[n]);
       uint8_t* to = shared + token * at.token_pitch + group * planes_of(family) * 256 + place * 2;
 #pragma unroll
-      for (int plane = 0; plane < planes_of(family); ++plane) split_off<family>(x[n], to + plane * 256);
+      for (int plane = 0; plane < planes_of(family); ++plane) split_off<Half<family>>(x[n], to + plane * 256);
     }
   }
 }
@@ -192,32 +146,9 @@ __device__ inline void mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, u
     mma_f16(c, a, b0, b1);
 }
 
-/// total += scales (rows g, g + 8) * c
-__device__ inline void add_scaled(float (&total)[4], float first, float second, const float (&c)[4]) {
-  total[0] = fmaf(first, c[0], total[0]);
-  total[1] = fmaf(first, c[1], total[1]);
-  total[2] = fmaf(second, c[2], total[2]);
-  total[3] = fmaf(second, c[3], total[3]);
-}
-
 __device__ inline void add_to(float (&total)[4], const float (&c)[4]) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) total[i] += c[i];
-}
-
-/// The mins of a group's four blocks times the sums of src: columns 0 to 3 of one instruction are the sums'
-/// hi, 4 to 7 their lo.
-template <class L>
-__device__ inline void add_mins(const L& weights, const Shared& at, const uint8_t* shared, int tokens,
-                                int group, float (&total)[4]) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  uint32_t b = 0;
-  if (g < tokens)
-    b = *reinterpret_cast<const uint32_t*>(shared + at.sums + (group * kMostTokens + g) * 16 + 4 * t);
-  const uint32_t a[4] = {weights.min_pair(0, t % 2, group), weights.min_pair(1, t % 2, group), 0, 0};
-  float c[4] = {0.0F, 0.0F, 0.0F, 0.0F};
-  mma_f16(c, a, b, 0);
-  add_scaled(total, weights.min_factor(0) * kSumScale, weights.min_factor(1) * kSumScale, c);
 }
 
 /// sum += the group's part of the tile: rows g, g + 8 by tokens 2t, 2t + 1.
@@ -275,7 +206,12 @@ __device__ inline void add_group(const L& weights, const Shared& at, const uint8
   else if constexpr (L::kFolded)
     add_scaled(total, weights.factor(0), weights.factor(1), c[0]);
   if constexpr (L::kHalfMins) add_scaled(total, weights.min_factor(0), weights.min_factor(1), mins);
-  if constexpr (L::kMins) add_mins(weights, at, shared, tokens, group, total);
+  if constexpr (L::kMins) {
+    uint32_t sums = 0;
+    if (g < tokens)
+      sums = *reinterpret_cast<const uint32_t*>(shared + at.sums + (group * kMostTokens + g) * 16 + 4 * t);
+    add_mins(weights, group, sums, total);
+  }
   float2 unscale = make_float2(1.0F, 1.0F);
   if constexpr (family != Family::bf16)
     unscale = *reinterpret_cast<const float2*>(shared + at.unscale + (group * kMostTokens + 2 * t) * 4);

@@ -5,74 +5,17 @@
 // launched alone, host included; TFLOP/s and GB/s of the first. Small cases find their operands in the cache,
 // as they do in a model. A row is checked against the CPU's reference before it is timed.
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <random>
 #include <string>
-#include <vector>
 
-#include "kernels/device_module.h"
+#include "tests/bench/card.h"
 
 namespace orrery::kernels {
 namespace {
 
+using namespace bench;
+
 constexpr int64_t kWidth = 768, kHeads = 12, kInner = 3072, kText = 128;
 constexpr double kTolerance = 5e-3;  // of the largest element: rounded to 8 or 11 bits, sums of up to 3072
-
-std::vector<float> random_floats(int64_t count, float deviation = 1.0F) {
-  std::mt19937 engine(5);
-  std::normal_distribution<float> normal(0.0F, deviation);
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float& value : values) value = normal(engine);
-  return values;
-}
-
-/// The card and what lies in its memory until the program ends a case.
-class Card {
- public:
-  explicit Card(std::unique_ptr<Device> device) : device_(std::move(device)) {}
-  ~Card() { clear(); }
-  Card(const Card&) = delete;
-  Card& operator=(const Card&) = delete;
-
-  std::byte* memory(size_t bytes) {
-    memory_.push_back(device_->allocate(std::max<size_t>(bytes, 1)));
-    return static_cast<std::byte*>(memory_.back());
-  }
-  template <class T>
-  T* put(const std::vector<T>& values) {
-    void* to = memory(values.size() * sizeof(T));
-    device_->upload(to, values.data(), values.size() * sizeof(T));
-    return static_cast<T*>(to);
-  }
-  std::vector<float> get(const float* from, int64_t count) {
-    std::vector<float> values(static_cast<size_t>(count));
-    device_->download(values.data(), from, values.size() * sizeof(float));
-    return values;
-  }
-  void clear() {
-    device_->wait();
-    for (void* each : memory_) device_->release(each);
-    memory_.clear();
-  }
-  Device& device() { return *device_; }
-
- private:
-  std::unique_ptr<Device> device_;
-  std::vector<void*> memory_;
-};
-
-double worst_difference(const std::vector<float>& actual, const std::vector<float>& expected) {
-  double worst = 0, scale = 1e-30;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(actual[i]) - expected[i]);
-    worst = std::isfinite(difference) ? std::max(worst, difference) : INFINITY;
-    scale = std::max(scale, std::abs(static_cast<double>(expected[i])));
-  }
-  return worst / scale;
-}
 
 /// One call of one row, ready to be launched.
 struct Call {
@@ -88,17 +31,6 @@ Call call_of(Card& card, std::span<const Row<Op>> rows, const typename Op::Probl
   std::byte* workspace = card.memory(row.workspace != nullptr ? row.workspace(problem, 0) : 0);
   const Launch launch{.workspace = workspace, .stream = card.device().stream()};
   return {.row = std::string(row.name), .launch = [&row, args, launch] { row.run(args, launch); }};
-}
-
-/// Runs the reference, with a workspace, on the host's operands.
-template <class Op>
-void run_reference(std::span<const Row<Op>> rows, const typename Op::Problem& problem,
-                   const typename Op::Args& args) {
-  const Row<Op>& row = rows.back();
-  ThreadTeam team(1);
-  std::vector<std::max_align_t> workspace(
-      (row.workspace != nullptr ? row.workspace(problem, 1) : 0) / sizeof(std::max_align_t) + 64);
-  row.run(args, {.team = &team, .workspace = reinterpret_cast<std::byte*>(workspace.data())});
 }
 
 Call attention(Card& card, int64_t tokens) {
@@ -208,21 +140,6 @@ Call norm(Card& card, int64_t tokens) {
   return call;
 }
 
-/// Microseconds of a call in a graph of 20.
-double graph_time(Device& device, const Call& call) {
-  constexpr int kCalls = 20, kGraphs = 10;
-  device.begin_capture();
-  for (int i = 0; i < kCalls; ++i) call.launch();
-  const std::unique_ptr<DeviceGraph> graph = device.end_capture();
-  const auto from = device.make_mark(), to = device.make_mark();
-  device.launch(*graph);
-  device.record(*from);
-  for (int i = 0; i < kGraphs; ++i) device.launch(*graph);
-  device.record(*to);
-  device.wait();
-  return device.microseconds(*from, *to) / (kCalls * kGraphs);
-}
-
 /// Microseconds of a call that is launched, one after the other.
 double launched_time(Device& device, const Call& call) {
   constexpr int kCalls = 100;
@@ -241,7 +158,7 @@ bool report(Card& card, const std::string& name, const Call& call) {
                 call.difference);
     return false;
   }
-  const double time = graph_time(card.device(), call);
+  const double time = graph_time(card.device(), 20, 11, [&](int) { call.launch(); });
   std::printf("%-22s %-18s %9.2f us  %9.2f us launched  %6.1f TFLOP/s  %6.0f GB/s  (off by %.1e)\n",
               name.c_str(), call.row.c_str(), time, launched_time(card.device(), call),
               call.flops / time * 1e-6, call.bytes / time * 1e-3, call.difference);
@@ -249,14 +166,9 @@ bool report(Card& card, const std::string& name, const Call& call) {
 }
 
 int run(const std::string& part) {
-  std::string reason;
-  const DeviceModule* module = cuda_module(reason);
-  if (module == nullptr || module->count(reason) == 0) {
-    std::printf("no device to time: %s\n", reason.c_str());
-    return 0;
-  }
-  Card card(module->open(0));
-  std::printf("%s\n", card.device().facts().name.c_str());
+  const std::unique_ptr<Card> found = first_card();
+  if (!found) return 0;
+  Card& card = *found;
   bool right = true;
   for (const int64_t tokens : {128, 4096, 8192}) {
     const std::pair<const char*, std::function<Call()>> cases[] = {

@@ -8,15 +8,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "kernels/half.h"
-#include "kernels/linear.h"
+#include "tests/bench/random_weights.h"
 
 namespace orrery::kernels {
 namespace {
+
+using namespace bench;
 
 struct Shape {
   int64_t rows, cols;
@@ -30,71 +30,15 @@ int thread_count() {
   return threads < 1 ? 1 : threads;
 }
 
-std::vector<float> random_floats(size_t count, float deviation) {
-  std::mt19937 engine(5);
-  std::normal_distribution<float> normal(0.0F, deviation);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(engine);
-  return values;
-}
-
-/// Where the float16 scales of a format lie that quantise_row does not write; negative: none.
-struct ScaleOffsets {
-  int first = -1, second = -1;
-};
-ScaleOffsets scale_offsets(DType dtype) {
-  switch (dtype) {
-    case DType::q4_k:
-    case DType::q5_k:
-    case DType::q5_1:
-      return {0, 2};
-    case DType::q5_0:
-    case DType::iq4_nl:
-    case DType::iq4_xs:
-      return {0};
-    case DType::q2_k:
-      return {80, 82};
-    case DType::q3_k:
-      return {108};
-    case DType::q6_k:
-      return {208};
-    default:
-      return {};
-  }
-}
-
-std::vector<std::byte> random_weights(DType dtype, const Shape& shape) {
-  const size_t bytes = row_bytes(dtype, shape.cols).value_or(0);
-  std::vector<std::byte> stored(bytes * static_cast<size_t>(shape.rows));
-  const ScaleOffsets offsets = scale_offsets(dtype);
-  if (offsets.first >= 0 || dtype == DType::mxfp4) {
-    std::mt19937 engine(7);
-    for (std::byte& b : stored) b = static_cast<std::byte>(engine() & 255);
-    const auto size = static_cast<size_t>(dtype_info(dtype).block_bytes);
-    const uint16_t scale = f16_from_float(1e-4F);
-    for (std::byte* block = stored.data(); block != stored.data() + stored.size(); block += size) {
-      if (offsets.first < 0) *block = std::byte{118};  // an exponent
-      if (offsets.first >= 0) std::memcpy(block + offsets.first, &scale, sizeof scale);
-      if (offsets.second >= 0) std::memcpy(block + offsets.second, &scale, sizeof scale);
-    }
-    return stored;
-  }
-  const std::vector<float> row = random_floats(static_cast<size_t>(shape.cols), 0.05F);
-  for (int64_t r = 0; r < shape.rows; ++r) {
-    quantise_row(dtype, row.data(), shape.cols, stored.data() + static_cast<size_t>(r) * bytes);
-  }
-  return stored;
-}
-
 /// One problem with copies of its weights, as the row wants them.
 class Bench {
  public:
   Bench(const Row<Linear>& row, DType dtype, Shape shape, int64_t tokens, Linear::Accuracy accuracy)
       : row_(row),
         team_(thread_count()),
-        src_(random_floats(static_cast<size_t>(tokens * shape.cols), 1.0F)),
+        src_(random_floats(tokens * shape.cols)),
         dst_(static_cast<size_t>(tokens * shape.rows)),
-        stored_(random_weights(dtype, shape)) {
+        stored_(random_weights(dtype, shape.rows, shape.cols)) {
     problem_.tokens = problem_.min_tokens = tokens;
     problem_.cols = shape.cols;
     problem_.segments[0] = {shape.rows, dtype, false};

@@ -69,6 +69,42 @@ TEST(CudaModule, counts_no_devices_without_a_reason) {
   }
 }
 
+/// The place of the row in its list that is chosen for matrices of `rows` x `cols`; gated: for two of them.
+size_t place_of_row(DType dtype, int64_t rows, int64_t cols, bool gated, int64_t tokens) {
+  const std::span<const Row<Linear>> list = rows_of(DeviceKind::cuda).linear;
+  Linear::Problem problem;
+  problem.tokens = tokens;
+  problem.min_tokens = tokens / 2 + 1;
+  problem.cols = cols;
+  problem.segments.fill({rows, dtype, false});
+  if (gated) problem.segment_count = 2, problem.epilogue = Epilogue::silu_mul;
+  return static_cast<size_t>(select(list, problem).row - list.data());
+}
+
+// Walking rows, tiles, widened weights: in this order as tokens grow, and tiles between a few and hundreds.
+TEST(CudaModule, more_tokens_never_bring_a_row_for_fewer) {
+  if (!module_here()) GTEST_SKIP() << "the module was not built";
+  const std::span<const Row<Linear>> list = rows_of(DeviceKind::cuda).linear;
+  for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!is_quantised(dtype) && dtype != DType::f16 && dtype != DType::bf16) continue;
+    for (const auto& [rows, cols, gated] :
+         {std::tuple{576, 1536, false}, {4096, 4096, false}, {14336, 4096, true}, {128256, 4096, false}}) {
+      SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(rows) + " x " + std::to_string(cols));
+      size_t last = 0;
+      for (int64_t tokens = 1; tokens <= 4096; tokens *= 2) {
+        const size_t place = place_of_row(dtype, rows, cols, gated, tokens);
+        EXPECT_GE(place, last) << tokens << " tokens";
+        last = place;
+      }
+      EXPECT_EQ(list[place_of_row(dtype, rows, cols, gated, 4096)].name, "cuda.dense");
+      if (is_quantised(dtype) && rows > 1000) {
+        EXPECT_EQ(list[place_of_row(dtype, rows, cols, gated, 32)].name, "cuda.tiles");
+      }
+    }
+  }
+}
+
 TEST(CudaModule, each_op_has_a_row) {
   if (!module_here()) GTEST_SKIP() << "the module was not built";
   const DeviceRows& rows = rows_of(DeviceKind::cuda);

@@ -1,0 +1,44 @@
+// Which row of Linear takes how many tokens: the one place where it is decided, by what was measured.
+//   cuda.matvec  one launch; src of a launch lies in shared memory, so more tokens or wider rows mean more
+//                launches, each of which reads the weights again
+//   cuda.tiles   three launches, weights read once; its products are those of all tokens
+//   cuda.dense   quantised weights are widened to f16 first, which costs the same however many tokens there
+//   are
+// Plans are made for powers of two of tokens, so the counts here are such.
+#pragma once
+
+#include "kernels/cpu/linear_rows.h"
+#include "kernels/cuda/linear_packing.h"
+
+namespace orrery::kernels::cuda {
+
+/// The most tokens that a row is for, if the ones before it are not.
+struct Crossover {
+  int64_t matvec, tiles;
+};
+
+/// Weights of a call below which its launches cost more than its bytes.
+constexpr int64_t kFewWeights = int64_t{4} << 20;
+
+/// tests/bench/results/linear_h200.md has the times.
+constexpr Crossover crossover_of(DType dtype, Accuracy accuracy, int64_t weights) {
+  if (!is_packed(dtype)) return {8, 0};
+  if (accuracy == Accuracy::exact) return {32, 0};
+  if (weights < kFewWeights) return {8, 128};
+  switch (dtype) {
+    case DType::q8_0:
+    case DType::q6_k:
+      return {2, 256};
+    default:
+      return {2, 256};
+  }
+}
+
+/// The type of the first segment speaks for all.
+inline Crossover crossover_of(const Linear::Problem& problem) {
+  int64_t rows = 0;
+  for (int s = 0; s < problem.segment_count; ++s) rows += problem.segments[static_cast<size_t>(s)].rows;
+  return crossover_of(problem.segments[0].weight, problem.accuracy, rows * problem.cols);
+}
+
+}  // namespace orrery::kernels::cuda
