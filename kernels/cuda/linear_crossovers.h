@@ -12,7 +12,7 @@
 
 namespace orrery::kernels::cuda {
 
-/// The most tokens that a row is for, if the ones before it are not.
+/// The most tokens that cuda.matvec is for, and cuda.tiles if it is not; cuda.dense takes more.
 struct Crossover {
   int64_t matvec, tiles;
 };
@@ -20,18 +20,24 @@ struct Crossover {
 /// Weights of a call below which its launches cost more than its bytes.
 constexpr int64_t kFewWeights = int64_t{4} << 20;
 
-/// tests/bench/results/linear_h200.md has the times.
+struct Measured {
+  DType dtype;
+  Crossover few_weights, many_weights;
+};
+/// By linear_bench on an H200: tests/bench/results/linear_h200.md. The first stands for types that are not
+/// here.
+constexpr Measured kMeasured[] = {
+    {DType::q4_k, {8, 128}, {2, 256}}, {DType::q6_k, {8, 128}, {2, 256}}, {DType::q4_0, {8, 128}, {2, 256}},
+    {DType::q4_1, {8, 128}, {2, 256}}, {DType::q8_0, {8, 128}, {2, 256}},
+};
+
 constexpr Crossover crossover_of(DType dtype, Accuracy accuracy, int64_t weights) {
-  if (!is_packed(dtype)) return {8, 0};
-  if (accuracy == Accuracy::exact) return {32, 0};
-  if (weights < kFewWeights) return {8, 128};
-  switch (dtype) {
-    case DType::q8_0:
-    case DType::q6_k:
-      return {2, 256};
-    default:
-      return {2, 256};
-  }
+  if (!is_packed(dtype)) return {8, 0};             // they need no widening
+  if (accuracy == Accuracy::exact) return {32, 0};  // cuda.tiles rounds
+  const Measured* found = kMeasured;
+  for (const Measured& each : kMeasured)
+    if (each.dtype == dtype) found = &each;
+  return weights < kFewWeights ? found->few_weights : found->many_weights;
 }
 
 /// The type of the first segment speaks for all.

@@ -400,10 +400,10 @@ __global__ void __launch_bounds__(kThreads, S::kBlocks) tiles_kernel(const __gri
 /// A block of threads for the first unit of each block but the first one, and some pairs of tiles.
 template <class S>
 __global__ void __launch_bounds__(kThreads) finish_kernel(const __grid_constant__ Tiles p) {
-  pdl_wait();
   const int block = static_cast<int>(blockIdx.x) + 1, slice = static_cast<int>(blockIdx.z);
   const int unit = p.first_unit(block), tile = unit / p.groups, from = tile * p.groups;
   if (unit == from || p.first_unit(block - 1) > from) return;  // not shared, or another's
+  pdl_wait();
   const int last = block_of(p, from + p.groups - 1);
   const int pair = static_cast<int>(blockIdx.y) * kWarps + static_cast<int>(threadIdx.x) / 32;
   float4 total = *part_at<S>(p, slice, block - 1, true, pair);

@@ -230,7 +230,7 @@ class Table {
 
   Times measure(DType dtype, const Shape& shape) {
     const Linear::Problem any = problem_of(shape, dtype, 1);
-    Operands operands(card_, shape, dtype, rows_[0].packing(any));
+    Operands operands(card_, shape, dtype, rows_[0].packing != nullptr ? rows_[0].packing(any) : nullptr);
     std::printf("\n%s %s, %lld weights, %zu copies, us\n  tokens", std::string(name_of(dtype)).c_str(),
                 shape.name, static_cast<long long>(shape.weights()), operands.copies());
     print_names();
