@@ -61,7 +61,7 @@ Runner prepare_bench(CLI::App& app, Context& context) {
   app.add_option("--gen", bench.gen, "tokens of decode; 0 leaves it out")
       ->check(amount)
       ->capture_default_str();
-  app.add_option("--depth", bench.depth, "tokens already in the context")
+  app.add_option("--depth", bench.depth, "tokens already in the context, which grows with it")
       ->check(amount)
       ->capture_default_str();
   app.add_option("--batch", bench.batch, "sequences at once")->check(count)->capture_default_str();
@@ -73,6 +73,7 @@ Runner prepare_bench(CLI::App& app, Context& context) {
       ->capture_default_str();
   add_output_options(app, context);
   return [options, &context]() -> Result<int> {
+    options->open.least_context = api::bench_context(options->bench);
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));
     ProgressLine progress(context);
     ORRERY_ASSIGN(const api::BenchResult result,

@@ -13,18 +13,35 @@ namespace {
 struct Options {
   api::OpenOptions open;
   std::string prompt, out, beside;
+  int64_t tokens = 0;  // in the prompt's place, at random
   int64_t gen = 32;
 };
 
 using Sessions = std::vector<std::shared_ptr<api::Session>>;
 
-/// A greedy reply of `tokens` tokens, or one encoded text.
-Result<void> run_once(api::Session& session, const Options& options, int64_t tokens, std::stop_token stop) {
+/// Ids at random in the prompt's place. A bench warms up, so they run twice.
+api::BenchOptions bench_of(const Options& options, int64_t gen) {
+  api::BenchOptions bench;
+  bench.prompt = 0;
+  bench.depth = bench.tokens = options.tokens;
+  bench.gen = gen;
+  bench.repeats = 1;
+  return bench;
+}
+
+Result<void> run_tokens(api::Session& session, const Options& options, int64_t gen, std::stop_token stop) {
+  auto result = session.bench(bench_of(options, gen), {}, std::move(stop));
+  return result.ok() ? Result<void>() : Result<void>(std::move(result).error());
+}
+
+/// A greedy reply of `gen` tokens, or one encoded text.
+Result<void> run_once(api::Session& session, const Options& options, int64_t gen, std::stop_token stop) {
+  if (options.tokens > 0) return run_tokens(session, options, gen, std::move(stop));
   switch (session.info().task) {
     case api::Task::generate: {
       api::ChatRequest request;
       request.raw = options.prompt;
-      request.max_tokens = tokens;
+      request.max_tokens = gen;
       request.sampling.temperature = 0;
       auto result = session.chat(request, {}, stop);
       if (!result) return std::move(result).error();
@@ -46,10 +63,12 @@ Result<void> run_once(api::Session& session, const Options& options, int64_t tok
 /// with compiled plans and weights in place.
 Result<Sessions> open_sides(const Options& options, const Context& context) {
   constexpr int64_t kWarmTokens = 2;
-  ORRERY_ASSIGN(auto first, open_session(context, options.open));
+  api::OpenOptions open = options.open;
+  if (options.tokens > 0) open.least_context = api::bench_context(bench_of(options, options.gen));
+  ORRERY_ASSIGN(auto first, open_session(context, open));
   Sessions sessions{std::move(first)};
   if (options.beside.empty()) return sessions;
-  api::OpenOptions other = options.open;
+  api::OpenOptions other = open;
   other.device = options.beside;
   ORRERY_ASSIGN(auto second, open_session(context, other));
   if (second->options().device == sessions[0]->options().device)
@@ -178,7 +197,11 @@ Result<int> run(const Options& options, const Context& context) {
 Runner prepare_profile(CLI::App& app, Context& context) {
   const auto options = std::make_shared<Options>();
   add_model_options(app, options->open);
-  app.add_option("--prompt", options->prompt, "what the model reads")->required();
+  CLI::App* source = app.add_option_group("prompt", "what the model reads");
+  source->add_option("--prompt", options->prompt, "a text");
+  source->add_option("--tokens", options->tokens, "as many ids at random: no vocabulary is needed")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  source->require_option(1);
   app.add_option("--gen", options->gen, "tokens to write after it")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();

@@ -27,6 +27,7 @@ constexpr const char* kDefaultModel = "smollm2";
 struct Arguments {
   QString model = kDefaultModel, recipe;
   ui::WindowOptions window;
+  std::optional<ui::FirstWordsOptions> words;
   std::optional<ui::PictureOptions> picture;
 };
 
@@ -52,20 +53,19 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
     if (theme != "dark" && theme != "light") return "There is no theme \"" + theme + "\": use dark or light";
     arguments.window.theme = theme == "dark" ? ui::ThemeChoice::dark : ui::ThemeChoice::light;
   }
-  const QString page = parser.isSet("page") ? parser.value("page") : "chat";
+  ui::FirstWordsOptions words;
+  words.say = parser.value("say");
+  if (parser.isSet("page")) words.page = parser.value("page");
+  const QString& page = words.page;
   if (page == "lab") return "The page \"lab\" is not available yet: use graph, chat, classify or compare";
   if (page != "graph" && page != "chat" && page != "classify" && page != "compare")
     return "There is no page \"" + page + "\": use graph, chat, classify or compare";
-  if (!parser.isSet("screenshot")) {
-    for (const char* option : {"after", "say", "page"})
-      if (parser.isSet(option))
-        return QString("--%1 belongs to --screenshot FILE.png: name the picture too").arg(option);
-    return {};
-  }
+  const bool asked = parser.isSet("say") || parser.isSet("page") || parser.isSet("screenshot");
+  if (asked) arguments.words = words;
+  if (!parser.isSet("screenshot"))
+    return parser.isSet("after") ? "--after belongs to --screenshot FILE.png: name the picture too" : "";
   ui::PictureOptions picture;
   picture.file = parser.value("screenshot");
-  picture.say = parser.value("say");
-  picture.page = page;
   bool number = true;
   if (parser.isSet("after")) picture.after = parser.value("after").toDouble(&number);
   if (!number || picture.after < 0 || picture.after > 3600)
@@ -90,8 +90,10 @@ void addOptions(QCommandLineParser& parser) {
   parser.addOption({"config", "Folder of the window's settings.", "DIR"});
   parser.addOption({"screenshot", "Do the work, save a picture of the window, quit.", "FILE.png"});
   parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});
-  parser.addOption({"say", "Text to type into the page and send.", "TEXT"});
-  parser.addOption({"page", "graph, chat, classify or compare (default chat).", "PAGE"});
+  parser.addOption({"say", "Text to type into the page and send, once the model is open.", "TEXT"});
+  parser.addOption(
+      {"page", "graph, chat, classify or compare (default: as remembered, chat for a picture or a text).",
+       "PAGE"});
 }
 
 ui::Services services() {
@@ -118,10 +120,12 @@ bool hasDisplay() {
 int show(QApplication& application, Arguments& arguments) {
   arguments.window.systemMode = ui::Theme::systemMode();
   ui::MainWindow window(services(), arguments.window);
+  std::optional<ui::FirstWords> words;
   std::optional<ui::PictureRun> picture;
+  if (arguments.words) words.emplace(&window, *arguments.words);
   if (arguments.picture) {
     window.resize(kPictureWidth, kPictureHeight);
-    picture.emplace(&window, *arguments.picture);
+    picture.emplace(&window, &*words, *arguments.picture);
     QObject::connect(&*picture, &ui::PictureRun::finished, &application, [](const QString& error) {
       if (!error.isEmpty()) std::fprintf(stderr, "error: %s\n", qPrintable(error));
       QApplication::exit(error.isEmpty() ? 0 : 1);

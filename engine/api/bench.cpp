@@ -128,12 +128,13 @@ class Bench {
   }
 
   /// Adds `read` tokens to every sequence and writes `write` tokens; all of them at once. The seconds it
-  /// took.
+  /// took. What was written last, and no step has read, is dropped, so that a depth is what was asked for.
   Result<double> extend(const Sequences& sequences, int64_t read, int64_t write) {
     std::vector<runtime::DecodeRequest> requests;
     for (const auto& sequence : sequences) {
       runtime::DecodeRequest request;
       request.tokens = sequence->tokens;  // idle: nothing changes it
+      if (!request.tokens.empty()) request.tokens.pop_back();
       const std::vector<int32_t> more = random_tokens(read);
       request.tokens.insert(request.tokens.end(), more.begin(), more.end());
       request.sampling.temperature = 0;
@@ -189,7 +190,26 @@ Result<void> check(const BenchOptions& options) {
                "prompt, gen and depth are 0 or more; batch, tokens and repeats 1 or more"};
 }
 
+Result<void> check_room(int64_t needed, int64_t context, int64_t own) {
+  if (needed <= context) return {};
+  if (needed > own)
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("The bench needs a context of {} tokens, the model was made for {}", needed, own),
+        "bench", "choose a smaller depth, or fewer tokens to read or to write"};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("The bench needs a context of {} tokens, {} were chosen", needed, context),
+               "--context", fmt::format("choose {} or more, or leave it out", needed)};
+}
+
 }  // namespace
+
+/// The prefill writes a token behind the prompt, the decode begins behind one.
+int64_t bench_context(const BenchOptions& options) {
+  const int64_t prefill = options.prompt > 0 ? options.depth + options.prompt + 1 : 0;
+  const int64_t decode = options.gen > 0 ? std::max<int64_t>(options.depth, 1) + options.gen : 0;
+  return std::max(prefill, decode);
+}
 
 Result<BenchResult> SessionImpl::bench(const BenchOptions& options, const ProgressCallback& progress,
                                        std::stop_token stop) {
@@ -212,6 +232,8 @@ Result<BenchResult> SessionImpl::bench(const BenchOptions& options, const Progre
                                           *min * 1e3,    *max * 1e3};
       return result;
     }
+    ORRERY_TRY(check_room(bench_context(options), parts_.model->options().context,
+                          own_context(parts_.info.context_length)));
     if (options.prompt > 0) {
       ORRERY_ASSIGN(const auto seconds, bench.repeat("Reading a prompt", [&] { return bench.prefill(); }));
       result.prefill = rate_of(options.prompt * options.batch, seconds);

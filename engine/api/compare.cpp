@@ -59,6 +59,7 @@ class Comparison {
   }
 
   Result<void> find_tokens() {
+    ORRERY_TRY(a_.check_vocabulary());
     if (generates()) {
       ORRERY_ASSIGN(tokens_, a_.prompt_of(chat_request(1)));
     } else {

@@ -66,7 +66,7 @@ Result<DType> parse_kv_type(const std::string& name) {
 }
 
 Result<int64_t> choose_context(int64_t model_context, int64_t wanted) {
-  const int64_t own = model_context > 0 ? model_context : kDefaultContext;
+  const int64_t own = own_context(model_context);
   if (wanted < 0 || wanted > own)
     return Error{ErrorCode::invalid_argument,
                  fmt::format("A context of {} tokens does not fit the model", wanted), "--context",

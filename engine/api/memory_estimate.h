@@ -51,6 +51,8 @@ struct DeviceMemory {
 /// Reads headers, no weights. Device, context and kv_type of the options are not looked at.
 Result<MemoryDemand> memory_demand(const OpenOptions& options);
 
+/// The longest context of a model that was made for so many tokens; 0: its file does not say.
+int64_t own_context(int64_t model_context);
 /// The context that a model is opened with when `wanted` tokens are asked for; 0: the default.
 int64_t context_of(const MemoryDemand& demand, int64_t wanted);
 

@@ -36,8 +36,10 @@ std::string_view name_of(Fit fit) {
   return "";
 }
 
+int64_t own_context(int64_t model_context) { return model_context > 0 ? model_context : kDefaultContext; }
+
 int64_t context_of(const MemoryDemand& demand, int64_t wanted) {
-  const int64_t own = demand.model_context > 0 ? demand.model_context : kDefaultContext;
+  const int64_t own = own_context(demand.model_context);
   return wanted > 0 ? std::min(wanted, own) : std::min(own, kDefaultContext);
 }
 

@@ -88,6 +88,9 @@ class Session {
   virtual Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const = 0;
 };
 
+/// Tokens of context that a bench of a model that writes takes.
+int64_t bench_context(const BenchOptions& options);
+
 /// What can be told without weights or a compile: `info`, `tokenize`, `render` of the command line.
 class TextTools {
  public:

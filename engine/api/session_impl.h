@@ -94,6 +94,7 @@ class SessionImpl final : public Session {
   Result<void> check_place_of_draw(const SamplingRequest& sampling) const;
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
   Result<void> check_ids(const std::vector<int32_t>& ids) const;
+  Result<void> check_vocabulary() const;
   /// A reply in any sequence; an empty prompt is taken from the request, and may then share what other chats
   /// have read.
   Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,

@@ -101,6 +101,8 @@ class Opening {
     ORRERY_TRY(stage("Building the graph"));
     ORRERY_ASSIGN(models::BuiltModel built, models::build(*source.file, source.adapter.get()));
     const int64_t limit = text_limit(*source.file, built);
+    if (options_.context == 0 && options_.least_context > kDefaultContext)
+      options_.context = std::min(options_.least_context, own_context(built.context_length));
     ORRERY_ASSIGN(const int64_t context, choose_context(built.context_length, options_.context));
     auto weights = std::make_shared<weights::WeightStore>(source.file, source.adapter);
     auto graph = std::make_shared<const graph::Graph>(built.graph);

@@ -66,6 +66,7 @@ Result<void> SessionImpl::require(Task task) const {
   if (parts_.info.task != task)
     return Error{ErrorCode::unsupported, fmt::format("This model does not {}", task_words(task)),
                  parts_.info.name, fmt::format("it can {}", task_words(parts_.info.task))};
+  ORRERY_TRY(check_vocabulary());
   for (const auto& file : parts_.weights->file().files) ORRERY_TRY(file->check());  // cut short meanwhile?
   return {};
 }
@@ -80,8 +81,15 @@ Result<void> SessionImpl::check_ids(const std::vector<int32_t>& ids) const {
   return {};
 }
 
+Result<void> SessionImpl::check_vocabulary() const {
+  return api::check_vocabulary(*parts_.tokenizer, parts_.info.name);
+}
+
 Result<std::vector<int32_t>> SessionImpl::tokenize(std::string_view text, bool special) const {
-  return guarded([&]() -> Result<std::vector<int32_t>> { return parts_.tokenizer->encode(text, special); });
+  return guarded([&]() -> Result<std::vector<int32_t>> {
+    ORRERY_TRY(check_vocabulary());
+    return parts_.tokenizer->encode(text, special);
+  });
 }
 
 std::string SessionImpl::detokenize(const std::vector<int32_t>& ids) const {
@@ -95,6 +103,7 @@ std::string SessionImpl::piece(int32_t id) const {
 Result<std::string> SessionImpl::render(const std::vector<Message>& messages,
                                         const TemplateOptions& options) const {
   return guarded([&]() -> Result<std::string> {
+    ORRERY_TRY(check_vocabulary());
     if (!parts_.chat_template->ok()) return parts_.chat_template->error();
     return render_with(parts_.chat_template->value(), *parts_.tokenizer, messages, options);
   });
@@ -198,9 +207,9 @@ Result<ScoreResult> SessionImpl::score(std::string_view text, int top, std::stop
     runtime::DecodeRequest request;
     request.tokens = parts_.tokenizer->encode(text, true);
     ORRERY_TRY(check_ids(request.tokens));
-    if (request.tokens.size() < 2)
-      return Error{ErrorCode::invalid_argument, "The text is too short to be scored", "",
-                   "give two tokens or more"};
+    if (request.tokens.empty())
+      return Error{ErrorCode::invalid_argument, "There is no text to score", "score",
+                   "give at least one token"};
     request.score = true;
     request.top = std::clamp(top, 0, kernels::Sample::kMaxTop);
     request.stop = std::move(stop);
@@ -213,7 +222,7 @@ Result<ScoreResult> SessionImpl::score(std::string_view text, int top, std::stop
     if (outcome.end == runtime::DecodeOutcome::End::cancelled || !outcome.last) return cancelled_error();
     double sum = 0;
     for (const float logprob : outcome.logprobs) sum -= logprob;
-    result.nll_per_token = sum / static_cast<double>(outcome.logprobs.size());
+    if (!outcome.logprobs.empty()) result.nll_per_token = sum / static_cast<double>(outcome.logprobs.size());
     result.perplexity = std::exp(result.nll_per_token);
     for (int32_t i = 0; i < outcome.last->top_count; ++i)
       result.last_top.push_back({outcome.last->top_ids[i], parts_.tokenizer->piece(outcome.last->top_ids[i]),

@@ -12,6 +12,9 @@ namespace orrery::api {
 
 Result<std::shared_ptr<const text::Tokenizer>> load_tokenizer(const io::ModelFile& file);
 
+/// Refuses the tokenizer of a model without a vocabulary, wherever there is text to be read or written.
+Result<void> check_vocabulary(const text::Tokenizer& tokenizer, const std::string& model);
+
 /// The file's template, or the usual one of its tokens when it has none.
 Result<text::ChatTemplate> load_template(const io::ModelFile& file, const text::Tokenizer& tokenizer);
 

@@ -88,6 +88,12 @@ Result<std::shared_ptr<const text::Tokenizer>> load_tokenizer(const io::ModelFil
   return text::tokenizer_from_json(json);
 }
 
+Result<void> check_vocabulary(const text::Tokenizer& tokenizer, const std::string& model) {
+  if (tokenizer.vocabulary() > 0) return {};
+  return Error{ErrorCode::unsupported, "This model has no vocabulary, so it neither reads nor writes text",
+               model, "get a file of it that holds its tokenizer; this one can be drawn and timed"};
+}
+
 Result<text::ChatTemplate> load_template(const io::ModelFile& file, const text::Tokenizer& tokenizer) {
   if (file.chat_template.empty()) return text::ChatTemplate::usual(tokenizer);
   return text::ChatTemplate::parse(file.chat_template);
@@ -104,6 +110,7 @@ Result<std::shared_ptr<TextTools>> TextTools::open(const std::string& model) {
     ORRERY_ASSIGN(const ModelPath path, resolve_model(model, ""));
     ORRERY_ASSIGN(const auto file, io::open_model(path.model, {}, {}));
     ORRERY_ASSIGN(auto tokenizer, load_tokenizer(*file));
+    ORRERY_TRY(check_vocabulary(*tokenizer, display_name(*file)));
     Result<text::ChatTemplate> chat_template = load_template(*file, *tokenizer);
     return std::shared_ptr<TextTools>(
         std::make_shared<Tools>(std::move(tokenizer), std::move(chat_template)));

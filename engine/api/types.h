@@ -25,7 +25,8 @@ struct OpenOptions {
   std::string recipe;           // JSON file; empty: none
   std::string device = "cpu";   // cpu, cuda:N; cuda is cuda:0
   int threads = 0;              // 0: the cores this process may run on
-  int64_t context = 0;          // 0: the model's own, at most 8192
+  int64_t context = 0;          // 0: the model's own, at most 8192 or least_context
+  int64_t least_context = 0;    // tokens that should have room where no context is chosen
   std::string kv_type = "f16";  // f16, bf16, f32, q8_0
   int64_t batch_tokens = 0;     // of one step at most; 0: what the device likes
   bool fusion = true;
@@ -142,7 +143,8 @@ struct ChatResult {
 
 struct ScoreResult {
   int64_t tokens = 0;
-  double nll_per_token = 0, perplexity = 0;
+  double nll_per_token = 0;  // of the tokens behind the first, which nothing foretells; without any 0
+  double perplexity = 0;     // exp(nll_per_token)
   std::vector<TokenAlternative> last_top;  // of the position after the last token
 };
 

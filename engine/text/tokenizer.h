@@ -24,7 +24,7 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
   virtual std::string_view kind() const = 0;  // "byte-level BPE", "WordPiece"
-  virtual int32_t vocabulary() const = 0;
+  virtual int32_t vocabulary() const = 0;     // 0: the model runs on ids alone
   /// The ids of a text; nothing trimmed. add_special: what the model adds around a text (BOS, CLS, SEP).
   /// Special tokens that are written in the text ("<|im_start|>") become their ids when parse_special.
   virtual std::vector<TokenId> encode(std::string_view text, bool add_special,
@@ -52,8 +52,7 @@ class Tokenizer {
 };
 
 /// From GGUF metadata (tokenizer.ggml.*): BPE ("gpt2"), SentencePiece BPE ("llama"), unigram ("t5"),
-/// WordPiece
-/// ("bert").
+/// WordPiece ("bert"), or one without any tokens ("no_vocab").
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& metadata);
 /// From the text of a Hugging Face tokenizer.json: BPE, unigram, WordPiece or word level, with the
 /// normalizers, pre-tokenizers, post-processors and decoders that the file composes.

@@ -1,10 +1,11 @@
 // GGUF keeps a tokenizer in its metadata: tokenizer.ggml.model "gpt2" (BPE), "llama" (SentencePiece BPE),
-// "t5" (unigram) or "bert" (WordPiece), tokens, scores, token_type (1 normal, 2 unknown, 3 control, 4
-// user-defined, 5 unused, 6 byte), merges, pre, and the special ids.
+// "t5" (unigram), "bert" (WordPiece) or "no_vocab" (there is none), tokens, scores, token_type (1 normal, 2
+// unknown, 3 control, 4 user-defined, 5 unused, 6 byte), merges, pre, and the special ids.
 #include <fmt/format.h>
 
 #include "engine/text/bpe.h"
 #include "engine/text/gguf_pre_tokenizers.h"
+#include "engine/text/no_vocabulary.h"
 #include "engine/text/pipeline.h"
 #include "engine/text/sentencepiece_pipeline.h"
 #include "engine/text/unicode.h"
@@ -249,6 +250,7 @@ constexpr GgufModel kModels[] = {
     {"llama", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::bpe); }},
     {"t5", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::unigram); }},
     {"bert", read_wordpiece},
+    {"no_vocab", [](const Reader&) -> Result<std::shared_ptr<const Tokenizer>> { return no_vocabulary(); }},
 };
 
 }  // namespace

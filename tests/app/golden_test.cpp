@@ -81,6 +81,23 @@ TEST(Golden, ScoreOfTheNextToken) {
   }
 }
 
+TEST(Golden, ScoreOfOneTokenKnowsWhatMayFollow) {
+  const auto alone = run({"score", "smollm2", "--text", "Once", "--top", "5", "--exact", "--json"}).json();
+  EXPECT_EQ(alone["tokens"], 1);
+  EXPECT_EQ(alone["nll_per_token"], 0.0);
+  EXPECT_EQ(alone["perplexity"], 1.0);
+  const auto reply = run({"chat", "smollm2", "--raw", "--prompt", "Once", "--temperature", "0",
+                          "--max-tokens", "1", "--logprobs", "5", "--exact", "--json"})
+                         .json();
+  ASSERT_EQ(alone["last_top"].size(), 5U);
+  for (size_t i = 0; i < 5; ++i) {
+    const auto& expected = reply["tokens"][0]["top"][i];
+    EXPECT_EQ(alone["last_top"][i]["id"], expected["id"]);
+    EXPECT_NEAR(alone["last_top"][i]["logprob"].get<double>(), expected["logprob"].get<double>(), 1e-4);
+  }
+  expect_refused(run({"score", "smollm2", "--text", ""}));
+}
+
 TEST(Golden, PerplexityFromAFile) {
   for (const auto& item : golden("smollm2.json", "perplexity")) {
     const std::string file = scratch_file("text.txt", item["text"].get<std::string>());

@@ -37,6 +37,7 @@ TEST(Usage, WrongUsageIsTwoAndOneLine) {
                              Words{"render", "smollm2"},
                              Words{"bench", "smollm2", "--repeats", "0"},
                              Words{"profile", "smollm2"},
+                             Words{"profile", "smollm2", "--prompt", "x", "--tokens", "8"},
                              Words{"info", "smollm2", "--kv-type", "f64"},
                              Words{"info", "smollm2", "--context", "-1"},
                              Words{"info", "smollm2", "surplus"},

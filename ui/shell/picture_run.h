@@ -1,38 +1,33 @@
-// The form of the program that takes a picture: does the named work in the real window, waits, saves what is
-// seen.
+// The form of the program that takes a picture: waits until the first words are said, and then as long as it
+// is told, saves what is seen.
 #pragma once
 
 #include <QObject>
 #include <QString>
 
-#include "ui/shell/main_window.h"
+#include "ui/shell/first_words.h"
 
 namespace orrery::ui {
 
 struct PictureOptions {
   QString file;
-  double after = 3;  // seconds after the model has loaded (or failed to)
-  QString say;       // typed into the page's field and sent; empty: nothing
-  QString page = "chat";
+  double after = 3;  // seconds after the first words
 };
 
 class PictureRun : public QObject {
   Q_OBJECT
  public:
-  PictureRun(MainWindow* window, const PictureOptions& options, QObject* parent = nullptr);
+  PictureRun(MainWindow* window, FirstWords* words, const PictureOptions& options, QObject* parent = nullptr);
 
  signals:
   /// With an error's text, or an empty one when the picture was saved.
   void finished(const QString& error);
 
  private:
-  void begin();
-  void say();
   void take();
 
   MainWindow* window_;
   PictureOptions options_;
-  bool begun_ = false;
 };
 
 }  // namespace orrery::ui

@@ -5,6 +5,7 @@
 #include <QTreeView>
 
 #include "support/window_fixture.h"
+#include "ui/shell/first_words.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -35,6 +36,18 @@ TEST_F(WorkTest, TypingAQuestionGivesAReplyWithFigures) {
   EXPECT_TRUE(chat->popup()->isVisible());
   waitUntil([] { return false; }, 300);
   takePicture(*window, "reply-dark");
+}
+
+TEST_F(WorkTest, WhatTheCommandLineSaysIsSaidOnceTheModelIsThere) {
+  auto window = makeWindow();
+  const FirstWords words(window.get(), {"Hello", "chat"});
+  EXPECT_EQ(window->chatPage()->transcript()->messageCount(), 0U);
+  ASSERT_TRUE(opened(*window, "chat"));
+  ASSERT_TRUE(idle(*window));
+  ASSERT_EQ(window->chatPage()->transcript()->messageCount(), 2U);
+  EXPECT_EQ(window->chatPage()->transcript()->message(0).text(), "Hello");
+  ASSERT_TRUE(opened(*window, "another"));
+  EXPECT_FALSE(window->session()->running()) << "it is said once";
 }
 
 TEST_F(WorkTest, EscapeStopsTheReply) {
