@@ -174,7 +174,8 @@ void Bpe::place_characters(std::string_view word, Scratch& scratch) const {
 void Bpe::encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
   for (; word.size() > kLongestWord; word.remove_prefix(kLongestWord))
     encode(word.substr(0, kLongestWord), scratch, ids);
-  if (options_.ignore_merges)
+  if (options_.ignore_merges ||
+      (options_.whole_line_ends && word.find_first_not_of('\n') == std::string_view::npos))
     if (const TokenId id = whole_word(word); id >= 0) return ids.push_back(id);
   scratch.parts.clear();
   if (options_.byte_level)

@@ -50,6 +50,7 @@ struct BpeOptions {
   bool fuse_unknown = false;      // one unknown for a run
   bool byte_fallback = false;     // "<0xNN>" for them, before `unknown`
   bool ignore_merges = false;     // a word that is a token is that token
+  bool whole_line_ends = false;   // so is a word of line ends, at least
 };
 
 class Bpe final : public Model {

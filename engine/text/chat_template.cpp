@@ -122,8 +122,17 @@ Result<jinja::Context> context_of(const TemplateInput& input) {
                   jinja::from_json(json, fmt::format("The variable \"{}\"", name.substr(0, 40)), budget));
     variables.set(name, std::move(value));
   }
-  context.variables = variables.items();
+  for (const auto& [name, value] : variables.items())
+    context.variables.emplace_back(std::get<std::string>(name), value);
   return context;
+}
+
+/// Templates for tools walk them without asking whether there are any, which ends where they are none and
+/// does nothing where they are undefined. False: there are tools.
+bool leave_out_no_tools(jinja::Context& context) {
+  return std::erase_if(context.variables, [](const auto& variable) {
+           return variable.first == "tools" && variable.second.is_none();
+         }) > 0;
 }
 
 }  // namespace
@@ -151,8 +160,12 @@ ChatTemplate ChatTemplate::usual(const Tokenizer& tokenizer) {
 
 Result<std::string> ChatTemplate::render(const TemplateInput& input) const {
   if (program_->plain) return render_plain(input, program_->begin);
-  ORRERY_ASSIGN(const jinja::Context context, context_of(input));
-  return jinja::render(program_->block, context);
+  ORRERY_ASSIGN(jinja::Context context, context_of(input));
+  Result<std::string> text = jinja::render(program_->block, context);
+  const bool failed = !text.ok() && text.error().code == ErrorCode::invalid_argument;  // it was not stopped
+  if (!failed || !leave_out_no_tools(context)) return text;
+  Result<std::string> without = jinja::render(program_->block, context);
+  return without.ok() ? without : text;
 }
 
 }  // namespace orrery::text

@@ -29,7 +29,7 @@ struct TemplateInput {
   std::vector<Message> messages = {};
   bool add_generation_prompt = true;
   std::string bos = {}, eos = {};          // bos_token, eos_token
-  std::string tools = {}, documents = {};  // JSON arrays; empty: none
+  std::string tools = {}, documents = {};  // JSON arrays; empty: none; no tools may also be left undefined
   std::vector<std::pair<std::string, std::string>> variables =
       {};                           // name and JSON value: enable_thinking, ...
   std::optional<std::tm> now = {};  // local time for strftime_now; none: the clock's

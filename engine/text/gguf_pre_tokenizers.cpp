@@ -52,7 +52,14 @@ namespace {
   "[^\\r\\n\\p{L}\\p{N}]?(?:(?=[\\p{L}\\p{M}])[^a-z])" UPPER \
   "(?:(?=[\\p{L}\\p{M}])[^A-Z])" LOWER CONTRACTION "?"
 
-enum Flags : unsigned { kPlain = 0, kIgnoreMerges = 1, kAddBos = 2, kNotBytes = 4 };
+enum Flags : unsigned {
+  kPlain = 0,
+  kIgnoreMerges = 1,
+  kAddBos = 2,
+  kNotBytes = 4,
+  kAlwaysBos = 8,
+  kWholeLineEnds = 16
+};
 
 /// Up to six patterns, one after the other.
 struct Family {
@@ -116,6 +123,7 @@ constexpr Family kUfakzeka{kPlain, {WORD "|\\p{N}|" TAIL}};
 constexpr Family kLaguna{kPlain, {"[^\\n]+|[\\n]+", QWEN2}};
 constexpr Family kMiniCpm5{kIgnoreMerges, {"\\p{N}{1,3}", CONTRACTION "|" WORD "|\\p{N}+|" TAIL}};
 constexpr Family kLines{kNotBytes, {"[^\\n]+|[\\n]+"}};
+constexpr Family kGemma4{kNotBytes | kAlwaysBos | kWholeLineEnds, {"[^\\n]+|[\\n]+"}};
 
 struct Named {
   std::string_view name;
@@ -144,7 +152,7 @@ constexpr Named kNames[] = {
     {"falcon", kFalcon},
     {"falcon-h1", kLlama3},
     {"falcon3", kLlama3},
-    {"gemma4", kLines},
+    {"gemma4", kGemma4},
     {"gigachat", kGpt2},
     {"glm4", kLlama3Words},
     {"gpt-2", kGpt2},
@@ -152,7 +160,7 @@ constexpr Named kNames[] = {
     {"gpt2", kGpt2},
     {"gpt3-finnish", kBloom},
     {"granite-docling", kGpt2},
-    {"granite-embed-multi-311m", kLines},
+    {"granite-embed-multi-311m", kGemma4},
     {"granite-embed-multi-97m", kGraniteMultilingual},
     {"grok-2", kQwen2},
     {"hunyuan", kQwen2},
@@ -242,7 +250,9 @@ Result<GgufPreTokenizer> gguf_pre_tokenizer(std::string_view name) {
     result.steps.add(std::move(step));
   }
   result.ignore_merges = (family.flags & kIgnoreMerges) != 0;
-  result.add_bos = (family.flags & kAddBos) != 0;
+  result.add_bos = (family.flags & (kAddBos | kAlwaysBos)) != 0;
+  result.always_bos = (family.flags & kAlwaysBos) != 0;
+  result.whole_line_ends = (family.flags & kWholeLineEnds) != 0;
   result.byte_level = (family.flags & kNotBytes) == 0;
   return result;
 }

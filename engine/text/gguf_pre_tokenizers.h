@@ -9,7 +9,9 @@ struct GgufPreTokenizer {
   PreTokenizer steps;
   bool ignore_merges = false;  // a word that is a token is that token
   bool add_bos = false;        // unless the file says otherwise
+  bool always_bos = false;     // whatever the file says
   bool byte_level = true;      // tokens are written in the characters of byte_level.h; else spaces are U+2581
+  bool whole_line_ends = false;  // line ends that are a token together are that token
 };
 
 /// "llama-bpe", "qwen2", "smollm", ...; without a name "gpt-2".

@@ -66,10 +66,8 @@ Result<Value> get_attribute(const Value& object, const std::string& name) {
 
 Result<Value> get_item(const Value& object, const Value& key, Budget& budget) {
   int64_t storage = 0;
-  if (key.string()) {
-    const Value* item = object.dict() ? object.dict()->find(*key.string()) : nullptr;
-    return item ? Result<Value>(*item) : get_attribute(object, *key.string());
-  }
+  if (const Value* item = object.dict() ? object.dict()->find(key) : nullptr) return *item;
+  if (key.string()) return get_attribute(object, *key.string());
   const int64_t* index = key.as_integer(storage);
   if (index && object.list() && object.list()->form != Form::generator) {
     const auto count = static_cast<int64_t>(object.list()->items.size());
@@ -127,7 +125,7 @@ Result<std::shared_ptr<const List>> iterate(const Value& value, Budget& budget) 
     ORRERY_TRY(budget.step(static_cast<int64_t>(items->items.size() / 8)));
     *list = *items;
   } else if (const Dict* dict = value.dict()) {
-    for (const auto& item : dict->items()) list->items.emplace_back(item.first);
+    for (const auto& item : dict->items()) list->items.push_back(value_of(item.first));
   } else if (const std::string* text = value.string()) {
     ORRERY_TRY(budget.step(static_cast<int64_t>(text->size())));
     for (size_t i = 0; i < text->size();) {

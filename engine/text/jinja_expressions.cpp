@@ -73,9 +73,10 @@ Result<Value> Evaluator::dict(const Expression& e) {
   for (size_t i = 0; i + 1 < e.children.size(); i += 2) {
     ORRERY_ASSIGN(const Value key, eval(*e.children[i]));
     ORRERY_ASSIGN(Value value, eval(*e.children[i + 1]));
-    if (!key.string())
-      return render_error(fmt::format("the keys of a dict are strings here, not {}", key.type_name()));
-    made->set(*key.string(), std::move(value));
+    if (!key.string() && !key.integer())
+      return render_error(
+          fmt::format("the keys of a dict are strings and whole numbers here, not {}", key.type_name()));
+    made->set(*key_of(key), std::move(value));
   }
   if (made->depth > Budget::kDeepest) return limit_error("values are nested too deeply");
   return Value(std::move(made));
@@ -157,7 +158,11 @@ Result<Arguments> Evaluator::arguments(const Expression& e) {
     }
     if (!value.dict()) return render_error("\"**\" needs a dict");
     ORRERY_TRY(budget_.step(static_cast<int64_t>(value.dict()->items().size())));
-    made.named.insert(made.named.end(), value.dict()->items().begin(), value.dict()->items().end());
+    for (const auto& [key, item] : value.dict()->items()) {
+      const auto* own = std::get_if<std::string>(&key);
+      if (!own) return render_error("\"**\" needs a dict whose keys are names");
+      made.named.emplace_back(*own, item);
+    }
   }
   return made;
 }

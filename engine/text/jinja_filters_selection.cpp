@@ -12,7 +12,11 @@ Arguments rest_of(const Arguments& arguments, size_t count) {
   return rest;
 }
 
+/// What is false in Python is walked as if it were empty, none among it.
+Result<Value> nothing(Budget& budget) { return budget.list({}, Form::generator); }
+
 Result<Value> map(const Value& value, const Arguments& arguments, Budget& budget) {
+  if (!value.truthy()) return nothing(budget);
   ORRERY_ASSIGN(const auto items, iterate(value, budget));
   const Value* attribute = arguments.find(SIZE_MAX, "attribute");
   const Value* otherwise = arguments.find(SIZE_MAX, "default");
@@ -38,6 +42,7 @@ Result<Value> map(const Value& value, const Arguments& arguments, Budget& budget
 /// select, reject: by a test of the item; selectattr, rejectattr: by a test of its attribute.
 template <bool keep, bool by_attribute>
 Result<Value> select(const Value& value, const Arguments& arguments, Budget& budget) {
+  if (!value.truthy()) return nothing(budget);
   ORRERY_ASSIGN(const auto items, iterate(value, budget));
   constexpr size_t kTestAt = by_attribute ? 1 : 0;
   const Value* attribute = by_attribute ? arguments.find(0, "attribute") : nullptr;

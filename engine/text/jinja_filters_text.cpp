@@ -85,9 +85,10 @@ Result<Value> xml_attributes(const Value& value, const Arguments& arguments, Bud
   std::string result;
   for (const auto& [key, item] : value.dict()->items()) {
     if (item.is_none() || item.is_undefined()) continue;
-    if (key.find_first_of(" \t\n\r\f\v/>=") != std::string::npos)
-      return render_error("a name has a space or a bracket");
-    ORRERY_ASSIGN(const Value name, escape(Value(key), {}, budget));
+    const auto* own = std::get_if<std::string>(&key);
+    if (!own || own->find_first_of(" \t\n\r\f\v/>=") != std::string::npos)
+      return render_error("a name is a number, or has a space or a bracket");
+    ORRERY_ASSIGN(const Value name, escape(Value(*own), {}, budget));
     ORRERY_ASSIGN(const Value text, escape(item, {}, budget));
     if (!result.empty()) result += ' ';
     result += *name.string() + "=\"" + *text.string() + '"';

@@ -131,17 +131,28 @@ class Writer {
     if (tuple) return put(list.items.size() == 1 ? ",)" : ")");
     return close(!list.items.empty(), level, "]");
   }
+  /// In JSON all keys are texts.
+  std::string key_text(const Key& key) const {
+    const auto* text = std::get_if<std::string>(&key);
+    if (!json_) return python_scalar(value_of(key)) + ": ";
+    return json_quoted(text ? *text : fmt::format("{}", std::get<int64_t>(key)), json_->ascii) + json_->key;
+  }
   Result<void> write_dict(const Dict& dict, int level) {
     std::vector<const Dict::Items::value_type*> entries;
     for (const auto& entry : dict.items()) entries.push_back(&entry);
-    if (json_ && json_->sort_keys)
+    if (json_ && json_->sort_keys) {
+      const auto of_one_kind = [&](const auto* entry) {
+        return entry->first.index() == entries.front()->first.index();
+      };
+      if (!std::all_of(entries.begin(), entries.end(), of_one_kind))
+        return render_error("texts and numbers cannot be sorted");
       std::sort(entries.begin(), entries.end(),
                 [](const auto* a, const auto* b) { return a->first < b->first; });
+    }
     ORRERY_TRY(put(dict.is_namespace ? "<Namespace {" : "{"));
     for (size_t i = 0; i < entries.size(); ++i) {
       ORRERY_TRY(separator(i == 0, level));
-      const std::string& key = entries[i]->first;
-      ORRERY_TRY(put(json_ ? json_quoted(key, json_->ascii) + json_->key : quoted(key) + ": "));
+      ORRERY_TRY(put(key_text(entries[i]->first)));
       ORRERY_TRY(write(entries[i]->second, level + 1));
     }
     return close(!entries.empty(), level, dict.is_namespace ? "}>" : "}");

@@ -101,9 +101,9 @@ Result<Value> Evaluator::make_dict(const Arguments& given, bool is_namespace) {
     ORRERY_ASSIGN(const auto pairs, iterate(*first, budget_));
     for (const Value& pair : pairs->items) {
       const List* parts = pair.list();
-      if (!parts || parts->items.size() != 2 || !parts->items[0].string())
-        return render_error("a dict is made of pairs of a name and a value");
-      made->set(*parts->items[0].string(), parts->items[1]);
+      if (!parts || parts->items.size() != 2 || !(parts->items[0].string() || parts->items[0].integer()))
+        return render_error("a dict is made of pairs of a key and a value");
+      made->set(*key_of(parts->items[0]), parts->items[1]);
     }
   }
   for (const auto& [key, value] : given.named) made->set(key, value);

@@ -281,7 +281,7 @@ const Named* string_method(std::string_view name) {
 Result<Value> dict_method(const Dict& dict, const std::string& name, const Arguments& arguments,
                           Budget& budget) {
   if (name == "get") {
-    const std::string* key = arguments.string(0, "key");
+    const Value* key = arguments.find(0, "key");
     const Value* value = key ? dict.find(*key) : nullptr;
     const Value* fallback = arguments.find(1, "default");
     return value ? *value : fallback ? *fallback : Value(None{});
@@ -291,11 +291,11 @@ Result<Value> dict_method(const Dict& dict, const std::string& name, const Argum
   std::vector<Value> items;
   for (const auto& [key, value] : dict.items()) {
     if (name == "keys") {
-      items.emplace_back(key);
+      items.push_back(value_of(key));
     } else if (name == "values") {
       items.push_back(value);
     } else {
-      items.emplace_back(std::vector<Value>{Value(key), value}, Form::tuple);
+      items.emplace_back(std::vector<Value>{value_of(key), value}, Form::tuple);
     }
   }
   return budget.list(std::move(items));

@@ -94,7 +94,7 @@ Result<bool> contains(const Value& item, const Value& container, Budget& budget)
     return std::any_of(list->items.begin(), list->items.end(),
                        [&](const Value& other) { return equal(item, other, budget); });
   }
-  if (const Dict* dict = container.dict()) return item.string() && dict->find(*item.string());
+  if (const Dict* dict = container.dict()) return dict->find(item) != nullptr;
   if (container.is_undefined()) return false;
   return bad_operands("in", item, container);
 }

@@ -1,6 +1,7 @@
 #include "engine/text/jinja_value.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace orrery::text::jinja {
 
@@ -80,9 +81,22 @@ int Value::depth() const {
   return 1;
 }
 
-size_t Dict::place_of(std::string_view key) const {
+Value value_of(const Key& key) {
+  return std::visit([](const auto& own) { return Value(own); }, key);
+}
+
+std::optional<Key> key_of(const Value& value) {
+  int64_t storage = 0;
+  if (const std::string* text = value.string()) return *text;
+  if (const int64_t* number = value.as_integer(storage)) return *number;
+  const double* number = value.real();
+  if (!number || *number != std::trunc(*number) || std::abs(*number) >= 0x1p63) return std::nullopt;
+  return static_cast<int64_t>(*number);
+}
+
+size_t Dict::place_of(const Key& key) const {
   if (items_.size() >= kIndexed) {
-    const auto place = places_.find(std::string(key));
+    const auto place = places_.find(key);
     return place == places_.end() ? items_.size() : place->second;
   }
   const auto found =
@@ -90,19 +104,24 @@ size_t Dict::place_of(std::string_view key) const {
   return static_cast<size_t>(found - items_.begin());
 }
 
-const Value* Dict::find(std::string_view key) const {
+const Value* Dict::find(const Value& key) const {
+  const std::optional<Key> wanted = key_of(key);
+  return wanted ? find(*wanted) : nullptr;
+}
+
+const Value* Dict::find(const Key& key) const {
   const size_t place = place_of(key);
   return place < items_.size() ? &items_[place].second : nullptr;
 }
 
-void Dict::set(const std::string& key, Value value) {
+void Dict::set(Key key, Value value) {
   depth = std::max(depth, value.depth() + 1);
   const size_t place = place_of(key);
   if (place < items_.size()) {
     items_[place].second = std::move(value);
     return;
   }
-  items_.emplace_back(key, std::move(value));
+  items_.emplace_back(std::move(key), std::move(value));
   if (items_.size() < kIndexed) return;
   for (size_t i = places_.size(); i < items_.size(); ++i) places_.emplace(items_[i].first, i);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -91,22 +92,29 @@ struct List {
   Form form = Form::list;
 };
 
-/// Keys are strings, in order of insertion.
+/// Of a dict: a text, or a whole number.
+using Key = std::variant<std::string, int64_t>;
+Value value_of(const Key& key);
+/// As what a value is looked up: 1, 1.0 and True are one key. None: no dict has it.
+std::optional<Key> key_of(const Value& value);
+
+/// In order of insertion.
 class Dict {
  public:
-  using Items = std::vector<std::pair<std::string, Value>>;
+  using Items = std::vector<std::pair<Key, Value>>;
   const Items& items() const { return items_; }
-  const Value* find(std::string_view key) const;
-  void set(const std::string& key, Value value);
+  const Value* find(const Key& key) const;
+  const Value* find(const Value& key) const;  // as key_of() has it
+  void set(Key key, Value value);
   void clear();
   bool is_namespace = false;
   int depth = 1;
 
  private:
-  size_t place_of(std::string_view key) const;  // items_.size(): nowhere
+  size_t place_of(const Key& key) const;  // items_.size(): nowhere
 
   Items items_;
-  std::unordered_map<std::string, size_t> places_;  // of large ones
+  std::unordered_map<Key, size_t> places_;  // of large ones
 };
 
 struct Statement;

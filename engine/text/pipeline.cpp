@@ -189,8 +189,9 @@ Result<void> check_ids(const PipelineParts& parts) {
 
 std::vector<TokenId> well_known_ends(const std::vector<AddedToken>& added) {
   static constexpr std::string_view kEnds[] = {
-      "<|im_end|>",    "<|endoftext|>", "<|eot_id|>", "<|eom_id|>",      "<|end_of_text|>", "<|end|>",
-      "<end_of_turn>", "</s>",          "<|return|>", "<|end_of_turn|>", "<EOT>",           "<eos>"};
+      "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>",
+      "<|end|>",    "<end_of_turn>", "</s>",       "<|return|>", "<|end_of_turn|>",
+      "<EOT>",      "<eos>",         "<turn|>"};
   std::vector<TokenId> ends;
   for (const AddedToken& token : added)
     if (token.special && std::find(std::begin(kEnds), std::end(kEnds), token.content) != std::end(kEnds))

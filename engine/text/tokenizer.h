@@ -51,8 +51,8 @@ class Tokenizer {
   virtual int64_t truncate_to() const { return 0; }
 };
 
-/// From GGUF metadata (tokenizer.ggml.*): BPE ("gpt2"), SentencePiece BPE ("llama"), unigram ("t5"),
-/// WordPiece ("bert"), or one without any tokens ("no_vocab").
+/// From GGUF metadata (tokenizer.ggml.*): BPE ("gpt2", "gemma4"), SentencePiece BPE ("llama"), unigram
+/// ("t5"), WordPiece ("bert"), or one without any tokens ("no_vocab").
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& metadata);
 /// From the text of a Hugging Face tokenizer.json: BPE, unigram, WordPiece or word level, with the
 /// normalizers, pre-tokenizers, post-processors and decoders that the file composes.

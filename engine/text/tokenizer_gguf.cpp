@@ -1,6 +1,7 @@
-// GGUF keeps a tokenizer in its metadata: tokenizer.ggml.model "gpt2" (BPE), "llama" (SentencePiece BPE),
-// "t5" (unigram), "bert" (WordPiece) or "no_vocab" (there is none), tokens, scores, token_type (1 normal, 2
-// unknown, 3 control, 4 user-defined, 5 unused, 6 byte), merges, pre, and the special ids.
+// GGUF keeps a tokenizer in its metadata: tokenizer.ggml.model "gpt2" (BPE), "gemma4" (BPE of characters),
+// "llama" (SentencePiece BPE), "t5" (unigram), "bert" (WordPiece) or "no_vocab" (there is none), tokens,
+// scores, token_type (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte), merges, pre, and the
+// special ids.
 #include <fmt/format.h>
 
 #include "engine/text/bpe.h"
@@ -145,13 +146,12 @@ void set_writing(bool byte_level, PipelineParts& parts) {
   parts.decoder = {replace_step(std::string(kSpaceMark), " "), byte_fallback_step(), fuse_step()};
 }
 
-Result<std::shared_ptr<const Tokenizer>> read_bpe(const Reader& reader) {
+Result<std::shared_ptr<const Tokenizer>> read_bpe(const Reader& reader, std::string_view pre) {
   ORRERY_ASSIGN(std::vector<std::string> tokens, reader.tokens());
   const size_t size = tokens.size();
   ORRERY_ASSIGN(const std::vector<PieceType> types, reader.types(size));
   ORRERY_ASSIGN(const auto merges, reader.merges());
-  const std::string* pre = reader.text("pre");
-  ORRERY_ASSIGN(GgufPreTokenizer named, gguf_pre_tokenizer(pre ? *pre : ""));
+  ORRERY_ASSIGN(GgufPreTokenizer named, gguf_pre_tokenizer(pre));
   PipelineParts parts;
   parts.added = added_tokens(tokens, types);
   parts.vocabulary = std::make_shared<const Vocabulary>(std::move(tokens));
@@ -162,12 +162,14 @@ Result<std::shared_ptr<const Tokenizer>> read_bpe(const Reader& reader) {
   options.byte_level = named.byte_level;
   options.byte_fallback = !named.byte_level;
   options.ignore_merges = named.ignore_merges;
+  options.whole_line_ends = named.whole_line_ends;
   ORRERY_ASSIGN(parts.model, Bpe::make(parts.vocabulary, merges, options));
   ORRERY_ASSIGN(parts.bos, reader.id({"bos"}, size));
   ORRERY_ASSIGN(parts.eos, reader.id({"eos"}, size));
   ORRERY_ASSIGN(parts.ends, reader.ends(size));
   for (const TokenId id : well_known_ends(parts.added)) parts.ends.push_back(id);
-  const Ids before = reader.around("bos", parts.bos, named.add_bos);
+  const bool bos = named.always_bos && parts.bos >= 0;
+  const Ids before = bos ? Ids{parts.bos} : reader.around("bos", parts.bos, named.add_bos);
   const Ids after = reader.around("eos", parts.eos, false);
   ORRERY_ASSIGN(parts.post_processor, frame(reader, before, after, size));
   return make_pipeline(std::move(parts));
@@ -246,7 +248,12 @@ struct GgufModel {
   Result<std::shared_ptr<const Tokenizer>> (*read)(const Reader&);
 };
 constexpr GgufModel kModels[] = {
-    {"gpt2", read_bpe},
+    {"gpt2",
+     [](const Reader& reader) {
+       const std::string* pre = reader.text("pre");
+       return read_bpe(reader, pre ? *pre : "");
+     }},
+    {"gemma4", [](const Reader& reader) { return read_bpe(reader, "gemma4"); }},
     {"llama", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::bpe); }},
     {"t5", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::unigram); }},
     {"bert", read_wordpiece},
@@ -272,7 +279,7 @@ Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& met
   return Error{ErrorCode::unsupported,
                "The tokenizer \"" + replace_invalid(model->substr(0, 60)) + "\" is not supported",
                "tokenizer.ggml.model",
-               "BPE (gpt2), SentencePiece BPE (llama), unigram (t5) and WordPiece (bert) are"};
+               "BPE (gpt2, gemma4), SentencePiece BPE (llama), unigram (t5) and WordPiece (bert) are"};
 }
 
 }  // namespace orrery::text

@@ -1,8 +1,8 @@
 """Renders chat templates with transformers and writes what must come out to templates.json.
 
 families/*.jinja are templates in the style of published families, each rendered for every conversation below;
-language.txt holds short templates, one feature each, rendered for the first one. Needs transformers 5 and
-Jinja2 3.1.6: python make_templates.py
+language.txt holds short templates, one feature each, rendered for the first one. Cases that transformers renders only
+with `tools` undefined say so. Needs transformers 5 and Jinja2 3.1.6: python make_templates.py
 """
 
 import datetime
@@ -110,26 +110,37 @@ CONVERSATIONS = {
 }
 
 
-def render(source, conversation):
+def as_transformers(source, given, variables):
+    texts, _ = chat_template_utils.render_jinja_template(
+        conversations=[given["messages"]], tools=given.get("tools"), chat_template=source, **variables)
+    return texts[0]
+
+
+def without_tools(source, given, variables):
+    return chat_template_utils._compile_jinja_template(source).render(messages=given["messages"], **variables)
+
+
+def attempt(how, source, given):
     """The text, or why there is none: of raise_exception what it says."""
-    given = CONVERSATIONS[conversation]
+    variables = {"documents": given.get("documents"), "add_generation_prompt": given.get("add_generation_prompt", True),
+                 "bos_token": "<s>", "eos_token": "</s>", **given.get("variables", {})}
     try:
-        texts, _ = chat_template_utils.render_jinja_template(
-            conversations=[given["messages"]],
-            tools=given.get("tools"),
-            documents=given.get("documents"),
-            chat_template=source,
-            add_generation_prompt=given.get("add_generation_prompt", True),
-            bos_token="<s>",
-            eos_token="</s>",
-            **given.get("variables", {}),
-        )
-        return {"expected": texts[0]}
+        return {"expected": how(source, given, variables)}
     except jinja2.exceptions.TemplateError as error:
         ours = type(error) is jinja2.exceptions.TemplateError
         return {"refused": str(error) if ours else ""}
     except (TypeError, ValueError, OverflowError, AttributeError, LookupError, RecursionError):
         return {"refused": ""}
+
+
+def render(source, conversation):
+    """Where transformers fails and there are no tools, `tools` is left undefined."""
+    given = CONVERSATIONS[conversation]
+    case = attempt(as_transformers, source, given)
+    if "expected" in case or given.get("tools"):
+        return case
+    without = attempt(without_tools, source, given)
+    return {"undefined": "tools", **without} if "expected" in without else case
 
 
 def main():

@@ -3,17 +3,19 @@
 
     make_tokenizers.py
 
-Writes NAME.json (a tokenizer.json with what is expected under "cases") for each, and NAME.model beside NAME.json for
-those of sentencepiece. Needs tokenizers 0.23 and sentencepiece 0.2.
+Writes NAME.json (a tokenizer.json with what is expected under "cases") for each, NAME.model beside NAME.json for
+those of sentencepiece, and gemma4_gguf.json, the keys that llama.cpp's converter makes of gemma4.json. Needs tokenizers
+0.23, sentencepiece 0.2, transformers 5 and gguf.
 """
 import io
 import json
 import pathlib
 import tempfile
 
+import gguf
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2 as pb
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 HERE = pathlib.Path(__file__).parent
 TEXTS = json.loads((HERE / "texts.json").read_text())
@@ -21,6 +23,7 @@ TEXTS += json.loads((HERE.parent / "golden" / "texts.json").read_text())["tokeni
 # Trained on every second text, so that the others hold what the vocabulary has not seen.
 CORPUS = [t for t in TEXTS[::2] if t.strip()] + ["the quick brown fox", "words and more words in English text"] * 4
 
+GEMMA4_SPECIAL = ["<pad>", "<eos>", "<bos>", "<unk>", "<|turn>", "<turn|>"]
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|"
           r"\s*[\r\n]+|\s+(?!\S)|\s+")
 
@@ -74,6 +77,17 @@ def byte_fallback():
     tokenizer.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(),
                                            decoders.Strip(" ", 1, 0)])
     tokenizer.post_processor = processors.TemplateProcessing("<s> $A", "<s> $A <s> $B", [("<s>", 1)])
+    return tokenizer, trainer
+
+
+def gemma4():
+    """As Gemma 4 has it: characters, lines for words."""
+    tokenizer, trainer = bpe({"special_tokens": GEMMA4_SPECIAL + [f"<0x{b:02X}>" for b in range(256)],
+                              "limit_alphabet": 60}, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
+    tokenizer.normalizer = normalizers.Replace(" ", "\u2581")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("[^\n]+|\n+"), "isolated")
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.post_processor = processors.TemplateProcessing("<bos> $A", "<bos> $A <bos> $B", [("<bos>", 2)])
     return tokenizer, trainer
 
 
@@ -173,7 +187,6 @@ MADE = {"gpt2": gpt2, "roberta": roberta, "llama3": llama3, "byte_fallback": byt
 
 
 def add_tokens(tokenizer):
-    from tokenizers import AddedToken
     tokenizer.add_special_tokens([AddedToken("<|tool|>", special=True)])
     tokenizer.add_tokens([AddedToken("added", single_word=True), AddedToken("<blank>", lstrip=True, rstrip=True),
                           AddedToken("caf\u00e9", normalized=True), AddedToken("Text", normalized=False)])
@@ -191,13 +204,41 @@ def expected(tokenizer, texts):
     return cases
 
 
-def write(name, tokenizer):
-    texts = TEXTS + ["added Text addedly <|tool|> x <blank> y caf\u00e9s"]
+def write(name, tokenizer, more):
     made = json.loads(tokenizer.to_str())
-    made["cases"] = expected(tokenizer, texts)
+    made["cases"] = expected(tokenizer, TEXTS + more)
     lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in made.items() if k != "cases")
     cases = ",\n".join(json.dumps(c) for c in made["cases"])
     (HERE / f"{name}.json").write_text(f"{{{lines},\n\"cases\": [\n{cases}\n]}}\n")
+
+
+def gemma4_gguf(tokenizer):
+    """What the converter's own classes read in a folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer.save(folder + "/tokenizer.json")
+        names = {"pad_token": "<pad>", "eos_token": "<eos>", "bos_token": "<bos>", "unk_token": "<unk>",
+                 "extra_special_tokens": ["<|turn>", "<turn|>"]}
+        (pathlib.Path(folder) / "tokenizer_config.json").write_text(
+            json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **names}))
+        vocabulary = list(gguf.LlamaHfVocab(pathlib.Path(folder)).all_tokens())
+        special = gguf.SpecialVocab(folder, load_merges=True, n_vocab=len(vocabulary))
+    keys = {"tokens": [text.decode() for text, _, _ in vocabulary], "token_type": [kind for _, _, kind in vocabulary],
+            "merges": special.merges, **{f"{name}_token_id": id for name, id in special.special_token_ids.items()}}
+    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in keys.items())
+    (HERE / "gemma4_gguf.json").write_text(f"{{{lines}}}\n")
+
+
+def write_gemma4():
+    tokenizer, trainer = gemma4()
+    tokenizer.train_from_iterator(CORPUS + ["\n" * n for n in range(1, 9)] * 4, trainer)
+    # The file's own one, which finds nothing to part: the spaces are gone by then.
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    tokenizer.add_tokens([AddedToken("<|tool_call>", normalized=False)])
+    made = json.loads(tokenizer.to_str())  # its bytes are tokens like any other
+    made["added_tokens"] = [t for t in made["added_tokens"] if not t["content"].startswith("<0x")]
+    tokenizer = Tokenizer.from_str(json.dumps(made))
+    write("gemma4", tokenizer, ["\n" * 3 + "a" + "\n" * 20, "<|turn>user\nHi<turn|>\n<|tool_call>x"])
+    gemma4_gguf(tokenizer)
 
 
 def rules_file():
@@ -228,7 +269,8 @@ def main():
         tokenizer, trainer = make()
         tokenizer.train_from_iterator(CORPUS, trainer)
         add_tokens(tokenizer)
-        write(name, tokenizer)
+        write(name, tokenizer, ["added Text addedly <|tool|> x <blank> y caf\u00e9s"])
+    write_gemma4()
 
 
 main()

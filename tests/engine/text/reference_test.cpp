@@ -44,8 +44,46 @@ INSTANTIATE_TEST_SUITE_P(Tokenizers, Reference,
                                          "subword_prefix", "split_removed", "split_previous",
                                          "split_contiguous", "split_inverted", "bert", "bert_cased",
                                          "word_level", "unigram", "unigram_first", "unigram_bytes",
-                                         "literal_bytes"),
+                                         "literal_bytes", "gemma4"),
                          [](const auto& info) { return std::string(info.param); });
+
+/// What llama.cpp's converter makes of gemma4.json; the words' pattern and BOS are the model's, not the
+/// file's.
+Metadata gemma4_gguf() {
+  const json keys = read("gemma4_gguf.json");
+  Metadata metadata;
+  metadata.set("tokenizer.ggml.model", std::string("gemma4"));
+  metadata.set("tokenizer.ggml.pre", std::string("llama-bpe"));
+  metadata.set("tokenizer.ggml.add_bos_token", false);
+  for (const char* name : {"tokens", "merges"})
+    metadata.set(std::string("tokenizer.ggml.") + name, keys[name].get<std::vector<std::string>>());
+  metadata.set("tokenizer.ggml.token_type", keys["token_type"].get<std::vector<int64_t>>());
+  for (const char* name : {"bos_token_id", "eos_token_id"})
+    metadata.set(std::string("tokenizer.ggml.") + name, keys[name].get<int64_t>());
+  return metadata;
+}
+
+TEST(Gemma4, TheGgufFileGivesTheLibrarysIdsAndTexts) {
+  const auto made = tokenizer_from_gguf(gemma4_gguf());
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  const Tokenizer& tokenizer = **made;
+  EXPECT_EQ(tokenizer.end_ids(), (Ids{1, tokenizer.find("<turn|>")}));
+  for (const json& item : read("gemma4.json")["cases"]) {
+    const auto text = item["text"].get<std::string>();
+    const auto ids = item["ids"].get<Ids>();
+    EXPECT_EQ(tokenizer.encode(text, true), ids) << text;
+    EXPECT_EQ(replace_invalid(tokenizer.decode(ids)), item["decoded"].get<std::string>()) << text;
+  }
+}
+
+TEST(Gemma4, LineEndsThatAreATokenNeedNoMerges) {
+  Metadata metadata = gemma4_gguf();
+  metadata.set("tokenizer.ggml.merges", std::vector<std::string>());
+  const auto made = tokenizer_from_gguf(metadata);
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  const TokenId one = (*made)->find("\n"), four = (*made)->find("\n\n\n\n"), a = (*made)->find("a");
+  EXPECT_EQ((*made)->encode("\n\n\n\na\na", false), (Ids{four, a, one, a}));
+}
 
 class SentencePieceModel : public testing::TestWithParam<const char*> {};
 
