@@ -46,8 +46,6 @@ tests               libgtest-dev
 tests               libgmock-dev
 tests               libbenchmark-dev
 tests               clang-format
-fonts               fonts-inter
-fonts               fonts-jetbrains-mono
 fonts               fonts-dejavu-core
 TABLE
 }

@@ -1,33 +1,14 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
-#include <QFontDatabase>
-#include <QFontInfo>
 #include <QGuiApplication>
 #include <QToolTip>
 
+#include "ui/theme/fonts.h"
 #include "ui/theme/style.h"
 
 namespace orrery::ui {
 namespace {
-
-/// The desktop's family; without a desktop Qt answers DejaVu Sans, where Inter reads better.
-QString textFamily() {
-  static const QString family = [] {
-    const QString desktop = QFontInfo(QFontDatabase::systemFont(QFontDatabase::GeneralFont)).family();
-    const bool poor = desktop.startsWith(QLatin1String("DejaVu")) || desktop == QLatin1String("Sans Serif");
-    return poor && QFontDatabase::families().contains(QLatin1String("Inter")) ? QStringLiteral("Inter")
-                                                                              : desktop;
-  }();
-  return family;
-}
-
-QString monoFamily() {
-  static const QString family = QFontDatabase::families().contains(QLatin1String("JetBrains Mono"))
-                                    ? QStringLiteral("JetBrains Mono")
-                                    : QFontInfo(QFontDatabase::systemFont(QFontDatabase::FixedFont)).family();
-  return family;
-}
 
 QFont make(const QString& family, double px, QFont::Weight weight) {
   QFont font(family);

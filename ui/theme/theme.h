@@ -73,8 +73,7 @@ class Theme {
   /// `top` over `ground` with opacity 0 to 1.
   static QColor blend(const QColor& ground, const QColor& top, double opacity);
 
-  /// px at body 13. textFont: the desktop's font, or Inter where that is DejaVu Sans. monoFont: JetBrains
-  /// Mono or the fixed font.
+  /// px at body 13, of the families of fonts.h.
   QFont textFont(double px = 13, QFont::Weight weight = QFont::Normal) const;
   QFont monoFont(double px = 11, QFont::Weight weight = QFont::Normal) const;
 
