@@ -173,6 +173,7 @@ void ChatPage::request() {
   banner_->dismiss();
   stack_->setCurrentWidget(transcript_);
   transcript_->addMessage(TranscriptItem::Role::model, {});
+  emit conversationChanged();
   liveTokens_ = 0;
   liveMs_ = firstMs_ = 0;
   api::ChatRequest request;
@@ -201,6 +202,7 @@ void ChatPage::finish(const api::ChatResult& result) {
   const TranscriptItem& reply = transcript_->message(transcript_->messageCount() - 1);
   std::string text = result.text.empty() ? reply.text().toStdString() : result.text;
   messages_.push_back({"assistant", std::move(text)});
+  emit conversationChanged();
   if (result.decode_ms > 0 || result.prefill_ms > 0) {
     transcript_->setLastFigures(replyFigures(result, liveTokens_, device()));
   } else {
@@ -220,6 +222,7 @@ void ChatPage::newChat() {
   banner_->dismiss();
   stack_->setCurrentWidget(start_);
   session_->forgetContext();
+  emit conversationChanged();
   input_->setFocus();
 }
 

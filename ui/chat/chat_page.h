@@ -39,6 +39,9 @@ class ChatPage : public QWidget, public Themed {
   Banner* banner() const { return banner_; }
   void setTheme(const Theme& theme) override;
 
+ signals:
+  void conversationChanged();  // a message more or less
+
  protected:
   void paintEvent(QPaintEvent* event) override;
 

@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include "ui/session/model_title.h"
+#include "ui/shell/undo_keys.h"
 #include "ui/theme/icons.h"
 
 namespace orrery::ui {
@@ -52,6 +53,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
   setupBothWiring();
   setupLoadWiring();
   setupMemoryWiring();
+  new UndoKeys(this);
   restoreWindow();
   session_->scanLibrary({});
   classifier_->scanDevices();
@@ -220,6 +222,7 @@ void MainWindow::setupPageWiring() {
     refreshRecent();
   });
   connect(classify_, &ClassifyPage::graphAsked, this, [this] { showGraphOf(classifier_); });
+  connect(chat_, &ChatPage::conversationChanged, this, &MainWindow::refreshActions);
   connect(latency_, &LatencyPage::exported, this, [this](const QString& path) {
     graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
   });
