@@ -49,7 +49,10 @@ void ChatPage::setupCorner() {
   auto* options = new IconButton(theme_, "gear", "Sampling and system prompt", corner_);
   auto* more = new IconButton(theme_, "more", "More", corner_);
   for (IconButton* button : {fresh, options, more}) layout->addWidget(button);
-  connect(fresh, &QAbstractButton::clicked, this, &ChatPage::newChat);
+  connect(fresh, &QAbstractButton::clicked, this, [this] {
+    newChat();
+    input_->setFocus();
+  });
   connect(options, &QAbstractButton::clicked, this, [this, options] { sampling_->popupAt(options); });
   connect(more, &QAbstractButton::clicked, this,
           [this, more] { showMenu(-1, more->mapToGlobal(QPoint(0, more->height()))); });
@@ -119,7 +122,7 @@ void ChatPage::takeModel() {
   if (!session_->moved()) newChat();
   banner_->dismiss();
   const bool chats = session && writesText(session->info());
-  const QString name = session ? modelShortTitle(session->info()) : QString();
+  const QString name = session ? shortTitle(session_->title()) : QString();
   if (!session) {
     start_->setState("No model is loaded", "Open a model file, or drop one on the window", false);
   } else if (chats) {
@@ -145,6 +148,7 @@ void ChatPage::takeSampling() {
 void ChatPage::send(const QString& text) {
   if (!session_->session() || session_->running() || text.trimmed().isEmpty()) return;
   if (!writesText(session_->session()->info())) return;
+  input_->setFocus();  // a question of the empty page goes, and the focus with it
   input_->clear();
   messages_.push_back({"user", text.toStdString()});
   transcript_->addMessage(TranscriptItem::Role::person, text);
@@ -211,7 +215,6 @@ void ChatPage::finish(const api::ChatResult& result) {
     transcript_->setLastFigures(std::move(figures));
   }
   transcript_->setStreaming(false);
-  input_->setFocus();
   if (result.stop_reason == "context") showContextFull();
 }
 
@@ -223,7 +226,6 @@ void ChatPage::newChat() {
   stack_->setCurrentWidget(start_);
   session_->forgetContext();
   emit conversationChanged();
-  input_->setFocus();
 }
 
 void ChatPage::stop() { session_->stop(); }

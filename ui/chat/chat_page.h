@@ -28,7 +28,6 @@ class ChatPage : public QWidget, public Themed {
   void copyConversation();
   /// The text that the model reads for the conversation and what is typed.
   void showPrompt();
-  void focusInput() { input_->setFocus(); }
   bool canRegenerate() const;
   /// Buttons for the dock's title: new chat, sampling, more.
   QWidget* corner() const { return corner_; }

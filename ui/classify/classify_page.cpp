@@ -8,7 +8,6 @@
 #include <QSaveFile>
 #include <QVBoxLayout>
 
-#include "ui/session/model_title.h"
 #include "ui/session/model_use.h"
 #include "ui/widgets/ground_scroll.h"
 
@@ -53,7 +52,7 @@ void ClassifyPage::setupBar(QHBoxLayout* bar) {
   modelButton_->setIconName("layers");
   modelButton_->menu()->addAction("Load the classifier", this, &ClassifyPage::prepare);
   modelButton_->menu()->addAction("Open another...", this, &ClassifyPage::askModel);
-  modelButton_->menu()->addAction("Show its graph", this, &ClassifyPage::graphAsked);
+  modelButton_->menu()->addAction("Show its graph", this, [this] { emit graphAsked(true); });
   csvButton_->setIconName("open");
   csvButton_->setToolTip("A CSV or TSV file with one text a row");
   bar->addWidget(modelButton_);
@@ -127,6 +126,7 @@ void ClassifyPage::setupLayout() {
   body->addWidget(tokens_, 3);
   body->addWidget(right);
   layout->addLayout(body, 1);
+  setFocusProxy(field_);
   connect(csv_, &CsvBar::changed, this, [this] { model_->setTexts(csv_->texts(), csv_->truths()); });
   connect(csv_, &CsvBar::closed, this, [this] { model_->setTexts({}, {}); });
 }
@@ -135,13 +135,15 @@ void ClassifyPage::setupCorner() {
   auto* layout = new QHBoxLayout(corner_);
   layout->setContentsMargins(0, 0, 8, 0);
   layout->setSpacing(2);
-  auto* graph = new IconButton(theme_, "graph", "Show the classifier's graph", corner_);
+  graph_ = new IconButton(theme_, "graph", {}, corner_);
+  graph_->setCheckable(true);
+  setGraphShown(false);
   auto* save = new IconButton(theme_, "export", "Export the table as CSV", corner_);
-  layout->addWidget(graph);
+  layout->addWidget(graph_);
   layout->addWidget(save);
-  connect(graph, &QAbstractButton::clicked, this, [this] {
+  connect(graph_, &QAbstractButton::clicked, this, [this](bool shown) {
     prepare();
-    emit graphAsked();
+    emit graphAsked(shown);
   });
   connect(save, &QAbstractButton::clicked, this, &ClassifyPage::askExport);
 }
@@ -182,20 +184,25 @@ void ClassifyPage::prepare() {
   session_->open(options_);
 }
 
-void ClassifyPage::openModel(const api::OpenOptions& options) {
+void ClassifyPage::setGraphShown(bool shown) {
+  graph_->setChecked(shown);
+  graph_->setToolTip(shown ? "Show the chat model's graph again" : "Show the classifier's graph");
+  graph_->setAccessibleName(graph_->toolTip());
+}
+
+void ClassifyPage::openModel(const api::OpenOptions& options, const QString& name) {
   const auto same = [&](const api::OpenOptions& other) {
     return other.model == options.model && other.adapter == options.adapter && other.device == options.device;
   };
   if (const SessionPtr session = session_->session(); session && same(session->options())) return;
   if (session_->loading() && same(options_)) return;
   options_ = options;
-  session_->open(options_);
+  session_->open(options_, name);
 }
 
 void ClassifyPage::takeModel() {
   const SessionPtr session = session_->session();
-  const bool own = options_.model == kClassifier;
-  modelButton_->setCaption(!session || own ? kClassifier : modelTitle(session->info()),
+  modelButton_->setCaption(session ? session_->title() : kClassifier,
                            !session ? "not loaded" : QString::fromStdString(session->info().main_dtype));
   if (!session) return;
   QStringList labels;
@@ -205,10 +212,10 @@ void ClassifyPage::takeModel() {
           : session->info().labels.size() == 1 ? Kind::documents
                                                : Kind::texts);
   if (!runs(session->info()))
-    banner_->showWarning(modelTitle(session->info()) + " can be looked at, not run",
+    banner_->showWarning(session_->title() + " can be looked at, not run",
                          QString::fromStdString(session->info().cannot_run) + ".");
   else if (session->info().task != api::Task::classify)
-    banner_->showWarning(modelTitle(session->info()) + " does not classify",
+    banner_->showWarning(session_->title() + " does not classify",
                          "Open a model with a classification head.");
   if (waiting_) begin();
 }

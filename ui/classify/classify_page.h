@@ -31,7 +31,9 @@ class ClassifyPage : public QWidget, public Themed {
   /// Loads the classifier unless it is there or on its way.
   void prepare();
   /// Uses this model from now on.
-  void openModel(const api::OpenOptions& options);
+  void openModel(const api::OpenOptions& options, const QString& name = {});
+  /// Whether the graph that is drawn is the classifier's.
+  void setGraphShown(bool shown);
   Kind kind() const { return kind_; }
   void rankDocuments(const QString& query, const QStringList& documents);
   void classifyTexts(const QStringList& texts, const QStringList& truths = {});
@@ -39,7 +41,6 @@ class ClassifyPage : public QWidget, public Themed {
   /// False with a reason.
   bool exportCsv(const QString& path, QString* reason) const;
   void stop() { session_->stop(); }
-  void focusInput() { field_->setFocus(); }
   ClassifyModel* model() const { return model_; }
   RankModel* ranking() const { return ranking_; }
   TokenLabelsView* tokens() const { return tokens_; }
@@ -54,7 +55,7 @@ class ClassifyPage : public QWidget, public Themed {
   void setTheme(const Theme& theme) override;
 
  signals:
-  void graphAsked();
+  void graphAsked(bool shown);  // false: the other model's again
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -88,6 +89,7 @@ class ClassifyPage : public QWidget, public Themed {
   Banner* banner_;
   ProgressStrip* progress_;
   DropButton* modelButton_;
+  IconButton* graph_;
   Button *csvButton_, *run_;
   SearchField* field_;
   CsvBar* csv_;

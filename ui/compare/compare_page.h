@@ -34,7 +34,6 @@ class ComparePage : public QWidget, public Themed {
   void beginLive(const std::array<std::string, 2>& devices);
   void setLive(const Comparison& comparison);
   void stop();
-  void focusInput() { field_->setFocus(); }
 
   CompareController* controller() const { return controller_; }
   SearchField* field() const { return field_; }

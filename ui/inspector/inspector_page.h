@@ -42,6 +42,7 @@ class InspectorPage : public QWidget, public Themed {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void connectSession();
   void rebuild();
   void buildNode(const NodeFacts& facts);
   void buildTensor(const NodeFacts& facts);

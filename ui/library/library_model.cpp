@@ -88,6 +88,8 @@ QVariant LibraryModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
     case nameRole:
       return text(entry.name);
+    case titleRole:  // what is only recent is listed by its file
+      return static_cast<size_t>(index.row()) < found_.size() ? text(entry.name) : QString();
     case detailRole: {
       QStringList parts = {text(entry.format).toUpper(), text(entry.dtype)};
       if (entry.bytes > 0) parts += format::bytes(static_cast<double>(entry.bytes));

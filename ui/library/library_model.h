@@ -14,6 +14,7 @@ class LibraryModel : public QAbstractListModel {
  public:
   enum Role {
     nameRole = Qt::UserRole,
+    titleRole,     // what it is called once it is open; empty: by its file
     detailRole,    // "GGUF  Q4_1  98 MB"
     pathRole,      // what to open: a path or a library name
     adapterRole,   // PEFT folder; empty: none

@@ -45,7 +45,8 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
 void LibraryPage::ask(const QModelIndex& index) {
   if (session_->loading()) return;  // activated and doubleClicked may both come of one double click
   emit openAsked(index.data(LibraryModel::pathRole).toString(),
-                 index.data(LibraryModel::adapterRole).toString());
+                 index.data(LibraryModel::adapterRole).toString(),
+                 index.data(LibraryModel::titleRole).toString());
 }
 
 void LibraryPage::setEstimates(MemoryEstimates* estimates) {
@@ -69,11 +70,12 @@ void LibraryPage::showMenu(const QPoint& position) {
   const QModelIndex index = list_->indexAt(position);
   if (!index.isValid()) return;
   const QString path = index.data(LibraryModel::pathRole).toString(),
-                adapter = index.data(LibraryModel::adapterRole).toString();
+                adapter = index.data(LibraryModel::adapterRole).toString(),
+                title = index.data(LibraryModel::titleRole).toString();
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  menu->addAction("Load", this, [this, path, adapter] { emit openAsked(path, adapter); });
-  menu->addAction("Load with options...", this, [this, path, adapter] { emit optionsAsked(path, adapter); });
+  menu->addAction("Load", this, [=, this] { emit openAsked(path, adapter, title); });
+  menu->addAction("Load with options...", this, [=, this] { emit optionsAsked(path, adapter, title); });
   if (index.data(LibraryModel::metadataRole).toBool())
     menu->addAction("Edit metadata...", this, [this, path] { emit metadataAsked(path); });
   menu->popup(list_->viewport()->mapToGlobal(position));

@@ -25,8 +25,9 @@ class LibraryPage : public QWidget, public Themed {
   void setTheme(const Theme& theme) override;
 
  signals:
-  void openAsked(const QString& path, const QString& adapter);
-  void optionsAsked(const QString& path, const QString& adapter);
+  /// `title`: of LibraryModel::titleRole.
+  void openAsked(const QString& path, const QString& adapter, const QString& title);
+  void optionsAsked(const QString& path, const QString& adapter, const QString& title);
   void fileAsked();
   void metadataAsked(const QString& path);
   void countChanged(int models);

@@ -1,12 +1,24 @@
 #include "ui/session/model_title.h"
 
+#include <QDir>
 #include <QFileInfo>
 
 namespace orrery::ui {
+namespace {
 
-QString modelTitle(const api::ModelInfo& info) {
-  const QString own = QString::fromStdString(info.name);
-  const QFileInfo file(QString::fromStdString(info.path));
+/// A folder's name is its name with and without a slash at the end.
+QFileInfo infoOf(const std::string& path) { return QFileInfo(QDir::cleanPath(QString::fromStdString(path))); }
+
+}  // namespace
+
+QString modelTitle(const api::Session& session) {
+  const api::ModelInfo& info = session.info();
+  const QString own = QString::fromStdString(info.name),
+                opened = QString::fromStdString(session.options().model);
+  const QFileInfo file = infoOf(info.path), adapter = infoOf(session.options().adapter);
+  if (!adapter.fileName().isEmpty())
+    return adapter.isFile() ? adapter.completeBaseName() : adapter.fileName();
+  if (!opened.contains('/') && QFileInfo(opened) != file) return opened;  // a name, not a path
   if (!file.isFile()) return file.fileName().isEmpty() ? own : file.fileName();
   QString title = file.completeBaseName();
   const QString dtype = QString::fromStdString(info.main_dtype);
@@ -15,7 +27,7 @@ QString modelTitle(const api::ModelInfo& info) {
   return title.isEmpty() ? own : title;
 }
 
-QString modelShortTitle(const api::ModelInfo& info) { return modelTitle(info).section('-', 0, 0); }
+QString shortTitle(const QString& title) { return title.section('-', 0, 0); }
 
 QString deviceTitle(const std::string& device) {
   return QString::fromStdString(device).toUpper().replace(':', ' ');

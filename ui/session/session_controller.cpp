@@ -3,13 +3,15 @@
 #include <QFileInfo>
 #include <exception>
 
+#include "ui/session/model_title.h"
+
 namespace orrery::ui {
 namespace {
 
 constexpr int kProgressMilliseconds = 50;
 
-QString shownName(const std::string& model) {
-  const QString text = QString::fromStdString(model);
+QString shownName(const api::OpenOptions& options) {
+  const QString text = QString::fromStdString(options.adapter.empty() ? options.model : options.adapter);
   const QString name = QFileInfo(text).fileName();
   return name.isEmpty() ? text : name;
 }
@@ -56,7 +58,9 @@ bool SessionController::idle() const {
 
 bool SessionController::canUndo() const { return session_ && !session_->edits().empty(); }
 
-void SessionController::open(const api::OpenOptions& options) { load(options, openCall(options), false); }
+void SessionController::open(const api::OpenOptions& options, const QString& name) {
+  load(options, openCall(options), false, name);
+}
 
 SessionController::OpenCall SessionController::openCall(const api::OpenOptions& options) const {
   return [open = services_.open, options](const ProgressCallback& progress, std::stop_token stop) {
@@ -64,13 +68,15 @@ SessionController::OpenCall SessionController::openCall(const api::OpenOptions& 
   };
 }
 
-void SessionController::load(const api::OpenOptions& options, OpenCall call, bool moving) {
+void SessionController::load(const api::OpenOptions& options, OpenCall call, bool moving,
+                             const QString& name) {
   loadStop_.request_stop();
   const quint64 generation = ++loadGeneration_;
   loading_ = true;
   moving_ = moving;
   loadingOptions_ = options;
-  loadingName_ = shownName(options.model);
+  chosenName_ = name;
+  loadingName_ = name.isEmpty() ? shownName(options) : name;
   emit loadStarted(loadingName_);
   loadStop_ = jobs_->post([this, generation, call = std::move(call)](std::stop_token stop) {
     QElapsedTimer clock;
@@ -124,6 +130,7 @@ void SessionController::adopt(SessionPtr session) {
   std::swap(session_, session);
   // The weights of the old session are unmapped on the thread that may still use them, not on the window's.
   if (session) runs_->post([old = std::move(session)](std::stop_token) {});
+  title_ = !session_ || !chosenName_.isEmpty() ? chosenName_ : modelTitle(*session_);
   ++sessionGeneration_;
   redoDepth_ = 0;
   profiles_[0] = profiles_[1] = nullptr;

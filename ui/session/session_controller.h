@@ -49,6 +49,8 @@ class SessionController : public QObject {
 
   const Services& services() const { return services_; }
   SessionPtr session() const { return session_; }
+  /// What the model that is open is called; empty without one.
+  QString title() const { return title_; }
   bool loading() const { return loading_; }
   QString loadingName() const { return loadingName_; }
   /// What was asked for by the load that runs or failed last.
@@ -66,8 +68,9 @@ class SessionController : public QObject {
   /// second at most, so that it can be read by a person; the views write nothing else.
   ProfilePtr profile(api::Phase phase) const { return profiles_[phase == api::Phase::prefill ? 0 : 1]; }
 
-  /// The session that is there stays until the new one has loaded, and stays for good if that fails.
-  void open(const api::OpenOptions& options);
+  /// The session that is there stays until the new one has loaded, and stays for good if that fails. `name`:
+  /// what it was called where it was chosen.
+  void open(const api::OpenOptions& options, const QString& name = {});
   /// Opens the same model on another device and makes the same edits there. The chat's text stays; its
   /// context is read again with the next message.
   void moveTo(const std::string& device);
@@ -136,7 +139,7 @@ class SessionController : public QObject {
   using EditCall = std::function<Result<api::EditRecord>(api::Session&)>;
 
   /// Loads on the job thread.
-  void load(const api::OpenOptions& options, OpenCall call, bool moving);
+  void load(const api::OpenOptions& options, OpenCall call, bool moving, const QString& name = {});
   OpenCall openCall(const api::OpenOptions& options) const;
   /// Opens and makes the edits.
   OpenCall copyCall(const api::OpenOptions& options, std::vector<edit::Edit> edits) const;
@@ -162,7 +165,7 @@ class SessionController : public QObject {
   Services services_;
   SessionPtr session_;
   bool loading_ = false, moving_ = false, moved_ = false;
-  QString loadingName_;
+  QString title_, chosenName_, loadingName_;  // chosenName_: of the load that runs
   api::OpenOptions loadingOptions_;
   quint64 loadGeneration_ = 0, runGeneration_ = 0, sessionGeneration_ = 0;
   std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};

@@ -32,14 +32,15 @@ void SessionController::reopen(const api::OpenOptions& wanted) {
   if (!session_ || loading_) return;
   api::OpenOptions options = wanted;
   options.recipe.clear();  // its edits are among the session's
+  const QString name = options.adapter == session_->options().adapter ? title_ : QString();
   if (sameWeights(options, session_->options())) {
     const OpenCall resize = [resize = services_.resize, session = session_, options](const ProgressCallback&,
                                                                                      std::stop_token) {
       return resize(*session, options);
     };
-    return load(options, resize, true);
+    return load(options, resize, true, name);
   }
-  load(options, copyCall(options, session_->recipe()), true);
+  load(options, copyCall(options, session_->recipe()), true, name);
 }
 
 void SessionController::openCopy(const api::Session& model, const std::string& device) {
@@ -64,6 +65,7 @@ SessionController::OpenCall SessionController::copyCall(const api::OpenOptions& 
 
 void SessionController::close() {
   cancelLoad();
+  chosenName_.clear();
   if (session_) adopt(nullptr);
 }
 

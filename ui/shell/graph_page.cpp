@@ -6,13 +6,13 @@
 #include <QVBoxLayout>
 
 #include "ui/placement/scope_words.h"
-#include "ui/session/model_title.h"
 #include "ui/shell/graph_figures.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr double kBarHeight = 32;
+constexpr double kModelWidth = 150;  // a longer title is elided
 
 }  // namespace
 
@@ -22,17 +22,14 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, QWidget* parent)
       places_(places),
       bar_(new QWidget(this)),
       tabs_(new QTabBar(bar_)),
+      models_(new Segmented(theme, bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
       banner_(new Banner(theme, this)),
       progress_(new ProgressStrip(theme, this)),
       stack_(new QStackedWidget(this)),
-      model_(new GraphView(theme, this)),
-      fused_(new GraphView(theme, this)),
       hint_(new DropHint(theme, this)) {
   setupBar();
   setupLayout();
-  setupView(model_, false);
-  setupView(fused_, true);
   connect(tabs_, &QTabBar::currentChanged, this, [this] {
     refreshTabs();
     emit tabChanged(fusedShown());
@@ -49,6 +46,11 @@ void GraphPage::setupBar() {
   tabs_->setDocumentMode(true);
   tabs_->setDrawBase(false);
   tabs_->setElideMode(Qt::ElideNone);
+  models_->addChoice({});
+  models_->addChoice({});
+  models_->setAccessibleName("Model that is drawn");
+  models_->hide();
+  connect(models_, &Segmented::chosen, this, &GraphPage::modelAsked);
   auto* out = new IconButton(theme_, "minus", "Zoom out (Ctrl+-)", bar_);
   auto* in = new IconButton(theme_, "plus", "Zoom in (Ctrl++)", bar_);
   connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
@@ -59,6 +61,8 @@ void GraphPage::setupBar() {
   layout->setContentsMargins(2, 0, 14, 0);
   layout->setSpacing(0);
   layout->addWidget(tabs_, 1);
+  layout->addWidget(models_);
+  layout->addSpacing(12);
   layout->addWidget(out);
   layout->addWidget(in);
   layout->addSpacing(6);
@@ -67,8 +71,6 @@ void GraphPage::setupBar() {
 
 void GraphPage::setupLayout() {
   stack_->addWidget(hint_);
-  stack_->addWidget(model_);
-  stack_->addWidget(fused_);
   auto* inset = new QVBoxLayout;
   inset->setContentsMargins(12, 8, 12, 8);
   inset->setSpacing(6);
@@ -84,7 +86,9 @@ void GraphPage::setupLayout() {
   inset->setContentsMargins(0, 0, 0, 0);
 }
 
-void GraphPage::setupView(GraphView* view, bool fused) {
+GraphView* GraphPage::addView(bool fused) {
+  auto* view = new GraphView(theme_, this);
+  stack_->addWidget(view);
   connect(view, &GraphView::nodeSelected, this, [this, fused](NodeId node) { emit nodeChosen(node, fused); });
   connect(view, &GraphView::scopeSelected, this,
           [this, fused](const QString& scope) { emit scopeChosen(scope, fused); });
@@ -95,18 +99,35 @@ void GraphPage::setupView(GraphView* view, bool fused) {
   connect(view, &GraphView::zoomChanged, this, [this, view](double scale) {
     if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
   });
+  return view;
 }
 
 void GraphPage::setSource(SessionController* source) {
   if (source_) source_->disconnect(this);
   source_ = source;
+  const HeatMode heat = model_ ? model_->heatMode() : HeatMode::time;
+  if (!views_.contains(source)) views_[source] = {addView(false), addView(true)};
+  model_ = views_[source][0];
+  fused_ = views_[source][1];
+  for (GraphView* view : views_[source]) {
+    view->setHeatMode(heat);
+    view->setRunning(source->running());
+  }
   plans_[0] = plans_[1] = nullptr;
   connectSource();
   refreshGraph();
 }
 
+void GraphPage::setModels(const QStringList& titles, int drawn) {
+  const QFontMetricsF metrics(theme_.textFont(12.5, QFont::Medium));
+  for (int i = 0; i < titles.size(); ++i)
+    models_->setText(i, metrics.elidedText(titles[i], Qt::ElideMiddle, theme_.scaled(kModelWidth)));
+  models_->setToolTip("Whose graph is drawn: " + titles.join(" or "));
+  models_->setCurrent(drawn);
+  models_->setVisible(titles.size() > 1);
+}
+
 void GraphPage::connectSource() {
-  if (!source_) return;
   connect(source_, &SessionController::graphChanged, this, [this] {
     plans_[0] = plans_[1] = nullptr;
     refreshGraph();
@@ -142,7 +163,7 @@ void GraphPage::refreshTabs() {
     if (model) edited = editedNodes(*model, session->recipe());
     shown_[fused] = fused ? session->fused_graph() : model;
     if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
-    view()->setGraph(shown_[fused], std::move(edited), modelTitle(session->info()));
+    view()->setGraph(shown_[fused], std::move(edited), source_->title());
   }
   refreshPlaces();
   refreshTimings();
@@ -256,8 +277,8 @@ void GraphPage::addBypasses(QMenu& menu, const GraphView::Selected& chosen) {
 void GraphPage::setTheme(const Theme& theme) {
   theme_ = theme;
   bar_->setFixedHeight(static_cast<int>(theme.scaled(kBarHeight)));
-  model_->setTheme(theme);
-  fused_->setTheme(theme);
+  for (const auto& [source, views] : views_)
+    for (GraphView* view : views) view->setTheme(theme);
   update();
 }
 

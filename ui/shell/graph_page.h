@@ -5,6 +5,8 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QWidget>
+#include <array>
+#include <map>
 
 #include "ui/graph/graph_view.h"
 #include "ui/placement/place_menu.h"
@@ -13,6 +15,7 @@
 #include "ui/shell/drop_hint.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/progress_strip.h"
+#include "ui/widgets/segmented.h"
 
 namespace orrery::ui {
 
@@ -21,8 +24,10 @@ class GraphPage : public QWidget, public Themed {
  public:
   GraphPage(const Theme& theme, PlaceMenu* places, QWidget* parent = nullptr);
 
-  /// Whose graph is drawn; null: none.
+  /// Whose graph is drawn. Each has views of its own, which keep what the person opened and where they were.
   void setSource(SessionController* source);
+  /// The titles of the models that can be drawn, and which one is; shown where there are two.
+  void setModels(const QStringList& titles, int drawn);
   SessionController* source() const { return source_; }
   void setPhase(api::Phase phase);
   void setHeatMode(HeatMode mode);
@@ -32,6 +37,7 @@ class GraphPage : public QWidget, public Themed {
   GraphView* view() const { return fusedShown() ? fused_ : model_; }
   GraphView* modelView() const { return model_; }
   GraphView* fusedView() const { return fused_; }
+  Segmented* models() const { return models_; }
   Banner* banner() const { return banner_; }
   ProgressStrip* progress() const { return progress_; }
   DropHint* hint() const { return hint_; }
@@ -49,6 +55,7 @@ class GraphPage : public QWidget, public Themed {
   void choiceCleared();
   void bypassAsked(const QString& scope);
   void undoAsked();
+  void modelAsked(int model);
   void matchesChanged(int count, int current);
   void tabChanged(bool fused);
   /// Of the graph shown.
@@ -60,7 +67,7 @@ class GraphPage : public QWidget, public Themed {
  private:
   void setupBar();
   void setupLayout();
-  void setupView(GraphView* view, bool fused);
+  GraphView* addView(bool fused);
   void connectSource();
   void refreshTimings();
   void refreshComparison();
@@ -74,11 +81,13 @@ class GraphPage : public QWidget, public Themed {
   SessionController* source_ = nullptr;
   QWidget* bar_;
   QTabBar* tabs_;
+  Segmented* models_;
   Text* zoom_;
   Banner* banner_;
   ProgressStrip* progress_;
   QStackedWidget* stack_;
-  GraphView *model_, *fused_;
+  GraphView *model_ = nullptr, *fused_ = nullptr;
+  std::map<SessionController*, std::array<GraphView*, 2>> views_;  // of each source: model, fused
   DropHint* hint_;
   api::Phase phase_ = api::Phase::decode;
   PlanPtr plans_[2];

@@ -53,6 +53,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
   setupBothWiring();
   setupLoadWiring();
   setupMemoryWiring();
+  setupPages();
   new UndoKeys(this);
   restoreWindow();
   session_->scanLibrary({});
@@ -62,6 +63,9 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
 }
 
 MainWindow::~MainWindow() {
+  // Docks that go still tell of their tabs and of the focus.
+  disconnect(this, nullptr, this, nullptr);
+  disconnect(qApp, nullptr, this, nullptr);
   // Pages listen to the sessions until all have joined their threads.
   delete comparison_;
   delete both_;
@@ -124,9 +128,6 @@ void MainWindow::setupDocks() {
   tabifyDockWidget(dock("chat"), dock("classify"));
   tabifyDockWidget(dock("classify"), dock("compare"));
   dock("chat")->raise();
-  connect(this, &QMainWindow::tabifiedDockWidgetActivated, this, [this](const QDockWidget* shown) {
-    if (shown == dock("classify")) classify_->prepare();  // the first look at it loads the classifier
-  });
 }
 
 DockFrame* MainWindow::dock(const QString& name) const {
@@ -149,6 +150,7 @@ void MainWindow::restoreWindow() {
   QTimer::singleShot(0, this, [this] {
     if (settings_.state.isEmpty() || !restoreState(settings_.state, kStateVersion)) applyDefaultLayout();
     keeper_->refresh();
+    findFront();
   });
 }
 
@@ -207,21 +209,22 @@ void MainWindow::chooseNode(NodeId node) {
 void MainWindow::setupPageWiring() {
   connect(inspector_, &InspectorPage::bypassAsked, this,
           [this](const QString& scope) { applyEdit("bypass", scope); });
-  connect(inspector_, &InspectorPage::undoAsked, this, [this] { session_->undo(); });
+  connect(inspector_, &InspectorPage::undoAsked, this, [this] { graph_->source()->undo(); });
   connect(inspector_, &InspectorPage::nodeAsked, this, [this](NodeId node, bool fused) {
     graph_->showTab(fused);
     outline_->select(node);
     chooseNode(node);
   });
   connect(library_, &LibraryPage::openAsked, this,
-          [this](const QString& path, const QString& adapter) { openModel(path, adapter); });
+          [this](const QString& path, const QString& adapter, const QString& title) {
+            openModel(optionsFor(path, adapter), title);
+          });
   connect(library_, &LibraryPage::fileAsked, this, &MainWindow::askOpen);
   connect(library_, &LibraryPage::metadataAsked, this, &MainWindow::editMetadata);
   connect(library_, &LibraryPage::countChanged, this, [this](int models) {
     dock("library")->title()->setSubtitle(QString("%1 %2").arg(models).arg(models == 1 ? "model" : "models"));
     refreshRecent();
   });
-  connect(classify_, &ClassifyPage::graphAsked, this, [this] { showGraphOf(classifier_); });
   connect(chat_, &ChatPage::conversationChanged, this, &MainWindow::refreshActions);
   connect(latency_, &LatencyPage::exported, this, [this](const QString& path) {
     graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
@@ -287,21 +290,6 @@ void MainWindow::setThemeChoice(ThemeChoice choice) {
   propagateTheme(this, theme_);
   setWindowIcon(icon(u"logo", theme_));
   keeper_->refresh();
-}
-
-void MainWindow::showPage(const QString& page) {
-  if (page == "graph") return graph_->view()->setFocus();
-  if (DockFrame* shown = dock(page)) {
-    shown->show();
-    shown->raise();
-    shown->widget()->setFocus();
-  }
-  if (page == "chat") chat_->focusInput();
-  if (page == "compare") compare_->focusInput();
-  if (page == "classify") {
-    classify_->prepare();
-    classify_->focusInput();
-  }
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -40,12 +40,14 @@ class MainWindow : public QMainWindow {
 
   /// A path or a library name; the recipe is applied to this model only.
   void openModel(const QString& model, const QString& adapter = {}, const QString& recipe = {});
-  void openModel(const api::OpenOptions& options);
+  /// `name`: what it was called where it was chosen; empty: by its file.
+  void openModel(const api::OpenOptions& options, const QString& name = {});
   /// Files and folders as a person names them: a model, with an adapter among them on it; an adapter alone
   /// goes on the model that is open; a table of texts is for the classifier.
   void openPaths(const QStringList& paths);
   /// The dialog of device and context; `reason`: why it comes unasked.
-  OpenDialog* askOptions(const api::OpenOptions& options, const QString& reason = {});
+  OpenDialog* askOptions(const api::OpenOptions& options, const QString& reason = {},
+                         const QString& name = {});
   /// The editor of a GGUF file's metadata; one with changes that are not saved stays instead.
   MetadataEditor* editMetadata(const QString& model);
   /// `device`: of place.
@@ -97,6 +99,13 @@ class MainWindow : public QMainWindow {
   void restoreWindow();
   void applyDefaultLayout();
   Theme themeFor(ThemeChoice choice) const;
+  // main_window_pages.cpp
+  void setupPages();
+  void turnTo(const QString& page);
+  void findFront();
+  void showPageOf(const api::ModelInfo& info);
+  void showGraphOf(SessionController* source);
+  void nameDrawn();
   // main_window_memory.cpp
   void setupMemoryWiring();
   void showLoadFailure(UiError error);
@@ -120,6 +129,7 @@ class MainWindow : public QMainWindow {
   void stopAll();
   void bypassSelection();
   // main_window_models.cpp
+  api::OpenOptions optionsFor(const QString& model, const QString& adapter) const;
   void takeModel();
   void takeDevices(const Devices& devices);
   void takeGraph();
@@ -129,7 +139,7 @@ class MainWindow : public QMainWindow {
   api::Phase phaseDrawn() const;
   void refreshStatus();
   void refreshActions();
-  void showGraphOf(SessionController* source);
+  const SessionController* busy() const;
   void noteEdit(const api::EditRecord& record, EditKind kind);
   void find(const QString& text);
   void nextMatch(bool forward);
@@ -145,6 +155,7 @@ class MainWindow : public QMainWindow {
   void chooseDevice(const std::string& device);
   void pollDevices();
   DeviceLine deviceInUse() const;
+  DeviceLine deviceShown() const;
   void fail(const UiError& error) { graph_->banner()->showError(error); }
 
   Theme theme_;
@@ -173,6 +184,8 @@ class MainWindow : public QMainWindow {
   QMenu* recentMenu_ = nullptr;
   QPointer<MetadataEditor> metadata_;  // null unless it is shown
   Actions do_{};
+  QString front_ = "chat";  // the page that is in front
+  bool started_ = false;    // a model has been opened
   api::Phase phase_ = api::Phase::decode;
   Comparison compared_;                   // what is shown in graph, outline and inspector
   HeatMode heatBefore_ = HeatMode::time;  // the comparison

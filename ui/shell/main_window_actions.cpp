@@ -153,7 +153,10 @@ void MainWindow::setupToolBar() {
   });
   tools_->setDevice(options_.open.device, false);
   connect(tools_, &MainToolBar::deviceChosen, this, &MainWindow::chooseDevice);
-  connect(tools_, &MainToolBar::bothChosen, this, [this] { both_->open(tools_->cuda()); });
+  connect(tools_, &MainToolBar::bothChosen, this, [this] {
+    showGraphOf(session_);  // it is the chat's model that runs on both
+    both_->open(tools_->cuda());
+  });
   for (SessionController* source : {classifier_, session_})
     connect(source, &SessionController::devicesScanned, this, &MainWindow::takeDevices);
   connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
@@ -187,10 +190,11 @@ void MainWindow::refreshRecent() {
   for (int row = 0; row < library->rowCount(); ++row) {
     const QModelIndex index = library->index(row);
     const QString path = index.data(LibraryModel::pathRole).toString(),
-                  adapter = index.data(LibraryModel::adapterRole).toString();
+                  adapter = index.data(LibraryModel::adapterRole).toString(),
+                  title = index.data(LibraryModel::titleRole).toString();
     models->addAction(index.data(LibraryModel::nameRole).toString() + "   " +
                           index.data(LibraryModel::detailRole).toString(),
-                      this, [this, path, adapter] { openModel(path, adapter); });
+                      this, [=, this] { openModel(optionsFor(path, adapter), title); });
   }
   models->addSeparator();
   models->addAction(do_.open);

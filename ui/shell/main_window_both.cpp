@@ -4,15 +4,21 @@
 #include "ui/shell/main_window.h"
 
 namespace orrery::ui {
+namespace {
+
+DeviceLine lineOf(const SessionPtr& session, const api::DeviceVitals& vitals) {
+  return {deviceTitle(session->options().device), QString::fromStdString(session->limits().cpu), vitals};
+}
+
+}  // namespace
 
 void MainWindow::setupBothWiring() {
   setupSecondLoad();
   connect(both_, &SecondDevice::changed, this, [this] {
-    tools_->setDevice(options_.open.device, both_->wanted());
+    nameDrawn();
     if (const SessionPtr second = both_->second()->session())
       second->set_profiling(do_.profiler->isChecked());
     refreshActions();
-    refreshStatus();
   });
   connect(both_, &SecondDevice::failed, this, &MainWindow::fail);
   connect(both_, &SecondDevice::began, this, [this](const SideLooks& sides) {
@@ -51,7 +57,9 @@ void MainWindow::setupSecondLoad() {
   });
 }
 
+/// Of the model that is drawn.
 void MainWindow::chooseDevice(const std::string& device) {
+  if (graph_->source() == classifier_) return classifier_->moveTo(device);
   both_->close();
   options_.open.device = device;
   tools_->setDevice(device, false);
@@ -60,22 +68,25 @@ void MainWindow::chooseDevice(const std::string& device) {
 
 /// What the cards in use say of themselves, for the status line and the plot's foot.
 void MainWindow::pollDevices() {
-  for (SessionController* source : {session_, both_->second()}) source->pollDevice();
+  for (SessionController* source : {session_, classifier_, both_->second()}) source->pollDevice();
   if (comparison_->running()) comparison_->pollDevice();
   latency_->setDevice(deviceInUse());
 }
 
 /// The device that a message or a comparison runs on now; none: all is on the CPU.
 DeviceLine MainWindow::deviceInUse() const {
-  const auto line = [](const SessionPtr& session, const api::DeviceVitals& vitals) {
-    return DeviceLine{deviceTitle(session->options().device), QString::fromStdString(session->limits().cpu),
-                      vitals};
-  };
   for (const SessionController* source : {session_, both_->second()})
     if (const SessionPtr session = source->session(); session && session->options().device != "cpu")
-      return line(session, source->vitals().device);
+      return lineOf(session, source->vitals().device);
   const SessionPtr compared = comparison_->running() ? comparison_->onDevice() : nullptr;
-  return compared ? line(compared, comparison_->vitals()) : DeviceLine{};
+  return compared ? lineOf(compared, comparison_->vitals()) : DeviceLine{};
+}
+
+/// Of the model that is drawn.
+DeviceLine MainWindow::deviceShown() const {
+  if (graph_->source() == session_) return deviceInUse();
+  const SessionPtr session = classifier_->session();
+  return session->options().device == "cpu" ? DeviceLine{} : lineOf(session, classifier_->vitals().device);
 }
 
 }  // namespace orrery::ui

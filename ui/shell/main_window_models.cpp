@@ -3,7 +3,6 @@
 #include <QFileInfo>
 
 #include "ui/placement/scope_words.h"
-#include "ui/session/model_title.h"
 #include "ui/session/model_use.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/main_window.h"
@@ -60,9 +59,9 @@ QString memoryWords(const Vitals& vitals, const QString& card) {
                             .arg(bytes(use.weights), bytes(use.kv_cache), bytes(use.scratch));
   if (card.isEmpty())
     return QString("Memory that this program holds, the window and all models together, of this machine's.\n"
-                   "The model in the chat: %1")
+                   "The drawn model: %1")
         .arg(parts);
-  return QString("Memory of %1 that the model in the chat holds: %2.\n"
+  return QString("Memory of %1 that the drawn model holds: %2.\n"
                  "All programs together hold %3 there; this program holds %4 of this machine's.")
       .arg(card, parts, bytes(vitals.device.memory_used), bytes(use.program));
 }
@@ -70,16 +69,21 @@ QString memoryWords(const Vitals& vitals, const QString& card) {
 }  // namespace
 
 void MainWindow::openModel(const QString& model, const QString& adapter, const QString& recipe) {
-  api::OpenOptions options = options_.open;
-  options.model = model.toStdString();
-  options.adapter = adapter.toStdString();
+  api::OpenOptions options = optionsFor(model, adapter);
   options.recipe = recipe.toStdString();
   openModel(options);
 }
 
-void MainWindow::openModel(const api::OpenOptions& options) {
+void MainWindow::openModel(const api::OpenOptions& options, const QString& name) {
   opening_ = QString::fromStdString(options.model);
-  session_->open(options);
+  session_->open(options, name);
+}
+
+api::OpenOptions MainWindow::optionsFor(const QString& model, const QString& adapter) const {
+  api::OpenOptions options = options_.open;
+  options.model = model.toStdString();
+  options.adapter = adapter.toStdString();
+  return options;
 }
 
 void MainWindow::openPaths(const QStringList& paths) {
@@ -123,32 +127,17 @@ void MainWindow::takeDevices(const Devices& devices) {
 void MainWindow::takeModel() {
   const SessionPtr session = session_->session();
   options_.open.device = session->options().device;
-  tools_->setDevice(options_.open.device, both_->wanted());
   settings_.addRecent(QFileInfo::exists(opening_) ? QFileInfo(opening_).absoluteFilePath() : opening_);
   library_->setRecent(settings_.recent);
   refreshRecent();
   saved_ = true;
   session->set_profiling(do_.profiler->isChecked());
-  const QString name = modelTitle(session->info());
-  tools_->modelButton()->setCaption(name, QString::fromStdString(session->info().main_dtype));
-  setWindowTitle(name + " - Orrery");
   inspector_->clear();
   showGraphOf(session_);
-  if (writesText(session->info())) chat_->focusInput();
-  if (runs(session->info()) && session->info().task == api::Task::classify) {
-    classify_->openModel(session->options());
-    showPage("classify");
-  }
+  showPageOf(session->info());
   if (!runs(session->info()))
-    graph_->banner()->showWarning(name + " can be looked at, not run",
+    graph_->banner()->showWarning(session_->title() + " can be looked at, not run",
                                   QString::fromStdString(session->info().cannot_run) + ".", {"Open another"});
-}
-
-void MainWindow::showGraphOf(SessionController* source) {
-  if (graph_->source() != source) graph_->setSource(source);
-  inspector_->setSource(source);
-  latency_->setSource(source);
-  takeGraph();
 }
 
 void MainWindow::takeGraph() {
@@ -162,7 +151,7 @@ void MainWindow::takeGraph() {
     shown = fused ? session->fused_graph() : model;
     if (model) edited = editedNodes(*model, session->recipe());
     if (fused && shown) edited = editedFused(*shown, edited);
-    name = modelTitle(session->info());
+    name = graph_->source()->title();
   }
   outline_->setGraph(shown, edited, name);
   if (compared_) showComparisonInOutline();
@@ -233,33 +222,42 @@ void MainWindow::refreshActions() {
   tools_->setRunning(running, chats);
 }
 
+/// What the window's state is told of: the model that is drawn, unless only the other one does something.
+const SessionController* MainWindow::busy() const {
+  const SessionController *drawn = graph_->source(), *other = drawn == session_ ? classifier_ : session_;
+  const auto busy = [](const SessionController& source) { return source.running() || source.loading(); };
+  return busy(*other) && !busy(*drawn) ? other : drawn;
+}
+
 void MainWindow::refreshStatus() {
   StatusFacts facts;
-  const SessionPtr session = session_->session();
-  facts.state = classifier_->running() ? stateText(*classifier_) : stateText(*session_);
+  const SessionController *drawn = graph_->source(), *busy = this->busy();
+  const SessionPtr session = drawn->session();
+  facts.state = stateText(*busy);
+  if (busy != drawn && busy->running()) facts.state = busy->title() + ": " + facts.state.toLower();
   if (comparison_->running()) facts.state = "Comparing";
   facts.live = session_->running() || classifier_->running() || comparison_->running() || both_->running() ||
-               session_->loading();
+               session_->loading() || classifier_->loading();
   if (session) {
     const api::ModelInfo& info = session->info();
-    const Vitals vitals = session_->vitals();
-    facts.model = modelTitle(info) + "  " + QString::fromStdString(info.main_dtype);
+    const Vitals vitals = drawn->vitals();
+    facts.model = drawn->title() + "  " + QString::fromStdString(info.main_dtype);
     const size_t edits = session->edits().size();
     facts.edited = edits > 0;
     facts.edits = edits == 0 ? "no edits"
                              : QString("%1 %2%3").arg(edits).arg(edits == 1 ? "edit" : "edits",
                                                                  saved_ ? "" : ", not saved");
     const bool device = session->options().device != "cpu";
-    const DeviceLine used = deviceInUse();
+    const DeviceLine used = deviceShown();
     facts.machine = device ? deviceWords(used) : cpuWords(session->limits());
     if (!device && !used.title.isEmpty()) facts.machine += " + " + deviceWords(used);
-    if (const SessionPtr second = both_->second()->session(); device && second)
+    if (const SessionPtr second = both_->second()->session(); device && second && drawn == session_)
       facts.machine += " + " + cpuWords(second->limits());
     const double all = device ? static_cast<double>(vitals.device.memory_total) : machineMemory();
     facts.memory = format::bytes(static_cast<double>(device ? vitals.memory.session() : vitals.memory.program)) +
                    " / " + format::bytes(all);
     facts.memoryTip = memoryWords(vitals, device ? used.title : QString());
-    if (const ProfilePtr profile = session_->profile(api::Phase::decode);
+    if (const ProfilePtr profile = drawn->profile(api::Phase::decode);
         profile && profile->per_second() > 0)
       facts.speed = format::rate(profile->per_second(), "tok/s");
     const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;

@@ -66,7 +66,7 @@ TEST_F(ClassifyTest, ItsGraphIsShownWhenAsked) {
   ASSERT_TRUE(opened(*window, "chat"));
   window->classifyPage()->prepare();
   ASSERT_TRUE(waitUntil([&] { return window->classifier()->session() != nullptr; }));
-  emit window->classifyPage()->graphAsked();
+  emit window->classifyPage()->graphAsked(true);
   EXPECT_EQ(window->graphPage()->source(), window->classifier());
   ASSERT_TRUE(opened(*window, "chat"));  // loading a model shows that model
   EXPECT_EQ(window->graphPage()->source(), window->session());

@@ -98,7 +98,9 @@ TEST_F(RealWindowTest, ClassifiesACsvWhileTheChatModelStays) {
       << page->banner()->body().toStdString();
   EXPECT_GE(page->model()->confusion().accuracy(), 0.75);
   EXPECT_EQ(window->session()->session()->info().task, api::Task::generate);
-  emit page->graphAsked();
+  EXPECT_EQ(window->windowTitle(), "sentiment - Orrery");
+  EXPECT_EQ(window->toolBar()->modelButton()->text(), "sentiment");
+  EXPECT_EQ(window->graphPage()->source(), window->classifier());
   ASSERT_TRUE(window->graphPage()->view()->waitForLayout());
   waitUntil([] { return false; }, 300);
   takePicture(*window, "real-classify-light");

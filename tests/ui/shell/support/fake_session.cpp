@@ -108,7 +108,7 @@ graph::GraphVersion fakeGraph(int layers) {
 }
 
 FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
-    : options_(options), plan_(plan), opened_(fakeGraph(4)) {
+    : options_(options), plan_(plan), opened_(fakeGraph(plan.task == api::Task::classify ? 2 : 4)) {
   info_.name = std::filesystem::path(options.model).filename().string();
   info_.path = options.model;
   info_.format = "GGUF";
