@@ -102,7 +102,7 @@ ui::Services services() {
   services.metadata = {api::list_metadata, api::check_metadata_value, api::save_metadata};
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
-  services.writeRecipe = edit::write_recipe;
+  services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;

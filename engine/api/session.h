@@ -33,7 +33,9 @@ class Session {
   /// another; nodes that do not run (bypassed, folded) are left out. Any thread.
   virtual std::vector<NodePlacement> placement() const = 0;
   virtual Result<EditRecord> apply(const edit::Edit& edit) = 0;  // the next run uses it, no reload
-  virtual Result<EditRecord> undo() = 0;                         // not_found when there is nothing to undo
+  /// All of a recipe, or none of it and which edit could not be made. Each is undone by itself.
+  virtual Result<std::vector<EditRecord>> replay(const std::vector<edit::Edit>& edits) = 0;
+  virtual Result<EditRecord> undo() = 0;  // not_found when there is nothing to undo
   virtual Result<EditRecord> redo() = 0;
   /// Takes back what bypasses the scope, or a part of it, or what it is a part of, whenever that was done: the
   /// recipe is made again without it. An edit of its own, for undo.

@@ -61,16 +61,32 @@ Result<EditRecord> SessionImpl::restore(const std::string& scope) {
   });
 }
 
-Result<void> SessionImpl::replay(const std::vector<edit::Edit>& edits) {
-  for (size_t i = 0; i < edits.size(); ++i) {
-    auto applied = apply(edits[i]);
-    if (applied.ok()) continue;
-    Error error = std::move(applied).error();
-    error.where = fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string(),
-                              error.where.empty() ? "" : ", " + error.where);
-    return error;
-  }
-  return {};
+Result<std::vector<EditRecord>> SessionImpl::replay(const std::vector<edit::Edit>& edits) {
+  return guarded([&]() -> Result<std::vector<EditRecord>> {
+    const std::scoped_lock lock(edit_mutex_);
+    auto graph = std::make_shared<graph::Graph>(*graph_);
+    std::vector<Applied> made;
+    for (size_t i = 0; i < edits.size(); ++i) {
+      Result<graph::Journal> journal = edit::apply(*graph, edits[i]);
+      if (!journal.ok()) {
+        Error error = std::move(journal).error();
+        error.where = fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string(),
+                                  error.where.empty() ? "" : ", " + error.where);
+        return error;
+      }
+      made.push_back({edits[i], {journal->name, edits[i].to_string(), false}, std::move(journal).value()});
+    }
+    std::vector<EditRecord> records;
+    if (made.empty()) return records;
+    ORRERY_ASSIGN(const bool kept, adopt(std::move(graph), fusion_));
+    for (Applied& applied : made) {
+      applied.record.kv_kept = kept;
+      records.push_back(applied.record);
+      applied_.push_back(std::move(applied));
+    }
+    undone_.clear();
+    return records;
+  });
 }
 
 Result<EditRecord> SessionImpl::undo() {

@@ -47,6 +47,7 @@ class SessionImpl final : public Session {
   Result<PlanReport> plan(Phase phase) override;
   std::vector<NodePlacement> placement() const override;
   Result<EditRecord> apply(const edit::Edit& edit) override;
+  Result<std::vector<EditRecord>> replay(const std::vector<edit::Edit>& edits) override;
   Result<EditRecord> undo() override;
   Result<EditRecord> redo() override;
   Result<EditRecord> restore(const std::string& scope) override;
@@ -85,9 +86,6 @@ class SessionImpl final : public Session {
   void forget_context() override;
   std::vector<Offer> memory_offers() const override;
   Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const override;
-
-  /// Applies the recipe at open.
-  Result<void> replay(const std::vector<edit::Edit>& edits);
 
   // What compare() uses besides. They may throw.
   generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }

@@ -176,7 +176,9 @@ class Opening {
     ORRERY_TRY(stage("Applying the recipe"));
     ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
     ORRERY_ASSIGN(const std::vector<edit::Edit> edits, edit::parse_recipe(json));
-    return session.replay(edits);
+    const auto replayed = session.replay(edits);
+    if (!replayed.ok()) return replayed.error();
+    return {};
   }
 
   OpenOptions options_;

@@ -25,6 +25,7 @@ class ShownSession final : public Session {
   std::vector<NodePlacement> placement() const override { return {}; }
 
   Result<EditRecord> apply(const edit::Edit&) override { return refusal(); }
+  Result<std::vector<EditRecord>> replay(const std::vector<edit::Edit>&) override { return refusal(); }
   Result<EditRecord> undo() override { return nothing_edited(); }
   Result<EditRecord> redo() override { return nothing_edited(); }
   Result<EditRecord> restore(const std::string&) override { return nothing_edited(); }

@@ -16,6 +16,7 @@ struct Edit {
   std::string op;
   std::map<std::string, std::string> fields;
   std::string to_string() const;  // "bypass scope=layers.3"
+  friend bool operator==(const Edit&, const Edit&) = default;
 };
 
 struct Verb {
@@ -33,6 +34,14 @@ Result<Edit> parse_edit(std::string_view words);
 /// A recipe file: {"orrery_recipe": 1, "edits": [{"op": ...}]}.
 Result<std::vector<Edit>> parse_recipe(std::string_view json);
 std::string write_recipe(const std::vector<Edit>& edits);
+
+/// An edit of a recipe that a graph does not take, and why.
+struct Misfit {
+  size_t index = 0;
+  Error error;
+};
+/// Makes the edits on a copy, in order; those after a misfit see the graph without it.
+std::vector<Misfit> misfits(const graph::Graph& graph, const std::vector<Edit>& edits);
 
 /// Scopes that bypass can take: one residual stream in, one out.
 bool can_bypass(const graph::Graph& graph, std::string_view scope);

@@ -104,4 +104,12 @@ std::string write_recipe(const std::vector<Edit>& edits) {
   return recipe.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::vector<Misfit> misfits(const graph::Graph& graph, const std::vector<Edit>& edits) {
+  std::vector<Misfit> found;
+  graph::Graph copy = graph;
+  for (size_t i = 0; i < edits.size(); ++i)
+    if (const auto applied = apply(copy, edits[i]); !applied.ok()) found.push_back({i, applied.error()});
+  return found;
+}
+
 }  // namespace orrery::edit

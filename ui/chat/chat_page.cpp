@@ -17,6 +17,7 @@
 namespace orrery::ui {
 namespace {
 
+constexpr const char* kUndo = "Undo";
 constexpr int kAlternatives = 5;        // tokens shown in the popup
 constexpr int kPopupBesideWidth = 520;  // narrower pages show the popup at the token
 
@@ -28,6 +29,7 @@ ChatPage::ChatPage(const Theme& theme, SessionController* session, QWidget* pare
       session_(session),
       banner_(new Banner(theme, this)),
       stack_(new QStackedWidget(this)),
+      system_(new SystemLine(theme, this)),
       start_(new ChatStart(theme, this)),
       transcript_(new TranscriptView(theme, this)),
       input_(new ChatInput(theme, this)),
@@ -37,6 +39,7 @@ ChatPage::ChatPage(const Theme& theme, SessionController* session, QWidget* pare
   setupCorner();
   setupLayout();
   setupTranscript();
+  setupSystemLine();
   setupSession();
   takeModel();
 }
@@ -66,7 +69,9 @@ void ChatPage::setupLayout() {
   layout->setSpacing(0);
   auto* inset = new QVBoxLayout;
   inset->setContentsMargins(12, 8, 12, 0);
+  inset->setSpacing(6);
   inset->addWidget(banner_);
+  inset->addWidget(system_);
   layout->addLayout(inset);
   layout->addWidget(stack_, 1);
   auto* foot = new QVBoxLayout;
@@ -82,6 +87,13 @@ void ChatPage::setupTranscript() {
   connect(input_, &ChatInput::stopAsked, this, &ChatPage::stop);
   connect(transcript_, &TranscriptView::tokenPointed, this, &ChatPage::showToken);
   connect(transcript_, &TranscriptView::menuAsked, this, &ChatPage::showMenu);
+}
+
+void ChatPage::setupSystemLine() {
+  connect(system_, &QAbstractButton::clicked, this, [this] { sampling_->popupAtSystemPrompt(system_); });
+  connect(system_, &SystemLine::clearAsked, this, &ChatPage::clearSystemPrompt);
+  connect(sampling_, &SamplingPopover::changed, this,
+          [this] { system_->setPrompt(sampling_->systemPrompt()); });
 }
 
 void ChatPage::setupSession() {
@@ -111,6 +123,7 @@ void ChatPage::showContextFull(const UiError& error) {
 /// What a button of the banner does.
 void ChatPage::act(const QString& action) {
   if (const api::Offer* offer = offerOf(failure_, action)) return session_->accept(*offer);
+  if (action == kUndo) return undo();
   if (action == kNewChat) newChat();
   if (action != kLeaveOutOldest) return;
   sampling_->setContextShift(true);
@@ -119,7 +132,6 @@ void ChatPage::act(const QString& action) {
 
 void ChatPage::takeModel() {
   const SessionPtr session = session_->session();
-  if (!session_->moved()) newChat();
   banner_->dismiss();
   const bool chats = session && writesText(session->info());
   const QString name = session ? shortTitle(session_->title()) : QString();
@@ -138,6 +150,9 @@ void ChatPage::takeModel() {
   input_->setEnabled(chats);
   takeSampling();
   updateCounter();
+  if (chats && hasConversation() && !session_->moved())
+    banner_->showNotice(session_->title() + " reads the conversation when you go on");
+  showOffer();
 }
 
 void ChatPage::takeSampling() {
@@ -150,6 +165,7 @@ void ChatPage::send(const QString& text) {
   if (!writesText(session_->session()->info())) return;
   input_->setFocus();  // a question of the empty page goes, and the focus with it
   input_->clear();
+  undoable_.clear();
   messages_.push_back({"user", text.toStdString()});
   transcript_->addMessage(TranscriptItem::Role::person, text);
   request();
@@ -175,9 +191,8 @@ void ChatPage::showPrompt() {
 
 void ChatPage::request() {
   banner_->dismiss();
-  stack_->setCurrentWidget(transcript_);
   transcript_->addMessage(TranscriptItem::Role::model, {});
-  emit conversationChanged();
+  showConversation();
   liveTokens_ = 0;
   liveMs_ = firstMs_ = 0;
   api::ChatRequest request;
@@ -218,14 +233,54 @@ void ChatPage::finish(const api::ChatResult& result) {
   if (result.stop_reason == "context") showContextFull();
 }
 
-void ChatPage::newChat() {
-  if (session_->running()) session_->stop();
-  messages_.clear();
-  transcript_->clear();
-  banner_->dismiss();
-  stack_->setCurrentWidget(start_);
-  session_->forgetContext();
+void ChatPage::showConversation() {
+  stack_->setCurrentWidget(hasConversation() ? static_cast<QWidget*>(transcript_) : start_);
   emit conversationChanged();
+}
+
+void ChatPage::newChat() {
+  if (session_->running()) {
+    session_->stop();
+    finish({});  // with what is written by now
+  }
+  banner_->dismiss();
+  session_->forgetContext();
+  if (!hasConversation()) return;
+  struct Kept {
+    std::vector<api::Message> messages;
+    std::vector<TranscriptItem> items;
+  };
+  const auto kept = std::make_shared<Kept>(Kept{std::exchange(messages_, {}), transcript_->take()});
+  showConversation();
+  offerUndo("A new chat has begun", [this, kept] {
+    messages_ = std::move(kept->messages);
+    transcript_->put(std::move(kept->items));
+    showConversation();
+  });
+}
+
+void ChatPage::clearSystemPrompt() {
+  const QString prompt = sampling_->systemPrompt();
+  sampling_->setSystemPrompt({});
+  offerUndo("The system prompt is cleared", [this, prompt] { sampling_->setSystemPrompt(prompt); });
+}
+
+void ChatPage::offerUndo(const QString& done, std::function<void()> undo) {
+  undoable_.emplace_back(done, std::move(undo));
+  showOffer();
+}
+
+void ChatPage::showOffer() {
+  if (!undoable_.empty()) banner_->showNotice(undoable_.back().first, {kUndo});
+}
+
+void ChatPage::undo() {
+  banner_->dismiss();
+  const auto last = std::move(undoable_.back());
+  undoable_.pop_back();
+  last.second();
+  input_->setFocus();
+  showOffer();
 }
 
 void ChatPage::stop() { session_->stop(); }

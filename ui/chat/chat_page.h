@@ -3,10 +3,12 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 
 #include "ui/chat/chat_input.h"
 #include "ui/chat/chat_start.h"
 #include "ui/chat/sampling_popover.h"
+#include "ui/chat/system_line.h"
 #include "ui/chat/token_popup.h"
 #include "ui/chat/transcript_view.h"
 #include "ui/session/session_controller.h"
@@ -22,7 +24,9 @@ class ChatPage : public QWidget, public Themed {
   ChatPage(const Theme& theme, SessionController* session, QWidget* parent = nullptr);
 
   void send(const QString& text);
+  /// The last conversation can be brought back until the first message of the new one.
   void newChat();
+  bool hasConversation() const { return !messages_.empty(); }
   void regenerate();
   void stop();
   void copyConversation();
@@ -34,6 +38,7 @@ class ChatPage : public QWidget, public Themed {
   TranscriptView* transcript() const { return transcript_; }
   ChatInput* input() const { return input_; }
   SamplingPopover* sampling() const { return sampling_; }
+  SystemLine* systemLine() const { return system_; }
   TokenPopup* popup() const { return popup_; }
   Banner* banner() const { return banner_; }
   void setTheme(const Theme& theme) override;
@@ -49,7 +54,13 @@ class ChatPage : public QWidget, public Themed {
   void setupLayout();
   void setupSession();
   void setupTranscript();
+  void setupSystemLine();
   void request();
+  void showConversation();
+  void clearSystemPrompt();
+  void offerUndo(const QString& done, std::function<void()> undo);
+  void showOffer();
+  void undo();
   std::vector<api::Message> wholeConversation() const;  // with the system prompt
   void takeModel();
   void takeSampling();
@@ -66,6 +77,7 @@ class ChatPage : public QWidget, public Themed {
   SessionController* session_;
   Banner* banner_;
   QStackedWidget* stack_;
+  SystemLine* system_;
   ChatStart* start_;
   TranscriptView* transcript_;
   ChatInput* input_;
@@ -74,6 +86,8 @@ class ChatPage : public QWidget, public Themed {
   QWidget* corner_;
   UiError failure_;                     // that the banner shows
   std::vector<api::Message> messages_;  // without the system prompt
+  /// What the person did that the next message makes final: what it is called, and what takes it back.
+  std::vector<std::pair<QString, std::function<void()>>> undoable_;
   size_t liveTokens_ = 0;
   double liveMs_ = 0, firstMs_ = 0;
 };

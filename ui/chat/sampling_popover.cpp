@@ -226,6 +226,14 @@ void SamplingPopover::popupAt(QWidget* anchor) {
   show();
 }
 
+void SamplingPopover::popupAtSystemPrompt(QWidget* anchor) {
+  for (int page = 0; page < pages_->count(); ++page)
+    if (pages_->widget(page)->isAncestorOf(system_)) bar_->setCurrent(page);
+  pages_->setCurrentIndex(bar_->current());
+  popupAt(anchor);
+  system_->setFocus();
+}
+
 void SamplingPopover::setTheme(const Theme& theme) {
   theme_ = theme;
   update();

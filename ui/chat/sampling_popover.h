@@ -45,6 +45,8 @@ class SamplingPopover : public QWidget, public Themed {
   void setContextShift(bool shift) { shift_->setChecked(shift); }
   /// Opens above or below `anchor`, inside its screen.
   void popupAt(QWidget* anchor);
+  /// With the system prompt to be typed.
+  void popupAtSystemPrompt(QWidget* anchor);
   void setTheme(const Theme& theme) override;
 
  signals:

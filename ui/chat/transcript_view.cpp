@@ -30,15 +30,20 @@ TranscriptView::TranscriptView(const Theme& theme, QWidget* parent)
           [this](int value) { follow_ = value >= verticalScrollBar()->maximum() - 2; });
 }
 
-void TranscriptView::clear() {
-  items_.clear();
-  tops_.clear();
+std::vector<TranscriptItem> TranscriptView::take() {
+  std::vector<TranscriptItem> messages = std::exchange(items_, {});
+  put({});
+  return messages;
+}
+
+void TranscriptView::put(std::vector<TranscriptItem> messages) {
+  items_ = std::move(messages);
+  tops_.assign(items_.size(), 0);
   total_ = 0;
   follow_ = true;
   selectedItem_ = -1;
   setHovered(-1, -1);
-  updateRange();
-  viewport()->update();
+  relayout(false);
 }
 
 void TranscriptView::addMessage(TranscriptItem::Role role, const QString& text) {

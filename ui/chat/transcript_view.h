@@ -15,7 +15,9 @@ class TranscriptView : public QAbstractScrollArea, public Themed {
  public:
   explicit TranscriptView(const Theme& theme, QWidget* parent = nullptr);
 
-  void clear();
+  /// Gives the messages away, to be put back.
+  std::vector<TranscriptItem> take();
+  void put(std::vector<TranscriptItem> messages);
   void addMessage(TranscriptItem::Role role, const QString& text);
   void removeLast();
   void appendTokens(const std::vector<api::TokenEvent>& tokens);  // to the last message

@@ -159,7 +159,7 @@ void ComparePage::setDevices(const Devices& devices) {
 void ComparePage::refreshSettings() {
   const QString before[2] = {settingTitle(api::Side::a), settingTitle(api::Side::b)};
   const SessionPtr session = session_->session();
-  const auto& write = session_->services().writeRecipe;
+  const auto& write = session_->services().recipes.write;
   const std::string edits =
       session && write && !session->recipe().empty() ? write(session->recipe()) : std::string();
   settings_ = compareSettings(devices_, edits, [this] { return recipePath_.toStdString(); });
@@ -221,7 +221,7 @@ QString ComparePage::recipeFile() {
   const SessionPtr session = session_->session();
   if (!session || session->recipe().empty()) return {};
   auto file = std::make_unique<QTemporaryFile>();
-  const QByteArray text = QByteArray::fromStdString(session_->services().writeRecipe(session->recipe()));
+  const QByteArray text = QByteArray::fromStdString(session_->services().recipes.write(session->recipe()));
   if (!file->open() || file->write(text) != text.size() || !file->flush()) return {};
   recipe_ = std::move(file);
   return recipe_->fileName();

@@ -120,6 +120,7 @@ void SecondDevice::openBeside() {
   const SessionPtr session = home_->session();
   if (!wanted() || !session || home_->loading()) return;
   if (session->options().device != "cpu") device_ = session->options().device;
+  followed_ = home_->recipe().size();
   second_->openCopy(*session, place());
 }
 
@@ -137,9 +138,11 @@ void SecondDevice::begin(const api::ChatRequest& request) {
 void SecondDevice::follow(EditKind kind) {
   if (second_->loading()) return openBeside();  // once more, with this edit
   if (!ready()) return;
+  const std::vector<edit::Edit>& recipe = home_->recipe();
+  const size_t before = std::exchange(followed_, recipe.size());
   if (kind == EditKind::undone) return second_->undo();
   if (kind == EditKind::redone) return second_->redo();
-  second_->apply(home_->session()->recipe().back());
+  second_->replay({recipe.begin() + static_cast<ptrdiff_t>(before), recipe.end()}, home_->title());
 }
 
 void SecondDevice::finish(api::Side side, const api::ChatResult& result) {

@@ -60,6 +60,7 @@ class SecondDevice : public QObject {
   std::string device_;                    // empty: off
   std::optional<api::ChatRequest> next_;  // asked while the second still answers the last one
   std::optional<api::ChatResult> replies_[2];
+  size_t followed_ = 0;    // edits of the first that the second has, or was told of
   bool together_ = false;  // the message under way runs on both
   QTimer measureSoon_;
 };

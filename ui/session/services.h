@@ -28,6 +28,14 @@ struct MetadataCalls {
       save;
 };
 
+/// Recipes: lists of edits as JSON text. Empty: they are not offered.
+struct RecipeCalls {
+  std::function<Result<std::vector<edit::Edit>>(std::string_view json)> parse;
+  std::function<std::string(const std::vector<edit::Edit>&)> write;
+  /// The edits that a model graph does not take.
+  std::function<std::vector<edit::Misfit>(const graph::Graph&, const std::vector<edit::Edit>&)> misfits;
+};
+
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
   /// The same model with the context and KV type of the options; loads nothing.
@@ -38,8 +46,6 @@ struct Services {
   std::function<std::vector<api::LibraryEntry>(const std::vector<std::string>& folders)> listModels;
   /// Whether a scope of the model graph has one residual stream in and one out.
   std::function<bool(const graph::Graph&, std::string_view scope)> canBypass;
-  /// The JSON text of a recipe.
-  std::function<std::string(const std::vector<edit::Edit>&)> writeRecipe;
   /// The text of a trace file of all these sessions.
   std::function<std::string(const std::vector<api::Trace>&)> writeTrace;
   /// Why CUDA cannot be chosen on this machine, until the devices are listed; empty when it can.
@@ -53,6 +59,7 @@ struct Services {
                                            std::stop_token)>
       compare;
   MetadataCalls metadata = {};
+  RecipeCalls recipes = {};
 };
 
 }  // namespace orrery::ui

@@ -4,11 +4,13 @@
 #include <exception>
 
 #include "ui/session/model_title.h"
+#include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr int kProgressMilliseconds = 50;
+constexpr size_t kMisfitsTold = 3;
 
 QString shownName(const api::OpenOptions& options) {
   const QString text = QString::fromStdString(options.adapter.empty() ? options.model : options.adapter);
@@ -27,6 +29,21 @@ Result<T> guarded(Call&& call) {
   } catch (const std::exception& error) {
     return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
   }
+}
+
+/// Each edit that does not fit, with its reason, one a line.
+Result<void> refusalOf(const std::vector<edit::Misfit>& misfits, const std::vector<edit::Edit>& edits) {
+  if (misfits.empty()) return {};
+  std::string lines;
+  for (size_t i = 0; i < std::min(misfits.size(), kMisfitsTold); ++i) {
+    const edit::Misfit& misfit = misfits[i];
+    lines += "Edit " + std::to_string(misfit.index + 1) + ", \"" + edits[misfit.index].to_string() +
+             "\": " + misfit.error.to_string() + "\n";
+  }
+  const size_t untold = misfits.size() - std::min(misfits.size(), kMisfitsTold);
+  lines += untold > 0 ? "and " + std::to_string(untold) + " more. " : "";
+  return Error{ErrorCode::unsupported, lines + "Nothing was changed", "",
+               "open the model that the recipe was made for, or take these edits out of it"};
 }
 
 }  // namespace
@@ -55,8 +72,6 @@ void SessionController::post(std::function<void()> call) {
 bool SessionController::idle() const {
   return !running() && !loading_ && !pollPending_ && !polled_ && jobs_->idle() && runs_->idle();
 }
-
-bool SessionController::canUndo() const { return session_ && !session_->edits().empty(); }
 
 void SessionController::open(const api::OpenOptions& options, const QString& name) {
   load(options, openCall(options), false, name);
@@ -136,6 +151,8 @@ void SessionController::adopt(SessionPtr session) {
   profiles_[0] = profiles_[1] = nullptr;
   vitals_ = {};
   moved_ = std::exchange(moving_, false);
+  recipe_ = session_ ? session_->recipe() : std::vector<edit::Edit>();
+  if (!moved_) savedRecipe_ = recipe_;  // it was opened with them
   emit opened();
   moved_ = false;
   takeGraph();
@@ -175,6 +192,18 @@ void SessionController::apply(const edit::Edit& edit) {
   editJob(title, EditKind::applied, [edit](api::Session& session) { return session.apply(edit); });
 }
 
+void SessionController::replay(const std::vector<edit::Edit>& edits, const QString& name) {
+  if (recipe_.empty()) savedRecipe_ = edits;
+  const std::string done =
+      (format::counted(static_cast<qint64>(edits.size()), "edit") + " of " + name).toStdString();
+  editJob("Could not make the edits of " + name, EditKind::applied,
+          [=, misfits = services_.recipes.misfits](api::Session& session) -> Result<api::EditRecord> {
+            if (misfits) ORRERY_TRY(refusalOf(misfits(*session.model_graph(), edits), edits));
+            ORRERY_ASSIGN(const std::vector<api::EditRecord> records, session.replay(edits));
+            return api::EditRecord{done, {}, records.empty() || records.back().kv_kept};
+          });
+}
+
 void SessionController::undo() {
   editJob("Could not undo", EditKind::undone, [](api::Session& session) { return session.undo(); });
 }
@@ -187,23 +216,27 @@ void SessionController::editJob(const QString& title, EditKind kind, EditCall ca
   if (!session_) return;
   jobs_->post([this, title, kind, call = std::move(call), session = session_,
                generation = sessionGeneration_](std::stop_token) {
-    auto result = guarded<api::EditRecord>([&] { return call(*session); });
-    post([this, title, kind, generation, result = std::move(result)] {
-      if (generation == sessionGeneration_) finishEdit(title, kind, result);
+    auto result = guarded<Edited>([&]() -> Result<Edited> {
+      ORRERY_ASSIGN(api::EditRecord record, call(*session));
+      return Edited{std::move(record), session->recipe()};
+    });
+    const UiError failure = result.ok() ? UiError() : describeError(title, result.error());
+    post([this, kind, generation, failure, result = std::move(result)] {
+      if (generation == sessionGeneration_) finishEdit(kind, result, failure);
     });
   });
 }
 
-void SessionController::finishEdit(const QString& title, EditKind kind,
-                                   const Result<api::EditRecord>& result) {
+void SessionController::finishEdit(EditKind kind, const Result<Edited>& result, const UiError& failure) {
   if (!result.ok()) {
     if (result.error().code == ErrorCode::not_found && kind != EditKind::applied) {
       if (kind == EditKind::redone) redoDepth_ = 0;
       return;  // nothing to undo or redo
     }
-    emit editFailed(describeError(title, result.error()));
+    emit editFailed(failure);
     return;
   }
+  recipe_ = result->recipe;
   switch (kind) {
     case EditKind::applied:
       redoDepth_ = 0;
@@ -216,7 +249,7 @@ void SessionController::finishEdit(const QString& title, EditKind kind,
       break;
   }
   profiles_[0] = profiles_[1] = nullptr;  // before `edited`: who hears of it reads nothing of before
-  emit edited(*result, kind);
+  emit edited(result->record, kind);
   takeGraph();
 }
 

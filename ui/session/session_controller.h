@@ -61,7 +61,12 @@ class SessionController : public QObject {
   bool running() const { return state_ != RunState::idle; }
   /// Nothing runs, loads, compiles or is read, and what was is taken.
   bool idle() const;
-  bool canUndo() const;
+  /// The edits of the model, as the engine last told them.
+  const std::vector<edit::Edit>& recipe() const { return recipe_; }
+  /// Whether there are some that are in no file.
+  bool unsaved() const { return !recipe_.empty() && recipe_ != savedRecipe_; }
+  void markSaved() { savedRecipe_ = recipe_; }
+  bool canUndo() const { return !recipe_.empty(); }
   bool canRedo() const { return redoDepth_ > 0; }
   Vitals vitals() const { return vitals_; }
   /// What was measured of the graph that is there now; null: nothing was read yet. Changes four times a
@@ -96,6 +101,8 @@ class SessionController : public QObject {
   void forgetContext();
 
   void apply(const edit::Edit& edit);
+  /// The edits of a file of this name, where all of them fit; else it is told which do not.
+  void replay(const std::vector<edit::Edit>& edits, const QString& name);
   void undo();
   void redo();
   void setFusion(bool enabled);
@@ -137,6 +144,11 @@ class SessionController : public QObject {
  private:
   using OpenCall = std::function<Result<SessionPtr>(const ProgressCallback&, std::stop_token)>;
   using EditCall = std::function<Result<api::EditRecord>(api::Session&)>;
+  /// What an edit did, and all edits after it.
+  struct Edited {
+    api::EditRecord record;
+    std::vector<edit::Edit> recipe;
+  };
 
   /// Loads on the job thread.
   void load(const api::OpenOptions& options, OpenCall call, bool moving, const QString& name = {});
@@ -147,7 +159,7 @@ class SessionController : public QObject {
   void adopt(SessionPtr session);
   void setState(RunState state);
   void editJob(const QString& title, EditKind kind, EditCall call);
-  void finishEdit(const QString& title, EditKind kind, const Result<api::EditRecord>& result);
+  void finishEdit(EditKind kind, const Result<Edited>& result, const UiError& failure);
   /// Another graph runs: nothing was measured of it.
   void takeGraph();
   void finishChat(quint64 generation, const Result<api::ChatResult>& result, const UiError& failure);
@@ -170,6 +182,7 @@ class SessionController : public QObject {
   quint64 loadGeneration_ = 0, runGeneration_ = 0, sessionGeneration_ = 0;
   std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};
   RunState state_ = RunState::idle;
+  std::vector<edit::Edit> recipe_, savedRecipe_;  // savedRecipe_: what a file holds
   int redoDepth_ = 0;
   bool pollPending_ = false, pollAgain_ = false, devicePending_ = false;
   QElapsedTimer sincePoll_;

@@ -55,10 +55,7 @@ SessionController::OpenCall SessionController::copyCall(const api::OpenOptions& 
   return [open = openCall(options), edits = std::move(edits)](const ProgressCallback& progress,
                                                               std::stop_token stop) -> Result<SessionPtr> {
     ORRERY_ASSIGN(SessionPtr session, open(progress, std::move(stop)));
-    for (const edit::Edit& edit : edits) {
-      auto applied = session->apply(edit);
-      if (!applied.ok()) return std::move(applied).error();
-    }
+    if (auto replayed = session->replay(edits); !replayed.ok()) return std::move(replayed).error();
     return session;
   };
 }

@@ -160,7 +160,7 @@ void GraphPage::refreshTabs() {
     stale_[fused] = false;
     const graph::GraphVersion model = session->model_graph();
     std::unordered_set<NodeId> edited;
-    if (model) edited = editedNodes(*model, session->recipe());
+    if (model) edited = editedNodes(*model, source_->recipe());
     shown_[fused] = fused ? session->fused_graph() : model;
     if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
     view()->setGraph(shown_[fused], std::move(edited), source_->title());
@@ -234,7 +234,8 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   if (!source_ || !source_->session()) return;
   QMenu menu;
   addPlaces(menu, chosen);
-  if (!chosen.empty()) addBypasses(menu, chosen.back());
+  for (const QString& scope : chosen.empty() ? QStringList() : bypassable(chosen.back()))
+    menu.addAction("Bypass " + scope, this, [this, scope] { emit bypassAsked(scope); });
   menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
   menu.addSeparator();
   if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
@@ -261,17 +262,18 @@ void GraphPage::addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& c
                 *session, scopeWord(scopes));
 }
 
-/// Every scope that holds the thing, from the nearest out, can be bypassed where the residual stream allows
-/// it.
-void GraphPage::addBypasses(QMenu& menu, const GraphView::Selected& chosen) {
+/// Where the residual stream allows it; the layers of a stack are all alike.
+QStringList GraphPage::bypassable(const GraphView::Selected& chosen) const {
   const graph::GraphVersion model = source_->session()->model_graph();
   const auto& canBypass = source_->services().canBypass;
   const graph::GraphVersion& shown = shown_[fusedShown()];
   const graph::Node* node = shown && chosen.node.valid() ? shown->find(chosen.node) : nullptr;
   QString scope = node ? QString::fromStdString(node->scope) : chosen.scope;
+  QStringList scopes;
   for (; !scope.isEmpty(); scope = scope.contains('.') ? scope.left(scope.lastIndexOf('.')) : QString())
-    if (model && canBypass && canBypass(*model, scope.toStdString()))
-      menu.addAction("Bypass " + scope, this, [this, scope] { emit bypassAsked(scope); });
+    if (model && canBypass && canBypass(*model, scope.section(QChar(0x2013), 0, 0).toStdString()))
+      scopes += scope;
+  return scopes;
 }
 
 void GraphPage::setTheme(const Theme& theme) {

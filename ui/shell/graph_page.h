@@ -45,6 +45,8 @@ class GraphPage : public QWidget, public Themed {
   void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
   void setComparison(const Comparison& comparison);
+  /// The scopes that hold the thing and can be bypassed, from the nearest out.
+  QStringList bypassable(const GraphView::Selected& chosen) const;
   /// The menu of what is chosen in the graph shown.
   void showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position);
   void setTheme(const Theme& theme) override;
@@ -74,7 +76,6 @@ class GraphPage : public QWidget, public Themed {
   void refreshTabs();
   void refreshPlaces();
   void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
-  void addBypasses(QMenu& menu, const GraphView::Selected& chosen);
 
   Theme theme_;
   PlaceMenu* places_;

@@ -2,14 +2,13 @@
 
 #include <QApplication>
 #include <QCloseEvent>
-#include <QDragEnterEvent>
-#include <QDropEvent>
 #include <QFileInfo>
-#include <QMimeData>
+#include <QShortcut>
 #include <QStatusBar>
 #include <QTimer>
 
 #include "ui/session/model_title.h"
+#include "ui/shell/file_drops.h"
 #include "ui/shell/undo_keys.h"
 #include "ui/theme/icons.h"
 
@@ -37,7 +36,6 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
       places_(new PlaceMenu(this)) {
   theme_ = themeFor(options.theme.value_or(settings_.theme));
   setWindowTitle("Orrery");
-  setAcceptDrops(true);
   setObjectName("orrery");
   if (auto* application = qobject_cast<QApplication*>(QCoreApplication::instance()))
     applyTheme(*application, theme_);
@@ -54,6 +52,7 @@ MainWindow::MainWindow(const Services& services, const WindowOptions& options, Q
   setupLoadWiring();
   setupMemoryWiring();
   setupPages();
+  setupDrops();
   new UndoKeys(this);
   restoreWindow();
   session_->scanLibrary({});
@@ -112,7 +111,6 @@ void MainWindow::setupDocks() {
   compare_ = new ComparePage(theme_, session_, comparison_, this);
   latency_ = new LatencyPage(theme_, {session_, classifier_}, this);
   library_->setEstimates(estimates_);
-  library_->setRecent(settings_.recent);
   chat_->sampling()->setSystemPrompt(settings_.systemPrompt);
   chat_->sampling()->setContextShift(settings_.contextShift);
   addDock("Library", "library", library_, Qt::LeftDockWidgetArea)->setCorner(library_->corner());
@@ -154,6 +152,15 @@ void MainWindow::restoreWindow() {
   });
 }
 
+void MainWindow::setupDrops() {
+  preview_ = new DropPreview(theme_, graph_);
+  auto* drops = new FileDrops(this);
+  connect(drops, &FileDrops::entered, this,
+          [this](const QStringList& paths) { preview_->showPlan(planOf(paths, graph_->source()->title())); });
+  connect(drops, &FileDrops::left, preview_, &QWidget::hide);
+  connect(drops, &FileDrops::dropped, this, &MainWindow::openPaths);
+}
+
 void MainWindow::setupGraphWiring() {
   connect(graph_, &GraphPage::nodeChosen, this, [this](NodeId node, bool fused) {
     inspector_->showNode(node, fused);
@@ -176,6 +183,11 @@ void MainWindow::setupGraphWiring() {
           [this](const QString& scopes, const QString& device) { applyEdit("place", scopes, device); });
   connect(outline_, &OutlinePanel::menuAsked, this,
           [this](const QPoint& at) { graph_->showMenuOf(outline_->selection(), at); });
+  for (QWidget* view : {static_cast<QWidget*>(graph_), static_cast<QWidget*>(outline_)}) {
+    auto* key = new QShortcut(QKeySequence::Delete, view);
+    key->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(key, &QShortcut::activated, this, &MainWindow::refuseDelete);
+  }
   connect(graph_, &GraphPage::undoAsked, this, [this] { graph_->source()->undo(); });
   connect(graph_, &GraphPage::tabChanged, this, [this] {
     inspector_->clear();
@@ -254,7 +266,7 @@ void MainWindow::setupLoadWiring() {
     refreshActions();
   });
   connect(progress, &ProgressStrip::cancelled, session_, &SessionController::cancelLoad);
-  connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::askOpen);
+  connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::answer);
   connect(session_, &SessionController::opened, this, &MainWindow::takeModel);
   for (SessionController* source : {session_, classifier_}) {
     connect(source, &SessionController::graphChanged, this, &MainWindow::takeGraph);
@@ -298,6 +310,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     metadata_->activateWindow();
     return event->ignore();
   }
+  if (!quitting_ && !mayQuit()) return event->ignore();
   settings_.geometry = saveGeometry();
   settings_.state = saveState(kStateVersion);
   settings_.fusedTab = graph_->fusedShown();
@@ -311,19 +324,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   comparison_->stop();
   both_->second()->stop();
   event->accept();
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  for (const QUrl& url : event->mimeData()->urls())
-    if (url.isLocalFile()) return event->acceptProposedAction();
-}
-
-void MainWindow::dropEvent(QDropEvent* event) {
-  QStringList paths;
-  for (const QUrl& url : event->mimeData()->urls())
-    if (url.isLocalFile()) paths += url.toLocalFile();
-  event->acceptProposedAction();
-  openPaths(paths);
 }
 
 }  // namespace orrery::ui

@@ -16,6 +16,7 @@
 #include "ui/session/second_device.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/dock_frame.h"
+#include "ui/shell/drop_preview.h"
 #include "ui/shell/graph_page.h"
 #include "ui/shell/outline_panel.h"
 #include "ui/shell/settings.h"
@@ -43,7 +44,7 @@ class MainWindow : public QMainWindow {
   /// `name`: what it was called where it was chosen; empty: by its file.
   void openModel(const api::OpenOptions& options, const QString& name = {});
   /// Files and folders as a person names them: a model, with an adapter among them on it; an adapter alone
-  /// goes on the model that is open; a table of texts is for the classifier.
+  /// goes on the model that is open, a recipe edits it; a table of texts is for the classifier.
   void openPaths(const QStringList& paths);
   /// The dialog of device and context; `reason`: why it comes unasked.
   OpenDialog* askOptions(const api::OpenOptions& options, const QString& reason = {},
@@ -71,6 +72,7 @@ class MainWindow : public QMainWindow {
   SecondDevice* both() const { return both_; }
   /// The model is still to be opened on a second device.
   bool awaitsSecond() const { return options_.both || both_->second()->loading(); }
+  const DropPreview* dropPreview() const { return preview_; }
   StatusStrip* status() const { return status_; }
   DockFrame* dock(const QString& name) const;
   QAction* action(const QString& name) const;
@@ -79,8 +81,6 @@ class MainWindow : public QMainWindow {
 
  protected:
   void closeEvent(QCloseEvent* event) override;
-  void dragEnterEvent(QDragEnterEvent* event) override;
-  void dropEvent(QDropEvent* event) override;
 
  private:
   struct Actions {
@@ -92,6 +92,7 @@ class MainWindow : public QMainWindow {
   void setupCentre();
   void setupDocks();
   DockFrame* addDock(const QString& title, const QString& name, QWidget* page, Qt::DockWidgetArea area);
+  void setupDrops();
   void setupGraphWiring();
   void chooseNode(NodeId node);
   void setupPageWiring();
@@ -118,11 +119,12 @@ class MainWindow : public QMainWindow {
   void setupToolBar();
   QAction* makeAction(const QString& text, const QString& icon, const QString& keys,
                       std::function<void()> run);
+  void addRecent(const QString& path);
+  void showRecent();
   void refreshRecent();
   void showKeys();
   void askOpen();
   void askOpenFolder();
-  void askSaveRecipe();
   void askExportGraph();
   void askSaveTrace();
   void runOrRepeat();
@@ -130,6 +132,7 @@ class MainWindow : public QMainWindow {
   void bypassSelection();
   // main_window_models.cpp
   api::OpenOptions optionsFor(const QString& model, const QString& adapter) const;
+  void putOn(const QString& adapter);
   void takeModel();
   void takeDevices(const Devices& devices);
   void takeGraph();
@@ -149,6 +152,16 @@ class MainWindow : public QMainWindow {
   void takeComparison(const Comparison& comparison);
   void showComparisonInOutline();
   void showHeat(HeatMode mode);
+  // main_window_recipes.cpp
+  void openRecipe(const QString& path);
+  bool askSaveRecipe(SessionController* source);
+  // main_window_questions.cpp
+  using Answers = std::vector<std::pair<QString, std::function<void()>>>;  // button texts, what they do
+  void ask(const QString& title, const QString& body, const Answers& answers);
+  void answer(const QString& action);
+  void unlessLost(SessionController* source, const QString& name, const std::function<void()>& open);
+  bool mayQuit();
+  void refuseDelete();
   // main_window_both.cpp
   void setupBothWiring();
   void setupSecondLoad();
@@ -171,6 +184,7 @@ class MainWindow : public QMainWindow {
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   GraphPage* graph_ = nullptr;
+  DropPreview* preview_ = nullptr;  // over the graph
   ChatPage* chat_ = nullptr;
   ClassifyPage* classify_ = nullptr;
   ComparePage* compare_ = nullptr;
@@ -184,13 +198,14 @@ class MainWindow : public QMainWindow {
   QMenu* recentMenu_ = nullptr;
   QPointer<MetadataEditor> metadata_;  // null unless it is shown
   Actions do_{};
+  Answers answers_;         // of the question that is asked
+  bool quitting_ = false;   // it has been asked
   QString front_ = "chat";  // the page that is in front
   bool started_ = false;    // a model has been opened
   api::Phase phase_ = api::Phase::decode;
   Comparison compared_;                   // what is shown in graph, outline and inspector
   HeatMode heatBefore_ = HeatMode::time;  // the comparison
   QString opening_;                       // what is being opened, as it goes into the recent files
-  bool saved_ = true;                     // the recipe
 };
 
 }  // namespace orrery::ui

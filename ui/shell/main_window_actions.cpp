@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenuBar>
-#include <QSaveFile>
 #include <QToolButton>
 
 #include "ui/shell/keys_dialog.h"
@@ -32,7 +31,8 @@ QAction* MainWindow::makeAction(const QString& text, const QString& icon, const 
 void MainWindow::setupActions() {
   do_.open = makeAction("&Open...", "open", "Ctrl+O", [this] { askOpen(); });
   do_.openFolder = makeAction("Open &folder...", "", "Ctrl+Shift+O", [this] { askOpenFolder(); });
-  do_.saveRecipe = makeAction("&Save recipe...", "save", "Ctrl+S", [this] { askSaveRecipe(); });
+  do_.saveRecipe =
+      makeAction("&Save recipe...", "save", "Ctrl+S", [this] { askSaveRecipe(graph_->source()); });
   do_.quit = makeAction("&Quit", "", "Ctrl+Q", [this] { close(); });
   do_.undo = makeAction("&Undo edit", "undo", "Ctrl+Z", [this] { graph_->source()->undo(); });
   do_.redo = makeAction("&Redo edit", "redo", "Ctrl+Shift+Z", [this] { graph_->source()->redo(); });
@@ -110,7 +110,7 @@ void MainWindow::setupMenus() {
   fill(menuBar()->addMenu("&Run"),
        {do_.run, do_.stop, nullptr, do_.newChat, do_.regenerate, nullptr, do_.classifyCsv});
   fill(menuBar()->addMenu("&Help"), {do_.keys});
-  refreshRecent();
+  showRecent();
 }
 
 void MainWindow::setupViewMenu(QMenu* menu) {
@@ -172,6 +172,19 @@ void MainWindow::setupToolBar() {
   });
 }
 
+void MainWindow::addRecent(const QString& path) {
+  settings_.addRecent(QFileInfo::exists(path) ? QFileInfo(path).absoluteFilePath() : path);
+  showRecent();
+}
+
+void MainWindow::showRecent() {
+  QStringList models;
+  for (const QString& path : settings_.recent)
+    if (openableOf(path).kind == Openable::Kind::model) models += path;
+  library_->setRecent(models);
+  refreshRecent();
+}
+
 void MainWindow::refreshRecent() {
   if (!recentMenu_) return;
   recentMenu_->clear();
@@ -179,7 +192,7 @@ void MainWindow::refreshRecent() {
   for (const QString& model : settings_.recent) {
     const QString name = QFileInfo(model).fileName();
     recentMenu_
-        ->addAction(QString("&%1  %2").arg(digit++).arg(name), this, [this, model] { openModel(model); })
+        ->addAction(QString("&%1  %2").arg(digit++).arg(name), this, [this, model] { openPaths({model}); })
         ->setToolTip(model);
   }
   recentMenu_->setEnabled(!settings_.recent.isEmpty());
@@ -221,8 +234,8 @@ void MainWindow::showKeys() {
 }
 
 void MainWindow::askOpen() {
-  const QString path =
-      QFileDialog::getOpenFileName(this, "Open a model", settings_.lastFolder, modelFilters());
+  const QString path = QFileDialog::getOpenFileName(this, "Open a model, an adapter or a recipe",
+                                                    settings_.lastFolder, modelFilters());
   if (path.isEmpty()) return;
   settings_.lastFolder = QFileInfo(path).path();
   openPaths({path});
@@ -233,25 +246,6 @@ void MainWindow::askOpenFolder() {
   if (path.isEmpty()) return;
   settings_.lastFolder = QFileInfo(path).path();
   openPaths({path});
-}
-
-void MainWindow::askSaveRecipe() {
-  const SessionPtr session = graph_->source()->session();
-  if (!session || !services_.writeRecipe) return;
-  const QFileInfo model(QString::fromStdString(session->info().path));
-  const QString suggested = model.path() + "/" + model.completeBaseName() + ".recipe.json";
-  const QString path =
-      QFileDialog::getSaveFileName(this, "Save the edits as a recipe", suggested, "Recipes (*.json)");
-  if (path.isEmpty()) return;
-  QSaveFile file(path);
-  const QByteArray text = QByteArray::fromStdString(services_.writeRecipe(session->recipe()));
-  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
-    saved_ = true;
-    graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
-    return refreshStatus();
-  }
-  fail(describeError("Could not save the recipe", {ErrorCode::io, file.errorString().toStdString(),
-                                                   path.toStdString(), "choose another folder"}));
 }
 
 void MainWindow::askExportGraph() {

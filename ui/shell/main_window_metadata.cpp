@@ -1,6 +1,4 @@
 // The window's part in editing the metadata of a file.
-#include <QFileInfo>
-
 #include "ui/shell/main_window.h"
 
 namespace orrery::ui {
@@ -19,11 +17,7 @@ MetadataEditor* MainWindow::editMetadata(const QString& model) {
   if (metadata_) metadata_->close();
   metadata_ = new MetadataEditor(theme_, services_.metadata, model, this);
   metadata_->setAttribute(Qt::WA_DeleteOnClose);
-  connect(metadata_, &MetadataEditor::saved, this, [this](const QString& path) {
-    settings_.addRecent(QFileInfo(path).absoluteFilePath());
-    library_->setRecent(settings_.recent);
-    refreshRecent();
-  });
+  connect(metadata_, &MetadataEditor::saved, this, &MainWindow::addRecent);
   metadata_->show();
   return metadata_;
 }

@@ -75,8 +75,11 @@ void MainWindow::openModel(const QString& model, const QString& adapter, const Q
 }
 
 void MainWindow::openModel(const api::OpenOptions& options, const QString& name) {
-  opening_ = QString::fromStdString(options.model);
-  session_->open(options, name);
+  const QString model = QString::fromStdString(options.model);
+  unlessLost(session_, name.isEmpty() ? QFileInfo(model).fileName() : name, [=, this] {
+    opening_ = model;
+    session_->open(options, name);
+  });
 }
 
 api::OpenOptions MainWindow::optionsFor(const QString& model, const QString& adapter) const {
@@ -87,25 +90,24 @@ api::OpenOptions MainWindow::optionsFor(const QString& model, const QString& ada
 }
 
 void MainWindow::openPaths(const QStringList& paths) {
-  QString model, adapter;
-  for (const QString& path : paths) {
-    const Openable found = openableOf(path);
-    if (found.kind == Openable::Kind::table) {
-      showPage("classify");
-      return classify_->openCsv(found.path);
-    }
-    (found.kind == Openable::Kind::adapter ? adapter : model) = found.path;
+  const OpenPlan plan = planOf(paths, graph_->source()->title());
+  if (!plan.possible) return graph_->banner()->showWarning(plan.title, plan.body);
+  if (!plan.model.isEmpty()) return openModel(plan.model, plan.adapter, plan.recipe);
+  if (!plan.table.isEmpty()) {
+    showPage("classify");
+    return classify_->openCsv(plan.table);
   }
-  if (!model.isEmpty()) return openModel(model, adapter);
-  if (adapter.isEmpty()) return;
-  const SessionPtr session = session_->session();
-  if (!session)
-    return graph_->banner()->showWarning(QFileInfo(adapter).fileName() + " is an adapter",
-                                         "Open the model that it was made for, then the adapter.");
-  api::OpenOptions options = session->options();
+  if (graph_->source()->loading())
+    return graph_->banner()->showWarning(graph_->source()->loadingName() + " is being loaded",
+                                         "Wait until it is there, or cancel it above.");
+  plan.adapter.isEmpty() ? openRecipe(plan.recipe) : putOn(plan.adapter);
+}
+
+/// The model that is drawn, with its edits and its chat.
+void MainWindow::putOn(const QString& adapter) {
+  api::OpenOptions options = graph_->source()->session()->options();
   options.adapter = adapter.toStdString();
-  options.recipe.clear();
-  openModel(options);
+  graph_->source()->reopen(options);
 }
 
 /// What the tool bar and Compare can offer, or why there is no CUDA device.
@@ -127,10 +129,7 @@ void MainWindow::takeDevices(const Devices& devices) {
 void MainWindow::takeModel() {
   const SessionPtr session = session_->session();
   options_.open.device = session->options().device;
-  settings_.addRecent(QFileInfo::exists(opening_) ? QFileInfo(opening_).absoluteFilePath() : opening_);
-  library_->setRecent(settings_.recent);
-  refreshRecent();
-  saved_ = true;
+  addRecent(opening_);
   session->set_profiling(do_.profiler->isChecked());
   inspector_->clear();
   showGraphOf(session_);
@@ -149,7 +148,7 @@ void MainWindow::takeGraph() {
     const graph::GraphVersion model = session->model_graph();
     const bool fused = graph_->fusedShown();
     shown = fused ? session->fused_graph() : model;
-    if (model) edited = editedNodes(*model, session->recipe());
+    if (model) edited = editedNodes(*model, graph_->source()->recipe());
     if (fused && shown) edited = editedFused(*shown, edited);
     name = graph_->source()->title();
   }
@@ -194,7 +193,6 @@ void MainWindow::applyEdit(const QString& verb, const QString& scope, const QStr
 }
 
 void MainWindow::noteEdit(const api::EditRecord& record, EditKind kind) {
-  saved_ = false;
   const QString name = QString::fromStdString(record.name);
   const QString done = (kind == EditKind::undone ? "Undone: " : "Done: ") + name;
   graph_->banner()->showNotice(done + (record.kv_kept ? "; the next message runs on it"
@@ -242,11 +240,11 @@ void MainWindow::refreshStatus() {
     const api::ModelInfo& info = session->info();
     const Vitals vitals = drawn->vitals();
     facts.model = drawn->title() + "  " + QString::fromStdString(info.main_dtype);
-    const size_t edits = session->edits().size();
+    const size_t edits = drawn->recipe().size();
     facts.edited = edits > 0;
     facts.edits = edits == 0 ? "no edits"
-                             : QString("%1 %2%3").arg(edits).arg(edits == 1 ? "edit" : "edits",
-                                                                 saved_ ? "" : ", not saved");
+                             : format::counted(static_cast<qint64>(edits), "edit") +
+                                   (drawn->unsaved() ? ", not saved" : "");
     const bool device = session->options().device != "cpu";
     const DeviceLine used = deviceShown();
     facts.machine = device ? deviceWords(used) : cpuWords(session->limits());

@@ -1,6 +1,7 @@
 #include "ui/widgets/banner.h"
 
 #include <QGridLayout>
+#include <QKeyEvent>
 #include <QPainter>
 
 #include "ui/theme/icons.h"
@@ -49,10 +50,21 @@ void Banner::showWarning(const QString& title, const QString& body, const QStrin
   present(Kind::warning, title, body, actions);
 }
 
-void Banner::showNotice(const QString& text) {
+void Banner::showNotice(const QString& text, const QStringList& actions) {
   if (isVisible() && kind_ != Kind::notice) return;  // good news never hides an error
-  present(Kind::notice, text, {}, {});
-  hide_.start();
+  present(Kind::notice, text, {}, actions);
+  if (actions.isEmpty()) hide_.start();
+}
+
+void Banner::ask(const QString& title, const QString& body, const QStringList& answers) {
+  present(Kind::warning, title, body, answers);
+  actions_->findChild<Button*>()->setFocus();
+}
+
+QStringList Banner::actions() const {
+  QStringList texts;
+  for (const Button* button : actions_->findChildren<Button*>()) texts += button->text();
+  return texts;
 }
 
 void Banner::dismiss() {
@@ -76,6 +88,11 @@ void Banner::present(Kind kind, const QString& title, const QString& body, const
   setAccessibleName(title + ". " + body);
   show();
   update();
+}
+
+void Banner::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) return dismiss();
+  QWidget::keyPressEvent(event);
 }
 
 void Banner::setTheme(const Theme& theme) {

@@ -1,5 +1,5 @@
 // Errors stay in the page until closed: a title, what and where and what to do, and buttons. Good news is a
-// notice that goes after 4 s.
+// notice that goes after 4 s, or stays with what it offers. A question takes the focus; Esc closes it.
 #pragma once
 
 #include <QTimer>
@@ -19,7 +19,9 @@ class Banner : public QWidget, public Themed {
 
   void showError(const UiError& error);
   void showWarning(const QString& title, const QString& body, const QStringList& actions = {});
-  void showNotice(const QString& text);
+  void showNotice(const QString& text, const QStringList& actions = {});
+  void ask(const QString& title, const QString& body, const QStringList& answers);
+  QStringList actions() const;
   void dismiss();
   QString title() const { return title_->text(); }
   QString body() const { return body_->text(); }
@@ -31,6 +33,7 @@ class Banner : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void present(Kind kind, const QString& title, const QString& body, const QStringList& actions);

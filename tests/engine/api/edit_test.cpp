@@ -209,6 +209,30 @@ TEST_F(Edits, ARecipeIsAppliedAtOpen) {
   std::remove(path.c_str());
 }
 
+TEST_F(Edits, ARecipeIsMadeWholeOrNotAtAll) {
+  apply("bypass scope=layers.1");
+  const std::string before = graph::print(*session_->model_graph());
+  const auto bypass = [](const char* scope) { return edit::Edit{"bypass", {{"scope", scope}}}; };
+  const auto refused = session_->replay({bypass("layers.3"), bypass("layers.77"), bypass("layers.5")});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().where, testing::HasSubstr("edit 2 of the recipe, \"bypass scope=layers.77\""));
+  EXPECT_EQ(graph::print(*session_->model_graph()), before);
+  EXPECT_EQ(session_->recipe().size(), 1U);
+
+  const auto made = session_->replay({bypass("layers.3"), bypass("layers.5")});
+  ASSERT_TRUE(made.ok()) << made.error().to_string();
+  EXPECT_EQ(made->size(), 2U);
+  EXPECT_EQ(session_->recipe().size(), 3U);
+  const ChatResult all = reply();
+  ASSERT_TRUE(session_->undo().ok());
+  EXPECT_EQ(session_->recipe().back(), bypass("layers.3"));
+  ASSERT_TRUE(session_->undo().ok());
+  EXPECT_EQ(graph::print(*session_->model_graph()), before);
+  ASSERT_TRUE(session_->redo().ok());
+  ASSERT_TRUE(session_->redo().ok());
+  EXPECT_EQ(ids_of(reply()), ids_of(all));
+}
+
 TEST_F(Edits, AnEditInAnotherThreadIsAdoptedBetweenSteps) {
   int count = 0;
   ChatEvents events;

@@ -85,6 +85,18 @@ TEST_F(Llama, SeveralPatternsBetweenCommas) {
   EXPECT_EQ(print(graph_), before_);
 }
 
+TEST_F(Llama, WhatOfARecipeDoesNotFitIsTold) {
+  const auto bypass = [](const char* scope) { return Edit{"bypass", {{"scope", scope}}}; };
+  EXPECT_TRUE(misfits(graph_, {bypass("layers.3"), bypass("layers.7-9")}).empty());
+  const std::vector<Misfit> found =
+      misfits(graph_, {bypass("layers.77"), bypass("layers.3"), bypass("encoder.0"), bypass("layers.5")});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].index, 0U);
+  EXPECT_THAT(found[0].error.to_string(), HasSubstr("layers.77"));
+  EXPECT_EQ(found[1].index, 2U);
+  EXPECT_EQ(print(graph_), before_);
+}
+
 TEST_F(Llama, EveryLayerAtOnce) {
   auto journal = edit(graph_, "bypass scope=layers.*");
   ASSERT_TRUE(journal.ok()) << journal.error().to_string();

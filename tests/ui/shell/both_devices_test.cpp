@@ -95,7 +95,13 @@ TEST_F(BothTest, TheSecondOneFollowsEditsAndModels) {
   EXPECT_TRUE(waitUntil([&] { return second(*window).recipe().empty(); }));
   window->session()->redo();
   EXPECT_TRUE(waitUntil([&] { return second(*window).recipe().size() == 1; }));
+  window->openPaths({writeFile(
+      path("two.json"),
+      R"({"orrery_recipe": 1, "edits": [{"op": "bypass", "scope": "layers.2"}, {"op": "bypass", "scope": "layers.3"}]})")});
+  ASSERT_TRUE(waitUntil([&] { return second(*window).recipe().size() == 3; }));
+  EXPECT_EQ(second(*window).recipe(), window->session()->recipe());
   window->openModel("other");
+  ASSERT_TRUE(ui::testing::press(window->graphPage()->banner(), "Open without saving"));
   ASSERT_TRUE(waitUntil([&] { return window->both()->ready() && second(*window).info().path == "other"; }));
   EXPECT_EQ(*engine_.openSessions, 2);
   EXPECT_EQ(window->toolBar()->device()->current(), bothChoice);

@@ -27,11 +27,6 @@ class ChatSettingsTest : public WindowTest {
     EXPECT_TRUE(waitUntil([&] { return !window_->session()->running(); }));
     return session()->requests().back();
   }
-  static bool press(Banner* banner, const QString& words) {
-    for (Button* button : banner->findChildren<Button*>())
-      if (button->text().startsWith(words)) return button->click(), true;
-    return false;
-  }
   /// What a person does: clicks the field, writes, and goes on with Tab.
   static void type(QDoubleSpinBox* field, const QString& text) {
     field->setFocus();

@@ -48,6 +48,14 @@ TEST(Openable, TablesAreForTheClassifier) {
   expectOpens("reviews.tsv", Kind::table, "reviews.tsv");
 }
 
+TEST(Openable, RecipesAreToldByTheirKey) {
+  const QTemporaryDir folder;
+  const QString recipe = writeFile(folder.filePath("keep.json"), R"({"orrery_recipe": 1, "edits": []})");
+  expectOpens(recipe, Kind::recipe, recipe);
+  const QString other = writeFile(folder.filePath("tokenizer.json"), "{}");
+  expectOpens(other, Kind::model, other);
+}
+
 TEST(Openable, TheDialogOffersWhatTheEngineReads) {
   for (const char* ending :
        {"*.gguf", "*.safetensors", "*.index.json", "*.pt", "*.pth", "*.bin", "*.npy", "*.npz"})

@@ -13,7 +13,7 @@ class RealChatTest : public WindowTest {
     services.open = api::Session::open;
     services.listModels = api::list_models;
     services.canBypass = edit::can_bypass;
-    services.writeRecipe = edit::write_recipe;
+    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
     services.cudaRefusal = "not built";
     window_ = makeWindow(services, theme);
     api::OpenOptions options;

@@ -15,7 +15,7 @@ class RealMemoryTest : public WindowTest {
     services.listDevices = api::list_devices;
     services.memoryDemand = api::memory_demand;
     services.canBypass = edit::can_bypass;
-    services.writeRecipe = edit::write_recipe;
+    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
     return makeWindow(services, ThemeChoice::dark);
   }
   static void open(MainWindow& window, const std::string& device, int64_t context) {

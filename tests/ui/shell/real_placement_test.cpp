@@ -13,7 +13,7 @@ class RealPlacementTest : public WindowTest {
     services.listModels = api::list_models;
     services.listDevices = api::list_devices;
     services.canBypass = edit::can_bypass;
-    services.writeRecipe = edit::write_recipe;
+    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
     return services;
   }
   static QString reply(MainWindow& window, const QString& text) {

@@ -1,5 +1,6 @@
 // The window on the real engine and the default models.
 #include <QElapsedTimer>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QTimer>
@@ -17,7 +18,7 @@ class RealWindowTest : public WindowTest {
     services.open = api::Session::open;
     services.listModels = api::list_models;
     services.canBypass = edit::can_bypass;
-    services.writeRecipe = edit::write_recipe;
+    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
     services.writeTrace = api::write_trace;
     services.cudaRefusal = "not built";
     return services;
@@ -137,6 +138,47 @@ TEST_F(RealWindowTest, TheWindowAnswersWhileTheModelLoadsAndRuns) {
   }
   RecordProperty("longest_gap_ms", static_cast<int>(longest));
   EXPECT_LE(longest, kLongestGap);
+}
+
+TEST_F(RealWindowTest, ARecipeIsMadeOrItIsToldWhatDoesNotFit) {
+  auto window = makeWindow(services(), ThemeChoice::dark);
+  ASSERT_TRUE(opened(*window, "smollm2"));
+  const auto recipe = [&](const char* name, const char* scope) {
+    return writeFile(path(name),
+                     QByteArray(R"({"orrery_recipe": 1, "edits": [{"op": "bypass", "scope": "layers.3"},)") +
+                         R"({"op": "bypass", "scope": ")" + scope + R"("}]})");
+  };
+  window->openPaths({recipe("other.json", "layers.77")});
+  const Banner* banner = window->graphPage()->banner();
+  ASSERT_TRUE(waitUntil([&] { return banner->isVisible() && banner->kind() == Banner::Kind::error; }));
+  EXPECT_EQ(banner->title(), "Could not make the edits of other.json");
+  EXPECT_TRUE(banner->body().startsWith("Edit 2, \"bypass scope=layers.77\": "))
+      << banner->body().toStdString();
+  EXPECT_TRUE(window->session()->session()->recipe().empty());
+  window->openPaths({recipe("mine.json", "layers.5-6")});
+  ASSERT_TRUE(waitUntil([&] { return window->session()->recipe().size() == 2; }))
+      << banner->body().toStdString();
+  say(*window, "Hello", 4);
+  ASSERT_TRUE(idle(*window));
+  window->session()->undo();
+  window->session()->undo();
+  EXPECT_TRUE(waitUntil([&] { return !window->session()->canUndo(); }));
+}
+
+TEST_F(RealWindowTest, AnotherModelGoesOnWithTheConversation) {
+  auto window = makeWindow(services(), ThemeChoice::dark);
+  if (!QFileInfo::exists(QString::fromStdString(api::default_models_folder()) + "/gemma3"))
+    GTEST_SKIP() << "there is no gemma3: ./bootstrap.sh test fetches it";
+  ASSERT_TRUE(opened(*window, "smollm2"));
+  say(*window, "My name is Ada. Say hello.", 8);
+  ASSERT_TRUE(idle(*window));
+  ASSERT_TRUE(opened(*window, "gemma3")) << window->graphPage()->banner()->body().toStdString();
+  EXPECT_EQ(window->session()->vitals().contextUsed, 0);
+  say(*window, "What is my name?", 12);
+  ASSERT_TRUE(idle(*window));
+  ASSERT_EQ(window->chatPage()->transcript()->messageCount(), 4U);
+  EXPECT_TRUE(window->chatPage()->transcript()->message(3).text().contains("Ada"))
+      << window->chatPage()->transcript()->message(3).text().toStdString();
 }
 
 TEST_F(RealWindowTest, ATruncatedModelIsRefusedWithAReason) {

@@ -86,7 +86,7 @@ TEST_F(StateTest, TheThemeSwitchesEverythingAndIsKept) {
     window->graphPage()->fusedView()->waitForLayout();
     waitUntil([] { return false; }, 300);
     takePicture(*window, "reply-light");
-    window->close();
+    quit(*window);
   }
   auto window = makeWindow(std::nullopt);
   EXPECT_EQ(window->settings().theme, ThemeChoice::light);

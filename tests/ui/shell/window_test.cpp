@@ -171,7 +171,7 @@ TEST_F(WorkTest, ClosingInTheMiddleOfARunOrALoadIsClean) {
   window->chatPage()->send("Go on for ever");
   ASSERT_TRUE(waitUntil([&] { return window->session()->state() == RunState::decode; }));
   clock.start();
-  window->close();
+  quit(*window);
   window.reset();
   EXPECT_LT(clock.elapsed(), 2000);
   EXPECT_EQ(*engine_.openSessions, 0);

@@ -72,6 +72,14 @@ class Counted : public FakeSession {
   std::shared_ptr<std::atomic<int>> count_;
 };
 
+/// Only layers can be edited.
+Result<void> fakeFit(const edit::Edit& edit) {
+  const auto scope = edit.fields.find("scope");
+  if (scope != edit.fields.end() && scope->second.rfind("layers.", 0) == 0) return {};
+  return Error{ErrorCode::invalid_argument, "The scope has no residual stream",
+               scope == edit.fields.end() ? "" : scope->second, "choose a layer"};
+}
+
 constexpr const char* kWords[] = {"Planets", " farther", " from",    " the",     " Sun",     " move",
                                   " more",   " slowly",  " because", " gravity", " weakens", ".\n"};
 
@@ -171,12 +179,19 @@ Result<api::PlanReport> FakeSession::plan(api::Phase) {
   return report;
 }
 
+Result<std::vector<api::EditRecord>> FakeSession::replay(const std::vector<edit::Edit>& edits) {
+  std::vector<api::EditRecord> records;
+  for (const edit::Edit& edit : edits) {
+    ORRERY_ASSIGN(api::EditRecord record, apply(edit));
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
 Result<api::EditRecord> FakeSession::apply(const edit::Edit& edit) {
   const std::lock_guard lock(mutex_);
+  if (const Result<void> fits = fakeFit(edit); !fits.ok()) return fits.error();
   const auto scope = edit.fields.find("scope");
-  if (scope == edit.fields.end() || scope->second.rfind("layers.", 0) != 0)
-    return Error{ErrorCode::invalid_argument, "The scope has no residual stream",
-                 scope == edit.fields.end() ? "" : scope->second, "choose a layer"};
   done_.push_back(edit);
   undone_.clear();
   runEdits();
@@ -466,9 +481,14 @@ Services FakeEngine::services() const {
   services.canBypass = [](const graph::Graph&, std::string_view scope) {
     return scope.rfind("layers.", 0) == 0 && scope.find('.', 7) == std::string_view::npos;
   };
-  services.writeRecipe = [](const std::vector<edit::Edit>& edits) {
-    return std::string("{\"edits\": ") + std::to_string(edits.size()) + "}";
-  };
+  services.recipes = {edit::parse_recipe, edit::write_recipe,
+                      [](const graph::Graph&, const std::vector<edit::Edit>& edits) {
+                        std::vector<edit::Misfit> misfits;
+                        for (size_t i = 0; i < edits.size(); ++i)
+                          if (const Result<void> fits = fakeFit(edits[i]); !fits.ok())
+                            misfits.push_back({i, fits.error()});
+                        return misfits;
+                      }};
   services.writeTrace = [](const std::vector<api::Trace>& traces) {
     std::string text;
     for (const api::Trace& trace : traces)

@@ -32,6 +32,7 @@ class FakeSession : public api::Session {
   Result<api::PlanReport> plan(api::Phase phase) override;
   std::vector<api::NodePlacement> placement() const override;
   Result<api::EditRecord> apply(const edit::Edit& edit) override;
+  Result<std::vector<api::EditRecord>> replay(const std::vector<edit::Edit>& edits) override;
   Result<api::EditRecord> undo() override;
   Result<api::EditRecord> redo() override;
   Result<api::EditRecord> restore(const std::string& scope) override;

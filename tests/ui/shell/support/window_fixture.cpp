@@ -32,6 +32,18 @@ QString writeFile(const QString& path, const QByteArray& bytes) {
   return path;
 }
 
+bool press(const Banner* banner, const QString& words) {
+  if (!banner->isVisible()) return false;
+  for (Button* button : banner->findChildren<Button*>())
+    if (button->text().startsWith(words)) return button->click(), true;
+  return false;
+}
+
+void quit(MainWindow& window) {
+  if (!window.close()) press(window.graphPage()->banner(), "Quit without saving");
+  EXPECT_FALSE(window.isVisible());
+}
+
 std::unique_ptr<MainWindow> WindowTest::makeWindow(std::optional<ThemeChoice> theme) {
   return makeWindow(engine_.services(), theme);
 }
