@@ -13,6 +13,7 @@
 #include "ui/session/model_use.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
+#include "ui/widgets/ground_scroll.h"
 
 namespace orrery::ui {
 namespace {
@@ -30,6 +31,7 @@ ChatPage::ChatPage(const Theme& theme, SessionController* session, QWidget* pare
       banner_(new Banner(theme, this)),
       stack_(new QStackedWidget(this)),
       system_(new SystemLine(theme, this)),
+      empty_(new GroundScroll(theme, Token::panel, this)),
       start_(new ChatStart(theme, this)),
       transcript_(new TranscriptView(theme, this)),
       input_(new ChatInput(theme, this)),
@@ -62,7 +64,9 @@ void ChatPage::setupCorner() {
 }
 
 void ChatPage::setupLayout() {
-  stack_->addWidget(start_);
+  empty_->setFocusPolicy(Qt::NoFocus);
+  empty_->column()->addWidget(start_);
+  stack_->addWidget(empty_);
   stack_->addWidget(transcript_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -234,7 +238,7 @@ void ChatPage::finish(const api::ChatResult& result) {
 }
 
 void ChatPage::showConversation() {
-  stack_->setCurrentWidget(hasConversation() ? static_cast<QWidget*>(transcript_) : start_);
+  stack_->setCurrentWidget(hasConversation() ? static_cast<QWidget*>(transcript_) : empty_);
   emit conversationChanged();
 }
 

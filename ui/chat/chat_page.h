@@ -18,6 +18,8 @@ class QStackedWidget;
 
 namespace orrery::ui {
 
+class GroundScroll;
+
 class ChatPage : public QWidget, public Themed {
   Q_OBJECT
  public:
@@ -78,6 +80,7 @@ class ChatPage : public QWidget, public Themed {
   Banner* banner_;
   QStackedWidget* stack_;
   SystemLine* system_;
+  GroundScroll* empty_;  // around start_
   ChatStart* start_;
   TranscriptView* transcript_;
   ChatInput* input_;

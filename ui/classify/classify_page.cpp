@@ -72,6 +72,7 @@ void ClassifyPage::setupTable() {
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setMouseTracking(true);
+  table_->setTabKeyNavigation(false);
   table_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->setAccessibleName("Classified texts");
   table_->verticalHeader()->hide();

@@ -28,6 +28,7 @@ CompareTable::CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget
   setVerticalScrollMode(ScrollPerPixel);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setTextElideMode(Qt::ElideMiddle);  // layer and part stay readable
+  setTabKeyNavigation(false);
   setAccessibleName("Nodes of both sides, the largest gain first");
   verticalHeader()->hide();
   horizontalHeader()->setHighlightSections(false);

@@ -24,6 +24,7 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 4, 0, 4);
   layout->addWidget(list_);
+  setFocusProxy(list_);
   auto* add = new IconButton(theme, "plus", "Open a model file (Ctrl+O)", corner_);
   connect(add, &QAbstractButton::clicked, this, &LibraryPage::fileAsked);
   auto* row = new QHBoxLayout(corner_);
@@ -35,11 +36,25 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
   connect(list_, &QListView::doubleClicked, this, &LibraryPage::ask);
   connect(model_, &QAbstractItemModel::modelReset, this, [this] { emit countChanged(model_->rowCount()); });
   connect(session_, &SessionController::libraryScanned, model_, &LibraryModel::setModels);
+  connect(model_, &QAbstractItemModel::modelReset, this, &LibraryPage::showLoaded);
   connect(session_, &SessionController::opened, this, [this] {
     const SessionPtr loaded = session_->session();
     model_->setLoaded(QString::fromStdString(loaded->options().model),
                       QString::fromStdString(loaded->options().adapter));
+    showLoaded();
   });
+}
+
+/// The whole row of the model that is loaded.
+void LibraryPage::showLoaded() {
+  for (int row = 0; row < model_->rowCount(); ++row)
+    if (const QModelIndex index = model_->index(row); index.data(LibraryModel::stateRole) == "loaded")
+      list_->scrollTo(index);
+}
+
+void LibraryPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  showLoaded();
 }
 
 void LibraryPage::ask(const QModelIndex& index) {

@@ -34,9 +34,11 @@ class LibraryPage : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void ask(const QModelIndex& index);
+  void showLoaded();
   void showMenu(const QPoint& position);
 
   Theme theme_;

@@ -1,14 +1,37 @@
 #include "ui/shell/dock_frame.h"
 
 #include <QEvent>
+#include <QScrollArea>
 #include <QTimer>
 #include <algorithm>
 
 namespace orrery::ui {
 
+namespace {
+
+constexpr QSize kSmallestPage(120, 72);
+
+class PageScroll : public QScrollArea {
+ public:
+  explicit PageScroll(QWidget* page) {
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setFocusPolicy(Qt::NoFocus);
+    setWidget(new PageScroll(page));
+    page->setAutoFillBackground(false);  // it paints all of itself
+  }
+  QSize sizeHint() const override { return widget()->sizeHint(); }
+  QSize minimumSizeHint() const override { return kSmallestPage; }
+};
+
+}  // namespace
+
 DockFrame::DockFrame(const Theme& theme, const QString& title, const QString& name, QWidget* page,
                      QMainWindow* window)
-    : QDockWidget(title, window), title_(new DockTitle(theme, title, this)), empty_(new QWidget(this)) {
+    : QDockWidget(title, window),
+      title_(new DockTitle(theme, title, this)),
+      page_(page),
+      empty_(new QWidget(this)) {
   setObjectName(name);
   empty_->setFixedHeight(0);
   empty_->hide();
@@ -59,7 +82,7 @@ void DockKeeper::refresh() {
     });
     dock->setTabbed(!dock->isFloating() && company);
   }
-  for (QTabBar* bar : window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+  for (QTabBar* bar : bars()) {
     // Each setter asks for another layout, even for what is set already; layouts come back here.
     if (bar->expanding()) bar->setExpanding(false);
     if (!bar->documentMode()) bar->setDocumentMode(true);
@@ -70,7 +93,24 @@ void DockKeeper::refresh() {
   }
 }
 
-DockFrame* DockKeeper::shownDock(QTabBar* bar) const {
+QList<QTabBar*> DockKeeper::bars() const {
+  return window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly);
+}
+
+QTabBar* DockKeeper::tabsOf(const DockFrame* dock) const {
+  if (!dock->tabbed()) return nullptr;
+  for (QTabBar* bar : bars())
+    for (int tab = 0; tab < bar->count(); ++tab)
+      if (bar->isVisible() && bar->tabText(tab) == dock->windowTitle()) return bar;
+  return nullptr;
+}
+
+bool DockKeeper::inFront(const DockFrame* dock) const {
+  const QTabBar* bar = tabsOf(dock);
+  return !bar || shownDock(bar) == dock;
+}
+
+DockFrame* DockKeeper::shownDock(const QTabBar* bar) const {
   for (DockFrame* dock : docks_)
     if (dock->tabbed() && bar->currentIndex() >= 0 &&
         dock->windowTitle() == bar->tabText(bar->currentIndex()))

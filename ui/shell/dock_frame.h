@@ -1,5 +1,6 @@
 // Docks with our title bars. In a group of tabs the tab is the title, and the page's buttons move into the
-// tab row.
+// tab row. A page that is larger than its dock scrolls, so that no page, and nothing that comes and goes in
+// one, decides how large the docks are.
 #pragma once
 
 #include <QDockWidget>
@@ -17,6 +18,7 @@ class DockFrame : public QDockWidget {
   DockFrame(const Theme& theme, const QString& title, const QString& name, QWidget* page,
             QMainWindow* window);
   DockTitle* title() const { return title_; }
+  QWidget* page() const { return page_; }
   /// The page's buttons; shown in the title, or in the tab row while this is the shown tab.
   void setCorner(QWidget* corner);
   QWidget* corner() const { return corner_; }
@@ -25,7 +27,7 @@ class DockFrame : public QDockWidget {
 
  private:
   DockTitle* title_;
-  QWidget* empty_;
+  QWidget *page_, *empty_;
   QWidget* corner_ = nullptr;
   bool tabbed_ = false;
 };
@@ -37,6 +39,10 @@ class DockKeeper : public QObject {
   DockKeeper(QMainWindow* window, QObject* parent = nullptr);
   void add(DockFrame* dock);
   const std::vector<DockFrame*>& docks() const { return docks_; }
+  /// The bar of the group of tabs that the dock is in; null: it is in none.
+  QTabBar* tabsOf(const DockFrame* dock) const;
+  /// Not behind another tab.
+  bool inFront(const DockFrame* dock) const;
   void refresh();
 
  protected:
@@ -45,7 +51,8 @@ class DockKeeper : public QObject {
  private:
   void refreshSoon();
   void placeCorner(QTabBar* bar);
-  DockFrame* shownDock(QTabBar* bar) const;
+  QList<QTabBar*> bars() const;
+  DockFrame* shownDock(const QTabBar* bar) const;
 
   QMainWindow* window_;
   std::vector<DockFrame*> docks_;

@@ -38,7 +38,21 @@ DockTitle::DockTitle(const Theme& theme, const QString& title, QWidget* parent)
   setTheme(theme);
 }
 
-void DockTitle::setMiddle(QWidget* widget) { layout_->insertWidget(kMiddle, widget); }
+void DockTitle::setMiddle(QWidget* widget) {
+  middle_ = widget;
+  layout_->insertWidget(kMiddle, widget);
+}
+
+int DockTitle::widthWithoutMiddle() const {
+  const int width = layout_->minimumSize().width();
+  return middle_ && !middle_->isHidden() ? width - middle_->minimumSizeHint().width() - layout_->spacing() : width;
+}
+
+QSize DockTitle::minimumSizeHint() const { return {widthWithoutMiddle(), height()}; }
+
+void DockTitle::resizeEvent(QResizeEvent*) {
+  if (middle_) middle_->setVisible(width() >= widthWithoutMiddle() + middle_->sizeHint().width());
+}
 
 void DockTitle::setCorner(QWidget* widget) {
   layout_->insertWidget(std::min(layout_->count() - 1, kCorner + (layout_->count() > 5 ? 1 : 0)), widget);

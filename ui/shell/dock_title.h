@@ -16,9 +16,11 @@ class DockTitle : public QWidget, public Themed {
   DockTitle(const Theme& theme, const QString& title, QWidget* parent = nullptr);
   void setSubtitle(const QString& text) { subtitle_->setText(text); }
   QString subtitle() const { return subtitle_->text(); }
+  /// Shown where there is room for all of it.
   void setMiddle(QWidget* widget);
   void setCorner(QWidget* widget);
   void setTheme(const Theme& theme) override;
+  QSize minimumSizeHint() const override;
 
  signals:
   void floatAsked();
@@ -26,10 +28,14 @@ class DockTitle : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  int widthWithoutMiddle() const;
+
   Theme theme_;
   Text* subtitle_;
+  QWidget* middle_ = nullptr;
   QHBoxLayout* layout_;
 };
 

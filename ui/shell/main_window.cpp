@@ -17,7 +17,6 @@ namespace {
 
 constexpr int kWidth = 1600, kHeight = 1000;
 constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
-constexpr int kStateVersion = 1;          // of saveState; another one is not restored
 
 }  // namespace
 
@@ -134,22 +133,23 @@ DockFrame* MainWindow::dock(const QString& name) const {
   return nullptr;
 }
 
+/// Docks take their share of a small window, so that the graph keeps most of it.
 void MainWindow::applyDefaultLayout() {
-  resizeDocks({dock("library"), dock("inspector")}, {272, 337}, Qt::Horizontal);
-  resizeDocks({dock("library"), dock("outline")}, {190, 473}, Qt::Vertical);
+  const double across = std::min(1.0, width() / static_cast<double>(kWidth));
+  const auto pixels = [](double size) { return static_cast<int>(size); };
+  resizeDocks({dock("library"), dock("inspector")}, {pixels(272 * across), pixels(337 * across)}, Qt::Horizontal);
+  resizeDocks({dock("library"), dock("outline")}, {215, 448}, Qt::Vertical);
   resizeDocks({dock("chat"), dock("latency")}, {816, 779}, Qt::Horizontal);
-  resizeDocks({dock("chat")}, {236}, Qt::Vertical);
+  resizeDocks({dock("chat")}, {std::min(296, pixels(0.36 * height()))}, Qt::Vertical);
 }
 
 void MainWindow::restoreWindow() {
-  resize(kWidth, kHeight);
-  if (!settings_.geometry.isEmpty()) restoreGeometry(settings_.geometry);
-  // A window that is not shown yet has not its size, and the docks would share another one.
-  QTimer::singleShot(0, this, [this] {
-    if (settings_.state.isEmpty() || !restoreState(settings_.state, kStateVersion)) applyDefaultLayout();
+  layout_ = new WindowLayout(this, [this] { applyDefaultLayout(); });
+  connect(layout_, &WindowLayout::restored, this, [this] {
     keeper_->refresh();
     findFront();
   });
+  layout_->restore(settings_.geometry, settings_.state, {kWidth, kHeight});
 }
 
 void MainWindow::setupDrops() {
@@ -311,8 +311,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return event->ignore();
   }
   if (!quitting_ && !mayQuit()) return event->ignore();
-  settings_.geometry = saveGeometry();
-  settings_.state = saveState(kStateVersion);
+  settings_.geometry = layout_->geometry();
+  settings_.state = layout_->docks();
   settings_.fusedTab = graph_->fusedShown();
   settings_.systemPrompt = chat_->sampling()->systemPrompt();
   settings_.contextShift = chat_->sampling()->contextShift();

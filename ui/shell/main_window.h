@@ -22,6 +22,7 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/status_strip.h"
 #include "ui/shell/tool_bar.h"
+#include "ui/shell/window_layout.h"
 
 namespace orrery::ui {
 
@@ -81,12 +82,14 @@ class MainWindow : public QMainWindow {
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  bool focusNextPrevChild(bool next) override;
 
  private:
   struct Actions {
     QAction *open, *openFolder, *saveRecipe, *saveTrace, *metadata, *newChat, *regenerate, *run, *stop, *undo,
         *redo, *bypass, *fit, *find, *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion,
-        *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage, *comparePage;
+        *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage, *comparePage, *nextPart,
+        *lastPart;
   };
   // main_window.cpp
   void setupCentre();
@@ -105,6 +108,8 @@ class MainWindow : public QMainWindow {
   void turnTo(const QString& page);
   void findFront();
   void showPageOf(const api::ModelInfo& info);
+  void focusOn(QWidget* control, Qt::FocusReason reason);
+  void focusPart(int step);
   void showGraphOf(SessionController* source);
   void nameDrawn();
   // main_window_memory.cpp
@@ -195,6 +200,7 @@ class MainWindow : public QMainWindow {
   MainToolBar* tools_ = nullptr;
   StatusStrip* status_ = nullptr;
   DockKeeper* keeper_ = nullptr;
+  WindowLayout* layout_ = nullptr;
   QMenu* recentMenu_ = nullptr;
   QPointer<MetadataEditor> metadata_;  // null unless it is shown
   Actions do_{};

@@ -67,6 +67,8 @@ void MainWindow::setupActions() {
   do_.chatPage = makeAction("&Chat", "", "Ctrl+1", [this] { showPage("chat"); });
   do_.classifyPage = makeAction("C&lassify", "", "Ctrl+2", [this] { showPage("classify"); });
   do_.comparePage = makeAction("Co&mpare", "", "Ctrl+3", [this] { showPage("compare"); });
+  do_.nextPart = makeAction("&Next panel", "", "F6", [this] { focusPart(1); });
+  do_.lastPart = makeAction("&Previous panel", "", "Shift+F6", [this] { focusPart(-1); });
   do_.keys = makeAction("&Keys", "", "F1", [this] { showKeys(); });
   do_.fusion = makeAction("&Fuse operations", "", "", [this] {
     graph_->source()->setFusion(do_.fusion->isChecked());
@@ -119,6 +121,9 @@ void MainWindow::setupViewMenu(QMenu* menu) {
   menu->addAction(do_.comparePage);
   menu->addSeparator();
   for (DockFrame* dock : keeper_->docks()) menu->addAction(dock->toggleViewAction());
+  menu->addSeparator();
+  menu->addAction(do_.nextPart);
+  menu->addAction(do_.lastPart);
   menu->addSeparator();
   QMenu* themes = menu->addMenu("&Theme");
   auto* group = new QActionGroup(this);

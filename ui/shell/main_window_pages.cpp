@@ -1,8 +1,10 @@
 // The page in front: where typing goes, and whose graph is drawn, which is that of the model that the page
 // runs.
 #include <QApplication>
+#include <QScrollArea>
 
 #include "ui/session/model_use.h"
+#include "ui/shell/focus_order.h"
 #include "ui/shell/main_window.h"
 
 namespace orrery::ui {
@@ -50,7 +52,7 @@ void MainWindow::turnTo(const QString& page) {
 /// After a start: the layout that was remembered says which page is in front.
 void MainWindow::findFront() {
   for (const char* page : kPages)
-    if (!dock(page)->visibleRegion().isEmpty()) return turnTo(page);
+    if (dock(page)->isVisible() && keeper_->inFront(dock(page))) return turnTo(page);
 }
 
 void MainWindow::showPage(const QString& page) {
@@ -59,8 +61,57 @@ void MainWindow::showPage(const QString& page) {
   if (!shown) return;
   shown->show();
   shown->raise();
-  shown->widget()->setFocus();
+  shown->page()->setFocus();
   turnTo(page);
+}
+
+bool MainWindow::focusNextPrevChild(bool next) {
+  std::vector<QWidget*> order;
+  for (const FocusPart& part : partsAsRead(*this, tools_, *keeper_)) {
+    const std::vector<QWidget*> controls = controlsAsRead(part);
+    order.insert(order.end(), controls.begin(), controls.end());
+  }
+  if (order.empty()) return false;
+  const auto current = std::find(order.begin(), order.end(), focusWidget());
+  const size_t count = order.size();
+  const size_t at = current == order.end() ? (next ? count - 1 : 0) : static_cast<size_t>(current - order.begin());
+  focusOn(order[(at + (next ? 1 : count - 1)) % count], next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+  return true;
+}
+
+void MainWindow::focusOn(QWidget* control, Qt::FocusReason reason) {
+  control->activateWindow();  // which a floating dock is
+  control->setFocus(reason);
+  for (QWidget* around = control->parentWidget(); around; around = around->parentWidget())
+    if (auto* scroll = qobject_cast<QScrollArea*>(around)) scroll->ensureWidgetVisible(control);
+}
+
+/// The next part from the one that has the focus, where it was last; at first in the page's own field or its first control.
+void MainWindow::focusPart(int step) {
+  std::vector<FocusPart> parts = partsAsRead(*this, tools_, *keeper_);
+  parts.erase(parts.begin());  // the tool bar is no panel
+  for (DockFrame* dock : keeper_->docks())
+    if (dock->isFloating() && dock->isVisible()) parts.push_back({dock, nullptr});
+  const auto holds = [](const FocusPart& part, QWidget* widget) {
+    return widget && (part.body->isAncestorOf(widget) || (part.tabs && part.tabs->isAncestorOf(widget)) ||
+                      part.tabs == widget);
+  };
+  const auto current =
+      std::find_if(parts.begin(), parts.end(), [&](const FocusPart& part) { return holds(part, focusWidget()); });
+  const auto count = static_cast<ptrdiff_t>(parts.size());
+  const ptrdiff_t at = current == parts.end() ? (step > 0 ? -1 : 0) : current - parts.begin();
+  const FocusPart& part = parts[static_cast<size_t>((at + step + count) % count)];
+  const auto* frame = qobject_cast<DockFrame*>(part.body);
+  QWidget* page = frame ? frame->page() : graph_->view();
+  const std::vector<QWidget*> controls = controlsAsRead(part);
+  const auto reached = [&](QWidget* widget) {
+    return widget && std::find(controls.begin(), controls.end(), widget) != controls.end();
+  };
+  QWidget* own = page;
+  while (own->focusProxy()) own = own->focusProxy();
+  if (QWidget* last = part.body->focusWidget(); reached(last)) return focusOn(last, Qt::ShortcutFocusReason);
+  if (reached(own)) return focusOn(own, Qt::ShortcutFocusReason);
+  if (!controls.empty()) focusOn(controls.front(), Qt::ShortcutFocusReason);
 }
 
 /// A model that was opened is for the page that can use it. At the start the page that was in front stays.
@@ -72,7 +123,7 @@ void MainWindow::showPageOf(const api::ModelInfo& info) {
   }
   if (start) {
     if (front_ == kClassify && classifier_->session()) showGraphOf(classifier_);
-    return dock(front_)->widget()->setFocus();
+    return dock(front_)->page()->setFocus();
   }
   if (writesText(info) && !session_->moved()) showPage(front_ == kClassify ? kChat : front_);
 }

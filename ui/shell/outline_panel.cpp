@@ -166,6 +166,7 @@ OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(tree_);
+  setFocusProxy(tree_);
   connect(tree_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& index) {
             if (following_ || !index.isValid()) return;

@@ -1,6 +1,9 @@
 #include "ui/shell/tool_bar.h"
 
+#include <QLayout>
 #include <QPainter>
+#include <QResizeEvent>
+#include <cmath>
 
 #include "ui/session/model_title.h"
 #include "ui/theme/format.h"
@@ -8,7 +11,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kHeight = 42, kFindWidth = 274;
+constexpr double kHeight = 42;
 
 const std::pair<HeatMode, const char*> kHeatModes[] = {{HeatMode::time, "Heat: time"},
                                                        {HeatMode::bytes, "Heat: bytes"},
@@ -48,26 +51,27 @@ MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& action
       phase_(new Segmented(theme, this)),
       cudaMenu_(new QMenu(this)),
       run_(new Button(theme, "Run", Button::Kind::plain, this)),
-      find_(new SearchField(theme, "search", "Find node, op, shape, weight", "Ctrl F", this)) {
+      find_(new SearchField(theme, "search", "Find node, op, shape, weight", "Ctrl F", this)),
+      more_(new IconButton(theme, "more", "Heat, phase and fit", this, 16)),
+      stretch_(new QWidget(this)) {
   setObjectName("tools");
   setMovable(false);
   setFloatable(false);
   setContextMenuPolicy(Qt::PreventContextMenu);
-  for (QAction* action : actions) action ? static_cast<void>(addIcon(action)) : addLine();
+  for (QAction* action : actions) action ? addIcon(action) : addLine();
   addLine();
   model_->setIconName("layers");
-  model_->setWidths(static_cast<int>(theme.scaled(245)), static_cast<int>(theme.scaled(245)));
   model_->setCaption("No model");
   model_->setToolTip("The model; choose another");
   addWidget(model_);
   setupRun();
-  addLine();
   setupGraph(fit);
+  setupMore(fit);
   setupFind();
   setTheme(theme);
 }
 
-IconButton* MainToolBar::addIcon(QAction* action) {
+QAction* MainToolBar::addIcon(QAction* action) {
   const QString key = action->shortcut().toString(QKeySequence::NativeText);
   auto* button = new IconButton(
       theme_, action->objectName(),
@@ -75,11 +79,10 @@ IconButton* MainToolBar::addIcon(QAction* action) {
   button->setEnabled(action->isEnabled());
   connect(button, &QAbstractButton::clicked, action, &QAction::trigger);
   connect(action, &QAction::changed, button, [button, action] { button->setEnabled(action->isEnabled()); });
-  addWidget(button);
-  return button;
+  return addWidget(button);
 }
 
-void MainToolBar::addLine() { addWidget(new Line(theme_, this)); }
+QAction* MainToolBar::addLine() { return addWidget(new Line(theme_, this)); }
 
 void MainToolBar::setupRun() {
   const auto space = [this] {
@@ -111,30 +114,82 @@ void MainToolBar::setupGraph(QAction* fit) {
       setHeatMode(mode);
       emit heatChosen(mode);
     });
-  heat_->setWidths(static_cast<int>(theme_.scaled(146)), static_cast<int>(theme_.scaled(146)));
   heat_->setToolTip("What colours the nodes");
   setHeatMode(HeatMode::time);
-  addWidget(heat_);
   auto* gap = new QWidget(this);
   gap->setFixedWidth(4);
-  addWidget(gap);
   phase_->addChoice("Decode");
   phase_->addChoice("Prefill");
   phase_->setToolTip("Which steps' times are shown");
   phase_->setAccessibleName("Phase");
   connect(phase_, &Segmented::chosen, this,
           [this](int choice) { emit phaseChosen(choice == 0 ? api::Phase::decode : api::Phase::prefill); });
-  addWidget(phase_);
-  addLine();
-  addIcon(fit);
+  graphTools_ = {addLine(), addWidget(heat_), addWidget(gap), addWidget(phase_), addLine(), addIcon(fit)};
+}
+
+void MainToolBar::setupMore(QAction* fit) {
+  auto* menu = new QMenu(this);
+  heat_->menu()->setTitle("Heat");
+  menu->addMenu(heat_->menu());
+  menu->addSeparator();
+  for (const int phase : {0, 1})
+    menu->addAction(phase_->text(phase), this, [this, phase] {
+      phase_->setCurrent(phase);
+      emit phaseChosen(phase == 0 ? api::Phase::decode : api::Phase::prefill);
+    });
+  menu->addSeparator();
+  menu->addAction(fit);
+  connect(more_, &QAbstractButton::clicked, this,
+          [this, menu] { menu->popup(more_->mapToGlobal(QPoint(0, more_->height() + 2))); });
+  moreAction_ = addWidget(more_);
 }
 
 void MainToolBar::setupFind() {
-  auto* stretch = new QWidget(this);
-  stretch->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-  addWidget(stretch);
-  find_->setFixedWidth(static_cast<int>(theme_.scaled(kFindWidth)));
+  stretch_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+  addWidget(stretch_);
   addWidget(find_);
+}
+
+MainToolBar::Widths MainToolBar::widthsIn(Room room) {
+  return room == Room::all ? Widths{245, 146, 274} : room == Room::some ? Widths{170, 112, 180} : Widths{150, 0, 150};
+}
+
+int MainToolBar::widthIn(Room room) const {
+  const Widths widths = widthsIn(room);
+  const auto isIn = [&](QAction* action) {
+    const bool graphTool = std::find(graphTools_.begin(), graphTools_.end(), action) != graphTools_.end();
+    return graphTool ? room != Room::little : action != moreAction_ || room == Room::little;
+  };
+  const QMargins margins = layout()->contentsMargins();
+  double width = margins.left() + margins.right();
+  for (QAction* action : actions()) {
+    const QWidget* widget = widgetForAction(action);
+    if (!isIn(action) || widget == stretch_) continue;
+    width += layout()->spacing() + (widget == model_  ? theme_.scaled(widths.model)
+                                    : widget == heat_ ? theme_.scaled(widths.heat)
+                                    : widget == find_ ? theme_.scaled(widths.find)
+                                                      : std::max(widget->minimumWidth(), widget->sizeHint().width()));
+  }
+  return static_cast<int>(std::ceil(width));
+}
+
+/// The roomiest that fits.
+void MainToolBar::fitInto(int width) {
+  const Room room = width >= widthIn(Room::all) ? Room::all : width >= widthIn(Room::some) ? Room::some : Room::little;
+  const Widths widths = widthsIn(room);
+  const auto pixels = [&](double width) { return static_cast<int>(theme_.scaled(width)); };
+  model_->setWidths(pixels(widths.model), pixels(widths.model));
+  heat_->setWidths(pixels(widths.heat), pixels(widths.heat));
+  find_->setFixedWidth(pixels(widths.find));
+  for (QAction* tool : graphTools_) tool->setVisible(room != Room::little);
+  moreAction_->setVisible(room == Room::little);
+}
+
+QSize MainToolBar::minimumSizeHint() const { return {widthIn(Room::little), height()}; }
+
+void MainToolBar::resizeEvent(QResizeEvent* event) {
+  QToolBar::resizeEvent(event);
+  fitInto(event->size().width());
 }
 
 void MainToolBar::setRunning(bool running, bool possible) {

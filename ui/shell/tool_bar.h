@@ -1,4 +1,5 @@
-// The window's tool bar: files, undo, the model, the device, run and stop, heat, phase, fit, find.
+// The window's tool bar: files, undo, the model, the device, run and stop, heat, phase, fit, find. In a narrow
+// window fields are shorter, then heat, phase and fit go into a menu; nothing is cut off.
 #pragma once
 
 #include <QAction>
@@ -36,6 +37,7 @@ class MainToolBar : public QToolBar, public Themed {
   /// The phase that is shown; of a model that does not write text there is one only.
   void setPhase(api::Phase phase, bool writes);
   void setTheme(const Theme& theme) override;
+  QSize minimumSizeHint() const override;
 
  signals:
   void runAsked();
@@ -47,14 +49,23 @@ class MainToolBar : public QToolBar, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  enum class Room { all, some, little };
+  struct Widths {
+    double model, heat, find;
+  };
+  static Widths widthsIn(Room room);
+  int widthIn(Room room) const;
+  void fitInto(int width);
   enum DeviceChoice { cpuChoice, cudaChoice, bothChoice };
   void showDevice();
-  IconButton* addIcon(QAction* action);
-  void addLine();
+  QAction* addIcon(QAction* action);
+  QAction* addLine();
   void setupRun();
   void setupGraph(QAction* fit);
+  void setupMore(QAction* fit);
   void setupFind();
 
   Theme theme_;
@@ -65,6 +76,10 @@ class MainToolBar : public QToolBar, public Themed {
   bool both_ = false;
   Button* run_;
   SearchField* find_;
+  IconButton* more_;
+  QWidget* stretch_;
+  QAction* moreAction_ = nullptr;
+  std::vector<QAction*> graphTools_;  // what goes into the menu of more_
   bool running_ = false;
 };
 

@@ -1,0 +1,72 @@
+#include "ui/shell/window_layout.h"
+
+#include <QApplication>
+#include <QScreen>
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kStateVersion = 1;             // of saveState; another one is not restored
+constexpr int kSettleMilliseconds = 3000;    // desktops have given a window its size by then
+constexpr QMargins kFrame(4, 40, 4, 4);      // what they put around it, at most
+
+}  // namespace
+
+WindowLayout::WindowLayout(QMainWindow* window, std::function<void()> shareOut)
+    : QObject(window), window_(window), shareOut_(std::move(shareOut)) {
+  soon_.setSingleShot(true);
+  soon_.setInterval(0);
+  connect(&soon_, &QTimer::timeout, this, &WindowLayout::restoreDocks);
+}
+
+void WindowLayout::restore(const QByteArray& geometry, const QByteArray& docks, const QSize& usual) {
+  geometry_ = geometry;
+  docks_ = docks;
+  window_->resize(usual);
+  if (!geometry_.isEmpty()) window_->restoreGeometry(geometry_);
+  if (!(window_->windowState() & (Qt::WindowMaximized | Qt::WindowFullScreen))) fitScreen();
+  qApp->installEventFilter(this);
+  soon_.start();
+  QTimer::singleShot(kSettleMilliseconds, this, [this] { settled_ = true; });
+}
+
+void WindowLayout::fitScreen() {
+  const QRect wanted = window_->geometry();
+  const QScreen* screen = QGuiApplication::screenAt(wanted.center());
+  const QRect room = (screen ? screen : window_->screen())->availableGeometry().marginsRemoved(kFrame);
+  QRect place(wanted.topLeft(), wanted.size().boundedTo(room.size()));
+  if (place.size() != wanted.size()) fitted_ = place.size();
+  if (!room.contains(place) && (!geometry_.isEmpty() || fitted_.isValid())) {
+    place.moveLeft(std::clamp(place.left(), room.left(), room.right() + 1 - place.width()));
+    place.moveTop(std::clamp(place.top(), room.top(), room.bottom() + 1 - place.height()));
+    window_->move(place.topLeft());
+  }
+  window_->resize(place.size());
+}
+
+void WindowLayout::restoreDocks() {
+  if (docks_.isEmpty() || !window_->restoreState(docks_, kStateVersion)) shareOut_();
+  docksRestored_ = window_->saveState(kStateVersion);
+  emit restored();
+}
+
+QByteArray WindowLayout::geometry() const {
+  return fitted_.isValid() && window_->size() == fitted_ ? geometry_ : window_->saveGeometry();
+}
+
+QByteArray WindowLayout::docks() const {
+  const QByteArray docks = window_->saveState(kStateVersion);
+  return docks == docksRestored_ ? docks_ : docks;
+}
+
+bool WindowLayout::eventFilter(QObject* object, QEvent* event) {
+  if (settled_) {
+    qApp->removeEventFilter(this);
+    return false;
+  }
+  if (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::KeyPress) settled_ = true;
+  if (event->type() == QEvent::Resize && object == window_) soon_.start();
+  return false;
+}
+
+}  // namespace orrery::ui

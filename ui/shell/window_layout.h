@@ -1,0 +1,42 @@
+// Puts a window and its docks back to where they were, and tells what is to be remembered. Docks are shared out
+// once the window has its size, and again while the desktop gives it another one before the person does anything:
+// what is shared out in a smaller window would stay small. What had to be made smaller for this screen, and was
+// left so, is remembered as it was before.
+#pragma once
+
+#include <QMainWindow>
+#include <QTimer>
+#include <functional>
+
+namespace orrery::ui {
+
+class WindowLayout : public QObject {
+  Q_OBJECT
+ public:
+  /// `shareOut`: the docks' sizes where none are remembered.
+  WindowLayout(QMainWindow* window, std::function<void()> shareOut);
+
+  /// `usual`: the window's size where none is remembered. Before the window is shown.
+  void restore(const QByteArray& geometry, const QByteArray& docks, const QSize& usual);
+  QByteArray geometry() const;
+  QByteArray docks() const;
+
+ signals:
+  void restored();
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  void fitScreen();
+  void restoreDocks();
+
+  QMainWindow* window_;
+  std::function<void()> shareOut_;
+  QByteArray geometry_, docks_, docksRestored_;
+  QSize fitted_;  // the window's, made smaller for this screen
+  QTimer soon_;
+  bool settled_ = false;
+};
+
+}  // namespace orrery::ui
