@@ -3,31 +3,23 @@
 #include <QPainter>
 
 #include "ui/graph/device_mark.h"
-#include "ui/graph/overlays.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr double kWidth = 152, kRow = 18, kPad = 6, kSign = 12, kText = 34;
+constexpr double kWidth = 176, kRow = 18, kPad = 6, kSign = 12, kText = 34;
 
 }  // namespace
 
-DeviceLegend::DeviceLegend(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+DeviceLegend::DeviceLegend(const Theme& theme, QWidget* parent)
+    : FloatingCard(theme, tr("Hide the legend (Shift+M shows it again)"), parent) {
   setAccessibleName(tr("Devices"));
   hide();
-}
-
-void DeviceLegend::setTheme(const Theme& theme) {
-  theme_ = theme;
-  resize(sizeHint());
-  update();
 }
 
 void DeviceLegend::setShown(const QStringList& devices, bool fellBack) {
   devices_ = devices;
   fellBack_ = fellBack;
-  setVisible(rows() > 0);
-  resize(sizeHint());
   QStringList words = devices_;
   if (fellBack_) words << tr("dashed: not where asked");
   setAccessibleDescription(words.join(QStringLiteral(", ")));

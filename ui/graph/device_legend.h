@@ -2,21 +2,20 @@
 #pragma once
 
 #include <QStringList>
-#include <QWidget>
 
-#include "ui/theme/theme.h"
+#include "ui/graph/floating_card.h"
 
 namespace orrery::ui {
 
-class DeviceLegend : public QWidget {
+class DeviceLegend : public FloatingCard {
   Q_OBJECT
 
  public:
   explicit DeviceLegend(const Theme& theme, QWidget* parent);
-  void setTheme(const Theme& theme);
-  /// The devices in use, the model's own first. With one and nothing `fellBack` there is nothing to tell:
-  /// hidden.
+  /// The devices in use, the model's own first.
   void setShown(const QStringList& devices, bool fellBack);
+  /// With one device and nothing that fell back there is not.
+  bool tellsAnything() const { return rows() > 0; }
   QSize sizeHint() const override;
 
  protected:
@@ -25,7 +24,6 @@ class DeviceLegend : public QWidget {
  private:
   int rows() const;
 
-  Theme theme_;
   QStringList devices_;
   bool fellBack_ = false;
 };

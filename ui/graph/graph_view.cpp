@@ -131,10 +131,17 @@ void GraphView::setTheme(const Theme& theme) {
   viewport()->update();
 }
 
+void GraphView::setOverlays(Overlays shown) {
+  d_->overlays = shown;
+  d_->placeOverlays();
+}
+
+GraphView::Overlays GraphView::overlays() const { return d_->overlays; }
+
 void GraphView::fit() {
   if (!d_->drawing) return;
-  const Rect box = d_->drawing.bounds();
-  d_->moveCamera(d_->fitScale(), QPointF(box.x + box.w / 2, box.y + box.h / 2));
+  const Private::View view = d_->wholeView();
+  d_->moveCamera(view.scale, view.centre);
 }
 
 void GraphView::zoomIn() { zoomTo(d_->scale * kZoomStep); }

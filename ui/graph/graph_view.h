@@ -44,6 +44,11 @@ class GraphView : public QGraphicsView {
   void setRunning(bool running);
   void setReducedMotion(bool reduced);
   void setTheme(const Theme& theme);
+  /// What floats over the drawing; M and Shift+M and the cross in its corner hide it, the keys show it again.
+  enum class Overlay { minimap = 1, legend = 2 };
+  Q_DECLARE_FLAGS(Overlays, Overlay)
+  void setOverlays(Overlays shown);
+  Overlays overlays() const;
 
   /// Nodes and scopes whose path, op, shape or tensor holds the text (case ignored; * and ? are wild cards).
   /// The first match is selected and brought into view. Returns how many; 0 for an empty text, which clears.
@@ -52,6 +57,7 @@ class GraphView : public QGraphicsView {
   int findPrevious();
   int matchCount() const;
 
+  /// All of it, beside what floats over it where that does not make it much smaller.
   void fit();
   void zoomIn();
   void zoomOut();
@@ -98,6 +104,8 @@ class GraphView : public QGraphicsView {
   /// Right button or menu key, on what selection() tells.
   void contextMenuAsked(const QPoint& globalPos);
   void matchesChanged(int count, int current);
+  /// By the person.
+  void overlaysChanged(orrery::ui::GraphView::Overlays shown);
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;
@@ -117,5 +125,7 @@ class GraphView : public QGraphicsView {
   class Private;
   std::unique_ptr<Private> d_;
 };
+
+Q_DECLARE_OPERATORS_FOR_FLAGS(GraphView::Overlays)
 
 }  // namespace orrery::ui

@@ -121,6 +121,9 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
       return zoomOut();
     case Qt::Key_0:
       return zoomTo(1);
+    case Qt::Key_M:
+      return d.showOverlays(d.overlays ^
+                            (event->modifiers() & Qt::ShiftModifier ? Overlay::legend : Overlay::minimap));
     case Qt::Key_Backspace:
       return d.upALevel();
     case Qt::Key_Return:

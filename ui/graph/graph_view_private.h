@@ -10,6 +10,7 @@
 #include "ui/graph/device_legend.h"
 #include "ui/graph/graph_view.h"
 #include "ui/graph/layout_worker.h"
+#include "ui/graph/legend.h"
 #include "ui/graph/overlays.h"
 #include "ui/graph/scene_painter.h"
 
@@ -41,7 +42,14 @@ class GraphView::Private {
   QRectF visibleScene() const;
   void reveal(const Rect& box);
   void showFirst();
-  double fitScale() const;
+  /// Where all of the drawing is seen.
+  struct View {
+    double scale;
+    QPointF centre;
+  };
+  View wholeView() const;
+  View viewIn(const QRectF& area) const;
+  bool covers(const View& view, const QRectF& card) const;
 
   // Drawing
   PaintJob job(const QRectF& visible) const;
@@ -49,7 +57,8 @@ class GraphView::Private {
   void moveBar();  // on or off
   void refreshOverlays();
   void placeOverlays();
-  void placeLegends();
+  std::vector<const QWidget*> cards() const;  // those that float now
+  void showOverlays(Overlays shown);          // asked for by the person
   void updateBreadcrumb();
   void fadeFromNow();
   void placeDivergence();
@@ -126,6 +135,8 @@ class GraphView::Private {
   QPointF cameraCentre[2];
   QPixmap faded;
 
+  Overlays overlays = Overlay::minimap | Overlay::legend;
+  bool scaled = false;  // there is a scale for the legend
   Breadcrumb* breadcrumb;
   Legend* legend;
   DeviceLegend* deviceLegend;

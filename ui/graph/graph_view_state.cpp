@@ -24,7 +24,8 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
       deviceLegend(new DeviceLegend(look, view)),
       minimap(new Minimap(look, view)),
       divergenceCard(new DivergenceCard(look, view)),
-      worker(std::make_unique<LayoutWorker>(view, [this](LayoutReply reply) { show(std::move(reply)); })) {
+      worker(std::make_unique<LayoutWorker>(view, painter.textWidths(),
+                                            [this](LayoutReply reply) { show(std::move(reply)); })) {
   clock.start();
   repaint.setSingleShot(true);
   bar.setInterval(33);
@@ -58,6 +59,12 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
     minimap->refresh();
     q->viewport()->update();
   });
+  for (const FloatingCard* card :
+       {static_cast<FloatingCard*>(legend), static_cast<FloatingCard*>(deviceLegend)})
+    QObject::connect(card, &FloatingCard::closeAsked, q,
+                     [this] { showOverlays(overlays & ~Overlays(Overlay::legend)); });
+  QObject::connect(minimap, &FloatingCard::closeAsked, q,
+                   [this] { showOverlays(overlays & ~Overlays(Overlay::minimap)); });
   QObject::connect(minimap, &Minimap::goTo, q, [this](const QPointF& point) {
     touched = true;
     setCamera(scale, point, QRectF(q->viewport()->rect()).center());
@@ -139,7 +146,6 @@ void GraphView::Private::show(LayoutReply reply) {
     if (box) reveal(*box);
   }
   refreshOverlays();
-  placeOverlays();
   if (!faded.isNull() && !reducedMotion) fade.start();
   q->viewport()->update();
   emit q->layoutFinished();
@@ -192,9 +198,8 @@ void GraphView::Private::updateBreadcrumb() {
       if (index == 0) continue;
       const SceneGroup& group = drawing.scene->groups[at(index)];
       const bool stack = index == marks.group && marks.lastGroup > marks.group;
-      parts << (stack ? QString::fromStdString(group.name) + QStringLiteral("–") +
-                            QString::number(drawing.scene->groups[at(marks.lastGroup)].number)
-                      : QString::fromStdString(group.name));
+      parts << QString::fromStdString(
+          foldedName(group, stack ? drawing.scene->groups[at(marks.lastGroup)] : group));
       scopes << (stack ? selected.scope : QString::fromStdString(group.path));
     }
     if (marks.node >= 0) {
@@ -206,38 +211,54 @@ void GraphView::Private::updateBreadcrumb() {
 }
 
 void GraphView::Private::refreshOverlays() {
-  const bool scaleKnown = drawing && heat.mode() != HeatMode::off && heat.high() > 0;
-  legend->setVisible(scaleKnown);
-  if (scaleKnown && heat.mode() == HeatMode::ratio)
+  scaled = drawing && heat.mode() != HeatMode::off && heat.high() > 0;
+  if (scaled && heat.mode() == HeatMode::ratio)
     legend->setRatio(heat.ends(), heat.ticks());
-  else if (scaleKnown)
+  else if (scaled)
     legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic());
   deviceLegend->setShown(drawing ? places.devices() : QStringList(), places.anyFellBack());
-  minimap->setVisible(bool(drawing));
-  breadcrumb->setVisible(bool(drawing));
   minimap->refresh();
-  placeLegends();
-  placeDivergence();
+  placeOverlays();
 }
 
-/// The colours at the foot, the devices above them.
-void GraphView::Private::placeLegends() {
-  legend->resize(legend->sizeHint());
-  legend->move(12, q->height() - legend->height() - 12);
-  const int foot = legend->isVisibleTo(q) ? legend->y() : q->height() - 4;
-  deviceLegend->move(12, foot - deviceLegend->height() - 8);
-}
-
+/// Where we are at the top, the colours at the foot, the devices above them, the minimap opposite.
 void GraphView::Private::placeOverlays() {
+  constexpr int kMargin = 12, kGap = 8;
   const int width = q->width(), height = q->height();
-  breadcrumb->move(10, 6);
-  placeLegends();
-  minimap->resize(minimap->sizeHint());
-  minimap->move(width - minimap->width() - 12, height - minimap->height() - 12);
-  const bool roomy = width > 3 * minimap->width() && height > 2 * minimap->height();
-  minimap->setVisible(roomy && bool(drawing));
+  for (QWidget* card :
+       {static_cast<QWidget*>(legend), static_cast<QWidget*>(deviceLegend), static_cast<QWidget*>(minimap)})
+    card->resize(card->sizeHint());
+  const auto fits = [&](const QWidget* card, int across) {
+    return bool(drawing) && width > across * card->width() && height > 2 * card->height();
+  };
+  legend->setVisible(overlays.testFlag(Overlay::legend) && scaled && fits(legend, 2));
+  deviceLegend->setVisible(overlays.testFlag(Overlay::legend) && deviceLegend->tellsAnything() &&
+                           fits(deviceLegend, 2));
+  minimap->setVisible(overlays.testFlag(Overlay::minimap) && fits(minimap, 3));
+  legend->move(kMargin, height - legend->height() - kMargin);
+  const int foot = legend->isVisibleTo(q) ? legend->y() - kGap : height - kMargin;
+  deviceLegend->move(kMargin, foot - deviceLegend->height());
+  minimap->move(width - minimap->width() - kMargin, height - minimap->height() - kMargin);
   minimap->setView(visibleScene());
   placeDivergence();
+  breadcrumb->setVisible(bool(drawing));
+  breadcrumb->move(10, 6);
+  breadcrumb->setRoom((divergenceCard->isVisibleTo(q) ? divergenceCard->x() : width) - breadcrumb->x() -
+                      kGap);
+}
+
+std::vector<const QWidget*> GraphView::Private::cards() const {
+  std::vector<const QWidget*> shown;
+  for (const QWidget* card : {static_cast<const QWidget*>(breadcrumb), static_cast<const QWidget*>(legend),
+                              static_cast<const QWidget*>(deviceLegend), static_cast<const QWidget*>(minimap),
+                              static_cast<const QWidget*>(divergenceCard)})
+    if (card->isVisibleTo(q)) shown.push_back(card);
+  return shown;
+}
+
+void GraphView::Private::showOverlays(Overlays shown) {
+  q->setOverlays(shown);
+  emit q->overlaysChanged(shown);
 }
 
 void GraphView::Private::moveBar() {

@@ -36,6 +36,7 @@ QString GraphView::Private::nodeTip(int position) const {
   const graph::Node& node = scene.graph->node(scene.nodes[at(position)].id);
   QStringList lines{text(node.path()), text(std::string(node.op->name))};
   if (node.is_source()) return (lines << text(scene.nodes[at(position)].type)).join('\n');
+  if (const QString kernel = heat.kernel(position); !kernel.isEmpty()) lines << tr("kernel %1").arg(kernel);
   for (const ValueId id : node.inputs)
     if (const graph::Value* value = id.valid() ? scene.graph->find_value(id) : nullptr)
       lines << tr("in   %1  %2").arg(text(scene.graph->node(value->producer).name), valueLine(*value));

@@ -205,16 +205,18 @@ double HeatModel::placeOf(Span span, int count) const {
   return mode_ == HeatMode::ratio && turned() ? 1 - place : place;
 }
 
-QString HeatModel::text(Span span) const {
+QString HeatModel::text(Span span, bool brief) const {
   const double v = value(span);
   if (!std::isfinite(v)) return {};
   if (mode_ == HeatMode::bytes) return format::bytes(v);
   if (mode_ == HeatMode::share) return format::percent(v);
   if (mode_ == HeatMode::ratio) return format::number(v, 2) + QStringLiteral("×");
-  return timeText(span);
+  return timeText(span, brief);
 }
 
-QString HeatModel::timeText(Span span) const { return format::time(us(span), estimated(span)); }
+QString HeatModel::timeText(Span span, bool brief) const {
+  return brief ? format::timeBrief(us(span), estimated(span)) : format::time(us(span), estimated(span));
+}
 
 QString HeatModel::eachText(Span span, int count) const {
   if (mode_ == HeatMode::ratio) return {};

@@ -41,10 +41,10 @@ class HeatModel {
   double us(Span span) const;
   double otherUs(Span span) const;
   double share(Span span) const;
-  /// Empty when not known; the time when the mode is off.
-  QString text(Span span) const;
-  /// "≈ 15.4 µs"; a dash when not measured.
-  QString timeText(Span span) const;
+  /// Empty when not known; the time when the mode is off. `brief`: a time in two digits.
+  QString text(Span span, bool brief = false) const;
+  /// "≈ 15.4 µs", brief "≈ 15 µs"; a dash when not measured.
+  QString timeText(Span span, bool brief = false) const;
   QString eachText(Span span, int count) const;
   QString bandwidthText(int position) const;  // empty when not known
   QString kernel(int position) const;

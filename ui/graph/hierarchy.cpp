@@ -1,12 +1,18 @@
 #include "ui/graph/hierarchy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+
+#include "ui/graph/node_box.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr double kNodeHeight = 34, kNarrowest = 160, kWidest = 260, kAlone = 222;
+constexpr double kNarrowest = 184, kWidest = 260, kAlone = 240;
+// What is not known yet gets room all the same: a box does not grow when it is measured.
+constexpr size_t kTime = 9, kKernel = 12, kRate = 9;  // letters: "≈ 99.9 ms", "flash_packed", "99.9 GB/s"
+constexpr size_t kFoldedDoc = 17, kShare = 6;         // "layer 21 bypassed", "49.7 %"
 constexpr size_t kMostCached = 256;
 
 size_t at(int index) { return static_cast<size_t>(index); }
@@ -21,9 +27,33 @@ const SceneGroup* groupOf(const SceneGraph& scene, const SceneGroup& parent, siz
   return c.isGroup ? &scene.groups[at(c.index)] : nullptr;
 }
 
-double nodeWidth(const std::string& name, bool chip, const TextWidths& widths) {
-  const double text = static_cast<double>(name.size()) * widths.nameChar;
-  return std::clamp(26 + 10 + text + (chip ? 38 : 0) + 68, kNarrowest, kWidest);
+size_t letters(const std::string& utf8) {
+  return static_cast<size_t>(std::count_if(
+      utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+double nameWidth(const std::string& name, const TextWidths& widths) {
+  double width = 0;
+  for (const char c : name) {
+    const auto code = static_cast<unsigned char>(c);
+    if ((code & 0xC0) != 0x80) width += widths.name[code < widths.name.size() ? code : 'm'];
+  }
+  return width;
+}
+
+/// Of a box whose second line has this many letters at its left and right.
+double boxWidth(const std::string& name, double chip, size_t left, size_t right, const TextWidths& widths) {
+  const double first = nameWidth(name, widths) + (chip > 0 ? kTextGap + chip : 0) + kTextGap +
+                       static_cast<double>(kTime) * widths.time,
+               second = static_cast<double>(left + right) * widths.second + (right > 0 ? kTextGap : 0);
+  return std::clamp(kGutter + 2 * kPad + std::ceil(std::max(first, second)), kNarrowest, kWidest);
+}
+
+double widthOf(const SceneNode& node, const TextWidths& widths) {
+  const bool linear = node.family == graph::OpFamily::linear;  // in a row with others it says its shape alone
+  return boxWidth(node.name, node.fused > 1 ? widths.fusedChip : 0,
+                  linear ? letters(node.detail) : std::max(letters(node.detail), kKernel),
+                  node.transfer ? kRate : letters(node.type), widths);
 }
 
 /// The drawn things of a group, in the order of its children.
@@ -68,7 +98,7 @@ class Assembly {
       item.block = placed.kind != Placed::Kind::node;
       if (placed.kind == Placed::Kind::node) {
         const SceneNode& node = scene_.nodes[at(group_.children[at(placed.first)].index)];
-        item.width = nodeWidth(node.name, node.fused > 1, widths);
+        item.width = widthOf(node, widths);
         item.left = pillWidth(node.weights, widths);
         item.right = pillWidth(node.inputs, widths);
         if (item.left > 0) item.left += LayoutMetrics{}.pillGap;
@@ -79,8 +109,10 @@ class Assembly {
         item.height = placed.inner->height;
         item.alone = widestOpen;  // frames below each other are equally wide
       } else {
-        item.width = nodeWidth(groupOf(scene_, group_, at(placed.first))->name,
-                               placed.kind == Placed::Kind::stack, widths);
+        const bool stack = placed.kind == Placed::Kind::stack;
+        item.width = boxWidth(
+            foldedName(*groupOf(scene_, group_, at(placed.first)), *groupOf(scene_, group_, at(placed.last))),
+            stack ? widths.stackChip : 0, kFoldedDoc, kShare, widths);
         item.right = 8;  // plates
       }
       items.push_back(item);
@@ -123,6 +155,7 @@ class Assembly {
       placed.dotted = placed.edge < 0;
       placed.arrow = placed.to >= 0 && layout_->items[at(placed.to)].kind != Placed::Kind::open;
       placed.bounds = boundsOf(placed.points);
+      if (placed.to >= 0) layout_->items[at(placed.to)].inputs.push_back(placed.points.back());
       layout_->wires.push_back(std::move(placed));
     }
     layout_->halfWidth = result.halfWidth;
@@ -193,11 +226,6 @@ std::string bytesText(double bytes) {
   return text;
 }
 
-size_t letters(const std::string& utf8) {
-  return static_cast<size_t>(std::count_if(
-      utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 }  // namespace
 
 std::string pillText(const ScenePill& pill) {
@@ -205,11 +233,15 @@ std::string pillText(const ScenePill& pill) {
 }
 
 double pillWidth(const ScenePill& pill, const TextWidths& widths) {
-  return pill.empty() ? 0 : 32 + static_cast<double>(letters(pillText(pill))) * widths.pillChar;
+  return pill.empty() ? 0 : 30 + static_cast<double>(letters(pillText(pill))) * widths.second;
 }
 
 bool layersStack(const SceneGroup& a, const SceneGroup& b) {
   return a.number >= 0 && b.number == a.number + 1 && a.stem == b.stem && a.stackHash == b.stackHash;
+}
+
+std::string foldedName(const SceneGroup& first, const SceneGroup& last) {
+  return &first == &last ? first.name : first.name + "–" + std::to_string(last.number);
 }
 
 std::string stackScope(const SceneGroup& first, const SceneGroup& last) {

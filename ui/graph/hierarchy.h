@@ -3,6 +3,7 @@
 // frame's top (layout.h).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -23,6 +24,7 @@ struct Placed {
   Kind kind = Kind::node;
   int first = 0, last = 0;  // children of the group that it stands for
   Rect box;
+  std::vector<Point> inputs;                 // where wires arrive
   bool leftPill = false, rightPill = false;  // there is room for the node's pills
   std::shared_ptr<const GroupLayout> inner;  // of an open group
 };
@@ -44,7 +46,10 @@ struct GroupLayout {
 
 /// Widths that the text needs, in pixels at scale 1; the view gives those of its fonts.
 struct TextWidths {
-  double nameChar = 6.9, pillChar = 5.8;
+  TextWidths() { name.fill(6.9); }
+  std::array<double, 128> name;           // of a letter of a name, by its code; others count as an m
+  double time = 6.6, second = 6;          // a letter of a time; of the second line, and of pills
+  double fusedChip = 32, stackChip = 36;  // "16 in 1", "× 128"
 };
 
 class Hierarchy {
@@ -73,6 +78,8 @@ double pillWidth(const ScenePill& pill, const TextWidths& widths);
 std::string pillText(const ScenePill& pill);
 /// Neighbouring layers of equal structure: drawn as one stack while folded.
 bool layersStack(const SceneGroup& a, const SceneGroup& b);
+/// "layers.0–11", or the group's own name where both are one.
+std::string foldedName(const SceneGroup& first, const SceneGroup& last);
 /// "layers.0-11": the scope of a stack.
 std::string stackScope(const SceneGroup& first, const SceneGroup& last);
 

@@ -100,7 +100,7 @@ Rows makeRows(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge
   std::vector<int> members(rows.rows.size(), 0);
   std::vector<char> blocked(rows.rows.size(), 0);
   const auto addSlot = [&rows](int item, int row, double width) {
-    rows.slots.push_back({item, row, width, 0, {}, {}});
+    rows.slots.push_back({item, row, width, 0, 0, {}, {}});
     rows.rows[static_cast<size_t>(row)].push_back(static_cast<int>(rows.slots.size()) - 1);
     return static_cast<int>(rows.slots.size()) - 1;
   };
@@ -147,6 +147,7 @@ LayoutResult layoutLayers(const std::vector<LayoutItem>& items, const std::vecto
   for (size_t i = 0; i < items.size(); ++i) {
     result.alone[i] = members[static_cast<size_t>(result.rank[i]) + 1] == 1;
     if (result.alone[i]) rows.slots[i].width = std::max(items[i].width, items[i].alone);
+    if (!items[i].open) rows.slots[i].reach = std::max(0.0, rows.slots[i].width / 2 - steps::kPortInset);
   }
   if ((result.stopped = stop.stop_requested())) return result;
   steps::orderRows(rows);

@@ -41,7 +41,7 @@ struct LayoutEdge {
   bool drawn = true;  // false: only keeps `to` below `from`
 };
 struct LayoutMetrics {
-  double top = 26;  // header and gap above the first row
+  double top = 30;  // header and gap above the first row
   double bottom = 8, side = 12, rowGap = 16, columnGap = 11, track = 8, lane = 8, pillGap = 25;
 };
 

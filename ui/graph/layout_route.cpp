@@ -8,7 +8,6 @@
 namespace orrery::ui::steps {
 namespace {
 
-constexpr double kStraight = 0.5;  // pixels of sidestep that nobody sees
 constexpr int kMostLanes = 32;     // beyond, lanes are shared
 constexpr double kLaneGap = 10;    // from the widest row to the first lane
 constexpr double kSideStep = 5.5;  // a wire that leaves at the side and one that arrives keep apart
@@ -30,6 +29,8 @@ class Router {
   void run() {
     measureRows();
     assignLanes();
+    findSides();
+    placePorts();
     collectHops();
     assignTracks();
     placeVertically();
@@ -114,33 +115,81 @@ class Router {
     hops_.push_back({channel, top, bottom, source, target});
   }
 
+  void findSides() {
+    sides_.assign(rows_.slots.size(), 0);
+    for (const Path& path : rows_.paths) {
+      if (!path.lane) continue;
+      if (isRightmost(path.slots.front())) sides_[static_cast<size_t>(path.slots.front())] |= 1;
+      if (isRightmost(path.slots.back())) sides_[static_cast<size_t>(path.slots.back())] |= 2;
+    }
+  }
+
+  /// Every wire arrives at a place of its own: straight below where it comes from where it can, else beside
+  /// the middle at the side that it comes from, and in the middle when it is the only one.
+  void placePorts() {
+    portX_.resize(rows_.paths.size());
+    std::vector<std::vector<size_t>> arriving(rows_.slots.size());
+    for (size_t i = 0; i < rows_.paths.size(); ++i) {
+      const int to = rows_.paths[i].slots.back();
+      portX_[i] = slot(to).x;
+      if (slot(to).reach > 0 && !(rows_.paths[i].lane && isRightmost(to)))
+        arriving[static_cast<size_t>(to)].push_back(i);
+    }
+    for (size_t to = 0; to < arriving.size(); ++to)
+      if (!arriving[to].empty()) placePortsOf(rows_.slots[to], arriving[to]);
+  }
+
+  double cameFrom(size_t path) const {
+    const std::vector<int>& slots = rows_.paths[path].slots;
+    return rows_.paths[path].lane ? laneX_[path] : slot(slots[slots.size() - 2]).x;
+  }
+
+  void placePortsOf(const Slot& target, std::vector<size_t>& paths) {
+    constexpr double kFirm = 1e6;   // weight of a wire that is straight: the others make room
+    constexpr double kAside = 0.4;  // of the reach
+    std::stable_sort(paths.begin(), paths.end(),
+                     [this](size_t a, size_t b) { return cameFrom(a) < cameFrom(b); });
+    std::vector<double> wanted, weights, x(paths.size());
+    for (const size_t path : paths) {
+      const double aside = cameFrom(path) - target.x;
+      const bool straight = std::abs(aside) <= target.reach;
+      wanted.push_back(straight            ? aside
+                       : paths.size() == 1 ? 0
+                                           : std::copysign(kAside * target.reach, aside));
+      weights.push_back(straight ? kFirm : 1);
+    }
+    const double gap = std::min(kPortGap, 2 * target.reach / static_cast<double>(paths.size()));
+    settle(x, wanted, weights, std::vector<double>(paths.size(), gap));
+    for (size_t i = 0; i < paths.size(); ++i) {
+      const double before = gap * static_cast<double>(i),
+                   after = gap * static_cast<double>(paths.size() - 1 - i);
+      portX_[paths[i]] = target.x + std::clamp(x[i], before - target.reach, target.reach - after);
+    }
+  }
+
   void collectHops() {
     hopsOf_.resize(rows_.paths.size());
-    sides_.assign(rows_.slots.size(), 0);
     for (size_t i = 0; i < rows_.paths.size(); ++i) {
       const Path& path = rows_.paths[i];
       const int from = path.slots.front(), to = path.slots.back();
       if (!path.lane) {
         double x = slot(from).x;  // small sidesteps add up before they are drawn
         for (size_t k = 1; k < path.slots.size(); ++k) {
-          const double next = slot(path.slots[k]).x, bottom = std::abs(next - x) < kStraight ? x : next;
+          const double next = k + 1 < path.slots.size() ? slot(path.slots[k]).x : portX_[i],
+                       bottom = std::abs(next - x) < kStraight ? x : next;
           addHop(i, slot(path.slots[k]).row, x, bottom, path.slots[k - 1], path.slots[k]);
           x = bottom;
         }
+        portX_[i] = x;
         continue;
       }
-      if (isRightmost(from))
-        sides_[static_cast<size_t>(from)] |= 1;
-      else
+      if (!isRightmost(from))
         addHop(i, slot(from).row + 1, slot(from).x, laneX_[i], from, -1 - static_cast<int>(i));
-      if (isRightmost(to))
-        sides_[static_cast<size_t>(to)] |= 2;
-      else
-        addHop(i, slot(to).row, laneX_[i], slot(to).x, -1 - static_cast<int>(i), to);
+      if (!isRightmost(to)) addHop(i, slot(to).row, laneX_[i], portX_[i], -1 - static_cast<int>(i), to);
     }
   }
 
-  /// Hops of one fork, or of one join, share a track; tracks are filled from the left.
+  /// Hops of one fork share a track.
   void assignTracks() {
     const size_t channels = rows_.rows.size() + 1;
     tracks_.assign(channels, 0);
@@ -151,38 +200,64 @@ class Router {
 
   struct Net {
     double left, right;
+    bool fork;
     std::vector<size_t> hops;
+    bool rightwards(const std::vector<Hop>& all) const {
+      return all[hops.front()].top < all[hops.front()].bottom;
+    }
   };
 
-  void assignTracksOf(const std::vector<size_t>& members, int& tracks) {
+  std::vector<Net> netsOf(const std::vector<size_t>& members) const {
     std::unordered_map<int, int> forks;
     for (const size_t i : members) ++forks[hops_[i].source];
+    // Wires that end in one place, at the foot of the frame or at an open group's head, are one line.
+    const auto meets = [this](const Hop& hop) { return hop.target >= 0 && slot(hop.target).reach <= 0; };
     std::unordered_map<int64_t, size_t> netOf;
     std::vector<Net> nets;
     for (const size_t i : members) {
       const Hop& hop = hops_[i];
       if (std::abs(hop.top - hop.bottom) < kStraight) continue;
       const bool fork = forks[hop.source] > 1;
-      const int64_t key = fork ? int64_t{hop.source} * 2 : int64_t{hop.target} * 2 + 1;
+      const int64_t key = fork         ? int64_t{hop.source} * 3
+                          : meets(hop) ? int64_t{hop.target} * 3 + 1
+                                       : static_cast<int64_t>(i) * 3 + 2;
       const auto [place, fresh] = netOf.try_emplace(key, nets.size());
-      if (fresh) nets.push_back({hop.top, hop.top, {}});
+      if (fresh) nets.push_back({hop.top, hop.top, fork, {}});
       Net& net = nets[place->second];
       net.left = std::min({net.left, hop.top, hop.bottom});
       net.right = std::max({net.right, hop.top, hop.bottom});
       net.hops.push_back(i);
     }
-    std::stable_sort(nets.begin(), nets.end(), [](const Net& a, const Net& b) { return a.left < b.left; });
-    std::vector<double> until;
+    return nets;
+  }
+
+  /// First fit. Of wires that go the same way the one with the shorter way ahead is above, so that those
+  /// which end beside each other do not cross.
+  void assignTracksOf(const std::vector<size_t>& members, int& tracks) {
+    std::vector<Net> nets = netsOf(members);
+    const auto key = [this](const Net& net) {
+      if (net.fork) return std::pair(0, net.left);
+      return net.rightwards(hops_) ? std::pair(1, -net.left) : std::pair(2, net.right);
+    };
+    std::stable_sort(nets.begin(), nets.end(),
+                     [&key](const Net& a, const Net& b) { return key(a) < key(b); });
+    constexpr size_t kMostTracks = 24;  // beyond, tracks are shared
+    constexpr double kApart = 4;        // two on one track stay two lines
+    std::vector<std::vector<std::pair<double, double>>> taken;
     for (const Net& net : nets) {
+      const auto free = [&net](const std::vector<std::pair<double, double>>& others) {
+        return std::none_of(others.begin(), others.end(), [&net](const auto& other) {
+          return other.first < net.right + kApart && net.left < other.second + kApart;
+        });
+      };
       size_t track = 0;
-      constexpr size_t kMostTracks = 24;  // beyond, tracks are shared
-      while (track < until.size() && until[track] > net.left + kStraight) ++track;
-      if (track == until.size() && track < kMostTracks) until.push_back(0);
-      track = std::min(track, until.size() - 1);
-      until[track] = std::max(until[track], net.right);
+      while (track < taken.size() && !free(taken[track])) ++track;
+      if (track == taken.size() && track < kMostTracks) taken.emplace_back();
+      track = std::min(track, taken.size() - 1);
+      taken[track].emplace_back(net.left, net.right);
       for (const size_t i : net.hops) hops_[i].track = static_cast<int>(track);
     }
-    tracks = static_cast<int>(until.size());
+    tracks = static_cast<int>(taken.size());
   }
 
   double channelHeight(size_t channel) const {
@@ -271,7 +346,7 @@ class Router {
         wire.points.push_back({box.right(), sideY(to, true)});
         wire.atSide = true;
       } else {
-        wire.points.push_back({slot(to).x, topOf(to)});
+        wire.points.push_back({portX_[i], topOf(to)});
       }
       result_.wires.push_back(std::move(wire));
     }
@@ -281,7 +356,7 @@ class Router {
   const Rows& rows_;
   const LayoutMetrics& metrics_;
   LayoutResult& result_;
-  std::vector<double> right_, left_, laneX_, channelY_;
+  std::vector<double> right_, left_, laneX_, portX_, channelY_;
   std::vector<std::vector<double>> widest_;
   std::vector<Hop> hops_;
   std::vector<std::vector<size_t>> hopsOf_;

@@ -5,12 +5,17 @@
 
 namespace orrery::ui::steps {
 
+inline constexpr double kStraight = 0.5;  // pixels of sidestep that nobody sees
+inline constexpr double kPortInset = 14;  // from a box's corner to the nearest wire that arrives
+inline constexpr double kPortGap = 12;    // between wires that arrive: their heads stay apart
+
 /// A place in a row: an item, or the bend of a wire that passes the row.
 struct Slot {
   int item = -1;  // -1: a bend
   int row = 0;
   double width = 1;               // of what is drawn
-  double x = 0;                   // of the port, in the middle
+  double x = 0;                   // of the middle, where wires leave
+  double reach = 0;               // so far from the middle wires may arrive; 0: in the middle only
   std::vector<int> above, below;  // neighbouring slots
 };
 
@@ -36,6 +41,9 @@ Rows makeRows(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge
               const std::vector<int>& rank);
 /// Orders every row by the medians of its neighbours.
 void orderRows(Rows& rows);
+/// Least squares: x as near to `wanted` as the distances allow, in order; heavier ones give way less.
+void settle(std::vector<double>& x, const std::vector<double>& wanted, const std::vector<double>& weights,
+            const std::vector<double>& distance);
 /// Gives every slot its x.
 void placeRows(Rows& rows, const LayoutMetrics& metrics);
 /// Tracks, lanes, heights: everything that depends on y.

@@ -56,11 +56,12 @@ std::unordered_set<std::string> firstOpen(const SceneGraph& scene) {
   return open;
 }
 
-LayoutWorker::LayoutWorker(QObject* receiver, std::function<void(LayoutReply)> receive)
+LayoutWorker::LayoutWorker(QObject* receiver, const TextWidths& widths,
+                           std::function<void(LayoutReply)> receive)
     : receiver_(receiver),
       receive_(std::move(receive)),
       inThread_(new QObject),
-      hierarchy_(std::make_shared<Hierarchy>()) {
+      hierarchy_(std::make_shared<Hierarchy>(widths)) {
   thread_.setObjectName(QStringLiteral("graph layout"));
   inThread_->moveToThread(&thread_);
   QObject::connect(&thread_, &QThread::finished, inThread_, &QObject::deleteLater);

@@ -30,7 +30,7 @@ struct LayoutReply {
 class LayoutWorker {
  public:
   /// `receive` runs on the thread of `receiver`.
-  LayoutWorker(QObject* receiver, std::function<void(LayoutReply)> receive);
+  LayoutWorker(QObject* receiver, const TextWidths& widths, std::function<void(LayoutReply)> receive);
   ~LayoutWorker();  // stops and waits
   LayoutWorker(const LayoutWorker&) = delete;
   LayoutWorker& operator=(const LayoutWorker&) = delete;

@@ -1,8 +1,11 @@
 #include "ui/graph/node_painter.h"
 
+#include <QFontMetricsF>
+
 #include "ui/graph/node_painter_private.h"
 #include "ui/graph/node_sprites.h"
 #include "ui/theme/sprites.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -28,9 +31,23 @@ NodePainter::NodePainter(const Theme& theme) : theme_(theme), sprites_(std::make
   fonts_.second = plain.monoFont(10);
   fonts_.chip = plain.textFont(9, QFont::DemiBold);
   fonts_.stackChip = plain.textFont(10, QFont::DemiBold);
-  fonts_.midName = plain.textFont(11, QFont::Medium);
-  fonts_.midTime = plain.monoFont(11);
+  fonts_.midName = plain.textFont(10.5, QFont::Medium);
+  fonts_.midTime = plain.monoFont(10.5);
+  fonts_.smallName = plain.textFont(9, QFont::Medium);
+  fonts_.smallTime = plain.monoFont(9);
   fonts_.tag = plain.textFont(9, QFont::Bold);
+}
+
+TextWidths NodePainter::textWidths() const {
+  TextWidths widths;
+  const QFontMetricsF name(fonts_.name);
+  for (size_t code = 0; code < widths.name.size(); ++code)
+    widths.name[code] = name.horizontalAdvance(QChar(static_cast<char16_t>(code)));
+  widths.time = textWidth(QStringLiteral("0"), fonts_.time);
+  widths.second = textWidth(QStringLiteral("0"), fonts_.second);
+  widths.fusedChip = chipWidth(QStringLiteral("16 in 1"), false);
+  widths.stackChip = chipWidth(QStringLiteral("× 128"), true);
+  return widths;
 }
 
 QColor NodePainter::bodyOf(const NodeLook& look) const {

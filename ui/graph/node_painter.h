@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "ui/graph/device_mark.h"
+#include "ui/graph/hierarchy.h"
 
 namespace orrery::ui {
 
@@ -17,8 +18,8 @@ Detail detailAt(double scale, Detail current);
 
 struct NodeLook {
   QRectF box;                             // scene coordinates
+  QList<QPointF> inputs;                  // where wires arrive; only asked for where ports are shown
   QString name, chip, time, left, right;  // chip "4 in 1" or "× 12"; left and right: the second line
-  QString shortTime;                      // Mid
   QString device;                         // tag: "CUDA 0", "mixed"; empty: none
   DeviceMark mark = DeviceMark::none;     // of the tag
   bool fellBack = false;                  // runs elsewhere than asked
@@ -40,10 +41,12 @@ class NodePainter {
 
   /// The painter maps scene coordinates; `scale` is device pixels (independent ones) to a scene unit.
   void paint(QPainter& painter, NodeLook look, Detail detail, double scale) const;
+  TextWidths textWidths() const;
 
  private:
   struct Fonts {
-    QFont name, time, second, chip, stackChip, midName, midTime, tag;
+    QFont name, time, second, chip, stackChip, tag;
+    QFont midName, midTime, smallName, smallTime;
   };
   QColor bodyOf(const NodeLook& look) const;
   QColor gutterGround() const;
@@ -61,8 +64,10 @@ class NodePainter {
   void paintGutter(QPainter& painter, const NodeLook& look) const;
   void paintWay(QPainter& painter, const NodeLook& look) const;
   void paintTexts(QPainter& painter, const NodeLook& look) const;
-  double paintChip(QPainter& painter, const NodeLook& look, double x, const QColor& body,
-                   const QColor& text) const;
+  double chipWidth(const QString& chip, bool stack) const;
+  void paintChip(QPainter& painter, const NodeLook& look, double x, const QColor& body,
+                 const QColor& text) const;
+  void paintMidTexts(QPainter& painter, const NodeLook& look) const;
   void paintMarks(QPainter& painter, const NodeLook& look) const;
   void paintFallback(QPainter& painter, const QRectF& box, double radius) const;
   void paintBypassed(QPainter& painter, const NodeLook& look) const;

@@ -60,7 +60,7 @@ void NodePainter::paintMarks(QPainter& painter, const NodeLook& look) const {
   const QRectF& box = look.box;
   if ((look.selected || look.hovered) && !look.bypassed) {
     paintPort(painter, {box.center().x(), box.bottom()}, true);
-    paintPort(painter, {box.center().x(), box.top()}, true);
+    for (const QPointF& input : look.inputs) paintPort(painter, input, true);
   }
   const double radius = look.transfer ? box.height() / 2 : kRadius, out = look.fellBack ? 2.5 : 0;
   const auto ring = [&](double off) {

@@ -5,6 +5,11 @@
 #include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
+namespace {
+
+constexpr double kRoomy = 20;  // pixels high: smaller boxes have smaller words
+
+}  // namespace
 
 void NodePainter::paintMidBack(QPainter& painter, const NodeLook& look) const {
   const QRectF& box = look.box;
@@ -27,7 +32,9 @@ void NodePainter::paintMidBack(QPainter& painter, const NodeLook& look) const {
   painter.fillRect(QRectF(4, 0, 1, box.height()), theme_(Token::canvas));
   if (look.fused) {
     setLine(painter, Theme::blend(body, Theme::textOn(body), 0.5), 1);
-    painter.drawRoundedRect(QRectF(7.5, 2.5, box.width() - 10, box.height() - 5), 2.5, 2.5);
+    const double inset = box.height() < kRoomy ? 1.5 : 2.5;
+    painter.drawRoundedRect(QRectF(7.5, inset, box.width() - 7.5 - inset, box.height() - 2 * inset), 2.5,
+                            2.5);
   }
   painter.restore();
   if (look.edited) paintNotch(painter, box, 10, 4, 1.2);
@@ -35,27 +42,35 @@ void NodePainter::paintMidBack(QPainter& painter, const NodeLook& look) const {
   if (look.fellBack) paintFallback(painter, box, 5.5);
 }
 
+/// The name and the value, then how many a stack is of. Where they do not fit the number goes first; the name
+/// gives way to the value as long as it can be read, then the value goes.
+void NodePainter::paintMidTexts(QPainter& painter, const NodeLook& look) const {
+  const QRectF& box = look.box;
+  const bool small = box.height() < kRoomy;
+  const QFont &nameFont = small ? fonts_.smallName : fonts_.midName,
+              &timeFont = small ? fonts_.smallTime : fonts_.midTime;
+  constexpr double kLeft = 10, kRight = 5, kGap = 4, kMark = 8;
+  const bool marked = look.edited || (look.mark != DeviceMark::none && !look.bypassed);
+  const double right = box.width() - kRight - (marked ? kMark : 0),
+               baseline = box.height() / 2 + (small ? 3.2 : 3.8);
+  double room = right - kLeft;
+  const double timeWidth = textWidth(look.time, timeFont);
+  if (!look.time.isEmpty() && timeWidth + kGap + leastWidth(look.name, nameFont) <= room) {
+    drawLabel(painter, QPointF(right - timeWidth, baseline), look.time, timeFont);
+    room -= timeWidth + kGap;
+  }
+  const QString count = look.plates == 2 ? QStringLiteral("  ") + QString(look.chip).remove(' ') : QString();
+  drawLabel(painter, QPointF(kLeft, baseline), fitted(look.name + count, look.name, nameFont, room),
+            nameFont);
+}
+
 void NodePainter::paintMidFront(QPainter& painter, const NodeLook& look) const {
   const QRectF& box = look.box;
   const QColor body = bodyOf(look);
-  const QColor text = look.bypassed         ? theme_(Token::text3)
-                      : look.body.isValid() ? Theme::textOn(body)
-                                            : theme_(Token::text);
-  painter.setPen(text);
-  const double baseline = box.height() / 2 + 4;
-  const QString count = look.plates == 2 ? QStringLiteral("  ") + QString(look.chip).remove(' ') : QString();
-  const double nameWidth = textWidth(look.name + count, fonts_.midName),
-               timeWidth = textWidth(look.shortTime, fonts_.midTime);
-  double room = box.width() - 20 - (look.edited ? 8 : 0);
-  // The value gives way where only half of the name would be left, and on a stack where the count would go.
-  const double least = look.plates == 2 ? nameWidth : std::min(nameWidth, 48.0);
-  if (!look.shortTime.isEmpty() && !look.edited && timeWidth + 6 + least <= room) {
-    drawLabel(painter, QPointF(box.width() - 8 - timeWidth, baseline), look.shortTime, fonts_.midTime);
-    room -= timeWidth + 6;
-  }
-  const double countWidth = textWidth(count, fonts_.midName);
-  drawLabel(painter, QPointF(12, baseline), elided(look.name, fonts_.midName, room - countWidth) + count,
-            fonts_.midName);
+  painter.setPen(look.bypassed         ? theme_(Token::text3)
+                 : look.body.isValid() ? Theme::textOn(body)
+                                       : theme_(Token::text));
+  paintMidTexts(painter, look);
   if (look.running >= 0) {
     const double width = box.width() * 0.28;
     const QRectF bar(look.running * (box.width() + width) - width, box.height() - 3, width, 3);

@@ -43,16 +43,17 @@ void NodePainter::paintGutter(QPainter& painter, const NodeLook& look) const {
     paintIcon(painter, glyphName(look.family), glyph, theme_.family(look.family));
 }
 
-double NodePainter::paintChip(QPainter& painter, const NodeLook& look, double x, const QColor& body,
-                              const QColor& text) const {
+double NodePainter::chipWidth(const QString& chip, bool stack) const {
+  return textWidth(chip, stack ? fonts_.stackChip : fonts_.chip) + (stack ? 11 : 9);
+}
+
+void NodePainter::paintChip(QPainter& painter, const NodeLook& look, double x, const QColor& body,
+                            const QColor& text) const {
   const bool stack = look.plates == 2;
-  const QFont& font = stack ? fonts_.stackChip : fonts_.chip;
-  const double width = textWidth(look.chip, font) + (stack ? 11 : 9), height = stack ? 14 : 12.5;
-  const QRectF chip(x, look.box.top() + (stack ? 3 : 4), width, height);
+  const QRectF chip(x, look.box.top() + (stack ? 3 : 4), chipWidth(look.chip, stack), stack ? 14 : 12.5);
   fillRounded(painter, chip, stack ? 3.5 : 3, Theme::blend(body, text, 0.22));
   painter.setPen(text);
-  drawLabel(painter, chip, Qt::AlignHCenter, look.chip, font);
-  return width;
+  drawLabel(painter, chip, Qt::AlignHCenter, look.chip, stack ? fonts_.stackChip : fonts_.chip);
 }
 
 void NodePainter::paintTexts(QPainter& painter, const NodeLook& look) const {
@@ -65,18 +66,20 @@ void NodePainter::paintTexts(QPainter& painter, const NodeLook& look) const {
   painter.setPen(text);
   double room = right - left;
   if (!look.time.isEmpty()) {
-    drawRight(painter, {right - (look.edited ? 6 : 0), first}, look.time, fonts_.time);
-    room -= textWidth(look.time, fonts_.time) + 8 + (look.edited ? 6 : 0);
+    const double notch = look.edited ? 6 : 0;
+    drawRight(painter, {right - notch, first}, look.time, fonts_.time);
+    room -= textWidth(look.time, fonts_.time) + notch + kTextGap;
   }
-  if (!look.chip.isEmpty()) room -= textWidth(look.chip, fonts_.chip) + 18;
+  if (!look.chip.isEmpty()) room -= chipWidth(look.chip, look.plates == 2) + kTextGap;
   const QString name = elided(look.name, fonts_.name, room);
   drawLabel(painter, QPointF(left, first), name, fonts_.name);
-  if (!look.chip.isEmpty()) paintChip(painter, look, left + textWidth(name, fonts_.name) + 8, body, text);
+  if (!look.chip.isEmpty())
+    paintChip(painter, look, left + textWidth(name, fonts_.name) + kTextGap, body, text);
 
   painter.setPen(heat ? Theme::blend(body, text, 0.86) : theme_(Token::text2));
-  const double rightWidth = textWidth(look.right, fonts_.second);
+  const double rightWidth = look.right.isEmpty() ? 0 : textWidth(look.right, fonts_.second) + kTextGap;
   drawRight(painter, {right, second}, look.right, fonts_.second);
-  drawLabel(painter, QPointF(left, second), elided(look.left, fonts_.second, right - left - rightWidth - 8),
+  drawLabel(painter, QPointF(left, second), elided(look.left, fonts_.second, right - left - rightWidth),
             fonts_.second);
 }
 
@@ -100,7 +103,7 @@ void NodePainter::paintBypassedTexts(QPainter& painter, const NodeLook& look) co
             fonts_.name);
   drawLabel(
       painter, QPointF(left, look.box.top() + 28),
-      look.box.width() < 200 ? QStringLiteral("bypassed") : QStringLiteral("bypassed: x passes through"),
+      fitted(QStringLiteral("bypassed: x passes through"), QStringLiteral("bypassed"), fonts_.second, width),
       fonts_.second);
 }
 

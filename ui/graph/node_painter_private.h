@@ -1,11 +1,12 @@
 // Measures and steps that the parts of NodePainter share. Only node_painter*.cpp include this.
 #pragma once
 
+#include "ui/graph/node_box.h"
 #include "ui/graph/node_painter.h"
 
 namespace orrery::ui {
 
-inline constexpr double kGutter = 26, kRadius = 5.5, kPad = 10;
+inline constexpr double kRadius = 5.5;
 
 inline void setLine(QPainter& painter, const QColor& color, double width,
                     Qt::PenStyle style = Qt::SolidLine) {

@@ -1,27 +1,12 @@
 #include "ui/graph/overlays.h"
 
-#include <QFontMetricsF>
-#include <QKeyEvent>
-#include <QLinearGradient>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPainterPath>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
-namespace {
-
-constexpr double kPopupRadius = 7;
-
-}  // namespace
-
-void paintCard(QPainter& painter, const Theme& theme, const QRectF& rect) {
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(QPen(Theme::blend(theme(Token::border), theme(Token::edge), 0.3), 1));
-  painter.setBrush(theme(Token::panel));
-  painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), kPopupRadius, kPopupRadius);
-}
 
 Breadcrumb::Breadcrumb(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
   setMouseTracking(true);
@@ -30,6 +15,23 @@ Breadcrumb::Breadcrumb(const Theme& theme, QWidget* parent) : QWidget(parent), t
 
 void Breadcrumb::setTheme(const Theme& theme) {
   theme_ = theme;
+  shorten();
+}
+
+void Breadcrumb::setRoom(int width) {
+  if (width == room_) return;
+  room_ = width;
+  shorten();
+}
+
+void Breadcrumb::shorten() {
+  constexpr double kLeastWord = 28;
+  shown_ = parts_;
+  for (qsizetype i = 0; i < shown_.size() && sizeHint().width() > room_; ++i) {
+    const double width = textWidth(shown_[i], fontOf(i));
+    shown_[i] = elided(shown_[i], fontOf(i),
+                       std::max(theme_.scaled(kLeastWord), width - (sizeHint().width() - room_)));
+  }
   resize(sizeHint());
   update();
 }
@@ -39,8 +41,7 @@ void Breadcrumb::setParts(const QStringList& parts, const QStringList& scopes) {
   parts_ = parts;
   scopes_ = scopes;
   hovered_ = -1;
-  resize(sizeHint());
-  update();
+  shorten();
 }
 
 QFont Breadcrumb::fontOf(qsizetype part) const {
@@ -51,8 +52,8 @@ std::vector<QRectF> Breadcrumb::layoutParts() const {
   std::vector<QRectF> rects;
   double x = 4;
   const double height = theme_.scaled(24);
-  for (qsizetype i = 0; i < parts_.size(); ++i) {
-    const double width = QFontMetricsF(fontOf(i)).horizontalAdvance(parts_[i]);
+  for (qsizetype i = 0; i < shown_.size(); ++i) {
+    const double width = textWidth(shown_[i], fontOf(i));
     rects.emplace_back(x, 0, width, height);
     x += width + theme_.scaled(17);
   }
@@ -79,7 +80,7 @@ void Breadcrumb::paintEvent(QPaintEvent*) {
     painter.setFont(fontOf(static_cast<qsizetype>(i)));
     painter.setPen(theme_(last || hovered_ == static_cast<int>(i) ? Token::text : Token::text3));
     painter.drawText(rects[i], Qt::AlignVCenter | Qt::AlignLeft | Qt::TextDontClip,
-                     parts_[static_cast<qsizetype>(i)]);
+                     shown_[static_cast<qsizetype>(i)]);
     if (!last)
       paintIcon(painter, u"right", QRectF(rects[i].right() + 2, rects[i].center().y() - 6, 12, 12),
                 theme_(Token::text3));
@@ -111,140 +112,14 @@ void Breadcrumb::leaveEvent(QEvent*) {
   update();
 }
 
-Legend::Legend(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
-  setFocusPolicy(Qt::TabFocus);
-  setAccessibleName(tr("Colour scale"));
-  setToolTip(tr("Scale of the colours: logarithmic or linear"));
-}
-
-void Legend::setTheme(const Theme& theme) {
-  theme_ = theme;
-  resize(sizeHint());
-  update();
-}
-
-void Legend::setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic) {
-  if (title == title_ && ticks == ticks_ && logarithmic == logarithmic_ && !ratio_) return;
-  ratio_ = false;
-  title_ = title;
-  ticks_ = ticks;
-  logarithmic_ = logarithmic;
-  setToolTip(tr("Scale of the colours: logarithmic or linear"));
-  update();
-}
-
-void Legend::setRatio(const SideLooks& ends, const std::vector<QString>& ticks) {
-  if (ratio_ && ends == ends_ && ticks == ticks_) return;
-  ratio_ = true;
-  ends_ = ends;
-  ticks_ = ticks;
-  setToolTip(ends[0].name + " : " + ends[1].name + ", time of every node: the colour of the faster one");
-  update();
-}
-
-QSize Legend::sizeHint() const {
-  return {qRound(theme_.scaled(ratio_ ? 232 : 152)), qRound(theme_.scaled(62))};
-}
-
-QRectF Legend::switchRect() const {
-  const double s = theme_.scaled(1);
-  return {width() - 64 * s, 6 * s, 52 * s, 16 * s};
-}
-
-void Legend::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paintCard(painter, theme_, rect());
-  ratio_ ? paintEnds(painter) : paintSwitch(painter);
-  paintScale(painter);
-}
-
-void Legend::paintSwitch(QPainter& painter) const {
-  const double s = theme_.scaled(1);
-  painter.setPen(theme_(Token::text));
-  painter.setFont(theme_.textFont(12, QFont::DemiBold));
-  painter.drawText(QRectF(12 * s, 5 * s, width(), 18 * s), Qt::AlignVCenter | Qt::AlignLeft, title_);
-  const QRectF both = switchRect();
-  painter.setPen(QPen(theme_(hasFocus() ? Token::accent : Token::border), 1));
-  painter.setBrush(theme_(Token::sunken));
-  painter.drawRoundedRect(both.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
-  painter.setFont(theme_.textFont(10, QFont::Medium));
-  for (const bool logarithmic : {true, false}) {
-    const QRectF half(both.left() + (logarithmic ? 0 : both.width() / 2), both.top(), both.width() / 2,
-                      both.height());
-    if (logarithmic == logarithmic_) {
-      painter.setPen(QPen(Theme::blend(theme_(Token::hover), theme_(Token::borderStrong), 0.5), 1));
-      painter.setBrush(theme_(Token::hover));
-      painter.drawRoundedRect(half.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
-    }
-    painter.setPen(theme_(logarithmic == logarithmic_ ? Token::text : Token::text3));
-    painter.drawText(half, Qt::AlignCenter, logarithmic ? tr("log") : tr("lin"));
-  }
-}
-
-/// "CPU faster" at the one end, "CUDA 0 faster" at the other, each with the mark of its side.
-void Legend::paintEnds(QPainter& painter) const {
-  const double s = theme_.scaled(1), half = width() / 2.0 - 12 * s, mark = 14 * s;
-  const QFont font = theme_.textFont(11.5, QFont::Medium);
-  painter.setFont(font);
-  for (const size_t end : {0, 1}) {
-    const QString words =
-        QFontMetricsF(font).elidedText(ends_[end].name + tr(" faster"), Qt::ElideMiddle, half - mark - 2 * s);
-    const QRectF row(end == 0 ? 12 * s : width() / 2.0, 5 * s, half, 18 * s);
-    paintMark(painter, ends_[end],
-              QPointF(end == 0 ? row.left() + 4 * s : row.right() - 4 * s, row.center().y()), 7 * s, theme_);
-    painter.setPen(theme_(Token::text));
-    painter.drawText(end == 0 ? row.adjusted(mark, 0, 0, 0) : row.adjusted(0, 0, -mark, 0),
-                     Qt::AlignVCenter | (end == 0 ? Qt::AlignLeft : Qt::AlignRight), words);
-  }
-}
-
-void Legend::paintScale(QPainter& painter) const {
-  const double s = theme_.scaled(1), left = 12 * s, right = width() - 12 * s;
-  const QRectF bar(left, 27 * s, right - left, 9 * s);
-  QLinearGradient scale(bar.topLeft(), bar.topRight());
-  for (int i = 0; i <= 16; ++i)
-    scale.setColorAt(i / 16.0, ratio_ ? theme_.ratio(i / 2.0 - 4) : theme_.heat(i / 16.0));
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(scale);
-  painter.drawRoundedRect(bar, 2, 2);
-  painter.setFont(theme_.monoFont(10));
-  for (size_t i = 0; i < ticks_.size() && ticks_.size() > 1; ++i) {
-    const double x = left + (right - left) * static_cast<double>(i) / static_cast<double>(ticks_.size() - 1);
-    painter.setPen(QPen(theme_(Token::text3), 1));
-    painter.drawLine(QPointF(x, bar.bottom()), QPointF(x, bar.bottom() + 3.5 * s));
-    painter.setPen(theme_(Token::text2));
-    const Qt::AlignmentFlag side = i == 0                   ? Qt::AlignLeft
-                                   : i + 1 == ticks_.size() ? Qt::AlignRight
-                                                            : Qt::AlignHCenter;
-    const double room = 40 * s, from = side == Qt::AlignLeft    ? x
-                                       : side == Qt::AlignRight ? x - room
-                                                                : x - room / 2;
-    painter.drawText(QRectF(from, bar.bottom() + 5 * s, room, 14 * s),
-                     Qt::AlignVCenter | side | Qt::TextDontClip, ticks_[i]);
-  }
-}
-
-void Legend::mousePressEvent(QMouseEvent* event) {
-  if (ratio_) return;
-  if (!switchRect().adjusted(-4, -4, 4, 4).contains(event->position())) return;
-  emit logarithmicChanged(event->position().x() < switchRect().center().x());
-}
-
-void Legend::keyPressEvent(QKeyEvent* event) {
-  if (!ratio_ && (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return))
-    emit logarithmicChanged(!logarithmic_);
-  else
-    QWidget::keyPressEvent(event);
-}
-
-Minimap::Minimap(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+Minimap::Minimap(const Theme& theme, QWidget* parent)
+    : FloatingCard(theme, tr("Hide the minimap (M shows it again)"), parent) {
   setAccessibleName(tr("Minimap"));
   setCursor(Qt::PointingHandCursor);
 }
 
 void Minimap::setTheme(const Theme& theme) {
-  theme_ = theme;
-  resize(sizeHint());
+  FloatingCard::setTheme(theme);
   refresh();
 }
 

@@ -1,4 +1,4 @@
-// What floats over the graph: where we are, what the colours mean, where the view is.
+// What floats over the graph: where we are, and where the view is.
 #pragma once
 
 #include <QPixmap>
@@ -6,13 +6,9 @@
 #include <QWidget>
 #include <functional>
 
-#include "ui/graph/heat_model.h"
-#include "ui/theme/theme.h"
+#include "ui/graph/floating_card.h"
 
 namespace orrery::ui {
-
-/// The card under what floats, with a soft edge instead of a shadow that would cost a blur.
-void paintCard(QPainter& painter, const Theme& theme, const QRectF& rect);
 
 /// "smollm2 > layers.12 > mlp > gate_up_silu": every part but the last goes there.
 class Breadcrumb : public QWidget {
@@ -21,6 +17,8 @@ class Breadcrumb : public QWidget {
  public:
   explicit Breadcrumb(const Theme& theme, QWidget* parent);
   void setTheme(const Theme& theme);
+  /// Where there is less than it needs, its words are shortened, the model's name first.
+  void setRoom(int width);
   /// scopes[i] is where parts[i] leads; the last part is where we are.
   void setParts(const QStringList& parts, const QStringList& scopes);
   QSize sizeHint() const override;
@@ -35,56 +33,24 @@ class Breadcrumb : public QWidget {
   void leaveEvent(QEvent*) override;
 
  private:
+  void shorten();
   QFont fontOf(qsizetype part) const;
   std::vector<QRectF> layoutParts() const;
   int partAt(const QPointF& point) const;
 
   Theme theme_;
-  QStringList parts_, scopes_;
-  int hovered_ = -1;
-};
-
-/// The heat scale with its switch between logarithmic and linear.
-class Legend : public QWidget {
-  Q_OBJECT
-
- public:
-  explicit Legend(const Theme& theme, QWidget* parent);
-  void setTheme(const Theme& theme);
-  void setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic);
-  /// The map of two sides, which is always logarithmic: the side that is faster at either end.
-  void setRatio(const SideLooks& ends, const std::vector<QString>& ticks);
-  QSize sizeHint() const override;
-
- signals:
-  void logarithmicChanged(bool logarithmic);
-
- protected:
-  void paintEvent(QPaintEvent*) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-
- private:
-  QRectF switchRect() const;
-  void paintSwitch(QPainter& painter) const;
-  void paintEnds(QPainter& painter) const;
-  void paintScale(QPainter& painter) const;
-
-  Theme theme_;
-  QString title_;
-  std::vector<QString> ticks_;
-  SideLooks ends_;
-  bool logarithmic_ = true, ratio_ = false;
+  QStringList parts_, scopes_, shown_;
+  int room_ = 1 << 20, hovered_ = -1;
 };
 
 /// The whole drawing, with the view's frame; press or drag goes there.
-class Minimap : public QWidget {
+class Minimap : public FloatingCard {
   Q_OBJECT
 
  public:
   using Paint = std::function<void(QPainter&, double scale)>;  // draws in scene coordinates
   explicit Minimap(const Theme& theme, QWidget* parent);
-  void setTheme(const Theme& theme);
+  void setTheme(const Theme& theme) override;
   void setPainter(Paint paint) { paint_ = std::move(paint); }
   void setBounds(const QRectF& bounds);
   void setView(const QRectF& visible);
@@ -102,7 +68,6 @@ class Minimap : public QWidget {
  private:
   QTransform toWidget() const;
 
-  Theme theme_;
   Paint paint_;
   QRectF bounds_, view_;
   QPixmap picture_;

@@ -23,15 +23,6 @@ class Hash {
   uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-/// "blk.3.ffn_gate.weight" -> "ffn_gate".
-std::string shortTensor(const std::string& tensor) {
-  std::string name = tensor;
-  for (const std::string_view suffix : {".weight", ".bias"})
-    if (name.size() > suffix.size() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-  const size_t dot = name.rfind('.');
-  return dot == std::string::npos ? name : name.substr(dot + 1);
-}
-
 std::string attributeText(const graph::Node& node, std::string_view name) {
   const auto place = node.attributes.find(name);
   const auto* text = place == node.attributes.end() ? nullptr : std::get_if<std::string>(&place->second);
@@ -121,6 +112,14 @@ void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings
 
 }  // namespace
 
+std::string shortTensor(const std::string& tensor) {
+  std::string name = tensor;
+  for (const std::string_view suffix : {".weight", ".bias"})
+    if (name.size() > suffix.size() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  const size_t dot = name.rfind('.');
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
 std::string shapeText(const Shape& shape, const Bindings& bindings) {
   std::string text = "[";
   for (const Dim& dim : shape) {
@@ -197,6 +196,7 @@ void hashGroups(SceneGraph& scene) {
     for (int at = group.begin; at < group.end; ++at) {
       const SceneNode& node = scene.nodes[static_cast<size_t>(at)];
       layout.add(static_cast<uint64_t>(node.live) + 2 * static_cast<uint64_t>(node.fused > 1));
+      layout.add(node.detail.size() + 256 * node.type.size());  // boxes are as wide as their words
       layout.add(static_cast<uint64_t>(node.weights.empty()) +
                  2 * static_cast<uint64_t>(node.inputs.empty()));
     }

@@ -91,6 +91,9 @@ std::shared_ptr<const SceneGraph> makeScene(graph::GraphVersion graph, const Bin
 /// "[1, 576]": numbers where the symbols are bound.
 std::string shapeText(const Shape& shape, const Bindings& bindings);
 
+/// "ffn_gate" of "blk.3.ffn_gate.weight": what tells a tensor from the others of its layer.
+std::string shortTensor(const std::string& tensor);
+
 /// Splits "layers.3.attention" into {"layers.3", "attention"}.
 std::vector<std::string> scopeParts(const std::string& scope);
 

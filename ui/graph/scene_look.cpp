@@ -1,4 +1,5 @@
 // What a box of ScenePainter looks like: names, figures, device, states, from what the job knows of it.
+#include <QStringList>
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +12,15 @@ namespace {
 size_t at(int index) { return static_cast<size_t>(index); }
 QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
 QString text(const std::string& s) { return QString::fromStdString(s); }
+
+/// "vnni.matvec" of "cpu.avx512_vnni.matvec": without the device, which the tool bar or a tag says, and
+/// without what the instruction set builds on.
+QString shortKernel(const QString& kernel) {
+  QStringList parts = kernel.split('.');
+  if (parts.size() > 1) parts.removeFirst();
+  if (parts.size() > 1) parts.first() = parts.first().section('_', -1);
+  return parts.join('.');
+}
 
 bool anyMatch(const Marks& marks, Span span) {
   for (int i = span.begin; i < span.end && at(i) < marks.matches.size(); ++i)
@@ -67,7 +77,7 @@ void ScenePainter::describeNode(const PaintJob& job, int position, NodeLook& loo
   const QString kernel = job.heat ? job.heat->kernel(position) : QString();
   const bool moves = node.family == graph::OpFamily::linear || node.transfer;  // bytes are what it costs
   const bool narrow = look.box.width() < 200 && node.family == graph::OpFamily::linear;
-  look.left = kernel.isEmpty() || narrow ? text(node.detail) : kernel;
+  look.left = kernel.isEmpty() || narrow ? text(node.detail) : shortKernel(kernel);
   const QString bandwidth = job.heat && !narrow && moves ? job.heat->bandwidthText(position) : QString();
   if (!bandwidth.isEmpty())
     look.right = bandwidth;
@@ -85,8 +95,7 @@ void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span,
   look.family = mainFamily(scene, span);
   look.bypassed = !stack && !first.live;
   look.edited = job.isEdited(span);
-  look.name =
-      stack ? text(first.name) + QStringLiteral("–") + QString::number(last.number) : text(first.name);
+  look.name = text(foldedName(first, last));
   if (stack) look.chip = QStringLiteral("× %1").arg(count);
   if (job.detail != Detail::near) return;
   look.left = stack ? (job.heat ? job.heat->eachText(span, count) : QString())
@@ -106,6 +115,10 @@ void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span,
 
 QColor ScenePainter::heatColor(const PaintJob& job, double t) const {
   return job.heat->mode() == HeatMode::ratio ? theme_.ratio(8 * t - 4) : theme_.heat(t);
+}
+
+QString ScenePainter::valueText(const PaintJob& job, Span span) {
+  return job.heat ? job.heat->text(span, job.detail != Detail::near) : QString();
 }
 
 void ScenePainter::describePlace(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const {
@@ -140,8 +153,7 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
     const int parts = hit.kind == Hit::Kind::stack ? placed.last - placed.first + 1 : 1;
     if (const double t = job.heat->heat(span, parts); std::isfinite(t) && !look.bypassed)
       look.body = heatColor(job, t);
-    if (job.detail == Detail::near) look.time = job.heat->text(span);
-    if (job.detail == Detail::mid) look.shortTime = job.heat->text(span);
+    if (job.detail != Detail::far) look.time = valueText(job, span);
   }
   if (job.places && job.places->drawn()) describePlace(job, hit, span, look);
   if (!job.marks) return look;
@@ -149,6 +161,9 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
   look.selected = marks.anything() && marks.chooses(scene, hit, span);
   look.focused = look.selected && marks.focused;
   look.hovered = marks.hover == hit;
+  if (look.selected || look.hovered)
+    for (const Point& input : placed.inputs)
+      look.inputs << QPointF(hit.box.x - placed.box.x + input.x, hit.box.y - placed.box.y + input.y);
   look.match = anyMatch(marks, span);
   if (hit.kind == Hit::Kind::node && job.heat && job.heat->us(span) > 1e5) look.running = job.running;
   return look;

@@ -45,7 +45,9 @@ ScenePainter::ScenePainter(const Theme& theme) : theme_(theme), nodes_(theme) {
   docFont_ = plain.textFont(11);
   timeFont_ = plain.monoFont(11, QFont::Medium);
   pillFont_ = plain.monoFont(10);
-  midHeadFont_ = plain.textFont(11, QFont::DemiBold);
+  midHeadFont_ = plain.textFont(10.5, QFont::DemiBold);
+  smallHeadFont_ = plain.textFont(9, QFont::DemiBold);
+  smallTimeFont_ = plain.monoFont(9, QFont::Medium);
   tinyFont_ = plain.monoFont(9.5, QFont::Medium);
 }
 
@@ -133,45 +135,49 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
 void ScenePainter::paintHeader(QPainter& painter, const PaintJob& job, const Hit& hit) const {
   const SceneGroup& group = job.drawing->scene->groups[at(hit.group)];
   const Span span{group.begin, group.end};
+  const bool near = job.detail == Detail::near;
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
   painter.translate(hit.box.x, hit.box.y);
-  double width = hit.box.w, height = kHeaderHeight;
-  if (job.detail == Detail::mid) {
-    painter.scale(1 / job.scale, 1 / job.scale);
-    width *= job.scale;
-    height *= job.scale;
-    if (height < 9) return painter.restore();
-  }
-  const double baseline = height / 2 + 4, room = width / 2 - 12;  // wires enter in the middle
-  paintIcon(painter, u"down", QRectF(7, height / 2 - 6.5, 13, 13), theme_(Token::text2));
+  const double unit = near ? 1 : job.scale;  // Mid keeps its measures on the screen, as far as there is room
+  painter.scale(1 / unit, 1 / unit);
+  const double width = hit.box.w * unit, height = kHeaderHeight * unit;
+  const double tall = std::clamp(kHeaderHeight * unit + 3, 10.0, 15.0);  // of what is drawn
+  const bool small = tall < 13;
+  const QFont &headFont = near    ? headFont_
+                          : small ? smallHeadFont_
+                                  : midHeadFont_,
+              &timeFont = small ? smallTimeFont_ : timeFont_;
+  const double baseline = height / 2 + (small ? 3.2 : 4), room = width / 2 - 12;  // wires enter in the middle
+  const auto sign = [&](QStringView name, double x, double most, Token token) {
+    const double side = std::min(most, tall);
+    paintIcon(painter, name, QRectF(x, (height - side) / 2, side, side), theme_(token));
+  };
+  sign(u"down", 7, 13, Token::text2);
   painter.setPen(theme_(group.live ? Token::text : Token::text3));
-  const QString name = elided(text(group.name), headFont_, room - 26);
-  drawLabel(painter, QPointF(24, baseline), name, headFont_);
-  double x = 24 + textWidth(name, headFont_) + 8;
+  const QString name = elided(text(group.name), headFont, room - 26);
+  drawLabel(painter, QPointF(24, baseline), name, headFont);
+  double x = 24 + textWidth(name, headFont) + 8;
   if (job.isEdited(span)) {
-    paintIcon(painter, u"pencil", QRectF(x, height / 2 - 6, 12, 12), theme_(Token::edited));
+    sign(u"pencil", x, 12, Token::edited);
     x += 18;
   }
-  if (job.detail == Detail::near && x < room) {
-    painter.setFont(docFont_);
-    painter.setPen(theme_(Token::text3));
-    painter.drawText(QPointF(x, baseline),
-                     QFontMetricsF(docFont_).elidedText(text(group.doc), Qt::ElideRight, room - x + 6));
-  }
-  const QString time = job.heat ? job.heat->text(span) : QString();
-  if (!time.isEmpty()) {
-    const double t = job.heat->heat(span);
-    const double chipWidth = textWidth(time, timeFont_) + 12;
-    const QRectF chip(width - 7 - chipWidth, height / 2 - 7.5, chipWidth, 15);
+  const QString doc = near && x < room
+                          ? QFontMetricsF(docFont_).elidedText(text(group.doc), Qt::ElideRight, room - x + 6)
+                          : QString();
+  painter.setPen(theme_(Token::text3));
+  drawLabel(painter, QPointF(x, baseline), doc, docFont_);
+  x += textWidth(doc, docFont_);
+  const QString time = valueText(job, span);
+  const double t = job.heat ? job.heat->heat(span) : 0, chipWidth = textWidth(time, timeFont) + 12;
+  const QRectF chip(width - 7 - chipWidth, (height - tall) / 2, chipWidth, tall);
+  if (!time.isEmpty() && chip.left() > x) {
     const QColor ground = std::isfinite(t) ? heatColor(job, t) : theme_(Token::raised);
     painter.setPen(Qt::NoPen);
     painter.setBrush(ground);
-    if (chip.left() > x) {
-      painter.drawRoundedRect(chip, 4, 4);
-      painter.setPen(std::isfinite(t) ? Theme::textOn(ground) : theme_(Token::text2));
-      drawLabel(painter, chip, Qt::AlignHCenter, time, timeFont_);
-    }
+    painter.drawRoundedRect(chip, 4, 4);
+    painter.setPen(std::isfinite(t) ? Theme::textOn(ground) : theme_(Token::text2));
+    drawLabel(painter, chip, Qt::AlignHCenter, time, timeFont);
   }
   painter.restore();
 }

@@ -51,8 +51,12 @@ class ScenePainter {
   explicit ScenePainter(const Theme& theme);
 
   void paint(QPainter& painter, const PaintJob& job) const;
+  /// Of the fonts that boxes are written in.
+  TextWidths textWidths() const { return nodes_.textWidths(); }
   /// What a box looks like in this job.
   QColor heatColor(const PaintJob& job, double t) const;
+  /// Of nodes and groups; short where words keep their size while boxes do not.
+  static QString valueText(const PaintJob& job, Span span);
   NodeLook lookOf(const PaintJob& job, const Hit& hit, const Placed& placed) const;
 
  private:
@@ -77,7 +81,8 @@ class ScenePainter {
 
   Theme theme_;
   NodePainter nodes_;
-  QFont headFont_, docFont_, timeFont_, pillFont_, midHeadFont_, tinyFont_;
+  QFont headFont_, docFont_, timeFont_, pillFont_, tinyFont_;
+  QFont midHeadFont_, smallHeadFont_, smallTimeFont_;
 };
 
 /// What a wire carries from one device to another; no values when it stays on one.

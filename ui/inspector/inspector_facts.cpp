@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/graph/shown_weights.h"
+#include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 namespace {
@@ -34,7 +35,8 @@ ValueRow rowOf(const graph::Value& value, const QString& role, const QString& na
           shapeText(value.type.shape),
           text(name_of(value.type.dtype)),
           graph::bytes_of(value.type, bindings),
-          value.producer};
+          value.producer,
+          {}};
 }
 
 /// A weight is called by its tensor, without the prefix that the scope already tells.
@@ -58,6 +60,7 @@ void addInputs(NodeFacts& facts, const graph::Graph& graph, const graph::Node& n
                          : node.op->inputs.empty() ? text(value->name)
                                                    : text(node.op->inputs[slot].name);
     facts.values.push_back(rowOf(*value, roleOf(value->kind), name, bindings));
+    if (weight) facts.values.back().brief = QString::fromStdString(shortTensor(name.toStdString()));
     if (weight && facts.values.back().bytes > heaviest) {
       heaviest = facts.values.back().bytes;
       facts.dtype = facts.values.back().dtype;

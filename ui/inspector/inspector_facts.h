@@ -16,6 +16,7 @@ struct ValueRow {
   QString name, shape, dtype;
   double bytes = 0;  // 0: not known
   NodeId producer;   // of an input
+  QString brief;     // of a tensor, what tells it from its neighbours; else empty
 };
 
 struct OriginRow {

@@ -226,6 +226,8 @@ void InspectorPage::addHead(const QString& icon, std::optional<graph::OpFamily> 
   auto* place = new Text(theme_, {Token::text3, 11, QFont::Normal, true}, path, content_);
   title->setElide(Qt::ElideMiddle);
   place->setElide(Qt::ElideMiddle);
+  title->setToolTip(name);
+  place->setToolTip(path);
   lines->addWidget(title);
   lines->addWidget(place);
   row->addLayout(lines, 1);
@@ -366,9 +368,10 @@ void InspectorPage::addValues(const NodeFacts& facts) {
       cell->setToolTip(text);
       if (column != 1) cell->reserve(text);
       grid->addWidget(cell, row, column);
+      return cell;
     };
     mono(value.role, Token::text3, 0);
-    mono(value.name, Token::text, 1);
+    mono(value.name, Token::text, 1)->setBrief(value.brief);
     mono(value.shape, Token::text2, 2, Qt::AlignRight);
     mono(value.dtype, Token::text2, 3, Qt::AlignRight);
     mono(value.bytes > 0 ? format::bytes(value.bytes) : QString(), Token::text2, 4, Qt::AlignRight);

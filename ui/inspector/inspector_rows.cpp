@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -47,7 +48,7 @@ KernelRow::KernelRow(const Theme& theme, Verdict verdict, const QString& kernel,
                     (verdict == Verdict::chosen    ? "chosen"
                      : verdict == Verdict::refused ? reason
                                                    : "not asked"));
-  setToolTip(reason);
+  setToolTip(reason.isEmpty() ? kernel : kernel + "\n" + reason);
 }
 
 void KernelRow::setTheme(const Theme& theme) {
@@ -97,8 +98,7 @@ void KernelRow::paintEvent(QPaintEvent*) {
   painter.setFont(mono);
   painter.setPen(theme_(ink));
   const QRectF name(indent, 0, width() - indent - rightWidth, head);
-  painter.drawText(name, Qt::AlignVCenter | Qt::AlignLeft,
-                   QFontMetricsF(mono).elidedText(kernel_, Qt::ElideMiddle, name.width()));
+  painter.drawText(name, Qt::AlignVCenter | Qt::AlignLeft, elided(kernel_, mono, name.width()));
 }
 
 RateRow addRateRow(const Theme& theme, QGridLayout* grid, const QString& name, QWidget* parent) {
@@ -121,6 +121,7 @@ RateRow addRateRow(const Theme& theme, QGridLayout* grid, const QString& name, Q
 LinkButton::LinkButton(const Theme& theme, const QString& text, QWidget* parent)
     : QAbstractButton(parent), theme_(theme) {
   setText(text);
+  setToolTip(text);
   setCursor(Qt::PointingHandCursor);
   setFocusPolicy(Qt::TabFocus);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -143,8 +144,7 @@ void LinkButton::paintEvent(QPaintEvent*) {
   font.setUnderline(underMouse());
   painter.setFont(font);
   painter.setPen(theme_(underMouse() ? Token::accent : Token::text2));
-  painter.drawText(rect(), Qt::AlignVCenter | Qt::AlignLeft,
-                   QFontMetricsF(font).elidedText(text(), Qt::ElideMiddle, width()));
+  painter.drawText(rect(), Qt::AlignVCenter | Qt::AlignLeft, elided(text(), font, width()));
   if (hasFocus()) paintFocus(painter, rect(), 3, theme_);
 }
 

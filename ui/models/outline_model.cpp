@@ -72,10 +72,7 @@ class OutlineModel::Private {
   QString nameOf(const Row& row) const {
     if (row.kind == Row::Kind::node) return QString::fromStdString(scene->nodes[at(row.first)].name);
     if (row.first == 0) return name.isEmpty() ? QStringLiteral("graph") : name;
-    QString text = QString::fromStdString(scene->groups[at(row.first)].name);
-    if (row.kind == Row::Kind::stack)
-      text += QStringLiteral("–") + QString::number(scene->groups[at(row.last)].number);
-    return text;
+    return QString::fromStdString(foldedName(scene->groups[at(row.first)], scene->groups[at(row.last)]));
   }
 
   QString scopeOf(const Row& row) const {
@@ -252,6 +249,9 @@ QVariant OutlineModel::data(const QModelIndex& index, int role) const {
       return d.pathOf(row);
     case usRole:
       return d.heat.us(row.span);
+    case briefRole:
+      return index.column() == otherColumn ? format::timeBrief(d.heat.otherUs(row.span), false)
+                                           : d.heat.timeText(row.span, true);
     case shareRole:
       return d.shareOf(row);
     case familyRole:

@@ -26,6 +26,7 @@ class OutlineModel : public QAbstractItemModel {
     scopeRole,                // QString: the scope's path; for a node the scope it is in
     pathRole,                 // QString: the full path
     usRole,                   // double: time, sum for scopes; NaN when not measured
+    briefRole,                // QString: a column's time in fewer letters
     shareRole,                // double 0 to 1: share of the parent's time; NaN when not measured
     familyRole,               // int: graph::OpFamily of a node, -1 for a scope
     fusedRole,                // int: origins fused into the node; 0 or 1: not fused

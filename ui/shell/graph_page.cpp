@@ -1,5 +1,6 @@
 #include "ui/shell/graph_page.h"
 
+#include <QGridLayout>
 #include <QMenu>
 #include <QPaintEvent>
 #include <QPainter>
@@ -71,19 +72,21 @@ void GraphPage::setupBar() {
 
 void GraphPage::setupLayout() {
   stack_->addWidget(hint_);
+  // What loads and what went wrong lie over the graph, so that nothing moves under the pointer.
   auto* inset = new QVBoxLayout;
   inset->setContentsMargins(12, 8, 12, 8);
   inset->setSpacing(6);
   inset->addWidget(progress_);
   inset->addWidget(banner_);
-  auto* layout = new QVBoxLayout(this);
+  progress_->raise();
+  banner_->raise();
+  auto* layout = new QGridLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  layout->addWidget(bar_);
-  layout->addLayout(inset);
-  layout->addWidget(stack_, 1);
-  // The inset takes no room while both are hidden.
-  inset->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(bar_, 0, 0);
+  layout->addWidget(stack_, 1, 0);
+  layout->addLayout(inset, 1, 0, Qt::AlignTop);
+  layout->setRowStretch(1, 1);
 }
 
 GraphView* GraphPage::addView(bool fused) {
@@ -96,6 +99,10 @@ GraphView* GraphPage::addView(bool fused) {
   connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
   connect(view, &GraphView::contextMenuAsked, this,
           [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
+  connect(view, &GraphView::overlaysChanged, this, [this](GraphView::Overlays shown) {
+    for (const auto& [source, views] : views_)
+      for (GraphView* each : views) each->setOverlays(shown);
+  });
   connect(view, &GraphView::zoomChanged, this, [this, view](double scale) {
     if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
   });
@@ -106,7 +113,11 @@ void GraphPage::setSource(SessionController* source) {
   if (source_) source_->disconnect(this);
   source_ = source;
   const HeatMode heat = model_ ? model_->heatMode() : HeatMode::time;
-  if (!views_.contains(source)) views_[source] = {addView(false), addView(true)};
+  if (!views_.contains(source)) {
+    views_[source] = {addView(false), addView(true)};
+    if (model_)
+      for (GraphView* view : views_[source]) view->setOverlays(model_->overlays());
+  }
   model_ = views_[source][0];
   fused_ = views_[source][1];
   for (GraphView* view : views_[source]) {

@@ -1,19 +1,25 @@
 #include "ui/shell/outline_panel.h"
 
-#include <QHeaderView>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QVBoxLayout>
 #include <cmath>
 
 #include "ui/graph/device_mark.h"
+#include "ui/theme/format.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 #include "ui/widgets/meter.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr double kRow = 22.6, kTime = 58, kShare = 64, kRatio = 66, kIndent = 14;
+constexpr double kRow = 22.6, kTime = 58, kShortTime = 50;
+constexpr double kIndent = 14, kLeastIndent = 8;
+constexpr double kShare = 64, kLeastShare = 30;   // a bar
+constexpr double kRatio = 66, kRatioNumber = 38;  // a bar and a number; the number alone
+constexpr double kRatioBar = 12;                  // a shorter one tells nothing
+constexpr int kBefore = 3, kAfter = 6;            // a cell's words
 
 }  // namespace
 
@@ -21,61 +27,86 @@ QSize OutlineDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {40, static_cast<int>(std::lround(theme_.scaled(kRow)))};
 }
 
+QFont OutlineDelegate::nameFont(const QModelIndex& index) const {
+  const bool scope = index.data(OutlineModel::nodeRole).toUInt() == 0;
+  return theme_.textFont(12, scope ? QFont::Medium : QFont::Normal);
+}
+
+double OutlineDelegate::markRoom(const QModelIndex& index) const {
+  const bool marked =
+      index.data(OutlineModel::fusedRole).toInt() > 1 || index.data(OutlineModel::editedRole).toBool();
+  return marked ? theme_.scaled(16) : 0;
+}
+
+double OutlineDelegate::deviceRoom(const QModelIndex& index) const {
+  const bool home =
+      static_cast<DeviceMark>(index.data(OutlineModel::deviceRole).toInt()) == DeviceMark::none &&
+      !index.data(OutlineModel::fellBackRole).toBool();
+  return home ? 0 : theme_.scaled(18);
+}
+
+double OutlineDelegate::nameWidth(const QModelIndex& index) const {
+  return std::ceil(textWidth(index.data().toString(), nameFont(index))) + markRoom(index) +
+         deviceRoom(index) + kBefore + kAfter;
+}
+
 void OutlineDelegate::paintName(QPainter& painter, const QRectF& area, const QModelIndex& index,
                                 bool selected) const {
-  const bool scope = index.data(OutlineModel::nodeRole).toUInt() == 0;
-  const bool bypassed = index.data(OutlineModel::bypassedRole).toBool();
-  const bool fused = index.data(OutlineModel::fusedRole).toInt() > 1,
+  const bool bypassed = index.data(OutlineModel::bypassedRole).toBool(),
              edited = index.data(OutlineModel::editedRole).toBool();
-  const QFont font = theme_.textFont(12, scope ? QFont::Medium : QFont::Normal);
-  const double mark = (fused || edited) ? theme_.scaled(16) : 0, device = paintDevice(painter, area, index);
-  const QString name =
-      QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideMiddle, area.width() - mark - device);
+  const QFont font = nameFont(index);
+  const double mark = markRoom(index);
+  paintDevice(painter, area, index);
+  const QString name = elided(index.data().toString(), font, area.width() - mark - deviceRoom(index));
   painter.setFont(font);
   painter.setPen(theme_(bypassed ? Token::text3 : selected ? Token::selectionText : Token::text));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, name);
   if (mark <= 0) return;
-  const double size = theme_.scaled(11), x = area.left() + QFontMetricsF(font).horizontalAdvance(name) + 5;
+  const double size = theme_.scaled(11), x = area.left() + textWidth(name, font) + 5;
   paintIcon(painter, edited ? u"pencil" : u"fuse", QRectF(x, area.center().y() - size / 2, size, size),
             theme_(edited ? Token::edited : Token::text3));
 }
 
 /// At the right of the name: what runs elsewhere; what does not run where it was asked to has a dashed ring.
-/// Returns the room that it takes.
-double OutlineDelegate::paintDevice(QPainter& painter, const QRectF& area, const QModelIndex& index) const {
-  const auto mark = static_cast<DeviceMark>(index.data(OutlineModel::deviceRole).toInt());
-  const bool fellBack = index.data(OutlineModel::fellBackRole).toBool();
-  if (mark == DeviceMark::none && !fellBack) return 0;
-  const double room = theme_.scaled(18);
+void OutlineDelegate::paintDevice(QPainter& painter, const QRectF& area, const QModelIndex& index) const {
+  const double room = deviceRoom(index);
+  if (room <= 0) return;
   const QPointF centre(area.right() - room / 2, area.center().y());
   painter.setRenderHint(QPainter::Antialiasing);
-  paintDeviceMark(painter, mark, centre, theme_.scaled(7), theme_);
-  if (fellBack) {
-    const double half = theme_.scaled(6.5);
-    painter.setPen(QPen(theme_(Token::warn), 1.5, Qt::DotLine));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(QRectF(centre.x() - half, centre.y() - half, 2 * half, 2 * half), 3, 3);
-  }
-  return room;
+  paintDeviceMark(painter, static_cast<DeviceMark>(index.data(OutlineModel::deviceRole).toInt()), centre,
+                  theme_.scaled(7), theme_);
+  if (!index.data(OutlineModel::fellBackRole).toBool()) return;
+  const double half = theme_.scaled(6.5);
+  painter.setPen(QPen(theme_(Token::warn), 1.5, Qt::DotLine));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRoundedRect(QRectF(centre.x() - half, centre.y() - half, 2 * half, 2 * half), 3, 3);
 }
 
 void OutlineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
   painter->save();
   const bool selected = option.state & QStyle::State_Selected;
-  const QRectF area = QRectF(option.rect).adjusted(3, 0, -6, 0);
+  const QRectF area = QRectF(option.rect).adjusted(kBefore, 0, -kAfter, 0);
   if (index.column() == OutlineModel::nameColumn) {
     paintName(*painter, area, index, selected);
   } else if (index.column() != OutlineModel::shareColumn) {
-    painter->setFont(theme_.monoFont(11));
-    painter->setPen(theme_(selected ? Token::selectionText : Token::text2));
-    painter->drawText(area, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
+    paintTime(*painter, area, index, selected);
   } else if (index.data(OutlineModel::ratioRole).toBool()) {
     paintRatio(*painter, area, index, selected);
   } else {
     paintShare(*painter, area, index);
   }
   painter->restore();
+}
+
+void OutlineDelegate::paintTime(QPainter& painter, const QRectF& area, const QModelIndex& index,
+                                bool selected) const {
+  const QFont font = theme_.monoFont(11);
+  const QString time = index.data().toString();
+  painter.setFont(font);
+  painter.setPen(theme_(selected ? Token::selectionText : Token::text2));
+  painter.drawText(area, Qt::AlignVCenter | Qt::AlignRight,
+                   textWidth(time, font) <= area.width() ? time : index.data(OutlineModel::briefRole).toString());
 }
 
 void OutlineDelegate::paintShare(QPainter& painter, const QRectF& area, const QModelIndex& index) const {
@@ -86,21 +117,31 @@ void OutlineDelegate::paintShare(QPainter& painter, const QRectF& area, const QM
   paintMeter(painter, bar, std::isfinite(share) ? share : 0, fill, theme_);
 }
 
-/// A bar from the middle towards the faster side, and the number.
+/// A bar from the middle towards the faster side where there is room for it, and the number.
 void OutlineDelegate::paintRatio(QPainter& painter, const QRectF& area, const QModelIndex& index,
                                  bool selected) const {
-  const double number = theme_.scaled(38), heat = index.data(OutlineModel::heatRole).toDouble();
+  const double number = theme_.scaled(kRatioNumber), heat = index.data(OutlineModel::heatRole).toDouble();
   const QRectF bar(area.left() + 2, area.center().y() - 2.5, area.width() - number - 2, 5);
-  paintMeter(painter, bar, 0, {}, theme_);
-  if (std::isfinite(heat)) {
-    const double x = bar.left() + bar.width() * heat, middle = bar.center().x();
-    painter.fillRect(QRectF(std::min(x, middle), bar.top(), std::abs(x - middle), bar.height()),
-                     theme_.ratio(heat < 0.5 ? -4 : 4));
+  if (bar.width() >= kRatioBar) {
+    paintMeter(painter, bar, 0, {}, theme_);
+    if (std::isfinite(heat)) {
+      const double x = bar.left() + bar.width() * heat, middle = bar.center().x();
+      painter.fillRect(QRectF(std::min(x, middle), bar.top(), std::abs(x - middle), bar.height()),
+                       theme_.ratio(heat < 0.5 ? -4 : 4));
+    }
+    painter.fillRect(QRectF(bar.center().x() - 0.5, bar.top() - 2, 1, bar.height() + 4),
+                     theme_(Token::text3));
   }
-  painter.fillRect(QRectF(bar.center().x() - 0.5, bar.top() - 2, 1, bar.height() + 4), theme_(Token::text3));
   painter.setFont(theme_.monoFont(11));
   painter.setPen(theme_(selected ? Token::selectionText : Token::text2));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
+}
+
+void OutlineHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int section) const {
+  QHeaderView::initStyleOptionForIndex(option, section);
+  constexpr int kPadding = 16;
+  if (option->fontMetrics.horizontalAdvance(option->text) + kPadding > sectionSize(section))
+    option->text.clear();
 }
 
 OutlineTree::OutlineTree(const Theme& theme, QWidget* parent) : QTreeView(parent), theme_(theme) {
@@ -117,7 +158,6 @@ OutlineTree::OutlineTree(const Theme& theme, QWidget* parent) : QTreeView(parent
 
 void OutlineTree::setTheme(const Theme& theme) {
   theme_ = theme;
-  setIndentation(static_cast<int>(theme.scaled(kIndent)));
   viewport()->update();
 }
 
@@ -138,9 +178,14 @@ void OutlineTree::drawBranches(QPainter* painter, const QRect& rect, const QMode
       rect, selectionModel()->isSelected(index) ? theme_(Token::selectionBg) : QColor(Qt::transparent));
   if (!model()->hasChildren(index)) return;
   const double size = theme_.scaled(11);
-  const QRectF place(rect.right() - theme_.scaled(kIndent) + 2, rect.center().y() - size / 2 + 0.5, size,
-                     size);
+  const QRectF place(std::max(0.0, rect.right() - theme_.scaled(kIndent) + 2),
+                     rect.center().y() - size / 2 + 0.5, size, size);
   paintIcon(*painter, isExpanded(index) ? u"down" : u"right", place, theme_(Token::text3));
+}
+
+void OutlineTree::resizeEvent(QResizeEvent* event) {
+  QTreeView::resizeEvent(event);
+  emit resized();
 }
 
 OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
@@ -156,13 +201,22 @@ OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
   tree_->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(tree_, &QWidget::customContextMenuRequested, this,
           [this](const QPoint& at) { emit menuAsked(tree_->viewport()->mapToGlobal(at)); });
-  QHeaderView* header = tree_->header();
+  auto* header = new OutlineHeader(tree_);
+  tree_->setHeader(header);
   header->setStretchLastSection(false);
   header->setMinimumSectionSize(20);
   header->setSectionResizeMode(OutlineModel::nameColumn, QHeaderView::Stretch);
   for (int column = OutlineModel::timeColumn; column < OutlineModel::columns; ++column)
     header->setSectionResizeMode(column, QHeaderView::Fixed);
   sizeColumns();
+  sizeSoon_.setSingleShot(true);
+  sizeSoon_.setInterval(0);
+  connect(&sizeSoon_, &QTimer::timeout, this, &OutlinePanel::sizeColumns);
+  const auto sizeSoon = [this] { sizeSoon_.start(); };
+  connect(tree_, &OutlineTree::resized, this, sizeSoon);
+  connect(tree_, &QTreeView::expanded, this, sizeSoon);
+  connect(tree_, &QTreeView::collapsed, this, sizeSoon);
+  connect(model_, &QAbstractItemModel::modelReset, this, sizeSoon);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(tree_);
@@ -218,13 +272,35 @@ void OutlinePanel::setSides(const std::optional<SideLooks>& sides) {
   sizeColumns();
 }
 
+/// Of the rows that are not folded away, when each level is this much further in. The model's own name is
+/// longer than it needs to be known by.
+double OutlinePanel::widestName(double indentation) const {
+  double widest = 0;
+  for (QModelIndex row = tree_->indexBelow(model_->index(0, 0)); row.isValid();
+       row = tree_->indexBelow(row)) {
+    int depth = 1;
+    for (QModelIndex above = row.parent(); above.isValid(); above = above.parent()) ++depth;
+    widest = std::max(widest, depth * indentation + delegate_->nameWidth(row));
+  }
+  return widest;
+}
+
+/// Where the names need it, the bars give way to them, then the steps between the levels, then a digit.
 void OutlinePanel::sizeColumns() {
+  const bool compared = model_->compared();
+  const double times = compared ? 2 : 1, most = theme_.scaled(compared ? kRatio : kShare),
+               least = compared ? theme_.scaled(kRatioNumber) + kBefore + kAfter : theme_.scaled(kLeastShare),
+               all = tree_->viewport()->width();
+  double time = theme_.scaled(kTime), indentation = theme_.scaled(kIndent);
+  const auto left = [&](double share) { return all - times * time - share - widestName(indentation); };
+  if (left(least) < 0) indentation = theme_.scaled(kLeastIndent);
+  if (left(least) < 0) time = theme_.scaled(kShortTime);
+  tree_->setIndentation(static_cast<int>(indentation));
   QHeaderView* header = tree_->header();
   for (const int column : {OutlineModel::timeColumn, OutlineModel::otherColumn})
-    header->resizeSection(column, static_cast<int>(theme_.scaled(kTime)));
-  header->resizeSection(OutlineModel::shareColumn,
-                        static_cast<int>(theme_.scaled(model_->compared() ? kRatio : kShare)));
-  header->setSectionHidden(OutlineModel::otherColumn, !model_->compared());
+    header->resizeSection(column, static_cast<int>(time));
+  header->setSectionHidden(OutlineModel::otherColumn, !compared);
+  header->resizeSection(OutlineModel::shareColumn, static_cast<int>(std::clamp(left(0), least, most)));
 }
 
 void OutlinePanel::selectIndex(const QModelIndex& index) {

@@ -1,7 +1,9 @@
 // The graph as a tree of scopes with time and share of the parent.
 #pragma once
 
+#include <QHeaderView>
 #include <QStyledItemDelegate>
+#include <QTimer>
 #include <QTreeView>
 #include <QWidget>
 
@@ -17,15 +19,31 @@ class OutlineDelegate : public QStyledItemDelegate {
  public:
   OutlineDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
   void setTheme(const Theme& theme) { theme_ = theme; }
+  /// What a row's name takes without being shortened, its marks included.
+  double nameWidth(const QModelIndex& index) const;
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
+  QFont nameFont(const QModelIndex& index) const;
+  double markRoom(const QModelIndex& index) const;
+  double deviceRoom(const QModelIndex& index) const;
   void paintName(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const;
-  double paintDevice(QPainter& painter, const QRectF& area, const QModelIndex& index) const;
+  void paintDevice(QPainter& painter, const QRectF& area, const QModelIndex& index) const;
+  void paintTime(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const;
   void paintShare(QPainter& painter, const QRectF& area, const QModelIndex& index) const;
   void paintRatio(QPainter& painter, const QRectF& area, const QModelIndex& index, bool selected) const;
   Theme theme_;
+};
+
+/// Names only the columns that are wide enough to.
+class OutlineHeader : public QHeaderView {
+  Q_OBJECT
+ public:
+  explicit OutlineHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {}
+
+ protected:
+  void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override;
 };
 
 /// A tree whose branches are our chevrons and hairlines.
@@ -39,6 +57,10 @@ class OutlineTree : public QTreeView {
   void drawBranches(QPainter* painter, const QRect& rect, const QModelIndex& index) const override;
   void drawRow(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ signals:
+  void resized();
 
  private:
   Theme theme_;
@@ -73,12 +95,14 @@ class OutlinePanel : public QWidget, public Themed {
 
  private:
   void selectIndex(const QModelIndex& index);
+  double widestName(double indentation) const;
   void sizeColumns();
 
   Theme theme_;
   OutlineModel* model_;
   OutlineDelegate* delegate_;
   OutlineTree* tree_;
+  QTimer sizeSoon_;         // columns, after what is shown has changed
   bool following_ = false;  // the selection comes from outside
 };
 

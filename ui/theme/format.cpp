@@ -53,6 +53,18 @@ QString time(double us, bool estimated) {
   return estimated && std::isfinite(us) ? QStringLiteral("≈ ") + time(us) : time(us);
 }
 
+QString timeBrief(double us, bool estimated) {
+  if (!std::isfinite(us)) return dash();
+  if (estimated) return QStringLiteral("≈ ") + timeBrief(us, false);
+  const auto brief = [](double value, const char* unit) {
+    return (value < 9.95 ? QString::number(value, 'f', 1) : number(value, value < 99.5 ? 2 : 3)) +
+           QString::fromUtf8(unit);
+  };
+  if (us < 0.0995) return brief(us * 1e3, " ns");
+  if (us < 999.5) return brief(us, " µs");
+  return us < 999.5e3 ? brief(us / 1e3, " ms") : brief(us / 1e6, " s");
+}
+
 QString bytes(double value) {
   if (!std::isfinite(value) || value < 0) return dash();
   constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};

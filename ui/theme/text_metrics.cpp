@@ -10,7 +10,9 @@
 namespace orrery::ui {
 namespace {
 
-constexpr int kRemembered = 4096;  // texts; a screen shows a few hundred
+constexpr int kRemembered = 4096;   // texts; a screen shows a few hundred
+constexpr qsizetype kReadable = 5;  // letters: of fewer a name is not known again
+constexpr QChar kCut(0x2026);
 
 struct Key {
   QString text;
@@ -47,6 +49,40 @@ const Line& lineOf(const QString& text, const QFont& font) {
   return *line;
 }
 
+/// Where the number that a name ends with begins, a range ("0–11") being one; the name's end: there is none.
+qsizetype numberAt(const QString& text) {
+  qsizetype at = text.size();
+  while (at > 0 && (text[at - 1].isDigit() || (at < text.size() && text[at - 1] == QChar(0x2013)))) --at;
+  return at;
+}
+
+/// As much of the beginning as fits before `end`; empty where that would be less than `least` letters.
+QString cutBefore(const QString& text, qsizetype end, const QFont& font, double width, qsizetype least) {
+  const QString tail = kCut + text.mid(end);
+  const QFontMetricsF metrics(font);
+  qsizetype low = 0, high = end;  // letters that fit
+  while (low < high) {
+    const qsizetype middle = (low + high + 1) / 2;
+    if (metrics.horizontalAdvance(text.left(middle) + tail) <= width)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low >= least ? text.left(low) + tail : QString();
+}
+
+QString shortened(const QString& text, const QFont& font, double width) {
+  const qsizetype number = numberAt(text);
+  if (number > 0 && number < text.size()) {
+    if (const QString cut = cutBefore(text, number, font, width, 3); !cut.isEmpty()) return cut;
+    if (const QString tail = kCut + text.mid(number); textWidth(tail, font) <= width) return tail;
+  }
+  if (const QString both = QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, width);
+      both.size() > 2 * kReadable)
+    return both;
+  return QFontMetricsF(font).elidedText(text, Qt::ElideRight, width);
+}
+
 }  // namespace
 
 double textWidth(const QString& text, const QFont& font) {
@@ -63,9 +99,20 @@ QString elided(const QString& text, const QFont& font, double width) {
   static QCache<Key, QString> known(kRemembered);
   const Key key{text, font, width};
   if (const QString* shortened = known.object(key)) return *shortened;
-  const QString shortened = QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, width);
-  known.insert(key, new QString(shortened));
-  return shortened;
+  const QString cut = shortened(text, font, width);
+  known.insert(key, new QString(cut));
+  return cut;
+}
+
+QString fitted(const QString& whole, const QString& shorter, const QFont& font, double width) {
+  return textWidth(whole, font) <= width ? whole : elided(shorter, font, width);
+}
+
+double leastWidth(const QString& text, const QFont& font) {
+  if (text.size() <= kReadable + 1) return textWidth(text, font);
+  const qsizetype number = numberAt(text);
+  return textWidth(number < text.size() && number > 0 ? kCut + text.mid(number) : text.left(kReadable) + kCut,
+                   font);
 }
 
 void drawLabel(QPainter& painter, const QPointF& baseline, const QString& text, const QFont& font) {

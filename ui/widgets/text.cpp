@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -42,6 +43,11 @@ void Text::setAlignment(Qt::Alignment alignment) {
 
 void Text::setElide(Qt::TextElideMode mode) {
   elide_ = mode;
+  update();
+}
+
+void Text::setBrief(const QString& brief) {
+  brief_ = brief;
   update();
 }
 
@@ -93,7 +99,9 @@ void Text::paintEvent(QPaintEvent*) {
     painter.drawText(rect(), static_cast<int>(Qt::AlignLeft | Qt::AlignTop) | Qt::TextWordWrap, text_);
     return;
   }
-  const QString shown = QFontMetricsF(font).elidedText(text_, elide_, width());
+  const QString shown = elide_ == Qt::ElideMiddle
+                            ? fitted(text_, brief_.isEmpty() ? text_ : brief_, font, width())
+                            : QFontMetricsF(font).elidedText(text_, elide_, width());
   painter.drawText(rect(), static_cast<int>(alignment_), shown);
 }
 

@@ -28,6 +28,8 @@ class Text : public QWidget, public Themed {
   void setToken(Token token);
   void setAlignment(Qt::Alignment alignment);
   void setElide(Qt::TextElideMode mode);
+  /// Shown where the whole text does not fit; empty: none.
+  void setBrief(const QString& brief);
   void setWrap(bool wrap);
   /// Keeps the width of this text even when a shorter one is shown, so that numbers do not push their
   /// neighbours.
@@ -45,7 +47,7 @@ class Text : public QWidget, public Themed {
  private:
   Theme theme_;
   TextStyle style_;
-  QString text_, widest_;
+  QString text_, widest_, brief_;
   Qt::Alignment alignment_ = Qt::AlignLeft | Qt::AlignVCenter;
   Qt::TextElideMode elide_ = Qt::ElideRight;
   bool wrap_ = false;

@@ -89,9 +89,52 @@ TEST_P(RandomLayout, WiresAreOrthogonalAndEndAtTheirBoxes) {
       EXPECT_TRUE(end.y > target.y && end.y < target.bottom());
     } else {
       EXPECT_NEAR(end.y, target.y, 0.01);
-      EXPECT_NEAR(end.x, target.x + target.w / 2, 0.6);
+      const double inset = problem.items[static_cast<size_t>(edge.to)].open ? target.w / 2 - 0.6 : 10;
+      EXPECT_TRUE(end.x > target.x + inset && end.x < target.right() - inset)
+          << end.x << " of " << target.x << " to " << target.right();
     }
   }
+}
+
+TEST_P(RandomLayout, EveryWireHasAnArrowheadOfItsOwn) {
+  const Problem problem = randomProblem(60, GetParam());
+  const LayoutResult result = layoutLayers(problem.items, problem.edges, {});
+  const auto target = [&](const Wire& wire) { return problem.edges[static_cast<size_t>(wire.edge)].to; };
+  const auto source = [&](const Wire& wire) { return problem.edges[static_cast<size_t>(wire.edge)].from; };
+  int together = 0;
+  for (size_t a = 0; a < result.wires.size(); ++a)
+    for (size_t b = a + 1; b < result.wires.size(); ++b) {
+      const int to = target(result.wires[a]);
+      if (to < 0 || to != target(result.wires[b]) || problem.items[static_cast<size_t>(to)].open) continue;
+      if (source(result.wires[a]) == source(result.wires[b])) continue;
+      if (result.wires[a].atSide && result.wires[b].atSide) continue;  // from one lane
+      const Point x = result.wires[a].points.back(), y = result.wires[b].points.back();
+      EXPECT_GT(std::hypot(x.x - y.x, x.y - y.y), 9) << "into " << to;
+      ++together;
+    }
+  EXPECT_GT(together, 10);
+}
+
+TEST_P(RandomLayout, AWireIsStraightWhereItsTargetIsBelowItsSource) {
+  const Problem problem = randomProblem(60, GetParam());
+  const LayoutResult result = layoutLayers(problem.items, problem.edges, {});
+  int straight = 0;
+  for (const Wire& wire : result.wires) {
+    const LayoutEdge& edge = problem.edges[static_cast<size_t>(wire.edge)];
+    if (edge.from < 0 || edge.to < 0 || problem.items[static_cast<size_t>(edge.to)].open) continue;
+    const auto from = static_cast<size_t>(edge.from), to = static_cast<size_t>(edge.to);
+    if (result.rank[to] != result.rank[from] + 1) continue;
+    const double x = result.boxes[from].x + result.boxes[from].w / 2;
+    if (x < result.boxes[to].x + 26 || x > result.boxes[to].right() - 26) continue;
+    const bool taken = std::any_of(result.wires.begin(), result.wires.end(), [&](const Wire& other) {
+      return &other != &wire && std::abs(other.points.back().x - x) < 12.01 &&
+             problem.edges[static_cast<size_t>(other.edge)].to == edge.to;
+    });
+    if (taken) continue;
+    EXPECT_EQ(wire.points.size(), 2U) << from << " to " << to;
+    ++straight;
+  }
+  EXPECT_GT(straight, 5);
 }
 
 TEST_P(RandomLayout, WiresDoNotRunThroughBoxes) {
@@ -126,6 +169,34 @@ TEST(Layout, AChainIsOnTheSpine) {
   const LayoutResult result = layoutLayers(items, edges, {});
   for (const Rect& box : result.boxes) EXPECT_NEAR(box.x + box.w / 2, 0, 1e-9);
   for (const Wire& wire : result.wires) EXPECT_EQ(wire.points.size(), 2U) << "straight";
+}
+
+/// What projections, rotary embeddings, a cache and attention are.
+TEST(Layout, ColumnsOfSingleWiresStandBelowEachOther) {
+  enum { norm, q, k, v, qRope, kRope, append, attend, items };
+  const std::vector<LayoutEdge> edges{{kLayoutEntry, norm, true},
+                                      {norm, q, true},
+                                      {norm, k, true},
+                                      {norm, v, true},
+                                      {q, qRope, true},
+                                      {k, kRope, true},
+                                      {kRope, append, true},
+                                      {v, append, true},
+                                      {qRope, attend, true},
+                                      {append, attend, true},
+                                      {attend, kLayoutExit, true}};
+  std::vector<LayoutItem> boxes(items);
+  for (LayoutItem& box : boxes) box.alone = 222;
+  const LayoutResult result = layoutLayers(boxes, edges, {});
+  const auto middle = [&](int item) {
+    return result.boxes[static_cast<size_t>(item)].x + result.boxes[static_cast<size_t>(item)].w / 2;
+  };
+  for (const int item : {k, kRope, append, attend}) EXPECT_NEAR(middle(item), 0, 0.5) << item;
+  EXPECT_NEAR(middle(qRope), middle(q), 0.5);
+  EXPECT_NEAR(middle(v), -middle(q), 0.5) << "a fork is even";
+  size_t corners = 0;
+  for (const Wire& wire : result.wires) corners += wire.points.size() - 2;
+  EXPECT_EQ(corners, 2U * 4) << "two out of the fork, q into the attention, v into the cache";
 }
 
 TEST(Layout, AResidualTakesALaneAndLeavesTheSpineAlone) {

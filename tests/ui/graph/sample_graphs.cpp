@@ -117,9 +117,9 @@ Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bo
     const graph::Node& node = graph.node(id);
     if (node.is_source()) continue;
     const graph::Cost cost = graph.cost(id, bindings);
-    const bool shared = estimated && node.op->family == graph::OpFamily::linear;
-    made.add(id, 0.8 + cost.bytes / 22e3, {id, cost.bytes, cost.flops, shared});
-    figures.kernels[id] = QString::fromStdString("avx512." + std::string(node.op->name));
+    const bool linear = node.op->family == graph::OpFamily::linear;
+    made.add(id, 0.8 + cost.bytes / 22e3, {id, cost.bytes, cost.flops, estimated && linear});
+    figures.kernels[id] = linear ? "cpu.avx512_vnni.matvec" : "cpu.avx512.flash";
   }
   figures.profile = made.make();
   return figures;

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <map>
 
 #include "engine/graph/transaction.h"
@@ -196,6 +198,56 @@ TEST(HierarchyTest, EveryStateOfTheModelIsTidy) {
     expectTidy(*hierarchy.layout(*scene, firstOpen(*scene)));
     expectTidy(*hierarchy.layout(*scene, everything(*scene)));
   }
+}
+
+/// What single wires connect stands in one column, and what a node takes arrives apart.
+TEST(HierarchyTest, KeysAndValuesArriveApartAndStraight) {
+  for (const bool fused : {false, true}) {
+    const auto scene = sceneOf(smol(fused));
+    const Drawing drawing{scene, Hierarchy().layout(*scene, everything(*scene))};
+    const auto middle = [&](const std::string& name) {
+      const SceneNode* node = scene->find(scene->graph->find_path("layers.3.attention." + name));
+      const auto box = node ? boxOfNode(drawing, node->position) : std::nullopt;
+      return box ? box->x + box->w / 2 : std::nan("");
+    };
+    for (const char* name : {"k_rope", "kv_append", "sdpa", "o_proj"})
+      EXPECT_NEAR(middle(name), 0, 0.5) << name << " is on the spine";
+    EXPECT_TRUE(fused || std::abs(middle("q_proj") - middle("q_rope")) < 0.5);
+    const Placed& layer =
+        drawing.layout
+            ->items[at(drawing.layout->itemOf[at(scene->groups[at(scene->group("layers.3"))].child)])];
+    const int attention = scene->group("layers.3.attention");
+    const GroupLayout& inner =
+        *layer.inner->items[at(layer.inner->itemOf[at(scene->groups[at(attention)].child)])].inner;
+    const int append = scene->find(scene->graph->find_path("layers.3.attention.kv_append"))->child;
+    const std::vector<Point>& inputs = inner.items[at(inner.itemOf[at(append)])].inputs;
+    ASSERT_EQ(inputs.size(), 2U) << "keys and values";
+    EXPECT_GT(std::abs(inputs[0].x - inputs[1].x), 12);
+    size_t corners = 0;
+    for (const PlacedWire& wire : inner.wires)
+      if (!wire.lane) corners += wire.points.size() - 2;
+    EXPECT_LE(corners, fused ? 6U : 8U);
+  }
+}
+
+TEST(HierarchyTest, BoxesAreAsWideAsTheirWordsWithinLimits) {
+  const auto scene = sceneOf(smol(true));
+  const auto layout = Hierarchy().layout(*scene, everything(*scene));
+  double narrowest = 1e9, widest = 0;
+  const std::function<void(const GroupLayout&)> measure = [&](const GroupLayout& group) {
+    for (const Placed& placed : group.items) {
+      if (placed.inner) {
+        measure(*placed.inner);
+        continue;
+      }
+      narrowest = std::min(narrowest, placed.box.w);
+      widest = std::max(widest, placed.box.w);
+    }
+  };
+  measure(*layout);
+  EXPECT_GE(narrowest, 160);
+  EXPECT_LE(widest, 260);
+  EXPECT_LT(narrowest, widest);
 }
 
 TEST(HierarchyTest, EqualLayersAreLaidOutOnce) {

@@ -21,6 +21,8 @@ TEST(InspectorFacts, ANodeTellsItsTensorsAndBytes) {
   ASSERT_EQ(facts->values.size(), 3U);
   EXPECT_EQ(facts->values[1].role, "W");
   EXPECT_EQ(facts->values[1].name, "blk.1.proj");
+  EXPECT_EQ(facts->values[1].brief, "proj") << "where there is no room for all of it";
+  EXPECT_TRUE(facts->values[0].brief.isEmpty());
   EXPECT_EQ(facts->values[1].bytes, 64 * 64 / 32 * 20);  // Q4_1: 20 bytes for 32 elements
   EXPECT_EQ(facts->values[0].bytes, 64 * 4);
   EXPECT_EQ(facts->dtype, "Q4_1");
