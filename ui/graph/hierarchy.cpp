@@ -9,10 +9,11 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kNarrowest = 184, kWidest = 260, kAlone = 240;
+constexpr double kNarrowest = 184, kWidest = 260, kAlone = 222;
 // What is not known yet gets room all the same: a box does not grow when it is measured.
-constexpr size_t kTime = 9, kKernel = 12, kRate = 9;  // letters: "≈ 99.9 ms", "flash_packed", "99.9 GB/s"
-constexpr size_t kFoldedDoc = 17, kShare = 6;         // "layer 21 bypassed", "49.7 %"
+constexpr size_t kTime = 7, kAboutTime = 9;    // letters: "99.9 ms", "≈ 99.9 ms"
+constexpr size_t kKernel = 12, kRate = 9;      // "flash_packed", "99.9 GB/s"
+constexpr size_t kFoldedDoc = 17, kShare = 6;  // "layer 21 bypassed", "49.7 %"
 constexpr size_t kMostCached = 256;
 
 size_t at(int index) { return static_cast<size_t>(index); }
@@ -41,19 +42,31 @@ double nameWidth(const std::string& name, const TextWidths& widths) {
   return width;
 }
 
-/// Of a box whose second line has this many letters at its left and right.
-double boxWidth(const std::string& name, double chip, size_t left, size_t right, const TextWidths& widths) {
-  const double first = nameWidth(name, widths) + (chip > 0 ? kTextGap + chip : 0) + kTextGap +
-                       static_cast<double>(kTime) * widths.time,
-               second = static_cast<double>(left + right) * widths.second + (right > 0 ? kTextGap : 0);
+/// What is written in a box: letters, but of the chip its width.
+struct BoxWords {
+  std::string name;
+  double chip = 0;
+  size_t time = kAboutTime, left = 0, right = 0;
+};
+
+double boxWidth(const BoxWords& words, const TextWidths& widths) {
+  const double first = nameWidth(words.name, widths) + (words.chip > 0 ? kTextGap + words.chip : 0) +
+                       kTextGap + static_cast<double>(words.time) * widths.time,
+               second = static_cast<double>(words.left + words.right) * widths.second +
+                        (words.right > 0 ? kTextGap : 0);
   return std::clamp(kGutter + 2 * kPad + std::ceil(std::max(first, second)), kNarrowest, kWidest);
 }
 
-double widthOf(const SceneNode& node, const TextWidths& widths) {
-  const bool linear = node.family == graph::OpFamily::linear;  // in a row with others it says its shape alone
-  return boxWidth(node.name, node.fused > 1 ? widths.fusedChip : 0,
-                  linear ? letters(node.detail) : std::max(letters(node.detail), kKernel),
-                  node.transfer ? kRate : letters(node.type), widths);
+BoxWords wordsOf(const SceneNode& node, const TextWidths& widths) {
+  BoxWords words{node.name, 0, kAboutTime, letters(node.detail), letters(node.type)};
+  if (node.family != graph::OpFamily::linear)  // those say their shape alone where they stand in a row
+    words.left = std::max(words.left, kKernel);
+  if (node.transfer) words.right = kRate;
+  if (node.fused > 1) {
+    words.chip = widths.fusedChip;
+    words.time = kTime;  // measured as a whole
+  }
+  return words;
 }
 
 /// The drawn things of a group, in the order of its children.
@@ -98,7 +111,7 @@ class Assembly {
       item.block = placed.kind != Placed::Kind::node;
       if (placed.kind == Placed::Kind::node) {
         const SceneNode& node = scene_.nodes[at(group_.children[at(placed.first)].index)];
-        item.width = widthOf(node, widths);
+        item.width = boxWidth(wordsOf(node, widths), widths);
         item.left = pillWidth(node.weights, widths);
         item.right = pillWidth(node.inputs, widths);
         if (item.left > 0) item.left += LayoutMetrics{}.pillGap;
@@ -110,9 +123,10 @@ class Assembly {
         item.alone = widestOpen;  // frames below each other are equally wide
       } else {
         const bool stack = placed.kind == Placed::Kind::stack;
-        item.width = boxWidth(
+        const BoxWords words{
             foldedName(*groupOf(scene_, group_, at(placed.first)), *groupOf(scene_, group_, at(placed.last))),
-            stack ? widths.stackChip : 0, kFoldedDoc, kShare, widths);
+            stack ? widths.stackChip : 0, kAboutTime, kFoldedDoc, kShare};
+        item.width = boxWidth(words, widths);
         item.right = 8;  // plates
       }
       items.push_back(item);

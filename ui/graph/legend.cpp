@@ -4,6 +4,8 @@
 #include <QLinearGradient>
 #include <QMouseEvent>
 #include <QPainter>
+#include <algorithm>
+#include <cmath>
 
 #include "ui/theme/text_metrics.h"
 
@@ -51,8 +53,8 @@ double Legend::headWidth() const {
   const double s = theme_.scaled(1);
   if (!ratio_) return textWidth(title_, titleFont(theme_)) + (10 + kSwitch) * s + closeRoom();
   double ends = 0;
-  for (const SideLook& end : ends_) ends = std::max(ends, textWidth(endText(end), endFont(theme_)));
-  return 2 * (ends + kMark * s) + 10 * s + closeRoom();
+  for (const SideLook& end : ends_) ends += textWidth(endText(end), endFont(theme_)) + kMark * s;
+  return ends + 10 * s + closeRoom();
 }
 
 /// The first and the last tick are aligned with the scale's ends, those between stand below their places.
@@ -65,7 +67,7 @@ double Legend::scaleWidth() const {
 
 QSize Legend::sizeHint() const {
   const double wanted = std::max(headWidth(), scaleWidth()) + 2 * theme_.scaled(kInset);
-  return {qRound(std::clamp(wanted, theme_.scaled(kLeast), theme_.scaled(kMost))),
+  return {static_cast<int>(std::ceil(std::clamp(wanted, theme_.scaled(kLeast), theme_.scaled(kMost)))),
           qRound(theme_.scaled(kHeight))};
 }
 
@@ -107,18 +109,22 @@ void Legend::paintSwitch(QPainter& painter) const {
 
 /// "CPU faster" at the one end, "CUDA 0 faster" at the other, each with the mark of its side.
 void Legend::paintEnds(QPainter& painter) const {
-  const double s = theme_.scaled(1), left = kInset * s, right = width() - kInset * s - closeRoom(),
-               half = (right - left - 10 * s) / 2, mark = kMark * s;
+  const double s = theme_.scaled(1), mark = kMark * s;
   const QFont font = endFont(theme_);
+  const QRectF row(kInset * s, 5 * s, width() - 2 * kInset * s - closeRoom(), 18 * s);
+  const double room = row.width() - 2 * mark - 10 * s;
   painter.setFont(font);
+  double left = room;  // for the second what the first does not need
   for (const size_t end : {0, 1}) {
-    const QRectF row(end == 0 ? left : right - half, 5 * s, half, 18 * s);
+    const double other = textWidth(endText(ends_[1 - end]), font);
+    const QString words =
+        elided(endText(ends_[end]), font, std::max(room / 2, left - (end == 0 ? other : 0)));
+    left -= textWidth(words, font);
     paintMark(painter, ends_[end],
               QPointF(end == 0 ? row.left() + 4 * s : row.right() - 4 * s, row.center().y()), 7 * s, theme_);
     painter.setPen(theme_(Token::text));
-    painter.drawText(end == 0 ? row.adjusted(mark, 0, 0, 0) : row.adjusted(0, 0, -mark, 0),
-                     Qt::AlignVCenter | (end == 0 ? Qt::AlignLeft : Qt::AlignRight),
-                     elided(endText(ends_[end]), font, half - mark));
+    painter.drawText(row.adjusted(mark, 0, -mark, 0),
+                     Qt::AlignVCenter | (end == 0 ? Qt::AlignLeft : Qt::AlignRight), words);
   }
 }
 

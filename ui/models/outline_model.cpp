@@ -282,6 +282,10 @@ QVariant OutlineModel::headerData(int section, Qt::Orientation orientation, int 
   const bool side = d_->sides && (section == timeColumn || section == otherColumn);
   const SideLook look = side ? (*d_->sides)[section == otherColumn ? 1 : 0] : SideLook{};
   if (role == sideRole) return side ? QVariant::fromValue(look) : QVariant();
+  if (role == briefRole)
+    return side                     ? (section == otherColumn ? tr("B") : tr("A"))
+           : section == shareColumn ? tr("share")
+                                    : QString();
   if (role == Qt::ToolTipRole && side) return tr("Time on ") + look.name;
   if (role != Qt::DisplayRole) return {};
   switch (section) {

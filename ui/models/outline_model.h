@@ -37,6 +37,7 @@ class OutlineModel : public QAbstractItemModel {
     fellBackRole,             // bool: it or a node in it runs elsewhere than asked
     ratioRole,                // bool: sides are compared, and heatRole is a place on the ratio's scale
     sideRole,                 // header of a side's column: SideLook
+    briefRole,                // header: a word for a narrow column
   };
 
   explicit OutlineModel(QObject* parent = nullptr);

@@ -138,10 +138,14 @@ void OutlineDelegate::paintRatio(QPainter& painter, const QRectF& area, const QM
 }
 
 void OutlineHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int section) const {
-  QHeaderView::initStyleOptionForIndex(option, section);
   constexpr int kPadding = 16;
-  if (option->fontMetrics.horizontalAdvance(option->text) + kPadding > sectionSize(section))
-    option->text.clear();
+  QHeaderView::initStyleOptionForIndex(option, section);
+  const auto fits = [&](const QString& text) {
+    return option->fontMetrics.horizontalAdvance(text) + kPadding <= sectionSize(section);
+  };
+  if (fits(option->text)) return;
+  const QString brief = model()->headerData(section, Qt::Horizontal, OutlineModel::briefRole).toString();
+  option->text = fits(brief) ? brief : QString();
 }
 
 OutlineTree::OutlineTree(const Theme& theme, QWidget* parent) : QTreeView(parent), theme_(theme) {
@@ -203,6 +207,7 @@ OutlinePanel::OutlinePanel(const Theme& theme, QWidget* parent)
           [this](const QPoint& at) { emit menuAsked(tree_->viewport()->mapToGlobal(at)); });
   auto* header = new OutlineHeader(tree_);
   tree_->setHeader(header);
+  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   header->setStretchLastSection(false);
   header->setMinimumSectionSize(20);
   header->setSectionResizeMode(OutlineModel::nameColumn, QHeaderView::Stretch);

@@ -36,7 +36,7 @@ class OutlineDelegate : public QStyledItemDelegate {
   Theme theme_;
 };
 
-/// Names only the columns that are wide enough to.
+/// Names a column as briefly as its width wants it.
 class OutlineHeader : public QHeaderView {
   Q_OBJECT
  public:

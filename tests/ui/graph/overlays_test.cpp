@@ -153,6 +153,25 @@ TEST(LegendTest, WordsAndTicksLieOnNoOthersAndInTheCard) {
     }
 }
 
+TEST(LegendTest, SidesAreNamedWholeAsLongAsTheirNamesAreNotTooLong) {
+  const auto write = [](const SideLooks& sides) {
+    Legend legend(Theme(), nullptr);
+    legend.setRatio(sides, {"16×", "4×", "1", "4×", "16×"});
+    legend.resize(legend.sizeHint());
+    EXPECT_LE(legend.width(), 300);
+    const std::vector<Written> written =
+        testing::writtenBy(legend.size(), [&](QPainter& painter) { legend.render(&painter); });
+    EXPECT_EQ(written.size(), 7U);
+    EXPECT_EQ(testing::overlaps(written).join(", ").toStdString(), "");
+    return std::pair(written[0].text, written[1].text);
+  };
+  EXPECT_EQ(write(sideLooks({"CPU", "CPU, exact"}, {false, false})),
+            std::pair(QString("CPU faster"), QString("CPU, exact faster")));
+  const auto [first, second] =
+      write(sideLooks({"a recipe with a long name", "another one with a long name"}, {false, false}));
+  EXPECT_TRUE(testing::isCut(first) && testing::isCut(second));
+}
+
 TEST(LegendTest, ItsWidthDoesNotFollowTheTimes) {
   Legend legend(Theme(), nullptr);
   legend.setScale("Time", {"1 µs", "9 µs", "1 ms"}, true);

@@ -58,6 +58,11 @@ TEST_P(OutlinePanelTest, NamesAreWholeBesideTwoSides) {
   panel_.setTimings(figures_, 0);
   settle();
   expectNamesWhole();
+  const auto headers = writtenBy(panel_.tree()->header()->size(),
+                                 [&](QPainter& painter) { panel_.tree()->header()->render(&painter); });
+  ASSERT_EQ(headers.size(), 4U) << "every column has a name";
+  EXPECT_EQ(headers[1].text, "CPU");
+  EXPECT_TRUE(headers[2].text == "CUDA 0" || headers[2].text == "B") << headers[2].text.toStdString();
   static const QRegularExpression time("^[0-9.]+ (µs|ms)$");
   size_t times = 0;
   for (const Written& one : written()) times += time.match(one.text).hasMatch() ? 1U : 0U;
