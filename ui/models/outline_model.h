@@ -26,7 +26,7 @@ class OutlineModel : public QAbstractItemModel {
     scopeRole,                // QString: the scope's path; for a node the scope it is in
     pathRole,                 // QString: the full path
     usRole,                   // double: time, sum for scopes; NaN when not measured
-    briefRole,                // QString: a column's time in fewer letters
+    briefRole,                // QString: in fewer letters, for a narrow column: times and headers
     shareRole,                // double 0 to 1: share of the parent's time; NaN when not measured
     familyRole,               // int: graph::OpFamily of a node, -1 for a scope
     fusedRole,                // int: origins fused into the node; 0 or 1: not fused
@@ -37,7 +37,6 @@ class OutlineModel : public QAbstractItemModel {
     fellBackRole,             // bool: it or a node in it runs elsewhere than asked
     ratioRole,                // bool: sides are compared, and heatRole is a place on the ratio's scale
     sideRole,                 // header of a side's column: SideLook
-    briefRole,                // header: a word for a narrow column
   };
 
   explicit OutlineModel(QObject* parent = nullptr);
