@@ -28,7 +28,8 @@ Result<graph::GraphVersion> History::graph_at(size_t steps) const {
   if (steps == 0) return opened_;
   const HistoryStep& step = steps_[steps - 1];
   if (step.graph) return step.graph;
-  return replayed(opened_, step.recipe);
+  ORRERY_ASSIGN(Replayed made, replayed(opened_, step.recipe));
+  return std::move(made.graph);
 }
 
 Result<graph::GraphVersion> History::graph_before() const { return graph_at(position_ - 1); }
@@ -46,17 +47,20 @@ void History::redone(bool kv_kept) {
   steps_[position_ - 1].record.kv_kept = kv_kept;
 }
 
-Result<graph::GraphVersion> replayed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& edits) {
+Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& edits) {
   auto made = std::make_shared<graph::Graph>(*graph);
+  std::vector<std::string> names;
   for (size_t i = 0; i < edits.size(); ++i) {
-    const auto journal = edit::apply(*made, edits[i]);
-    if (journal.ok()) continue;
-    Error error = journal.error();
-    error.where = fmt::format("edit {}, \"{}\"{}", i + 1, edits[i].to_string(),
-                              error.where.empty() ? "" : ", " + error.where);
-    return error;
+    Result<graph::Journal> journal = edit::apply(*made, edits[i]);
+    if (!journal.ok()) {
+      Error error = std::move(journal).error();
+      error.where = fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string(),
+                                error.where.empty() ? "" : ", " + error.where);
+      return error;
+    }
+    names.push_back(std::move(journal->name));
   }
-  return graph::GraphVersion(std::move(made));
+  return Replayed{std::move(made), std::move(names)};
 }
 
 Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph, const std::vector<edit::Edit>& edits,

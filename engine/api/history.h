@@ -47,8 +47,12 @@ class History {
   size_t position_ = 0;  // steps that are in force
 };
 
+struct Replayed {
+  graph::GraphVersion graph;
+  std::vector<std::string> names;  // of the edits, as their journals call them
+};
 /// Makes the edits of the graph, or says which one could not be made and why.
-Result<graph::GraphVersion> replayed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& edits);
+Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& edits);
 
 /// The edits without what bypasses the scope, or a part of it, or what it is a part of. Refused when none does.
 Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph, const std::vector<edit::Edit>& edits,

@@ -56,35 +56,24 @@ Result<EditRecord> SessionImpl::restore(const std::string& scope) {
   return guarded([&]() -> Result<EditRecord> {
     const std::scoped_lock lock(edit_mutex_);
     ORRERY_ASSIGN(std::vector<edit::Edit> recipe, without_bypass(*graph_, history_.recipe(), scope));
-    ORRERY_ASSIGN(graph::GraphVersion graph, replayed(history_.opened(), recipe));
-    return take_step("restore " + scope, "restore scope=" + scope, std::move(graph), std::move(recipe));
+    ORRERY_ASSIGN(Replayed made, replayed(history_.opened(), recipe));
+    return take_step("restore " + scope, "restore scope=" + scope, std::move(made.graph), std::move(recipe));
   });
 }
 
 Result<std::vector<EditRecord>> SessionImpl::replay(const std::vector<edit::Edit>& edits) {
   return guarded([&]() -> Result<std::vector<EditRecord>> {
     const std::scoped_lock lock(edit_mutex_);
-    auto graph = std::make_shared<graph::Graph>(*graph_);
-    std::vector<Applied> made;
-    for (size_t i = 0; i < edits.size(); ++i) {
-      Result<graph::Journal> journal = edit::apply(*graph, edits[i]);
-      if (!journal.ok()) {
-        Error error = std::move(journal).error();
-        error.where = fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string(),
-                                  error.where.empty() ? "" : ", " + error.where);
-        return error;
-      }
-      made.push_back({edits[i], {journal->name, edits[i].to_string(), false}, std::move(journal).value()});
-    }
     std::vector<EditRecord> records;
-    if (made.empty()) return records;
-    ORRERY_ASSIGN(const bool kept, adopt(std::move(graph), fusion_));
-    for (Applied& applied : made) {
-      applied.record.kv_kept = kept;
-      records.push_back(applied.record);
-      applied_.push_back(std::move(applied));
+    if (edits.empty()) return records;
+    ORRERY_ASSIGN(const Replayed made, replayed(graph_, edits));
+    ORRERY_ASSIGN(const bool kept, adopt(made.graph, fusion_));
+    std::vector<edit::Edit> recipe = history_.recipe();
+    for (size_t i = 0; i < edits.size(); ++i) {
+      recipe.push_back(edits[i]);
+      records.push_back({made.names[i], edits[i].to_string(), kept});
+      history_.add({records.back(), recipe, i + 1 == edits.size() ? made.graph : nullptr});
     }
-    undone_.clear();
     return records;
   });
 }

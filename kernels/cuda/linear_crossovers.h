@@ -17,27 +17,31 @@ struct Crossover {
   int64_t matvec, tiles;
 };
 
-/// Weights of a call below which its launches cost more than its bytes.
-constexpr int64_t kFewWeights = int64_t{4} << 20;
+/// Sizes of a call: to a few weights its launches cost more than its bytes, from many on its bytes alone
+/// count.
+constexpr int64_t kFewWeights = int64_t{4} << 20, kManyWeights = int64_t{8} << 20;
 
 struct Measured {
   DType dtype;
-  Crossover few_weights, many_weights;
+  Crossover few_weights, some_weights, many_weights;
 };
 /// By linear_bench on an H200: tests/bench/results/linear_h200.md. The first stands for types that are not
 /// here.
 constexpr Measured kMeasured[] = {
-    {DType::q4_k, {8, 128}, {2, 256}}, {DType::q6_k, {8, 128}, {2, 256}}, {DType::q4_0, {8, 128}, {2, 256}},
-    {DType::q4_1, {8, 128}, {2, 256}}, {DType::q8_0, {8, 128}, {2, 256}},
+    {DType::q4_k, {8, 128}, {4, 128}, {1, 128}}, {DType::q6_k, {8, 64}, {4, 64}, {2, 128}},
+    {DType::q4_0, {8, 64}, {4, 64}, {1, 128}},   {DType::q4_1, {8, 64}, {4, 64}, {1, 128}},
+    {DType::q8_0, {8, 128}, {4, 128}, {1, 128}},
 };
+/// Of f16 and bf16, which need no widening.
+constexpr Measured kWide = {DType::bf16, {8, 0}, {4, 0}, {2, 0}};
 
 constexpr Crossover crossover_of(DType dtype, Accuracy accuracy, int64_t weights) {
-  if (!is_packed(dtype)) return {8, 0};             // they need no widening
-  if (accuracy == Accuracy::exact) return {32, 0};  // cuda.tiles rounds
-  const Measured* found = kMeasured;
+  if (is_packed(dtype) && accuracy == Accuracy::exact) return {32, 0};  // cuda.tiles rounds
+  const Measured* found = is_packed(dtype) ? kMeasured : &kWide;
   for (const Measured& each : kMeasured)
     if (each.dtype == dtype) found = &each;
-  return weights < kFewWeights ? found->few_weights : found->many_weights;
+  if (weights < kFewWeights) return found->few_weights;
+  return weights < kManyWeights ? found->some_weights : found->many_weights;
 }
 
 /// The type of the first segment speaks for all.

@@ -20,10 +20,10 @@ constexpr int kMostLayThreads = 1024;
 /// brings, nothing is rounded that cuda.matvec does not round.
 template <class Function>
 auto with_shape(int64_t tokens, Function&& function) {
-  if (tokens <= 8) return function.template operator()<Shape<1, 2, 2, 2, 4>>();
-  if (tokens <= 16) return function.template operator()<Shape<2, 2, 1, 2, 4>>();
+  if (tokens <= 8) return function.template operator()<Shape<1, 1, 2, 3, 4>>();
+  if (tokens <= 16) return function.template operator()<Shape<2, 1, 1, 2, 4>>();
   if (tokens <= 32) return function.template operator()<Shape<4, 2, 1, 1, 4>>();
-  return function.template operator()<Shape<8, 2, 1, 1, 4>>();
+  return function.template operator()<Shape<8, 1, 1, 1, 4>>();
 }
 
 /// Blocks of a slice. Slices run beside each other, so each has its share of the card.
