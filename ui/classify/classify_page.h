@@ -56,6 +56,7 @@ class ClassifyPage : public QWidget, public Themed {
 
  signals:
   void graphAsked(bool shown);  // false: the other model's again
+  void openAsked(const orrery::api::OpenOptions& options);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -56,7 +56,7 @@ void ClassifyPage::askModel() {
   if (path.isEmpty()) return;
   api::OpenOptions options;
   options.model = path.toStdString();
-  openModel(options);
+  emit openAsked(options);
 }
 
 }  // namespace orrery::ui

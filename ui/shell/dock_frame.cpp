@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace orrery::ui {
-
 namespace {
 
 constexpr QSize kSmallestPage(120, 72);
@@ -17,7 +16,7 @@ class PageScroll : public QScrollArea {
     setFrameShape(QFrame::NoFrame);
     setWidgetResizable(true);
     setFocusPolicy(Qt::NoFocus);
-    setWidget(new PageScroll(page));
+    setWidget(page);
     page->setAutoFillBackground(false);  // it paints all of itself
   }
   QSize sizeHint() const override { return widget()->sizeHint(); }
@@ -35,7 +34,7 @@ DockFrame::DockFrame(const Theme& theme, const QString& title, const QString& na
   setObjectName(name);
   empty_->setFixedHeight(0);
   empty_->hide();
-  setWidget(page);
+  setWidget(new PageScroll(page));
   setTitleBarWidget(title_);
   connect(title_, &DockTitle::floatAsked, this, [this] { setFloating(!isFloating()); });
   connect(title_, &DockTitle::closeAsked, this, &QWidget::close);

@@ -45,7 +45,8 @@ void DockTitle::setMiddle(QWidget* widget) {
 
 int DockTitle::widthWithoutMiddle() const {
   const int width = layout_->minimumSize().width();
-  return middle_ && !middle_->isHidden() ? width - middle_->minimumSizeHint().width() - layout_->spacing() : width;
+  return middle_ && !middle_->isHidden() ? width - middle_->minimumSizeHint().width() - layout_->spacing()
+                                         : width;
 }
 
 QSize DockTitle::minimumSizeHint() const { return {widthWithoutMiddle(), height()}; }

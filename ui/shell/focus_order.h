@@ -1,6 +1,7 @@
-// The order in which the keyboard goes through a main window: part after part as they are read (tool bar, docks at
-// the left, the centre, docks at the right, docks below), and in each part control after control, line by line.
-// Qt's own order is that of creation, goes into pages behind other tabs, and puts the tool bar last.
+// The order in which the keyboard goes through a main window: part after part as they are read (tool bar,
+// docks at the left, the centre, docks at the right, docks below), and in each part control after control,
+// line by line. Qt's own order is that of creation, goes into pages behind other tabs, and puts the tool bar
+// last.
 #pragma once
 
 #include <QTabBar>

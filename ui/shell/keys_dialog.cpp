@@ -38,7 +38,8 @@ KeysDialog::KeysDialog(const Theme& theme, const std::vector<KeyEntry>& entries,
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(scroll, 1);
   layout->addWidget(close, 0, Qt::AlignRight);
-  resize(list->sizeHint().width() + 60, std::min({list->sizeHint().height() + 90, 640, screen()->availableGeometry().height() - 60}));
+  resize(list->sizeHint().width() + 60,
+         std::min({list->sizeHint().height() + 90, 640, screen()->availableGeometry().height() - 60}));
 }
 
 }  // namespace orrery::ui

@@ -137,7 +137,8 @@ DockFrame* MainWindow::dock(const QString& name) const {
 void MainWindow::applyDefaultLayout() {
   const double across = std::min(1.0, width() / static_cast<double>(kWidth));
   const auto pixels = [](double size) { return static_cast<int>(size); };
-  resizeDocks({dock("library"), dock("inspector")}, {pixels(272 * across), pixels(337 * across)}, Qt::Horizontal);
+  resizeDocks({dock("library"), dock("inspector")}, {pixels(272 * across), pixels(337 * across)},
+              Qt::Horizontal);
   resizeDocks({dock("library"), dock("outline")}, {215, 448}, Qt::Vertical);
   resizeDocks({dock("chat"), dock("latency")}, {816, 779}, Qt::Horizontal);
   resizeDocks({dock("chat")}, {std::min(296, pixels(0.36 * height()))}, Qt::Vertical);
@@ -177,7 +178,9 @@ void MainWindow::setupGraphWiring() {
     refreshActions();
   });
   connect(graph_, &GraphPage::bypassAsked, this,
-          [this](const QString& scope) { applyEdit("bypass", scope); });
+          [this](const QString& scopes) { applyEdit("bypass", scopes); });
+  connect(graph_, &GraphPage::restoreAsked, this,
+          [this](const QString& scopes) { graph_->source()->restore(scopes); });
   connect(graph_, &GraphPage::placesChanged, outline_, &OutlinePanel::setPlaces);
   connect(places_, &PlaceMenu::chosen, this,
           [this](const QString& scopes, const QString& device) { applyEdit("place", scopes, device); });
@@ -220,7 +223,9 @@ void MainWindow::chooseNode(NodeId node) {
 
 void MainWindow::setupPageWiring() {
   connect(inspector_, &InspectorPage::bypassAsked, this,
-          [this](const QString& scope) { applyEdit("bypass", scope); });
+          [this](const QString& scopes) { applyEdit("bypass", scopes); });
+  connect(inspector_, &InspectorPage::restoreAsked, this,
+          [this](const QString& scopes) { graph_->source()->restore(scopes); });
   connect(inspector_, &InspectorPage::undoAsked, this, [this] { graph_->source()->undo(); });
   connect(inspector_, &InspectorPage::nodeAsked, this, [this](NodeId node, bool fused) {
     graph_->showTab(fused);
@@ -305,12 +310,13 @@ void MainWindow::setThemeChoice(ThemeChoice choice) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  const bool asked = std::exchange(quitting_, false);
   if (metadata_ && !metadata_->mayClose()) {
     metadata_->raise();
     metadata_->activateWindow();
     return event->ignore();
   }
-  if (!quitting_ && !mayQuit()) return event->ignore();
+  if (!asked && !mayQuit()) return event->ignore();
   settings_.geometry = layout_->geometry();
   settings_.state = layout_->docks();
   settings_.fusedTab = graph_->fusedShown();

@@ -136,6 +136,8 @@ class MainWindow : public QMainWindow {
   void stopAll();
   void bypassSelection();
   // main_window_models.cpp
+  /// Of the classify page.
+  void openClassifier(const api::OpenOptions& options, const QString& name);
   api::OpenOptions optionsFor(const QString& model, const QString& adapter) const;
   void putOn(const QString& adapter);
   void takeModel();

@@ -58,12 +58,19 @@ QString memoryWords(const Vitals& vitals, const QString& card) {
   const QString parts = QString("weights %1, context %2, scratch %3")
                             .arg(bytes(use.weights), bytes(use.kv_cache), bytes(use.scratch));
   if (card.isEmpty())
-    return QString("Memory that this program holds, the window and all models together, of this machine's.\n"
-                   "The drawn model: %1")
+    return QString(
+               "Memory that this program holds, the window and all models together, of this machine's.\n"
+               "The drawn model: %1")
         .arg(parts);
-  return QString("Memory of %1 that the drawn model holds: %2.\n"
-                 "All programs together hold %3 there; this program holds %4 of this machine's.")
+  return QString(
+             "Memory of %1 that the drawn model holds: %2.\n"
+             "All programs together hold %3 there; this program holds %4 of this machine's.")
       .arg(card, parts, bytes(vitals.device.memory_used), bytes(use.program));
+}
+
+/// In a question: by `name`, else by the file.
+QString calledIn(const api::OpenOptions& options, const QString& name) {
+  return name.isEmpty() ? QFileInfo(QString::fromStdString(options.model)).fileName() : name;
 }
 
 }  // namespace
@@ -76,10 +83,14 @@ void MainWindow::openModel(const QString& model, const QString& adapter, const Q
 
 void MainWindow::openModel(const api::OpenOptions& options, const QString& name) {
   const QString model = QString::fromStdString(options.model);
-  unlessLost(session_, name.isEmpty() ? QFileInfo(model).fileName() : name, [=, this] {
+  unlessLost(session_, calledIn(options, name), [=, this] {
     opening_ = model;
     session_->open(options, name);
   });
+}
+
+void MainWindow::openClassifier(const api::OpenOptions& options, const QString& name) {
+  unlessLost(classifier_, calledIn(options, name), [=, this] { classify_->openModel(options, name); });
 }
 
 api::OpenOptions MainWindow::optionsFor(const QString& model, const QString& adapter) const {
@@ -210,7 +221,10 @@ void MainWindow::refreshActions() {
   do_.undo->setEnabled(shown->canUndo());
   do_.redo->setEnabled(shown->canRedo());
   do_.saveRecipe->setEnabled(shown->canUndo());
-  do_.bypass->setEnabled(shown->session() && !graph_->view()->scopeOfSelection().isEmpty());
+  const std::vector<BypassChoice> bypasses = graph_->bypasses(graph_->view()->selection());
+  do_.bypass->setEnabled(!bypasses.empty());
+  do_.bypass->setText(!bypasses.empty() && bypasses.front().restores ? "&Restore the selection"
+                                                                     : "&Bypass the selection");
   do_.regenerate->setEnabled(chat_->canRegenerate());
   do_.exportGraph->setEnabled(shown->session() != nullptr);
   do_.saveTrace->setEnabled(session_->session() || classifier_->session());
@@ -252,11 +266,11 @@ void MainWindow::refreshStatus() {
     if (const SessionPtr second = both_->second()->session(); device && second && drawn == session_)
       facts.machine += " + " + cpuWords(second->limits());
     const double all = device ? static_cast<double>(vitals.device.memory_total) : machineMemory();
-    facts.memory = format::bytes(static_cast<double>(device ? vitals.memory.session() : vitals.memory.program)) +
-                   " / " + format::bytes(all);
+    facts.memory =
+        format::bytes(static_cast<double>(device ? vitals.memory.session() : vitals.memory.program)) + " / " +
+        format::bytes(all);
     facts.memoryTip = memoryWords(vitals, device ? used.title : QString());
-    if (const ProfilePtr profile = drawn->profile(api::Phase::decode);
-        profile && profile->per_second() > 0)
+    if (const ProfilePtr profile = drawn->profile(api::Phase::decode); profile && profile->per_second() > 0)
       facts.speed = format::rate(profile->per_second(), "tok/s");
     const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;
     if (writesText(info))

@@ -35,6 +35,8 @@ void MainWindow::setupPages() {
   connect(classifier_, &SessionController::loadEnded, this, &MainWindow::nameDrawn);
   connect(classify_, &ClassifyPage::graphAsked, this,
           [this](bool shown) { showGraphOf(shown ? classifier_ : session_); });
+  connect(classify_, &ClassifyPage::openAsked, this,
+          [this](const api::OpenOptions& options) { openClassifier(options, {}); });
   connect(graph_, &GraphPage::modelAsked, this,
           [this](int model) { showGraphOf(model == 0 ? session_ : classifier_); });
 }
@@ -59,6 +61,7 @@ void MainWindow::showPage(const QString& page) {
   if (page == "graph") return graph_->view()->setFocus();
   DockFrame* shown = dock(page);
   if (!shown) return;
+  layout_->settle();
   shown->show();
   shown->raise();
   shown->page()->setFocus();
@@ -74,7 +77,8 @@ bool MainWindow::focusNextPrevChild(bool next) {
   if (order.empty()) return false;
   const auto current = std::find(order.begin(), order.end(), focusWidget());
   const size_t count = order.size();
-  const size_t at = current == order.end() ? (next ? count - 1 : 0) : static_cast<size_t>(current - order.begin());
+  const size_t at =
+      current == order.end() ? (next ? count - 1 : 0) : static_cast<size_t>(current - order.begin());
   focusOn(order[(at + (next ? 1 : count - 1)) % count], next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
   return true;
 }
@@ -86,7 +90,8 @@ void MainWindow::focusOn(QWidget* control, Qt::FocusReason reason) {
     if (auto* scroll = qobject_cast<QScrollArea*>(around)) scroll->ensureWidgetVisible(control);
 }
 
-/// The next part from the one that has the focus, where it was last; at first in the page's own field or its first control.
+/// The next part from the one that has the focus, where it was last; at first in the page's own field or its
+/// first control.
 void MainWindow::focusPart(int step) {
   std::vector<FocusPart> parts = partsAsRead(*this, tools_, *keeper_);
   parts.erase(parts.begin());  // the tool bar is no panel
@@ -96,8 +101,9 @@ void MainWindow::focusPart(int step) {
     return widget && (part.body->isAncestorOf(widget) || (part.tabs && part.tabs->isAncestorOf(widget)) ||
                       part.tabs == widget);
   };
-  const auto current =
-      std::find_if(parts.begin(), parts.end(), [&](const FocusPart& part) { return holds(part, focusWidget()); });
+  const auto current = std::find_if(parts.begin(), parts.end(), [&](const FocusPart& part) {
+    return holds(part, QApplication::focusWidget());
+  });
   const auto count = static_cast<ptrdiff_t>(parts.size());
   const ptrdiff_t at = current == parts.end() ? (step > 0 ? -1 : 0) : current - parts.begin();
   const FocusPart& part = parts[static_cast<size_t>((at + step + count) % count)];
@@ -118,7 +124,7 @@ void MainWindow::focusPart(int step) {
 void MainWindow::showPageOf(const api::ModelInfo& info) {
   const bool start = !std::exchange(started_, true);
   if (runs(info) && info.task == api::Task::classify) {
-    classify_->openModel(session_->session()->options(), session_->title());
+    openClassifier(session_->session()->options(), session_->title());
     return showPage(kClassify);
   }
   if (start) {

@@ -10,6 +10,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kHeight = 26;
+constexpr double kMargin = 12, kLeast = 48;  // kLeast: a text with less room is left out
 
 }  // namespace
 
@@ -53,7 +54,8 @@ void StatusStrip::paintEvent(QPaintEvent*) {
   painter.drawEllipse(QPointF(16, middle), 4, 4);
   double x = 26;
   const auto left = [&](const QString& text, Token token, bool line) {
-    if (text.isEmpty()) return;
+    const double room = width() - kMargin - x - (line ? 11 : 0);
+    if (text.isEmpty() || room < kLeast) return;
     if (line) {
       painter.fillRect(QRectF(x, middle - 6, 1, 12),
                        Theme::blend(theme_(Token::border), theme_(Token::text3), 0.2));
@@ -62,14 +64,15 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     const QFont font = theme_.textFont(11.5, token == Token::text ? QFont::Medium : QFont::Normal);
     painter.setFont(font);
     painter.setPen(theme_(token));
-    painter.drawText(QRectF(x, 0, width(), height()), Qt::AlignVCenter | Qt::AlignLeft, text);
-    x += textWidth(text, font) + 11;
+    const QString shown = QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, room);
+    painter.drawText(QRectF(x, 0, room + 2, height()), Qt::AlignVCenter | Qt::AlignLeft, shown);
+    x += textWidth(shown, font) + 11;
   };
   left(facts_.state, Token::text, false);
   left(facts_.model, Token::text2, true);
   left(facts_.edits, facts_.edited ? Token::edited : Token::text2, true);
   left(facts_.machine, Token::text2, true);
-  double right = width() - 12;
+  double right = width() - kMargin;
   const auto fromRight = [&](const QString& text, Token token) -> QRectF {
     if (text.isEmpty()) return {};
     const QFont font = theme_.monoFont(11, token == Token::text ? QFont::Medium : QFont::Normal);

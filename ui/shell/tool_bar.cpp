@@ -151,34 +151,38 @@ void MainToolBar::setupFind() {
 }
 
 MainToolBar::Widths MainToolBar::widthsIn(Room room) {
-  return room == Room::all ? Widths{245, 146, 274} : room == Room::some ? Widths{170, 112, 180} : Widths{150, 0, 150};
+  if (room == Room::all) return {245, 146, 274};
+  if (room == Room::some) return {170, 112, 180};
+  return {150, 0, 150};
 }
 
 int MainToolBar::widthIn(Room room) const {
   const Widths widths = widthsIn(room);
-  const auto isIn = [&](QAction* action) {
-    const bool graphTool = std::find(graphTools_.begin(), graphTools_.end(), action) != graphTools_.end();
-    return graphTool ? room != Room::little : action != moreAction_ || room == Room::little;
+  const auto widthOf = [&](const QWidget* widget) -> double {
+    if (widget == model_) return theme_.scaled(widths.model);
+    if (widget == heat_) return theme_.scaled(widths.heat);
+    if (widget == find_) return theme_.scaled(widths.find);
+    return std::max(widget->minimumWidth(), widget->sizeHint().width());
   };
   const QMargins margins = layout()->contentsMargins();
   double width = margins.left() + margins.right();
   for (QAction* action : actions()) {
     const QWidget* widget = widgetForAction(action);
-    if (!isIn(action) || widget == stretch_) continue;
-    width += layout()->spacing() + (widget == model_  ? theme_.scaled(widths.model)
-                                    : widget == heat_ ? theme_.scaled(widths.heat)
-                                    : widget == find_ ? theme_.scaled(widths.find)
-                                                      : std::max(widget->minimumWidth(), widget->sizeHint().width()));
+    const bool graphTool = std::find(graphTools_.begin(), graphTools_.end(), action) != graphTools_.end();
+    const bool shown = graphTool ? room != Room::little : action != moreAction_ || room == Room::little;
+    if (shown && widget != stretch_) width += layout()->spacing() + widthOf(widget);
   }
   return static_cast<int>(std::ceil(width));
 }
 
-/// The roomiest that fits.
+/// The roomiest that fits; what is left over is for the model's name first.
 void MainToolBar::fitInto(int width) {
-  const Room room = width >= widthIn(Room::all) ? Room::all : width >= widthIn(Room::some) ? Room::some : Room::little;
+  Room room = Room::all;
+  if (width < widthIn(room)) room = Room::some;
+  if (width < widthIn(room)) room = Room::little;
   const Widths widths = widthsIn(room);
   const auto pixels = [&](double width) { return static_cast<int>(theme_.scaled(width)); };
-  model_->setWidths(pixels(widths.model), pixels(widths.model));
+  model_->setWidths(pixels(widths.model), pixels(widths.model) + std::max(0, width - widthIn(room)));
   heat_->setWidths(pixels(widths.heat), pixels(widths.heat));
   find_->setFixedWidth(pixels(widths.find));
   for (QAction* tool : graphTools_) tool->setVisible(room != Room::little);

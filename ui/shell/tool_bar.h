@@ -1,5 +1,5 @@
-// The window's tool bar: files, undo, the model, the device, run and stop, heat, phase, fit, find. In a narrow
-// window fields are shorter, then heat, phase and fit go into a menu; nothing is cut off.
+// The window's tool bar: files, undo, the model, the device, run and stop, heat, phase, fit, find. In a
+// narrow window fields are shorter, then heat, phase and fit go into a menu; nothing is cut off.
 #pragma once
 
 #include <QAction>

@@ -6,9 +6,9 @@
 namespace orrery::ui {
 namespace {
 
-constexpr int kStateVersion = 1;             // of saveState; another one is not restored
-constexpr int kSettleMilliseconds = 3000;    // desktops have given a window its size by then
-constexpr QMargins kFrame(4, 40, 4, 4);      // what they put around it, at most
+constexpr int kStateVersion = 1;           // of saveState; another one is not restored
+constexpr int kSettleMilliseconds = 3000;  // desktops have given a window its size by then
+constexpr QMargins kFrame(4, 40, 4, 4);    // what they put around it, at most
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void WindowLayout::restore(const QByteArray& geometry, const QByteArray& docks, 
   if (!(window_->windowState() & (Qt::WindowMaximized | Qt::WindowFullScreen))) fitScreen();
   qApp->installEventFilter(this);
   soon_.start();
-  QTimer::singleShot(kSettleMilliseconds, this, [this] { settled_ = true; });
+  QTimer::singleShot(kSettleMilliseconds, this, &WindowLayout::settle);
 }
 
 void WindowLayout::fitScreen() {
@@ -64,7 +64,7 @@ bool WindowLayout::eventFilter(QObject* object, QEvent* event) {
     qApp->removeEventFilter(this);
     return false;
   }
-  if (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::KeyPress) settled_ = true;
+  if (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::KeyPress) settle();
   if (event->type() == QEvent::Resize && object == window_) soon_.start();
   return false;
 }

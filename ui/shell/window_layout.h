@@ -1,7 +1,7 @@
-// Puts a window and its docks back to where they were, and tells what is to be remembered. Docks are shared out
-// once the window has its size, and again while the desktop gives it another one before the person does anything:
-// what is shared out in a smaller window would stay small. What had to be made smaller for this screen, and was
-// left so, is remembered as it was before.
+// Puts a window and its docks back to where they were, and tells what is to be remembered. Docks are shared
+// out once the window has its size, and again while the desktop gives it another one before the person does
+// anything: what is shared out in a smaller window would stay small. What had to be made smaller for this
+// screen, and was left so, is remembered as it was before.
 #pragma once
 
 #include <QMainWindow>
@@ -18,6 +18,8 @@ class WindowLayout : public QObject {
 
   /// `usual`: the window's size where none is remembered. Before the window is shown.
   void restore(const QByteArray& geometry, const QByteArray& docks, const QSize& usual);
+  /// Something was done with the docks: from now on they stay as they are.
+  void settle() { settled_ = true; }
   QByteArray geometry() const;
   QByteArray docks() const;
 

@@ -1,4 +1,5 @@
 // What a person made is not lost without being asked for: the conversation, the edits, the system prompt.
+#include <QDir>
 #include <QFileDialog>
 #include <QTest>
 #include <QTimer>
@@ -181,6 +182,30 @@ TEST_F(LostWorkTest, OpeningAnotherModelAsksForTheEdits) {
   ASSERT_TRUE(press(question(), "Open without saving"));
   ASSERT_TRUE(loads("third"));
   EXPECT_TRUE(window_->session()->recipe().empty());
+}
+
+TEST_F(LostWorkTest, AnotherClassifierAsksForTheEditsOfTheOneThatIsThere) {
+  window_->showPage("classify");
+  ASSERT_TRUE(waitUntil([&] { return window_->classifier()->session() != nullptr; }));
+  window_->applyEdit("bypass", "layers.1");
+  ASSERT_TRUE(waitUntil([&] { return window_->classifier()->unsaved(); }));
+  ASSERT_TRUE(QDir(folder_.path()).mkdir("moods"));
+  const auto openAnother = [&] {
+    answerDialog(path("moods"));
+    for (QMenu* menu : window_->classifyPage()->findChildren<QMenu*>())
+      for (QAction* action : menu->actions())
+        if (action->text() == "Open another...") action->trigger();
+  };
+  openAnother();
+  ASSERT_TRUE(question()->isVisible());
+  EXPECT_EQ(question()->title(), "1 edit of sentiment is not saved");
+  EXPECT_EQ(question()->body(), "Save them as a recipe, or open moods without them.");
+  ASSERT_TRUE(press(question(), "Cancel"));
+  EXPECT_EQ(window_->classifier()->recipe().size(), 1U);
+  openAnother();
+  ASSERT_TRUE(press(question(), "Open without saving"));
+  ASSERT_TRUE(waitUntil([&] { return window_->classifier()->title() == "moods"; }));
+  EXPECT_FALSE(window_->classifier()->unsaved());
 }
 
 TEST_F(LostWorkTest, TheSystemPromptIsSeenEditedAndCleared) {

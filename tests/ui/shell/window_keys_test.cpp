@@ -1,5 +1,6 @@
 // The window by its keys: what they do and where the focus goes.
 #include <QTest>
+#include <set>
 
 #include "support/window_fixture.h"
 
@@ -21,6 +22,19 @@ class KeysTest : public WindowTest {
     QTest::keyClicks(field(), text);
     QTest::keyClick(field(), Qt::Key_Return);
     ASSERT_TRUE(waitUntil([&] { return !window_->session()->running(); }));
+  }
+  static void press(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    QTest::keyClick(QApplication::focusWidget(), key, modifiers);
+  }
+  static bool seen(const QWidget* widget) {
+    return widget && widget->isVisible() && widget->visibleRegion().boundingRect().size() == widget->size();
+  }
+  /// "library"; "graph" is the centre, empty none of them.
+  QString partInFront() const {
+    const QWidget* focus = QApplication::focusWidget();
+    for (const char* part : {"library", "outline", "inspector", "chat", "classify", "compare", "latency"})
+      if (window_->dock(part)->isAncestorOf(focus)) return part;
+    return window_->graphPage()->isAncestorOf(focus) ? "graph" : QString();
   }
   bool edits(size_t count) const {
     return waitUntil([&] { return session()->recipe().size() == count; }, 2000);
@@ -67,6 +81,97 @@ TEST_F(KeysTest, UndoIsTheGraphsUnlessTheFieldHasSomethingOfItsOwn) {
     QTest::keyClick(other, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     ASSERT_TRUE(edits(1)) << other->metaObject()->className();
   }
+}
+
+TEST_F(KeysTest, TabGoesThroughTheWholeWindowAndComesRound) {
+  say("Hello");
+  ASSERT_TRUE(window_->graphPage()->view()->waitForLayout());
+  field()->setFocus();
+  std::vector<QWidget*> passed;
+  do {
+    passed.push_back(QApplication::focusWidget());
+    ASSERT_TRUE(seen(passed.back())) << passed.size() << " " << passed.back()->metaObject()->className();
+    press(Qt::Key_Tab);
+    ASSERT_NE(QApplication::focusWidget(), passed.back()) << "dead at " << passed.size();
+    ASSERT_LT(passed.size(), 200U) << "it does not come round";
+  } while (QApplication::focusWidget() != field());
+  EXPECT_EQ(std::set(passed.begin(), passed.end()).size(), passed.size()) << "one is passed twice";
+
+  std::vector<QWidget*> wanted{window_->toolBar()->find(),      window_->toolBar()->modelButton(),
+                               window_->libraryPage()->list(),  window_->outlinePanel()->tree(),
+                               window_->graphPage()->view(),    window_->chatPage()->transcript(),
+                               window_->toolBar()->runButton(), window_->toolBar()->device()};
+  for (const QWidget* corner : {window_->chatPage()->corner(), window_->latencyPage()->corner()})
+    for (IconButton* button : corner->findChildren<IconButton*>()) wanted.push_back(button);
+  for (QWidget* control : wanted) {
+    if (!control->isEnabled()) continue;
+    EXPECT_NE(std::find(passed.begin(), passed.end(), control), passed.end())
+        << control->metaObject()->className() << " " << control->accessibleName().toStdString();
+  }
+  for (auto it = passed.rbegin(); it != passed.rend(); ++it) {
+    press(Qt::Key_Backtab, Qt::ShiftModifier);
+    EXPECT_EQ(QApplication::focusWidget(), *it);
+  }
+}
+
+TEST_F(KeysTest, TabIsReadFromTheTopLeftToTheBottomRight) {
+  field()->setFocus();
+  QStringList parts;
+  for (int i = 0; i < 200; ++i) {
+    press(Qt::Key_Tab);
+    const QString part = partInFront();
+    if (QApplication::focusWidget() == field()) break;
+    if (!part.isEmpty() && (parts.isEmpty() || parts.back() != part)) parts += part;
+  }
+  EXPECT_EQ(parts, QStringList({"chat", "latency", "library", "outline", "graph", "inspector"}));
+}
+
+TEST_F(KeysTest, F6GoesFromPartToPart) {
+  ASSERT_TRUE(window_->graphPage()->view()->waitForLayout());
+  field()->setFocus();
+  const QStringList order{"latency", "library", "outline", "graph", "inspector", "chat"};
+  for (int round = 0; round < 2; ++round)
+    for (const QString& part : order) {
+      press(Qt::Key_F6);
+      EXPECT_EQ(partInFront(), part);
+    }
+  EXPECT_TRUE(field()->hasFocus());
+  for (int i = order.size() - 2; i >= 0; --i) {
+    press(Qt::Key_F6, Qt::ShiftModifier);
+    EXPECT_EQ(partInFront(), order[i]);
+  }
+  window_->dock("library")->close();
+  window_->showPage("classify");
+  EXPECT_TRUE(window_->classifyPage()->field()->hasFocus());
+  for (const char* part : {"latency", "outline", "graph", "inspector", "classify"}) {
+    press(Qt::Key_F6);
+    EXPECT_EQ(partInFront(), part);
+  }
+  EXPECT_TRUE(window_->classifyPage()->field()->hasFocus());
+}
+
+TEST_F(KeysTest, F6ComesBackToWhereTheFocusWas) {
+  window_->outlinePanel()->tree()->setFocus();
+  press(Qt::Key_F6);
+  press(Qt::Key_Tab);
+  const QWidget* before = QApplication::focusWidget();
+  ASSERT_EQ(partInFront(), "graph");
+  press(Qt::Key_F6, Qt::ShiftModifier);
+  EXPECT_TRUE(window_->outlinePanel()->tree()->hasFocus());
+  press(Qt::Key_F6);
+  EXPECT_EQ(QApplication::focusWidget(), before);
+}
+
+TEST_F(KeysTest, AfterAStartTypingGoesToThePageInFront) {
+  window_->showPage("classify");
+  ASSERT_TRUE(waitUntil([&] { return window_->classifier()->session() != nullptr; }));
+  quit(*window_);
+  window_ = makeWindow();
+  ASSERT_TRUE(opened(*window_, "chat"));
+  ASSERT_NE(QApplication::focusWidget(), nullptr);
+  QTest::keyClicks(QApplication::focusWidget(), "a good film");
+  EXPECT_EQ(window_->classifyPage()->field()->text(), "a good film");
+  EXPECT_TRUE(window_->chatPage()->input()->text().isEmpty());
 }
 
 }  // namespace

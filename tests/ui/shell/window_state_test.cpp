@@ -5,6 +5,8 @@
 #include <QImage>
 #include <QMenu>
 #include <QMimeData>
+#include <QTabBar>
+#include <QTest>
 
 #include "support/window_fixture.h"
 
@@ -33,25 +35,45 @@ TEST_F(StateTest, LayoutAndRecentFilesAreKept) {
   EXPECT_TRUE(waitUntil([&] { return window->libraryPage()->model()->find(second).isValid(); }));
 }
 
-TEST_F(StateTest, DocksKeepTheirSizes) {
-  const auto sizes = [](const MainWindow& window) {
-    std::vector<QSize> sizes;
-    for (const char* name : {"library", "outline", "inspector", "chat", "latency"})
-      sizes.push_back(window.dock(name)->size());
-    return sizes;
+TEST_F(StateTest, DocksKeepTheirSizesFromStartToStart) {
+  const auto placesOf = [](const MainWindow& window) {
+    QStringList places{QString("window %1x%2").arg(window.width()).arg(window.height())};
+    for (const char* name : {"library", "outline", "inspector", "chat", "classify", "latency"}) {
+      const QWidget* dock = window.dock(name);
+      if (!dock->visibleRegion().isEmpty())
+        places += QString("%1 %2x%3").arg(name).arg(dock->width()).arg(dock->height());
+    }
+    return places;
   };
-  std::vector<QSize> before;
-  {
+  const auto clickTab = [](const MainWindow& window, const QString& title) {
+    for (QTabBar* bar : window.findChildren<QTabBar*>())
+      for (int tab = 0; tab < bar->count(); ++tab)
+        if (bar->tabText(tab) == title)
+          QTest::mouseClick(bar, Qt::LeftButton, Qt::NoModifier, bar->tabRect(tab).center());
+  };
+  QStringList before;
+  for (int start = 0; start <= 10; ++start) {
     auto window = makeWindow();
-    window->resizeDocks({window->dock("inspector")}, {420}, Qt::Horizontal);
-    window->resizeDocks({window->dock("chat")}, {310}, Qt::Vertical);
+    ASSERT_TRUE(opened(*window, "chat"));
+    if (start == 0) {
+      window->resizeDocks({window->dock("inspector")}, {420}, Qt::Horizontal);
+      window->resizeDocks({window->dock("library")}, {301}, Qt::Horizontal);
+      window->resizeDocks({window->dock("library")}, {187}, Qt::Vertical);
+      window->resizeDocks({window->dock("chat")}, {311}, Qt::Vertical);
+      QApplication::processEvents();
+      before = placesOf(*window);
+      EXPECT_TRUE(before.join(", ").contains("inspector 420x")) << before.join(", ").toStdString();
+    }
+    ASSERT_TRUE(opened(*window, path("A-Model-With-A-Much-Longer-Name-Than-Others-0.5B-Instruct.gguf")));
+    window->chatPage()->send("One");
+    ASSERT_TRUE(waitUntil([&] { return !window->session()->running(); }));
+    EXPECT_EQ(placesOf(*window), before) << "start " << start;
+    clickTab(*window, "Classify");  // so that there is something new to remember
+    clickTab(*window, "Chat");
+    window->dock("compare")->setVisible(start % 2 == 1);
     QApplication::processEvents();
-    before = sizes(*window);
-    EXPECT_EQ(before[2].width(), 420);
-    window->close();
+    quit(*window);
   }
-  auto window = makeWindow();
-  EXPECT_TRUE(waitUntil([&] { return sizes(*window) == before; }, 3000));
 }
 
 TEST_F(StateTest, RecentFilesAreNineWithoutRepeats) {

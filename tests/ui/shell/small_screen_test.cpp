@@ -1,0 +1,140 @@
+// The window on a screen of 1280x800, and as narrow as it goes: all of it is on the screen, nothing is cut
+// off.
+#include <QStatusBar>
+#include <QTest>
+#include <QToolButton>
+
+#include "support/read_texts.h"
+#include "support/screen.h"
+#include "support/window_fixture.h"
+
+namespace orrery::ui::testing {
+namespace {
+
+class SmallScreenTest : public WindowTest {
+ protected:
+  void open(const QString& model = "SmolLM2-135M-Instruct") {
+    window_.reset();
+    window_ = makeWindow(theme_);
+    ASSERT_TRUE(opened(*window_, model));
+    ASSERT_TRUE(window_->graphPage()->view()->waitForLayout());
+  }
+  void narrow(int width) {
+    window_->resize(width, window_->height());
+    QApplication::processEvents();
+    ASSERT_EQ(window_->width(), width);
+  }
+  QRect onScreen(const QWidget* widget) const { return {widget->mapToGlobal(QPoint()), widget->size()}; }
+  static std::string words(const Button& button) { return button.text().toStdString(); }
+  void expectWhole(const QWidget* widget, const char* what) const {
+    EXPECT_TRUE(widget->isVisible()) << what;
+    EXPECT_EQ(widget->visibleRegion().boundingRect(), widget->rect()) << what;
+  }
+  void expectNothingCutOff() const {
+    const MainToolBar* tools = window_->toolBar();
+    for (const QToolButton* extension : tools->findChildren<QToolButton*>())
+      EXPECT_FALSE(extension->isVisible()) << "tools are behind an arrow";
+    for (QAction* action : tools->actions())
+      if (action->isVisible()) expectWhole(tools->widgetForAction(action), "a tool");
+    expectWhole(window_->chatPage()->input(), "input");
+    expectWhole(window_->chatPage()->corner(), "chat's buttons");
+    expectWhole(window_->latencyPage()->corner(), "latency's buttons");
+    expectWhole(window_->status(), "status line");
+    for (const Button* button : window_->findChildren<Button*>()) {
+      if (!button->isVisible()) continue;
+      EXPECT_GE(button->width(), button->sizeHint().width()) << words(*button);
+    }
+    for (const ReadText& text : readTexts(*window_->status()))
+      EXPECT_LT(text.at.x(), window_->width() - 12) << text.text.toStdString();
+    for (const char* dock : {"library", "outline", "inspector", "chat", "latency"}) {
+      expectWhole(window_->dock(dock), dock);
+      EXPECT_GE(window_->dock(dock)->width(), 150) << dock;
+    }
+    EXPECT_GE(window_->graphPage()->width(), window_->width() / 3);
+  }
+
+  ThemeChoice theme_ = ThemeChoice::dark;
+  std::unique_ptr<MainWindow> window_;
+};
+
+TEST_F(SmallScreenTest, TheFirstWindowFitsTheScreen) {
+  for (const ThemeChoice theme : {ThemeChoice::dark, ThemeChoice::light}) {
+    theme_ = theme;
+    open();
+    EXPECT_TRUE(window_->screen()->availableGeometry().contains(window_->frameGeometry()));
+    EXPECT_TRUE(window_->screen()->availableGeometry().contains(onScreen(window_->statusBar())));
+    EXPECT_TRUE(window_->screen()->availableGeometry().contains(onScreen(window_->chatPage()->input())));
+    expectNothingCutOff();
+    const ReadTexts model = readTexts(*window_->toolBar()->modelButton());
+    EXPECT_EQ(model.front().text, "SmolLM2-135M-Instruct");
+    takePicture(*window_, theme == ThemeChoice::dark ? "screen-1280-dark" : "screen-1280-light");
+    quit(*window_);
+  }
+}
+
+TEST_F(SmallScreenTest, TheWindowCanBeNarrow) {
+  for (const ThemeChoice theme : {ThemeChoice::dark, ThemeChoice::light}) {
+    theme_ = theme;
+    open();
+    window_->chatPage()->send("Why do planets farther from the Sun move more slowly?");
+    ASSERT_TRUE(waitUntil([&] { return !window_->session()->running(); }));
+    for (const int width : {1200, 1060, 980, 900}) {
+      SCOPED_TRACE(width);
+      narrow(width);
+      expectNothingCutOff();
+    }
+    takePicture(*window_, theme == ThemeChoice::dark ? "narrow-900-dark" : "narrow-900-light");
+    quit(*window_);
+  }
+}
+
+TEST_F(SmallScreenTest, WhatANarrowToolBarLeavesOutIsInItsMenu) {
+  open();
+  narrow(900);
+  IconButton* more = nullptr;
+  for (IconButton* button : window_->toolBar()->findChildren<IconButton*>())
+    if (button->isVisible() && button->iconName() == "more") more = button;
+  ASSERT_NE(more, nullptr);
+  QTest::mouseClick(more, Qt::LeftButton);
+  const auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+  ASSERT_NE(menu, nullptr);
+  QStringList texts;
+  for (const QAction* action : menu->actions())
+    if (!action->isSeparator()) texts += action->text().remove('&');
+  EXPECT_EQ(texts, QStringList({"Heat", "Decode", "Prefill", "Fit"}));
+  QApplication::activePopupWidget()->close();
+  narrow(1240);
+  EXPECT_FALSE(more->isVisible());
+  EXPECT_TRUE(window_->toolBar()->phase()->isVisible());
+}
+
+TEST_F(SmallScreenTest, WhatALargerScreenRememberedIsNotForgotten) {
+  {
+    const auto large = makeWindow();
+    large->setGeometry(0, 0, 1600, 1000);
+    QApplication::processEvents();
+    quit(*large);
+  }
+  const auto remembered = [&] { return SettingsFile(folder_.path()).load(); };
+  const QByteArray geometry = remembered().geometry;
+  open();
+  EXPECT_TRUE(window_->screen()->availableGeometry().contains(window_->frameGeometry()));
+  quit(*window_);
+  EXPECT_EQ(remembered().geometry, geometry) << "nobody changed it";
+  open();
+  window_->resize(1000, 700);
+  quit(*window_);
+  EXPECT_NE(remembered().geometry, geometry);
+  open();
+  EXPECT_EQ(window_->size(), QSize(1000, 700));
+}
+
+}  // namespace
+}  // namespace orrery::ui::testing
+
+int main(int argc, char** argv) {
+  orrery::ui::testing::useScreen({1280, 800});
+  ::testing::InitGoogleTest(&argc, argv);
+  QApplication application(argc, argv);
+  return RUN_ALL_TESTS();
+}
