@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/edit/scope_pattern.h"
 
 namespace orrery::api {
 namespace {
 
 bool holds(std::string_view outer, std::string_view inner) {
-  return inner == outer || (inner.size() > outer.size() && inner.starts_with(outer) && inner[outer.size()] == '.');
+  return inner == outer ||
+         (inner.size() > outer.size() && inner.starts_with(outer) && inner[outer.size()] == '.');
 }
 
 }  // namespace
@@ -63,8 +66,14 @@ Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<ed
   return Replayed{std::move(made), std::move(names)};
 }
 
-Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph, const std::vector<edit::Edit>& edits,
-                                               std::string_view scope) {
+Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph,
+                                               const std::vector<edit::Edit>& edits,
+                                               std::string_view pattern) {
+  ORRERY_ASSIGN(const std::vector<std::string> restored, edit::match_scopes(graph, pattern));
+  const auto touched = [&](const std::string& bypassed) {
+    return std::any_of(restored.begin(), restored.end(),
+                       [&](const std::string& one) { return holds(bypassed, one) || holds(one, bypassed); });
+  };
   std::vector<edit::Edit> kept;
   bool found = false;
   for (const edit::Edit& edit : edits) {
@@ -75,7 +84,7 @@ Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph, const 
     ORRERY_ASSIGN(const std::vector<std::string> scopes, edit::match_scopes(graph, edit.fields.at("scope")));
     std::string rest;
     for (const std::string& one : scopes) {
-      if (holds(one, scope) || holds(scope, one))
+      if (touched(one))
         found = true;
       else
         rest += (rest.empty() ? "" : ",") + one;
@@ -83,7 +92,8 @@ Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph, const 
     if (!rest.empty()) kept.push_back({edit.op, {{"scope", std::move(rest)}}});
   }
   if (!found)
-    return Error{ErrorCode::not_found, "No edit bypasses it", std::string(scope), "choose what is drawn hollow"};
+    return Error{ErrorCode::not_found, "No edit bypasses it", std::string(pattern),
+                 "choose what is drawn hollow"};
   return kept;
 }
 

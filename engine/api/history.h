@@ -54,8 +54,10 @@ struct Replayed {
 /// Makes the edits of the graph, or says which one could not be made and why.
 Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& edits);
 
-/// The edits without what bypasses the scope, or a part of it, or what it is a part of. Refused when none does.
-Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph, const std::vector<edit::Edit>& edits,
-                                               std::string_view scope);
+/// The edits without what bypasses the scopes and nodes that the pattern names, or parts of them, or what
+/// they are a part of. Refused when none does.
+Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph,
+                                               const std::vector<edit::Edit>& edits,
+                                               std::string_view pattern);
 
 }  // namespace orrery::api

@@ -38,7 +38,7 @@ class Session {
   virtual Result<EditRecord> undo() = 0;  // not_found when there is nothing to undo
   virtual Result<EditRecord> redo() = 0;
   /// Takes back what bypasses the scope, or a part of it, or what it is a part of, whenever that was done: the
-  /// recipe is made again without it. An edit of its own, for undo.
+  /// recipe is made again without it. An edit of its own, for undo. The scope may be a pattern, as edits have.
   virtual Result<EditRecord> restore(const std::string& scope) = 0;
   virtual std::vector<EditRecord> edits() const = 0;  // applied, oldest first
   virtual std::vector<edit::Edit> recipe() const = 0;

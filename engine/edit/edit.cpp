@@ -8,6 +8,7 @@
 #include "engine/edit/bypass.h"
 #include "engine/edit/check.h"
 #include "engine/edit/place.h"
+#include "engine/edit/scope_pattern.h"
 #include "engine/edit/set.h"
 
 namespace orrery::edit {
@@ -135,6 +136,10 @@ Result<Edit> parse_edit(std::string_view words) {
   return edit;
 }
 
-bool can_bypass(const graph::Graph& graph, std::string_view scope) { return find_stream(graph, scope).ok(); }
+Result<void> can_bypass(const graph::Graph& graph, std::string_view pattern) {
+  ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
+  for (const std::string& scope : scopes) ORRERY_TRY(find_stream(graph, scope));
+  return {};
+}
 
 }  // namespace orrery::edit

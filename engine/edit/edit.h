@@ -43,7 +43,8 @@ struct Misfit {
 /// Makes the edits on a copy, in order; those after a misfit see the graph without it.
 std::vector<Misfit> misfits(const graph::Graph& graph, const std::vector<Edit>& edits);
 
-/// Scopes that bypass can take: one residual stream in, one out.
-bool can_bypass(const graph::Graph& graph, std::string_view scope);
+/// Whether bypass can take the scopes and nodes that the pattern names: one residual stream in and one out of
+/// each. Else why not.
+Result<void> can_bypass(const graph::Graph& graph, std::string_view pattern);
 
 }  // namespace orrery::edit

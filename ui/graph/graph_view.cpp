@@ -233,12 +233,6 @@ void GraphView::clearSelection() { d_->setSelection({}, {}); }
 NodeId GraphView::selectedNode() const { return d_->selected.node; }
 QString GraphView::selectedScope() const { return d_->selected.scope; }
 
-QString GraphView::scopeOfSelection() const {
-  if (!d_->selected.node.valid()) return selectedScope();
-  const graph::Node* node = d_->graph ? d_->graph->find(d_->selected.node) : nullptr;
-  return node ? QString::fromStdString(node->scope) : QString();
-}
-
 bool GraphView::waitForLayout(int ms) {
   QEventLoop loop;
   QTimer limit;

@@ -84,9 +84,8 @@ class GraphView : public QGraphicsView {
   void select(NodeId node);
   void selectScope(const QString& scope);
   void clearSelection();
-  NodeId selectedNode() const;       // invalid when a scope or nothing is selected
-  QString selectedScope() const;     // "layers.12", "layers.0-11"; empty when a node or nothing is selected
-  QString scopeOfSelection() const;  // the node's scope, or the selected scope
+  NodeId selectedNode() const;    // invalid when a scope or nothing is selected
+  QString selectedScope() const;  // "layers.12", "layers.0-11"; empty when a node or nothing is selected
 
   /// Chosen by the suffix: png, svg or pdf. The whole graph as it is open now, light theme. False with
   /// `reason`.

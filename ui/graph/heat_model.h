@@ -40,6 +40,7 @@ class HeatModel {
   /// NaN when not measured. otherUs: of B.
   double us(Span span) const;
   double otherUs(Span span) const;
+  bool estimated(Span span) const;  // some of it is shared out among the ops of fused nodes
   double share(Span span) const;
   /// Empty when not known; the time when the mode is off. `brief`: a time in two digits.
   QString text(Span span, bool brief = false) const;
@@ -64,7 +65,6 @@ class HeatModel {
   void addMeasured();
   void addSides();
   bool known(Span span) const;
-  bool estimated(Span span) const;
   void widen();
   void widenScale();
   void placeNodes();

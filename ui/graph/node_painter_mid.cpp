@@ -13,7 +13,7 @@ constexpr double kRoomy = 20;  // pixels high: smaller boxes have smaller words
 
 void NodePainter::paintMidBack(QPainter& painter, const NodeLook& look) const {
   const QRectF& box = look.box;
-  paintPlates(painter, look, 2.4);
+  if (!look.bypassed) paintPlates(painter, look, 2.4);
   const QColor body = bodyOf(look);
   if (look.bypassed) {
     setLine(painter, theme_(Token::text3), 1, Qt::DashLine);

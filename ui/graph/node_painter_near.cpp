@@ -101,10 +101,8 @@ void NodePainter::paintBypassedTexts(QPainter& painter, const NodeLook& look) co
   painter.setPen(theme_(Token::text3));
   drawLabel(painter, QPointF(left, look.box.top() + 14.5), elided(look.name, fonts_.name, width),
             fonts_.name);
-  drawLabel(
-      painter, QPointF(left, look.box.top() + 28),
-      fitted(QStringLiteral("bypassed: x passes through"), QStringLiteral("bypassed"), fonts_.second, width),
-      fonts_.second);
+  drawLabel(painter, QPointF(left, look.box.top() + 28),
+            fitted(look.left, look.left.section(':', 0, 0), fonts_.second, width), fonts_.second);
 }
 
 void NodePainter::paintNearBack(QPainter& painter, const NodeLook& look) const {

@@ -56,7 +56,8 @@ void addPills(const graph::Graph& graph, const graph::Node& source, SceneNode& n
     if (!producer.is_source()) continue;
     switch (value->kind) {
       case graph::ValueKind::weight:
-        append(node.weights, shortTensor(attributeText(producer, "tensor")), graph::bytes_of(value->type, bindings));
+        append(node.weights, shortTensor(attributeText(producer, "tensor")),
+               graph::bytes_of(value->type, bindings));
         break;
       case graph::ValueKind::constant:
         append(node.inputs, producer.name, 0);
@@ -154,6 +155,7 @@ namespace {
 void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode& node, Hash& hash) {
   const graph::Node& source = scene.graph->node(node.id);
   hash.add(node.op);
+  hash.add(static_cast<uint64_t>(node.live));  // what is bypassed is seen beside the stack, not hidden in it
   const std::string& place = scene.groups[static_cast<size_t>(node.group)].path;
   hash.add(std::string_view(place).substr(std::min(place.size(), group.path.size())));
   hash.add(node.name);
@@ -195,7 +197,7 @@ void hashGroups(SceneGraph& scene) {
     layout.add(group.stackHash);
     for (int at = group.begin; at < group.end; ++at) {
       const SceneNode& node = scene.nodes[static_cast<size_t>(at)];
-      layout.add(static_cast<uint64_t>(node.live) + 2 * static_cast<uint64_t>(node.fused > 1));
+      layout.add(static_cast<uint64_t>(node.fused > 1));
       layout.add(node.detail.size() + 256 * node.type.size());  // boxes are as wide as their words
       layout.add(static_cast<uint64_t>(node.weights.empty()) +
                  2 * static_cast<uint64_t>(node.inputs.empty()));

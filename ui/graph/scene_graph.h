@@ -63,9 +63,8 @@ struct SceneGroup {
   int depth = 0;
   std::vector<SceneChild> children;
   std::vector<SceneEdge> edges;
-  int begin = 0, end = 0;  // positions of its nodes
-  uint64_t stackHash =
-      0;  // equal for layers that stack: structure without names of the scope, liveness, weights
+  int begin = 0, end = 0;   // positions of its nodes
+  uint64_t stackHash = 0;   // equal for layers that stack: structure without names of the scope, weights
   uint64_t layoutHash = 0;  // equal for groups that are laid out alike
   bool live = true;         // some node is
   int nodeCount() const { return end - begin; }

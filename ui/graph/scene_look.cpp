@@ -93,7 +93,7 @@ void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span,
   look.group = true;
   look.plates = stack ? 2 : 1;
   look.family = mainFamily(scene, span);
-  look.bypassed = !stack && !first.live;
+  look.bypassed = !first.live;
   look.edited = job.isEdited(span);
   look.name = text(foldedName(first, last));
   if (stack) look.chip = QStringLiteral("× %1").arg(count);
@@ -102,15 +102,11 @@ void ScenePainter::describeGroup(const PaintJob& job, const Hit& hit, Span span,
                     : format::counted(first.nodeCount(), "node");
   if (look.left.isEmpty()) look.left = format::counted(first.nodeCount(), "node") + QStringLiteral(" each");
   if (job.heat && std::isfinite(job.heat->share(span))) look.right = format::percent(job.heat->share(span));
-  const SceneGroup& holder = scene.groups[at(hit.holder)];
-  int bypassed = 0, number = 0;
-  for (int child = first.child; stack && child <= last.child; ++child)
-    if (const SceneGroup& layer = scene.groups[at(holder.children[at(child)].index)]; !layer.live) {
-      ++bypassed;
-      number = layer.number;
-    }
-  if (bypassed == 1) look.left = QStringLiteral("layer %1 bypassed").arg(number);
-  if (bypassed > 1) look.left = QStringLiteral("%1 layers bypassed").arg(bypassed);
+}
+
+/// What passes a bypassed thing by does so at its border; inside, nothing passes.
+QString ScenePainter::bypassText(const SceneGroup& holder) {
+  return holder.live ? QStringLiteral("bypassed: x passes through") : QStringLiteral("bypassed");
 }
 
 QColor ScenePainter::heatColor(const PaintJob& job, double t) const {
@@ -156,6 +152,7 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
     if (job.detail != Detail::far) look.time = valueText(job, span);
   }
   if (job.places && job.places->drawn()) describePlace(job, hit, span, look);
+  if (look.bypassed) look.left = bypassText(scene.groups[at(hit.holder)]);
   if (!job.marks) return look;
   const Marks& marks = *job.marks;
   look.selected = marks.anything() && marks.chooses(scene, hit, span);

@@ -26,8 +26,7 @@ bool isTiny(const Placed& placed, const QTransform& toPixels, Point origin) {
 
 bool isBypassed(const SceneGraph& scene, const SceneGroup& holder, const Placed& placed) {
   const SceneChild& child = holder.children[at(placed.first)];
-  return child.isGroup ? placed.kind != Placed::Kind::stack && !scene.groups[at(child.index)].live
-                       : !scene.nodes[at(child.index)].live;
+  return child.isGroup ? !scene.groups[at(child.index)].live : !scene.nodes[at(child.index)].live;
 }
 
 /// Something may be marked that is smaller than its mark.

@@ -75,6 +75,7 @@ class ScenePainter {
   void paintCrossing(QPainter& painter, const PaintJob& job, const Crossing& crossing, QPointF centre) const;
   void paintPills(QPainter& painter, const PaintJob& job, const Hit& hit, const Placed& placed) const;
   void paintPill(QPainter& painter, const QRectF& rect, const QString& text) const;
+  static QString bypassText(const SceneGroup& holder);
   void describeNode(const PaintJob& job, int position, NodeLook& look) const;
   void describeGroup(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const;
   void describePlace(const PaintJob& job, const Hit& hit, Span span, NodeLook& look) const;

@@ -2,6 +2,7 @@
 
 #include <QRegularExpression>
 #include <algorithm>
+#include <unordered_set>
 
 #include "engine/graph/shown_weights.h"
 #include "ui/graph/scene_graph.h"
@@ -68,6 +69,14 @@ void addInputs(NodeFacts& facts, const graph::Graph& graph, const graph::Node& n
   }
 }
 
+std::unordered_set<NodeId> deadNodes(const graph::Graph& graph) {
+  const std::vector<bool> live = graph.live();
+  std::unordered_set<NodeId> dead;
+  for (size_t i = 0; i < live.size(); ++i)
+    if (!live[i]) dead.insert(graph.order()[i]);
+  return dead;
+}
+
 }  // namespace
 
 std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph* model, NodeId id,
@@ -95,10 +104,7 @@ std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph
                              origin.share});
   }
   if (facts.origins.size() < 2) facts.origins.clear();
-  const std::vector<bool> live = graph.live();
-  const auto place = std::find(graph.order().begin(), graph.order().end(), id);
-  const auto position = static_cast<size_t>(place - graph.order().begin());
-  facts.bypassed = position < live.size() && !live[position];
+  facts.bypassed = deadNodes(graph).contains(id);
   return facts;
 }
 
@@ -153,10 +159,11 @@ std::vector<NodeId> nodesOf(const graph::Graph& graph, const QString& scope) {
 ScopeFacts scopeFacts(const graph::Graph& graph, const QString& scope) {
   ScopeFacts facts;
   facts.scope = scope;
-  const std::unordered_set<NodeId> shown = graph::shown_weights(graph);
+  const std::unordered_set<NodeId> shown = graph::shown_weights(graph), dead = deadNodes(graph);
   for (const NodeId id : nodesOf(graph, scope)) {
     const graph::Node& node = graph.node(id);
     facts.nodes += shown.contains(id) || !node.is_source();
+    facts.bypassed += !node.is_source() && dead.contains(id);
     if (!node.is_source()) continue;
     for (const ValueId output : node.outputs)
       if (graph.value(output).kind == graph::ValueKind::weight)

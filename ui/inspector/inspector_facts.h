@@ -51,7 +51,7 @@ struct TimeFacts {
 
 struct ScopeFacts {
   QString scope;
-  int nodes = 0;
+  int nodes = 0, bypassed = 0;  // those that nothing depends on are among them
   uint64_t weightBytes = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <QScrollBar>
 
 #include "ui/inspector/inspector_sides.h"
+#include "ui/placement/scope_words.h"
 #include "ui/session/model_use.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
@@ -20,6 +21,12 @@ QString runsText(const api::Profile& profile) {
   const QString steps = format::counted(static_cast<qint64>(profile.step.runs), "step");
   if (profile.phase == api::Phase::decode) return "median of " + steps;
   return "the last of " + steps + ", " + format::counted(profile.tokens, "token");
+}
+
+const QString kBypassed = QStringLiteral("Bypassed: nothing depends on it.");
+
+QString pathOf(const NodeFacts& facts) {
+  return facts.scope.isEmpty() ? facts.name : facts.scope + "." + facts.name;
 }
 
 QString firstLetterUp(QString text) {
@@ -140,7 +147,7 @@ void InspectorPage::rebuild() {
     buildTensor(*facts);
   } else if (facts) {
     buildNode(*facts);
-  } else if (shown && !scope_.isEmpty()) {
+  } else if (shown && !scope_.isEmpty() && !nodesIn(*shown, scope_).empty()) {
     buildScope(scopeFacts(*shown, scope_));
   } else {
     buildEmpty();
@@ -157,12 +164,13 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   if (!facts.origins.empty())
     chips.emplace_back(QString("%1 ops in 1 kernel").arg(facts.origins.size()), Token::text2);
   const NodePlace place = places_.of(facts.id);
-  chips.emplace_back(place.device, deviceToken(place.device));
+  if (!facts.bypassed) chips.emplace_back(place.device, deviceToken(place.device));
   chips.emplace_back(facts.op, Token::text2);
   if (!facts.dtype.isEmpty()) chips.emplace_back(facts.dtype, Token::text2);
   if (facts.bypassed) chips.emplace_back("bypassed", Token::edited);
   addChips(chips, facts.origins.empty() ? QString() : "fuse");
   addDoc(facts.doc);
+  if (facts.bypassed) addDoc(kBypassed);
   if (!runs(session_->session()->info())) {
     addValues(facts);
     return addAttributes(facts);
@@ -177,7 +185,9 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   addValues(facts);
   addAttributes(facts);
   addOrigins(facts);
-  addEditButtons(facts.scope);
+  const graph::GraphVersion model = session_->session()->model_graph();
+  addEditButtons(pathOf(facts), modelPaths(*model, fused_ ? *fused : *model, facts.id),
+                 facts.bypassed ? QString() : facts.scope);
 }
 
 /// A tensor that nothing computes with.
@@ -190,16 +200,22 @@ void InspectorPage::buildTensor(const NodeFacts& facts) {
 }
 
 void InspectorPage::buildScope(const ScopeFacts& facts) {
-  addHead("layers", std::nullopt, facts.scope, format::counted(facts.nodes, "node"));
+  const bool bypassed = facts.bypassed == facts.nodes;
+  addHead(
+      "layers", std::nullopt, facts.scope,
+      format::counted(facts.nodes, "node") +
+          (facts.bypassed > 0 && !bypassed ? ", " + format::count(facts.bypassed) + " bypassed" : QString()));
   std::vector<std::pair<QString, Token>> chips;
   if (facts.weightBytes > 0)
     chips.emplace_back(format::bytes(static_cast<double>(facts.weightBytes)) + " of weights", Token::text2);
-  if (!chips.empty()) addChips(chips, "weights");
+  if (bypassed) chips.emplace_back("bypassed", Token::edited);
+  if (!chips.empty()) addChips(chips, facts.weightBytes > 0 ? "weights" : QString());
+  if (bypassed) addDoc(kBypassed);
   if (!runs(session_->session()->info())) return;
   addTime();
   addSides();
   addPlaces();
-  addEditButtons(facts.scope);
+  addEditButtons(facts.scope, {facts.scope});
 }
 
 void InspectorPage::buildEmpty() {
@@ -312,8 +328,9 @@ void InspectorPage::showTime() {
     row.value->setText(speed.perSecond > 0 ? text(speed.perSecond) : format::dash());
     row.meter->setShare(speed.share());
     row.share->setText(speed.share() > 0 ? format::percent(speed.share()) : format::dash());
-    row.share->setToolTip(speed.limit > 0 ? "of " + text(speed.limit) + ", the most that this machine can do of it"
-                                          : QString());
+    row.share->setToolTip(speed.limit > 0
+                              ? "of " + text(speed.limit) + ", the most that this machine can do of it"
+                              : QString());
   };
   show(memory_, time.bytes, 1e-9, "GB/s");
   show(compute_, time.flops, 1e-9, "GFLOP/s");
@@ -416,26 +433,32 @@ void InspectorPage::addOrigins(const NodeFacts& facts) {
   }
 }
 
-void InspectorPage::addEditButtons(const QString& scope) {
-  const SessionPtr session = session_->session();
+/// What can be done with the thing itself, then with the next scope around it.
+void InspectorPage::addEditButtons(const QString& name, const QStringList& scopes, const QString& around) {
+  bool outside = false;
+  for (const BypassChoice& choice : bypassChoices(*session_, name, scopes, around)) {
+    const bool own = choice.restores || choice.name == name;
+    if (!own && std::exchange(outside, true)) break;
+    auto* button = new Button(theme_, choice.words(), Button::Kind::plain, content_);
+    button->setIconName("bypass");
+    button->setToolTip(choice.tip());
+    button->setEnabled(choice.refusal.isEmpty());
+    connect(button, &QAbstractButton::clicked, this, [this, choice] {
+      choice.restores ? emit restoreAsked(choice.scopes) : emit bypassAsked(choice.scopes);
+    });
+    addButton(button);
+  }
+  if (!session_->canUndo()) return;
+  auto* undo = new Button(theme_, "Undo edit", Button::Kind::plain, content_);
+  undo->setIconName("undo");
+  connect(undo, &QAbstractButton::clicked, this, &InspectorPage::undoAsked);
+  addButton(undo);
+}
+
+void InspectorPage::addButton(Button* button) {
   auto* row = new QHBoxLayout;
-  row->setContentsMargins(14, 4, 14, 0);
-  row->setSpacing(8);
-  const graph::GraphVersion model = session->model_graph();
-  const auto& canBypass = session_->services().canBypass;
-  if (model && canBypass && !scope.isEmpty() && canBypass(*model, scope.toStdString())) {
-    auto* bypass = new Button(theme_, "Bypass " + scope, Button::Kind::plain, content_);
-    bypass->setIconName("bypass");
-    bypass->setToolTip("The residual stream passes by; the next message runs without it");
-    connect(bypass, &QAbstractButton::clicked, this, [this, scope] { emit bypassAsked(scope); });
-    row->addWidget(bypass);
-  }
-  if (session_->canUndo()) {
-    auto* undo = new Button(theme_, "Undo edit", Button::Kind::plain, content_);
-    undo->setIconName("undo");
-    connect(undo, &QAbstractButton::clicked, this, &InspectorPage::undoAsked);
-    row->addWidget(undo);
-  }
+  row->setContentsMargins(14, 0, 14, 0);
+  row->addWidget(button);
   row->addStretch(1);
   column_->addLayout(row);
 }

@@ -8,6 +8,7 @@
 
 #include "ui/inspector/inspector_placement.h"
 #include "ui/inspector/inspector_rows.h"
+#include "ui/placement/bypass_choices.h"
 #include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
 #include "ui/widgets/buttons.h"
@@ -34,7 +35,8 @@ class InspectorPage : public QWidget, public Themed {
   void setTheme(const Theme& theme) override;
 
  signals:
-  void bypassAsked(const QString& scope);
+  void bypassAsked(const QString& scopes);
+  void restoreAsked(const QString& scopes);
   void undoAsked();
   void nodeAsked(orrery::NodeId node, bool fused);
 
@@ -60,7 +62,8 @@ class InspectorPage : public QWidget, public Themed {
   void addValues(const NodeFacts& facts);
   void addAttributes(const NodeFacts& facts);
   void addOrigins(const NodeFacts& facts);
-  void addEditButtons(const QString& scope);
+  void addEditButtons(const QString& name, const QStringList& scopes, const QString& around = {});
+  void addButton(Button* button);
   void connectSource();
   std::vector<NodeId> chosenNodes(const graph::Graph& shown) const;
   void showTime();

@@ -94,7 +94,7 @@ class OutlineModel::Private {
       case timeColumn:
         return heat.timeText(row.span);
       case otherColumn:
-        return sides ? format::time(heat.otherUs(row.span)) : QString();
+        return sides ? format::time(heat.otherUs(row.span), heat.estimated(row.span)) : QString();
       default:
         return sides ? heat.text(row.span) : format::percent(shareOf(row));
     }
@@ -250,8 +250,9 @@ QVariant OutlineModel::data(const QModelIndex& index, int role) const {
     case usRole:
       return d.heat.us(row.span);
     case briefRole:
-      return index.column() == otherColumn ? format::timeBrief(d.heat.otherUs(row.span), false)
-                                           : d.heat.timeText(row.span, true);
+      return index.column() == otherColumn
+                 ? format::timeBrief(d.heat.otherUs(row.span), d.heat.estimated(row.span))
+                 : d.heat.timeText(row.span, true);
     case shareRole:
       return d.shareOf(row);
     case familyRole:

@@ -1,6 +1,7 @@
 #include "ui/placement/scope_words.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 
 namespace orrery::ui {
 namespace {
@@ -22,14 +23,20 @@ QString patternOf(const QString& scope) {
   return parts.join("\\.");
 }
 
+/// One pattern of all of them.
+QString patternsOf(const QString& scopes) {
+  QStringList patterns;
+  for (const QString& scope : scopes.split(',', Qt::SkipEmptyParts)) patterns += patternOf(scope);
+  return patterns.isEmpty() ? QString() : "(?:" + patterns.join('|') + ")";
+}
+
 }  // namespace
 
 std::vector<NodeId> nodesIn(const graph::Graph& graph, const QString& scopes) {
-  QStringList patterns;
-  for (const QString& scope : scopes.split(',', Qt::SkipEmptyParts)) patterns += patternOf(scope);
+  const QString patterns = patternsOf(scopes);
   std::vector<NodeId> nodes;
   if (patterns.isEmpty()) return nodes;
-  const QRegularExpression pattern("^(?:" + patterns.join('|') + ")(?:\\..*)?$");
+  const QRegularExpression pattern("^" + patterns + "(?:\\..*)?$");
   for (const NodeId id : graph.order()) {
     const graph::Node& node = graph.node(id);
     if (!node.is_source() && pattern.match(QString::fromStdString(node.path())).hasMatch())
@@ -38,7 +45,17 @@ std::vector<NodeId> nodesIn(const graph::Graph& graph, const QString& scopes) {
   return nodes;
 }
 
+bool namesScope(const QString& scopes, const QString& scope) {
+  const QString patterns = patternsOf(scopes);
+  return !patterns.isEmpty() &&
+         QRegularExpression(QRegularExpression::anchoredPattern(patterns)).match(scope).hasMatch();
+}
+
 QString scopeWord(const QStringList& scopes) { return scopes.join(',').replace(QChar(0x2013), '-'); }
+
+QString outerScope(const QString& scope) {
+  return scope.left(std::max<qsizetype>(0, scope.lastIndexOf('.')));
+}
 
 QStringList modelPaths(const graph::Graph& model, const graph::Graph& shown, NodeId id) {
   const graph::Node* node = shown.find(id);

@@ -45,8 +45,7 @@ void SecondDevice::setupHome() {
   connect(home_, &SessionController::loadStarted, this, [this] { second_->close(); });
   connect(home_, &SessionController::loadEnded, this, &SecondDevice::openBeside);
   connect(home_, &SessionController::chatStarted, this, &SecondDevice::begin);
-  connect(home_, &SessionController::edited, this,
-          [this](const api::EditRecord&, EditKind kind) { follow(kind); });
+  connect(home_, &SessionController::edited, this, &SecondDevice::follow);
   connect(home_, &SessionController::stateChanged, this, [this](RunState state) {
     if (state != RunState::stopping) return;
     next_.reset();
@@ -135,13 +134,15 @@ void SecondDevice::begin(const api::ChatRequest& request) {
   second_->stop();
 }
 
-void SecondDevice::follow(EditKind kind) {
+void SecondDevice::follow(const api::EditRecord& record, EditKind kind) {
   if (second_->loading()) return openBeside();  // once more, with this edit
   if (!ready()) return;
   const std::vector<edit::Edit>& recipe = home_->recipe();
   const size_t before = std::exchange(followed_, recipe.size());
   if (kind == EditKind::undone) return second_->undo();
   if (kind == EditKind::redone) return second_->redo();
+  if (kind == EditKind::restored)  // "restore layers.3"
+    return second_->restore(QString::fromStdString(record.name).section(' ', 1));
   second_->replay({recipe.begin() + static_cast<ptrdiff_t>(before), recipe.end()}, home_->title());
 }
 

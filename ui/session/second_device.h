@@ -52,7 +52,7 @@ class SecondDevice : public QObject {
   void setupSecond();
   void openBeside();
   void begin(const api::ChatRequest& request);
-  void follow(EditKind kind);
+  void follow(const api::EditRecord& record, EditKind kind);
   void finish(api::Side side, const api::ChatResult& result);
   void measure();
 

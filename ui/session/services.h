@@ -44,8 +44,8 @@ struct Services {
         return session.resized(options.context, options.kv_type);
       };
   std::function<std::vector<api::LibraryEntry>(const std::vector<std::string>& folders)> listModels;
-  /// Whether a scope of the model graph has one residual stream in and one out.
-  std::function<bool(const graph::Graph&, std::string_view scope)> canBypass;
+  /// Whether the scopes of the model graph have one residual stream in and one out each, else why not.
+  std::function<Result<void>(const graph::Graph&, std::string_view scopes)> canBypass;
   /// The text of a trace file of all these sessions.
   std::function<std::string(const std::vector<api::Trace>&)> writeTrace;
   /// Why CUDA cannot be chosen on this machine, until the devices are listed; empty when it can.

@@ -152,6 +152,7 @@ void SessionController::adopt(SessionPtr session) {
   vitals_ = {};
   moved_ = std::exchange(moving_, false);
   recipe_ = session_ ? session_->recipe() : std::vector<edit::Edit>();
+  undoable_ = session_ && !session_->edits().empty();
   if (!moved_) savedRecipe_ = recipe_;  // it was opened with them
   emit opened();
   moved_ = false;
@@ -212,13 +213,18 @@ void SessionController::redo() {
   editJob("Could not redo", EditKind::redone, [](api::Session& session) { return session.redo(); });
 }
 
+void SessionController::restore(const QString& scopes) {
+  editJob("Could not restore " + scopes, EditKind::restored,
+          [scopes = scopes.toStdString()](api::Session& session) { return session.restore(scopes); });
+}
+
 void SessionController::editJob(const QString& title, EditKind kind, EditCall call) {
   if (!session_) return;
   jobs_->post([this, title, kind, call = std::move(call), session = session_,
                generation = sessionGeneration_](std::stop_token) {
     auto result = guarded<Edited>([&]() -> Result<Edited> {
       ORRERY_ASSIGN(api::EditRecord record, call(*session));
-      return Edited{std::move(record), session->recipe()};
+      return Edited{std::move(record), session->recipe(), !session->edits().empty()};
     });
     const UiError failure = result.ok() ? UiError() : describeError(title, result.error());
     post([this, kind, generation, failure, result = std::move(result)] {
@@ -229,7 +235,8 @@ void SessionController::editJob(const QString& title, EditKind kind, EditCall ca
 
 void SessionController::finishEdit(EditKind kind, const Result<Edited>& result, const UiError& failure) {
   if (!result.ok()) {
-    if (result.error().code == ErrorCode::not_found && kind != EditKind::applied) {
+    if (result.error().code == ErrorCode::not_found &&
+        (kind == EditKind::undone || kind == EditKind::redone)) {
       if (kind == EditKind::redone) redoDepth_ = 0;
       return;  // nothing to undo or redo
     }
@@ -237,8 +244,10 @@ void SessionController::finishEdit(EditKind kind, const Result<Edited>& result, 
     return;
   }
   recipe_ = result->recipe;
+  undoable_ = result->undoable;
   switch (kind) {
     case EditKind::applied:
+    case EditKind::restored:
       redoDepth_ = 0;
       break;
     case EditKind::undone:

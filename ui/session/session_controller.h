@@ -24,7 +24,7 @@ struct LoadProgress {
   double seconds = 0;           // since the load began
 };
 
-enum class EditKind { applied, undone, redone };
+enum class EditKind { applied, undone, redone, restored };
 
 /// Polled beside the profile.
 struct Vitals {
@@ -66,7 +66,7 @@ class SessionController : public QObject {
   /// Whether there are some that are in no file.
   bool unsaved() const { return !recipe_.empty() && recipe_ != savedRecipe_; }
   void markSaved() { savedRecipe_ = recipe_; }
-  bool canUndo() const { return !recipe_.empty(); }
+  bool canUndo() const { return undoable_; }
   bool canRedo() const { return redoDepth_ > 0; }
   Vitals vitals() const { return vitals_; }
   /// What was measured of the graph that is there now; null: nothing was read yet. Changes four times a
@@ -105,6 +105,8 @@ class SessionController : public QObject {
   void replay(const std::vector<edit::Edit>& edits, const QString& name);
   void undo();
   void redo();
+  /// Takes back what bypasses these scopes, as an edit names them, and leaves the other edits.
+  void restore(const QString& scopes);
   void setFusion(bool enabled);
   void setProfiling(bool enabled);
   void requestPlan(api::Phase phase);
@@ -148,6 +150,7 @@ class SessionController : public QObject {
   struct Edited {
     api::EditRecord record;
     std::vector<edit::Edit> recipe;
+    bool undoable = false;
   };
 
   /// Loads on the job thread.
@@ -183,6 +186,7 @@ class SessionController : public QObject {
   std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};
   RunState state_ = RunState::idle;
   std::vector<edit::Edit> recipe_, savedRecipe_;  // savedRecipe_: what a file holds
+  bool undoable_ = false;
   int redoDepth_ = 0;
   bool pollPending_ = false, pollAgain_ = false, devicePending_ = false;
   QElapsedTimer sincePoll_;

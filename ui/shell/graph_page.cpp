@@ -245,8 +245,7 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   if (!source_ || !source_->session()) return;
   QMenu menu;
   addPlaces(menu, chosen);
-  for (const QString& scope : chosen.empty() ? QStringList() : bypassable(chosen.back()))
-    menu.addAction("Bypass " + scope, this, [this, scope] { emit bypassAsked(scope); });
+  addBypasses(menu, chosen);
   menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
   menu.addSeparator();
   if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
@@ -258,33 +257,46 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   menu.exec(position);
 }
 
-/// One choice for all that is chosen; a node of the fused graph stands for those that it was fused from.
-void GraphPage::addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen) {
-  const SessionPtr session = source_->session();
-  const graph::GraphVersion model = session->model_graph();
+/// A node of the fused graph stands for those that it was fused from.
+QStringList GraphPage::modelScopes(const std::vector<GraphView::Selected>& chosen) const {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  const graph::GraphVersion model = session ? session->model_graph() : nullptr;
   const graph::GraphVersion& shown = shown_[fusedShown()];
   QStringList scopes;
   for (const GraphView::Selected& one : chosen) {
     if (!one.scope.isEmpty()) scopes += one.scope;
     if (one.node.valid() && model && shown) scopes += modelPaths(*model, *shown, one.node);
   }
-  if (scopes.isEmpty()) return;
-  places_->fill(menu.addMenu(chosen.size() > 1 ? QString("Run %1 on").arg(chosen.size()) : "Run on"),
-                *session, scopeWord(scopes));
+  return scopes;
 }
 
-/// Where the residual stream allows it; the layers of a stack are all alike.
-QStringList GraphPage::bypassable(const GraphView::Selected& chosen) const {
-  const graph::GraphVersion model = source_->session()->model_graph();
-  const auto& canBypass = source_->services().canBypass;
-  const graph::GraphVersion& shown = shown_[fusedShown()];
-  const graph::Node* node = shown && chosen.node.valid() ? shown->find(chosen.node) : nullptr;
-  QString scope = node ? QString::fromStdString(node->scope) : chosen.scope;
-  QStringList scopes;
-  for (; !scope.isEmpty(); scope = scope.contains('.') ? scope.left(scope.lastIndexOf('.')) : QString())
-    if (model && canBypass && canBypass(*model, scope.section(QChar(0x2013), 0, 0).toStdString()))
-      scopes += scope;
-  return scopes;
+/// One choice for all that is chosen.
+void GraphPage::addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen) {
+  const QStringList scopes = modelScopes(chosen);
+  if (scopes.isEmpty()) return;
+  places_->fill(menu.addMenu(chosen.size() > 1 ? QString("Run %1 on").arg(chosen.size()) : "Run on"),
+                *source_->session(), scopeWord(scopes));
+}
+
+void GraphPage::addBypasses(QMenu& menu, const std::vector<GraphView::Selected>& chosen) {
+  menu.setToolTipsVisible(true);
+  for (const BypassChoice& choice : bypasses(chosen)) {
+    QAction* action = menu.addAction(choice.words(), this, [this, choice] {
+      choice.restores ? emit restoreAsked(choice.scopes) : emit bypassAsked(choice.scopes);
+    });
+    action->setEnabled(choice.refusal.isEmpty());
+    action->setToolTip(choice.tip());
+  }
+}
+
+std::vector<BypassChoice> GraphPage::bypasses(const std::vector<GraphView::Selected>& chosen) const {
+  const QStringList scopes = modelScopes(chosen);
+  if (scopes.isEmpty()) return {};
+  if (chosen.size() > 1) return bypassChoices(*source_, QString::number(chosen.size()), scopes);
+  const graph::Node* node = shown_[fusedShown()]->find(chosen.back().node);
+  if (!node) return bypassChoices(*source_, scopes.front(), scopes, outerScope(scopes.front()));
+  return bypassChoices(*source_, QString::fromStdString(node->path()), scopes,
+                       QString::fromStdString(node->scope));
 }
 
 void GraphPage::setTheme(const Theme& theme) {

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "ui/graph/graph_view.h"
+#include "ui/placement/bypass_choices.h"
 #include "ui/placement/place_menu.h"
 #include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
@@ -45,8 +46,8 @@ class GraphPage : public QWidget, public Themed {
   void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
   void setComparison(const Comparison& comparison);
-  /// The scopes that hold the thing and can be bypassed, from the nearest out.
-  QStringList bypassable(const GraphView::Selected& chosen) const;
+  /// What bypass can do with things of the graph shown: with them, then with the scopes around a single one.
+  std::vector<BypassChoice> bypasses(const std::vector<GraphView::Selected>& chosen) const;
   /// The menu of what is chosen in the graph shown.
   void showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position);
   void setTheme(const Theme& theme) override;
@@ -55,7 +56,8 @@ class GraphPage : public QWidget, public Themed {
   void nodeChosen(orrery::NodeId node, bool fused);
   void scopeChosen(const QString& scope, bool fused);
   void choiceCleared();
-  void bypassAsked(const QString& scope);
+  void bypassAsked(const QString& scopes);
+  void restoreAsked(const QString& scopes);
   void undoAsked();
   void modelAsked(int model);
   void matchesChanged(int count, int current);
@@ -75,7 +77,9 @@ class GraphPage : public QWidget, public Themed {
   void refreshComparison();
   void refreshTabs();
   void refreshPlaces();
+  QStringList modelScopes(const std::vector<GraphView::Selected>& chosen) const;
   void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
+  void addBypasses(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
 
   Theme theme_;
   PlaceMenu* places_;

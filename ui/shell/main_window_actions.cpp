@@ -283,9 +283,14 @@ void MainWindow::stopAll() {
   both_->second()->stop();
 }
 
+/// Or restores it, where it is bypassed.
 void MainWindow::bypassSelection() {
-  const QString scope = graph_->view()->scopeOfSelection();
-  if (!scope.isEmpty()) applyEdit("bypass", scope);
+  const std::vector<BypassChoice> choices = graph_->bypasses(graph_->view()->selection());
+  if (choices.empty()) return;
+  const BypassChoice& choice = choices.front();
+  if (!choice.refusal.isEmpty())
+    return graph_->banner()->showWarning(choice.name + " cannot be bypassed", choice.refusal);
+  choice.restores ? graph_->source()->restore(choice.scopes) : applyEdit("bypass", choice.scopes);
 }
 
 QAction* MainWindow::action(const QString& name) const {

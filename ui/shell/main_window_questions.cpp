@@ -87,15 +87,19 @@ bool MainWindow::mayQuit() {
 void MainWindow::refuseDelete() {
   const std::vector<GraphView::Selected> chosen = graph_->view()->selection();
   if (chosen.empty()) return graph_->banner()->showNotice("Choose a node or a group first");
-  const QStringList scopes = graph_->bypassable(chosen.back());
-  if (scopes.isEmpty())
+  const std::vector<BypassChoice> choices = graph_->bypasses(chosen);
+  const auto choice = std::find_if(choices.begin(), choices.end(), [](const BypassChoice& one) {
+    return !one.restores && one.refusal.isEmpty();
+  });
+  if (choice == choices.end())
     return graph_->banner()->showWarning(
         "Nodes cannot be deleted",
         "Groups with one stream in and the same stream out, such as layers, can be bypassed instead.");
-  const QString& scope = scopes.front();
   ask("Nodes cannot be deleted",
-      "Bypass leaves " + scope + " out of what runs: what enters it also leaves it. Undo brings it back.",
-      {{"Bypass " + scope, [this, scope] { applyEdit("bypass", scope); }}, {"Cancel", nullptr}});
+      "Bypass leaves " + choice->name +
+          " out of what runs: what enters it also leaves it. Restore brings it back.",
+      {{choice->words(), [this, scopes = choice->scopes] { applyEdit("bypass", scopes); }},
+       {"Cancel", nullptr}});
 }
 
 }  // namespace orrery::ui

@@ -14,7 +14,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRow = 22.6, kTime = 58, kShortTime = 50;
+constexpr double kRow = 22.6, kTime = 70, kShortTime = 56;  // "≈ 1.37 ms", "≈1.4 ms"
 constexpr double kIndent = 14, kLeastIndent = 8;
 constexpr double kShare = 64, kLeastShare = 30;   // a bar
 constexpr double kRatio = 66, kRatioNumber = 38;  // a bar and a number; the number alone
@@ -105,8 +105,9 @@ void OutlineDelegate::paintTime(QPainter& painter, const QRectF& area, const QMo
   const QString time = index.data().toString();
   painter.setFont(font);
   painter.setPen(theme_(selected ? Token::selectionText : Token::text2));
-  painter.drawText(area, Qt::AlignVCenter | Qt::AlignRight,
-                   textWidth(time, font) <= area.width() ? time : index.data(OutlineModel::briefRole).toString());
+  painter.drawText(
+      area, Qt::AlignVCenter | Qt::AlignRight,
+      textWidth(time, font) <= area.width() ? time : index.data(OutlineModel::briefRole).toString());
 }
 
 void OutlineDelegate::paintShare(QPainter& painter, const QRectF& area, const QModelIndex& index) const {

@@ -55,7 +55,7 @@ QString time(double us, bool estimated) {
 
 QString timeBrief(double us, bool estimated) {
   if (!std::isfinite(us)) return dash();
-  if (estimated) return QStringLiteral("≈ ") + timeBrief(us, false);
+  if (estimated) return QStringLiteral("≈") + timeBrief(us, false);
   const auto brief = [](double value, const char* unit) {
     return (value < 9.95 ? QString::number(value, 'f', 1) : number(value, value < 99.5 ? 2 : 3)) +
            QString::fromUtf8(unit);

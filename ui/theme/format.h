@@ -11,7 +11,7 @@ QString counted(qint64 value, const QString& noun);  // 1 node, 12 nodes
 QString number(double value, int digits = 3);        // 0.0123, 46.0, 1 480
 QString time(double us);                             // 45.2 ns, 0.9 µs, 11.2 µs, 4.22 ms, 1.83 s
 QString time(double us, bool estimated);             // ≈ 11.2 µs
-QString timeBrief(double us, bool estimated);        // two digits: 0.9 µs, 11 µs, 139 µs, ≈ 1.4 ms
+QString timeBrief(double us, bool estimated);        // two digits: 0.9 µs, 11 µs, 139 µs, ≈1.4 ms
 QString bytes(double value);  // 576 B, 2.3 kB, 98 MB (decimal units, two digits under ten)
 QString rate(double value, const QString& unit);  // 1 480 tok/s
 QString bandwidth(double bytes, double us);       // 24.0 GB/s

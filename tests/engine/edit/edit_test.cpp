@@ -151,9 +151,11 @@ TEST_F(Llama, TwiceIsRefused) {
 
 TEST_F(Llama, CanBypassSaysWhatBypassWouldSay) {
   for (const char* scope : {"layers.0", "layers.29", "layers.4.mlp", "layers.4.attention"})
-    EXPECT_TRUE(can_bypass(graph_, scope)) << scope;
+    EXPECT_TRUE(can_bypass(graph_, scope).ok()) << scope;
   for (const char* scope : {"", "layers", "embed", "output", "sampler", "nothing", "layers.4.mlp.gate"})
-    EXPECT_EQ(can_bypass(graph_, scope), std::string_view(scope) == "layers") << scope;
+    EXPECT_EQ(can_bypass(graph_, scope).ok(), std::string_view(scope) == "layers") << scope;
+  EXPECT_TRUE(can_bypass(graph_, "layers.4-7,layers.9.mlp").ok());
+  EXPECT_THAT(can_bypass(graph_, "layers.4-7,layers.9.mlp.gate").error().to_string(), HasSubstr("layers.9"));
   EXPECT_EQ(print(graph_), before_);
 }
 

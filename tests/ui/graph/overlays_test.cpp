@@ -31,8 +31,9 @@ class OverlaysTest : public ::testing::Test {
     view.show();
     view.setGraph(graph, {}, "sample");
     ASSERT_TRUE(view.waitForLayout());
-    view.setTimings(samples::plausibleFigures(*graph, kStep, false), 5000);
-    QTest::qWait(1);
+    view.setTimings(samples::plausibleFigures(*graph, kStep, false));
+    // With the next frame, unless there is no room for it.
+    QTest::qWaitFor([&] { return card<Legend>()->isVisible(); }, 150);
   }
   template <class Card>
   Card* card() const {
@@ -65,7 +66,7 @@ TEST_F(OverlaysTest, KeysHideThemAndShowThemAgain) {
   QTest::keyClick(&view, Qt::Key_M, Qt::ShiftModifier);
   EXPECT_FALSE(card<Legend>()->isVisible());
   EXPECT_EQ(view.overlays(), GraphView::Overlays());
-  view.setTimings(samples::plausibleFigures(*graph_, kStep, false), 4000);
+  view.setTimings(samples::plausibleFigures(*graph_, kStep, false));
   view.resize(1000, 640);
   EXPECT_FALSE(card<Minimap>()->isVisible()) << "stays hidden";
   EXPECT_FALSE(card<Legend>()->isVisible());

@@ -180,7 +180,10 @@ TEST(HierarchyTest, ABypassedLayerStaysInLine) {
   EXPECT_FALSE(scene->find(scene->graph->find_path("layers.5.norm"))->live);
   EXPECT_TRUE(scene->find(scene->graph->find_path("layers.6.norm"))->live);
   Hierarchy hierarchy;
-  EXPECT_EQ(hierarchy.layout(*scene, {})->items.size(), 3U) << "still one stack";
+  const auto folded = hierarchy.layout(*scene, {});
+  ASSERT_EQ(folded->items.size(), 5U) << "it is seen beside the stacks, not hidden in one";
+  EXPECT_EQ(folded->items[2].kind, Placed::Kind::folded);
+  EXPECT_EQ(scene->groups[0].children[at(folded->items[2].first)].index, dead);
   const Drawing drawing{scene, hierarchy.layout(*scene, {"layers.4", "layers.5", "layers.6"})};
   const auto above = boxOfGroup(drawing, scene->group("layers.4")), own = boxOfGroup(drawing, dead),
              below = boxOfGroup(drawing, scene->group("layers.6"));

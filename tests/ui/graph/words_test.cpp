@@ -34,9 +34,7 @@ class Words : public ::testing::TestWithParam<bool> {
     Hierarchy hierarchy(painter_.textWidths());
     drawing_.layout = hierarchy.layout(*drawing_.scene, open_);
     heat_.setScene(drawing_.scene);
-    const Figures figures = samples::plausibleFigures(*graph_, kStep, !GetParam());
-    heat_.setFigures(figures, samples::sumOf(figures), 0);
-    heat_.updateDigits();
+    heat_.setFigures(samples::plausibleFigures(*graph_, kStep, !GetParam()));
   }
 
   std::vector<Written> write(double scale) const {

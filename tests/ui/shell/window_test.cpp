@@ -122,7 +122,7 @@ TEST_F(WorkTest, BypassUndoAndRedoFromTheWindow) {
   window->graphPage()->showTab(false);
   ASSERT_TRUE(window->graphPage()->modelView()->waitForLayout());
   window->outlinePanel()->tree()->setCurrentIndex(window->outlinePanel()->model()->indexOfScope("layers.2"));
-  ASSERT_EQ(window->graphPage()->view()->scopeOfSelection(), "layers.2");
+  ASSERT_EQ(window->graphPage()->view()->selectedScope(), "layers.2");
   window->action("Bypass the selection")->trigger();
   ASSERT_TRUE(waitUntil([&] { return window->latencyPage()->series().marks().size() == 1; }));
   EXPECT_EQ(window->session()->session()->recipe().front().to_string(), "bypass scope=layers.2");

@@ -478,8 +478,9 @@ Services FakeEngine::services() const {
     demand.page_bytes = {{"f16", 2'560'000}, {"bf16", 2'560'000}, {"f32", 5'120'000}};  // 80 kB a token
     return demand;
   };
-  services.canBypass = [](const graph::Graph&, std::string_view scope) {
-    return scope.rfind("layers.", 0) == 0 && scope.find('.', 7) == std::string_view::npos;
+  services.canBypass = [](const graph::Graph&, std::string_view scope) -> Result<void> {
+    if (scope.find('.', 7) == std::string_view::npos) return fakeFit({"bypass", {{"scope", std::string(scope)}}});
+    return Error{ErrorCode::invalid_argument, "2 activations enter it, not one", std::string(scope), ""};
   };
   services.recipes = {edit::parse_recipe, edit::write_recipe,
                       [](const graph::Graph&, const std::vector<edit::Edit>& edits) {

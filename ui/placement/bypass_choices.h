@@ -1,0 +1,27 @@
+// What bypass can do with things of a graph: leave them out of what runs, or put them back.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+#include "ui/session/session_controller.h"
+
+namespace orrery::ui {
+
+struct BypassChoice {
+  bool restores = false;
+  QString name;     // "layers.3", or how many: "3"
+  QString scopes;   // as an edit names them
+  QString refusal;  // why it cannot be done; empty: it can
+  QString words() const { return (restores ? "Restore " : "Bypass ") + name; }
+  QString tip() const;
+};
+
+/// The first choices are of `things`, scopes and nodes of the model graph: Bypass of what runs, Restore of
+/// what is bypassed, named by the scope that was. Then Bypass of `around` and of the scopes around it, as far
+/// as it can be done. `name`: what the things are called together.
+std::vector<BypassChoice> bypassChoices(const SessionController& source, const QString& name,
+                                        const QStringList& things, const QString& around = {});
+
+}  // namespace orrery::ui
