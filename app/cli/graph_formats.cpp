@@ -24,19 +24,22 @@ Json ids(const std::vector<ValueId>& values) {
   return list;
 }
 
-Json node_json(const graph::Node& node) {
+/// "bypassed" is there only where it is true: no output depends on the node.
+Json node_json(const graph::Node& node, bool bypassed) {
   Json attributes = Json::object(), origins = Json::array();
   for (const auto& [name, attribute] : node.attributes) attributes[name] = to_json(attribute);
   for (const graph::Origin& origin : node.origins)
     origins.push_back({{"node", origin.node.value}, {"share", origin.share}});
-  return {{"id", node.id.value},
-          {"op", node.op->name},
-          {"scope", node.scope},
-          {"name", node.name},
-          {"attributes", std::move(attributes)},
-          {"inputs", ids(node.inputs)},
-          {"outputs", ids(node.outputs)},
-          {"origins", std::move(origins)}};
+  Json json = {{"id", node.id.value},
+               {"op", node.op->name},
+               {"scope", node.scope},
+               {"name", node.name},
+               {"attributes", std::move(attributes)},
+               {"inputs", ids(node.inputs)},
+               {"outputs", ids(node.outputs)},
+               {"origins", std::move(origins)}};
+  if (bypassed) json["bypassed"] = true;
+  return json;
 }
 
 /// Values in the order of their producers.
@@ -81,7 +84,11 @@ bool Drawn::contains(const graph::Node& node) const {
 
 Json graph_json(const graph::Graph& graph) {
   Json nodes = Json::array(), values = Json::array();
-  for (const NodeId id : graph.order()) nodes.push_back(node_json(graph.node(id)));
+  const std::vector<bool> live = graph.live();
+  for (size_t i = 0; i < live.size(); ++i) {
+    const graph::Node& node = graph.node(graph.order()[i]);
+    nodes.push_back(node_json(node, !live[i] && !node.is_source()));
+  }
   each_value(graph, [&](const graph::Value& value) {
     values.push_back({{"id", value.id.value},
                       {"name", value.name},

@@ -42,6 +42,22 @@ TEST(Graph, FusedNodesKeepTheirOrigins) {
   EXPECT_GE(fused, 30U);
 }
 
+TEST(Graph, WhatIsBypassedIsInBothGraphsAndMarked) {
+  const std::string recipe = scratch_file("bypassed.json");
+  std::ofstream(recipe) << R"({"orrery_recipe": 1, "edits": [{"op": "bypass", "scope": "layers.3"}]})";
+  for (const char* level : {"model", "fused"}) {
+    const auto graph = run({"graph", "smollm2", "--level", level, "--recipe", recipe, "--json"}).json();
+    size_t bypassed = 0;
+    for (const auto& node : graph["nodes"]) {
+      if (!node.contains("bypassed")) continue;
+      EXPECT_TRUE(node["bypassed"].get<bool>() && node["scope"].get<std::string>().starts_with("layers.3"))
+          << node.dump();
+      ++bypassed;
+    }
+    EXPECT_EQ(bypassed, 15U) << level;
+  }
+}
+
 TEST(Graph, TextDotAndSvg) {
   EXPECT_THAT(run({"graph", "smollm2"}).out, HasSubstr("layers.29.attention"));
   const std::string dot = run({"graph", "minilm", "--format", "dot"}).out;
