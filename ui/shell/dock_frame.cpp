@@ -8,7 +8,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr QSize kSmallestPage(120, 72);
+constexpr QSize kSmallestPage(180, 72);
 
 class PageScroll : public QScrollArea {
  public:

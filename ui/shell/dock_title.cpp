@@ -43,17 +43,30 @@ void DockTitle::setMiddle(QWidget* widget) {
   layout_->insertWidget(kMiddle, widget);
 }
 
-int DockTitle::widthWithoutMiddle() const {
-  const int width = layout_->minimumSize().width();
-  return middle_ && !middle_->isHidden() ? width - middle_->minimumSizeHint().width() - layout_->spacing()
-                                         : width;
+void DockTitle::setSubtitle(const QString& text) {
+  subtitle_->setText(text);
+  showWhatFits();
 }
 
-QSize DockTitle::minimumSizeHint() const { return {widthWithoutMiddle(), height()}; }
-
-void DockTitle::resizeEvent(QResizeEvent*) {
-  if (middle_) middle_->setVisible(width() >= widthWithoutMiddle() + middle_->sizeHint().width());
+int DockTitle::leastWidth() const {
+  int width = layout_->minimumSize().width();
+  for (const QWidget* extra : {static_cast<QWidget*>(subtitle_), middle_})
+    if (extra && !extra->isHidden()) width -= extra->minimumSizeHint().width() + layout_->spacing();
+  return width;
 }
+
+void DockTitle::showWhatFits() {
+  int room = width() - leastWidth();
+  for (QWidget* extra : {static_cast<QWidget*>(subtitle_), middle_}) {
+    if (!extra) continue;
+    room -= extra->sizeHint().width() + layout_->spacing();
+    extra->setVisible(room >= 0);
+  }
+}
+
+QSize DockTitle::minimumSizeHint() const { return {leastWidth(), height()}; }
+
+void DockTitle::resizeEvent(QResizeEvent*) { showWhatFits(); }
 
 void DockTitle::setCorner(QWidget* widget) {
   layout_->insertWidget(std::min(layout_->count() - 1, kCorner + (layout_->count() > 5 ? 1 : 0)), widget);

@@ -14,9 +14,9 @@ class DockTitle : public QWidget, public Themed {
   Q_OBJECT
  public:
   DockTitle(const Theme& theme, const QString& title, QWidget* parent = nullptr);
-  void setSubtitle(const QString& text) { subtitle_->setText(text); }
+  /// It and the middle are shown where there is room for all of them.
+  void setSubtitle(const QString& text);
   QString subtitle() const { return subtitle_->text(); }
-  /// Shown where there is room for all of it.
   void setMiddle(QWidget* widget);
   void setCorner(QWidget* widget);
   void setTheme(const Theme& theme) override;
@@ -31,7 +31,8 @@ class DockTitle : public QWidget, public Themed {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  int widthWithoutMiddle() const;
+  int leastWidth() const;
+  void showWhatFits();
 
   Theme theme_;
   Text* subtitle_;

@@ -76,6 +76,11 @@ bool MainWindow::focusNextPrevChild(bool next) {
   }
   if (order.empty()) return false;
   const auto current = std::find(order.begin(), order.end(), focusWidget());
+  // What had the focus is gone, such as a question that was answered.
+  if (focusWidget() && !focusWidget()->isVisible() && dock(front_)->page()->isVisible()) {
+    dock(front_)->page()->setFocus();
+    return true;
+  }
   const size_t count = order.size();
   const size_t at =
       current == order.end() ? (next ? count - 1 : 0) : static_cast<size_t>(current - order.begin());

@@ -41,6 +41,18 @@ class Line : public QWidget, public Themed {
 
 }  // namespace
 
+struct MainToolBar::Form {
+  double model, heat, find;  // the fields' widths
+  const char* hint;          // in the find field
+  bool graphTools;           // beside each other, not in a menu
+};
+
+// From the roomiest to the narrowest.
+constexpr MainToolBar::Form MainToolBar::kForms[] = {{245, 146, 274, "Find node, op, shape, weight", true},
+                                                     {256, 112, 180, "Find a node", true},
+                                                     {256, 112, 126, "Find", true},
+                                                     {150, 0, 126, "Find", false}};
+
 MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit,
                          QWidget* parent)
     : QToolBar("Tools", parent),
@@ -150,18 +162,11 @@ void MainToolBar::setupFind() {
   addWidget(find_);
 }
 
-MainToolBar::Widths MainToolBar::widthsIn(Room room) {
-  if (room == Room::all) return {245, 146, 274};
-  if (room == Room::some) return {170, 112, 180};
-  return {150, 0, 150};
-}
-
-int MainToolBar::widthIn(Room room) const {
-  const Widths widths = widthsIn(room);
+int MainToolBar::widthIn(const Form& form) const {
   const auto widthOf = [&](const QWidget* widget) -> double {
-    if (widget == model_) return theme_.scaled(widths.model);
-    if (widget == heat_) return theme_.scaled(widths.heat);
-    if (widget == find_) return theme_.scaled(widths.find);
+    if (widget == model_) return theme_.scaled(form.model);
+    if (widget == heat_) return theme_.scaled(form.heat);
+    if (widget == find_) return theme_.scaled(form.find);
     return std::max(widget->minimumWidth(), widget->sizeHint().width());
   };
   const QMargins margins = layout()->contentsMargins();
@@ -169,27 +174,26 @@ int MainToolBar::widthIn(Room room) const {
   for (QAction* action : actions()) {
     const QWidget* widget = widgetForAction(action);
     const bool graphTool = std::find(graphTools_.begin(), graphTools_.end(), action) != graphTools_.end();
-    const bool shown = graphTool ? room != Room::little : action != moreAction_ || room == Room::little;
+    const bool shown = graphTool ? form.graphTools : action != moreAction_ || !form.graphTools;
     if (shown && widget != stretch_) width += layout()->spacing() + widthOf(widget);
   }
   return static_cast<int>(std::ceil(width));
 }
 
-/// The roomiest that fits; what is left over is for the model's name first.
+/// The roomiest form that fits; what is left over is for the model's name.
 void MainToolBar::fitInto(int width) {
-  Room room = Room::all;
-  if (width < widthIn(room)) room = Room::some;
-  if (width < widthIn(room)) room = Room::little;
-  const Widths widths = widthsIn(room);
+  const Form* form = std::begin(kForms);
+  while (form + 1 != std::end(kForms) && width < widthIn(*form)) ++form;
   const auto pixels = [&](double width) { return static_cast<int>(theme_.scaled(width)); };
-  model_->setWidths(pixels(widths.model), pixels(widths.model) + std::max(0, width - widthIn(room)));
-  heat_->setWidths(pixels(widths.heat), pixels(widths.heat));
-  find_->setFixedWidth(pixels(widths.find));
-  for (QAction* tool : graphTools_) tool->setVisible(room != Room::little);
-  moreAction_->setVisible(room == Room::little);
+  model_->setWidths(pixels(form->model), pixels(form->model) + std::max(0, width - widthIn(*form)));
+  heat_->setWidths(pixels(form->heat), pixels(form->heat));
+  find_->setFixedWidth(pixels(form->find));
+  find_->setPlaceholderText(form->hint);
+  for (QAction* tool : graphTools_) tool->setVisible(form->graphTools);
+  moreAction_->setVisible(!form->graphTools);
 }
 
-QSize MainToolBar::minimumSizeHint() const { return {widthIn(Room::little), height()}; }
+QSize MainToolBar::minimumSizeHint() const { return {widthIn(*std::rbegin(kForms)), height()}; }
 
 void MainToolBar::resizeEvent(QResizeEvent* event) {
   QToolBar::resizeEvent(event);

@@ -52,12 +52,9 @@ class MainToolBar : public QToolBar, public Themed {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  enum class Room { all, some, little };
-  struct Widths {
-    double model, heat, find;
-  };
-  static Widths widthsIn(Room room);
-  int widthIn(Room room) const;
+  struct Form;
+  static const Form kForms[];
+  int widthIn(const Form& form) const;
   void fitInto(int width);
   enum DeviceChoice { cpuChoice, cudaChoice, bothChoice };
   void showDevice();

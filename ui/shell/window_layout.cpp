@@ -1,6 +1,7 @@
 #include "ui/shell/window_layout.h"
 
 #include <QApplication>
+#include <QPointer>
 #include <QScreen>
 
 namespace orrery::ui {
@@ -45,8 +46,10 @@ void WindowLayout::fitScreen() {
 }
 
 void WindowLayout::restoreDocks() {
+  const QPointer<QWidget> focus = window_->focusWidget();  // docks and tool bars go and come again
   if (docks_.isEmpty() || !window_->restoreState(docks_, kStateVersion)) shareOut_();
   docksRestored_ = window_->saveState(kStateVersion);
+  if (focus && focus->isVisible()) focus->setFocus();
   emit restored();
 }
 

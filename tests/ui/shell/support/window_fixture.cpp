@@ -32,6 +32,15 @@ QString writeFile(const QString& path, const QByteArray& bytes) {
   return path;
 }
 
+bool isWhole(const QWidget* widget) {
+  if (!widget->isVisible()) return false;
+  for (const QWidget* around = widget->parentWidget(); around; around = around->parentWidget()) {
+    if (!around->rect().contains({widget->mapTo(around, QPoint()), widget->size()})) return false;
+    if (around->isWindow()) break;
+  }
+  return true;
+}
+
 bool press(const Banner* banner, const QString& words) {
   if (!banner->isVisible()) return false;
   for (Button* button : banner->findChildren<Button*>())

@@ -16,6 +16,8 @@ bool waitUntil(const std::function<bool()>& done, int milliseconds = 10000);
 /// Saves what the window shows to <build>/pictures/NAME.png, to be looked at.
 void takePicture(QWidget& window, const QString& name);
 QString writeFile(const QString& path, const QByteArray& bytes);
+/// Visible, and nothing around it cuts it off.
+bool isWhole(const QWidget* widget);
 /// Presses the button of a banner whose words begin so. False where there is none.
 bool press(const Banner* banner, const QString& words);
 /// Closes the window, whatever is lost.
