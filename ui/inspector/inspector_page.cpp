@@ -180,8 +180,10 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
       planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_);
   addTime();
   addSides();
-  addPlace(facts);
-  if (!facts.bypassed) addKernel(step, place);
+  if (!facts.bypassed) {
+    addPlace(facts);
+    addKernel(step, place);
+  }
   addValues(facts);
   addAttributes(facts);
   addOrigins(facts);
@@ -214,7 +216,7 @@ void InspectorPage::buildScope(const ScopeFacts& facts) {
   if (!runs(session_->session()->info())) return;
   addTime();
   addSides();
-  addPlaces();
+  if (!bypassed) addPlaces();
   addEditButtons(facts.scope, {facts.scope});
 }
 

@@ -129,7 +129,7 @@ class OutlineModel::Private {
 
   bool bypassed(const Row& row) const {
     if (row.kind == Row::Kind::node) return !scene->nodes[at(row.first)].live;
-    return row.kind == Row::Kind::scope && !scene->groups[at(row.first)].live;
+    return !scene->groups[at(row.first)].live;
   }
 
   std::shared_ptr<const SceneGraph> scene;

@@ -14,7 +14,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRow = 22.6, kTime = 70, kShortTime = 56;  // "≈ 1.37 ms", "≈1.4 ms"
+constexpr double kRow = 22.6, kTime = 70, kShortTime = 53;  // "≈ 1.37 ms", "≈1.4 ms"
 constexpr double kIndent = 14, kLeastIndent = 8;
 constexpr double kShare = 64, kLeastShare = 30;   // a bar
 constexpr double kRatio = 66, kRatioNumber = 38;  // a bar and a number; the number alone

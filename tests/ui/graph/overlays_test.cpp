@@ -33,7 +33,7 @@ class OverlaysTest : public ::testing::Test {
     ASSERT_TRUE(view.waitForLayout());
     view.setTimings(samples::plausibleFigures(*graph, kStep, false));
     // With the next frame, unless there is no room for it.
-    QTest::qWaitFor([&] { return card<Legend>()->isVisible(); }, 150);
+    static_cast<void>(QTest::qWaitFor([&] { return card<Legend>()->isVisible(); }, 150));
   }
   template <class Card>
   Card* card() const {
