@@ -62,10 +62,14 @@ void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
   painter->drawText(name, Qt::AlignVCenter | Qt::AlignLeft,
                     QFontMetricsF(nameFont).elidedText(index.data(LibraryModel::nameRole).toString(),
                                                        Qt::ElideMiddle, name.width()));
-  painter->setFont(theme_.monoFont(10));
+  const QFont detailFont = theme_.monoFont(10);
+  painter->setFont(detailFont);
   painter->setPen(theme_(onSelection ? Token::text2 : Token::text3));
-  painter->drawText(QRectF(inner.left(), inner.center().y(), inner.width(), inner.height() / 2),
-                    Qt::AlignVCenter | Qt::AlignLeft, index.data(LibraryModel::detailRole).toString());
+  painter->drawText(
+      QRectF(inner.left(), inner.center().y(), inner.width(), inner.height() / 2),
+      Qt::AlignVCenter | Qt::AlignLeft,
+      QFontMetricsF(detailFont)
+          .elidedText(index.data(LibraryModel::detailRole).toString(), Qt::ElideRight, inner.width()));
   if (option.state & QStyle::State_HasFocus && option.state & QStyle::State_KeyboardFocusChange)
     paintFocus(*painter, box, 2, theme_);
   painter->restore();
