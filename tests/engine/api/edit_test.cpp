@@ -110,6 +110,9 @@ TEST_F(Edits, RestoreTakesOneBypassBackWheneverItWasMade) {
   ASSERT_EQ(session_->recipe().size(), 3U);
   EXPECT_EQ(session_->recipe()[0].to_string(), "bypass scope=layers.5,layers.7");
   EXPECT_EQ(session_->edits().size(), 4U);
+  ASSERT_TRUE(session_->restore("layers.5-7").ok()) << "a pattern, as edits have them";
+  ASSERT_EQ(session_->recipe().size(), 2U);
+  ASSERT_TRUE(session_->undo().ok());
   ASSERT_TRUE(session_->restore("layers.9.mlp.down_proj").ok()) << "a part of what is bypassed";
   ASSERT_TRUE(session_->restore("layers").ok()) << "all that is bypassed in it";
   ASSERT_EQ(session_->recipe().size(), 1U);

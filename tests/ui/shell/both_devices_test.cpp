@@ -100,6 +100,9 @@ TEST_F(BothTest, TheSecondOneFollowsEditsAndModels) {
       R"({"orrery_recipe": 1, "edits": [{"op": "bypass", "scope": "layers.2"}, {"op": "bypass", "scope": "layers.3"}]})")});
   ASSERT_TRUE(waitUntil([&] { return second(*window).recipe().size() == 3; }));
   EXPECT_EQ(second(*window).recipe(), window->session()->recipe());
+  window->session()->restore("layers.1");
+  ASSERT_TRUE(waitUntil([&] { return second(*window).recipe().size() == 2; }));
+  EXPECT_EQ(second(*window).recipe(), window->session()->recipe());
   window->openModel("other");
   ASSERT_TRUE(ui::testing::press(window->graphPage()->banner(), "Open without saving"));
   ASSERT_TRUE(waitUntil([&] { return window->both()->ready() && second(*window).info().path == "other"; }));

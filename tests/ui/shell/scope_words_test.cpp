@@ -56,5 +56,14 @@ TEST(ScopeWords, AFusedNodeStandsForItsOriginsAndATransferForNothing) {
   EXPECT_EQ(modelPaths(*mixed, joined, *made), QStringList({"layers.1.proj", "layers.0.proj"}));
 }
 
+TEST(ScopeWords, PatternsNameScopesButNotWhatIsInThem) {
+  for (const char* scopes : {"layers.3", "layers.*", "layers.2-4", "head,layers.3"})
+    EXPECT_TRUE(namesScope(scopes, "layers.3")) << scopes;
+  for (const char* scopes : {"", "layers", "layers.3.mlp", "layers.4-7", "layers.30"})
+    EXPECT_FALSE(namesScope(scopes, "layers.3")) << scopes;
+  EXPECT_EQ(outerScope("layers.3.mlp"), "layers.3");
+  EXPECT_TRUE(outerScope("layers").isEmpty());
+}
+
 }  // namespace
 }  // namespace orrery::ui
