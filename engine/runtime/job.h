@@ -11,7 +11,7 @@
 namespace orrery::runtime {
 
 /// Logits are never tokens x vocabulary: a step has this many output rows at most.
-inline constexpr int64_t kMaxOutputs = 64;
+inline constexpr int64_t kMaxOutputs = 128;
 inline constexpr int64_t kMaxSequences = 256;
 
 /// What is left of a step while it is packed.

@@ -33,7 +33,7 @@ TEST(TraceTest, AReplyIsStepsOfNodesWithTheirCosts) {
   EXPECT_EQ(steps.spans[0].name, "prefill");
   EXPECT_EQ(steps.spans[5].name, "decode");
   orrery::test::expect_nodes_in_steps(nodes, steps);
-  const size_t in_a_step = session->profile(Phase::decode).fused.size();
+  const size_t in_a_step = session->profile(Phase::decode)->fused.rows().size();
   EXPECT_EQ(nodes.spans.size(), 6 * in_a_step);
   double bytes = 0;
   const auto* first = &nodes.spans[nodes.spans.size() - in_a_step];
