@@ -35,7 +35,7 @@ ChatPage::ChatPage(const Theme& theme, SessionController* session, QWidget* pare
       start_(new ChatStart(theme, this)),
       transcript_(new TranscriptView(theme, this)),
       input_(new ChatInput(theme, this)),
-      popup_(new TokenPopup(theme, this)),
+      popup_(new TokenPopup(theme, transcript_->viewport(), this)),
       sampling_(new SamplingPopover(theme, this)),
       corner_(new QWidget(this)) {
   setupCorner();

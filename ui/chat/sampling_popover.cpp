@@ -1,5 +1,6 @@
 #include "ui/chat/sampling_popover.h"
 
+#include <QBitmap>
 #include <QGridLayout>
 #include <QPainter>
 #include <QScreen>
@@ -11,6 +12,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kSmallestStep = 0.01;  // of a number that is not whole
+constexpr double kRadius = 8;
 
 bool isWhole(std::string_view name) {
   for (const api::SamplingField& field : api::sampling_fields())
@@ -31,7 +33,6 @@ SamplingPopover::SamplingPopover(const Theme& theme, QWidget* parent)
       drawn_(api::usual_sampling()),
       bar_(new Segmented(theme, this)),
       pages_(new QStackedWidget(this)) {
-  setAttribute(Qt::WA_TranslucentBackground);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(14, 12, 14, 14);
   layout->setSpacing(8);
@@ -239,9 +240,23 @@ void SamplingPopover::setTheme(const Theme& theme) {
   update();
 }
 
+/// The corners are cut off, not see-through: without a compositor they would be black.
+void SamplingPopover::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  QBitmap shape(size());
+  shape.clear();
+  QPainter painter(&shape);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(Qt::color1);
+  painter.drawRoundedRect(rect(), theme_.scaled(kRadius), theme_.scaled(kRadius));
+  painter.end();
+  setMask(shape);
+}
+
 void SamplingPopover::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  paintBox(painter, rect(), theme_.scaled(8), theme_(Token::raised), theme_(Token::border));
+  painter.fillRect(rect(), theme_(Token::border));
+  paintBox(painter, rect(), theme_.scaled(kRadius), theme_(Token::raised), theme_(Token::border));
 }
 
 }  // namespace orrery::ui

@@ -54,6 +54,7 @@ class SamplingPopover : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   /// A page of settings, behind a choice of the bar at the top.

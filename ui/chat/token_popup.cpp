@@ -1,9 +1,12 @@
 #include "ui/chat/token_popup.h"
 
+#include <QApplication>
 #include <QFontMetricsF>
+#include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/widgets/meter.h"
 
@@ -12,6 +15,7 @@ namespace {
 
 constexpr double kWidth = 212, kHeader = 27, kRow = 20, kFoot = 8;
 constexpr size_t kRows = 5;
+constexpr int kGraceMilliseconds = 250;
 
 QString probability(double p) {
   if (p >= 0.995) return "1.0";
@@ -26,10 +30,95 @@ QString pieceText(const std::string& piece) {
   return text.isEmpty() ? QString("(none)") : text;
 }
 
-TokenPopup::TokenPopup(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
-  setAttribute(Qt::WA_TransparentForMouseEvents);
+TokenPopup::TokenPopup(const Theme& theme, QWidget* text, QWidget* parent)
+    : QWidget(parent), theme_(theme), text_(text) {
+  grace_.setSingleShot(true);
+  grace_.setInterval(kGraceMilliseconds);
+  connect(&grace_, &QTimer::timeout, this, &TokenPopup::release);
+  text_->installEventFilter(this);
   hide();
 }
+
+/// Whether a move in the text leads to the popup.
+bool TokenPopup::approached(const QPointF& from, const QPointF& to) const {
+  const QRectF target =
+      QRectF(rect()).translated(mapTo(window(), QPointF()) - text_->mapTo(window(), QPointF()));
+  if (target.contains(to)) return true;
+  const auto cross = [](const QPointF& a, const QPointF& b) { return a.x() * b.y() - a.y() * b.x(); };
+  const QPointF step = to - from;
+  bool left = false, right = false;  // corners of the popup at either side of the pointer's line
+  for (const QPointF& corner :
+       {target.topLeft(), target.topRight(), target.bottomLeft(), target.bottomRight()})
+    (cross(step, corner - from) < 0 ? left : right) = true;
+  return left && right && QPointF::dotProduct(step, target.center() - from) > 0;
+}
+
+bool TokenPopup::filterPointer(QEvent* event) {
+  if (event->type() == QEvent::MouseMove) {
+    const QPointF from = std::exchange(pointer_, static_cast<QMouseEvent*>(event)->position());
+    const bool known = std::exchange(pointerInText_, true);
+    if (!isVisible() || !known || !approached(from, pointer_)) {
+      grace_.stop();
+      return false;
+    }
+    grace_.start();
+    return true;
+  }
+  if (event->type() != QEvent::Leave) return false;
+  pointerInText_ = false;
+  if (!isVisible()) return false;
+  grace_.start();
+  return true;
+}
+
+bool TokenPopup::filterKey(QEvent* event) {
+  const bool asked = event->type() == QEvent::ShortcutOverride, pressed = event->type() == QEvent::KeyPress;
+  if ((!asked && !pressed) || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape) return false;
+  event->accept();
+  if (pressed) {
+    pointerInText_ = false;
+    release();
+  }
+  return true;
+}
+
+/// The text takes the pointer again where it is now.
+void TokenPopup::release() {
+  grace_.stop();
+  if (pointerInText_) {
+    QMouseEvent move(QEvent::MouseMove, pointer_, text_->mapToGlobal(pointer_), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    pointerInText_ = false;  // this one is no way
+    QCoreApplication::sendEvent(text_, &move);
+  } else {
+    hide();
+    QEvent leave(QEvent::Leave);
+    QCoreApplication::sendEvent(text_, &leave);
+  }
+}
+
+bool TokenPopup::eventFilter(QObject* object, QEvent* event) {
+  return (object == text_ && filterPointer(event)) || (isVisible() && filterKey(event));
+}
+
+/// While it is shown, Esc is the popup's wherever the focus is.
+void TokenPopup::showEvent(QShowEvent*) {
+  text_->removeEventFilter(this);
+  qApp->installEventFilter(this);
+}
+
+void TokenPopup::hideEvent(QHideEvent*) {
+  qApp->removeEventFilter(this);
+  text_->installEventFilter(this);
+  grace_.stop();
+}
+
+void TokenPopup::enterEvent(QEnterEvent*) {
+  pointerInText_ = false;
+  grace_.stop();
+}
+
+void TokenPopup::leaveEvent(QEvent*) { grace_.start(); }
 
 void TokenPopup::setToken(const api::TokenEvent& token, int index) {
   token_ = token;

@@ -114,7 +114,8 @@ void TranscriptItem::paint(QPainter& painter, const QPointF& origin, const QRect
       for (int i = 0; paragraph.layout && i < paragraph.layout->lineCount(); ++i)
         widest = std::max(widest, paragraph.layout->lineAt(i).naturalTextWidth());
     const QRectF bubble(origin, QSizeF(widest + 2 * theme.scaled(kBubbleX), height_));
-    paintBox(painter, bubble, theme.scaled(9), theme(Token::raised), QColor());
+    // Raised alone is hardly another colour than the panel, in the light theme none at all.
+    paintBox(painter, bubble, theme.scaled(9), theme(Token::raised), controlOutline(theme));
     at += QPointF(theme.scaled(kBubbleX), 0);
   }
   for (const QRectF& rect : rangeRects(marks.selectionFrom, marks.selectionTo))

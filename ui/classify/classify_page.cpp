@@ -3,12 +3,15 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QPaintEvent>
 #include <QPainter>
+#include <QRegularExpression>
 #include <QSaveFile>
 #include <QVBoxLayout>
 
 #include "ui/session/model_use.h"
+#include "ui/theme/format.h"
 #include "ui/widgets/ground_scroll.h"
 
 namespace orrery::ui {
@@ -16,6 +19,11 @@ namespace {
 
 constexpr const char* kClassifier = "sentiment";
 constexpr int kDetailsWidth = 200;
+
+bool isRunKey(const QKeyEvent& event) {
+  return (event.key() == Qt::Key_Return || event.key() == Qt::Key_Enter) &&
+         event.modifiers().testFlag(Qt::ControlModifier);
+}
 
 }  // namespace
 
@@ -61,6 +69,10 @@ void ClassifyPage::setupBar(QHBoxLayout* bar) {
   bar->addWidget(run_);
   connect(csvButton_, &QAbstractButton::clicked, this, &ClassifyPage::askCsv);
   connect(run_, &QAbstractButton::clicked, this, &ClassifyPage::runAsked);
+  connect(field_, &QLineEdit::textChanged, this, [this] {
+    const qsizetype texts = kind_ == Kind::documents ? 0 : typedTexts().size();
+    field_->setNote(texts > 1 ? QString("%1 texts").arg(format::count(texts)) : QString());
+  });
   connect(field_, &QLineEdit::returnPressed, this, &ClassifyPage::runAsked);
   connect(field_, &SearchField::escaped, this, &ClassifyPage::stop);
 }
@@ -225,9 +237,19 @@ void ClassifyPage::runAsked() {
   if (session_->running()) return session_->stop();
   if (kind_ == Kind::documents)
     return rankDocuments(field_->text().trimmed(), documents_->toPlainText().split('\n', Qt::SkipEmptyParts));
-  if (csv_->active()) return classifyTexts(csv_->texts(), csv_->truths());
-  const QString text = field_->text().trimmed();
-  if (!text.isEmpty()) classifyTexts({text});
+  if (csv_->active()) {
+    csv_->setRun(true);
+    return classifyTexts(csv_->texts(), csv_->truths());
+  }
+  classifyTexts(typedTexts());
+}
+
+/// Of the field: lines that were pasted are texts of their own.
+QStringList ClassifyPage::typedTexts() const {
+  QStringList texts;
+  for (const QString& line : field_->text().split(QRegularExpression("[\\r\\n\\x{2028}\\x{2029}]")))
+    if (const QString text = line.trimmed(); !text.isEmpty()) texts += text;
+  return texts;
 }
 
 void ClassifyPage::classifyTexts(const QStringList& texts, const QStringList& truths) {
@@ -252,6 +274,7 @@ void ClassifyPage::openCsv(const QString& path) {
   if (!table.ok()) return banner_->showError(describeError("Could not open " + name, table.error()));
   banner_->dismiss();
   csv_->show(name, std::move(table).value());
+  run_->setFocus();
   prepare();
 }
 
@@ -291,6 +314,18 @@ void ClassifyPage::setTheme(const Theme& theme) {
   delegate_->setTheme(theme);
   table_->verticalHeader()->setDefaultSectionSize(static_cast<int>(theme.scaled(26)));
   update();
+}
+
+bool ClassifyPage::event(QEvent* event) {
+  // In this page the key that writes a reply again elsewhere runs the texts.
+  if (event->type() == QEvent::ShortcutOverride && isRunKey(*static_cast<QKeyEvent*>(event)))
+    return event->accept(), true;
+  return QWidget::event(event);
+}
+
+void ClassifyPage::keyPressEvent(QKeyEvent* event) {
+  if (!isRunKey(*event)) return QWidget::keyPressEvent(event);
+  if (!field_->hasFocus()) runAsked();  // the field has asked by itself
 }
 
 void ClassifyPage::paintEvent(QPaintEvent* event) {

@@ -59,6 +59,8 @@ class ClassifyPage : public QWidget, public Themed {
   void openAsked(const orrery::api::OpenOptions& options);
 
  protected:
+  bool event(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
 
  private:
@@ -74,6 +76,7 @@ class ClassifyPage : public QWidget, public Themed {
   void showTokens();
   void askModel();
   void runAsked();
+  QStringList typedTexts() const;
   void begin();
   void takeModel();
   void askCsv();

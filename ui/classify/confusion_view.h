@@ -1,4 +1,5 @@
-// True labels down, predicted across; cells in heat.
+// True labels down, predicted across; cells in heat. All of it is shown however many labels there are and
+// however long their names: what has no room is in the tool tips.
 #pragma once
 
 #include <QWidget>
@@ -15,11 +16,18 @@ class ConfusionView : public QWidget, public Themed {
   void setMatrix(const ConfusionMatrix& matrix);
   void setTheme(const Theme& theme) override;
   QSize sizeHint() const override;
+  /// What stands there, in full.
+  QString tipAt(const QPointF& at) const;
 
  protected:
+  bool event(QEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  double namesWidth() const;
+  QRectF cellRect(int truth, int predicted) const;
+  void paintCell(QPainter& painter, const QRectF& cell, int value, int most) const;
+
   Theme theme_;
   ConfusionMatrix matrix_;
 };

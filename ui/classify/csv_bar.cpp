@@ -11,11 +11,12 @@ CsvBar::CsvBar(const Theme& theme, QWidget* parent)
       title_(new Text(theme, {Token::text2, 12}, {}, this)),
       textButton_(new DropButton(theme, this)),
       labelButton_(new DropButton(theme, this)) {
+  title_->setWrap(true);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(8);
   auto* close = new IconButton(theme, "close", "Leave the file", this);
-  layout->addWidget(title_, 1);
+  layout->addWidget(title_, 1, Qt::AlignVCenter);
   layout->addWidget(new Text(theme, {Token::text3, 11}, "texts", this));
   layout->addWidget(textButton_);
   layout->addWidget(new Text(theme, {Token::text3, 11}, "labels", this));
@@ -30,7 +31,7 @@ CsvBar::CsvBar(const Theme& theme, QWidget* parent)
 
 void CsvBar::show(const QString& name, CsvTexts table) {
   table_ = std::move(table);
-  title_->setText(QString("%1, %2 rows").arg(name, format::count(static_cast<qint64>(table_.rows.size()))));
+  name_ = name;
   textButton_->menu()->clear();
   labelButton_->menu()->clear();
   labelButton_->menu()->addAction("none", this, [this] { choose(textColumn_, -1); });
@@ -49,7 +50,14 @@ void CsvBar::choose(int textColumn, int labelColumn) {
   labelColumn_ = labelColumn;
   textButton_->setCaption(table_.columns.value(textColumn));
   labelButton_->setCaption(labelColumn < 0 ? "none" : table_.columns.value(labelColumn));
+  setRun(false);
   emit changed();
+}
+
+void CsvBar::setRun(bool run) {
+  const auto count = static_cast<qint64>(table_.rows.size());
+  title_->setText(QString("%1 %2 from %3").arg(format::count(count), count == 1 ? "text" : "texts", name_) +
+                  (run ? "" : ". Press Classify (Ctrl+Return) to run"));
 }
 
 QStringList CsvBar::cells(int column) const {

@@ -20,6 +20,9 @@ class CsvBar : public QWidget {
   int textColumn() const { return textColumn_; }
   int labelColumn() const { return labelColumn_; }
   void choose(int textColumn, int labelColumn);
+  /// Until its texts have run, the bar says how they are.
+  void setRun(bool run);
+  QString title() const { return title_->text(); }
 
  signals:
   void changed();
@@ -29,6 +32,7 @@ class CsvBar : public QWidget {
   QStringList cells(int column) const;
 
   CsvTexts table_;
+  QString name_;
   Text* title_;
   DropButton *textButton_, *labelButton_;
   int textColumn_ = 0, labelColumn_ = -1;

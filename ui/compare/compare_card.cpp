@@ -11,6 +11,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kLine = 3;  // in the side's colour, at the card's top
+constexpr int kInset = 6, kMark = 7;
 
 }  // namespace
 
@@ -24,23 +25,27 @@ CompareCard::CompareCard(const Theme& theme, api::Side side, QWidget* parent)
       figures_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, {}, this)),
       text_(new QPlainTextEdit(this)) {
   choice_->setToolTip("What this side runs on");
-  choice_->setWidths(96, 170);
+  choice_->setWidths(96, 240);
+  words_->setWrap(true);
+  figures_->setWrap(true);
   text_->setReadOnly(true);
   text_->setFrameShape(QFrame::NoFrame);
   text_->setAccessibleName(side == api::Side::a ? "Reply of A" : "Reply of B");
   state_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   auto* head = new QHBoxLayout;
-  head->setSpacing(7);
-  head->addSpacing(14);  // the mark is painted there
+  head->setSpacing(6);
+  head->addSpacing(kMark + 4);  // the mark is painted there
   head->addWidget(letter_);
-  head->addWidget(choice_);
-  head->addStretch(1);
-  head->addWidget(state_);
+  head->addWidget(choice_, 1, Qt::AlignLeft);
+  auto* facts = new QHBoxLayout;
+  facts->setSpacing(7);
+  facts->addWidget(words_, 1);
+  facts->addWidget(state_, 0, Qt::AlignTop);
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(10, 8, 10, 6);
+  layout->setContentsMargins(kInset, 8, kInset, 6);
   layout->setSpacing(3);
   layout->addLayout(head);
-  layout->addWidget(words_);
+  layout->addLayout(facts);
   layout->addWidget(text_, 1);
   layout->addWidget(figures_);
   setMinimumWidth(160);
@@ -71,12 +76,11 @@ void CompareCard::begin() {
   tokens_ = 0;
   decodeMs_ = firstMs_ = 0;
   figures_->setText({});
-  state_->setToken(Token::text3);
-  state_->setText("waiting");
+  showState("waiting", Token::text3);
 }
 
 void CompareCard::add(const api::PrefillEvent& event) {
-  state_->setText(QString("reading %1 / %2").arg(event.done).arg(event.tokens));
+  showState(QString("reading %1 / %2").arg(event.done).arg(event.tokens), Token::text3);
 }
 
 void CompareCard::add(const TokenBatch& tokens) {
@@ -92,9 +96,15 @@ void CompareCard::add(const TokenBatch& tokens) {
   end.movePosition(QTextCursor::End);
   end.insertText(text);
   text_->verticalScrollBar()->setValue(text_->verticalScrollBar()->maximum());
-  state_->setToken(Token::accent);
-  state_->setText("writing");
+  showState("writing", Token::accent);
   showFigures();
+}
+
+/// Never cut: the words beside it take further lines.
+void CompareCard::showState(const QString& words, Token token) {
+  state_->setToken(token);
+  state_->reserve(words);
+  state_->setText(words);
 }
 
 void CompareCard::showFigures() {
@@ -105,15 +115,11 @@ void CompareCard::showFigures() {
 }
 
 void CompareCard::finish(const api::ChatResult& result, double totalMs) {
-  state_->setToken(Token::ok);
-  state_->setText(result.tokens.empty() ? "done" : QString("%1 tok").arg(result.tokens.size()));
+  showState(result.tokens.empty() ? "done" : QString("%1 tok").arg(result.tokens.size()), Token::ok);
   if (result.tokens.empty()) figures_->setText(format::time(totalMs * 1e3));
 }
 
-void CompareCard::stop() {
-  state_->setToken(Token::text3);
-  state_->setText("stopped");
-}
+void CompareCard::stop() { showState("stopped", Token::text3); }
 
 void CompareCard::setTheme(const Theme& theme) {
   theme_ = theme;
@@ -132,7 +138,8 @@ void CompareCard::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   paintBox(painter, rect(), theme_.scaled(5), theme_(Token::raised), theme_(Token::border));
   painter.fillRect(QRectF(1, 0, width() - 2, kLine), theme_(look_.token));
-  paintMark(painter, look_, QPointF(14.5, letter_->geometry().center().y() + 0.5), 7, theme_);
+  paintMark(painter, look_, QPointF(kInset + kMark / 2.0 + 1, letter_->geometry().center().y() + 0.5), kMark,
+            theme_);
 }
 
 }  // namespace orrery::ui

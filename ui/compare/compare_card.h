@@ -35,6 +35,7 @@ class CompareCard : public QWidget, public Themed {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void showState(const QString& words, Token token);
   void showFigures();
 
   Theme theme_;

@@ -31,7 +31,7 @@ ComparePage::ComparePage(const Theme& theme, SessionController* session, Compare
       stage_(new Text(theme, {Token::text3, 11}, {}, this)),
       cards_{new CompareCard(theme, api::Side::a, this), new CompareCard(theme, api::Side::b, this)},
       tiles_{new CompareTile(theme, "Text", this), new CompareTile(theme, "KL", this),
-             new CompareTile(theme, "Top-1", this), new CompareTile(theme, "Differs first", this)},
+             new CompareTile(theme, "Top-1", this), new CompareTile(theme, "Differs", this)},
       nodes_(new CompareNodesModel(this)),
       table_(new CompareTable(theme, nodes_, this)),
       devicesListed_(!session->services().listDevices) {

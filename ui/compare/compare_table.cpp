@@ -6,9 +6,9 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kShare = 0.46;  // of the page
-constexpr int kLeast = 250, kMost = 400, kWithApart = 330;
-constexpr double kTime = 60, kRatio = 54, kRow = 22;
+constexpr double kShare = 0.42;  // of the page
+constexpr int kLeast = 240, kMost = 400, kWithApart = 330;
+constexpr double kTime = 56, kRatio = 50, kRow = 22;
 
 }  // namespace
 

@@ -1,11 +1,18 @@
 #include "ui/compare/compare_tile.h"
 
 #include <QPainter>
+#include <algorithm>
+#include <cmath>
 
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
 
 namespace orrery::ui {
+namespace {
+
+constexpr double kLeastPx = 9;  // a value shrinks before it is cut
+
+}  // namespace
 
 CompareTile::CompareTile(const Theme& theme, const QString& caption, QWidget* parent)
     : QWidget(parent), theme_(theme), caption_(caption) {
@@ -18,7 +25,7 @@ void CompareTile::setValue(const QString& value, const QString& note, Mark mark)
   note_ = note;
   mark_ = mark;
   setAccessibleName(caption_ + ": " + value + (note.isEmpty() ? "" : ", " + note));
-  setToolTip(note);
+  setToolTip(caption_ + ": " + value + (note.isEmpty() ? "" : ", " + note));
   update();
 }
 
@@ -40,14 +47,16 @@ void CompareTile::paintEvent(QPaintEvent*) {
   const bool warns = mark_ == Mark::warn;
   paintBox(painter, rect(), theme_.scaled(5), theme_(Token::sunken),
            theme_(warns ? Token::warn : Token::border));
-  const double s = theme_.scaled(1), left = 10 * s, room = width() - 20 * s;
+  const double s = theme_.scaled(1), left = 8 * s, room = width() - 16 * s;
   painter.setFont(theme_.textFont(10.5));
   painter.setPen(theme_(Token::text3));
   painter.drawText(QRectF(left, 5 * s, room - 18 * s, 14 * s), Qt::AlignVCenter | Qt::AlignLeft, caption_);
   if (mark_ != Mark::none)
     paintIcon(painter, warns ? u"warn" : u"check", QRectF(width() - 24 * s, 6 * s, 14 * s, 14 * s),
               theme_(warns ? Token::warn : Token::ok));
-  const QFont valueFont = theme_.monoFont(13, QFont::Medium), noteFont = theme_.textFont(10.5);
+  const double wide = QFontMetricsF(theme_.monoFont(13, QFont::Medium)).horizontalAdvance(value_);
+  const double px = std::clamp(std::floor(13 * room / std::max(wide, 1.0)), kLeastPx, 13.0);
+  const QFont valueFont = theme_.monoFont(px, QFont::Medium), noteFont = theme_.textFont(10.5);
   const QFontMetricsF valueMetrics(valueFont), noteMetrics(noteFont);
   const QString value = valueMetrics.elidedText(value_, Qt::ElideMiddle, room);
   const double used = valueMetrics.horizontalAdvance(value) + 8 * s;

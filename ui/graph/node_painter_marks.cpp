@@ -1,7 +1,5 @@
 // What NodePainter draws on the border of a box and around it: notch, tag, outlines, rings, ports; and the
 // way of a transfer.
-#include <QPainterPath>
-
 #include "ui/graph/node_painter_private.h"
 #include "ui/theme/text_metrics.h"
 
@@ -10,14 +8,8 @@ namespace orrery::ui {
 /// A transfer's gutter: the device that it comes from over the one that it goes to, in the wires' direction.
 void NodePainter::paintWay(QPainter& painter, const NodeLook& look) const {
   const QRectF& box = look.box;
-  const double x = box.left() + 15, radius = box.height() / 2 - 1;
-  QPainterPath capsule;
-  capsule.addRoundedRect(box.adjusted(1, 1, -1, -1), radius, radius);
-  painter.save();
-  painter.setClipRect(QRectF(box.left() + 1, box.top() + 1, kGutter - 1, box.height() - 2),
-                      Qt::IntersectClip);
-  painter.fillPath(capsule, gutterGround());
-  painter.restore();
+  const double x = box.left() + 15;
+  painter.fillPath(gutterOf(box, box.height() / 2 - 1), gutterGround());
   paintDeviceMark(painter, look.source, {x, box.top() + 9}, 7, theme_);
   setLine(painter, theme_(Token::text2), 1.2);
   const double top = box.top() + 14, foot = box.bottom() - 14;

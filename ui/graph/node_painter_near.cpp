@@ -1,6 +1,4 @@
 // NodePainter's boxes of two lines: gutter and glyph, name and time, what it does and carries.
-#include <QPainterPath>
-
 #include "ui/graph/node_painter_private.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/text_metrics.h"
@@ -27,13 +25,7 @@ void NodePainter::paintPlates(QPainter& painter, const NodeLook& look, double st
 void NodePainter::paintGutter(QPainter& painter, const NodeLook& look) const {
   if (look.transfer) return paintWay(painter, look);
   const QRectF& box = look.box;
-  QPainterPath gutter;
-  gutter.addRoundedRect(QRectF(box.left() + 1, box.top() + 1, kGutter + 8, box.height() - 2), 5, 5);
-  painter.save();
-  painter.setClipRect(QRectF(box.left() + 1, box.top() + 1, kGutter - 1, box.height() - 2),
-                      Qt::IntersectClip);
-  painter.fillPath(gutter, gutterGround());
-  painter.restore();
+  painter.fillPath(gutterOf(box, 5), gutterGround());
   fillRounded(painter, QRectF(box.left() + 1, box.top() + 6, 2.5, box.height() - 12), 1.25,
               theme_.family(look.family));
   const QRectF glyph(box.left() + 7.5, box.center().y() - 7, 14, 14);

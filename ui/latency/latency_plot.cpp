@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ui/theme/format.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -15,26 +15,40 @@ constexpr double kHeadroom = 1.25;
 constexpr double kLeastSpan = 60;  // tokens
 constexpr int kExportWidth = 1000, kExportHeight = 360;
 constexpr double kExportScale = 2;
+constexpr double kTickGap = 6;  // px
 
 /// About six ticks; none at the right end, where the axis' word stands.
 class TokenTicker : public QCPAxisTicker {
  public:
-  TokenTicker() { setTickCount(6); }
+  TokenTicker(const QCPAxis* axis, const QCPItemText* word) : axis_(axis), word_(word) { setTickCount(6); }
 
  protected:
   QVector<double> createTickVector(double step, const QCPRange& range) override {
     QVector<double> ticks = QCPAxisTicker::createTickVector(step, range);
-    while (!ticks.isEmpty() && ticks.last() > range.upper - 0.08 * range.size()) ticks.removeLast();
+    const QMargins margins = axis_->axisRect()->margins();
+    const double width = axis_->parentPlot()->viewport().width() - margins.left() - margins.right();
+    const auto taken = [&](double tick) {  // px from the right end
+      return textWidth(QString::number(tick), axis_->tickLabelFont()) / 2 + kTickGap +
+             textWidth(word_->text(), word_->font());
+    };
+    while (!ticks.isEmpty() && (range.upper - ticks.last()) / range.size() * width < taken(ticks.last()))
+      ticks.removeLast();
     return ticks;
   }
+
+ private:
+  const QCPAxis* axis_;
+  const QCPItemText* word_;
 };
 
 }  // namespace
 
 LatencyPlot::LatencyPlot(const Theme& theme, QWidget* parent) : QCustomPlot(parent), theme_(theme) {
+  setupWords();
   setupAxes();
   setupGraphs();
   styleAll();
+  connect(this, &QCustomPlot::afterLayout, this, &LatencyPlot::placeWords);
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   axisRect()->setRangeDrag(Qt::Horizontal);
   axisRect()->setRangeZoom(Qt::Horizontal);
@@ -53,14 +67,17 @@ LatencyPlot::LatencyPlot(const Theme& theme, QWidget* parent) : QCustomPlot(pare
 
 void LatencyPlot::setupAxes() {
   axisRect()->setAutoMargins(QCP::msNone);
-  axisRect()->setMargins(QMargins(42, 26, 16, 24));
-  xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TokenTicker));
+  xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TokenTicker(xAxis, xWord_)));
   xAxis->grid()->setVisible(false);
   xAxis->setSubTicks(false);
   xAxis->setTickLength(0, 0);
   yAxis->setSubTicks(false);
   yAxis->setTickLength(0, 0);
   yAxis->setBasePen(Qt::NoPen);
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setTickPen(Qt::NoPen);  // of length 0 they would still be dots
+    axis->setSubTickPen(Qt::NoPen);
+  }
   yAxis->ticker()->setTickCount(3);
   yAxis->grid()->setZeroLinePen(Qt::NoPen);
   xAxis->setRange(0, kLeastSpan);
@@ -86,26 +103,10 @@ void LatencyPlot::setupGraphs() {
     pairWord_[side] = new QCPItemText(this);
     pairWord_[side]->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     pairWord_[side]->setTextAlignment(Qt::AlignLeft);
-    pairWord_[side]->setPadding(QMargins(8, 0, 0, 0));
+    pairWord_[side]->setPadding(QMargins(kNamePadding, 0, 0, 0));
     pairWord_[side]->setSelectable(false);
     pairWord_[side]->setVisible(false);
   }
-  const auto axisWord = [this](const QString& text, double x, double y, Qt::Alignment alignment) {
-    auto* word = new QCPItemText(this);
-    word->position->setType(QCPItemPosition::ptAxisRectRatio);
-    word->position->setCoords(x, y);
-    word->setPositionAlignment(alignment);
-    word->setText(text);
-    word->setClipToAxisRect(false);
-    word->setSelectable(false);
-    return word;
-  };
-  yWord_ = axisWord("ms per token", 0, 0, Qt::AlignLeft | Qt::AlignBottom);
-  yWord_->setPadding(QMargins(-30, 0, 0, 5));
-  xWord_ = axisWord("tokens", 1, 1, Qt::AlignRight | Qt::AlignTop);
-  xWord_->setPadding(QMargins(0, 6, 0, 0));
-  liveWord_ = axisWord({}, 1, 0, Qt::AlignRight | Qt::AlignBottom);
-  liveWord_->setPadding(QMargins(0, 0, 0, 5));
   liveLine_ = new QCPItemStraightLine(this);
   liveLine_->setSelectable(false);
   liveLine_->setVisible(false);
@@ -116,16 +117,14 @@ void LatencyPlot::setupGraphs() {
   head_->setVisible(false);
 }
 
-QColor LatencyPlot::blockFill() const {
-  return Theme::blend(theme_(Token::panel), theme_(Token::text3), 0.27);
-}
-
 void LatencyPlot::styleAll() {
   const auto faint = [](QColor color, double opacity) {
     color.setAlphaF(static_cast<float>(opacity));
     return color;
   };
   const QColor curve = theme_(token_);
+  axisRect()->setMargins(QMargins(qRound(theme_.scaled(42)), qRound(theme_.scaled(26)),
+                                  qRound(theme_.scaled(16)), qRound(theme_.scaled(24))));
   setBackground(QBrush(theme_(Token::panel)));
   axisRect()->setBackground(QBrush(theme_(Token::panel)));
   for (QCPAxis* axis : {xAxis, yAxis}) {
@@ -149,6 +148,14 @@ void LatencyPlot::styleAll() {
   liveLine_->setPen(QPen(theme_(Token::accent), 1));
   head_->setPen(Qt::NoPen);
   head_->setBrush(curve);
+  for (int side : {0, 1}) {
+    const QColor color = theme_(sides_[static_cast<size_t>(side)].token);
+    pairP50_[side]->setPen(QPen(color, 2.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    pairEach_[side]->setPen(QPen(faint(color, 0.45), 1));
+    pairWord_[side]->setFont(theme_.textFont(10.5));
+    pairWord_[side]->setColor(color);
+  }
+  styleItems();
 }
 
 void LatencyPlot::fillGraphs(const LatencySeries& series) {
@@ -173,72 +180,6 @@ void LatencyPlot::fillGraphs(const LatencySeries& series) {
   each_->setVisible(visible_[static_cast<int>(LatencyCurve::each)]);
   p50_->setVisible(visible_[static_cast<int>(LatencyCurve::p50)]);
   p95_->setVisible(visible_[static_cast<int>(LatencyCurve::band)]);
-}
-
-void LatencyPlot::addBlock(const LatencySeries::Block& block) {
-  if (block.tokens <= 0) return;
-  const double right = block.x + static_cast<double>(block.tokens);
-  auto* area = new QCPItemRect(this);
-  area->topLeft->setCoords(block.x, block.perToken());
-  area->bottomRight->setCoords(right, 0);
-  area->setPen(Qt::NoPen);
-  area->setBrush(blockFill());
-  auto* top = new QCPItemLine(this);
-  top->start->setCoords(block.x, block.perToken());
-  top->end->setCoords(right, block.perToken());
-  top->setPen(QPen(Theme::blend(theme_(Token::panel), theme_(Token::text3), 0.85), 2));
-  auto* note = new QCPItemText(this);
-  note->position->setCoords(block.x, block.perToken());
-  note->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
-  note->setPadding(QMargins(1, 0, 0, 4));
-  note->setText(
-      QString("prefill\n%1 tok  %2").arg(format::count(block.tokens), format::time(block.ms * 1e3)));
-  note->setTextAlignment(Qt::AlignLeft);
-  note->setFont(theme_.monoFont(10));
-  note->setColor(theme_(Token::text3));
-  for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(area), static_cast<QCPAbstractItem*>(top),
-                                static_cast<QCPAbstractItem*>(note)})
-    items_.push_back(item);
-}
-
-void LatencyPlot::addNote(double x, const QString& text, Token token, Qt::Alignment alignment) {
-  auto* note = new QCPItemText(this);
-  note->position->setTypeX(QCPItemPosition::ptPlotCoords);
-  note->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-  note->position->setCoords(x, 0);
-  note->setPositionAlignment(alignment);
-  note->setPadding(QMargins(0, 5, 5, 5));
-  note->setText(text);
-  note->setFont(theme_.textFont(10.5));
-  note->setColor(theme_(token));
-  note->setClipToAxisRect(false);
-  items_.push_back(note);
-}
-
-void LatencyPlot::addMark(const LatencySeries::Mark& mark) {
-  auto* line = new QCPItemStraightLine(this);
-  line->point1->setCoords(mark.x - 0.5, 0);
-  line->point2->setCoords(mark.x - 0.5, 1);
-  line->setPen(QPen(theme_(Token::edited), 1.2, Qt::CustomDashLine));
-  QPen pen = line->pen();
-  pen.setDashPattern({3, 3});
-  line->setPen(pen);
-  items_.push_back(line);
-  addNote(mark.x, mark.name, Token::edited, Qt::AlignLeft | Qt::AlignTop);
-}
-
-void LatencyPlot::fillItems(const LatencySeries& series, bool live) {
-  for (QCPAbstractItem* item : items_) removeItem(item);
-  items_.clear();
-  if (visible_[static_cast<int>(LatencyCurve::prefill)])
-    for (const LatencySeries::Block& block : series.blocks()) addBlock(block);
-  const QString word = texts_ ? "run %1" : "reply %1";
-  for (int reply = 1; reply <= series.replies(); ++reply)
-    if (!live || reply < series.replies())
-      addNote(series.decodeStart(reply), word.arg(reply), Token::text3, Qt::AlignLeft | Qt::AlignBottom);
-  liveWord_->setText(word.arg(series.replies()) + ", live");
-  liveWord_->setVisible(live);
-  for (const LatencySeries::Mark& mark : series.marks()) addMark(mark);
 }
 
 void LatencyPlot::fitRanges(const LatencySeries& series) {
@@ -306,7 +247,6 @@ void LatencyPlot::resetView() {
 
 void LatencyPlot::setTheme(const Theme& theme) {
   theme_ = theme;
-  itemKey_ = 0;
   styleAll();
   replot(QCustomPlot::rpQueuedReplot);
 }
@@ -331,8 +271,6 @@ bool LatencyPlot::exportTo(const QString& path, const LatencySeries& series, QSt
   if (!saved) *reason = "the file cannot be written";
   return saved;
 }
-
-void LatencyPlot::resizeEvent(QResizeEvent* event) { QCustomPlot::resizeEvent(event); }
 
 void LatencyPlot::mouseDoubleClickEvent(QMouseEvent*) { resetView(); }
 

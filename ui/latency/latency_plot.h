@@ -11,6 +11,8 @@
 
 namespace orrery::ui {
 
+inline constexpr int kNamePadding = 8;  // px between a curve's end and its name
+
 enum class LatencyCurve { p50, band, each, prefill };
 inline constexpr int kLatencyCurves = 4;
 
@@ -40,23 +42,38 @@ class LatencyPlot : public QCustomPlot, public Themed {
   void viewChanged(bool following);
 
  protected:
-  void resizeEvent(QResizeEvent* event) override;
+  bool event(QEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
 
  private:
+  /// A label of the series: it stands where there is room for it, each time the plot is laid out.
+  struct Note {
+    QCPItemText* text;
+    Token token;
+    double from, to;  // along the axis: what it names
+    double ms = 0;    // the height of a block
+    QString words;    // all of it
+  };
+
+  void setupWords();
   void setupAxes();
   void setupGraphs();
   void setLogarithmic(bool logarithmic);
   void fillPair(int side, const LatencySeries& series);
+  double namesShare() const;
   void partNames();
   void styleAll();
   void fillGraphs(const LatencySeries& series);
+  // latency_plot_words.cpp
+  void clearItems();
+  void styleItems();
   void fillItems(const LatencySeries& series, bool live);
   void addBlock(const LatencySeries::Block& block);
   void addMark(const LatencySeries::Mark& mark);
-  void addNote(double x, const QString& text, Token token, Qt::Alignment alignment);
+  Note makeNote(double from, double to, const QString& words, Token token);
+  void placeWords();
+  QString noteAt(const QPointF& at) const;
   void fitRanges(const LatencySeries& series);
-  QColor blockFill() const;
 
   Theme theme_;
   QCPGraph *each_, *p50_, *p95_;
@@ -69,7 +86,8 @@ class LatencyPlot : public QCustomPlot, public Themed {
   QCPItemText *xWord_, *yWord_, *liveWord_;
   QCPItemTracer* head_;
   QCPItemStraightLine* liveLine_;
-  std::vector<QCPAbstractItem*> items_;  // blocks, marks and notes; made anew with the series
+  std::vector<QCPAbstractItem*> items_;  // blocks and marks; made anew with the series, as their notes
+  std::vector<Note> replies_, edits_, prefills_;
   size_t itemKey_ = 0;
   bool visible_[kLatencyCurves] = {true, true, true, true};
   bool paused_ = false, following_ = true;

@@ -5,6 +5,7 @@
 
 #include "ui/latency/latency_plot.h"
 #include "ui/theme/format.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr double kLeastDecades = 2.5;  // more than these: powers of ten alone
 constexpr double kNameHeight = 30;     // px, two lines
 constexpr double kLeastTokens = 20;
+constexpr double kLeastNames = 0.2, kMostNames = 0.6;  // of the axis
 
 /// Ones, twos and fives of each power of ten where the range is small; between them all the others.
 class LogTicker : public QCPAxisTicker {
@@ -38,7 +40,10 @@ class LogTicker : public QCPAxisTicker {
 
 }  // namespace
 
-void LatencyPlot::setPair(const SideLooks& sides) { sides_ = sides; }
+void LatencyPlot::setPair(const SideLooks& sides) {
+  sides_ = sides;
+  styleAll();
+}
 
 void LatencyPlot::setLogarithmic(bool logarithmic) {
   if (paired_ == logarithmic) return;
@@ -49,8 +54,6 @@ void LatencyPlot::setLogarithmic(bool logarithmic) {
   yAxis->setTicker(ticker);
   yAxis->setSubTicks(logarithmic);
   yAxis->setSubTickLength(0, 0);
-  for (QCPAxis* axis : {xAxis, yAxis}) axis->setTickPen(Qt::NoPen);  // of length 0 they would still be dots
-  yAxis->setSubTickPen(Qt::NoPen);
   yAxis->grid()->setSubGridVisible(logarithmic);
   for (QCPGraph* graph : {each_, p50_, p95_}) graph->setVisible(!logarithmic);
   for (int side : {0, 1}) {
@@ -68,13 +71,6 @@ void LatencyPlot::fillPair(int side, const LatencySeries& series) {
     each += sample.ms;
     p50 += sample.p50;
   }
-  const SideLook& look = sides_[static_cast<size_t>(side)];
-  QColor color = theme_(look.token);
-  pairP50_[side]->setPen(QPen(color, 2.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-  pairWord_[side]->setFont(theme_.textFont(10.5));
-  pairWord_[side]->setColor(color);
-  color.setAlphaF(0.45F);
-  pairEach_[side]->setPen(QPen(color, 1));
   pairEach_[side]->setData(x, each, true);
   pairP50_[side]->setData(x, p50, true);
   pairEach_[side]->setVisible(visible_[static_cast<int>(LatencyCurve::each)]);
@@ -82,7 +78,17 @@ void LatencyPlot::fillPair(int side, const LatencySeries& series) {
   pairWord_[side]->setVisible(!x.isEmpty());
   if (x.isEmpty()) return;
   pairWord_[side]->position->setCoords(x.last(), p50.last());
-  pairWord_[side]->setText(look.name + "\n" + format::time(p50.last() * 1e3));
+  pairWord_[side]->setText(sides_[static_cast<size_t>(side)].name + "\n" + format::time(p50.last() * 1e3));
+}
+
+/// What the names at the curves' ends take of the axis.
+double LatencyPlot::namesShare() const {
+  double widest = 0;
+  for (const QCPItemText* word : pairWord_)
+    for (const QString& line : word->text().split('\n'))
+      widest = std::max(widest, textWidth(line, word->font()) + 2 * kNamePadding);
+  const int axis = width() - axisRect()->margins().left();  // a name may reach into the right margin
+  return std::clamp(widest / std::max(1, axis), kLeastNames, kMostNames);
 }
 
 /// Names of curves that end at about the same height stand above and below.
@@ -98,8 +104,7 @@ void LatencyPlot::partNames() {
 
 void LatencyPlot::showPair(const LatencySeries& a, const LatencySeries& b) {
   if (paused_) return;
-  for (QCPAbstractItem* item : items_) removeItem(item);
-  items_.clear();
+  clearItems();
   setLogarithmic(true);
   fillPair(0, a);
   fillPair(1, b);
@@ -111,7 +116,7 @@ void LatencyPlot::showPair(const LatencySeries& a, const LatencySeries& b) {
     }
   if (high > 0) yAxis->setRange(std::max(low / 1.6, 1e-4), high * 1.6);
   const double count = static_cast<double>(std::max(a.samples().size(), b.samples().size()));
-  if (following_) xAxis->setRange(0, std::max(kLeastTokens, count * 1.25));  // room for the names
+  if (following_) xAxis->setRange(0, std::max(kLeastTokens, count) / (1 - namesShare()));
   partNames();
   head_->setVisible(false);
   liveLine_->setVisible(false);

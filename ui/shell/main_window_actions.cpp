@@ -3,14 +3,13 @@
 #include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QLabel>
 #include <QMenuBar>
 #include <QToolButton>
 
 #include "ui/shell/keys_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/openable.h"
-#include "ui/theme/icons.h"
+#include "ui/widgets/icon_label.h"
 
 namespace orrery::ui {
 
@@ -90,8 +89,7 @@ void MainWindow::setupActions() {
 }
 
 void MainWindow::setupMenus() {
-  auto* logo = new QLabel(this);
-  logo->setPixmap(icon(u"logo", theme_).pixmap(20, 20));
+  auto* logo = new IconLabel(theme_, "logo", this);
   logo->setContentsMargins(8, 2, 2, 2);
   menuBar()->setCornerWidget(logo, Qt::TopLeftCorner);
   const auto fill = [](QMenu* menu, std::initializer_list<QAction*> actions) {

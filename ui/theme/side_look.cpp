@@ -5,9 +5,9 @@
 namespace orrery::ui {
 
 SideLooks sideLooks(const std::array<QString, 2>& names, const std::array<bool, 2>& devices) {
-  const auto own = [&](size_t side) { return devices[side] ? Token::cuda : Token::cpu; };
-  return {SideLook{names[0], devices[0], own(0)},
-          SideLook{names[1], devices[1], devices[0] == devices[1] ? Token::edited : own(1)}};
+  const bool turned = devices[0] && !devices[1];
+  return {SideLook{names[0], devices[0], turned ? Token::cuda : Token::cpu},
+          SideLook{names[1], devices[1], turned ? Token::cpu : Token::cuda}};
 }
 
 void paintMark(QPainter& painter, const SideLook& side, const QPointF& centre, double size,

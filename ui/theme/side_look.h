@@ -18,7 +18,8 @@ struct SideLook {
 };
 using SideLooks = std::array<SideLook, 2>;
 
-/// Each in its device's colour; where both are of one kind, the second is told apart.
+/// Each in its device's colour. Two of one kind take those of the CPU and of CUDA, A the first: the colours
+/// between which Theme::ratio() goes, so that a side's nodes have its colour too. Their shapes say the kind.
 SideLooks sideLooks(const std::array<QString, 2>& names, const std::array<bool, 2>& devices);
 
 /// The side's mark, `size` wide about `centre`.

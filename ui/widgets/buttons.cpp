@@ -14,9 +14,6 @@ constexpr double kControlHeight = 28, kRadius = 5, kIcon = 16, kPadding = 10;
 
 int ceilInt(double value) { return static_cast<int>(std::ceil(value)); }
 
-/// The outline of a raised control: the border mixed with text2, so that it shows on raised and on panel.
-QColor outline(const Theme& theme) { return Theme::blend(theme(Token::border), theme(Token::text3), 0.12); }
-
 }  // namespace
 
 Button::Button(const Theme& theme, const QString& text, Kind kind, QWidget* parent)
@@ -61,7 +58,8 @@ QSize Button::sizeHint() const {
 void Button::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const bool hot = underMouse() && isEnabled();
-  QColor fill = theme_(hot ? Token::hover : Token::raised), line = outline(theme_), ink = theme_(Token::text);
+  QColor fill = theme_(hot ? Token::hover : Token::raised), line = controlOutline(theme_),
+         ink = theme_(Token::text);
   if (isDown()) fill = theme_(Token::sunken);
   if (kind_ == Kind::primary && isEnabled()) {
     fill = line =
@@ -208,7 +206,7 @@ void DropButton::paintEvent(QPaintEvent*) {
            theme_(isDown() ? Token::sunken
                   : hot    ? Token::hover
                            : Token::raised),
-           outline(theme_));
+           controlOutline(theme_));
   if (hasFocus()) paintFocus(painter, rect(), theme_.scaled(kRadius), theme_);
   const Token ink = isEnabled() ? Token::text : Token::disabled,
               second = isEnabled() ? Token::text3 : Token::disabled;

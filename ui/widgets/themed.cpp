@@ -19,6 +19,10 @@ void paintBox(QPainter& painter, const QRectF& rect, double radius, const QColor
   painter.drawRoundedRect(box, radius, radius);
 }
 
+QColor controlOutline(const Theme& theme) {
+  return Theme::blend(theme(Token::border), theme(Token::text3), 0.12);
+}
+
 void paintFocus(QPainter& painter, const QRectF& rect, double radius, const Theme& theme) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(theme(Token::accent), 2));

@@ -22,6 +22,8 @@ void propagateTheme(QWidget* root, const Theme& theme);
 /// Fills a rounded rectangle with a 1 px outline inside `rect`; an invalid colour leaves that part out.
 void paintBox(QPainter& painter, const QRectF& rect, double radius, const QColor& fill,
               const QColor& outline);
+/// The outline of what is raised: the border mixed with text3, so that it shows on raised and on panel.
+QColor controlOutline(const Theme& theme);
 /// The focus ring: accent, 2 px, just inside `rect`.
 void paintFocus(QPainter& painter, const QRectF& rect, double radius, const Theme& theme);
 

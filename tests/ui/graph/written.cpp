@@ -75,12 +75,17 @@ class Paper : public QPaintDevice {
 
 }  // namespace
 
-std::vector<Written> writtenBy(const QSize& size, const std::function<void(QPainter&)>& paint) {
+std::vector<Written> writtenOn(const QSize& size, const std::function<void(QPaintDevice&)>& paint) {
   Paper paper(size);
-  QPainter painter(&paper);
-  paint(painter);
-  painter.end();
+  paint(paper);
   return paper.engine.written;
+}
+
+std::vector<Written> writtenBy(const QSize& size, const std::function<void(QPainter&)>& paint) {
+  return writtenOn(size, [&](QPaintDevice& paper) {
+    QPainter painter(&paper);
+    paint(painter);
+  });
 }
 
 QStringList overlaps(const std::vector<Written>& written) {

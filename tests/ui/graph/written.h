@@ -15,6 +15,8 @@ struct Written {
 };
 
 std::vector<Written> writtenBy(const QSize& size, const std::function<void(QPainter&)>& paint);
+/// Of what brings a painter of its own.
+std::vector<Written> writtenOn(const QSize& size, const std::function<void(QPaintDevice&)>& paint);
 /// Every pair of texts whose ink overlaps: "a over b".
 QStringList overlaps(const std::vector<Written>& written);
 /// Something was left out.

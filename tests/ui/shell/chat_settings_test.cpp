@@ -151,5 +151,21 @@ TEST_F(ChatSettingsTest, TheSwitchIsKept) {
   EXPECT_TRUE(settings()->contextShift());
 }
 
+TEST_F(ChatSettingsTest, ThePopoverHasNoBlackCornersWithoutACompositor) {
+  for (const ThemeChoice theme : {ThemeChoice::dark, ThemeChoice::light}) {
+    open(theme);
+    settings()->popupAt(chat());
+    EXPECT_FALSE(settings()->testAttribute(Qt::WA_TranslucentBackground));
+    EXPECT_FALSE(settings()->mask().contains(QPoint(0, 0)));
+    const QImage picture = settings()->grab().toImage();
+    const QColor line =
+        Theme(theme == ThemeChoice::dark ? Theme::Mode::dark : Theme::Mode::light)(Token::border);
+    for (const QPoint& corner : {QPoint(0, 0), QPoint(picture.width() - 1, picture.height() - 1)})
+      EXPECT_EQ(picture.pixelColor(corner).name(QColor::HexArgb), line.name(QColor::HexArgb));
+    settings()->hide();
+    quit(*window_);
+  }
+}
+
 }  // namespace
 }  // namespace orrery::ui::testing

@@ -1,4 +1,6 @@
+#include <QClipboard>
 #include <QFile>
+#include <QGuiApplication>
 #include <QTest>
 
 #include "support/window_fixture.h"
@@ -51,6 +53,58 @@ TEST_F(ClassifyTest, ACsvWithLabelsGivesAccuracyAndExports) {
   QFile file(path("out.csv"));
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   EXPECT_TRUE(file.readAll().contains("\"dull, and long\",negative,0.800000,0.800000,0.200000,negative"));
+}
+
+TEST_F(ClassifyTest, ACsvSaysWhatRunsItAndCtrlReturnDoes) {
+  auto window = makeWindow();
+  window->resize(1280, 800);
+  window->showPage("classify");
+  ClassifyPage* page = window->classifyPage();
+  page->openCsv(writeFile(path("reviews.csv"), "text,label\na good film,positive\ndull,negative\n"));
+  EXPECT_EQ(page->csvBar()->title(), "2 texts from reviews.csv. Press Classify (Ctrl+Return) to run");
+  EXPECT_EQ(page->model()->doneCount(), 0);
+  ASSERT_TRUE(waitUntil([&] { return window->classifier()->session() != nullptr; }));
+  EXPECT_TRUE(page->classifyButton()->hasFocus());
+  takePicture(*window, "classify-csv-opened");
+  QTest::keyClick(page->classifyButton(), Qt::Key_Return, Qt::ControlModifier);
+  ASSERT_TRUE(done(*window, 2));
+  EXPECT_EQ(page->csvBar()->title(), "2 texts from reviews.csv");
+  page->csvBar()->choose(0, -1);
+  EXPECT_TRUE(page->csvBar()->title().endsWith("to run")) << "another column has not run";
+}
+
+TEST_F(ClassifyTest, CtrlReturnRunsThePageOnceWhateverTheChatDoesWithIt) {
+  auto window = makeWindow();
+  ASSERT_TRUE(opened(*window, "chat"));
+  window->chatPage()->send("One");
+  ASSERT_TRUE(
+      waitUntil([&] { return !window->session()->running() && window->chatPage()->canRegenerate(); }));
+  window->showPage("classify");
+  ClassifyPage* page = window->classifyPage();
+  page->field()->setText("a good film");
+  for (QWidget* focus :
+       {static_cast<QWidget*>(page->field()), static_cast<QWidget*>(page->classifyButton())}) {
+    page->model()->setTexts({}, {});
+    focus->setFocus();
+    QTest::keyClick(focus, Qt::Key_Return, Qt::ControlModifier);
+    EXPECT_TRUE(done(*window, 1));
+  }
+  EXPECT_EQ(window->chatPage()->transcript()->messageCount(), 2U);
+  EXPECT_FALSE(window->session()->running()) << "the reply is not written again";
+}
+
+TEST_F(ClassifyTest, PastedLinesAreTextsOfTheirOwn) {
+  auto window = makeWindow();
+  window->showPage("classify");
+  ClassifyPage* page = window->classifyPage();
+  QGuiApplication::clipboard()->setText("a good film\r\n\ndull and long\nno good at all\n");
+  QTest::keySequence(page->field(), QKeySequence::Paste);
+  takePicture(*window, "classify-pasted");
+  QTest::keyClick(page->field(), Qt::Key_Return);
+  ASSERT_TRUE(done(*window, 3));
+  QStringList texts;
+  for (const ClassifyModel::Row& row : page->model()->rows()) texts += row.text;
+  EXPECT_EQ(texts, QStringList({"a good film", "dull and long", "no good at all"}));
 }
 
 TEST_F(ClassifyTest, ABrokenCsvIsABanner) {

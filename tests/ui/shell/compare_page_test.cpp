@@ -3,6 +3,7 @@
 #include <QLineEdit>
 #include <QTest>
 
+#include "support/read_texts.h"
 #include "support/window_fixture.h"
 
 namespace orrery::ui::testing {
@@ -259,6 +260,39 @@ TEST_F(CompareTest, AComparisonStopsAndFailsWithWords) {
   failing->comparePage()->compare();
   ASSERT_TRUE(compared(*failing));
   EXPECT_TRUE(failing->comparePage()->banner()->body().contains("smaller context"));
+}
+
+/// Whether any pixel of a picture has this colour.
+bool shows(const QImage& picture, const QColor& color) {
+  for (int y = 0; y < picture.height(); ++y)
+    for (int x = 0; x < picture.width(); ++x)
+      if (picture.pixelColor(x, y) == color) return true;
+  return false;
+}
+
+TEST_F(CompareTest, ASideHasOneColourAndItsWordsAreWhole) {
+  auto window = makeWindow();
+  window->resize(1280, 800);
+  ASSERT_TRUE(opened(*window, "chat"));
+  window->showPage("compare");
+  ComparePage* page = window->comparePage();
+  page->choose(api::Side::b, 2);
+  page->field()->setText("Why?");
+  page->compare();
+  ASSERT_TRUE(compared(*window));
+  waitUntil([] { return false; }, 200);
+  takePicture(*window, "compare-cpus-dark");
+  const Theme theme(Theme::Mode::dark);
+  const QColor b = theme(Token::cuda);
+  EXPECT_TRUE(shows(page->card(api::Side::b)->grab().toImage(), b));
+  EXPECT_TRUE(shows(window->latencyPage()->plot()->toPixmap().toImage(), b));
+  EXPECT_FALSE(shows(window->grab().toImage(), theme(Token::edited))) << "nothing was edited";
+  for (const api::Side side : {api::Side::a, api::Side::b})
+    for (const ReadText& text : readTexts(*page->card(side)))
+      EXPECT_FALSE(text.text.contains(QChar(0x2026))) << text.text.toStdString();
+  for (int tile = 0; tile < 4; ++tile)
+    for (const ReadText& text : readTexts(*page->tile(tile)))
+      EXPECT_FALSE(text.text.contains(QChar(0x2026))) << text.text.toStdString();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_session.h"
+#include "ui/graph/heat_model.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -66,9 +67,23 @@ TEST(SideLooks, ADeviceHasItsColourAndTwoOfAKindAreToldApart) {
   const SideLooks turned = sideLooks({"CUDA 0", "CPU"}, {true, false});
   EXPECT_EQ(turned[0].token, Token::cuda);
   EXPECT_EQ(turned[1].token, Token::cpu);
-  const SideLooks same = sideLooks({"CPU", "CPU, exact"}, {false, false});
-  EXPECT_EQ(same[0].token, Token::cpu);
-  EXPECT_EQ(same[1].token, Token::edited);
+  for (const bool card : {false, true}) {
+    const SideLooks same = sideLooks({"A", "B"}, {card, card});
+    EXPECT_NE(same[0].token, same[1].token);
+    EXPECT_EQ(same[0].device, card) << "a circle is the CPU and a square a card, in either colour";
+  }
+}
+
+TEST(SideLooks, ASideHasTheColourOfItsEndOfTheLegend) {
+  for (const bool a : {false, true})
+    for (const bool b : {false, true}) {
+      const SideLooks looks = sideLooks({"A", "B"}, {a, b});
+      HeatModel heat;
+      heat.setSides(looks);
+      EXPECT_EQ(heat.ends()[0].token, Token::cpu) << "the cold end of Theme::ratio(): " << a << b;
+      EXPECT_EQ(heat.ends()[1].token, Token::cuda) << a << b;
+      EXPECT_TRUE(a == b || looks[b].token == Token::cuda) << "a card has its own colour";
+    }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <QElapsedTimer>
 #include <QScrollBar>
+#include <cmath>
 
 #include "ui/chat/token_popup.h"
 #include "ui/chat/transcript_view.h"
@@ -75,7 +76,8 @@ TEST(TokenPopup, ShowsTheChosenTokenEvenWhenUnlikely) {
   EXPECT_EQ(pieceText(" a"), QString::fromUtf8("␣a"));
   EXPECT_EQ(pieceText("\n"), QString::fromUtf8("↵"));
   EXPECT_FALSE(pieceText("\xF0\x9F").isEmpty());  // half a character
-  TokenPopup popup((Theme()));
+  QWidget text;
+  TokenPopup popup(Theme(), &text);
   api::TokenEvent event = token(" rare");
   event.id = 7;
   event.logprob = -9;
@@ -85,6 +87,28 @@ TEST(TokenPopup, ShowsTheChosenTokenEvenWhenUnlikely) {
   event.top.resize(4);
   popup.setToken(event, 13);
   EXPECT_EQ(popup.height(), five);  // four likeliest and the chosen one
+}
+
+double luminance(const QColor& color) {
+  const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+  return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
+TEST(TranscriptView, ThePersonsBubbleIsToldFromThePanel) {
+  for (const Theme::Mode mode : {Theme::Mode::dark, Theme::Mode::light}) {
+    const Theme theme(mode);
+    TranscriptView view(theme);
+    view.resize(400, 120);
+    view.addMessage(TranscriptItem::Role::person, "Why do planets move?");
+    const QImage picture = view.grab().toImage();
+    const double panel = luminance(theme(Token::panel)) + 0.05;
+    double most = 1;  // along a line from the panel into the bubble, before its text begins
+    for (int x = 0; x < 24; ++x) {
+      const double there = luminance(picture.pixelColor(x, 22)) + 0.05;
+      most = std::max({most, there / panel, panel / there});
+    }
+    EXPECT_GE(most, 1.4) << (theme.isDark() ? "dark" : "light");
+  }
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+// The graph as a file: what is behind its words there.
+#include <gtest/gtest.h>
+
+#include <QSvgRenderer>
+
+#include "support/read_texts.h"
+#include "support/window_fixture.h"
+#include "tests/ui/graph/sample_graphs.h"
+#include "ui/graph/graph_view.h"
+
+namespace orrery::ui::testing {
+namespace {
+
+class GraphExportTest : public WindowTest {};
+
+TEST_F(GraphExportTest, TextStandsClearOfTheGutterInSvgAsInThePicture) {
+  GraphView view((Theme()));
+  view.setReducedMotion(true);
+  view.resize(900, 700);
+  view.setGraph(samples::layeredGraph(3), {}, "sample");
+  ASSERT_TRUE(view.waitForLayout());
+  view.expandAll();
+  ASSERT_TRUE(view.waitForLayout());
+  QString reason;
+  ASSERT_TRUE(view.exportImage(path("graph.svg"), &reason)) << reason.toStdString();
+  ASSERT_TRUE(view.exportImage(path("graph.png"), &reason)) << reason.toStdString();
+  const QImage picture(path("graph.png"));
+  QImage drawing(picture.size(), QImage::Format_RGB32);
+  QPainter painter(&drawing);
+  QSvgRenderer(path("graph.svg")).render(&painter);
+  painter.end();
+  takePicture(view, "graph-export-window");
+  EXPECT_TRUE(drawing.save(QString(path("graph-svg.png"))));
+  QSvgRenderer size(path("graph.svg"));
+  const double ratio = picture.width() / size.viewBoxF().width();
+  int words = 0;
+  for (const ReadText& text : readSvg(path("graph.svg"))) {
+    const QPoint before(qRound((text.at.x() - 4) * ratio), qRound((text.at.y() - 4) * ratio));
+    ++words;
+    EXPECT_EQ(drawing.pixelColor(before).name(), picture.pixelColor(before).name())
+        << text.text.toStdString();
+  }
+  EXPECT_GT(words, 10);
+}
+
+}  // namespace
+}  // namespace orrery::ui::testing

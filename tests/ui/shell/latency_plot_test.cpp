@@ -1,0 +1,144 @@
+// What the latency plot writes, and in which colours.
+#include <gtest/gtest.h>
+
+#include <QHelpEvent>
+#include <QToolTip>
+
+#include "support/window_fixture.h"
+#include "tests/ui/graph/written.h"
+#include "ui/latency/latency_plot.h"
+
+namespace orrery::ui::testing {
+namespace {
+
+constexpr QSize kSize(620, 190);
+
+std::vector<Written> writtenIn(LatencyPlot& plot) {
+  return writtenOn(plot.size(), [&](QPaintDevice& paper) {
+    QCPPainter painter;
+    painter.begin(&paper);
+    plot.toPainter(&painter, plot.width(), plot.height());
+    painter.end();
+  });
+}
+
+QStringList texts(const std::vector<Written>& written) {
+  QStringList texts;
+  for (const Written& text : written) texts += text.text;
+  return texts;
+}
+
+void addReply(LatencySeries& series, int64_t prompt, int tokens, double ms) {
+  series.beginReply();
+  api::PrefillEvent prefill;
+  prefill.done = prefill.tokens = prompt;
+  prefill.ms = ms * static_cast<double>(prompt) / 4;
+  series.addPrefill(prefill);
+  api::TokenEvent token;
+  for (int i = 0; i <= tokens; ++i) {
+    token.step_ms = static_cast<float>(ms + 0.3 * (i % 5));
+    series.addToken(token);
+  }
+}
+
+/// Short replies with prompts close together, and edits before, after and on top of one another.
+LatencySeries crowded() {
+  LatencySeries series;
+  addReply(series, 2, 24, 5);
+  series.addEdit("bypass layers.3.attention", 5);
+  series.addEdit("bypass layers.4.attention", 5);
+  addReply(series, 6, 3, 4.5);
+  addReply(series, 6, 3, 4.5);
+  series.addEdit("undo bypass layers.4.attention", 4);
+  addReply(series, 40, 30, 4);
+  addReply(series, 3, 2, 9);
+  return series;
+}
+
+class LatencyPlotTest : public ::testing::TestWithParam<double> {};
+
+TEST_P(LatencyPlotTest, NoLabelLiesOverAnother) {
+  const double body = GetParam();
+  for (const bool live : {false, true}) {
+    LatencyPlot plot(Theme(Theme::Mode::dark, body));
+    plot.resize(kSize * (body / 13));
+    plot.show(crowded(), live);
+    const std::vector<Written> written = writtenIn(plot);
+    EXPECT_EQ(overlaps(written), QStringList()) << overlaps(written).join("; ").toStdString();
+    const QStringList words = texts(written);
+    for (const char* word : {"ms per token", "tokens", "reply 1", "bypass layers.3.attention"})
+      EXPECT_TRUE(words.contains(word)) << word << " in " << words.join("; ").toStdString();
+    EXPECT_EQ(words.contains("reply 5, live"), live);
+    EXPECT_GE(words.count("prefill"), 2);
+    const QRectF page = QRectF(plot.rect());
+    for (const Written& text : written)
+      EXPECT_TRUE(page.contains(text.area)) << text.text.toStdString() << " is cut";
+    takePicture(plot, QString("latency-crowded-%1%2").arg(body).arg(live ? "-live" : ""));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LatencyPlotTest, ::testing::Values(11, 13, 18));
+
+TEST(LatencyPlot, NoLabelLiesOverAnotherWhereverItIsDragged) {
+  LatencyPlot plot((Theme()));
+  plot.resize(kSize);
+  plot.show(crowded(), false);
+  for (double from = -20; from < 110; from += 7) {
+    plot.xAxis->setRange(from, from + 35);
+    const QStringList over = overlaps(writtenIn(plot));
+    EXPECT_TRUE(over.isEmpty()) << "from " << from << ": " << over.join("; ").toStdString();
+  }
+}
+
+TEST(LatencyPlot, TwoSidesAreNamedInFull) {
+  LatencySeries a, b;
+  addReply(a, 5, 20, 5);
+  addReply(b, 5, 20, 4.9);
+  LatencyPlot plot((Theme()));
+  plot.resize(360, 190);
+  plot.setPair(sideLooks({"CPU, 1 thread", "CUDA 0, not fused"}, {false, true}));
+  plot.showPair(a, b);
+  const std::vector<Written> written = writtenIn(plot);
+  EXPECT_TRUE(overlaps(written).isEmpty()) << overlaps(written).join("; ").toStdString();
+  for (const Written& text : written)
+    EXPECT_TRUE(QRectF(plot.rect()).contains(text.area)) << text.text.toStdString() << " is cut";
+}
+
+TEST(LatencyPlot, WhatHasNoRoomIsInTheToolTip) {
+  LatencySeries series;
+  addReply(series, 2, 10, 5);
+  for (int i = 0; i < 30; ++i) series.addEdit(QString("edit %1").arg(i), 5);
+  addReply(series, 2, 10, 5);
+  LatencyPlot plot((Theme()));
+  plot.resize(kSize);
+  plot.show(series, false);
+  const QStringList words = texts(writtenIn(plot));
+  EXPECT_TRUE(words.contains("edit 0"));
+  EXPECT_FALSE(words.contains("edit 29"));
+  const QPoint line(qRound(plot.xAxis->coordToPixel(series.marks().front().x - 0.5)), 80);
+  QHelpEvent help(QEvent::ToolTip, line, plot.mapToGlobal(line));
+  QApplication::sendEvent(&plot, &help);
+  EXPECT_TRUE(QToolTip::text().contains("edit 29")) << QToolTip::text().toStdString();
+}
+
+TEST(LatencyPlot, AThemeSwitchLeavesNoOldColour) {
+  const Theme dark(Theme::Mode::dark), light(Theme::Mode::light);
+  const LatencySeries series = crowded();
+  const SideLooks sides = sideLooks({"CPU", "CUDA 0"}, {false, true});
+  for (const bool pair : {false, true}) {
+    const auto fill = [&](LatencyPlot& plot) {
+      plot.resize(kSize);
+      if (pair) plot.setPair(sides);
+      pair ? plot.showPair(series, series) : plot.show(series, true);
+    };
+    LatencyPlot switched(dark), fresh(light);
+    fill(switched);
+    fill(fresh);
+    switched.setPaused(true);  // nothing is shown anew
+    switched.setTheme(light);
+    EXPECT_EQ(switched.toPixmap().toImage(), fresh.toPixmap().toImage()) << pair;
+  }
+}
+
+}  // namespace
+}  // namespace orrery::ui::testing
