@@ -88,8 +88,7 @@ class MainWindow : public QMainWindow {
   struct Actions {
     QAction *open, *openFolder, *saveRecipe, *saveTrace, *metadata, *newChat, *regenerate, *run, *stop, *undo,
         *redo, *bypass, *fit, *find, *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion,
-        *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage, *comparePage, *nextPart,
-        *lastPart;
+        *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage, *comparePage, *nextPart, *lastPart;
   };
   // main_window.cpp
   void setupCentre();

@@ -43,7 +43,7 @@ TEST_F(StateTest, DocksKeepTheirSizesFromStartToStart) {
       if (!dock->visibleRegion().isEmpty())
         places += QString("%1 %2x%3").arg(name).arg(dock->width()).arg(dock->height());
     }
-    return places;
+    return places.join(", ").toStdString();
   };
   const auto clickTab = [](const MainWindow& window, const QString& title) {
     for (QTabBar* bar : window.findChildren<QTabBar*>())
@@ -51,7 +51,7 @@ TEST_F(StateTest, DocksKeepTheirSizesFromStartToStart) {
         if (bar->tabText(tab) == title)
           QTest::mouseClick(bar, Qt::LeftButton, Qt::NoModifier, bar->tabRect(tab).center());
   };
-  QStringList before;
+  std::string before;
   for (int start = 0; start <= 10; ++start) {
     auto window = makeWindow();
     ASSERT_TRUE(opened(*window, "chat"));
@@ -62,7 +62,7 @@ TEST_F(StateTest, DocksKeepTheirSizesFromStartToStart) {
       window->resizeDocks({window->dock("chat")}, {311}, Qt::Vertical);
       QApplication::processEvents();
       before = placesOf(*window);
-      EXPECT_TRUE(before.join(", ").contains("inspector 420x")) << before.join(", ").toStdString();
+      EXPECT_NE(before.find("inspector 420x"), std::string::npos) << before;
     }
     ASSERT_TRUE(opened(*window, path("A-Model-With-A-Much-Longer-Name-Than-Others-0.5B-Instruct.gguf")));
     window->chatPage()->send("One");
