@@ -24,8 +24,8 @@ class Session {
   virtual const ModelInfo& info() const = 0;
   virtual const OpenOptions& options() const = 0;
 
-  // The graph. The model graph is what the person edits; the live nodes of the fused graph are what runs. What
-  // is bypassed is in both, dead.
+  // The graph. The model graph is what the person edits; the live nodes of the fused graph are what runs.
+  // What is bypassed is in both, dead.
   virtual graph::GraphVersion model_graph() const = 0;
   virtual graph::GraphVersion fused_graph() const = 0;
   virtual Result<PlanReport> plan(Phase phase) = 0;
@@ -37,8 +37,9 @@ class Session {
   virtual Result<std::vector<EditRecord>> replay(const std::vector<edit::Edit>& edits) = 0;
   virtual Result<EditRecord> undo() = 0;  // not_found when there is nothing to undo
   virtual Result<EditRecord> redo() = 0;
-  /// Takes back what bypasses the scope, or a part of it, or what it is a part of, whenever that was done: the
-  /// recipe is made again without it. An edit of its own, for undo. The scope may be a pattern, as edits have.
+  /// Takes back what bypasses the scope, or a part of it, or what it is a part of, whenever that was done:
+  /// the recipe is made again without it. An edit of its own, for undo. The scope may be a pattern, as edits
+  /// have.
   virtual Result<EditRecord> restore(const std::string& scope) = 0;
   virtual std::vector<EditRecord> edits() const = 0;  // applied, oldest first
   virtual std::vector<edit::Edit> recipe() const = 0;

@@ -58,7 +58,8 @@ TEST_F(PlaceTest, AValueThatChangesDevicesIsCountedOnceWhereItsWireIsDrawn) {
   const Crossing in = model.crossing(0, only(childOf("layers.0")), only(childOf("layers.1")));
   ASSERT_EQ(in.values.size(), 1U);  // norm and residual of layers.1 read the same value
   EXPECT_EQ(in.to, DeviceMark::cuda);
-  EXPECT_DOUBLE_EQ(in.bytes, graph::bytes_of(scene->graph->value(in.values.front()).type, Bindings{{kTokens, 1}}));
+  EXPECT_DOUBLE_EQ(in.bytes,
+                   graph::bytes_of(scene->graph->value(in.values.front()).type, Bindings{{kTokens, 1}}));
   EXPECT_EQ(model.crossing(0, only(childOf("layers.1")), only(childOf("layers.2"))).to, DeviceMark::cpu);
   EXPECT_TRUE(model.crossing(0, only(childOf("layers.2")), only(childOf("layers.3"))).values.empty());
   EXPECT_FALSE(model.crosses(scene->group("layers.1")));  // inside, nothing changes

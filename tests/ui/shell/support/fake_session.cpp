@@ -479,7 +479,8 @@ Services FakeEngine::services() const {
     return demand;
   };
   services.canBypass = [](const graph::Graph&, std::string_view scope) -> Result<void> {
-    if (scope.find('.', 7) == std::string_view::npos) return fakeFit({"bypass", {{"scope", std::string(scope)}}});
+    if (scope.find('.', 7) == std::string_view::npos)
+      return fakeFit({"bypass", {{"scope", std::string(scope)}}});
     return Error{ErrorCode::invalid_argument, "2 activations enter it, not one", std::string(scope), ""};
   };
   services.recipes = {edit::parse_recipe, edit::write_recipe,
