@@ -10,7 +10,8 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kLine = 3;  // in the side's colour, at the card's top
+constexpr double kLine = 3;        // in the side's colour, at the card's top
+constexpr double kLeastText = 40;  // two lines: what was found stays in sight
 constexpr int kInset = 6, kMark = 7;
 
 }  // namespace
@@ -124,6 +125,7 @@ void CompareCard::stop() { showState("stopped", Token::text3); }
 void CompareCard::setTheme(const Theme& theme) {
   theme_ = theme;
   text_->setFont(theme.textFont(12.5));
+  text_->setMinimumHeight(static_cast<int>(theme.scaled(kLeastText)));
   QPalette palette = text_->palette();
   palette.setColor(QPalette::Base, theme(Token::raised));
   palette.setColor(QPalette::Text, theme(Token::text));

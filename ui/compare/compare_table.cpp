@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kShare = 0.42;  // of the page
 constexpr int kLeast = 240, kMost = 400, kWithApart = 330;
-constexpr double kTime = 56, kRatio = 50, kRow = 22;
+constexpr double kTime = 60, kRatio = 50, kRow = 22;
 
 }  // namespace
 

@@ -107,7 +107,11 @@ void LatencyPage::setupLayout() {
   layout->addLayout(column, 1);
   layout->addWidget(figures_);
   figures_->setFixedWidth(static_cast<int>(theme_.scaled(132)));
-  empty_->move(56, 40);
+  empty_->setWrap(true);
+  auto* over = new QVBoxLayout(plot_);
+  over->setContentsMargins(56, 40, 16, 24);
+  over->addWidget(empty_);
+  over->addStretch(1);
 }
 
 void LatencyPage::setupSource(SessionController* source) {
@@ -189,7 +193,6 @@ void LatencyPage::showSource() {
   p95_.value->setToken(Token::text);
   empty_->setText(texts() ? "Classify a text: every text's time is drawn here"
                           : "Send a message: every token's time is drawn here");
-  empty_->resize(empty_->sizeHint());
   refresh();
   showFigures();
 }

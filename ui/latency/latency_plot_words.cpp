@@ -12,6 +12,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kGap = 4;          // px about labels
+constexpr double kOver = 7;         // px at body 13: clear of the topmost tick's number
 constexpr double kMarkShare = 0.4;  // of the plot, that an edit's name may take
 constexpr double kNear = 5;         // px, of the pointer from an edit's line
 
@@ -150,7 +151,7 @@ void LatencyPlot::fillItems(const LatencySeries& series, bool live) {
 void LatencyPlot::placeWords() {
   const QRectF plot = axisRect()->rect(), page = viewport();
   Places places(page.adjusted(0, 0, -kGap, 0));
-  const double row = plot.top() - kGap;  // the foot of what stands above the plot
+  const double row = plot.top() - theme_.scaled(kOver);  // the foot of what stands above the plot
   const QSizeF y = sizeOf(*yWord_), x = sizeOf(*xWord_), live = sizeOf(*liveWord_);
   places.take(yWord_, {{QPointF(page.left() + theme_.scaled(12), row - y.height()), y}});
   places.take(xWord_, {{QPointF(plot.right() - x.width(), plot.bottom() + kGap + 2), x}});

@@ -90,6 +90,16 @@ TEST(LatencyPlot, NoLabelLiesOverAnotherWhereverItIsDragged) {
   }
 }
 
+TEST(LatencyPlot, AnEmptyPlotsNumbersStandClearOfItsWords) {
+  for (const double body : {11, 13, 18}) {
+    LatencyPlot plot(Theme(Theme::Mode::dark, body));
+    plot.resize(kSize);
+    plot.show({}, false);
+    const QStringList over = overlaps(writtenIn(plot));
+    EXPECT_TRUE(over.isEmpty()) << body << ": " << over.join("; ").toStdString();
+  }
+}
+
 TEST(LatencyPlot, TwoSidesAreNamedInFull) {
   LatencySeries a, b;
   addReply(a, 5, 20, 5);
