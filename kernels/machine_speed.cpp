@@ -67,7 +67,8 @@ size_t last_cache_bytes() {
 
 std::vector<ReadingSpeed> measure_reading(ThreadTeam& team) {
   constexpr size_t kLeast = size_t{16} << 10, kUsual = size_t{160} << 20, kMost = size_t{512} << 20;
-  constexpr size_t kRead = size_t{4} << 20;  // in one round at least, so that the team's start counts for little
+  constexpr size_t kRead =
+      size_t{4} << 20;  // in one round at least, so that the team's start counts for little
   const size_t most = std::clamp(2 * last_cache_bytes(), kUsual, kMost);
   std::vector<uint64_t> data(most / sizeof(uint64_t), 1);
   std::atomic<uint64_t> sink{0};

@@ -15,8 +15,8 @@ struct ReadingSpeed {
   double bytes = 0, bytes_per_second = 0;
 };
 
-/// By rising bytes and falling speed, from what each core's first cache holds to a multiple of the last cache.
-/// Takes about 150 ms with the whole team.
+/// By rising bytes and falling speed, from what each core's first cache holds to a multiple of the last
+/// cache. Takes about 150 ms with the whole team.
 std::vector<ReadingSpeed> measure_reading(ThreadTeam& team);
 
 /// Operations a second by Arithmetic, a multiply-add being two; 0: the kernels have none here. About 50 ms.

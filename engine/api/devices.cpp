@@ -16,8 +16,8 @@ namespace orrery::api {
 namespace {
 
 constexpr std::string_view kCuda = "cuda";
-constexpr double kSm90FlopsPerClock = 4096;  // bf16 of one multiprocessor's tensor cores, dense
-constexpr double kSm90Clock = 1.83e9;        // boost
+constexpr double kSm90FlopsPerClock = 4096;     // bf16 of one multiprocessor's tensor cores, dense
+constexpr double kSm90Clock = 1.83e9;           // boost
 constexpr double kSm90CacheBytesPerClock = 64;  // that one multiprocessor reads from the second cache
 
 DeviceEntry cuda_entry(int index) {

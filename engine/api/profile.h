@@ -36,7 +36,7 @@ struct Measured {
   Timing timing;
   double bytes = 0, flops = 0;
   double memory_us = 0, compute_us = 0;  // the least that the machine could take; 0: not known
-  bool estimated = false;  // part of it is a fused node's time that was shared out
+  bool estimated = false;                // part of it is a fused node's time that was shared out
 };
 
 /// Times of the nodes of one graph by run. Whole nanoseconds, so that a sum is the same in any order.

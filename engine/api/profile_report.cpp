@@ -64,9 +64,10 @@ ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase, con
   for (size_t i = 0; i < snapshot.nodes.size(); ++i) {
     const std::span<const int64_t> times = times_of(snapshot, i);
     const graph::Node& node = snapshot.fused->node(snapshot.nodes[i]);
-    const double memory_us = is_transfer(node) ? 0 : least[i].memory_us;  // no memory's speed limits a transfer
-    const NodeTimes::Row row{snapshot.nodes[i],      snapshot.costs[i].bytes, snapshot.costs[i].flops, false,
-                             memory_us, least[i].compute_us};
+    const double memory_us =
+        is_transfer(node) ? 0 : least[i].memory_us;  // no memory's speed limits a transfer
+    const NodeTimes::Row row{snapshot.nodes[i], snapshot.costs[i].bytes, snapshot.costs[i].flops, false,
+                             memory_us,         least[i].compute_us};
     profile->fused.add(row.node, times, 1.0, row);
     share_out(profile->model, node, times, row);
   }

@@ -89,8 +89,8 @@ class Graph {
   /// optional inputs at the end may be left out. A producer later than `before` moves the node behind it.
   Result<NodeId> add_node(NewNode node);
   Result<void> remove_node(NodeId node);  // refused while its outputs are used
-  /// A node that another version of this graph still has, with its ids, before a node that is here. Nothing is
-  /// checked: for what is drawn, not for what runs.
+  /// A node that another version of this graph still has, with its ids, before a node that is here. Nothing
+  /// is checked: for what is drawn, not for what runs.
   void bring_back(const Graph& from, NodeId node, std::vector<ValueId> inputs, NodeId before);
   /// Refused when it makes a cycle. Producers that come too late move to just before the node. Types that
   /// follow are brought up to date by infer_types(), or by Transaction::commit.

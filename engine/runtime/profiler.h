@@ -20,12 +20,12 @@ struct ProfileSnapshot {
   graph::GraphVersion model, fused;  // of the version
   int64_t tokens = 0;                // of the last run
   size_t runs = 0;
-  std::vector<NodeId> nodes;            // of the fused graph, in plan order
-  std::vector<int64_t> times;           // (nodes, runs)
-  std::vector<Arithmetic> arithmetic;   // of a node's kernel in the last run
-  std::vector<graph::Cost> costs;       // of a node in the last run; in decode at the runs' mean context
-  std::vector<int64_t> latencies;       // of the last tokens, prompts or texts: profiled or not
-  double overhead_share = 0;       // measured cost of profiling, of a run
+  std::vector<NodeId> nodes;           // of the fused graph, in plan order
+  std::vector<int64_t> times;          // (nodes, runs)
+  std::vector<Arithmetic> arithmetic;  // of a node's kernel in the last run
+  std::vector<graph::Cost> costs;      // of a node in the last run; in decode at the runs' mean context
+  std::vector<int64_t> latencies;      // of the last tokens, prompts or texts: profiled or not
+  double overhead_share = 0;           // measured cost of profiling, of a run
 };
 
 class Profiler {

@@ -76,9 +76,8 @@ int multiply_int16(int64_t rounds) {
 
 }  // namespace
 
-const SpeedTable kSpeed = {sum_words,
-                           {multiply_f32, nullptr, multiply_int16, nullptr},
-                           {kSums * 2.0 * 8, 0, kSums * 2.0 * 16, 0}};
+const SpeedTable kSpeed = {
+    sum_words, {multiply_f32, nullptr, multiply_int16, nullptr}, {kSums * 2.0 * 8, 0, kSums * 2.0 * 16, 0}};
 
 #endif
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <fstream>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -144,13 +145,19 @@ TEST(SessionTest, ATextThatIsEncodedIsMeasuredAsOne) {
   EXPECT_EQ(session->profile(Phase::decode)->step.runs, 0U) << "however short the text";
 }
 
+bool measured_limits(const Session& session) {
+  const auto start = std::chrono::steady_clock::now();
+  while (session.limits().reading.empty() &&
+         std::chrono::steady_clock::now() - start < std::chrono::seconds(10))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return !session.limits().reading.empty();
+}
+
 TEST(SessionTest, LimitsAreMeasuredWhenAskedFor) {
   const auto session = open_or_fail(smollm2());
   ASSERT_TRUE(session);
   EXPECT_GT(session->limits().threads, 0);
-  const auto start = std::chrono::steady_clock::now();
-  while (session->limits().reading.empty() && std::chrono::steady_clock::now() - start < std::chrono::seconds(10))
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(measured_limits(*session));
   const MachineLimits& limits = session->limits();
   EXPECT_GT(limits.operations_per_second[static_cast<size_t>(Arithmetic::f32)], 1e9);
   ASSERT_GT(limits.reading.size(), 4U) << "caches and memory";
@@ -162,12 +169,49 @@ TEST(SessionTest, LimitsAreMeasuredWhenAskedFor) {
   EXPECT_GT(limits.reading.front().bytes_per_second, 1.5 * limits.reading.back().bytes_per_second);
 }
 
+/// A share of a limit is at most 100 %.
+TEST(SessionTest, NoNodeIsQuickerThanItsLimits) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(measured_limits(*session));
+  ASSERT_TRUE(session->chat(raw_request("Once upon a time", 24), {}, {}).ok());
+  for (const Phase phase : {Phase::prefill, Phase::decode}) {
+    const ProfilePtr profile = session->profile(phase);
+    ASSERT_FALSE(profile->fused.rows().empty());
+    bool limited = false;
+    for (const NodeTimes::Row& row : profile->fused.rows()) {
+      const Measured node = profile->measured(row.node, true);
+      const std::string path = session->fused_graph()->node(row.node).path();
+      EXPECT_LE(node.memory_us, node.timing.us * (1 + 1e-9)) << path;
+      EXPECT_LE(node.compute_us, node.timing.us * (1 + 1e-9)) << path;
+      limited |= node.memory_us > 0.2 * node.timing.us;
+    }
+    EXPECT_TRUE(limited) << "weights are read";
+  }
+}
+
+/// Of the whole process, as the system tells it.
+uint64_t resident_memory() {
+  std::ifstream file("/proc/self/status");
+  std::string word;
+  while (file >> word)
+    if (word == "VmRSS:") {
+      uint64_t kilobytes = 0;
+      file >> kilobytes;
+      return kilobytes << 10;
+    }
+  return 0;
+}
+
 TEST(SessionTest, MemoryGrowsWithTheContextAndIsTold) {
   const auto session = open_or_fail(smollm2());
   ASSERT_TRUE(session);
   ASSERT_TRUE(session->chat(raw_request("Hello", 2), {}, {}).ok());
-  EXPECT_GT(session->memory_use().session(), 50U << 20);
-  EXPECT_LT(session->memory_use().session(), 600U << 20);
+  const MemoryUse use = session->memory_use();
+  EXPECT_GT(use.session(), 50U << 20);
+  EXPECT_LT(use.session(), 600U << 20);
+  EXPECT_GT(use.program, use.session());
+  EXPECT_NEAR(static_cast<double>(use.program), static_cast<double>(resident_memory()), 16U << 20);
 }
 
 TEST(SessionTest, BenchMeasuresWhatIsAskedFor) {
