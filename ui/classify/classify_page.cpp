@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kClassifier = "sentiment";
 constexpr int kDetailsWidth = 200;
+constexpr double kLeastViews = 110;  // px high
 
 bool isRunKey(const QKeyEvent& event) {
   return (event.key() == Qt::Key_Return || event.key() == Qt::Key_Enter) &&
@@ -139,6 +140,12 @@ void ClassifyPage::setupLayout() {
   body->addWidget(tokens_, 3);
   body->addWidget(right);
   layout->addLayout(body, 1);
+  // They take what the bars leave; how much they would like does not make the page scroll.
+  for (QWidget* view : {static_cast<QWidget*>(documents_), static_cast<QWidget*>(table_),
+                        static_cast<QWidget*>(tokens_), static_cast<QWidget*>(right)}) {
+    view->setSizePolicy(view->sizePolicy().horizontalPolicy(), QSizePolicy::Ignored);
+    view->setMinimumHeight(static_cast<int>(theme_.scaled(kLeastViews)));
+  }
   setFocusProxy(field_);
   connect(csv_, &CsvBar::changed, this, [this] { model_->setTexts(csv_->texts(), csv_->truths()); });
   connect(csv_, &CsvBar::closed, this, [this] { model_->setTexts({}, {}); });

@@ -31,6 +31,7 @@ CompareCard::CompareCard(const Theme& theme, api::Side side, QWidget* parent)
   figures_->setWrap(true);
   text_->setReadOnly(true);
   text_->setFrameShape(QFrame::NoFrame);
+  text_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // it takes what is left
   text_->setAccessibleName(side == api::Side::a ? "Reply of A" : "Reply of B");
   state_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   auto* head = new QHBoxLayout;

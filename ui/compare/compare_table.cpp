@@ -21,6 +21,7 @@ CompareTable::CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget
     : QTableView(parent), theme_(theme), nodes_(nodes), numbers_(new NumberDelegate(theme, this)) {
   setModel(nodes);
   setFrameShape(QFrame::NoFrame);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // as high as the page
   setShowGrid(false);
   setWordWrap(false);
   setSelectionBehavior(SelectRows);

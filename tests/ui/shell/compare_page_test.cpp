@@ -291,6 +291,8 @@ TEST_F(CompareTest, ASideHasOneColourAndItsWordsAreWhole) {
     for (const ReadText& text : readTexts(*page->card(side)))
       EXPECT_FALSE(text.text.contains(QChar(0x2026))) << text.text.toStdString();
   for (int tile = 0; tile < 4; ++tile)
+    EXPECT_TRUE(page->tile(tile)->visibleRegion().contains(page->tile(tile)->rect().center())) << "in sight";
+  for (int tile = 0; tile < 4; ++tile)
     for (const ReadText& text : readTexts(*page->tile(tile)))
       EXPECT_FALSE(text.text.contains(QChar(0x2026))) << text.text.toStdString();
 }

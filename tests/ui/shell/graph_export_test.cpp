@@ -18,8 +18,12 @@ TEST_F(GraphExportTest, TextStandsClearOfTheGutterInSvgAsInThePicture) {
   GraphView view((Theme()));
   view.setReducedMotion(true);
   view.resize(900, 700);
-  view.setGraph(samples::layeredGraph(3), {}, "sample");
+  const graph::GraphVersion graph = samples::layeredGraph(3);
+  view.setGraph(graph, {}, "sample");
   ASSERT_TRUE(view.waitForLayout());
+  // Bodies in the colours of heat, of which the gutter is told.
+  const Bindings step{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+  view.setTimings(samples::plausibleFigures(*graph, step, true));
   view.expandAll();
   ASSERT_TRUE(view.waitForLayout());
   QString reason;
