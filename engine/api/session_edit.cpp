@@ -67,11 +67,16 @@ Result<std::vector<EditRecord>> SessionImpl::replay(const std::vector<edit::Edit
     std::vector<EditRecord> records;
     if (edits.empty()) return records;
     ORRERY_ASSIGN(const Replayed made, replayed(graph_, edits));
-    ORRERY_ASSIGN(const bool kept, adopt(made.graph, fusion_));
+    const Result<bool> kept = adopt(made.graph, fusion_);
+    if (!kept.ok()) {
+      Error error = kept.error();
+      if (error.where.empty()) error.where = "the recipe";
+      return error;
+    }
     std::vector<edit::Edit> recipe = history_.recipe();
     for (size_t i = 0; i < edits.size(); ++i) {
       recipe.push_back(edits[i]);
-      records.push_back({made.names[i], edits[i].to_string(), kept});
+      records.push_back({made.names[i], edits[i].to_string(), *kept});
       history_.add({records.back(), recipe, i + 1 == edits.size() ? made.graph : nullptr});
     }
     return records;

@@ -212,7 +212,9 @@ TEST(Golden, BenchAndProfileHaveTheirKeys) {
     ASSERT_GT(nodes.size(), 100U) << phase;
     double share = 0;
     for (const auto& node : nodes) share += node["share"].get<double>();
-    EXPECT_NEAR(share, 1.0, 1e-6);
+    // Of the prompt's one run they are parts of a whole; of tokens medians, which need not add up to the
+    // median step.
+    EXPECT_NEAR(share, 1.0, std::string_view(phase) == "prefill" ? 1e-6 : 0.2) << phase;
     EXPECT_TRUE(nodes[0].contains("node") && nodes[0].contains("us") && nodes[0].contains("bytes") &&
                 nodes[0].contains("flops"));
   }

@@ -74,11 +74,12 @@ void LegendEntry::paintEvent(QPaintEvent*) {
   if (hasFocus()) paintFocus(painter, rect(), 4, theme_);
 }
 
-void LatencyLegend::setDevice(const QString& name, Token token) {
+void LatencyLegend::setDevice(const QString& name, Token token, bool texts) {
   for (LegendEntry* entry : findChildren<LegendEntry*>()) {
     entry->setToken(token);
-    entry->show();
+    entry->setVisible(!texts || entry->curve() != LatencyCurve::prefill);
     if (entry->curve() == LatencyCurve::p50) entry->setCaption(name + " p50");
+    if (entry->curve() == LatencyCurve::each) entry->setCaption(texts ? "each text" : "each token");
   }
 }
 

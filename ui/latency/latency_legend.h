@@ -31,8 +31,8 @@ class LatencyLegend : public QWidget {
   Q_OBJECT
  public:
   explicit LatencyLegend(const Theme& theme, QWidget* parent = nullptr);
-  /// Whose times the curves are: "CPU", "CUDA 0".
-  void setDevice(const QString& name, Token token);
+  /// Whose times the curves are, "CPU", "CUDA 0", and what is timed: tokens, or texts, which have no prefill.
+  void setDevice(const QString& name, Token token, bool texts);
   /// Two devices' curves, which carry their names themselves.
   void setPair();
 

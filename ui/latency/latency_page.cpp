@@ -185,7 +185,7 @@ void LatencyPage::showSource() {
   const Token token = device == "cpu" ? Token::cpu : Token::cuda;
   plot_->setCurveToken(token);
   plot_->setTexts(texts());
-  legend_->setDevice(deviceTitle(device), token);
+  legend_->setDevice(deviceTitle(device), token, texts());
   p50_.caption->setText(texts() ? "text p50" : "decode p50");
   p95_.caption->setText(texts() ? "text p95" : "decode p95");
   speed_.caption->setText("speed");

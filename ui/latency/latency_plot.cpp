@@ -13,6 +13,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kHeadroom = 1.25;
 constexpr double kLeastSpan = 60;  // tokens
+constexpr double kOne = 0.4;       // tokens: the width of one that is alone
 constexpr int kExportWidth = 1000, kExportHeight = 360;
 constexpr double kExportScale = 2;
 constexpr double kTickGap = 6;  // px
@@ -163,10 +164,18 @@ void LatencyPlot::fillGraphs(const LatencySeries& series) {
   const auto count = static_cast<qsizetype>(series.samples().size());
   for (QVector<double>* values : {&x, &each, &p50, &p95}) values->reserve(count + series.replies());
   int reply = -1;
+  qsizetype begin = 0;           // of the reply
+  const auto stretchOne = [&] {  // a line through one point shows nothing
+    if (x.size() != begin + 1) return;
+    x += x.last() + kOne;
+    for (QVector<double>* values : {&each, &p50, &p95}) *values += values->last();
+  };
   for (const LatencySeries::Sample& sample : series.samples()) {
     if (reply >= 0 && reply != sample.reply) {  // a gap between replies
+      stretchOne();
       x += sample.x - 0.5;
       for (QVector<double>* values : {&each, &p50, &p95}) *values += kNan;
+      begin = x.size();
     }
     reply = sample.reply;
     x += sample.x;
@@ -174,6 +183,7 @@ void LatencyPlot::fillGraphs(const LatencySeries& series) {
     p50 += sample.p50;
     p95 += sample.p95;
   }
+  stretchOne();
   each_->setData(x, each, true);
   p50_->setData(x, p50, true);
   p95_->setData(x, p95, true);

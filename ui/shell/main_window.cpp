@@ -119,7 +119,6 @@ void MainWindow::setupDocks() {
   addDock("Classify", "classify", classify_, Qt::BottomDockWidgetArea)->setCorner(classify_->corner());
   addDock("Compare", "compare", compare_, Qt::BottomDockWidgetArea);
   DockFrame* latency = addDock("Latency", "latency", latency_, Qt::BottomDockWidgetArea);
-  latency->title()->setSubtitle("per token");
   latency->title()->setMiddle(latency_->legend());
   latency->setCorner(latency_->corner());
   tabifyDockWidget(dock("chat"), dock("classify"));

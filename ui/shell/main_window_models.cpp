@@ -182,6 +182,7 @@ void MainWindow::showPhase() {
   tools_->setPhase(phase, !encodes);
   graph_->setPhase(phase);
   inspector_->setPhase(phase);
+  dock("latency")->title()->setSubtitle(encodes ? "per text" : "per token");
   dock("outline")->title()->setSubtitle(encodes                       ? "last step"
                                         : phase == api::Phase::decode ? "decode, p50"
                                                                       : "prefill, last step");

@@ -77,6 +77,31 @@ TEST_P(LatencyPlotTest, NoLabelLiesOverAnother) {
   }
 }
 
+/// Pixels of a colour, edges that are blended with the ground left out.
+int countOf(const QColor& color, LatencyPlot& plot) {
+  const QImage picture = plot.grab().toImage();
+  int count = 0;
+  for (int y = 0; y < picture.height(); ++y)
+    for (int x = 0; x < picture.width(); ++x) count += picture.pixelColor(x, y) == color ? 1 : 0;
+  return count;
+}
+
+TEST(LatencyPlotTexts, ATextThatIsAloneIsSeen) {
+  const Theme theme;
+  LatencyPlot plot(theme);
+  plot.resize(kSize);
+  plot.setTexts(true);
+  LatencySeries series;
+  plot.show(series, false);
+  const int before = countOf(theme(Token::cpu), plot);
+  for (const double ms : {60.0, 64.0}) {
+    series.beginReply();
+    series.addText(ms);
+    plot.show(series, false);
+  }
+  EXPECT_GE(countOf(theme(Token::cpu), plot), before + 8);
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, LatencyPlotTest, ::testing::Values(11, 13, 18));
 
 TEST(LatencyPlot, NoLabelLiesOverAnotherWhereverItIsDragged) {
