@@ -58,48 +58,67 @@ const SpeedTable& table() {
   return kPlain;
 }
 
-size_t last_cache_bytes() {
-  const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+/// What the largest level takes.
+size_t most_bytes() {
+  constexpr size_t kUsual = size_t{160} << 20, kMost = size_t{512} << 20;
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return std::clamp(cache > 0 ? 2 * static_cast<size_t>(cache) : 0, kUsual, kMost);
 }
 
 }  // namespace
 
-std::vector<ReadingSpeed> measure_reading(ThreadTeam& team) {
-  constexpr size_t kLeast = size_t{16} << 10, kUsual = size_t{160} << 20, kMost = size_t{512} << 20;
-  constexpr size_t kRead =
-      size_t{4} << 20;  // in one round at least, so that the team's start counts for little
-  const size_t most = std::clamp(2 * last_cache_bytes(), kUsual, kMost);
-  std::vector<uint64_t> data(most / sizeof(uint64_t), 1);
-  std::atomic<uint64_t> sink{0};
-  std::vector<ReadingSpeed> speeds;
-  for (size_t bytes = kLeast * static_cast<size_t>(team.size());; bytes = std::min(bytes * 2, most)) {
-    const size_t times = std::max<size_t>(1, kRead / bytes);
-    const double seconds = best_seconds(team, bytes == most ? 0.04 : 0.006, [&](int thread) {
-      const auto share = team.share(static_cast<int64_t>(bytes / sizeof(uint64_t)), thread, 512);
-      for (size_t i = 0; i < times; ++i)
-        sink += table().sum_words(data.data() + share.begin, static_cast<size_t>(share.end - share.begin));
-    });
-    speeds.push_back({static_cast<double>(bytes), static_cast<double>(bytes * times) / seconds});
-    if (bytes == most) break;
+bool SpeedMeter::measure(ThreadTeam& team) {
+  if (arithmetic_ < kArithmetics) {
+    multiply(team);
+    return true;
   }
-  // What is read faster although it is more was disturbed before.
-  for (size_t i = speeds.size() - 1; i > 0; --i)
-    speeds[i - 1].bytes_per_second = std::max(speeds[i - 1].bytes_per_second, speeds[i].bytes_per_second);
-  return speeds;
+  read(team);
+  return data_ != nullptr;
 }
 
-std::array<double, kArithmetics> measure_multiplying(ThreadTeam& team) {
+void SpeedMeter::multiply(ThreadTeam& team) {
   constexpr int64_t kRounds = 100000;
-  std::array<double, kArithmetics> speeds = {};
+  const size_t arithmetic = arithmetic_++;
+  const auto multiply = table().multiply[arithmetic];
+  if (!multiply) return;
   std::atomic<int> sink{0};
-  for (size_t i = 0; i < kArithmetics; ++i) {
-    const auto multiply = table().multiply[i];
-    if (!multiply) continue;
-    const double seconds = best_seconds(team, 0.015, [&](int) { sink = multiply(kRounds); });
-    speeds[i] = table().flops[i] * static_cast<double>(kRounds) * team.size() / seconds;
-  }
-  return speeds;
+  const double seconds = best_seconds(team, 0.015, [&](int) { sink = multiply(kRounds); });
+  multiplying_[arithmetic] = table().flops[arithmetic] * static_cast<double>(kRounds) * team.size() / seconds;
+}
+
+/// Where nothing was written all pages are one, which a cache holds.
+void SpeedMeter::fill(ThreadTeam& team, size_t bytes) {
+  const auto words = static_cast<int64_t>((bytes - filled_) / sizeof(uint64_t));
+  uint64_t* data = data_.get() + filled_ / sizeof(uint64_t);
+  team.run([&](int thread) {
+    const auto share = team.share(words, thread, 512);
+    std::fill(data + share.begin, data + share.end, 1);
+  });
+  filled_ = bytes;
+}
+
+void SpeedMeter::read(ThreadTeam& team) {
+  constexpr size_t kLeast = size_t{16} << 10;
+  constexpr size_t kRead =
+      size_t{4} << 20;  // in one round at least, so that the team's start counts for little
+  const size_t most = most_bytes();
+  if (!data_) data_ = std::make_unique_for_overwrite<uint64_t[]>(most / sizeof(uint64_t));
+  const size_t bytes = filled_ == 0 ? kLeast * static_cast<size_t>(team.size()) : std::min(filled_ * 2, most);
+  fill(team, bytes);
+  const size_t times = std::max<size_t>(1, kRead / bytes);
+  std::atomic<uint64_t> sink{0};
+  const double seconds = best_seconds(team, bytes == most ? 0.03 : 0.006, [&](int thread) {
+    const auto share = team.share(static_cast<int64_t>(bytes / sizeof(uint64_t)), thread, 512);
+    for (size_t i = 0; i < times; ++i)
+      sink += table().sum_words(data_.get() + share.begin, static_cast<size_t>(share.end - share.begin));
+  });
+  reading_.push_back({static_cast<double>(bytes), static_cast<double>(bytes * times) / seconds});
+  if (bytes < most) return;
+  data_.reset();
+  // What is read faster although it is more was disturbed before.
+  for (size_t i = reading_.size() - 1; i > 0; --i)
+    reading_[i - 1].bytes_per_second =
+        std::max(reading_[i - 1].bytes_per_second, reading_[i].bytes_per_second);
 }
 
 }  // namespace orrery::kernels

@@ -4,16 +4,15 @@
 #include <cmath>
 
 #include "kernels/cpu/isa.h"
-#include "kernels/machine_speed.h"
 
 namespace orrery::api {
 
-MachineLimits measure_limits(kernels::ThreadTeam& team) {
+MachineLimits measured_limits(const kernels::SpeedMeter& meter, int threads) {
   MachineLimits limits;
-  limits.threads = team.size();
+  limits.threads = threads;
   limits.cpu = kernels::isa_summary();
-  limits.operations_per_second = kernels::measure_multiplying(team);
-  limits.reading = kernels::measure_reading(team);
+  limits.operations_per_second = meter.multiplying();
+  limits.reading = meter.reading();
   return limits;
 }
 

@@ -4,12 +4,11 @@
 #include <span>
 
 #include "engine/api/types.h"
-#include "kernels/thread_team.h"
 
 namespace orrery::api {
 
-/// Takes about 200 ms with the whole team; a slower machine measures less often, not longer.
-MachineLimits measure_limits(kernels::ThreadTeam& team);
+/// What was measured to the end, with that many threads.
+MachineLimits measured_limits(const kernels::SpeedMeter& meter, int threads);
 
 /// Bytes a second of what is read over and over and takes so much room; 0: not known.
 double reading_rate(const MachineLimits& limits, double bytes);

@@ -163,15 +163,20 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
   });
 }
 
+/// One part after another, each when there is nothing else to do.
+void SessionImpl::measure_limits(runtime::DeviceScheduler& scheduler,
+                                 const std::shared_ptr<LazyLimits>& limits) {
+  scheduler.call(runtime::DeviceScheduler::When::idle, [&scheduler, limits](kernels::ThreadTeam& team) {
+    if (limits->meter.measure(team)) return measure_limits(scheduler, limits);
+    limits->measured = measured_limits(limits->meter, team.size());
+    limits->ready.store(true, std::memory_order_release);
+  });
+}
+
 const MachineLimits& SessionImpl::limits() const {
   if (limits_->ready.load(std::memory_order_acquire)) return limits_->measured;
   static_cast<void>(guarded([&]() -> Result<void> {
-    if (limits_->asked.exchange(true)) return {};
-    parts_.scheduler->call(runtime::DeviceScheduler::When::idle,
-                           [limits = limits_](kernels::ThreadTeam& team) {
-                             limits->measured = measure_limits(team);
-                             limits->ready.store(true, std::memory_order_release);
-                           });
+    if (!limits_->asked.exchange(true)) measure_limits(*parts_.scheduler, limits_);
     return {};
   }));
   return limits_->unmeasured;

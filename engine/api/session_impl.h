@@ -105,9 +105,11 @@ class SessionImpl final : public Session {
  private:
   /// Measured on the scheduler's thread; outlives the session when it is still measuring.
   struct LazyLimits {
+    kernels::SpeedMeter meter;  // on the scheduler's thread
     MachineLimits unmeasured, measured;
     std::atomic<bool> asked{false}, ready{false};
   };
+  static void measure_limits(runtime::DeviceScheduler& scheduler, const std::shared_ptr<LazyLimits>& limits);
 
   // session_edit.cpp; all under edit_mutex_
   Result<bool> adopt(graph::GraphVersion graph, bool fusion);  // whether the context is kept

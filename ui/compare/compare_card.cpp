@@ -11,7 +11,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kLine = 3;        // in the side's colour, at the card's top
-constexpr double kLeastText = 40;  // two lines: what was found stays in sight
+constexpr double kLeastText = 22;  // a line: what was found stays in sight
 constexpr int kInset = 6, kMark = 7;
 
 }  // namespace
