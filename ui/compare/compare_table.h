@@ -24,6 +24,16 @@ class NumberDelegate : public QStyledItemDelegate {
   QFont font_;
 };
 
+/// A path where it fits, else shortened so that layer and part can be told.
+class PathDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+};
+
 class CompareTable : public QTableView, public Themed {
   Q_OBJECT
  public:

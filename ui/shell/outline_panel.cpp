@@ -291,21 +291,24 @@ double OutlinePanel::widestName(double indentation) const {
   return widest;
 }
 
-/// Where the names need it, the bars give way to them, then the steps between the levels, then a digit.
+/// Where the names need it, the bars give way to them, then the steps between the levels, then a digit, and
+/// of two sides B's time, which A's and the ratio tell.
 void OutlinePanel::sizeColumns() {
   const bool compared = model_->compared();
-  const double times = compared ? 2 : 1, most = theme_.scaled(compared ? kRatio : kShare),
+  double times = compared ? 2 : 1;
+  const double most = theme_.scaled(compared ? kRatio : kShare),
                least = compared ? theme_.scaled(kRatioNumber) + kBefore + kAfter : theme_.scaled(kLeastShare),
                all = tree_->viewport()->width();
   double time = theme_.scaled(kTime), indentation = theme_.scaled(kIndent);
   const auto left = [&](double share) { return all - times * time - share - widestName(indentation); };
   if (left(least) < 0) indentation = theme_.scaled(kLeastIndent);
   if (left(least) < 0) time = theme_.scaled(kShortTime);
+  if (left(least) < 0) times = 1;
   tree_->setIndentation(static_cast<int>(indentation));
   QHeaderView* header = tree_->header();
   for (const int column : {OutlineModel::timeColumn, OutlineModel::otherColumn})
     header->resizeSection(column, static_cast<int>(time));
-  header->setSectionHidden(OutlineModel::otherColumn, !compared);
+  header->setSectionHidden(OutlineModel::otherColumn, times < 2);
   header->resizeSection(OutlineModel::shareColumn, static_cast<int>(std::clamp(left(0), least, most)));
 }
 

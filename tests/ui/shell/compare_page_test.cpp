@@ -297,5 +297,31 @@ TEST_F(CompareTest, ASideHasOneColourAndItsWordsAreWhole) {
       EXPECT_FALSE(text.text.contains(QChar(0x2026))) << text.text.toStdString();
 }
 
+TEST(CompareTableTest, ShortenedPathsTellLayerAndPart) {
+  auto result = std::make_shared<api::CompareResult>();
+  const char* paths[] = {"layers.4.attention.norm", "layers.14.attention.norm", "layers.14.mlp.norm",
+                         "layers.14.attention.residual", "embedding"};
+  for (const char* path : paths) {
+    api::NodeComparison& node = result->nodes.emplace_back();
+    node.node = path;
+    node.a_us = 2;
+    node.b_us = 1;
+  }
+  CompareNodesModel nodes;
+  nodes.setResult(result);
+  const auto shown = [&](int width) {
+    CompareTable table(Theme(), &nodes);
+    table.fit(width);
+    table.resize(table.width(), 240);
+    QStringList names;
+    for (const ReadText& text : readTexts(*table.viewport()))
+      if (!text.mono) names += text.text;
+    return names;
+  };
+  EXPECT_EQ(shown(640).join(", ").toStdString(), "4…norm, 14…norm, 14.mlp.norm, 14…residual, embedding");
+  for (const QString& name : shown(1200))
+    EXPECT_TRUE(std::count(std::begin(paths), std::end(paths), name.toStdString())) << name.toStdString();
+}
+
 }  // namespace
 }  // namespace orrery::ui::testing

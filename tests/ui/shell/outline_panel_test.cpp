@@ -70,6 +70,21 @@ TEST_P(OutlinePanelTest, NamesAreWholeBesideTwoSides) {
   EXPECT_EQ(times, 2 * (rows + 1)) << "every row's, of both sides";
 }
 
+TEST_P(OutlinePanelTest, InANarrowDockTheRatioStandsForTheOtherSide) {
+  const Theme theme(Theme::Mode::dark, GetParam());
+  panel_.resize(static_cast<int>(theme.scaled(220)), 1400);
+  panel_.setSides(sideLooks({"CPU", "CPU, exact"}, {false, false}));
+  Figures figures;
+  for (const NodeId id : graph_->order()) figures.sides[id] = {23.4, 11.7, true};
+  panel_.setTimings(figures);
+  settle();
+  EXPECT_TRUE(panel_.tree()->isColumnHidden(OutlineModel::otherColumn));
+  expectNamesWhole();
+  panel_.resize(static_cast<int>(theme.scaled(400)), 1400);
+  settle();
+  EXPECT_FALSE(panel_.tree()->isColumnHidden(OutlineModel::otherColumn));
+}
+
 TEST_P(OutlinePanelTest, BarsAreAsWideAsUsualWhereThereIsRoom) {
   const Theme theme(Theme::Mode::dark, GetParam());
   const auto bar = [&] { return panel_.tree()->header()->sectionSize(OutlineModel::shareColumn); };
