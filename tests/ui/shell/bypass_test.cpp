@@ -6,6 +6,7 @@
 #include <QTimer>
 
 #include "support/read_texts.h"
+#include "support/real_services.h"
 #include "support/window_fixture.h"
 #include "ui/graph/layout_worker.h"
 #include "ui/graph/scene_painter.h"
@@ -19,13 +20,7 @@ class BypassTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    Services services;
-    services.open = api::Session::open;
-    services.listModels = api::list_models;
-    services.canBypass = edit::can_bypass;
-    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
-    services.cudaRefusal = "not built";
-    window_ = makeWindow(services, ThemeChoice::dark);
+    window_ = makeWindow(realServices(), ThemeChoice::dark);
     ASSERT_TRUE(opened(*window_, "smollm2")) << window_->graphPage()->banner()->body().toStdString();
     show(false);
   }

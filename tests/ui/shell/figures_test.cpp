@@ -7,6 +7,7 @@
 #include <random>
 
 #include "support/read_texts.h"
+#include "support/real_services.h"
 #include "support/window_fixture.h"
 
 namespace orrery::ui::testing {
@@ -44,17 +45,8 @@ void expectShare(const QString& text) {
 
 class FiguresTest : public WindowTest {
  protected:
-  static Services services() {
-    Services services;
-    services.open = api::Session::open;
-    services.listModels = api::list_models;
-    services.canBypass = edit::can_bypass;
-    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
-    services.cudaRefusal = "not built";
-    return services;
-  }
   void open(ThemeChoice theme) {
-    window_ = makeWindow(services(), theme);
+    window_ = makeWindow(realServices(), theme);
     window_->resize(1600, 1000);
     ASSERT_TRUE(opened(*window_, "smollm2"));
     settle();

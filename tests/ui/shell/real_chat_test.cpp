@@ -1,4 +1,5 @@
 // The chat's settings on the real engine: the rendered prompt, the drawn sampling node, and a full context.
+#include "support/real_services.h"
 #include "support/window_fixture.h"
 #include "ui/chat/context_full.h"
 #include "ui/chat/prompt_dialog.h"
@@ -9,13 +10,7 @@ namespace {
 class RealChatTest : public WindowTest {
  protected:
   void open(int64_t context, ThemeChoice theme = ThemeChoice::dark) {
-    Services services;
-    services.open = api::Session::open;
-    services.listModels = api::list_models;
-    services.canBypass = edit::can_bypass;
-    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
-    services.cudaRefusal = "not built";
-    window_ = makeWindow(services, theme);
+    window_ = makeWindow(realServices(), theme);
     api::OpenOptions options;
     options.model = "smollm2";
     options.context = context;

@@ -1,5 +1,6 @@
 // The window on the real engine and the test device, when its memory does not suffice and when it is lost.
 
+#include "support/real_services.h"
 #include "support/window_fixture.h"
 #include "tests/support/variable.h"
 
@@ -9,13 +10,10 @@ namespace {
 class RealMemoryTest : public WindowTest {
  protected:
   std::unique_ptr<MainWindow> window() {
-    Services services;
-    services.open = api::Session::open;
-    services.listModels = api::list_models;
+    Services services = realServices();
+    services.cudaRefusal.clear();
     services.listDevices = api::list_devices;
     services.memoryDemand = api::memory_demand;
-    services.canBypass = edit::can_bypass;
-    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
     return makeWindow(services, ThemeChoice::dark);
   }
   static void open(MainWindow& window, const std::string& device, int64_t context) {

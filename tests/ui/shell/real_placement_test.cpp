@@ -1,4 +1,5 @@
 // Layers placed on a card from the window: the real engine, the default model and the test device.
+#include "support/real_services.h"
 #include "support/window_fixture.h"
 #include "ui/graph/device_mark.h"
 
@@ -8,12 +9,9 @@ namespace {
 class RealPlacementTest : public WindowTest {
  protected:
   static Services services() {
-    Services services;
-    services.open = api::Session::open;
-    services.listModels = api::list_models;
+    Services services = realServices();
+    services.cudaRefusal.clear();
     services.listDevices = api::list_devices;
-    services.canBypass = edit::can_bypass;
-    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
     return services;
   }
   static QString reply(MainWindow& window, const QString& text) {

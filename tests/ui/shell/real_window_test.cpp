@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <cstdio>
 
+#include "support/real_services.h"
 #include "support/window_fixture.h"
 
 namespace orrery::ui::testing {
@@ -14,13 +15,8 @@ namespace {
 class RealWindowTest : public WindowTest {
  protected:
   static Services services() {
-    Services services;
-    services.open = api::Session::open;
-    services.listModels = api::list_models;
-    services.canBypass = edit::can_bypass;
-    services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
+    Services services = realServices();
     services.writeTrace = api::write_trace;
-    services.cudaRefusal = "not built";
     return services;
   }
   static bool idle(MainWindow& window) {

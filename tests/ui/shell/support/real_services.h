@@ -1,0 +1,21 @@
+// The window on the real engine.
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/edit/edit.h"
+#include "ui/session/services.h"
+
+namespace orrery::ui::testing {
+
+/// Without a card, until a test gives it some (listDevices).
+inline Services realServices() {
+  Services services;
+  services.open = api::Session::open;
+  services.listModels = api::list_models;
+  services.canBypass = edit::can_bypass;
+  services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
+  services.cudaRefusal = "not built";
+  return services;
+}
+
+}  // namespace orrery::ui::testing
