@@ -68,7 +68,8 @@ TEST(Gemma4, TheGgufFileGivesTheLibrarysIdsAndTexts) {
   ASSERT_TRUE(made.ok()) << made.error().to_string();
   const Tokenizer& tokenizer = **made;
   EXPECT_EQ(tokenizer.end_ids(), (Ids{1, tokenizer.find("<turn|>")}));
-  for (const json& item : read("gemma4.json")["cases"]) {
+  const json expected = read("gemma4.json");
+  for (const json& item : expected["cases"]) {
     const auto text = item["text"].get<std::string>();
     const auto ids = item["ids"].get<Ids>();
     EXPECT_EQ(tokenizer.encode(text, true), ids) << text;
