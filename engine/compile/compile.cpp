@@ -39,6 +39,7 @@ class Compiler final : public ops::LowerContext {
       ORRERY_TRY(add_step(node));
     }
     for (const ValueId output : graph_.outputs()) plan_.output_slots.push_back(output_slot(output));
+    plan_.weights = sources_.take_weights();
     plan_.constants = sources_.take_constants();
     return {};
   }

@@ -73,6 +73,7 @@ struct Plan {
   size_t host_arena_bytes = 0, host_workspace_bytes = 0;  // in the program's memory
   std::vector<OutputSlot> output_slots;                   // of graph->outputs()
   std::vector<ValueId> states;                            // input states, by state index
+  std::vector<weights::WeightBytes> weights;              // what the steps read, held
   std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;
 };

@@ -77,7 +77,7 @@ Result<Slot> SourceSlots::make(const graph::Value& value, kernels::DeviceKind de
 }
 
 Result<const void*> SourceSlots::weight(ValueId value, const kernels::WeightPacking* packing,
-                                        kernels::DeviceKind device) const {
+                                        kernels::DeviceKind device) {
   const graph::Node* producer = graph_.find(graph_.value(value).producer);
   if (!producer || graph_.value(value).kind != graph::ValueKind::weight)
     return Error{ErrorCode::unsupported,
@@ -86,7 +86,13 @@ Result<const void*> SourceSlots::weight(ValueId value, const kernels::WeightPack
                  producer ? fmt::format("node {}", producer->path()) : std::string(),
                  "connect a weight to it"};
   ORRERY_TRY(text_attribute(*producer, "tensor"));
-  return weights_.bytes(view_of(*producer), packing, team_, memory_of(device));
+  const weights::WeightView view = view_of(*producer);
+  if (!view.rows.empty()) {
+    ORRERY_ASSIGN(weights::WeightTensor whole, weights_.tensor({view.tensor, view.transposed, {}}, team_));
+    taken_apart_.insert(std::move(whole));
+  }
+  ORRERY_ASSIGN(weights::WeightBytes bytes, weights_.bytes(view, packing, team_, memory_of(device)));
+  return held_.insert(std::move(bytes)).first->get();
 }
 
 Result<Slot> SourceSlots::make_constant(const graph::Node& node, const graph::Value& value,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -27,8 +28,9 @@ class SourceSlots {
   Result<ops::Slot> slot(const graph::Value& value, kernels::DeviceKind device);
   /// A weight's bytes, packed when asked; refuses a value that is no weight.
   Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing,
-                             kernels::DeviceKind device) const;
-  /// The memory of the constants, for whoever runs the steps.
+                             kernels::DeviceKind device);
+  /// The weights that were asked for and the constants, for whoever runs the steps.
+  std::vector<weights::WeightBytes> take_weights() { return {held_.begin(), held_.end()}; }
   std::vector<weights::Buffer> take_constants() { return std::move(constants_); }
 
  private:
@@ -44,6 +46,8 @@ class SourceSlots {
   kernels::ThreadTeam& team_;
   weights::DevicePtr card_;
   std::map<std::pair<ValueId, kernels::DeviceKind>, ops::Slot> slots_;
+  std::set<weights::WeightBytes> held_;
+  std::set<weights::WeightTensor> taken_apart_;  // made once for all the rows that are taken of them
   std::vector<weights::Buffer> constants_;
 };
 

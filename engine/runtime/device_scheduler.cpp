@@ -146,6 +146,7 @@ void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_
     fail_step({ErrorCode::internal, fmt::format("A step failed: {}", exception.what()), "", "try again"});
   }
   packed_.clear();
+  running_ = nullptr;  // an old version ends with its last step, and its plans' weights with it
 }
 
 /// A lost card takes every sequence on it along; it is made anew, and the weights go up again with the next

@@ -81,7 +81,7 @@ Result<std::shared_ptr<const compile::Plan>> Model::plan(const Version& version,
                                                          kernels::ThreadTeam& team, std::stop_token stop) {
   compile::Options options = plan_options(bucket);
   options.stop = std::move(stop);
-  return plans_.get(version.fused, *weights_, team, options);
+  return version.plans.get(version.fused, *weights_, team, options);
 }
 
 size_t Model::kv_bytes() const {
@@ -109,7 +109,7 @@ Executor& Model::executor_on(const weights::DevicePtr& card, kernels::ThreadTeam
 }
 
 Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
-  if (adopted_ == version && (!kv_ || kv_->alive())) return {};
+  if (adopted_.lock() == version && (!kv_ || kv_->alive())) return {};
   const std::scoped_lock lock(kv_mutex);
   const ModelDevices devices = this->devices();
   bool fits = false;

@@ -17,12 +17,14 @@
 
 namespace orrery::runtime {
 
-/// A graph that can run, immutable. The model graph is the person's; the fused one is what passes made of it.
+/// A graph that one model can run, immutable. The model graph is the person's; the fused one is what passes
+/// made of it.
 struct Version {
   graph::GraphVersion model, fused;
   graph::GraphVersion drawn;          // the fused one and, dead, what is bypassed
   std::vector<StateLayout> states;    // by state index of the fused graph's plans
   std::vector<compile::Moved> moved;  // nodes of the fused graph that run elsewhere than asked
+  mutable PlanCache plans;            // of the fused graph; what their weights take ends with the version
 };
 Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
                                                     std::vector<compile::Moved> moved = {});
@@ -84,13 +86,12 @@ class Model {
  private:
   std::shared_ptr<weights::WeightStore> weights_;
   Options options_;
-  PlanCache plans_;
   mutable std::mutex version_mutex_;
   std::shared_ptr<const Version> version_;
   weights::DevicePtr card_;           // this and the next two: under version_mutex_
   weights::DevicePtr executor_card_;  // of executor_
   std::unique_ptr<Executor> executor_;
-  std::shared_ptr<const Version> adopted_;
+  std::weak_ptr<const Version> adopted_;
   std::unique_ptr<KvCache> kv_;
   std::vector<Sequence*> sequences_;  // under kv_mutex
 };

@@ -16,12 +16,10 @@ bool same_card(const compile::Plan& plan, const weights::DevicePtr& card) {
 
 }  // namespace
 
-std::shared_ptr<const compile::Plan> PlanCache::find(const graph::GraphVersion& fused,
-                                                     const compile::Options& options) {
+std::shared_ptr<const compile::Plan> PlanCache::find(const compile::Options& options) {
   const std::scoped_lock lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it)
-    if ((*it)->graph == fused && same_bucket((*it)->options.bucket, options.bucket) &&
-        same_card(**it, options.device)) {
+    if (same_bucket((*it)->options.bucket, options.bucket) && same_card(**it, options.device)) {
       plans_.splice(plans_.begin(), plans_, it);
       return plans_.front();
     }
@@ -32,7 +30,7 @@ Result<std::shared_ptr<const compile::Plan>> PlanCache::get(const graph::GraphVe
                                                             weights::WeightStore& weights,
                                                             kernels::ThreadTeam& team,
                                                             const compile::Options& options) {
-  if (auto plan = find(fused, options)) return plan;
+  if (auto plan = find(options)) return plan;
   ORRERY_ASSIGN(auto plan, compile::compile(fused, weights, team, options));
   const std::scoped_lock lock(mutex_);
   plans_.push_front(plan);

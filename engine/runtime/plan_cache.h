@@ -1,4 +1,4 @@
-// Compiled plans by graph version and bucket; the least recently used are dropped. Any thread may ask.
+// Compiled plans of one graph by bucket; the least recently used are dropped. Any thread may ask.
 #pragma once
 
 #include <list>
@@ -20,8 +20,7 @@ class PlanCache {
   size_t size() const;
 
  private:
-  std::shared_ptr<const compile::Plan> find(const graph::GraphVersion& fused,
-                                            const compile::Options& options);
+  std::shared_ptr<const compile::Plan> find(const compile::Options& options);
 
   size_t limit_;
   mutable std::mutex mutex_;

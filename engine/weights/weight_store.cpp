@@ -46,6 +46,15 @@ Result<Buffer> copy_to(const DevicePtr& device, const void* src, size_t bytes) {
   return copy;
 }
 
+DerivedWeight derivation(const std::string& tensor, const std::string& packing,
+                         const kernels::Device* device) {
+  const std::string reason = "the chosen kernel reads this form faster";
+  if (!device) return {tensor, packing, reason};
+  const std::string there = fmt::format("on {}", device->facts().name);
+  if (packing.empty()) return {tensor, there, "the device reads its own memory"};
+  return {tensor, fmt::format("{}, {}", packing, there), reason};
+}
+
 /// Adapters keep names without an encoder's prefix, a base file may have it.
 bool same_tensor(const std::string& adapters, const std::string& name) {
   return adapters == name || adapters == io::without_encoder_prefix(name);
@@ -63,161 +72,157 @@ bool is_merged(const io::Adapter& adapter, const std::string& name) {
   return find_low_rank(adapter, name) != nullptr;
 }
 
-/// A tensor that is not the file's bytes as they stand.
-struct WeightStore::Merged {
-  Buffer buffer;
-  io::Tensor tensor;
-};
-
 WeightStore::WeightStore(std::shared_ptr<const io::ModelFile> file,
                          std::shared_ptr<const io::Adapter> adapter)
     : file_(std::move(file)), adapter_(std::move(adapter)) {}
 
-WeightStore::~WeightStore() = default;
-
-const io::Tensor* WeightStore::source(const std::string& name) const {
+WeightTensor WeightStore::source(const std::string& name) const {
   if (adapter_)
     for (const io::Tensor& whole : adapter_->whole)
-      if (same_tensor(whole.name, name)) return &whole;
-  return file_->find(name);
+      if (same_tensor(whole.name, name)) return {adapter_, &whole};
+  return {file_, file_->find(name)};
 }
 
 const io::Adapter::LowRank* WeightStore::low_rank(const std::string& name) const {
   return adapter_ ? find_low_rank(*adapter_, name) : nullptr;
 }
 
-const io::Tensor* WeightStore::keep(const std::string& name, io::Tensor tensor, Buffer buffer,
-                                    std::string transform, std::string reason) {
-  auto merged = std::make_unique<Merged>();
-  tensor.data = {buffer.data(), buffer.size()};
-  merged->tensor = std::move(tensor);
-  merged->buffer = std::move(buffer);
-  derived_.push_back({name, std::move(transform), std::move(reason), merged->buffer.size()});
-  return &(merged_[name] = std::move(merged))->tensor;
+std::shared_ptr<const WeightStore::Form> WeightStore::find(const Key& key) const {
+  const auto it = forms_.find(key);
+  return it == forms_.end() ? nullptr : it->second.lock();
 }
 
-Result<const io::Tensor*> WeightStore::tensor_locked(const WeightView& view, kernels::ThreadTeam& team) {
-  if (const auto it = merged_.find(view.name()); it != merged_.end()) return &it->second->tensor;
+std::shared_ptr<const WeightStore::Form> WeightStore::remember(const Key& key, Form form) {
+  auto held = std::make_shared<const Form>(std::move(form));
+  forms_[key] = held;
+  return held;
+}
+
+WeightTensor WeightStore::remember_tensor(const std::string& name, Form form) {
+  form.what.tensor = name;
+  form.what.bytes = form.buffer.size();
+  if (form.buffer.size() > 0) form.tensor.data = {form.buffer.data(), form.buffer.size()};
+  const auto held = remember({name, "", nullptr}, std::move(form));
+  return {held, &held->tensor};
+}
+
+Result<WeightTensor> WeightStore::tensor_locked(const WeightView& view, kernels::ThreadTeam& team) {
+  if (const auto known = find({view.name(), "", nullptr})) return WeightTensor(known, &known->tensor);
   if (view.is_whole()) return whole_tensor(view.tensor, team);
-  if (view.stacked == 0) return make_view(view, team);
-  ORRERY_ASSIGN(Stack stack, make_stack(view, team));
-  return keep(view.name(), std::move(stack.tensor), std::move(stack.buffer), "copy side by side",
-              "the file holds the experts apart");
+  ORRERY_ASSIGN(Form form, view.stacked > 0 ? stack_of(view, team) : view_of(view, team));
+  return remember_tensor(view.name(), std::move(form));
 }
 
-Result<WeightStore::Stack> WeightStore::make_stack(const WeightView& view, kernels::ThreadTeam& team) {
-  ORRERY_ASSIGN(const io::Tensor* first, whole_tensor(view.member(0), team));
+Result<WeightStore::Form> WeightStore::stack_of(const WeightView& view, kernels::ThreadTeam& team) {
+  ORRERY_ASSIGN(const WeightTensor first, whole_tensor(view.member(0), team));
   const size_t each = first->data.size();
-  Stack stack{{}, {first->name, first->dtype, first->shape, {}}};
+  Form stack{{{}, "copy side by side", "the file holds the experts apart"},
+             {first->name, first->dtype, first->shape, {}}};
   ORRERY_ASSIGN(stack.buffer, Buffer::allocate(each * static_cast<size_t>(view.stacked)));
   for (int64_t i = 0; i < view.stacked; ++i) {
-    ORRERY_ASSIGN(const io::Tensor* next, whole_tensor(view.member(i), team));
+    ORRERY_ASSIGN(const WeightTensor next, whole_tensor(view.member(i), team));
     ORRERY_TRY(check_stack(*first, *next));
     std::memcpy(stack.buffer.data() + static_cast<size_t>(i) * each, next->data.data(), each);
     give_back(*next);
   }
   stack.tensor.shape.insert(stack.tensor.shape.begin(), view.stacked);
-  stack.tensor.data = {stack.buffer.data(), stack.buffer.size()};
   return stack;
 }
 
 /// Rows of the transpose are rows of its copy, which all of them share. A view keeps its tensor's name.
-Result<const io::Tensor*> WeightStore::make_view(const WeightView& view, kernels::ThreadTeam& team) {
+Result<WeightStore::Form> WeightStore::view_of(const WeightView& view, kernels::ThreadTeam& team) {
   const bool all_rows = view.rows.empty();
-  ORRERY_ASSIGN(const io::Tensor* source,
+  ORRERY_ASSIGN(const WeightTensor source,
                 tensor_locked({view.tensor, view.transposed && !all_rows, {}}, team));
   ORRERY_TRY(check_view(*source, {view.tensor, view.transposed && all_rows, view.rows}));
-  io::Tensor taken = *source;
+  Form taken;
+  taken.tensor = *source;
   if (all_rows) {
-    ORRERY_ASSIGN(Buffer copy, Buffer::allocate(source->data.size()));
-    transpose(*source, copy.data());
+    ORRERY_ASSIGN(taken.buffer, Buffer::allocate(source->data.size()));
+    transpose(*source, taken.buffer.data());
+    std::swap(taken.tensor.shape[0], taken.tensor.shape[1]);
+    taken.what = {{}, "transposed copy", "the file holds it transposed"};
     give_back(*source);
-    std::swap(taken.shape[0], taken.shape[1]);
-    return keep(view.name(), std::move(taken), std::move(copy), "transposed copy",
-                "the file holds it transposed");
+    return taken;
   }
-  taken.shape = view_shape(*source, view.rows);
+  taken.tensor.shape = view_shape(*source, view.rows);
   const size_t row = source->data.size() / static_cast<size_t>(source->shape.front());
-  const size_t bytes = row * static_cast<size_t>(taken.shape.front());
+  const size_t bytes = row * static_cast<size_t>(taken.tensor.shape.front());
   if (view.rows.size() == 2) {
-    auto part = std::make_unique<Merged>();
-    taken.data = source->data.subspan(row * static_cast<size_t>(view.rows[0]), bytes);
-    part->tensor = std::move(taken);
-    return &(merged_[view.name()] = std::move(part))->tensor;
+    taken.tensor.data = source->data.subspan(row * static_cast<size_t>(view.rows[0]), bytes);
+    taken.source = source;
+    return taken;
   }
-  ORRERY_ASSIGN(Buffer copy, Buffer::allocate(bytes));
-  copy_rows(*source, view.rows, copy.data());
+  ORRERY_ASSIGN(taken.buffer, Buffer::allocate(bytes));
+  copy_rows(*source, view.rows, taken.buffer.data());
+  taken.what = {{}, "copy of its rows", "the file holds them between others"};
   give_back(*source);
-  return keep(view.name(), std::move(taken), std::move(copy), "copy of its rows",
-              "the file holds them between others");
+  return taken;
 }
 
-Result<const io::Tensor*> WeightStore::whole_tensor(const std::string& name, kernels::ThreadTeam& team) {
-  const io::Tensor* tensor = source(name);
+Result<WeightTensor> WeightStore::whole_tensor(const std::string& name, kernels::ThreadTeam& team) {
+  const WeightTensor tensor = source(name);
   if (!tensor)
     return Error{ErrorCode::not_found, fmt::format("The model has no tensor \"{}\"", name),
                  file_->path.string(),
                  "the file does not fit its architecture; get it again or choose another"};
   ORRERY_TRY(io::check_runnable(*tensor, file_->path));
-  const io::Adapter::LowRank* adapted = low_rank(name);
-  if (adapted) {
-    ORRERY_ASSIGN(Buffer merged, merge_low_rank(*tensor, *adapted, team));
-    give_back(*tensor);
-    return keep(name, {name, DType::f32, tensor->shape, {}}, std::move(merged), "adapter merged to f32",
-                fmt::format("the adapter adds {} * B A of rank {}", adapted->scale, adapted->a.shape[0]));
+  Form form{{}, {name, tensor->dtype, tensor->shape, {}}};
+  if (const io::Adapter::LowRank* adapted = low_rank(name)) {
+    ORRERY_ASSIGN(form.buffer, merge_low_rank(*tensor, *adapted, team));
+    form.tensor.dtype = DType::f32;
+    form.what = {{},
+                 "adapter merged to f32",
+                 fmt::format("the adapter adds {} * B A of rank {}", adapted->scale, adapted->a.shape[0])};
+  } else if (is_aligned(*tensor)) {
+    return tensor;
+  } else {
+    ORRERY_ASSIGN(form.buffer, Buffer::allocate(tensor->data.size()));
+    std::memcpy(form.buffer.data(), tensor->data.data(), tensor->data.size());
+    form.what = {{}, "aligned copy", "the file holds it at an odd address"};
   }
-  if (is_aligned(*tensor)) return tensor;
-  ORRERY_ASSIGN(Buffer copy, Buffer::allocate(tensor->data.size()));
-  std::memcpy(copy.data(), tensor->data.data(), tensor->data.size());
   give_back(*tensor);
-  return keep(name, {name, tensor->dtype, tensor->shape, {}}, std::move(copy), "aligned copy",
-              "the file holds it at an odd address");
+  return remember_tensor(name, std::move(form));
 }
 
-DerivedWeight WeightStore::derivation(const Form& form, size_t bytes) {
-  const std::string reason = "the chosen kernel reads this form faster";
-  if (!form.device) return {form.tensor, form.packing, reason, bytes};
-  const std::string there = fmt::format("on {}", form.device->facts().name);
-  if (form.packing.empty()) return {form.tensor, there, "the device reads its own memory", bytes};
-  return {form.tensor, fmt::format("{}, {}", form.packing, there), reason, bytes};
-}
-
-Result<const io::Tensor*> WeightStore::tensor(const WeightView& view, kernels::ThreadTeam& team) {
+Result<WeightTensor> WeightStore::tensor(const WeightView& view, kernels::ThreadTeam& team) {
   const std::scoped_lock lock(mutex_);
   return tensor_locked(view, team);
 }
 
-Result<const void*> WeightStore::bytes(const WeightView& view, const kernels::WeightPacking* packing,
+Result<Buffer> WeightStore::make(const io::Tensor& tensor, const kernels::WeightPacking* packing,
+                                 kernels::ThreadTeam& team, const DevicePtr& device) const {
+  if (!packing) return copy_to(device, tensor.data.data(), tensor.data.size());
+  ORRERY_ASSIGN(Buffer packed, pack(tensor, *packing, team));
+  if (!device) return packed;
+  return copy_to(device, packed.data(), packed.size());
+}
+
+Result<WeightBytes> WeightStore::bytes(const WeightView& view, const kernels::WeightPacking* packing,
                                        kernels::ThreadTeam& team, const DevicePtr& device) {
   const std::scoped_lock lock(mutex_);
   const std::string name = view.name();
-  const Form form{name, std::string(packing ? packing->name : std::string_view()), device.get()};
-  if (const auto it = forms_.find(form); it != forms_.end() && it->second.alive())
-    return static_cast<const void*>(it->second.data());
-  Stack stack;  // of a device: not kept here beside the copy there
-  const io::Tensor* tensor = &stack.tensor;
-  if (view.stacked > 0 && device) {
-    ORRERY_ASSIGN(stack, make_stack(view, team));
-  } else {
-    ORRERY_ASSIGN(tensor, tensor_locked(view, team));
-  }
-  if (!packing && !device) {
+  const Key key{name, std::string(packing ? packing->name : std::string_view()), device.get()};
+  const bool derived = packing || device;
+  if (derived)
+    if (const auto known = find(key); known && known->buffer.alive())
+      return WeightBytes(known, known->buffer.data());
+  ORRERY_ASSIGN(const WeightTensor tensor, tensor_locked(view, team));
+  if (!derived) {
     given_back_.erase(view.tensor);
-    return static_cast<const void*>(tensor->data.data());
+    return WeightBytes(tensor, tensor->data.data());
   }
-  auto made = packing ? pack(*tensor, *packing, team) : Result<Buffer>(Buffer{});
-  if (made.ok() && device)
-    made = packing ? copy_to(device, made->data(), made->size())
-                   : copy_to(device, tensor->data.data(), tensor->data.size());
+  Result<Buffer> made = make(*tensor, packing, team, device);
   if (!made.ok()) {
     Error error = std::move(made).error();
     error.where = packing ? fmt::format("{}, {}", name, packing->name) : name;
     return error;
   }
   give_back(*tensor);
-  const bool known = forms_.contains(form);  // built anew after its device was lost
-  if (!known) derived_.push_back(derivation(form, made->size()));
-  return static_cast<const void*>((forms_[form] = std::move(made).value()).data());
+  Form form{derivation(name, key.packing, device.get()), {}, std::move(made).value(), {}};
+  form.what.bytes = form.buffer.size();
+  const auto held = remember(key, std::move(form));
+  return WeightBytes(held, held->buffer.data());
 }
 
 void WeightStore::give_back(const io::Tensor& tensor) {
@@ -239,7 +244,10 @@ uint64_t WeightStore::resident() const {
 
 std::vector<DerivedWeight> WeightStore::derived() const {
   const std::scoped_lock lock(mutex_);
-  return derived_;
+  std::vector<DerivedWeight> held;
+  for (const auto& [key, form] : forms_)
+    if (const auto there = form.lock(); there && there->what.bytes > 0) held.push_back(there->what);
+  return held;
 }
 
 }  // namespace orrery::weights

@@ -1,6 +1,6 @@
 // WeightStore hands out a tensor's bytes by (tensor, transform, device). The plain transform is the mmapped
-// file, no copy. Derived ones (packed for a kernel, adapter merged, uploaded) are built once, on first use,
-// counted, and shared by all graph versions.
+// file, no copy. Derived ones (packed for a kernel, adapter merged, uploaded) are built on first use,
+// counted, and shared by all plans that hold them; one that nobody holds any more is gone.
 #pragma once
 
 #include <map>
@@ -52,6 +52,11 @@ class Buffer {
 /// Whether the adapter changes this tensor, so that a float32 copy of it is kept.
 bool is_merged(const io::Adapter& adapter, const std::string& name);
 
+/// Bytes of a weight, there for as long as someone holds them: the mapped file's own, or a form made of them.
+using WeightBytes = std::shared_ptr<const void>;
+/// A tensor whose bytes are held with it.
+using WeightTensor = std::shared_ptr<const io::Tensor>;
+
 /// For the inspector: what was built beside the file and why.
 struct DerivedWeight {
   std::string tensor, transform, reason;  // the tensor's name, or that of a view of it
@@ -61,17 +66,17 @@ struct DerivedWeight {
 class WeightStore {
  public:
   WeightStore(std::shared_ptr<const io::ModelFile> file, std::shared_ptr<const io::Adapter> adapter);
-  ~WeightStore();
 
   /// The tensor as the graph sees it: the file's, or the adapter's (whole, or base + scale * B A merged to
   /// float32), or what the view takes of it. Rows that follow one another are no copy.
-  Result<const io::Tensor*> tensor(const WeightView& view, kernels::ThreadTeam& team);
+  Result<WeightTensor> tensor(const WeightView& view, kernels::ThreadTeam& team);
   /// Its bytes where `device` reads them (null: the CPU), packed when asked; always at their element's
   /// natural alignment. A tensor of more than two dims is packed as (all dims but the last, last), a vector
   /// as one row. The source pages of what was packed or uploaded are given back.
-  Result<const void*> bytes(const WeightView& view, const kernels::WeightPacking* packing,
+  Result<WeightBytes> bytes(const WeightView& view, const kernels::WeightPacking* packing,
                             kernels::ThreadTeam& team, const DevicePtr& device = {});
 
+  /// What is held now.
   std::vector<DerivedWeight> derived() const;
   /// Bytes of the file's own pages that are in memory and were not given back. The system may keep those that
   /// were, but takes them as soon as it needs memory.
@@ -79,33 +84,36 @@ class WeightStore {
   const io::ModelFile& file() const { return *file_; }
 
  private:
-  Result<const io::Tensor*> tensor_locked(const WeightView& view, kernels::ThreadTeam& team);
-  Result<const io::Tensor*> whole_tensor(const std::string& name, kernels::ThreadTeam& team);
-  struct Stack {
-    Buffer buffer;
-    io::Tensor tensor;  // its bytes are the buffer's
+  /// What is not the file's bytes as they stand.
+  struct Form {
+    DerivedWeight what;  // no bytes of its own: a view, which is not listed
+    io::Tensor tensor;   // of a packed or uploaded one without data
+    Buffer buffer = {};
+    WeightTensor source = {};  // of a view: whose bytes it shows
   };
-  Result<Stack> make_stack(const WeightView& view, kernels::ThreadTeam& team);
-  Result<const io::Tensor*> make_view(const WeightView& view, kernels::ThreadTeam& team);
-  const io::Tensor* source(const std::string& name) const;
+  struct Key {
+    std::string tensor, packing;
+    const kernels::Device* device = nullptr;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::shared_ptr<const Form> find(const Key& key) const;
+  std::shared_ptr<const Form> remember(const Key& key, Form form);
+  WeightTensor remember_tensor(const std::string& name, Form form);
+
+  Result<WeightTensor> tensor_locked(const WeightView& view, kernels::ThreadTeam& team);
+  Result<WeightTensor> whole_tensor(const std::string& name, kernels::ThreadTeam& team);
+  Result<Form> stack_of(const WeightView& view, kernels::ThreadTeam& team);
+  Result<Form> view_of(const WeightView& view, kernels::ThreadTeam& team);
+  Result<Buffer> make(const io::Tensor& tensor, const kernels::WeightPacking* packing,
+                      kernels::ThreadTeam& team, const DevicePtr& device) const;
+  WeightTensor source(const std::string& name) const;
   const io::Adapter::LowRank* low_rank(const std::string& name) const;
-  const io::Tensor* keep(const std::string& name, io::Tensor tensor, Buffer buffer, std::string transform,
-                         std::string reason);
   void give_back(const io::Tensor& tensor);
 
   std::shared_ptr<const io::ModelFile> file_;
   std::shared_ptr<const io::Adapter> adapter_;
   mutable std::mutex mutex_;
-  struct Merged;
-  std::map<std::string, std::unique_ptr<Merged>> merged_;
-  struct Form {
-    std::string tensor, packing;
-    const kernels::Device* device;
-    auto operator<=>(const Form&) const = default;
-  };
-  static DerivedWeight derivation(const Form& form, size_t bytes);
-  std::map<Form, Buffer> forms_;
-  std::vector<DerivedWeight> derived_;
+  std::map<Key, std::weak_ptr<const Form>> forms_;
   std::set<std::string> given_back_;  // tensors of the file that only live on in other forms
 };
 

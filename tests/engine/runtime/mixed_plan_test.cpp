@@ -1,5 +1,6 @@
 // Models whose nodes run partly in the program and partly on a card: the numbers, the states, and what
 // happens when the card fails. On the test module, whose rows are the CPU's.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -11,6 +12,7 @@
 namespace orrery::runtime {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 weights::DevicePtr open_or_fail(int index = 0) {
@@ -118,6 +120,27 @@ TEST_F(Mixed, AMovedStateKeepsWhatItHolds) {
     text.insert(text.end(), reply.ids.begin(), reply.ids.end());
     read = static_cast<int64_t>(text.size()) - 1;
   }
+}
+
+TEST_F(Mixed, WhatAPlacementTookIsFreedWhenItIsUndone) {
+  const auto card = open_or_fail();
+  const auto model = with_card({}, card);
+  const auto listed = [&] {
+    std::vector<std::string> forms;
+    for (const weights::DerivedWeight& form : model->weights().derived())
+      forms.push_back(fmt::format("{}, {}: {}", form.tensor, form.transform, form.bytes));
+    return forms;
+  };
+  const TinyReply before = tiny_reply(cpu_, model, text_, 4);
+  const std::vector<std::string> at_home = listed();
+  model->set_version(on_card({"layers.1"}));
+  tiny_reply(cpu_, model, text_, 4);
+  EXPECT_GT(listed().size(), at_home.size()) << "nothing was uploaded";
+  EXPECT_THAT(listed(), Contains(HasSubstr("on ")));
+  model->set_version(on_card({}));
+  EXPECT_EQ(listed(), std::vector<std::string>()) << "a version that no step runs still holds weights";
+  expect_same(tiny_reply(cpu_, model, text_, 4), before);
+  EXPECT_EQ(listed(), at_home);
 }
 
 TEST_F(Mixed, TwoSchedulersShareACard) {

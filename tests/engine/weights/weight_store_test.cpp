@@ -60,7 +60,7 @@ TEST_F(TinyStore, CopiesWhatIsNotAligned) {
   ASSERT_EQ(store.derived().size(), 1U);
   EXPECT_EQ(store.derived()[0].bytes, 48U);
   EXPECT_EQ(*store.tensor("bert.layer.weight", team_), *tensor);  // built once
-  EXPECT_EQ(*store.bytes("flag", nullptr, team_), file_->find("flag")->data.data());
+  EXPECT_EQ(store.bytes("flag", nullptr, team_)->get(), file_->find("flag")->data.data());
   EXPECT_EQ(store.derived().size(), 1U);
 }
 
@@ -123,13 +123,39 @@ TEST_F(TinyStore, PacksOnceAndCounts) {
   ASSERT_TRUE(first.ok()) << first.error().to_string();
   EXPECT_EQ(*first, *second);
   EXPECT_EQ(packed_count, 1);
-  EXPECT_EQ(static_cast<const float*>(*first)[11], 38.0F);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(*first) % 64, 0U);
+  EXPECT_EQ(static_cast<const float*>(first->get())[11], 38.0F);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(first->get()) % 64, 0U);
   EXPECT_EQ(store.derived().back().transform, "doubled");
   // A vector is one row.
   auto vector = store.bytes("pooler.bias", &kDoubled, team_);
   ASSERT_TRUE(vector.ok());
-  EXPECT_EQ(static_cast<const float*>(*vector)[3], 6.0F);
+  EXPECT_EQ(static_cast<const float*>(vector->get())[3], 6.0F);
+}
+
+TEST_F(TinyStore, AFormThatNobodyHoldsIsGone) {
+  packed_count = 0;
+  WeightStore store(file_, adapter_);
+  auto packed = store.bytes("bert.layer.weight", &kDoubled, team_);
+  ASSERT_TRUE(packed.ok()) << packed.error().to_string();
+  ASSERT_EQ(store.derived().size(), 1U);  // what was merged only to be packed is gone
+  EXPECT_EQ(store.derived()[0].transform, "doubled");
+  *packed = nullptr;
+  EXPECT_TRUE(store.derived().empty());
+  packed = store.bytes("bert.layer.weight", &kDoubled, team_);
+  EXPECT_EQ(packed_count, 2);
+  EXPECT_EQ(static_cast<const float*>(packed->get())[11], 38.0F);
+}
+
+TEST_F(TinyStore, WhatIsHeldOutlivesTheStore) {
+  auto store = std::make_unique<WeightStore>(file_, nullptr);
+  const auto stored = store->bytes("flag", nullptr, team_),
+             copied = store->bytes("bert.layer.weight", nullptr, team_);
+  ASSERT_TRUE(stored.ok() && copied.ok());
+  const std::weak_ptr<const io::ModelFile> file = file_;
+  file_ = nullptr;
+  store = nullptr;
+  EXPECT_FALSE(file.expired());  // the mapped bytes are held
+  EXPECT_EQ(static_cast<const float*>(copied->get())[0], 1.0F);
 }
 
 TEST_F(TinyStore, MemoryThatIsNotThereIsARefusal) {
@@ -159,9 +185,11 @@ TEST(WeightStore, MergesTheSentimentAdapterAsDefined) {
   ASSERT_TRUE(adapter.ok()) << adapter.error().to_string();
   kernels::ThreadTeam team(2);
   WeightStore store(*base, *adapter);
+  std::vector<WeightTensor> held;
   for (const auto& low_rank : (*adapter)->low_rank) {
     auto merged = store.tensor(low_rank.target, team);
     ASSERT_TRUE(merged.ok()) << merged.error().to_string();
+    held.push_back(*merged);
     const int64_t rows = low_rank.b.shape[0], rank = low_rank.a.shape[0];
     for (const int64_t r : {int64_t{0}, rows / 2, rows - 1}) {
       const auto row = row_of(**merged, r), stored = row_of(*(*base)->find(low_rank.target), r),
@@ -187,7 +215,7 @@ TEST(WeightStore, StoredBytesAreTheFilesOwn) {
   for (const io::Tensor& tensor : (*file)->tensors) {
     auto bytes = store.bytes(tensor.name, nullptr, team);
     ASSERT_TRUE(bytes.ok());
-    EXPECT_EQ(*bytes, tensor.data.data());
+    EXPECT_EQ(bytes->get(), tensor.data.data());
   }
   EXPECT_TRUE(store.derived().empty());
 }
