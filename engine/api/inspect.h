@@ -37,8 +37,8 @@ ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, c
 models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_run);
 
 /// What the plans of a fused graph take on one kind of device; a refusal where it cannot run there.
-MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const io::Adapter* adapter,
-                                 const OpenOptions& options, kernels::DeviceKind device);
+MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const OpenOptions& options,
+                                 kernels::DeviceKind device);
 /// The KV cache's part; the places are left empty. `exact`: it is kept in float32 whatever is asked for.
 MemoryDemand model_demand(std::string name, const models::BuiltModel& built, bool exact);
 /// What to do where memory does not suffice on `device`.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
@@ -32,16 +31,9 @@ std::vector<compile::Bucket> buckets_for(models::Task task, int64_t batch_tokens
   }
 }
 
-/// On the CPU a merged tensor is kept besides what is packed from it.
-uint64_t weight_bytes(const compile::Demand& demand, const io::Adapter* adapter, kernels::DeviceKind device) {
+uint64_t weight_bytes(const compile::Demand& demand) {
   uint64_t bytes = 0;
-  std::set<std::string> merged;
-  for (const compile::WeightForm& form : demand.weights) {
-    bytes += form.bytes;
-    if (device == kernels::DeviceKind::cpu && !form.packing.empty() && adapter &&
-        weights::is_merged(*adapter, form.tensor) && merged.insert(form.tensor).second)
-      bytes += form.stored;
-  }
+  for (const compile::WeightForm& form : demand.weights) bytes += form.bytes;
   return bytes;
 }
 
@@ -77,8 +69,8 @@ std::string device_words(const DeviceMemory& memory) {
 
 }  // namespace
 
-MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const io::Adapter* adapter,
-                                 const OpenOptions& options, kernels::DeviceKind device) {
+MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const OpenOptions& options,
+                                 kernels::DeviceKind device) {
   compile::DemandOptions asked;
   asked.device = device;
   asked.kv_dtype = options.exact ? DType::f32 : kv_dtype(options.kv_type);
@@ -88,7 +80,7 @@ MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, c
   if (!batch.ok()) return {0, 0, batch.error().to_string()};
   const auto demand = compile::demand_of(fused, buckets_for(task, *batch), asked);
   if (!demand.ok()) return {0, 0, demand.error().to_string()};
-  return {weight_bytes(*demand, adapter, device), demand->arena_bytes + demand->workspace_bytes, ""};
+  return {weight_bytes(*demand), demand->arena_bytes + demand->workspace_bytes, ""};
 }
 
 MemoryDemand model_demand(std::string name, const models::BuiltModel& built, bool exact) {
@@ -110,12 +102,10 @@ Result<MemoryDemand> memory_demand(const OpenOptions& options) {
     passes.fusion = options.fusion;
     ORRERY_ASSIGN(const passes::Outcome fused, passes::run_passes(built.graph, passes));
     MemoryDemand demand = model_demand(display_name(*source.file), built, options.exact);
-    demand.cpu =
-        place_demand(*fused.graph, built.task, source.adapter.get(), options, kernels::DeviceKind::cpu);
+    demand.cpu = place_demand(*fused.graph, built.task, options, kernels::DeviceKind::cpu);
     ORRERY_ASSIGN(const compile::Placement on_card,
                   compile::place(fused.graph, on_a_card(options, built.task)));
-    demand.cuda =
-        place_demand(*on_card.graph, built.task, source.adapter.get(), options, kernels::DeviceKind::cuda);
+    demand.cuda = place_demand(*on_card.graph, built.task, options, kernels::DeviceKind::cuda);
     return demand;
   });
 }

@@ -141,7 +141,7 @@ class Opening {
                          const graph::Graph& fused, const weights::DevicePtr& device) const {
     MemoryDemand demand = model_demand(display_name(*source.file), built, options_.exact);
     const auto place = [&](kernels::DeviceKind kind) {
-      return place_demand(fused, built.task, source.adapter.get(), options_, kind);
+      return place_demand(fused, built.task, options_, kind);
     };
     demand.cpu = place(kernels::DeviceKind::cpu);
     if (device) demand.cuda = place(kernels::DeviceKind::cuda);

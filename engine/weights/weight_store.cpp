@@ -68,10 +68,6 @@ const io::Adapter::LowRank* find_low_rank(const io::Adapter& adapter, const std:
 
 }  // namespace
 
-bool is_merged(const io::Adapter& adapter, const std::string& name) {
-  return find_low_rank(adapter, name) != nullptr;
-}
-
 WeightStore::WeightStore(std::shared_ptr<const io::ModelFile> file,
                          std::shared_ptr<const io::Adapter> adapter)
     : file_(std::move(file)), adapter_(std::move(adapter)) {}

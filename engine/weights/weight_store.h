@@ -49,9 +49,6 @@ class Buffer {
   size_t size_ = 0;
 };
 
-/// Whether the adapter changes this tensor, so that a float32 copy of it is kept.
-bool is_merged(const io::Adapter& adapter, const std::string& name);
-
 /// Bytes of a weight, there for as long as someone holds them: the mapped file's own, or a form made of them.
 using WeightBytes = std::shared_ptr<const void>;
 /// A tensor whose bytes are held with it.

@@ -61,7 +61,8 @@ TEST_F(DemandTest, TheLargestPlanCountsAndEachFormOnce) {
 
 TEST_F(DemandTest, PackedFormsAreThoseThatTheStoreBuilds) {
   const Bucket bucket = bucket_for(64, 1, 1);
-  ASSERT_TRUE(plan(bucket));
+  const auto made = plan(bucket);
+  ASSERT_TRUE(made);
   uint64_t packed = 0, built = 0;
   for (const WeightForm& form : demand({bucket}).weights)
     if (!form.packing.empty()) packed += form.bytes;
