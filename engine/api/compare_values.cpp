@@ -42,24 +42,26 @@ double divergence(std::span<const float> a, std::span<const float> b) {
 
 /// The graph that runs when nothing is fused, and what of it can be kept.
 struct Plain {
-  graph::GraphVersion graph;
+  std::shared_ptr<const runtime::Version> version;
   std::vector<ValueId> values;
+
+  const graph::Graph& graph() const { return *version->fused; }
 };
 
 Result<Plain> plain_of(const SessionImpl& session) {
-  ORRERY_ASSIGN(const Prepared prepared, prepare_version(session.model_graph(), session.preparation(false)));
-  Plain plain{prepared.version->fused, {}};
-  plain.values = generate::float_values(*plain.graph);
+  ORRERY_ASSIGN(auto version, prepare_version(session.model_graph(), session.preparation(false)));
+  Plain plain{std::move(version), {}};
+  plain.values = generate::float_values(plain.graph());
   return plain;
 }
 
 /// Of the values of either graph those of nodes with the same path, in a's order.
 void keep_shared(Plain& a, Plain& b) {
   std::unordered_map<std::string, ValueId> there;
-  for (const ValueId value : b.values) there.emplace(b.graph->value_path(value), value);
+  for (const ValueId value : b.values) there.emplace(b.graph().value_path(value), value);
   std::vector<ValueId> from_a, from_b;
   for (const ValueId value : a.values)
-    if (const auto it = there.find(a.graph->value_path(value)); it != there.end()) {
+    if (const auto it = there.find(a.graph().value_path(value)); it != there.end()) {
       from_a.push_back(value);
       from_b.push_back(it->second);
     }
@@ -111,10 +113,10 @@ Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int3
   const int64_t rows = std::min(static_cast<int64_t>(tokens.size()), kLogitRows);
   std::vector<float> logits[2];
   for (SessionImpl* session : {&a, &b}) {
-    const graph::GraphVersion graph = session->engine().model->version()->fused;
-    const ValueId value = generate::logits_of(*graph);
+    const auto version = session->engine().model->version();
+    const ValueId value = generate::logits_of(*version->fused);
     if (!value.valid()) return {};
-    ORRERY_ASSIGN(auto probe, generate::Probe::run(session->engine(), *graph, {&value, 1}, tokens, rows));
+    ORRERY_ASSIGN(auto probe, generate::Probe::run(session->engine(), *version, {&value, 1}, tokens, rows));
     ORRERY_ASSIGN(logits[session == &b], probe->read(0));
   }
   if (logits[0].size() != logits[1].size())
@@ -133,15 +135,15 @@ Result<void> compare_nodes(SessionImpl& a, SessionImpl& b, std::span<const int32
   ORRERY_ASSIGN(Plain plain_b, plain_of(b));
   keep_shared(plain_a, plain_b);
   tokens = first_of(tokens, step_tokens(a, b, kNodeTokens));
-  const int64_t outputs = generate::logits_of(*plain_a.graph).valid() ? 1 : 0;
+  const int64_t outputs = generate::logits_of(plain_a.graph()).valid() ? 1 : 0;
   ORRERY_ASSIGN(auto probe_a,
-                generate::Probe::run(a.engine(), *plain_a.graph, plain_a.values, tokens, outputs));
+                generate::Probe::run(a.engine(), *plain_a.version, plain_a.values, tokens, outputs));
   ORRERY_ASSIGN(auto probe_b,
-                generate::Probe::run(b.engine(), *plain_b.graph, plain_b.values, tokens, outputs));
+                generate::Probe::run(b.engine(), *plain_b.version, plain_b.values, tokens, outputs));
   std::unordered_map<std::string, NodeComparison*> rows;
   for (NodeComparison& node : result.nodes) rows.emplace(node.node, &node);
   for (size_t i = 0; i < plain_a.values.size(); ++i) {
-    const auto row = rows.find(path_of(*plain_a.graph, probe_a->points()[i].node));
+    const auto row = rows.find(path_of(plain_a.graph(), probe_a->points()[i].node));
     if (row == rows.end() || probe_a->points()[i].elements != probe_b->points()[i].elements) continue;
     ORRERY_ASSIGN(const std::vector<float> values_a, probe_a->read(i));
     ORRERY_ASSIGN(const std::vector<float> values_b, probe_b->read(i));

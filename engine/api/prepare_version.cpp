@@ -30,19 +30,18 @@ Preparation preparation_of(const runtime::Model::Options& options, const std::st
   return preparation;
 }
 
-Result<Prepared> prepare_version(graph::GraphVersion model_graph, const Preparation& preparation) {
+Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph,
+                                                                const Preparation& preparation) {
   const std::string& home = preparation.placement.home;
   passes::Options options;
   options.fusion = preparation.fusion;
   ORRERY_ASSIGN(passes::Outcome passed,
                 passes::run_passes(*compile::without_home(model_graph, home), options));
-  Prepared prepared;
-  ORRERY_ASSIGN(prepared.card, open_card(*passed.graph, home));
+  ORRERY_ASSIGN(weights::DevicePtr card, open_card(*passed.graph, home));
   ORRERY_ASSIGN(compile::Placement placement, compile::place(std::move(passed.graph), preparation.placement));
-  if (placement.card.empty()) prepared.card = nullptr;
-  ORRERY_ASSIGN(prepared.version, runtime::make_version(std::move(model_graph), std::move(placement.graph),
-                                                        std::move(placement.moved)));
-  return prepared;
+  if (placement.card.empty()) card = nullptr;
+  return runtime::make_version(std::move(model_graph), std::move(placement.graph), std::move(placement.moved),
+                               std::move(card));
 }
 
 }  // namespace orrery::api

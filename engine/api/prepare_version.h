@@ -13,11 +13,8 @@ struct Preparation {
 /// How the model's graphs are prepared; `home` is its device's name.
 Preparation preparation_of(const runtime::Model::Options& options, const std::string& home, bool fusion);
 
-struct Prepared {
-  std::shared_ptr<const runtime::Version> version;
-  weights::DevicePtr card;  // that nodes run on beside the model's own device; null: none
-};
 /// Opens the card when nodes ask for one; its own reason when it cannot be used.
-Result<Prepared> prepare_version(graph::GraphVersion model_graph, const Preparation& preparation);
+Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph,
+                                                                const Preparation& preparation);
 
 }  // namespace orrery::api

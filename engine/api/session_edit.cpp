@@ -21,13 +21,12 @@ graph::GraphVersion SessionImpl::fused_graph() const { return parts_.model->vers
 
 /// Makes a graph the one that runs next. It must compile; when it does not, all stays as it was.
 Result<bool> SessionImpl::adopt(graph::GraphVersion graph, bool fusion) {
-  ORRERY_ASSIGN(Prepared prepared, prepare_version(graph, preparation(fusion)));
-  if (prepared.card) parts_.model->use_card(prepared.card);
+  ORRERY_ASSIGN(auto prepared, prepare_version(graph, preparation(fusion)));
   kernels::ThreadTeam team(1);
-  const auto plan = parts_.model->plan(*prepared.version, compile::bucket_for(1, 1, 1), team);
+  const auto plan = parts_.model->plan(*prepared, compile::bucket_for(1, 1, 1), team);
   if (!plan.ok()) return plan.error();
-  const bool kept = parts_.model->keeps_context(*prepared.version, *chat_sequence());
-  parts_.model->set_version(std::move(prepared.version));
+  const bool kept = parts_.model->keeps_context(*prepared, *chat_sequence());
+  parts_.model->set_version(std::move(prepared));
   graph_ = std::move(graph);
   fusion_ = fusion;
   return kept;

@@ -60,8 +60,10 @@ Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std
     parts.info.memory.context = run.context;
     const std::scoped_lock lock(edit_mutex_);
     parts.info.memory.kv_cache = compile::kv_cache_bytes(*graph_, run.kv_dtype, run.context);
-    parts.model = std::make_shared<runtime::Model>(parts.weights, parts_.model->version(), run);
-    parts.model->use_card(parts_.model->devices().card);
+    const auto version = parts_.model->version();
+    ORRERY_ASSIGN(auto own,
+                  runtime::make_version(version->model, version->fused, version->moved, version->card));
+    parts.model = std::make_shared<runtime::Model>(parts.weights, std::move(own), run);
     auto session = std::make_shared<SessionImpl>(std::move(parts));
     session->graph_ = graph_;
     session->fusion_ = fusion_;

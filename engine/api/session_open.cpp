@@ -114,13 +114,13 @@ class Opening {
     run.context = context;
     ORRERY_ASSIGN(run.batch_tokens,
                   choose_batch_tokens(options_.batch_tokens, run.device != nullptr, built.task));
-    ORRERY_ASSIGN(const Prepared prepared,
+    ORRERY_ASSIGN(const auto version,
                   prepare_version(graph, preparation_of(run, options_.device, options_.fusion)));
-    const MemoryDemand demand = demand_of(source, built, *prepared.version->fused, run.device);
+    const MemoryDemand demand = demand_of(source, built, *version->fused, run.device);
     ORRERY_TRY(check_memory(demand, options_, devices_beside(run.device)));
     run.kv_tokens = kv_tokens(demand, run);
-    auto model = std::make_shared<runtime::Model>(weights, prepared.version, run);
-    ORRERY_TRY(compile_first(*model, *prepared.version));
+    auto model = std::make_shared<runtime::Model>(weights, version, run);
+    ORRERY_TRY(compile_first(*model, *version));
     ORRERY_TRY(stage("Reading the tokenizer"));
     Result<std::shared_ptr<const text::Tokenizer>> words = tokenizer.get();
     if (!words.ok()) return std::move(words).error();

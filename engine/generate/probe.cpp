@@ -35,12 +35,13 @@ ValueId logits_of(const graph::Graph& graph) {
   return logits;
 }
 
-Result<std::unique_ptr<Probe>> Probe::run(const Engine& engine, const graph::Graph& graph,
+Result<std::unique_ptr<Probe>> Probe::run(const Engine& engine, const runtime::Version& version,
                                           std::span<const ValueId> keep, std::span<const int32_t> tokens,
                                           int64_t outputs) {
   std::unique_ptr<Probe> probe(new Probe(engine.scheduler));
   const auto count = static_cast<int64_t>(tokens.size());
-  ORRERY_TRY(probe->prepare(engine, graph, keep));
+  probe->devices_ = engine.model->devices(version);
+  ORRERY_TRY(probe->prepare(version, keep));
   ORRERY_TRY(probe->make_cache(engine, tokens));
   for (int64_t row = count - outputs; row < count; ++row) {
     kernels::Sample::Request request;
@@ -48,7 +49,7 @@ Result<std::unique_ptr<Probe>> Probe::run(const Engine& engine, const graph::Gra
     probe->batch_.add_output(row, request);
   }
   const runtime::Model& model = *engine.model;
-  compile::Options options = model.plan_options(compile::bucket_for(count, outputs, 1));
+  compile::Options options = model.plan_options(version, compile::bucket_for(count, outputs, 1));
   options.threads = engine.scheduler.threads();
   kernels::ThreadTeam own(options.threads);
   ORRERY_ASSIGN(probe->plan_, compile::compile(probe->graph_, model.weights(), own, options));
@@ -71,8 +72,8 @@ Result<std::unique_ptr<Probe>> Probe::run(const Engine& engine, const graph::Gra
 }
 
 /// The kept values become outputs of the graph, whose bytes stay to the end of a step.
-Result<void> Probe::prepare(const Engine& engine, const graph::Graph& graph, std::span<const ValueId> keep) {
-  auto copy = std::make_shared<graph::Graph>(graph);
+Result<void> Probe::prepare(const runtime::Version& version, std::span<const ValueId> keep) {
+  auto copy = std::make_shared<graph::Graph>(*version.fused);
   std::vector<ValueId> outputs = copy->outputs();
   first_ = outputs.size();
   for (const ValueId id : keep) {
@@ -84,7 +85,6 @@ Result<void> Probe::prepare(const Engine& engine, const graph::Graph& graph, std
   }
   copy->set_outputs(std::move(outputs));
   graph_ = std::move(copy);
-  devices_ = engine.model->devices();
   return {};
 }
 

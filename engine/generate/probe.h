@@ -18,10 +18,10 @@ class Probe {
     size_t elements = 0;
   };
 
-  /// Reads `tokens` from an empty context with the model's device, arithmetic and KV dtype. `graph` has been
-  /// through the passes; of its values `keep` are kept, float32 activations of live nodes. The logits are
+  /// Reads `tokens` from an empty context with the model's arithmetic and KV dtype, on the version's devices.
+  /// Of the values of its fused graph `keep` are kept, float32 activations of live nodes. The logits are
   /// those of the last `outputs` tokens. Blocks; the scheduler serves others before and after the one step.
-  static Result<std::unique_ptr<Probe>> run(const Engine& engine, const graph::Graph& graph,
+  static Result<std::unique_ptr<Probe>> run(const Engine& engine, const runtime::Version& version,
                                             std::span<const ValueId> keep, std::span<const int32_t> tokens,
                                             int64_t outputs);
 
@@ -30,7 +30,7 @@ class Probe {
 
  private:
   explicit Probe(runtime::DeviceScheduler& scheduler) : scheduler_(scheduler) {}
-  Result<void> prepare(const Engine& engine, const graph::Graph& graph, std::span<const ValueId> keep);
+  Result<void> prepare(const runtime::Version& version, std::span<const ValueId> keep);
   Result<void> make_cache(const Engine& engine, std::span<const int32_t> tokens);
   Result<void> step(kernels::ThreadTeam& team);
 

@@ -130,7 +130,8 @@ void DeviceScheduler::loop(const std::stop_token& stop) {
 /// when it could not even be packed).
 void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
   model->last_served = ++served_;
-  const weights::DevicePtr card = model->devices().card;
+  running_ = model->version();
+  const weights::DevicePtr card = model->devices(*running_).card;
   const uint64_t epoch = card ? card->epoch() : 0;
   packed_.clear();
   try {
@@ -154,8 +155,9 @@ void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_
 void DeviceScheduler::card_failed(const kernels::DeviceError& error, const weights::DevicePtr& card,
                                   uint64_t epoch) {
   if (error.kind() != kernels::DeviceError::Kind::lost || !card) return fail_step(weights::describe(error));
+  fail_step(weights::describe(error));
   for (const auto& job : jobs_)
-    if (!job->finished() && job->model()->devices().card == card) job->fail(weights::describe(error));
+    if (!job->finished() && job->model()->adopted_devices().card == card) job->fail(weights::describe(error));
   try {
     const std::scoped_lock stream(card->stream_mutex());
     if (card->epoch() == epoch) card->renew();
@@ -177,7 +179,6 @@ Result<void> DeviceScheduler::pack(const std::shared_ptr<Model>& model) {
   std::stable_partition(candidates.begin(), candidates.end(),
                         [](const auto& job) { return job->is_decode(); });
   packed_ = candidates;  // who pays when the version cannot be adopted
-  running_ = model->version();
   ORRERY_TRY(model->adopt(running_));
   packed_.clear();
   StepRoom room;

@@ -116,16 +116,16 @@ Result<bool> KvCache::adopt(std::span<const StateLayout> states, const ModelDevi
   return true;
 }
 
-bool KvCache::would_keep(std::span<const StateLayout> states, const KvPages& sequence) const {
-  const int64_t now = valid_tokens(sequence);
-  if (now == 0) return true;
+int64_t KvCache::kept_tokens(std::span<const StateLayout> states, const KvPages& sequence) const {
+  if (sequence.cache != id_) return 0;
   const auto slots = match(slots_, states, [](size_t, const StateLayout&) { return true; });
-  if (!slots) return false;
+  if (!slots) return 0;
+  int64_t tokens = static_cast<int64_t>(sequence.pages.size()) * kPageTokens;
   for (size_t i = 0; i < states.size(); ++i) {
     const size_t slot = (*slots)[i];
-    if (slots_[slot].layout.hash != states[i].hash || valid_in(slot, sequence) < now) return false;
+    tokens = std::min(tokens, slots_[slot].layout.hash == states[i].hash ? valid_in(slot, sequence) : 0);
   }
-  return true;
+  return tokens;
 }
 
 int64_t KvCache::valid_in(size_t slot, const KvPages& sequence) const {

@@ -54,8 +54,12 @@ class KvCache {
   /// do not fit (more states, another geometry): a new cache is needed. out_of_memory leaves all as it was.
   /// Throws DeviceError.
   Result<bool> adopt(std::span<const StateLayout> states, const ModelDevices& devices = {});
+  /// How many tokens of the sequence every one of these states would hold after `adopt`.
+  int64_t kept_tokens(std::span<const StateLayout> states, const KvPages& sequence) const;
   /// Whether `adopt` would keep every token of the sequence.
-  bool would_keep(std::span<const StateLayout> states, const KvPages& sequence) const;
+  bool would_keep(std::span<const StateLayout> states, const KvPages& sequence) const {
+    return kept_tokens(states, sequence) >= valid_tokens(sequence);
+  }
 
   /// False once a card that holds some of it was renewed: what it held there is gone.
   bool alive() const { return banks_.alive(); }

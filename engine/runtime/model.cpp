@@ -9,7 +9,8 @@
 namespace orrery::runtime {
 
 Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
-                                                    std::vector<compile::Moved> moved) {
+                                                    std::vector<compile::Moved> moved,
+                                                    weights::DevicePtr card) {
   auto version = std::make_shared<Version>();
   // Hashes are taken from the model graph, so that fusion, which changes no number that is kept, keeps the
   // cache.
@@ -28,23 +29,19 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
   version->model = std::move(model);
   version->fused = std::move(fused);
   version->moved = std::move(moved);
+  version->card = std::move(card);
   return std::shared_ptr<const Version>(std::move(version));
 }
 
 Model::Model(std::shared_ptr<weights::WeightStore> weights, std::shared_ptr<const Version> version,
              const Options& options)
-    : weights_(std::move(weights)), options_(options), card_(options.device) {
+    : weights_(std::move(weights)), options_(options) {
   set_version(std::move(version));
 }
 
-void Model::use_card(weights::DevicePtr card) {
-  const std::scoped_lock lock(version_mutex_);
-  card_ = std::move(card);
-}
-
-ModelDevices Model::devices() const {
-  const std::scoped_lock lock(version_mutex_);
-  return {options_.device ? kernels::DeviceKind::cuda : kernels::DeviceKind::cpu, card_};
+ModelDevices Model::devices(const Version& version) const {
+  if (options_.device) return {kernels::DeviceKind::cuda, options_.device};
+  return {kernels::DeviceKind::cpu, version.card};
 }
 
 std::shared_ptr<const Version> Model::version() const {
@@ -52,19 +49,22 @@ std::shared_ptr<const Version> Model::version() const {
   return version_;
 }
 
+/// The old version ends after the lock: with it goes the memory that its plans hold.
 void Model::set_version(std::shared_ptr<const Version> version) {
   const std::scoped_lock lock(version_mutex_);
-  version_ = std::move(version);
+  version_.swap(version);
   profiler.begin(version_->model, version_->fused);
 }
 
-bool Model::keeps_context(const Version& version, const Sequence& sequence) const {
+int64_t Model::tokens_read_again(const Version& version, const Sequence& sequence) const {
   const std::scoped_lock lock(kv_mutex);
-  return !kv_ || sequence.tokens.empty() || kv_->would_keep(version.states, sequence.kv);
+  if (!kv_ || sequence.tokens.empty()) return 0;
+  const int64_t held = kv_->valid_tokens(sequence.kv);
+  return held - std::min(held, kv_->kept_tokens(version.states, sequence.kv));
 }
 
-compile::Options Model::plan_options(const compile::Bucket& bucket) const {
-  const ModelDevices devices = this->devices();
+compile::Options Model::plan_options(const Version& version, const compile::Bucket& bucket) const {
+  const ModelDevices devices = this->devices(version);
   compile::Options options;
   options.bucket = bucket;
   options.kv_dtype = options_.kv_dtype;
@@ -79,7 +79,7 @@ compile::Options Model::plan_options(const compile::Bucket& bucket) const {
 Result<std::shared_ptr<const compile::Plan>> Model::plan(const Version& version,
                                                          const compile::Bucket& bucket,
                                                          kernels::ThreadTeam& team, std::stop_token stop) {
-  compile::Options options = plan_options(bucket);
+  compile::Options options = plan_options(version, bucket);
   options.stop = std::move(stop);
   return version.plans.get(version.fused, *weights_, team, options);
 }
@@ -108,10 +108,16 @@ Executor& Model::executor_on(const weights::DevicePtr& card, kernels::ThreadTeam
   return *executor_;
 }
 
+void Model::end_executor() {
+  const std::scoped_lock lock(version_mutex_);
+  executor_ = nullptr;
+  executor_card_ = nullptr;
+}
+
 Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
   if (adopted_.lock() == version && (!kv_ || kv_->alive())) return {};
   const std::scoped_lock lock(kv_mutex);
-  const ModelDevices devices = this->devices();
+  const ModelDevices devices = this->devices(*version);
   bool fits = false;
   if (kv_ && kv_->alive()) {
     ORRERY_ASSIGN(fits, kv_->adopt(version->states, devices));
@@ -121,6 +127,8 @@ Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
     ORRERY_ASSIGN(kv_, KvCache::create(version->states, options_.kv_dtype, pages, devices));
   }
   adopted_ = version;
+  adopted_devices_ = devices;
+  if (executor_card_ != devices.card) end_executor();
   return {};
 }
 

@@ -24,10 +24,12 @@ struct Version {
   graph::GraphVersion drawn;          // the fused one and, dead, what is bypassed
   std::vector<StateLayout> states;    // by state index of the fused graph's plans
   std::vector<compile::Moved> moved;  // nodes of the fused graph that run elsewhere than asked
+  weights::DevicePtr card;            // that nodes run on beside the model's own device; null: none
   mutable PlanCache plans;            // of the fused graph; what their weights take ends with the version
 };
 Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
-                                                    std::vector<compile::Moved> moved = {});
+                                                    std::vector<compile::Moved> moved = {},
+                                                    weights::DevicePtr card = {});
 
 class Model {
  public:
@@ -46,28 +48,31 @@ class Model {
   const Options& options() const { return options_; }
   weights::WeightStore& weights() const { return *weights_; }
 
-  /// The card that plans of this model may use from now on, beside the CPU; null: none. A model whose home is
-  /// a card has that one from the begin. Any thread.
-  void use_card(weights::DevicePtr card);
-  ModelDevices devices() const;  // any thread
+  /// What the version runs on: the model's own device, and the version's card.
+  ModelDevices devices(const Version& version) const;
 
   /// The version that the next step adopts. Any thread.
   std::shared_ptr<const Version> version() const;
   void set_version(std::shared_ptr<const Version> version);
-  /// Whether a sequence keeps all its KV when this version is adopted. Any thread.
-  bool keeps_context(const Version& version, const Sequence& sequence) const;
+  /// How many tokens of a sequence are read again when this version is adopted. Any thread.
+  int64_t tokens_read_again(const Version& version, const Sequence& sequence) const;
+  bool keeps_context(const Version& version, const Sequence& sequence) const {
+    return tokens_read_again(version, sequence) == 0;
+  }
   /// The plan of a version for a bucket; compiled on the calling thread when it is not cached, until `stop`
   /// asks for an end.
   Result<std::shared_ptr<const compile::Plan>> plan(const Version& version, const compile::Bucket& bucket,
                                                     kernels::ThreadTeam& team, std::stop_token stop = {});
-  /// What a plan of this model is compiled with. Any thread.
-  compile::Options plan_options(const compile::Bucket& bucket) const;
+  /// What a plan of a version of this model is compiled with.
+  compile::Options plan_options(const Version& version, const compile::Bucket& bucket) const;
   size_t kv_bytes() const;           // committed, on both sides; any thread
   size_t scratch_bytes() const;      // of executor_on(); any thread
   uint64_t unsettled_steps() const;  // of executor_on(); any thread
 
   /// Binds the KV cache to the version; makes a new one when the states do not fit. Scheduler's thread.
   Result<void> adopt(const std::shared_ptr<const Version>& version);
+  /// Of the version that was adopted last. Scheduler's thread.
+  const ModelDevices& adopted_devices() const { return adopted_devices_; }
   /// Runs steps on a card that is not the scheduler's own; ends with the model. Scheduler's thread.
   Executor& executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team);
   KvCache* kv() { return kv_.get(); }  // null before the first adopt; under kv_mutex
@@ -84,14 +89,16 @@ class Model {
   uint64_t last_served = 0;     // scheduler's thread
 
  private:
+  void end_executor();
+
   std::shared_ptr<weights::WeightStore> weights_;
   Options options_;
   mutable std::mutex version_mutex_;
   std::shared_ptr<const Version> version_;
-  weights::DevicePtr card_;           // this and the next two: under version_mutex_
-  weights::DevicePtr executor_card_;  // of executor_
+  weights::DevicePtr executor_card_;  // of executor_; both under version_mutex_
   std::unique_ptr<Executor> executor_;
   std::weak_ptr<const Version> adopted_;
+  ModelDevices adopted_devices_;
   std::unique_ptr<KvCache> kv_;
   std::vector<Sequence*> sequences_;  // under kv_mutex
 };

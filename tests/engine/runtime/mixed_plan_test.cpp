@@ -31,17 +31,15 @@ class Mixed : public testing::Test {
     options.threads = 1;
     return options;
   }
-  std::shared_ptr<const Version> on_card(const Scopes& scopes) const {
-    return placed_version(tiny_.graph(), scopes, "cuda:0", "cpu");
+  std::shared_ptr<const Version> on_card(const Scopes& scopes, const weights::DevicePtr& card) const {
+    return placed_version(tiny_.graph(), scopes, "cuda:0", "cpu", card);
   }
   std::shared_ptr<const Version> on_cpu(const Scopes& scopes) const {
     return placed_version(tiny_.graph(), scopes, "cpu", "cuda:0");
   }
   /// At home on the CPU, some scopes on the card.
   std::shared_ptr<Model> with_card(const Scopes& scopes, const weights::DevicePtr& card) const {
-    auto model = std::make_shared<Model>(tiny_.weights, on_card(scopes), options());
-    model->use_card(card);
-    return model;
+    return std::make_shared<Model>(tiny_.weights, on_card(scopes, card), options());
   }
   TinyReply plain(const std::vector<int32_t>& text, int64_t count) {
     return tiny_reply(cpu_, tiny_.model(options()), text, count);
@@ -104,12 +102,11 @@ TEST_F(Mixed, AMovedStateKeepsWhatItHolds) {
   const auto card = open_or_fail();
   const auto model = tiny_.model(options()), alone = tiny_.model(options());
   const auto home = model->version();
-  model->use_card(card);
   const auto sequence = DeviceScheduler::new_sequence(model), beside = DeviceScheduler::new_sequence(alone);
   std::vector<int32_t> text = tiny_text(70, 3);
   int64_t read = 0;
-  const auto first = on_card({"layers.0"}), second = on_card({"layers.1"}),
-             both = on_card({"layers.0", "layers.1"});
+  const auto first = on_card({"layers.0"}, card), second = on_card({"layers.1"}, card),
+             both = on_card({"layers.0", "layers.1"}, card);
   // When it comes back to `second`, the state lies elsewhere on the card than where its graphs were captured.
   for (const auto& version : {home, first, both, second, home, both, second}) {
     EXPECT_TRUE(model->keeps_context(*version, *sequence));
@@ -133,11 +130,11 @@ TEST_F(Mixed, WhatAPlacementTookIsFreedWhenItIsUndone) {
   };
   const TinyReply before = tiny_reply(cpu_, model, text_, 4);
   const std::vector<std::string> at_home = listed();
-  model->set_version(on_card({"layers.1"}));
+  model->set_version(on_card({"layers.1"}, card));
   tiny_reply(cpu_, model, text_, 4);
   EXPECT_GT(listed().size(), at_home.size()) << "nothing was uploaded";
   EXPECT_THAT(listed(), Contains(HasSubstr("on ")));
-  model->set_version(on_card({}));
+  model->set_version(on_card({}, nullptr));
   EXPECT_EQ(listed(), std::vector<std::string>()) << "a version that no step runs still holds weights";
   expect_same(tiny_reply(cpu_, model, text_, 4), before);
   EXPECT_EQ(listed(), at_home);
@@ -187,7 +184,7 @@ TEST_F(Mixed, ALostCardFailsOnlyWhatRunsOnIt) {
 }
 
 TEST_F(Mixed, WithoutACardItIsRefused) {
-  const auto model = std::make_shared<Model>(tiny_.weights, on_card({"layers.0"}), options());
+  const auto model = with_card({"layers.0"}, nullptr);
   kernels::ThreadTeam team(1);
   const auto plan = model->plan(*model->version(), compile::bucket_for(1, 1, 1), team);
   ASSERT_FALSE(plan.ok());

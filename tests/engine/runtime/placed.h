@@ -8,10 +8,11 @@
 namespace orrery::runtime {
 
 /// A version whose fused nodes in some scopes run on `device`, the others at home, with a transfer for each
-/// value that is read on the other side.
+/// value that is read on the other side. `card`: the one of a model whose home is the CPU.
 inline std::shared_ptr<const Version> placed_version(const graph::GraphVersion& model,
                                                      const std::vector<std::string>& scopes,
-                                                     const std::string& device, const std::string& home) {
+                                                     const std::string& device, const std::string& home,
+                                                     weights::DevicePtr card = {}) {
   auto graph = std::make_shared<graph::Graph>(*TinyModel::version(model)->fused);
   for (const std::string& scope : scopes)
     for (const NodeId id : graph->in_scope(scope)) {
@@ -45,7 +46,7 @@ inline std::shared_ptr<const Version> placed_version(const graph::GraphVersion& 
       EXPECT_TRUE(graph->set_input(id, static_cast<int>(i), copy).ok());
     }
   }
-  auto version = make_version(model, graph);
+  auto version = make_version(model, graph, {}, std::move(card));
   EXPECT_TRUE(version.ok());
   return version.value();
 }

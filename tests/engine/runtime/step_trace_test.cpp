@@ -75,10 +75,9 @@ TEST_F(StepTraceTest, ACompileIsToldBeforeTheStepThatNeededIt) {
 TEST_F(StepTraceTest, NodesNameTheDeviceThatRanThem) {
   const auto card = open_device(0);
   ASSERT_TRUE(card.ok()) << card.error().to_string();
-  model_ =
-      std::make_shared<Model>(tiny_.weights, placed_version(tiny_.graph(), {"layers.0"}, "cuda:0", "cpu"),
-                              TinyModel::exact_options());
-  model_->use_card(card.value());
+  model_ = std::make_shared<Model>(tiny_.weights,
+                                   placed_version(tiny_.graph(), {"layers.0"}, "cuda:0", "cpu", card.value()),
+                                   TinyModel::exact_options());
   model_->profiler.trace().set_on(true);
   reply(10, 20);
   std::map<std::string, int> ran;
