@@ -69,7 +69,7 @@ Result<api::TemplateOptions> read_template_options(const TemplateFiles& files) {
 }
 
 void add_phase_option(CLI::App& app, std::string& phase) {
-  app.add_option("--phase", phase, "prefill: many tokens a step; decode: one token a sequence")
+  app.add_option("--phase", phase, "prefill: many tokens per step; decode: one token per sequence")
       ->check(CLI::IsMember({"prefill", "decode"}))
       ->capture_default_str();
 }

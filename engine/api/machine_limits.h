@@ -18,7 +18,7 @@ struct LeastTime {
   double memory_us = 0, compute_us = 0;
 };
 /// Of the nodes of one run. Weights and states come from where all those of a run find room, since each is
-/// read once a run; activations from where those of their node do.
+/// read once per run; activations from where those of their node do.
 std::vector<LeastTime> least_times(std::span<const graph::Cost> costs, std::span<const Arithmetic> arithmetic,
                                    const MachineLimits& limits);
 

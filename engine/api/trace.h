@@ -44,7 +44,7 @@ struct Trace {
   uint64_t forgotten_steps = 0;  // older ones, for which there was no room
 };
 
-/// A JSON file in Google's Trace Event Format of all the sessions on one axis: one process a device, one
+/// A JSON file in Google's Trace Event Format of all the sessions on one axis: one process per device, one
 /// thread a track; "X" events with kernel, op, bytes, flops and their rates; arrows where values change
 /// devices; tokens/s as a counter. Times are microseconds since the first span; `otherData` has that moment's
 /// CLOCK_MONOTONIC time.

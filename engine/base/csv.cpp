@@ -65,7 +65,7 @@ class Reader {
     }
     if (at_end()) return bad_csv("A quote is not closed", opened);
     ++at_;
-    if (!at_line_end() && text_[at_] != ',') return bad_csv("There is text behind a closing quote", line_);
+    if (!at_line_end() && text_[at_] != ',') return bad_csv("There is text after a closing quote", line_);
     return value;
   }
 

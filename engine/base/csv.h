@@ -19,7 +19,7 @@ struct CsvTable {
 };
 
 /// Lines end with CR LF or LF; empty lines and a byte order mark are passed over. Refused, with its line: a
-/// quote that is not closed, text behind a closing quote, a row of another width, no header at all.
+/// quote that is not closed, text after a closing quote, a row of another width, no header at all.
 Result<CsvTable> parse_csv(std::string_view text);
 
 /// One record with its CR LF. Fields are quoted where they must be.

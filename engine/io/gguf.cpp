@@ -78,7 +78,7 @@ class GgufReader {
     uint64_t offset, entry_position;  // in the data section; of the tensor's entry in the file
     const GgufTensorType* type;
   };
-  std::vector<Place> places_;  // one a tensor
+  std::vector<Place> places_;  // one per tensor
 };
 
 Result<void> GgufReader::read_counts() {

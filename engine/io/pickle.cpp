@@ -109,7 +109,7 @@ Result<void> Unpickler::push_integer() {
   return push(static_cast<int64_t>(value));
 }
 
-/// A little-endian two's complement integer behind its length.
+/// A little-endian two's complement integer after its length.
 Result<void> Unpickler::push_long(size_t length_bytes) {
   uint8_t narrow = 0;
   uint32_t length = 0;

@@ -57,8 +57,8 @@ struct DecoderLayerSettings {
   std::optional<Mixture> mixture = {};  // in the place of the MLP
 };
 
-/// What query_norm and key_norm are: one norm for every head, one a head (with "*" for its number where each
-/// has a tensor, else rows of one tensor), or one for the whole row.
+/// What query_norm and key_norm are: one norm for every head, one per head (with "*" for its number where
+/// each has a tensor, else rows of one tensor), or one for the whole row.
 enum class HeadNorms : uint8_t { alike, each_its_own, whole_row };
 
 /// All of a decoder but its layers' own settings.

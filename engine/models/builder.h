@@ -1,4 +1,4 @@
-// Architecture -> Graph. One file an architecture; the registry lists them by the names that files use.
+// Architecture -> Graph. One file per architecture; the registry lists them by the names that files use.
 #pragma once
 
 #include <span>

@@ -26,7 +26,7 @@ class Config {
       : file_(file), prefix_(std::move(prefix)), names_(names) {}
 
   bool has(std::string_view key) const { return file_.metadata.find(name(key)) != nullptr; }
-  /// 1 to kLargestSize. A list of equal numbers (one a layer) counts as that number.
+  /// 1 to kLargestSize. A list of equal numbers (one per layer) counts as that number.
   Result<int64_t> size(std::string_view key) const;
   Result<int64_t> size(std::string_view key, int64_t fallback) const;  // the fallback when absent
   /// Finite, within [least, most].

@@ -83,7 +83,7 @@ Result<void> DecoderSource::read_attention_sizes(Decoder& decoder) const {
     ORRERY_ASSIGN(const int64_t value_dim, config_.size("attention.value_length", decoder.head_dim));
     if (value_dim != decoder.head_dim)
       return config_.unsupported(
-          fmt::format("Keys have {} elements a head, values {}", decoder.head_dim, value_dim),
+          fmt::format("Keys have {} elements per head, values {}", decoder.head_dim, value_dim),
           "Open a model whose keys and values are of one size");
   }
   decoder.attention_scale = 1.0 / std::sqrt(static_cast<double>(decoder.head_dim));

@@ -65,7 +65,7 @@ class DecoderSource {
   std::string prefix_;  // of tensors in folders
 };
 
-/// query, key and value as rows of the tensor FUSED, one behind the other, if the file has it.
+/// query, key and value as rows of the tensor FUSED, one after the other, if the file has it.
 void fuse_qkv(const DecoderSource& source, const Decoder& decoder, const std::string& fused,
               DecoderTensors& tensors);
 

@@ -22,7 +22,7 @@ struct EncoderKeys {
                    eps = "layer_norm_eps", activation = "hidden_act";
   double default_eps = 1e-12;
 };
-/// As GGUF files name them, behind the architecture's prefix.
+/// As GGUF files name them, after the architecture's prefix.
 EncoderKeys gguf_encoder_keys();
 /// All but the vocabulary.
 Result<EncoderSizes> read_encoder_sizes(const Config& config, const EncoderKeys& keys);
@@ -69,7 +69,7 @@ struct EncoderTensors {
 EncoderTensors bert_layer_tensors(int64_t layer);
 
 /// Nodes q_proj, k_proj, v_proj, sdpa, o_proj, residual, norm in layers.N.attention, then up_proj, act,
-/// down_proj, residual, norm in layers.N.mlp. Returns the stream behind the layer.
+/// down_proj, residual, norm in layers.N.mlp. Returns the stream after the layer.
 ValueId post_norm_layer(GraphBuilder& builder, ValueId stream, int64_t layer, const EncoderSizes& sizes,
                         const EncoderTensors& tensors, ValueId bias = {});
 

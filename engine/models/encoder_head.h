@@ -1,4 +1,4 @@
-// What stands behind an encoder: a vector of the text, labels of the text or of a pair of texts, or labels of
+// What follows an encoder: a vector of the text, labels of the text or of a pair of texts, or labels of
 // each token. Which one is told by the class that config.json names (`architectures`) and by the tensors.
 #pragma once
 

@@ -13,7 +13,7 @@ Result<std::string> gating(const Config& config, const Activation& activation) {
                             "Mixtures that are gated by silu or gelu_pytorch_tanh can be opened");
 }
 
-/// The names of one way of keeping experts, behind the layer's prefix.
+/// The names of one way of keeping experts, after the layer's prefix.
 struct Way {
   std::string_view router, gate, up, down;
 };

@@ -1,4 +1,4 @@
-// Gemma 2 (Gemma team 2024, arXiv 2408.00118) and Gemma 3 (2025, arXiv 2503.19786): norms before and behind
+// Gemma 2 (Gemma team 2024, arXiv 2408.00118) and Gemma 3 (2025, arXiv 2503.19786): norms before and after
 // attention and MLP, scaled embeddings, GeGLU, layers that see a window between layers that see all. Gemma 2
 // bends scores and logits below a cap; Gemma 3 norms each head of query and key, and rotates slower where
 // it sees all. Folders store norm weights as their difference from 1, GGUF as they are.

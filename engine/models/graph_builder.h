@@ -1,5 +1,5 @@
-// Writes a graph as an architecture reads: one call a node. The first failure is kept and the calls after it
-// do nothing, so that an architecture need not ask after each; loops over layers stop at failed().
+// Writes a graph as an architecture reads: one call per node. The first failure is kept and the calls after
+// it do nothing, so that an architecture need not ask after each; loops over layers stop at failed().
 #pragma once
 
 #include <tuple>
@@ -30,7 +30,7 @@ class GraphBuilder {
   /// have this shape, or the part of it.
   ValueId weight(const std::string& name, const std::string& tensor, const std::vector<int64_t>& shape,
                  const TensorPart& part = {});
-  /// A weight node of `count` tensors of this shape, one behind another; "*" in their name stands for their
+  /// A weight node of `count` tensors of this shape, one after another; "*" in their name stands for their
   /// number.
   ValueId stacked_weight(const std::string& name, const std::string& tensors, int64_t count,
                          const std::vector<int64_t>& shape);

@@ -13,7 +13,7 @@ namespace {
 struct Names {
   std::string words, norm, final_norm;
   std::string attention_norm, qkv, attention_output, mlp_norm, gate_up,
-      down;           // of a layer, behind its prefix
+      down;           // of a layer, after its prefix
   std::string layer;  // before its number
 };
 

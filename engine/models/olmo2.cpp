@@ -1,4 +1,4 @@
-// OLMo 2 (2025, arXiv 2501.00656): norms only behind attention and MLP, and over all of query and key.
+// OLMo 2 (2025, arXiv 2501.00656): norms only after attention and MLP, and over all of query and key.
 #include "engine/models/architectures.h"
 #include "engine/models/decoder_source.h"
 

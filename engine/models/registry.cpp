@@ -11,7 +11,7 @@ constexpr std::string_view kEncoderTasks = "vectors; labels of texts, of pairs o
 
 std::span<const Architecture> architectures() {
   static constexpr Architecture kArchitectures[] = {
-      {"llama", build_llama},         // one a line
+      {"llama", build_llama},         // one per line
       {"mistral", build_llama},       //
       {"qwen2", build_qwen2},         //
       {"qwen3", build_qwen3},         //

@@ -10,7 +10,7 @@ Result<BuiltModel> build_smollm3(const io::ModelFile& file, const io::Adapter* a
   const bool windows = !source.is_gguf() && config.flag("use_sliding_window", false);
   ORRERY_ASSIGN(Decoder decoder, read_plain_decoder(source, windows));
   ORRERY_ASSIGN(const int64_t interval, config.size("no_rope_layer_interval", 4));
-  // A list of 1 (rotated) and 0, one a layer; GGUF keeps to the interval.
+  // A list of 1 (rotated) and 0, one per layer; GGUF keeps to the interval.
   const std::vector<int64_t>* list = config.integers("no_rope_layers");
   decoder.layer = [=, plain = decoder.layer](int64_t layer) {
     DecoderLayerSettings settings = plain(layer);

@@ -1,5 +1,5 @@
-// The run functions of the passes, one a file; passes.cpp lists them with their names. Each returns how many
-// places it rewrote, and leaves a graph of the same meaning.
+// The run functions of the passes, one per file; passes.cpp lists them with their names. Each returns how
+// many places it rewrote, and leaves a graph of the same meaning.
 #pragma once
 
 #include "engine/graph/graph.h"

@@ -1,4 +1,4 @@
-// Graph to Graph rewrites before compiling. One file a pass; the manager times, can disable, verifies and
+// Graph to Graph rewrites before compiling. One file per pass; the manager times, can disable, verifies and
 // snapshots each. A pass keeps the id of a node that it does not touch; a fused node names its origins with
 // their modelled shares.
 #pragma once

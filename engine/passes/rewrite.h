@@ -15,7 +15,7 @@ Result<void> replace_value(graph::Graph& graph, ValueId from, ValueId to);
 /// "layers.3" for "layers.3.attention" and "layers.3.mlp"; empty when they share nothing.
 std::string common_scope(const graph::Graph& graph, std::span<const NodeId> nodes);
 
-/// `name`, or with "_2", "_3", ... behind it when the path is taken.
+/// `name`, or with "_2", "_3", ... after it when the path is taken.
 std::string free_name(const graph::Graph& graph, const std::string& scope, const std::string& name);
 
 /// Whether both are asked to run on the same device: only such nodes are joined.

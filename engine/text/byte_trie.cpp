@@ -56,7 +56,7 @@ class ByteTrie::Places {
   }
 
   std::vector<Node>& nodes_;
-  std::vector<uint32_t> next_;  // of a free place itself, of a taken one some place behind it
+  std::vector<uint32_t> next_;  // of a free place itself, of a taken one some place after it
   uint32_t first_ = kBytes, first_of_several_ = kBytes;  // where looking for a place begins
 };
 

@@ -1,5 +1,5 @@
 // Cuts a text between characters that no token has side by side: no token reaches across such a place, so
-// what stands before it and behind it can be spelt apart, and kept as words are.
+// what stands before it and after it can be spelt apart, and kept as words are.
 #pragma once
 
 #include <memory>

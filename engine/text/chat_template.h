@@ -41,7 +41,7 @@ class ChatTemplate {
   static Result<ChatTemplate> parse(std::string_view source);
   Result<std::string> render(const TemplateInput& input) const;
   /// Used when a model brings none: the turns of Gemma or of ChatML where its vocabulary has their marks,
-  /// else "role: content" lines behind what the tokenizer puts before a text.
+  /// else "role: content" lines after what the tokenizer puts before a text.
   static ChatTemplate usual(const Tokenizer& tokenizer);
 
   ~ChatTemplate();

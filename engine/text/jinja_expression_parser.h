@@ -17,7 +17,7 @@ class ExpressionParser : public TokenCursor {
   Result<ExpressionPtr> expression();
   /// What a loop walks: values without a conditional, which would take the loop's own "if".
   Result<ExpressionPtr> loop_expression();
-  /// NAME(arguments)|..., behind "{% filter" or "{% set name |": filters of the text that is captured.
+  /// NAME(arguments)|..., after "{% filter" or "{% set name |": filters of the text that is captured.
   Result<ExpressionPtr> filter_chain();
   Result<ExpressionPtr> postfixed_primary();
 

@@ -3,7 +3,7 @@
 namespace orrery::text::jinja {
 namespace {
 
-/// The arguments behind the first `count`, with those by name.
+/// The arguments after the first `count`, with those by name.
 Arguments rest_of(const Arguments& arguments, size_t count) {
   Arguments rest;
   for (size_t i = count; i < arguments.positional.size(); ++i)

@@ -71,7 +71,7 @@ class Lexer {
     return std::string_view::npos;
   }
 
-  /// The text up to a tag, less what the tag before and the tag behind take of it.
+  /// The text up to a tag, less what the tag before and the tag after take of it.
   void emit_text(size_t tag) {
     std::string_view text = source_.substr(at_, tag == std::string_view::npos ? tag : tag - at_);
     const int line = line_;
@@ -92,7 +92,7 @@ class Lexer {
     advance(tag == std::string_view::npos ? source_.size() : tag);
   }
 
-  /// After a tag's end: what it takes of the text behind it.
+  /// After a tag's end: what it takes of the text that follows.
   void after_tag(bool strip, bool trim_newline) {
     if (strip) {
       advance(std::min(source_.find_first_not_of(kSpaces, at_), source_.size()));
@@ -114,7 +114,7 @@ class Lexer {
     return std::min(source_.find_first_not_of(kSpaces, from), source_.size());
   }
 
-  /// Whether a block tag of just this word is at `from`, behind its "{%": the place behind its end, or npos.
+  /// Whether a block tag of just this word is at `from`, after its "{%": the place after its end, or npos.
   size_t word_tag(size_t from, std::string_view word, char& control) const {
     from = skip_spaces(from);
     if (source_.substr(from, word.size()) != word) return std::string_view::npos;
@@ -131,7 +131,7 @@ class Lexer {
   Result<void> raw_block() {
     char control = 0;
     advance(word_tag(at_, "raw", control));
-    after_tag(control == '-', false);  // the newline behind it belongs to the text
+    after_tag(control == '-', false);  // the newline after it belongs to the text
     for (size_t i = source_.find("{%", at_); i != std::string_view::npos; i = source_.find("{%", i + 2)) {
       const bool strip = i + 2 < source_.size() && source_[i + 2] == '-';
       const size_t end = word_tag(i + 2 + (strip ? 1 : 0), "endraw", control);

@@ -133,7 +133,7 @@ class Fields {
  public:
   Fields(const Arguments& given, Budget& budget) : given_(given), budget_(budget) {}
 
-  /// "", "0", "name", and behind it .attribute and [item].
+  /// "", "0", "name", and after it .attribute and [item].
   Result<Value> field(std::string_view path) {
     const size_t end = std::min(path.find_first_of(".["), path.size());
     ORRERY_ASSIGN(Value value, root(path.substr(0, end)));
@@ -227,7 +227,7 @@ Result<std::string> brace_field(std::string_view inside, Fields& fields, Budget&
   return bad_format(fmt::format("a {} takes no format", value.type_name()));
 }
 
-/// %[(name)][flags][width][.precision]type, behind the "%".
+/// %[(name)][flags][width][.precision]type, after the "%".
 Result<std::string> percent_field(std::string_view& rest, const Value& values, Fields& fields,
                                   Budget& budget) {
   Value value;

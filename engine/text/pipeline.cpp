@@ -11,7 +11,7 @@
 namespace orrery::text {
 namespace {
 
-/// Spells words some places behind where they are found: the cache of words is larger than the processor's
+/// Spells words some places after where they are found: the cache of words is larger than the processor's
 /// nearest, and is asked ahead.
 class WordSpeller final : public SegmentSink {
  public:

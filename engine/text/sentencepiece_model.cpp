@@ -159,7 +159,7 @@ Result<SentencePieceFile> read_sentencepiece_file(std::string_view bytes) {
   };
   if (file.kind != 1 && file.kind != 2) return unsupported("Word and character models are not supported");
   if (file.space_behind || !file.escapes_spaces)
-    return unsupported("Spaces behind words, or as they are, are not supported");
+    return unsupported("Spaces after words, or as they are, are not supported");
   const auto size = static_cast<int64_t>(file.parts.tokens.size());
   const auto id = [&](int64_t value) {
     return static_cast<TokenId>(value >= 0 && value < size ? value : -1);

@@ -31,7 +31,7 @@ Result<void> check(const SentencePieceParts& parts) {
   return {};
 }
 
-/// Tokens that a file beside the model added get their places behind the model's.
+/// Tokens that a file beside the model added get their places after the model's.
 void place_added(SentencePieceParts& parts) {
   for (const AddedToken& token : parts.added) {
     const auto id = static_cast<size_t>(token.id);

@@ -16,7 +16,7 @@ struct SentencePieceParts {
   SentencePieceNormalization normalization;  // its prefix stands before each run of text
   /// A space that each run of text, or the first, gets unless it has one; instead of the normalization's.
   PrependScheme prefix = PrependScheme::never;
-  std::vector<AddedToken> added;  // that a file beside the model tells of, some behind `tokens`
+  std::vector<AddedToken> added;  // that a file beside the model tells of, some after `tokens`
   PostProcessor post_processor;
   TokenId bos = -1, eos = -1;
   std::vector<TokenId> ends;

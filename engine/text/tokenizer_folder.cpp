@@ -13,7 +13,7 @@ using nlohmann::json;
 using Kind = TokenizerClass::Kind;
 using Frame = TokenizerClass::Frame;
 
-constexpr size_t kFarthestId = 65536;  // behind the vocabulary
+constexpr size_t kFarthestId = 65536;  // past the vocabulary
 
 Error damaged(std::string what, std::string_view name) {
   return {ErrorCode::corrupt_file, std::move(what), std::string(name),
@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, int64_t>> read_lines(std::string_view text) {
   return vocabulary;
 }
 
-/// "left right" a line, behind a line that tells the version.
+/// "left right" on each line, after a line with the version.
 Result<std::vector<std::pair<std::string, std::string>>> read_merges(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> merges;
   for (bool first = true; !text.empty(); first = false) {
@@ -214,7 +214,7 @@ Result<std::shared_ptr<const Tokenizer>> read_model_file(const TokenizerFiles& f
   if (const TokenId eos = find(settings.special("eos_token", known->eos)); eos >= 0) parts.eos = eos;
   for (const AddedToken& token : parts.added)
     if (static_cast<size_t>(token.id) >= parts.tokens.size() + kFarthestId)
-      return damaged(fmt::format("An added token has the id {}, far behind the vocabulary", token.id),
+      return damaged(fmt::format("An added token has the id {}, far past the vocabulary", token.id),
                      "tokenizer_config.json");
   if (known->name == "Llama") {
     // The class looks at each text itself, and adds no space before one that it finds.

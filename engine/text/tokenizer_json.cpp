@@ -27,7 +27,7 @@ Result<std::vector<AddedToken>> read_added(const json& list) {
 }
 
 /// Where no file says it, BOS is what stands before a text; EOS the first token that is known to end replies,
-/// else what stands behind.
+/// else what comes after.
 void find_ends(const TokenizerJson& file, PipelineParts& parts) {
   parts.ends = well_known_ends(parts.added);
   const auto& items = parts.post_processor.single;

@@ -41,7 +41,7 @@ class TokenizerSettings {
   const nlohmann::json& config() const { return config_; }
   /// The token that is called so ("cls_token"), or `usual`. Empty: none.
   std::string special(const char* name, std::string_view usual) const;
-  /// All that stand beside the vocabulary, with ids behind `vocabulary` where the files give none; of those
+  /// All that stand beside the vocabulary, with ids past `vocabulary` where the files give none; of those
   /// that it has, `find` says the id (-1: not there).
   Result<std::vector<AddedToken>> added(const TokenizerClass& kind, size_t vocabulary,
                                         const std::function<TokenId(std::string_view)>& find) const;

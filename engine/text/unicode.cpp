@@ -85,7 +85,7 @@ class StableCharacters {
   bool has(char32_t value) const { return value < stable_.size() && stable_[value]; }
 
  private:
-  static constexpr utf8proc_int32_t kEnd = 0x30000;  // nothing behind decomposes
+  static constexpr utf8proc_int32_t kEnd = 0x30000;  // nothing past it decomposes
   size_t decompose(utf8proc_int32_t value, bool compatible) {
     int boundary = 0;
     const utf8proc_ssize_t count =

@@ -45,7 +45,7 @@ size_t invalid_run(std::string_view text, size_t position) {
   return position;
 }
 
-/// 's 't 'm 'd 're 've 'll behind the apostrophe at `position`: the end, or `position` when there is none.
+/// 's 't 'm 'd 're 've 'll after the apostrophe at `position`: the end, or `position` when there is none.
 size_t contraction(std::string_view text, size_t position, bool any_case) {
   const auto letter = [&](size_t i) -> char {
     if (i >= text.size()) return 0;
@@ -93,7 +93,7 @@ bool is_one_of(std::string_view text, size_t position, std::string_view characte
   return position < text.size() && characters.find(text[position]) != std::string_view::npos;
 }
 
-/// ` ?[^\s\p{L}\p{N}]+` and the `tail` characters behind; `position` when there is none.
+/// ` ?[^\s\p{L}\p{N}]+` and the `tail` characters that follow; `position` when there is none.
 size_t punctuation(std::string_view text, size_t position, std::string_view tail) {
   const size_t begin = position + (text[position] == ' ');
   size_t end = run_of_others(text, begin);
@@ -118,7 +118,7 @@ size_t scan_words(std::string_view text, size_t position, int most_digits) {
 
 /// [upper]*[lower]+ from `begin`, taken back as far as needed; `begin` when there is none.
 size_t word_to_lower(std::string_view text, size_t begin) {
-  size_t end = begin, last_both = begin;  // behind the last character that is of both kinds
+  size_t end = begin, last_both = begin;  // after the last character that is of both kinds
   for (Character c = at(text, end); c.is(kUpper); c = at(text, end)) {
     end += c.bytes;
     if (c.is(kLower)) last_both = end;

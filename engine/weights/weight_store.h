@@ -32,7 +32,7 @@ class Buffer {
                                  std::string_view purpose = "a weight");
   std::byte* data() const { return data_.get(); }
   size_t size() const { return size_; }
-  /// Copies `bytes` to its begin.
+  /// Copies `bytes` to its start.
   Result<void> fill(const void* src, size_t bytes);
   /// False once the device was renewed since: the bytes are gone.
   bool alive() const;

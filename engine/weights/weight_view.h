@@ -13,10 +13,10 @@ namespace orrery::weights {
 
 struct WeightView {
   std::string tensor;
-  bool transposed = false;    // of a matrix; its rows are counted behind that
+  bool transposed = false;    // of a matrix; its rows are counted after that
   std::vector<int64_t> rows;  // {begin, count}, or {begin, count, stride, runs}: `runs` times `count` rows,
-                              // whose begins are `stride` apart; empty: all. Elements, where it is a vector
-  int64_t stacked = 0;        // so many tensors one behind another, "*" in the name standing for their
+                              // whose starts are `stride` apart; empty: all. Elements, where it is a vector
+  int64_t stacked = 0;        // so many tensors one after another, "*" in the name standing for their
                               // number from 0 on, with nothing of the above; 0: one tensor
 
   WeightView(std::string name) : tensor(std::move(name)) {}  // NOLINT: a name alone is the whole tensor

@@ -50,7 +50,7 @@ TEST(Refused, DamagedFiles) {
 std::string with_foreign_type() {
   std::string file = read_file(models_folder() + "/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
   const std::string name = "blk.7.ffn_up.weight";
-  const size_t type = file.find(name) + name.size() + 4 + 2 * 8;  // behind the count and two dims
+  const size_t type = file.find(name) + name.size() + 4 + 2 * 8;  // after the count and two dims
   EXPECT_EQ(file.at(type), 3);
   file.at(type) = 40;
   return file;

@@ -1,4 +1,4 @@
-// Any text as a chat template, rendered for a conversation with a tool call; behind a zero byte, any text as
+// Any text as a chat template, rendered for a conversation with a tool call; after a zero byte, any text as
 // the JSON of tools and of a variable.
 #include <cstdlib>
 #include <string_view>

@@ -11,7 +11,7 @@ namespace {
 using namespace orrery;
 using Text = std::string_view;
 
-/// Tokens end at line ends; scores, types and ids are made of the bytes behind them.
+/// Tokens end at line ends; scores, types and ids are made of the bytes after them.
 Metadata gguf_vocabulary(Text bytes) {
   static constexpr const char* kModels[] = {"gpt2", "llama", "t5", "bert"};
   static constexpr const char* kWords[] = {"", "llama-bpe", "gemma4", "deepseek-v3"};

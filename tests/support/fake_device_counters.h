@@ -12,7 +12,7 @@ namespace orrery {
 struct FakeDeviceCounters {
   std::atomic<uint64_t> captures{0};   // graphs
   std::atomic<uint64_t> questions{0};  // rows that were asked whether they support a problem: plans are made
-  std::atomic<uint64_t> commits{0};    // memory behind reserved addresses
+  std::atomic<uint64_t> commits{0};    // memory for reserved addresses
 
   uint64_t all() const { return captures + questions + commits; }
 };

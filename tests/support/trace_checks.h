@@ -68,7 +68,7 @@ inline void expect_nodes_in_steps(const TraceThread& nodes, const TraceThread& s
   int64_t busy = 0;
   for (const auto& node : nodes.spans) {
     while (step < steps.spans.size() && steps.spans[step].end < node.end) ++step, busy = 0;
-    ASSERT_LT(step, steps.spans.size()) << node.name << " lies behind all steps";
+    ASSERT_LT(step, steps.spans.size()) << node.name << " lies after all steps";
     EXPECT_GE(node.begin, steps.spans[step].begin) << node.name << " lies in no step";
     busy += node.end - node.begin;
     EXPECT_LE(busy, steps.spans[step].end - steps.spans[step].begin);

@@ -40,7 +40,7 @@ PromptDialog::PromptDialog(const Theme& theme, const api::Session& session,
   summary_->setText(QString::fromStdString(ids.error().to_string()));
 }
 
-/// The pieces behind each other; bytes of one character may be spread over several.
+/// The pieces one after another; bytes of one character may be spread over several.
 void PromptDialog::showTokens(const api::Session& session, const std::vector<int32_t>& ids) {
   QTextCharFormat plain, special;
   special.setForeground(theme_(Token::accent));

@@ -1,5 +1,5 @@
-// The samplers of a reply, one a row in the order in which they run: rows are dragged, or moved with Alt and
-// the arrow keys, and those that are not checked do not run.
+// The samplers of a reply, one per row in the order in which they run: rows are dragged, or moved with Alt
+// and the arrow keys, and those that are not checked do not run.
 #pragma once
 
 #include <QListWidget>

@@ -63,7 +63,7 @@ void ClassifyPage::setupBar(QHBoxLayout* bar) {
   modelButton_->menu()->addAction("Open another...", this, &ClassifyPage::askModel);
   modelButton_->menu()->addAction("Show its graph", this, [this] { emit graphAsked(true); });
   csvButton_->setIconName("open");
-  csvButton_->setToolTip("A CSV or TSV file with one text a row");
+  csvButton_->setToolTip("A CSV or TSV file with one text per row");
   bar->addWidget(modelButton_);
   bar->addWidget(csvButton_);
   bar->addWidget(field_, 1);

@@ -6,7 +6,7 @@
 namespace orrery::ui {
 
 void ClassifyPage::setupKinds() {
-  documents_->setPlaceholderText("The documents to rank, one a line");
+  documents_->setPlaceholderText("The documents to rank, one per line");
   documents_->setAccessibleName("Documents");
   documents_->setTabChangesFocus(true);
   connect(model_, &QAbstractItemModel::dataChanged, this, &ClassifyPage::showTokens);

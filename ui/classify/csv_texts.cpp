@@ -80,7 +80,7 @@ Result<CsvTexts> parseCsvTexts(const QByteArray& text, const QString& name) {
   }
   if (table.rows.empty())
     return Error{ErrorCode::corrupt_file, "The file holds no rows below its header", name.toStdString(),
-                 "choose a CSV or TSV file with the columns' names first and then one text a row"};
+                 "choose a CSV or TSV file with the columns' names first and then one text per row"};
   return table;
 }
 

@@ -1,5 +1,5 @@
-// A table of texts from a CSV file (engine/base/csv.h), or from a TSV file: one row a line, fields parted by
-// tabs.
+// A table of texts from a CSV file (engine/base/csv.h), or from a TSV file: one row per line, fields parted
+// by tabs.
 #pragma once
 
 #include <QString>

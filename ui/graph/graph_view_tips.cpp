@@ -16,10 +16,10 @@ QString crossingLine(const Crossing& crossing) {
   if (crossing.bytes <= 0) return GraphView::tr("changes devices: reads a copy that is there already");
   const QString bytes = format::bytes(crossing.bytes);
   if (crossing.to == DeviceMark::mixed)
-    return GraphView::tr("changes devices: %1 a token, both ways").arg(bytes);
+    return GraphView::tr("changes devices: %1 per token, both ways").arg(bytes);
   return crossing.to == DeviceMark::cuda
-             ? GraphView::tr("changes devices: %1 a token, to the card").arg(bytes)
-             : GraphView::tr("changes devices: %1 a token, to the CPU").arg(bytes);
+             ? GraphView::tr("changes devices: %1 per token, to the card").arg(bytes)
+             : GraphView::tr("changes devices: %1 per token, to the CPU").arg(bytes);
 }
 
 }  // namespace

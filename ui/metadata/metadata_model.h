@@ -35,7 +35,7 @@ class MetadataModel : public QAbstractTableModel {
   void setKey(int row, const QString& key);
   void setType(int row, const QString& type);
   void setText(int row, const QString& text);
-  /// A new key behind the others; its row.
+  /// A new key after the others; its row.
   int add();
   void remove(int row);
 

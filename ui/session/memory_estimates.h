@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 
+#include "engine/base/worker.h"
 #include "ui/session/services.h"
-#include "ui/session/worker.h"
 
 namespace orrery::ui {
 
@@ -28,7 +28,7 @@ class MemoryEstimates : public QObject {
   /// As list_devices() told; the free memory is that of then.
   void setDevices(std::vector<api::DeviceEntry> devices);
   const std::vector<api::DeviceEntry>& devices() const { return devices_; }
-  /// Tells `measured`, or `failed` with the reason; once a model.
+  /// Tells `measured`, or `failed` with the reason; once per model.
   void measure(const api::OpenOptions& options);
   /// Null until it was measured.
   DemandPtr demand(const std::string& model, const std::string& adapter) const;

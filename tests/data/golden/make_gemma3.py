@@ -4,7 +4,7 @@
     make_gemma3.py gemma-3-270m-q4_k_m.gguf
 
 Needs torch, transformers, gguf and sentencepiece. transformers dequantises the tensors and takes the 1 off the norm
-weights that GGUF adds; both are checked here against the file. The ids are sentencepiece's, behind the file's BOS.
+weights that GGUF adds; both are checked here against the file. The ids are sentencepiece's, after the file's BOS.
 """
 import json
 import pathlib

@@ -244,7 +244,7 @@ TEST(Gguf, EveryTruncationIsRefused) {
   for (size_t length = 1; length < whole.size(); ++length) {
     auto opened = open(folder.write("t.gguf", whole.substr(0, length)));
     if (!opened.ok()) continue;
-    // Only padding behind the last tensor may be missing.
+    // Only padding after the last tensor may be missing.
     EXPECT_GT(length, whole.size() - 32) << length;
     walk(**opened);
   }

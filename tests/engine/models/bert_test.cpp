@@ -20,7 +20,7 @@ TEST(MiniLm, IsTheGraphOfItsFolder) {
   EXPECT_EQ(model->head_dim, 32);
   EXPECT_TRUE(model->normalised);
   EXPECT_TRUE(model->labels.empty());
-  // 3 step inputs, 11 of the embedding, 17 + 11 a layer, pool and normalise
+  // 3 step inputs, 11 of the embedding, 17 + 11 per layer, pool and normalise
   EXPECT_EQ(graph.order().size(), 3u + 11 + 6 * 28 + 2);
   const auto problems = graph::verify(graph);
   EXPECT_TRUE(problems.empty()) << problems.front().error.to_string();

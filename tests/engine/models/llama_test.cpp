@@ -22,8 +22,8 @@ TEST(SmolLm2, IsTheGraphOfItsFile) {
   EXPECT_EQ(model->head_dim, 64);
   EXPECT_EQ(model->vocabulary, 49152);
   EXPECT_EQ(model->context_length, 8192);
-  // 3 step inputs, 2 of the embedding, 16 + 11 a layer, 4 of the output (its matrix is the embedding's), the
-  // sampler
+  // 3 step inputs, 2 of the embedding, 16 + 11 per layer, 4 of the output (its matrix is the embedding's),
+  // the sampler
   EXPECT_EQ(graph.order().size(), 3u + 2 + 30 * 27 + 4 + 1);
   EXPECT_EQ(graph.in_scope("layers.3.attention").size(), 16u);
   EXPECT_EQ(graph.in_scope("layers.3.mlp").size(), 11u);

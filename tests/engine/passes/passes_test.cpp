@@ -441,7 +441,7 @@ TEST(RealModels, SmolLM2) {
 
 TEST(RealModels, MiniLMWithItsClassifier) {
   const Outcome outcome = fused_model("minilm", "resources/models/sentiment");
-  EXPECT_EQ(record(outcome, "fuse_residual_norm").rewrites, 13);  // two a layer, the embedding's
+  EXPECT_EQ(record(outcome, "fuse_residual_norm").rewrites, 13);  // two per layer, the embedding's
   EXPECT_EQ(record(outcome, "fuse_qkv").rewrites, 6);
   EXPECT_EQ(record(outcome, "fuse_bias_activation").rewrites, 7);  // six gelus, the pooler's tanh
   EXPECT_EQ(op_counts(*outcome.graph)["gelu"] + op_counts(*outcome.graph)["tanh"], 0);
