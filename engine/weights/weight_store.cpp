@@ -84,12 +84,14 @@ const io::Adapter::LowRank* WeightStore::low_rank(const std::string& name) const
 }
 
 std::shared_ptr<const WeightStore::Form> WeightStore::find(const Key& key) const {
+  const std::scoped_lock lock(mutex_);
   const auto it = forms_.find(key);
   return it == forms_.end() ? nullptr : it->second.lock();
 }
 
 std::shared_ptr<const WeightStore::Form> WeightStore::remember(const Key& key, Form form) {
   auto held = std::make_shared<const Form>(std::move(form));
+  const std::scoped_lock lock(mutex_);
   forms_[key] = held;
   return held;
 }
@@ -102,7 +104,7 @@ WeightTensor WeightStore::remember_tensor(const std::string& name, Form form) {
   return {held, &held->tensor};
 }
 
-Result<WeightTensor> WeightStore::tensor_locked(const WeightView& view, kernels::ThreadTeam& team) {
+Result<WeightTensor> WeightStore::made_tensor(const WeightView& view, kernels::ThreadTeam& team) {
   if (const auto known = find({view.name(), "", nullptr})) return WeightTensor(known, &known->tensor);
   if (view.is_whole()) return whole_tensor(view.tensor, team);
   ORRERY_ASSIGN(Form form, view.stacked > 0 ? stack_of(view, team) : view_of(view, team));
@@ -129,7 +131,7 @@ Result<WeightStore::Form> WeightStore::stack_of(const WeightView& view, kernels:
 Result<WeightStore::Form> WeightStore::view_of(const WeightView& view, kernels::ThreadTeam& team) {
   const bool all_rows = view.rows.empty();
   ORRERY_ASSIGN(const WeightTensor source,
-                tensor_locked({view.tensor, view.transposed && !all_rows, {}}, team));
+                made_tensor({view.tensor, view.transposed && !all_rows, {}}, team));
   ORRERY_TRY(check_view(*source, {view.tensor, view.transposed && all_rows, view.rows}));
   Form taken;
   taken.tensor = *source;
@@ -182,8 +184,8 @@ Result<WeightTensor> WeightStore::whole_tensor(const std::string& name, kernels:
 }
 
 Result<WeightTensor> WeightStore::tensor(const WeightView& view, kernels::ThreadTeam& team) {
-  const std::scoped_lock lock(mutex_);
-  return tensor_locked(view, team);
+  const std::scoped_lock making(making_);
+  return made_tensor(view, team);
 }
 
 Result<Buffer> WeightStore::make(const io::Tensor& tensor, const kernels::WeightPacking* packing,
@@ -196,15 +198,16 @@ Result<Buffer> WeightStore::make(const io::Tensor& tensor, const kernels::Weight
 
 Result<WeightBytes> WeightStore::bytes(const WeightView& view, const kernels::WeightPacking* packing,
                                        kernels::ThreadTeam& team, const DevicePtr& device) {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock making(making_);
   const std::string name = view.name();
   const Key key{name, std::string(packing ? packing->name : std::string_view()), device.get()};
   const bool derived = packing || device;
   if (derived)
     if (const auto known = find(key); known && known->buffer.alive())
       return WeightBytes(known, known->buffer.data());
-  ORRERY_ASSIGN(const WeightTensor tensor, tensor_locked(view, team));
+  ORRERY_ASSIGN(const WeightTensor tensor, made_tensor(view, team));
   if (!derived) {
+    const std::scoped_lock lock(mutex_);
     given_back_.erase(view.tensor);
     return WeightBytes(tensor, tensor->data.data());
   }
@@ -222,7 +225,10 @@ Result<WeightBytes> WeightStore::bytes(const WeightView& view, const kernels::We
 }
 
 void WeightStore::give_back(const io::Tensor& tensor) {
-  given_back_.insert(tensor.name);
+  {
+    const std::scoped_lock lock(mutex_);
+    given_back_.insert(tensor.name);
+  }
   const auto drop_from = [&](const io::ModelFile& model) {
     for (const auto& mapped : model.files) mapped->drop(tensor.data);
   };

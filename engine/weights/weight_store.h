@@ -97,7 +97,7 @@ class WeightStore {
   std::shared_ptr<const Form> remember(const Key& key, Form form);
   WeightTensor remember_tensor(const std::string& name, Form form);
 
-  Result<WeightTensor> tensor_locked(const WeightView& view, kernels::ThreadTeam& team);
+  Result<WeightTensor> made_tensor(const WeightView& view, kernels::ThreadTeam& team);
   Result<WeightTensor> whole_tensor(const std::string& name, kernels::ThreadTeam& team);
   Result<Form> stack_of(const WeightView& view, kernels::ThreadTeam& team);
   Result<Form> view_of(const WeightView& view, kernels::ThreadTeam& team);
@@ -109,7 +109,8 @@ class WeightStore {
 
   std::shared_ptr<const io::ModelFile> file_;
   std::shared_ptr<const io::Adapter> adapter_;
-  mutable std::mutex mutex_;
+  std::mutex making_;         // one form at a time
+  mutable std::mutex mutex_;  // of the next two; never held while a form is made
   std::map<Key, std::weak_ptr<const Form>> forms_;
   std::set<std::string> given_back_;  // tensors of the file that only live on in other forms
 };

@@ -1,7 +1,10 @@
 #include "engine/weights/weight_store.h"
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <future>
+#include <semaphore>
 
 #include "kernels/linear.h"
 #include "tests/engine/io/io_testing.h"
@@ -144,6 +147,26 @@ TEST_F(TinyStore, AFormThatNobodyHoldsIsGone) {
   packed = store.bytes("bert.layer.weight", &kDoubled, team_);
   EXPECT_EQ(packed_count, 2);
   EXPECT_EQ(static_cast<const float*>(packed->get())[11], 38.0F);
+}
+
+std::binary_semaphore packing{0}, go_on{0};
+const kernels::WeightPacking kHeld{
+    "held", [](DType, int64_t rows, int64_t cols) { return static_cast<size_t>(rows * cols); },
+    [](const void*, DType, int64_t, int64_t, void*, kernels::ThreadTeam&) {
+      packing.release();
+      go_on.acquire();
+    }};
+
+TEST_F(TinyStore, WhoLooksNeverWaitsForAFormThatIsBeingMade) {
+  WeightStore store(file_, nullptr);
+  auto made =
+      std::async(std::launch::async, [&] { return store.bytes("bert.layer.weight", &kHeld, team_).ok(); });
+  packing.acquire();
+  auto looked = std::async(std::launch::async, [&] { return store.derived().size() + store.resident() > 0; });
+  EXPECT_EQ(looked.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  go_on.release();
+  EXPECT_TRUE(made.get());
+  EXPECT_TRUE(looked.get());
 }
 
 TEST_F(TinyStore, WhatIsHeldOutlivesTheStore) {
