@@ -27,6 +27,7 @@ Runner prepare_info(CLI::App& app, Context& context);
 Runner prepare_metadata(CLI::App& app, Context& context);
 Runner prepare_graph(CLI::App& app, Context& context);
 Runner prepare_plan(CLI::App& app, Context& context);
+Runner prepare_preview(CLI::App& app, Context& context);
 Runner prepare_tokenize(CLI::App& app, Context& context);
 Runner prepare_render(CLI::App& app, Context& context);
 Runner prepare_chat(CLI::App& app, Context& context);

@@ -113,7 +113,7 @@ Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int3
   const int64_t rows = std::min(static_cast<int64_t>(tokens.size()), kLogitRows);
   std::vector<float> logits[2];
   for (SessionImpl* session : {&a, &b}) {
-    const auto version = session->engine().model->version();
+    const auto version = session->state()->version;
     const ValueId value = generate::logits_of(*version->fused);
     if (!value.valid()) return {};
     ORRERY_ASSIGN(auto probe, generate::Probe::run(session->engine(), *version, {&value, 1}, tokens, rows));

@@ -23,13 +23,13 @@ const std::vector<edit::Edit>& History::recipe() const {
 
 std::vector<EditRecord> History::records() const {
   std::vector<EditRecord> records;
-  for (size_t i = 0; i < position_; ++i) records.push_back(steps_[i].record);
+  for (size_t i = 0; i < position_; ++i) records.push_back(steps_[i]->record);
   return records;
 }
 
 Result<graph::GraphVersion> History::graph_at(size_t steps) const {
   if (steps == 0) return opened_;
-  const HistoryStep& step = steps_[steps - 1];
+  const HistoryStep& step = *steps_[steps - 1];
   if (step.graph) return step.graph;
   ORRERY_ASSIGN(Replayed made, replayed(opened_, step.recipe));
   return std::move(made.graph);
@@ -40,14 +40,18 @@ Result<graph::GraphVersion> History::graph_after() const { return graph_at(posit
 
 void History::add(HistoryStep step) {
   steps_.resize(position_);
-  steps_.push_back(std::move(step));
+  steps_.push_back(std::make_shared<const HistoryStep>(std::move(step)));
   ++position_;
-  if (steps_.size() > kGraphs) steps_[steps_.size() - kGraphs - 1].graph = nullptr;
+  if (steps_.size() <= kGraphs) return;
+  std::shared_ptr<const HistoryStep>& far = steps_[steps_.size() - kGraphs - 1];
+  if (far->graph) far = std::make_shared<const HistoryStep>(HistoryStep{far->record, far->recipe, nullptr});
 }
 
 void History::redone(bool kv_kept) {
-  ++position_;
-  steps_[position_ - 1].record.kv_kept = kv_kept;
+  std::shared_ptr<const HistoryStep>& step = steps_[position_++];
+  HistoryStep made = *step;
+  made.record.kv_kept = kv_kept;
+  step = std::make_shared<const HistoryStep>(std::move(made));
 }
 
 Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& edits) {
@@ -57,8 +61,9 @@ Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<ed
     Result<graph::Journal> journal = edit::apply(*made, edits[i]);
     if (!journal.ok()) {
       Error error = std::move(journal).error();
-      error.where = fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string(),
-                                error.where.empty() ? "" : ", " + error.where);
+      if (edits.size() > 1)
+        error.where = fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string(),
+                                  error.where.empty() ? "" : ", " + error.where);
       return error;
     }
     names.push_back(std::move(journal->name));

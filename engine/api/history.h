@@ -1,7 +1,8 @@
 // The steps that edits made, oldest first, with a position among them: undo and redo move it, a new step
-// replaces those that were undone. A value.
+// replaces those that were undone. A value, cheap to copy: copies share their steps.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/api/types.h"
@@ -29,8 +30,8 @@ class History {
   bool can_undo() const { return position_ > 0; }
   bool can_redo() const { return position_ < steps_.size(); }
   /// The step that undo takes back, and the one that redo makes.
-  const HistoryStep& last() const { return steps_[position_ - 1]; }
-  const HistoryStep& next() const { return steps_[position_]; }
+  const HistoryStep& last() const { return *steps_[position_ - 1]; }
+  const HistoryStep& next() const { return *steps_[position_]; }
   /// The graph before the last step, and after the next.
   Result<graph::GraphVersion> graph_before() const;
   Result<graph::GraphVersion> graph_after() const;
@@ -43,7 +44,7 @@ class History {
   Result<graph::GraphVersion> graph_at(size_t steps) const;
 
   graph::GraphVersion opened_;
-  std::vector<HistoryStep> steps_;
+  std::vector<std::shared_ptr<const HistoryStep>> steps_;
   size_t position_ = 0;  // steps that are in force
 };
 

@@ -17,18 +17,6 @@ namespace {
 
 constexpr int64_t kCpuBatchTokens = 512, kCardBatchTokens = 2048, kMaxBatchTokens = 32768;
 
-Task to_task(models::Task task) {
-  switch (task) {
-    case models::Task::generate:
-      return Task::generate;
-    case models::Task::embed:
-      return Task::embed;
-    case models::Task::classify:
-      return Task::classify;
-  }
-  return Task::generate;
-}
-
 /// Bytes of the step's buffers, by liveness alone; kernels may ask for some workspace besides.
 uint64_t scratch_bytes(const graph::Graph& graph, bool generates, int64_t batch_tokens) {
   const auto passed = passes::run_passes(graph, {});
@@ -65,6 +53,18 @@ Result<DType> parse_kv_type(const std::string& name) {
                "--kv-type", "use f16, bf16, f32 or q8_0"};
 }
 
+Task to_task(models::Task task) {
+  switch (task) {
+    case models::Task::generate:
+      return Task::generate;
+    case models::Task::embed:
+      return Task::embed;
+    case models::Task::classify:
+      return Task::classify;
+  }
+  return Task::generate;
+}
+
 Result<int64_t> choose_context(int64_t model_context, int64_t wanted) {
   const int64_t own = own_context(model_context);
   if (wanted < 0 || wanted > own)
@@ -74,14 +74,14 @@ Result<int64_t> choose_context(int64_t model_context, int64_t wanted) {
   return wanted > 0 ? wanted : std::min(own, kDefaultContext);
 }
 
-Result<int64_t> choose_batch_tokens(int64_t wanted, bool on_card, models::Task task) {
+Result<int64_t> choose_batch_tokens(int64_t wanted, bool on_card, Task task) {
   if (wanted < 0 || wanted > kMaxBatchTokens)
     return Error{ErrorCode::invalid_argument, fmt::format("Steps of {} tokens are not possible", wanted),
                  "--batch-tokens",
                  fmt::format("choose 1 to {}, or 0 for what the device likes", kMaxBatchTokens)};
   if (wanted > 0) return wanted;
   if (!on_card) return kCpuBatchTokens;
-  return task == models::Task::generate ? kCardBatchTokens : kMaxBatchTokens;
+  return task == Task::generate ? kCardBatchTokens : kMaxBatchTokens;
 }
 
 ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, const std::string& tokenizer,

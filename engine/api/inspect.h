@@ -21,11 +21,13 @@ inline constexpr std::array kKvTypes = {KvType{"f16", DType::f16}, KvType{"bf16"
 std::string kv_type_name(DType dtype);
 Result<DType> parse_kv_type(const std::string& name);
 
+Task to_task(models::Task task);
+
 /// The context length that a model runs with: `wanted`, or for 0 its own, at most kDefaultContext.
 Result<int64_t> choose_context(int64_t model_context, int64_t wanted);
 
 /// Tokens of one step at most: `wanted`, or for 0 as many as keep the device busy and its scratch small.
-Result<int64_t> choose_batch_tokens(int64_t wanted, bool on_card, models::Task task);
+Result<int64_t> choose_batch_tokens(int64_t wanted, bool on_card, Task task);
 
 /// `built` is null when the file has no weights.
 ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, const std::string& tokenizer,
@@ -36,9 +38,10 @@ ModelInfo describe(const ModelSource& source, const models::BuiltModel* built, c
 /// `cannot_run` says why the file's own graph was refused; it is left as it is when it was not.
 models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_run);
 
-/// What the plans of a fused graph take on one kind of device; a refusal where it cannot run there.
-MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const OpenOptions& options,
-                                 kernels::DeviceKind device);
+/// What the plans of a fused graph take on one kind of device; a refusal where it cannot run there. `home` is
+/// where nodes run that name no device; none: there.
+MemoryDemand::Place place_demand(const graph::Graph& fused, Task task, const OpenOptions& options,
+                                 kernels::DeviceKind device, std::optional<kernels::DeviceKind> home = {});
 /// The KV cache's part; the places are left empty. `exact`: it is kept in float32 whatever is asked for.
 MemoryDemand model_demand(std::string name, const models::BuiltModel& built, bool exact);
 /// What to do where memory does not suffice on `device`.

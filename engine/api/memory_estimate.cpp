@@ -21,10 +21,10 @@ namespace {
 constexpr int64_t kTextTokens = 8;  // of the texts that an encoder reads together
 
 /// Every bucket that a run may ask for, so that each form of a weight is met.
-std::vector<compile::Bucket> buckets_for(models::Task task, int64_t batch_tokens) {
+std::vector<compile::Bucket> buckets_for(Task task, int64_t batch_tokens) {
   std::vector<compile::Bucket> buckets;
   for (int64_t tokens = 1;; tokens = std::min(tokens * 2, batch_tokens)) {
-    buckets.push_back(task == models::Task::generate
+    buckets.push_back(task == Task::generate
                           ? compile::bucket_for(tokens, 1, 1)
                           : compile::bucket_for(tokens, 0, std::max<int64_t>(tokens / kTextTokens, 1)));
     if (tokens >= batch_tokens) return buckets;
@@ -52,7 +52,7 @@ uint64_t page_bytes(const graph::Graph& graph, DType dtype) {
 }
 
 /// Nodes without a kernel there stay on the CPU, as they will.
-compile::PlacementOptions on_a_card(const OpenOptions& options, models::Task task) {
+compile::PlacementOptions on_a_card(const OpenOptions& options, Task task) {
   compile::PlacementOptions placement;
   placement.home = "cuda:0";
   placement.kv_dtype = options.exact ? DType::f32 : kv_dtype(options.kv_type);
@@ -69,10 +69,11 @@ std::string device_words(const DeviceMemory& memory) {
 
 }  // namespace
 
-MemoryDemand::Place place_demand(const graph::Graph& fused, models::Task task, const OpenOptions& options,
-                                 kernels::DeviceKind device) {
+MemoryDemand::Place place_demand(const graph::Graph& fused, Task task, const OpenOptions& options,
+                                 kernels::DeviceKind device, std::optional<kernels::DeviceKind> home) {
   compile::DemandOptions asked;
   asked.device = device;
+  asked.home = home;
   asked.kv_dtype = options.exact ? DType::f32 : kv_dtype(options.kv_type);
   asked.accuracy = options.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
   asked.threads = options.threads > 0 ? options.threads : kernels::available_cores();
@@ -102,10 +103,10 @@ Result<MemoryDemand> memory_demand(const OpenOptions& options) {
     passes.fusion = options.fusion;
     ORRERY_ASSIGN(const passes::Outcome fused, passes::run_passes(built.graph, passes));
     MemoryDemand demand = model_demand(display_name(*source.file), built, options.exact);
-    demand.cpu = place_demand(*fused.graph, built.task, options, kernels::DeviceKind::cpu);
+    demand.cpu = place_demand(*fused.graph, to_task(built.task), options, kernels::DeviceKind::cpu);
     ORRERY_ASSIGN(const compile::Placement on_card,
-                  compile::place(fused.graph, on_a_card(options, built.task)));
-    demand.cuda = place_demand(*on_card.graph, built.task, options, kernels::DeviceKind::cuda);
+                  compile::place(fused.graph, on_a_card(options, to_task(built.task))));
+    demand.cuda = place_demand(*on_card.graph, to_task(built.task), options, kernels::DeviceKind::cuda);
     return demand;
   });
 }

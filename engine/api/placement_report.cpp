@@ -21,24 +21,29 @@ PlacementReport::Entry PlacementReport::of(const graph::Node& run) const {
   return {device, device, ""};
 }
 
+std::vector<NodePlacement> placements_of(const runtime::Version& version, const std::string& home) {
+  const PlacementReport report(version, home);
+  std::vector<NodePlacement> placements;
+  const auto add = [&](NodeId drawn, const graph::Node& run) {
+    if (!version.model->find(drawn)) return;  // a transfer
+    PlacementReport::Entry entry = report.of(run);
+    placements.push_back({drawn, std::move(entry.asked), std::move(entry.device), std::move(entry.reason)});
+  };
+  for (const NodeId id : version.fused->order()) {
+    const graph::Node& run = version.fused->node(id);
+    if (run.is_source()) continue;
+    if (run.origins.empty()) add(id, run);
+    for (const graph::Origin& origin : run.origins) add(origin.node, run);
+  }
+  return placements;
+}
+
 std::vector<NodePlacement> SessionImpl::placement() const {
   return guarded_or_empty([&] {
-    const auto version = parts_.model->version();
     const std::string& home = parts_.options.device;
-    const PlacementReport report(*version, home);
-    std::vector<NodePlacement> placements;
-    const auto add = [&](NodeId drawn, const graph::Node& run) {
-      if (!version->model->find(drawn)) return;  // a transfer
-      PlacementReport::Entry entry = report.of(run);
-      if (entry.asked == home && entry.device == home) return;
-      placements.push_back({drawn, std::move(entry.asked), std::move(entry.device), std::move(entry.reason)});
-    };
-    for (const NodeId id : version->fused->order()) {
-      const graph::Node& run = version->fused->node(id);
-      if (run.is_source()) continue;
-      if (run.origins.empty()) add(id, run);
-      for (const graph::Origin& origin : run.origins) add(origin.node, run);
-    }
+    std::vector<NodePlacement> placements = placements_of(*state()->version, home);
+    std::erase_if(placements,
+                  [&](const NodePlacement& place) { return place.asked == home && place.device == home; });
     return placements;
   });
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/api/types.h"
 #include "engine/runtime/model.h"
 
 namespace orrery::api {
@@ -26,5 +27,8 @@ class PlacementReport {
   std::string home_;
   std::unordered_map<NodeId, const compile::Moved*> moved_;
 };
+
+/// Of every node of the model graph that runs.
+std::vector<NodePlacement> placements_of(const runtime::Version& version, const std::string& home);
 
 }  // namespace orrery::api

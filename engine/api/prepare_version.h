@@ -1,6 +1,7 @@
 // From the graph that a person edits to the one that runs: passes, then placement.
 #pragma once
 
+#include "engine/base/progress.h"
 #include "engine/compile/placement.h"
 #include "engine/runtime/model.h"
 
@@ -13,8 +14,12 @@ struct Preparation {
 /// How the model's graphs are prepared; `home` is its device's name.
 Preparation preparation_of(const runtime::Model::Options& options, const std::string& home, bool fusion);
 
-/// Opens the card when nodes ask for one; its own reason when it cannot be used.
+/// Opens the card when nodes ask for one; its own reason when it cannot be used. Reads no weight.
 Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph,
-                                                                const Preparation& preparation);
+                                                                const Preparation& preparation,
+                                                                const Watch& watch = {});
+/// Compiles what every step after the first prompt runs, so that a version that cannot run is refused before
+/// anybody adopts it; on a card its weights go up.
+Result<void> prepare_plan(runtime::Model& model, const runtime::Version& version, const Watch& watch);
 
 }  // namespace orrery::api

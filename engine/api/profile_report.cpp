@@ -132,7 +132,7 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
     const int64_t tokens = phase == Phase::decode && parts_.info.task == Task::generate
                                ? 1
                                : parts_.model->options().batch_tokens;
-    const auto version = parts_.model->version();
+    const auto version = state()->version;
     kernels::ThreadTeam team(1);
     ORRERY_ASSIGN(const auto plan, parts_.model->plan(*version, compile::bucket_for(tokens, 1, 1), team));
     PlanReport report;
@@ -198,9 +198,8 @@ MemoryUse SessionImpl::memory_use() const {
     MemoryUse use;
     use.kv_cache = parts_.model->kv_bytes();
     use.scratch = parts_.model->scratch_bytes() + parts_.scheduler->scratch_bytes();
-    use.weights = parts_.scheduler->device()
-                      ? bytes_read_on_cpu(*parts_.model->version(), *parts_.source.file)
-                      : parts_.weights->resident();
+    use.weights = parts_.scheduler->device() ? bytes_read_on_cpu(*state()->version, *parts_.source.file)
+                                             : parts_.weights->resident();
     for (const weights::DerivedWeight& row : parts_.weights->derived()) use.weights += row.bytes;
     use.program = orrery::weights::program_bytes();
     return use;

@@ -6,7 +6,9 @@
 #include <memory>
 #include <stop_token>
 
+#include "engine/api/preview.h"
 #include "engine/api/profile.h"
+#include "engine/api/session_state.h"
 #include "engine/api/trace.h"
 #include "engine/api/types.h"
 #include "engine/edit/edit.h"
@@ -24,26 +26,36 @@ class Session {
   virtual const ModelInfo& info() const = 0;
   virtual const OpenOptions& options() const = 0;
 
-  // The graph. The model graph is what the person edits; the live nodes of the fused graph are what runs.
-  // What is bypassed is in both, dead.
-  virtual graph::GraphVersion model_graph() const = 0;
-  virtual graph::GraphVersion fused_graph() const = 0;
+  // The state: what is edited, what runs, and how it came about. Who reads it never waits for a change.
+  virtual SessionStatePtr state() const = 0;
+  graph::GraphVersion model_graph() const { return state()->model; }
+  graph::GraphVersion fused_graph() const { return state()->fused; }
+  std::vector<EditRecord> edits() const { return state()->history.records(); }  // applied, oldest first
+  std::vector<edit::Edit> recipe() const { return state()->history.recipe(); }
   virtual Result<PlanReport> plan(Phase phase) = 0;
   /// The nodes of the model graph that were asked to another device than the session's own, or run on
   /// another; nodes that do not run (bypassed, folded) are left out. Any thread.
   virtual std::vector<NodePlacement> placement() const = 0;
-  virtual Result<EditRecord> apply(const edit::Edit& edit) = 0;  // the next run uses it, no reload
+
+  // Changes of the state. Each is prepared on the session's edit thread upon what the one before it left, and
+  // then adopted at once: the next step runs it, nothing is loaded again. What fails or is stopped leaves the
+  // state as it was.
+  /// Returns at once. The source stops this change alone, also while it waits.
+  virtual std::stop_source submit(Change change, ChangeEvents events) = 0;
+  /// What the edits would do, without doing it: they are prepared as far as no weight is read. Any thread.
+  virtual Result<Preview> preview(const std::vector<edit::Edit>& edits, std::stop_token stop) const = 0;
+
+  // The same changes for who waits; not from a callback of a change.
+  Result<EditRecord> apply(const edit::Edit& edit);
   /// All of a recipe, or none of it and which edit could not be made. Each is undone by itself.
-  virtual Result<std::vector<EditRecord>> replay(const std::vector<edit::Edit>& edits) = 0;
-  virtual Result<EditRecord> undo() = 0;  // not_found when there is nothing to undo
-  virtual Result<EditRecord> redo() = 0;
+  Result<std::vector<EditRecord>> replay(std::vector<edit::Edit> edits, const Watch& watch = {});
+  Result<EditRecord> undo();  // not_found when there is nothing to undo
+  Result<EditRecord> redo();
   /// Takes back what bypasses the scope, or a part of it, or what it is a part of, whenever that was done:
   /// the recipe is made again without it. An edit of its own, for undo. The scope may be a pattern, as edits
   /// have.
-  virtual Result<EditRecord> restore(const std::string& scope) = 0;
-  virtual std::vector<EditRecord> edits() const = 0;  // applied, oldest first
-  virtual std::vector<edit::Edit> recipe() const = 0;
-  virtual Result<void> set_fusion(bool enabled) = 0;
+  Result<EditRecord> restore(const std::string& scope);
+  Result<void> set_fusion(bool enabled);
 
   // Text.
   virtual Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const = 0;
@@ -90,6 +102,9 @@ class Session {
   /// begins with an empty context. 0 and "": as it is.
   virtual Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const = 0;
 };
+
+/// Submits a change and waits for its end.
+Changed wait_for(Session& session, Change change, const Watch& watch = {});
 
 /// Tokens of context that a bench of a model that writes takes.
 int64_t bench_context(const BenchOptions& options);

@@ -1,3 +1,4 @@
+// How a session's state changes: prepared beside it, then swapped whole.
 #include <fmt/format.h>
 
 #include "engine/api/guard.h"
@@ -10,123 +11,161 @@ Error nothing_to(std::string_view what) {
   return {ErrorCode::not_found, fmt::format("There is nothing to {}", what), "", ""};
 }
 
+/// A change on its way: whoever drops it unmade tells so.
+class Submitted {
+ public:
+  Submitted(const SessionImpl& session, ChangeEvents events)
+      : session_(session), events_(std::move(events)) {}
+  Submitted(const Submitted&) = delete;
+  Submitted& operator=(const Submitted&) = delete;
+  ~Submitted() {
+    if (!done_) finish({cancelled_error(), session_.state()});
+  }
+
+  const ProgressCallback& on_progress() const { return events_.on_progress; }
+  void finish(const Changed& changed) {
+    done_ = true;
+    if (events_.on_done) events_.on_done(changed);
+  }
+
+ private:
+  const SessionImpl& session_;
+  ChangeEvents events_;
+  bool done_ = false;
+};
+
 }  // namespace
 
-graph::GraphVersion SessionImpl::model_graph() const {
-  const std::scoped_lock lock(edit_mutex_);
-  return graph_;
+SessionStatePtr opened_state(std::shared_ptr<const runtime::Version> version, bool fusion) {
+  graph::GraphVersion model = version->model, drawn = version->drawn;
+  History history(model);
+  return std::make_shared<const SessionState>(
+      SessionState{std::move(model), std::move(drawn), std::move(version), fusion, std::move(history)});
 }
 
-graph::GraphVersion SessionImpl::fused_graph() const { return parts_.model->version()->drawn; }
-
-/// Makes a graph the one that runs next. It must compile; when it does not, all stays as it was.
-Result<bool> SessionImpl::adopt(graph::GraphVersion graph, bool fusion) {
-  ORRERY_ASSIGN(auto prepared, prepare_version(graph, preparation(fusion)));
-  kernels::ThreadTeam team(1);
-  const auto plan = parts_.model->plan(*prepared, compile::bucket_for(1, 1, 1), team);
-  if (!plan.ok()) return plan.error();
-  const bool kept = parts_.model->keeps_context(*prepared, *chat_sequence());
-  parts_.model->set_version(std::move(prepared));
-  graph_ = std::move(graph);
-  fusion_ = fusion;
-  return kept;
+SessionStatePtr SessionImpl::state() const {
+  const std::scoped_lock lock(state_mutex_);
+  return state_;
 }
 
-Result<EditRecord> SessionImpl::take_step(std::string name, std::string words, graph::GraphVersion graph,
-                                          std::vector<edit::Edit> recipe) {
-  ORRERY_ASSIGN(const bool kept, adopt(graph, fusion_));
-  const EditRecord record{std::move(name), std::move(words), kept};
-  history_.add({record, std::move(recipe), std::move(graph)});
-  return record;
+/// The model's version and the state that it is of change in one section, so that no two readers disagree.
+/// The old state ends after it.
+void SessionImpl::publish(SessionStatePtr state) {
+  const std::scoped_lock lock(state_mutex_);
+  state_.swap(state);
+  parts_.model->set_version(state_->version);
 }
 
-Result<EditRecord> SessionImpl::apply(const edit::Edit& edit) {
-  return guarded([&]() -> Result<EditRecord> {
-    const std::scoped_lock lock(edit_mutex_);
-    auto graph = std::make_shared<graph::Graph>(*graph_);
-    ORRERY_ASSIGN(const graph::Journal journal, edit::apply(*graph, edit));
-    std::vector<edit::Edit> recipe = history_.recipe();
-    recipe.push_back(edit);
-    return take_step(journal.name, edit.to_string(), std::move(graph), std::move(recipe));
-  });
-}
-
-Result<EditRecord> SessionImpl::restore(const std::string& scope) {
-  return guarded([&]() -> Result<EditRecord> {
-    const std::scoped_lock lock(edit_mutex_);
-    ORRERY_ASSIGN(std::vector<edit::Edit> recipe, without_bypass(*graph_, history_.recipe(), scope));
-    ORRERY_ASSIGN(Replayed made, replayed(history_.opened(), recipe));
-    return take_step("restore " + scope, "restore scope=" + scope, std::move(made.graph), std::move(recipe));
-  });
-}
-
-Result<std::vector<EditRecord>> SessionImpl::replay(const std::vector<edit::Edit>& edits) {
-  return guarded([&]() -> Result<std::vector<EditRecord>> {
-    const std::scoped_lock lock(edit_mutex_);
+/// The state that a change makes of another. Touches neither the session nor its model: what it compiles is
+/// the new version's own.
+class SessionImpl::Preparing {
+ public:
+  struct Next {
+    SessionStatePtr state;
     std::vector<EditRecord> records;
-    if (edits.empty()) return records;
-    ORRERY_ASSIGN(const Replayed made, replayed(graph_, edits));
-    const Result<bool> kept = adopt(made.graph, fusion_);
-    if (!kept.ok()) {
-      Error error = kept.error();
-      if (error.where.empty()) error.where = "the recipe";
-      return error;
+  };
+  Preparing(const SessionImpl& session, const SessionState& now, const Watch& watch)
+      : session_(session), now_(now), watch_(watch) {}
+
+  Result<Next> operator()(const MakeEdits& change) const {
+    ORRERY_TRY(watch_.stage("Making the edits"));
+    ORRERY_ASSIGN(const Replayed made, replayed(now_.model, change.edits));
+    ORRERY_ASSIGN(Draft draft, prepare(made.graph, now_.fusion));
+    Next next;
+    std::vector<edit::Edit> recipe = now_.history.recipe();
+    for (size_t i = 0; i < change.edits.size(); ++i) {
+      recipe.push_back(change.edits[i]);
+      next.records.push_back({made.names[i], change.edits[i].to_string(), draft.kv_kept});
+      const bool last = i + 1 == change.edits.size();
+      draft.state->history.add({next.records.back(), recipe, last ? made.graph : nullptr});
     }
-    std::vector<edit::Edit> recipe = history_.recipe();
-    for (size_t i = 0; i < edits.size(); ++i) {
-      recipe.push_back(edits[i]);
-      records.push_back({made.names[i], edits[i].to_string(), *kept});
-      history_.add({records.back(), recipe, i + 1 == edits.size() ? made.graph : nullptr});
-    }
-    return records;
+    next.state = std::move(draft.state);
+    return next;
+  }
+
+  Result<Next> operator()(const RestoreScope& change) const {
+    ORRERY_TRY(watch_.stage("Making the edits"));
+    ORRERY_ASSIGN(std::vector<edit::Edit> recipe,
+                  without_bypass(*now_.model, now_.history.recipe(), change.scope));
+    ORRERY_ASSIGN(const Replayed made, replayed(now_.history.opened(), recipe));
+    ORRERY_ASSIGN(Draft draft, prepare(made.graph, now_.fusion));
+    const EditRecord record{"restore " + change.scope, "restore scope=" + change.scope, draft.kv_kept};
+    draft.state->history.add({record, std::move(recipe), made.graph});
+    return Next{std::move(draft.state), {record}};
+  }
+
+  Result<Next> operator()(const UndoEdit&) const {
+    if (!now_.history.can_undo()) return nothing_to("undo");
+    ORRERY_ASSIGN(graph::GraphVersion graph, now_.history.graph_before());
+    ORRERY_ASSIGN(Draft draft, prepare(std::move(graph), now_.fusion));
+    EditRecord record = now_.history.last().record;
+    record.kv_kept = draft.kv_kept;
+    draft.state->history.undone();
+    return Next{std::move(draft.state), {std::move(record)}};
+  }
+
+  Result<Next> operator()(const RedoEdit&) const {
+    if (!now_.history.can_redo()) return nothing_to("redo");
+    ORRERY_ASSIGN(graph::GraphVersion graph, now_.history.graph_after());
+    ORRERY_ASSIGN(Draft draft, prepare(std::move(graph), now_.fusion));
+    draft.state->history.redone(draft.kv_kept);
+    EditRecord record = draft.state->history.last().record;
+    return Next{std::move(draft.state), {std::move(record)}};
+  }
+
+  Result<Next> operator()(const SetFusion& change) const {
+    ORRERY_ASSIGN(Draft draft, prepare(now_.model, change.enabled));
+    return Next{std::move(draft.state), {}};
+  }
+
+ private:
+  /// A state whose history has not moved on yet.
+  struct Draft {
+    std::shared_ptr<SessionState> state;
+    bool kv_kept = true;
+  };
+
+  Result<Draft> prepare(graph::GraphVersion graph, bool fusion) const {
+    ORRERY_ASSIGN(auto version, prepare_version(std::move(graph), session_.preparation(fusion), watch_));
+    runtime::Model& model = *session_.parts_.model;
+    ORRERY_TRY(prepare_plan(model, *version, watch_));
+    Draft draft{std::make_shared<SessionState>(now_)};
+    draft.kv_kept = model.keeps_context(*version, *session_.chat_sequence());
+    draft.state->model = version->model;
+    draft.state->fused = version->drawn;
+    draft.state->version = std::move(version);
+    draft.state->fusion = fusion;
+    return draft;
+  }
+
+  const SessionImpl& session_;
+  const SessionState& now_;
+  const Watch& watch_;
+};
+
+/// What would change nothing is done at once.
+Changed SessionImpl::make(const Change& change, const Watch& watch) {
+  const SessionStatePtr now = state();
+  const auto* fusion = std::get_if<SetFusion>(&change);
+  const auto* edits = std::get_if<MakeEdits>(&change);
+  if ((fusion && fusion->enabled == now->fusion) || (edits && edits->edits.empty()))
+    return {std::vector<EditRecord>(), now};
+  auto next = guarded([&]() -> Result<Preparing::Next> {
+    ORRERY_ASSIGN(Preparing::Next prepared, std::visit(Preparing(*this, *now, watch), change));
+    ORRERY_TRY(watch.stage("Adopting the new graph"));
+    return prepared;
   });
+  if (!next.ok()) return {std::move(next).error(), now};
+  publish(next->state);
+  return {std::move(next->records), std::move(next->state)};
 }
 
-Result<EditRecord> SessionImpl::undo() {
-  return guarded([&]() -> Result<EditRecord> {
-    const std::scoped_lock lock(edit_mutex_);
-    if (!history_.can_undo()) return nothing_to("undo");
-    ORRERY_ASSIGN(graph::GraphVersion graph, history_.graph_before());
-    EditRecord record = history_.last().record;
-    ORRERY_ASSIGN(record.kv_kept, adopt(std::move(graph), fusion_));
-    history_.undone();
-    return record;
-  });
-}
-
-Result<EditRecord> SessionImpl::redo() {
-  return guarded([&]() -> Result<EditRecord> {
-    const std::scoped_lock lock(edit_mutex_);
-    if (!history_.can_redo()) return nothing_to("redo");
-    ORRERY_ASSIGN(graph::GraphVersion graph, history_.graph_after());
-    ORRERY_ASSIGN(const bool kept, adopt(std::move(graph), fusion_));
-    history_.redone(kept);
-    return history_.last().record;
-  });
-}
-
-std::vector<EditRecord> SessionImpl::edits() const {
-  return guarded_or_empty([&] {
-    const std::scoped_lock lock(edit_mutex_);
-    return history_.records();
-  });
-}
-
-std::vector<edit::Edit> SessionImpl::recipe() const {
-  return guarded_or_empty([&] {
-    const std::scoped_lock lock(edit_mutex_);
-    return history_.recipe();
-  });
-}
-
-Result<void> SessionImpl::set_fusion(bool enabled) {
-  return guarded([&]() -> Result<void> {
-    const std::scoped_lock lock(edit_mutex_);
-    if (enabled == fusion_) return {};
-    const auto adopted = adopt(graph_, enabled);
-    if (!adopted.ok()) return adopted.error();
-    return {};
-  });
+std::stop_source SessionImpl::submit(Change change, ChangeEvents events) {
+  auto submitted = std::make_shared<Submitted>(*this, std::move(events));
+  return edits_.post(
+      [this, submitted = std::move(submitted), change = std::move(change)](std::stop_token stop) {
+        submitted->finish(make(change, {submitted->on_progress(), std::move(stop)}));
+      });
 }
 
 }  // namespace orrery::api

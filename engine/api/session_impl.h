@@ -6,12 +6,12 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/api/history.h"
 #include "engine/api/library.h"
 #include "engine/api/machine_limits.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/prepare_version.h"
 #include "engine/api/session.h"
+#include "engine/base/worker.h"
 #include "engine/generate/generator.h"
 #include "engine/models/builder.h"
 #include "engine/runtime/device_scheduler.h"
@@ -31,29 +31,22 @@ class SessionImpl final : public Session {
     std::shared_ptr<weights::WeightStore> weights;
     std::shared_ptr<const text::Tokenizer> tokenizer;
     std::shared_ptr<const Result<text::ChatTemplate>> chat_template;
-    graph::GraphVersion model_graph;
     std::shared_ptr<runtime::DeviceScheduler> scheduler;
     std::shared_ptr<runtime::Model> model;
     int64_t text_limit = 0;  // tokens of one text for classify and embed
     MemoryDemand demand;     // on its device and on the CPU, as it was opened
   };
-  explicit SessionImpl(Parts parts);
+  /// `state` is that of the model's version.
+  SessionImpl(Parts parts, SessionStatePtr state);
 
   const ModelInfo& info() const override { return parts_.info; }
   const OpenOptions& options() const override { return parts_.options; }
 
-  graph::GraphVersion model_graph() const override;
-  graph::GraphVersion fused_graph() const override;
+  SessionStatePtr state() const override;
   Result<PlanReport> plan(Phase phase) override;
   std::vector<NodePlacement> placement() const override;
-  Result<EditRecord> apply(const edit::Edit& edit) override;
-  Result<std::vector<EditRecord>> replay(const std::vector<edit::Edit>& edits) override;
-  Result<EditRecord> undo() override;
-  Result<EditRecord> redo() override;
-  Result<EditRecord> restore(const std::string& scope) override;
-  std::vector<EditRecord> edits() const override;
-  std::vector<edit::Edit> recipe() const override;
-  Result<void> set_fusion(bool enabled) override;
+  std::stop_source submit(Change change, ChangeEvents events) override;
+  Result<Preview> preview(const std::vector<edit::Edit>& edits, std::stop_token stop) const override;
 
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
   std::string detokenize(const std::vector<int32_t>& ids) const override;
@@ -87,7 +80,7 @@ class SessionImpl final : public Session {
   std::vector<Offer> memory_offers() const override;
   Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const override;
 
-  // What compare() uses besides. They may throw.
+  // What compare() and tests use besides. They may throw.
   generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
   Result<void> check_place_of_draw(const SamplingRequest& sampling) const;
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
@@ -97,6 +90,7 @@ class SessionImpl final : public Session {
   /// have read.
   Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,
                            const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
+  std::shared_ptr<runtime::Sequence> chat_sequence() const;
   int64_t text_limit() const { return parts_.text_limit; }
   Preparation preparation(bool fusion) const {
     return preparation_of(parts_.model->options(), parts_.options.device, fusion);
@@ -111,11 +105,13 @@ class SessionImpl final : public Session {
   };
   static void measure_limits(runtime::DeviceScheduler& scheduler, const std::shared_ptr<LazyLimits>& limits);
 
-  // session_edit.cpp; all under edit_mutex_
-  Result<bool> adopt(graph::GraphVersion graph, bool fusion);  // whether the context is kept
-  /// A new state of the graph, that this recipe makes.
-  Result<EditRecord> take_step(std::string name, std::string words, graph::GraphVersion graph,
-                               std::vector<edit::Edit> recipe);
+  // session_edit.cpp; on the edit thread, which alone publishes
+  class Preparing;
+  Changed make(const Change& change, const Watch& watch);
+  void publish(SessionStatePtr state);
+
+  // preview.cpp
+  StepTimeChange step_time(const runtime::Version& before, const runtime::Version& after) const;
 
   // session_memory.cpp
   /// An error of too little memory with what would fit.
@@ -137,17 +133,14 @@ class SessionImpl final : public Session {
 
   // session_run.cpp
   Result<void> require(Task task) const;
-  std::shared_ptr<runtime::Sequence> chat_sequence() const;
 
   // session_encode.cpp
   Result<std::vector<Classification>> run_classify(const std::vector<std::string>& texts,
                                                    const ClassifyCallback& on_result, std::stop_token stop);
 
   Parts parts_;
-  mutable std::mutex edit_mutex_;
-  graph::GraphVersion graph_;
-  bool fusion_ = true;
-  History history_;
+  mutable std::mutex state_mutex_;  // held for a swap: of the state, and of the model's version with it
+  SessionStatePtr state_;
 
   std::mutex chat_mutex_;  // one reply at a time
   mutable std::mutex sequence_mutex_;
@@ -157,6 +150,10 @@ class SessionImpl final : public Session {
   mutable std::array<ProfilePtr, 2> profiles_;  // by phase, as last read
   mutable std::array<bool, 2> limited_ = {};    // with the machine's limits
   mutable LimitsReach reach_;
+  Worker edits_;  // last: ends before what its jobs use
 };
+
+/// Of a version that nothing was done to yet.
+SessionStatePtr opened_state(std::shared_ptr<const runtime::Version> version, bool fusion);
 
 }  // namespace orrery::api

@@ -58,17 +58,15 @@ Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std
     run.kv_dtype = parts.options.exact ? DType::f32 : kv;
     run.kv_tokens = kv_tokens(parts.demand, run);
     parts.info.memory.context = run.context;
-    const std::scoped_lock lock(edit_mutex_);
-    parts.info.memory.kv_cache = compile::kv_cache_bytes(*graph_, run.kv_dtype, run.context);
-    const auto version = parts_.model->version();
-    ORRERY_ASSIGN(auto own,
-                  runtime::make_version(version->model, version->fused, version->moved, version->card));
-    parts.model = std::make_shared<runtime::Model>(parts.weights, std::move(own), run);
-    auto session = std::make_shared<SessionImpl>(std::move(parts));
-    session->graph_ = graph_;
-    session->fusion_ = fusion_;
-    session->history_ = history_;
-    return std::shared_ptr<Session>(std::move(session));
+    const SessionStatePtr now = state();
+    parts.info.memory.kv_cache = compile::kv_cache_bytes(*now->model, run.kv_dtype, run.context);
+    // A version keeps the plans of one model.
+    auto own = std::make_shared<SessionState>(*now);
+    const runtime::Version& version = *now->version;
+    ORRERY_ASSIGN(own->version,
+                  runtime::make_version(version.model, version.fused, version.moved, version.card));
+    parts.model = std::make_shared<runtime::Model>(parts.weights, own->version, run);
+    return std::shared_ptr<Session>(std::make_shared<SessionImpl>(std::move(parts), std::move(own)));
   });
 }
 

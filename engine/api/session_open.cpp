@@ -82,7 +82,7 @@ class Uploads {
 class Opening {
  public:
   Opening(const OpenOptions& options, const ProgressCallback& progress, std::stop_token stop)
-      : options_(options), progress_(progress), stop_(std::move(stop)) {}
+      : options_(options), watch_{progress, std::move(stop)} {}
 
   Result<std::shared_ptr<Session>> run() {
     ORRERY_ASSIGN(const std::optional<int> index, parse_device(options_.device));
@@ -91,21 +91,20 @@ class Opening {
     const DType kv_type = options_.exact ? DType::f32 : kv_option;
     ORRERY_ASSIGN(auto scheduler, scheduler_for(options_.device, options_.threads));
     ORRERY_ASSIGN(const ModelPath path, resolve_model(options_.model, options_.adapter));
-    ORRERY_TRY(stage(fmt::format("Reading {}", path.model.filename().string())));
-    ORRERY_ASSIGN(ModelSource source, open_source(path, progress_, stop_));
+    ORRERY_TRY(watch_.stage(fmt::format("Reading {}", path.model.filename().string())));
+    ORRERY_ASSIGN(ModelSource source, open_source(path, watch_.told, watch_.stop));
     if (source.file->tensors.empty())
       return Error{ErrorCode::unsupported, "The file has no weights, so there is nothing to run",
                    path.model.string(), "choose the model itself"};
     auto tokenizer = std::async(
         std::launch::async, [file = source.file] { return guarded([&] { return load_tokenizer(*file); }); });
-    ORRERY_TRY(stage("Building the graph"));
+    ORRERY_TRY(watch_.stage("Building the graph"));
     ORRERY_ASSIGN(models::BuiltModel built, models::build(*source.file, source.adapter.get()));
     const int64_t limit = text_limit(*source.file, built);
     if (options_.context == 0 && options_.least_context > kDefaultContext)
       options_.context = std::min(options_.least_context, own_context(built.context_length));
     ORRERY_ASSIGN(const int64_t context, choose_context(built.context_length, options_.context));
     auto weights = std::make_shared<weights::WeightStore>(source.file, source.adapter);
-    auto graph = std::make_shared<const graph::Graph>(built.graph);
     runtime::Model::Options run;
     run.kv_dtype = kv_type;
     run.accuracy = options_.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
@@ -113,24 +112,27 @@ class Opening {
     run.threads = scheduler->threads();
     run.context = context;
     ORRERY_ASSIGN(run.batch_tokens,
-                  choose_batch_tokens(options_.batch_tokens, run.device != nullptr, built.task));
-    ORRERY_ASSIGN(const auto version,
-                  prepare_version(graph, preparation_of(run, options_.device, options_.fusion)));
+                  choose_batch_tokens(options_.batch_tokens, run.device != nullptr, to_task(built.task)));
+    ORRERY_ASSIGN(const auto version, prepare_version(std::make_shared<const graph::Graph>(built.graph),
+                                                      preparation_of(run, options_.device, options_.fusion)));
     const MemoryDemand demand = demand_of(source, built, *version->fused, run.device);
     ORRERY_TRY(check_memory(demand, options_, devices_beside(run.device)));
     run.kv_tokens = kv_tokens(demand, run);
+    const SessionStatePtr state = opened_state(version, options_.fusion);
     auto model = std::make_shared<runtime::Model>(weights, version, run);
     ORRERY_TRY(compile_first(*model, *version));
-    ORRERY_TRY(stage("Reading the tokenizer"));
+    ORRERY_TRY(watch_.stage("Reading the tokenizer"));
     Result<std::shared_ptr<const text::Tokenizer>> words = tokenizer.get();
     if (!words.ok()) return std::move(words).error();
     ModelInfo info =
         describe(source, &built, std::string(words.value()->kind()), context, kv_type, run.batch_tokens);
     auto chat_template =
         std::make_shared<const Result<text::ChatTemplate>>(load_template(*source.file, *words.value()));
-    auto session = std::make_shared<SessionImpl>(SessionImpl::Parts{
-        options_, std::move(info), std::move(source), std::move(weights), std::move(words).value(),
-        std::move(chat_template), std::move(graph), std::move(scheduler), std::move(model), limit, demand});
+    auto session = std::make_shared<SessionImpl>(
+        SessionImpl::Parts{options_, std::move(info), std::move(source), std::move(weights),
+                           std::move(words).value(), std::move(chat_template), std::move(scheduler),
+                           std::move(model), limit, demand},
+        std::move(state));
     if (!options_.recipe.empty()) ORRERY_TRY(replay(*session));
     return std::shared_ptr<Session>(std::move(session));
   }
@@ -141,30 +143,24 @@ class Opening {
                          const graph::Graph& fused, const weights::DevicePtr& device) const {
     MemoryDemand demand = model_demand(display_name(*source.file), built, options_.exact);
     const auto place = [&](kernels::DeviceKind kind) {
-      return place_demand(fused, built.task, options_, kind);
+      return place_demand(fused, to_task(built.task), options_, kind);
     };
     demand.cpu = place(kernels::DeviceKind::cpu);
     if (device) demand.cuda = place(kernels::DeviceKind::cuda);
     return demand;
   }
 
-  Result<void> stage(const std::string& words) {
-    if (stop_.stop_requested()) return cancelled_error();
-    if (progress_) progress_(words, 0, 0);
-    return {};
-  }
-
   /// What every step after the first prompt runs, so that a model that cannot run is refused now. On this
   /// thread, with a team of its own: the scheduler goes on serving others. On a device it takes the weights
   /// over.
   Result<void> compile_first(runtime::Model& model, const runtime::Version& version) {
-    ORRERY_TRY(stage("Preparing the kernels"));
+    ORRERY_TRY(watch_.stage("Preparing the kernels"));
     kernels::ThreadTeam team(model.options().threads);
     {
-      const Uploads uploads(model, progress_);
-      ORRERY_TRY(drop(model.plan(version, compile::bucket_for(1, 1, 1), team, stop_)));
+      const Uploads uploads(model, watch_.told);
+      ORRERY_TRY(drop(model.plan(version, compile::bucket_for(1, 1, 1), team, watch_.stop)));
     }
-    return stage("Ready");
+    return watch_.stage("Ready");
   }
 
   static Result<void> drop(const Result<std::shared_ptr<const compile::Plan>>& plan) {
@@ -173,17 +169,16 @@ class Opening {
   }
 
   Result<void> replay(SessionImpl& session) {
-    ORRERY_TRY(stage("Applying the recipe"));
+    ORRERY_TRY(watch_.stage("Applying the recipe"));
     ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
     ORRERY_ASSIGN(const std::vector<edit::Edit> edits, edit::parse_recipe(json));
-    const auto replayed = session.replay(edits);
+    const auto replayed = session.replay(edits, watch_);
     if (!replayed.ok()) return replayed.error();
     return {};
   }
 
   OpenOptions options_;
-  const ProgressCallback& progress_;
-  std::stop_token stop_;
+  Watch watch_;
 };
 
 }  // namespace
@@ -193,11 +188,9 @@ Result<std::shared_ptr<Session>> Session::open(const OpenOptions& options, const
   return guarded([&] { return Opening(options, progress, std::move(stop)).run(); });
 }
 
-SessionImpl::SessionImpl(Parts parts)
+SessionImpl::SessionImpl(Parts parts, SessionStatePtr state)
     : parts_(std::move(parts)),
-      graph_(parts_.model_graph),
-      fusion_(parts_.options.fusion),
-      history_(parts_.model_graph),
+      state_(std::move(state)),
       sequence_(runtime::DeviceScheduler::new_sequence(parts_.model)),
       limits_(std::make_shared<LazyLimits>()) {
   const weights::DevicePtr& device = parts_.scheduler->device();

@@ -13,25 +13,26 @@ namespace {
 class ShownSession final : public Session {
  public:
   ShownSession(OpenOptions options, ModelInfo info, graph::GraphVersion graph)
-      : options_(std::move(options)), info_(std::move(info)), graph_(std::move(graph)) {
+      : options_(std::move(options)),
+        info_(std::move(info)),
+        state_(std::make_shared<const SessionState>(
+            SessionState{graph, graph, nullptr, false, History(graph)})) {
     limits_.cpu = kernels::isa_summary();
   }
 
   const ModelInfo& info() const override { return info_; }
   const OpenOptions& options() const override { return options_; }
-  graph::GraphVersion model_graph() const override { return graph_; }
-  graph::GraphVersion fused_graph() const override { return graph_; }
+  SessionStatePtr state() const override { return state_; }
   Result<PlanReport> plan(Phase) override { return PlanReport{}; }
   std::vector<NodePlacement> placement() const override { return {}; }
 
-  Result<EditRecord> apply(const edit::Edit&) override { return refusal(); }
-  Result<std::vector<EditRecord>> replay(const std::vector<edit::Edit>&) override { return refusal(); }
-  Result<EditRecord> undo() override { return nothing_edited(); }
-  Result<EditRecord> redo() override { return nothing_edited(); }
-  Result<EditRecord> restore(const std::string&) override { return nothing_edited(); }
-  std::vector<EditRecord> edits() const override { return {}; }
-  std::vector<edit::Edit> recipe() const override { return {}; }
-  Result<void> set_fusion(bool) override { return {}; }
+  std::stop_source submit(Change change, ChangeEvents events) override {
+    if (events.on_done) events.on_done({refused(change), state_});
+    return std::stop_source(std::nostopstate);
+  }
+  Result<Preview> preview(const std::vector<edit::Edit>&, std::stop_token) const override {
+    return refusal();
+  }
 
   Result<std::vector<int32_t>> tokenize(std::string_view, bool) const override { return refusal(); }
   std::string detokenize(const std::vector<int32_t>&) const override { return {}; }
@@ -77,11 +78,16 @@ class ShownSession final : public Session {
   Error refusal() const {
     return {ErrorCode::unsupported, "This file can be looked at, not run", info_.path, info_.cannot_run};
   }
-  static Error nothing_edited() { return {ErrorCode::not_found, "Nothing was edited", "", ""}; }
+  Result<std::vector<EditRecord>> refused(const Change& change) const {
+    const auto* edits = std::get_if<MakeEdits>(&change);
+    if (edits && !edits->edits.empty()) return refusal();
+    if (edits || std::holds_alternative<SetFusion>(change)) return std::vector<EditRecord>();
+    return Error{ErrorCode::not_found, "Nothing was edited", "", ""};
+  }
 
   OpenOptions options_;
   ModelInfo info_;
-  graph::GraphVersion graph_;
+  SessionStatePtr state_;
   ProfilePtr unmeasured_ = std::make_shared<const Profile>();
   MachineLimits limits_;
 };

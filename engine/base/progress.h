@@ -15,4 +15,17 @@ using ProgressCallback = std::function<void(std::string_view stage, uint64_t don
 
 inline Error cancelled_error() { return {ErrorCode::cancelled, "Stopped", "", ""}; }
 
+/// Both, for work of several stages.
+struct Watch {
+  ProgressCallback told = {};
+  std::stop_token stop = {};
+
+  /// Tells what begins, or how far it is; `cancelled` where the work is to end.
+  Result<void> stage(std::string_view words, uint64_t done = 0, uint64_t total = 0) const {
+    if (stop.stop_requested()) return cancelled_error();
+    if (told) told(words, done, total);
+    return {};
+  }
+};
+
 }  // namespace orrery

@@ -22,21 +22,22 @@ using ops::Slot;
 /// Lowers the nodes of one graph into a plan; also what the lowerings ask.
 class Compiler final : public ops::LowerContext {
  public:
-  Compiler(Plan& plan, weights::WeightStore& weights, kernels::ThreadTeam& team, std::stop_token stop)
+  Compiler(Plan& plan, weights::WeightStore& weights, kernels::ThreadTeam& team, const Options& asked)
       : plan_(plan),
         graph_(*plan.graph),
         team_(team),
-        stop_(std::move(stop)),
+        asked_(asked),
         sources_(graph_, weights, team, plan.options.device) {}
 
   Result<void> run() {
     ORRERY_TRY(place_states());
     ORRERY_TRY(place_activations());
     for (const NodeId id : steps_) {
-      if (stop_.stop_requested()) return cancelled_error();
+      if (asked_.stop.stop_requested()) return cancelled_error();
       const graph::Node& node = graph_.node(id);
       here_ = runs_on(node, plan_.options.home);
       ORRERY_TRY(add_step(node));
+      if (asked_.on_node) asked_.on_node(plan_.steps.size(), steps_.size());
     }
     for (const ValueId output : graph_.outputs()) plan_.output_slots.push_back(output_slot(output));
     plan_.weights = sources_.take_weights();
@@ -200,7 +201,7 @@ class Compiler final : public ops::LowerContext {
   Plan& plan_;
   const graph::Graph& graph_;
   kernels::ThreadTeam& team_;
-  std::stop_token stop_;
+  const Options& asked_;
   mutable SourceSlots sources_;
   DeviceKind here_ = DeviceKind::cpu;               // of the node that is being lowered
   std::unordered_map<ValueId, OutputSlot> placed_;  // activations and states
@@ -226,7 +227,8 @@ Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::
   plan->graph = std::move(fused);
   plan->options = options;
   plan->options.stop = {};
-  ORRERY_TRY(Compiler(*plan, weights, team, options.stop).run());
+  plan->options.on_node = {};
+  ORRERY_TRY(Compiler(*plan, weights, team, options).run());
   if (!needs_card(*plan)) plan->options.device = nullptr;
   plan->compile_milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

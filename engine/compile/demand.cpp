@@ -106,8 +106,7 @@ class Asking final : public ops::LowerContext {
 
   bool runs_here(const graph::Node& node) const {
     if (graph::is_transfer(node)) return false;
-    const std::string_view device = graph::device_of(node);
-    return device.empty() || (device == graph::kCpu) == (options_.device == kernels::DeviceKind::cpu);
+    return runs_on(node, options_.home.value_or(options_.device)) == options_.device;
   }
 
   Result<void> ask(const graph::Node& node) {

@@ -2,6 +2,7 @@
 // with made-up operands, and what it asks for is noted.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,13 +25,14 @@ struct Demand {
 
 struct DemandOptions {
   kernels::DeviceKind device = kernels::DeviceKind::cpu;
+  std::optional<kernels::DeviceKind> home = {};  // of nodes that name no device; none: `device`
   DType kv_dtype = DType::f16;
   kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
   int threads = 1;
 };
 
-/// Of the plans for these buckets together, as far as they run on the device, which is home to nodes that
-/// name none. Fails as compile() does where a node has no row there.
+/// Of the plans for these buckets together, as far as they run on the device. Fails as compile() does where a
+/// node has no row there.
 Result<Demand> demand_of(const graph::Graph& fused, std::span<const Bucket> buckets,
                          const DemandOptions& options);
 

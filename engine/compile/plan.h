@@ -29,6 +29,7 @@ struct Options {
   bool keep_logits = false;  // the logits output is read after the step (outputs always live to its end)
   int threads = 0;           // of the team that will run the plan; 0: of the team that compiles it
   std::stop_token stop;      // looked at between nodes; a plan keeps none
+  std::function<void(size_t done, size_t nodes)> on_node = {};  // after each; a plan keeps none
 };
 
 /// Where a node of a compiled graph runs: what its device attribute says, or home.

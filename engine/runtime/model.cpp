@@ -76,11 +76,12 @@ compile::Options Model::plan_options(const Version& version, const compile::Buck
   return options;
 }
 
-Result<std::shared_ptr<const compile::Plan>> Model::plan(const Version& version,
-                                                         const compile::Bucket& bucket,
-                                                         kernels::ThreadTeam& team, std::stop_token stop) {
+Result<std::shared_ptr<const compile::Plan>> Model::plan(
+    const Version& version, const compile::Bucket& bucket, kernels::ThreadTeam& team, std::stop_token stop,
+    std::function<void(size_t done, size_t nodes)> on_node) {
   compile::Options options = plan_options(version, bucket);
   options.stop = std::move(stop);
+  options.on_node = std::move(on_node);
   return version.plans.get(version.fused, *weights_, team, options);
 }
 

@@ -60,9 +60,10 @@ class Model {
     return tokens_read_again(version, sequence) == 0;
   }
   /// The plan of a version for a bucket; compiled on the calling thread when it is not cached, until `stop`
-  /// asks for an end.
-  Result<std::shared_ptr<const compile::Plan>> plan(const Version& version, const compile::Bucket& bucket,
-                                                    kernels::ThreadTeam& team, std::stop_token stop = {});
+  /// asks for an end. `on_node` as compile::Options has it.
+  Result<std::shared_ptr<const compile::Plan>> plan(
+      const Version& version, const compile::Bucket& bucket, kernels::ThreadTeam& team,
+      std::stop_token stop = {}, std::function<void(size_t done, size_t nodes)> on_node = {});
   /// What a plan of a version of this model is compiled with.
   compile::Options plan_options(const Version& version, const compile::Bucket& bucket) const;
   size_t kv_bytes() const;           // committed, on both sides; any thread

@@ -10,9 +10,9 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "engine/base/worker.h"
 #include "ui/metadata/metadata_model.h"
 #include "ui/session/services.h"
-#include "ui/session/worker.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/widgets/search_field.h"

@@ -120,7 +120,7 @@ void SecondDevice::openBeside() {
   if (!wanted() || !session || home_->loading()) return;
   if (session->options().device != "cpu") device_ = session->options().device;
   followed_ = home_->recipe().size();
-  second_->openCopy(*session, place());
+  second_->openCopy(*session, home_->recipe(), place());
 }
 
 void SecondDevice::begin(const api::ChatRequest& request) {

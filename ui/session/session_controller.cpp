@@ -4,13 +4,11 @@
 #include <exception>
 
 #include "ui/session/model_title.h"
-#include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr int kProgressMilliseconds = 50;
-constexpr size_t kMisfitsTold = 3;
 
 QString shownName(const api::OpenOptions& options) {
   const QString text = QString::fromStdString(options.adapter.empty() ? options.model : options.adapter);
@@ -31,46 +29,40 @@ Result<T> guarded(Call&& call) {
   }
 }
 
-/// Each edit that does not fit, with its reason, one a line.
-Result<void> refusalOf(const std::vector<edit::Misfit>& misfits, const std::vector<edit::Edit>& edits) {
-  if (misfits.empty()) return {};
-  std::string lines;
-  for (size_t i = 0; i < std::min(misfits.size(), kMisfitsTold); ++i) {
-    const edit::Misfit& misfit = misfits[i];
-    lines += "Edit " + std::to_string(misfit.index + 1) + ", \"" + edits[misfit.index].to_string() +
-             "\": " + misfit.error.to_string() + "\n";
-  }
-  const size_t untold = misfits.size() - std::min(misfits.size(), kMisfitsTold);
-  lines += untold > 0 ? "and " + std::to_string(untold) + " more. " : "";
-  return Error{ErrorCode::unsupported, lines + "Nothing was changed", "",
-               "open the model that the recipe was made for, or take these edits out of it"};
-}
-
 }  // namespace
 
 SessionController::SessionController(Services services, QObject* parent)
     : QObject(parent),
       services_(std::move(services)),
+      mailbox_(std::make_shared<Mailbox>()),
       feed_(std::make_shared<RunFeed>()),
       jobs_(std::make_unique<Worker>()),
       runs_(std::make_unique<Worker>()) {
+  mailbox_->owner = this;
   feedTimer_.setTimerType(Qt::PreciseTimer);
   connect(&feedTimer_, &QTimer::timeout, this, &SessionController::feed);
 }
 
 SessionController::~SessionController() {
+  cancelChanges();
   loadStop_.request_stop();
   runStop_.request_stop();
   runs_.reset();
   jobs_.reset();
+  const std::scoped_lock lock(mailbox_->mutex);
+  mailbox_->owner = nullptr;
 }
 
-void SessionController::post(std::function<void()> call) {
-  QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
+void SessionController::Mailbox::post(std::function<void()> call) {
+  const std::scoped_lock lock(mutex);
+  if (owner) QMetaObject::invokeMethod(owner, std::move(call), Qt::QueuedConnection);
 }
+
+void SessionController::post(std::function<void()> call) { mailbox_->post(std::move(call)); }
 
 bool SessionController::idle() const {
-  return !running() && !loading_ && !pollPending_ && !polled_ && jobs_->idle() && runs_->idle();
+  return !running() && !loading_ && !changing() && !pollPending_ && !polled_ && jobs_->idle() &&
+         runs_->idle();
 }
 
 void SessionController::open(const api::OpenOptions& options, const QString& name) {
@@ -80,6 +72,26 @@ void SessionController::open(const api::OpenOptions& options, const QString& nam
 SessionController::OpenCall SessionController::openCall(const api::OpenOptions& options) const {
   return [open = services_.open, options](const ProgressCallback& progress, std::stop_token stop) {
     return open(options, progress, std::move(stop));
+  };
+}
+
+/// Words on their way from a working thread to the window, a few a second.
+ProgressCallback SessionController::paced(std::function<void(const LoadProgress&)> tell, qint64 from) {
+  struct Clock {
+    QElapsedTimer since;
+    qint64 next = 0;
+  };
+  const auto clock = std::make_shared<Clock>();
+  clock->since.start();
+  clock->next = from;
+  return [mailbox = mailbox_, clock, tell = std::move(tell)](std::string_view stage, uint64_t done,
+                                                             uint64_t total) {
+    const qint64 now = clock->since.elapsed();
+    if (now < clock->next) return;
+    clock->next = now + kProgressMilliseconds;
+    const LoadProgress value{QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size())), done,
+                             total, static_cast<double>(now) * 1e-3};
+    mailbox->post([tell, value] { tell(value); });
   };
 }
 
@@ -94,18 +106,9 @@ void SessionController::load(const api::OpenOptions& options, OpenCall call, boo
   loadingName_ = name.isEmpty() ? shownName(options) : name;
   emit loadStarted(loadingName_);
   loadStop_ = jobs_->post([this, generation, call = std::move(call)](std::stop_token stop) {
-    QElapsedTimer clock;
-    clock.start();
-    auto last = std::make_shared<qint64>(-kProgressMilliseconds);
-    const ProgressCallback progress = [=, this](std::string_view stage, uint64_t done, uint64_t total) {
-      if (clock.elapsed() - *last < kProgressMilliseconds) return;
-      *last = clock.elapsed();
-      const LoadProgress value{QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size())), done,
-                               total, static_cast<double>(*last) * 1e-3};
-      post([this, generation, value] {
-        if (generation == loadGeneration_ && loading_) emit loadProgress(value);
-      });
-    };
+    const ProgressCallback progress = paced([this, generation](const LoadProgress& value) {
+      if (generation == loadGeneration_ && loading_) emit loadProgress(value);
+    });
     auto result = guarded<SessionPtr>([&] { return call(progress, stop); });
     post([this, generation, result = std::move(result)] { finishLoad(generation, result); });
   });
@@ -142,18 +145,18 @@ void SessionController::adopt(SessionPtr session) {
     stopped.stop_reason = "cancelled";
     emit replyFinished(stopped);
   }
+  cancelChanges();
+  forgetChanges();
   std::swap(session_, session);
   // The weights of the old session are unmapped on the thread that may still use them, not on the window's.
   if (session) runs_->post([old = std::move(session)](std::stop_token) {});
   title_ = !session_ || !chosenName_.isEmpty() ? chosenName_ : modelTitle(*session_);
   ++sessionGeneration_;
-  redoDepth_ = 0;
   profiles_[0] = profiles_[1] = nullptr;
   vitals_ = {};
   moved_ = std::exchange(moving_, false);
-  recipe_ = session_ ? session_->recipe() : std::vector<edit::Edit>();
-  undoable_ = session_ && !session_->edits().empty();
-  if (!moved_) savedRecipe_ = recipe_;  // it was opened with them
+  shown_ = session_ ? session_->state() : nullptr;
+  if (!moved_) savedRecipe_ = recipe();  // it was opened with them
   emit opened();
   moved_ = false;
   takeGraph();
@@ -188,80 +191,6 @@ void SessionController::scanLibrary(const std::vector<std::string>& folders) {
   });
 }
 
-void SessionController::apply(const edit::Edit& edit) {
-  const QString title = QString("Could not %1").arg(QString::fromStdString(edit.to_string()));
-  editJob(title, EditKind::applied, [edit](api::Session& session) { return session.apply(edit); });
-}
-
-void SessionController::replay(const std::vector<edit::Edit>& edits, const QString& name) {
-  if (recipe_.empty()) savedRecipe_ = edits;
-  const std::string done =
-      (format::counted(static_cast<qint64>(edits.size()), "edit") + " of " + name).toStdString();
-  editJob("Could not make the edits of " + name, EditKind::applied,
-          [=, misfits = services_.recipes.misfits](api::Session& session) -> Result<api::EditRecord> {
-            if (misfits) ORRERY_TRY(refusalOf(misfits(*session.model_graph(), edits), edits));
-            ORRERY_ASSIGN(const std::vector<api::EditRecord> records, session.replay(edits));
-            return api::EditRecord{done, {}, records.empty() || records.back().kv_kept};
-          });
-}
-
-void SessionController::undo() {
-  editJob("Could not undo", EditKind::undone, [](api::Session& session) { return session.undo(); });
-}
-
-void SessionController::redo() {
-  editJob("Could not redo", EditKind::redone, [](api::Session& session) { return session.redo(); });
-}
-
-void SessionController::restore(const QString& scopes) {
-  editJob("Could not restore " + scopes, EditKind::restored,
-          [scopes = scopes.toStdString()](api::Session& session) { return session.restore(scopes); });
-}
-
-void SessionController::editJob(const QString& title, EditKind kind, EditCall call) {
-  if (!session_) return;
-  jobs_->post([this, title, kind, call = std::move(call), session = session_,
-               generation = sessionGeneration_](std::stop_token) {
-    auto result = guarded<Edited>([&]() -> Result<Edited> {
-      ORRERY_ASSIGN(api::EditRecord record, call(*session));
-      return Edited{std::move(record), session->recipe(), !session->edits().empty()};
-    });
-    const UiError failure = result.ok() ? UiError() : describeError(title, result.error());
-    post([this, kind, generation, failure, result = std::move(result)] {
-      if (generation == sessionGeneration_) finishEdit(kind, result, failure);
-    });
-  });
-}
-
-void SessionController::finishEdit(EditKind kind, const Result<Edited>& result, const UiError& failure) {
-  if (!result.ok()) {
-    if (result.error().code == ErrorCode::not_found &&
-        (kind == EditKind::undone || kind == EditKind::redone)) {
-      if (kind == EditKind::redone) redoDepth_ = 0;
-      return;  // nothing to undo or redo
-    }
-    emit editFailed(failure);
-    return;
-  }
-  recipe_ = result->recipe;
-  undoable_ = result->undoable;
-  switch (kind) {
-    case EditKind::applied:
-    case EditKind::restored:
-      redoDepth_ = 0;
-      break;
-    case EditKind::undone:
-      ++redoDepth_;
-      break;
-    case EditKind::redone:
-      redoDepth_ = std::max(0, redoDepth_ - 1);
-      break;
-  }
-  profiles_[0] = profiles_[1] = nullptr;  // before `edited`: who hears of it reads nothing of before
-  emit edited(result->record, kind);
-  takeGraph();
-}
-
 void SessionController::takeGraph() {
   profiles_[0] = profiles_[1] = nullptr;
   polled_.reset();
@@ -269,21 +198,6 @@ void SessionController::takeGraph() {
   emit profileChanged(api::Phase::prefill);
   emit profileChanged(api::Phase::decode);
   poll();
-}
-
-void SessionController::setFusion(bool enabled) {
-  if (!session_) return;
-  jobs_->post([this, enabled, session = session_, generation = sessionGeneration_](std::stop_token) {
-    auto result = guarded<bool>([&]() -> Result<bool> {
-      ORRERY_TRY(session->set_fusion(enabled));
-      return true;
-    });
-    post([this, generation, result = std::move(result)] {
-      if (generation != sessionGeneration_) return;
-      if (!result.ok()) return emit editFailed(describeError("Could not change the fusion", result.error()));
-      takeGraph();
-    });
-  });
 }
 
 void SessionController::setProfiling(bool enabled) {

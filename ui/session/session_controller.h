@@ -7,12 +7,13 @@
 #include <QObject>
 #include <QTimer>
 #include <memory>
+#include <mutex>
 #include <optional>
 
+#include "engine/base/worker.h"
 #include "ui/session/run_feed.h"
 #include "ui/session/services.h"
 #include "ui/session/ui_error.h"
-#include "ui/session/worker.h"
 
 namespace orrery::ui {
 
@@ -61,13 +62,15 @@ class SessionController : public QObject {
   bool running() const { return state_ != RunState::idle; }
   /// Nothing runs, loads, compiles or is read, and what was is taken.
   bool idle() const;
-  /// The edits of the model, as the engine last told them.
-  const std::vector<edit::Edit>& recipe() const { return recipe_; }
+  /// A change of the graph is being prepared, or waits for one that is.
+  bool changing() const { return !changes_.empty(); }
+  /// The edits of the model, in the state that was told last.
+  const std::vector<edit::Edit>& recipe() const;
   /// Whether there are some that are in no file.
-  bool unsaved() const { return !recipe_.empty() && recipe_ != savedRecipe_; }
-  void markSaved() { savedRecipe_ = recipe_; }
-  bool canUndo() const { return undoable_; }
-  bool canRedo() const { return redoDepth_ > 0; }
+  bool unsaved() const { return !recipe().empty() && recipe() != savedRecipe_; }
+  void markSaved() { savedRecipe_ = recipe(); }
+  bool canUndo() const { return shown_ && shown_->history.can_undo(); }
+  bool canRedo() const { return shown_ && shown_->history.can_redo(); }
   Vitals vitals() const { return vitals_; }
   /// What was measured of the graph that is there now; null: nothing was read yet. Changes four times a
   /// second at most, so that it can be read by a person; the views write nothing else.
@@ -83,8 +86,8 @@ class SessionController : public QObject {
   void reopen(const api::OpenOptions& options);
   /// Does what an error offered.
   void accept(const api::Offer& offer);
-  /// Opens the model of another session on `device`, with its edits.
-  void openCopy(const api::Session& model, const std::string& device);
+  /// Opens the model of another session on `device` and makes these edits there.
+  void openCopy(const api::Session& model, const std::vector<edit::Edit>& edits, const std::string& device);
   /// Stops what runs or loads and gives the model back.
   void close();
   /// While `opened` is told: the model is the one that was there, moved.
@@ -108,6 +111,8 @@ class SessionController : public QObject {
   /// Takes back what bypasses these scopes, as an edit names them, and leaves the other edits.
   void restore(const QString& scopes);
   void setFusion(bool enabled);
+  /// Stops the changes that are being prepared or wait: the graph stays as it is.
+  void cancelChanges();
   void setProfiling(bool enabled);
   void requestPlan(api::Phase phase);
   /// Reads profile and vitals once, for instance after the phase switch.
@@ -135,6 +140,10 @@ class SessionController : public QObject {
   void classifyFinished(double milliseconds, bool stopped);
   void classifyFailed(const orrery::ui::UiError& error);
 
+  /// A change that takes its time: told from then on until all are done.
+  void changeStarted();
+  void changeProgress(const orrery::ui::LoadProgress& progress);
+  void changeEnded();
   void edited(const orrery::api::EditRecord& record, orrery::ui::EditKind kind);
   void editFailed(const orrery::ui::UiError& error);
   void graphChanged();
@@ -145,14 +154,24 @@ class SessionController : public QObject {
 
  private:
   using OpenCall = std::function<Result<SessionPtr>(const ProgressCallback&, std::stop_token)>;
-  using EditCall = std::function<Result<api::EditRecord>(api::Session&)>;
-  /// What an edit did, and all edits after it.
-  struct Edited {
-    api::EditRecord record;
-    std::vector<edit::Edit> recipe;
-    bool undoable = false;
+  /// How a change is told of.
+  struct ChangeWords {
+    QString failed;                // "Could not undo"
+    std::optional<EditKind> kind;  // none: the fusion
+    std::string done;              // empty: as the edit's record says
+    /// Why it failed, told better than by the change; empty: not. On the session's thread.
+    std::function<Error(const api::Changed&)> explain;
   };
 
+  /// The way here from threads that may outlive this object.
+  struct Mailbox {
+    std::mutex mutex;
+    SessionController* owner = nullptr;
+    void post(std::function<void()> call);
+  };
+
+  /// Tells the window what a working thread says, `from` so many milliseconds on.
+  ProgressCallback paced(std::function<void(const LoadProgress&)> tell, qint64 from = 0);
   /// Loads on the job thread.
   void load(const api::OpenOptions& options, OpenCall call, bool moving, const QString& name = {});
   OpenCall openCall(const api::OpenOptions& options) const;
@@ -161,8 +180,12 @@ class SessionController : public QObject {
   void finishLoad(quint64 generation, Result<SessionPtr> result);
   void adopt(SessionPtr session);
   void setState(RunState state);
-  void editJob(const QString& title, EditKind kind, EditCall call);
-  void finishEdit(EditKind kind, const Result<Edited>& result, const UiError& failure);
+  void submit(api::Change change, const ChangeWords& words);
+  void tellChange(quint64 id, const LoadProgress& progress);
+  void finishChange(quint64 id, const ChangeWords& words, const api::Changed& changed,
+                    const UiError& failure);
+  bool isPending(quint64 change) const;
+  void forgetChanges();
   /// Another graph runs: nothing was measured of it.
   void takeGraph();
   void finishChat(quint64 generation, const Result<api::ChatResult>& result, const UiError& failure);
@@ -185,9 +208,15 @@ class SessionController : public QObject {
   quint64 loadGeneration_ = 0, runGeneration_ = 0, sessionGeneration_ = 0;
   std::stop_source loadStop_{std::nostopstate}, runStop_{std::nostopstate};
   RunState state_ = RunState::idle;
-  std::vector<edit::Edit> recipe_, savedRecipe_;  // savedRecipe_: what a file holds
-  bool undoable_ = false;
-  int redoDepth_ = 0;
+  api::SessionStatePtr shown_;           // that was told last
+  std::vector<edit::Edit> savedRecipe_;  // what a file holds
+  struct Submitted {
+    quint64 id = 0;
+    std::stop_source stop;
+  };
+  std::vector<Submitted> changes_;  // not done yet, in order
+  quint64 lastChange_ = 0;
+  bool changeTold_ = false;  // changeStarted was
   bool pollPending_ = false, pollAgain_ = false, devicePending_ = false;
   QElapsedTimer sincePoll_;
   Vitals vitals_;
@@ -198,6 +227,7 @@ class SessionController : public QObject {
     Vitals vitals;
   };
   std::optional<Polled> polled_;
+  std::shared_ptr<Mailbox> mailbox_;
   std::shared_ptr<RunFeed> feed_;
   QTimer feedTimer_;
   double paintedAt_ = 0;  // CPU time of the GUI thread at the last drain, ms

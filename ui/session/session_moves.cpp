@@ -33,29 +33,33 @@ void SessionController::reopen(const api::OpenOptions& wanted) {
   api::OpenOptions options = wanted;
   options.recipe.clear();  // its edits are among the session's
   const QString name = options.adapter == session_->options().adapter ? title_ : QString();
-  if (sameWeights(options, session_->options())) {
-    const OpenCall resize = [resize = services_.resize, session = session_, options](const ProgressCallback&,
-                                                                                     std::stop_token) {
-      return resize(*session, options);
-    };
-    return load(options, resize, true, name);
-  }
-  load(options, copyCall(options, session_->recipe()), true, name);
+  const bool same = sameWeights(options, session_->options());
+  const OpenCall call = [=, this, resize = services_.resize, session = session_](
+                            const ProgressCallback& progress, std::stop_token stop) -> Result<SessionPtr> {
+    // With what is being changed: nothing is done by no edits, after all that was asked for before.
+    const api::Changed settled = api::wait_for(*session, api::MakeEdits{}, {progress, stop});
+    if (!settled.records.ok()) return settled.records.error();
+    if (same) return resize(*session, options);
+    return copyCall(options, settled.state->history.recipe())(progress, std::move(stop));
+  };
+  load(options, call, true, name);
 }
 
-void SessionController::openCopy(const api::Session& model, const std::string& device) {
+void SessionController::openCopy(const api::Session& model, const std::vector<edit::Edit>& edits,
+                                 const std::string& device) {
   api::OpenOptions options = model.options();
   options.device = device;
   options.recipe.clear();
-  load(options, copyCall(options, model.recipe()), false);
+  load(options, copyCall(options, edits), false);
 }
 
 SessionController::OpenCall SessionController::copyCall(const api::OpenOptions& options,
                                                         std::vector<edit::Edit> edits) const {
   return [open = openCall(options), edits = std::move(edits)](const ProgressCallback& progress,
                                                               std::stop_token stop) -> Result<SessionPtr> {
-    ORRERY_ASSIGN(SessionPtr session, open(progress, std::move(stop)));
-    if (auto replayed = session->replay(edits); !replayed.ok()) return std::move(replayed).error();
+    ORRERY_ASSIGN(SessionPtr session, open(progress, stop));
+    if (auto replayed = session->replay(edits, {progress, stop}); !replayed.ok())
+      return std::move(replayed).error();
     return session;
   };
 }

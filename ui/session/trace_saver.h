@@ -7,9 +7,9 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/base/worker.h"
 #include "ui/session/services.h"
 #include "ui/session/ui_error.h"
-#include "ui/session/worker.h"
 
 namespace orrery::ui {
 

@@ -165,6 +165,64 @@ TEST_F(SessionControllerTest, EditsUndoAndRedo) {
   EXPECT_EQ(session.session()->edits().size(), 1U);
 }
 
+TEST_F(SessionControllerTest, ALongChangeIsToldOfAndAClickNeverWaits) {
+  SessionController& session = makeOpened();
+  QSignalSpy started(&session, &SessionController::changeStarted);
+  QSignalSpy ended(&session, &SessionController::changeEnded), edited(&session, &SessionController::edited);
+  LoadProgress told;
+  QObject::connect(&session, &SessionController::changeProgress, &session,
+                   [&](const LoadProgress& progress) { told = progress; });
+  *engine_.chat.editsHeld = true;
+  QElapsedTimer clock;
+  clock.start();
+  session.apply({"place", {{"scope", "layers.1"}, {"device", "cuda:0"}}});
+  session.apply({"bypass", {{"scope", "layers.2"}}});
+  session.undo();
+  EXPECT_LT(clock.elapsed(), 100) << "the window waits for an edit";
+  EXPECT_TRUE(session.changing());
+  EXPECT_FALSE(session.canUndo()) << "nothing is made yet";
+  ASSERT_TRUE(waitUntil([&] { return started.count() == 1 && told.total > 0; }));
+  EXPECT_EQ(told.stage, "Uploading to NVIDIA H200");
+  EXPECT_EQ(told.done, 12U);
+  EXPECT_EQ(ended.count(), 0);
+  *engine_.chat.editsHeld = false;
+  ASSERT_TRUE(waitUntil([&] { return edited.count() == 3; }));
+  EXPECT_EQ(ended.count(), 1);
+  EXPECT_FALSE(session.changing());
+  EXPECT_EQ(session.recipe().size(), 1U);
+  EXPECT_TRUE(session.canUndo());
+  EXPECT_TRUE(session.canRedo());
+}
+
+TEST_F(SessionControllerTest, CancelledChangesLeaveTheGraphQuietly) {
+  SessionController& session = makeOpened();
+  QSignalSpy edited(&session, &SessionController::edited), failed(&session, &SessionController::editFailed);
+  QSignalSpy started(&session, &SessionController::changeStarted),
+      ended(&session, &SessionController::changeEnded);
+  *engine_.chat.editsHeld = true;
+  session.apply({"bypass", {{"scope", "layers.1"}}});
+  session.apply({"bypass", {{"scope", "layers.2"}}});
+  ASSERT_TRUE(waitUntil([&] { return started.count() == 1; }));
+  session.cancelChanges();
+  ASSERT_TRUE(waitUntil([&] { return !session.changing(); }));
+  EXPECT_EQ(ended.count(), 1);
+  EXPECT_EQ(edited.count(), 0);
+  EXPECT_EQ(failed.count(), 0);
+  EXPECT_TRUE(session.recipe().empty());
+}
+
+TEST_F(SessionControllerTest, ClosingTheModelEndsItsChanges) {
+  SessionController& session = makeOpened();
+  QSignalSpy edited(&session, &SessionController::edited);
+  *engine_.chat.editsHeld = true;
+  session.apply({"bypass", {{"scope", "layers.1"}}});
+  session.close();
+  EXPECT_FALSE(session.changing());
+  EXPECT_FALSE(session.canUndo());
+  ASSERT_TRUE(waitUntil([&] { return *engine_.openSessions == 0; }));
+  EXPECT_EQ(edited.count(), 0);
+}
+
 TEST_F(SessionControllerTest, ExceptionsBecomeErrors) {
   Services services = engine_.services();
   services.open = [](const api::OpenOptions&, const ProgressCallback&,

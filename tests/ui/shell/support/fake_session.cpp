@@ -115,8 +115,7 @@ graph::GraphVersion fakeGraph(int layers) {
   return std::make_shared<const graph::Graph>(std::move(graph));
 }
 
-FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
-    : options_(options), plan_(plan), opened_(fakeGraph(plan.task == api::Task::classify ? 2 : 4)) {
+FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan) : options_(options), plan_(plan) {
   info_.name = std::filesystem::path(options.model).filename().string();
   info_.path = options.model;
   info_.format = "GGUF";
@@ -127,27 +126,25 @@ FakeSession::FakeSession(const api::OpenOptions& options, FakePlan plan)
   info_.memory.context = 8192;
   if (plan.task == api::Task::classify) info_.labels = {"negative", "positive"};
   limits_ = {{{1e6, 20e9}}, {200e9}, 2, "AVX2"};
-  runEdits();
+  adopt(api::History(fakeGraph(plan.task == api::Task::classify ? 2 : 4)));
 }
 
-/// Under the mutex, but for the constructor's.
-void FakeSession::runEdits() {
-  model_ = placed(opened_, done_);
-  fused_ = withTransfers(*model_, options_.device);
-  ++generation_;  // nothing ran on this graph
+void FakeSession::adopt(api::History history) {
+  auto state = std::make_shared<api::SessionState>(
+      api::SessionState{nullptr, nullptr, nullptr, true, std::move(history)});
+  state->model = placed(state->history.opened(), state->history.recipe());
+  state->fused = withTransfers(*state->model, options_.device);
+  const std::lock_guard lock(mutex_);
+  state_ = std::move(state);
+  ++generation_;
   read_ = decoded_ = 0;
   prompts_.clear();
   latencies_.clear();
 }
 
-graph::GraphVersion FakeSession::model_graph() const {
+api::SessionStatePtr FakeSession::state() const {
   const std::lock_guard lock(mutex_);
-  return model_;
-}
-
-graph::GraphVersion FakeSession::fused_graph() const {
-  const std::lock_guard lock(mutex_);
-  return fused_;
+  return state_;
 }
 
 std::vector<api::NodePlacement> FakeSession::placement() const {
@@ -179,66 +176,71 @@ Result<api::PlanReport> FakeSession::plan(api::Phase) {
   return report;
 }
 
-Result<std::vector<api::EditRecord>> FakeSession::replay(const std::vector<edit::Edit>& edits) {
-  std::vector<api::EditRecord> records;
-  for (const edit::Edit& edit : edits) {
-    ORRERY_ASSIGN(api::EditRecord record, apply(edit));
-    records.push_back(std::move(record));
+class FakeSession::Edits {
+ public:
+  using Made = Result<std::vector<api::EditRecord>>;
+  explicit Edits(api::History& history) : history_(history) {}
+
+  Made operator()(const api::MakeEdits& change) {
+    std::vector<api::EditRecord> records;
+    for (const edit::Edit& edit : change.edits) {
+      ORRERY_TRY(fakeFit(edit));
+      const std::string& scope = edit.fields.at("scope");
+      std::vector<edit::Edit> recipe = history_.recipe();
+      recipe.push_back(edit);
+      records.push_back({edit.op + " " + scope, edit.op + " scope=" + scope, edit.op == "place"});
+      history_.add({records.back(), std::move(recipe), history_.opened()});
+    }
+    return records;
   }
+  Made operator()(const api::UndoEdit&) {
+    if (!history_.can_undo()) return Error{ErrorCode::not_found, "There is nothing to undo", "", ""};
+    const api::EditRecord record = history_.last().record;
+    history_.undone();
+    return Made({{record.name, "", false}});
+  }
+  Made operator()(const api::RedoEdit&) {
+    if (!history_.can_redo()) return Error{ErrorCode::not_found, "There is nothing to redo", "", ""};
+    history_.redone(false);
+    return Made({{history_.last().record.name, "", false}});
+  }
+  Made operator()(const api::RestoreScope& change) {
+    std::vector<edit::Edit> recipe = history_.recipe();
+    const auto bypassed = std::find_if(recipe.begin(), recipe.end(), [&](const edit::Edit& edit) {
+      return edit.op == "bypass" && edit.fields.at("scope") == change.scope;
+    });
+    if (bypassed == recipe.end()) return Error{ErrorCode::not_found, "No edit bypasses it", change.scope, ""};
+    recipe.erase(bypassed);
+    const api::EditRecord record{"restore " + change.scope, "", false};
+    history_.add({record, std::move(recipe), history_.opened()});
+    return Made({record});
+  }
+  Made operator()(const api::SetFusion&) { return Made(std::vector<api::EditRecord>()); }
+
+ private:
+  api::History& history_;
+};
+
+Result<std::vector<api::EditRecord>> FakeSession::make(const api::Change& change, const Watch& watch) {
+  api::History history = state()->history;
+  ORRERY_ASSIGN(auto records, std::visit(Edits(history), change));
+  do {
+    ORRERY_TRY(watch.stage("Uploading to NVIDIA H200", 12, 40));
+    if (*plan_.editsHeld) std::this_thread::sleep_for(plan_.perToken);
+  } while (*plan_.editsHeld);
+  adopt(std::move(history));
   return records;
 }
 
-Result<api::EditRecord> FakeSession::apply(const edit::Edit& edit) {
-  const std::lock_guard lock(mutex_);
-  if (const Result<void> fits = fakeFit(edit); !fits.ok()) return fits.error();
-  const auto scope = edit.fields.find("scope");
-  done_.push_back(edit);
-  undone_.clear();
-  runEdits();
-  return api::EditRecord{edit.op + " " + scope->second, edit.op + " scope=" + scope->second,
-                         edit.op == "place"};
-}
-
-Result<api::EditRecord> FakeSession::undo() {
-  const std::lock_guard lock(mutex_);
-  if (done_.empty()) return Error{ErrorCode::not_found, "There is nothing to undo", "", ""};
-  undone_.push_back(done_.back());
-  done_.pop_back();
-  runEdits();
-  return api::EditRecord{undone_.back().op + " " + undone_.back().fields.at("scope"), "", false};
-}
-
-Result<api::EditRecord> FakeSession::redo() {
-  const std::lock_guard lock(mutex_);
-  if (undone_.empty()) return Error{ErrorCode::not_found, "There is nothing to redo", "", ""};
-  done_.push_back(undone_.back());
-  undone_.pop_back();
-  runEdits();
-  return api::EditRecord{done_.back().op + " " + done_.back().fields.at("scope"), "", false};
-}
-
-Result<api::EditRecord> FakeSession::restore(const std::string& scope) {
-  const std::lock_guard lock(mutex_);
-  const auto bypassed = std::find_if(done_.begin(), done_.end(), [&](const edit::Edit& edit) {
-    return edit.op == "bypass" && edit.fields.at("scope") == scope;
+std::stop_source FakeSession::submit(api::Change change, api::ChangeEvents events) {
+  return edits_.post([this, change = std::move(change), events = std::move(events)](std::stop_token stop) {
+    const auto records = make(change, {events.on_progress, std::move(stop)});
+    events.on_done({records, state()});
   });
-  if (bypassed == done_.end()) return Error{ErrorCode::not_found, "No edit bypasses it", scope, ""};
-  done_.erase(bypassed);
-  runEdits();
-  return api::EditRecord{"restore " + scope, "", false};
 }
 
-std::vector<api::EditRecord> FakeSession::edits() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<api::EditRecord> records;
-  for (const edit::Edit& edit : done_)
-    records.push_back({edit.op + " " + edit.fields.at("scope"), "", false});
-  return records;
-}
-
-std::vector<edit::Edit> FakeSession::recipe() const {
-  const std::lock_guard lock(mutex_);
-  return done_;
+Result<api::Preview> FakeSession::preview(const std::vector<edit::Edit>&, std::stop_token) const {
+  return api::Preview{};
 }
 
 api::DeviceVitals FakeSession::vitals() const {
@@ -253,11 +255,10 @@ Result<SessionPtr> FakeSession::resized(int64_t context, const std::string& kv_t
   FakePlan plan = plan_;
   plan.failReply = false;
   auto session = std::make_shared<FakeSession>(options, plan);
-  session->done_ = recipe();
+  session->adopt(state()->history);
   return SessionPtr(std::move(session));
 }
 
-Result<void> FakeSession::set_fusion(bool) { return {}; }
 Result<std::vector<int32_t>> FakeSession::tokenize(std::string_view text, bool) const {
   return std::vector<int32_t>(text.size(), 1);
 }
@@ -365,15 +366,15 @@ ProfilePtr FakeSession::profile(api::Phase phase) const {
   const size_t runs = static_cast<size_t>(std::min<int64_t>(written ? decoded_ : read_, api::kProfileRuns));
   api::testing::MadeProfile made(runs, phase);
   double us = 10;
-  for (const NodeId id : fused_->order()) {
-    if (fused_->node(id).is_source()) continue;
+  for (const NodeId id : state_->fused->order()) {
+    if (state_->fused->node(id).is_source()) continue;
     if (runs > 0) made.add(id, us, {id, us * 2e4, us * 4e4, false});
     us *= 1.2;
   }
   api::Profile& profile = made.profile();
   profile.generation = generation_;
-  profile.model_graph = model_;
-  profile.fused_graph = fused_;
+  profile.model_graph = state_->model;
+  profile.fused_graph = state_->fused;
   profile.tokens = written ? 1 : 49;
   profile.overhead_share = 0.011;
   profile.latency = api::summarise(written ? latencies_ : prompts_, phase);

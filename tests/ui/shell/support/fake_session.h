@@ -6,6 +6,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "engine/base/worker.h"
 #include "ui/session/services.h"
 #include "ui/session/session_controller.h"
 
@@ -19,6 +20,8 @@ struct FakePlan {
   bool failReply = false;
   ErrorCode failure = ErrorCode::out_of_memory;  // of a reply that fails
   std::vector<api::Offer> offers;                // what would fit then
+  /// While set, an edit is being prepared: it goes on when the edit is stopped.
+  std::shared_ptr<std::atomic<bool>> editsHeld = std::make_shared<std::atomic<bool>>(false);
 };
 
 class FakeSession : public api::Session {
@@ -27,18 +30,11 @@ class FakeSession : public api::Session {
 
   const api::ModelInfo& info() const override { return info_; }
   const api::OpenOptions& options() const override { return options_; }
-  graph::GraphVersion model_graph() const override;
-  graph::GraphVersion fused_graph() const override;
+  api::SessionStatePtr state() const override;
   Result<api::PlanReport> plan(api::Phase phase) override;
   std::vector<api::NodePlacement> placement() const override;
-  Result<api::EditRecord> apply(const edit::Edit& edit) override;
-  Result<std::vector<api::EditRecord>> replay(const std::vector<edit::Edit>& edits) override;
-  Result<api::EditRecord> undo() override;
-  Result<api::EditRecord> redo() override;
-  Result<api::EditRecord> restore(const std::string& scope) override;
-  std::vector<api::EditRecord> edits() const override;
-  std::vector<edit::Edit> recipe() const override;
-  Result<void> set_fusion(bool enabled) override;
+  std::stop_source submit(api::Change change, api::ChangeEvents events) override;
+  Result<api::Preview> preview(const std::vector<edit::Edit>& edits, std::stop_token stop) const override;
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
   std::string detokenize(const std::vector<int32_t>& ids) const override;
   std::string piece(int32_t id) const override;
@@ -75,23 +71,27 @@ class FakeSession : public api::Session {
   std::atomic<bool> profiling{true}, tracing{false};
 
  private:
-  void runEdits();
+  /// What a change makes of the history.
+  class Edits;
+  Result<std::vector<api::EditRecord>> make(const api::Change& change, const Watch& watch);
+  /// The state of a history, as it runs; nothing was measured of it.
+  void adopt(api::History history);
   void recordToken(const api::TokenEvent& token);
 
   api::OpenOptions options_;
   FakePlan plan_;
   api::ModelInfo info_;
   api::MachineLimits limits_;
-  graph::GraphVersion opened_, model_, fused_;  // before the edits, after them, and as it runs
   mutable std::mutex mutex_;
   std::vector<api::ChatRequest> requests_;
-  std::vector<edit::Edit> done_, undone_;
+  api::SessionStatePtr state_;  // under mutex_
   std::atomic<int64_t> context_{0};
   // Of what ran on the graph; under mutex_.
   mutable ProfilePtr profiles_[2];
   uint64_t generation_ = 0;
   int64_t read_ = 0, decoded_ = 0;
   std::vector<int64_t> prompts_, latencies_;  // nanoseconds
+  Worker edits_;                              // last: ends before what its jobs use
 };
 
 /// token_embedding, `layers` blocks of norm and proj with a residual, a head. Ops of its own.

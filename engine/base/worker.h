@@ -1,5 +1,5 @@
-// One thread that runs jobs in the order they were given. Its destructor asks the running job to stop, drops
-// those that wait, and joins; a job therefore never outlives the worker.
+// One thread that runs jobs in the order they were given. Its destructor asks the running job to stop, joins,
+// and drops those that wait; a job therefore never outlives the worker.
 #pragma once
 
 #include <condition_variable>
@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace orrery::ui {
+namespace orrery {
 
 class Worker {
  public:
@@ -42,4 +42,4 @@ class Worker {
   std::thread thread_;
 };
 
-}  // namespace orrery::ui
+}  // namespace orrery

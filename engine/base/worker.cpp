@@ -1,14 +1,15 @@
-#include "ui/session/worker.h"
+#include "engine/base/worker.h"
 
-namespace orrery::ui {
+namespace orrery {
 
 Worker::Worker() : thread_([this] { loop(); }) {}
 
 Worker::~Worker() {
+  std::deque<Entry> dropped;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    queue_.clear();
+    dropped.swap(queue_);
     running_.request_stop();
   }
   wake_.notify_all();
@@ -47,4 +48,4 @@ void Worker::loop() {
   }
 }
 
-}  // namespace orrery::ui
+}  // namespace orrery

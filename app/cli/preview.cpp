@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include "app/cli/common_options.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  api::OpenOptions open;
+  std::vector<std::string> edits;
+  std::string prompt;
+  int64_t gen = 16;
+};
+
+Json to_json(const api::MemoryUse& use) {
+  return {{"weights", use.weights}, {"kv_cache", use.kv_cache}, {"scratch", use.scratch}};
+}
+
+Json to_json(const api::Preview& preview, const graph::Graph& graph) {
+  Json refusals = Json::array(), nodes = Json::array(), moved = Json::array(), memory = Json::array();
+  for (const api::Refusal& refusal : preview.refusals)
+    refusals.push_back(
+        {{"edit", refusal.edit ? Json(*refusal.edit) : Json()}, {"reason", refusal.reason.to_string()}});
+  for (const api::NodeChange& node : preview.nodes)
+    nodes.push_back({{"node", node.path},
+                     {"op", node.op},
+                     {"change", api::name_of(node.kind)},
+                     {"shape_before", node.shape_before},
+                     {"shape_after", node.shape_after},
+                     {"device_before", node.device_before},
+                     {"device_after", node.device_after},
+                     {"differences", node.differences}});
+  for (const api::NodePlacement& place : preview.moved) {
+    const graph::Node* node = graph.find(place.node);
+    moved.push_back({{"node", node ? node->path() : ""},
+                     {"asked", place.asked},
+                     {"device", place.device},
+                     {"reason", place.reason}});
+  }
+  for (const api::MemoryChange& change : preview.memory)
+    memory.push_back({{"device", change.device},
+                      {"name", change.name},
+                      {"before", to_json(change.before)},
+                      {"after", to_json(change.after)}});
+  const api::StepTimeChange& step = preview.step_us;
+  return {{"refusals", std::move(refusals)},
+          {"nodes", std::move(nodes)},
+          {"moved", std::move(moved)},
+          {"context_kept", preview.tokens_read_again == 0},
+          {"tokens_read_again", preview.tokens_read_again},
+          {"memory", std::move(memory)},
+          {"step_us",
+           {{"before", step.before},
+            {"before_measured", step.before_measured},
+            {"after_estimated", step.after},
+            {"unknown_nodes", step.unknown_nodes}}}};
+}
+
+std::string before_and_after(const std::string& before, const std::string& after) {
+  if (before.empty() || after.empty() || before == after) return before.empty() ? after : before;
+  return before + " -> " + after;
+}
+
+void print_table(const api::Preview& preview, const graph::Graph& graph) {
+  for (const api::Refusal& refusal : preview.refusals)
+    print(fmt::format("refused{}: {}\n", refusal.edit ? fmt::format(", edit {}", *refusal.edit + 1) : "",
+                      refusal.reason.to_string()));
+  if (!preview.refusals.empty()) return;
+  for (const api::NodeChange& node : preview.nodes) {
+    print(fmt::format("{:<8} {:<44} {:<20} {} {}\n", api::name_of(node.kind), node.path, node.op,
+                      before_and_after(node.shape_before, node.shape_after),
+                      before_and_after(node.device_before, node.device_after)));
+    for (const std::string& difference : node.differences) print("    " + difference + "\n");
+  }
+  for (const api::NodePlacement& place : preview.moved)
+    if (const graph::Node* node = graph.find(place.node))
+      print(fmt::format("{} runs on {}, not on {}: {}\n", node->path(), place.device, place.asked,
+                        place.reason));
+  print(preview.tokens_read_again == 0
+            ? std::string("the context is kept\n")
+            : fmt::format("{} tokens of the context are read again\n", preview.tokens_read_again));
+  for (const api::MemoryChange& change : preview.memory)
+    print(fmt::format("{}: about {} -> {}\n", change.device, readable_bytes(change.before.session()),
+                      readable_bytes(change.after.session())));
+  const api::StepTimeChange& step = preview.step_us;
+  if (step.before > 0)
+    print(
+        fmt::format("a step: {:.2f} ms{} -> about {:.2f} ms{}\n", step.before * 1e-3,
+                    step.before_measured ? "" : " by estimate", step.after * 1e-3,
+                    step.unknown_nodes > 0 ? fmt::format(", {} nodes not counted", step.unknown_nodes) : ""));
+}
+
+/// What was written so far is read, and measured.
+Result<void> run_prompt(const Context& context, api::Session& session, const Options& options) {
+  if (options.prompt.empty()) return {};
+  api::ChatRequest request;
+  request.raw = options.prompt;
+  request.max_tokens = options.gen;
+  request.sampling.temperature = 0;
+  const auto reply = session.chat(request, {}, context.stop());
+  if (!reply.ok()) return reply.error();
+  return {};
+}
+
+}  // namespace
+
+Runner prepare_preview(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<Options>();
+  add_model_options(app, options->open);
+  app.add_option("--edit", options->edits, "an edit, as bypass scope=layers.3; may be repeated")
+      ->required()
+      ->expected(1)
+      ->take_all();
+  app.add_option("--prompt", options->prompt, "a raw prompt to run before, so that steps are measured");
+  app.add_option("--gen", options->gen, "tokens to write after the prompt")->capture_default_str();
+  add_output_options(app, context);
+  return [options, &context]() -> Result<int> {
+    std::vector<edit::Edit> edits;
+    for (const std::string& words : options->edits) {
+      ORRERY_ASSIGN(edit::Edit edit, edit::parse_edit(words));
+      edits.push_back(std::move(edit));
+    }
+    ORRERY_ASSIGN(const auto session, open_session(context, options->open));
+    ORRERY_TRY(run_prompt(context, *session, *options));
+    ORRERY_ASSIGN(const api::Preview preview, session->preview(edits, context.stop()));
+    const graph::GraphVersion graph = session->model_graph();
+    if (context.json) {
+      print_json(to_json(preview, *session->model_graph()));
+    } else {
+      print_table(preview, *session->model_graph());
+    }
+    return kExitDone;
+  };
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,178 @@
+#include "engine/api/preview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "engine/api/devices.h"
+#include "engine/api/guard.h"
+#include "engine/api/placement_report.h"
+#include "engine/api/preview_cost.h"
+#include "engine/api/session_impl.h"
+
+namespace orrery::api {
+namespace {
+
+/// A version's model graph, and where its nodes run.
+struct Drawn {
+  const graph::Graph& graph;
+  std::unordered_set<NodeId> live;
+  std::unordered_map<NodeId, std::string> devices;
+
+  Drawn(const runtime::Version& version, const std::string& home) : graph(*version.model) {
+    const std::vector<bool> alive = graph.live();
+    for (size_t i = 0; i < alive.size(); ++i)
+      if (alive[i] && !graph.node(graph.order()[i]).is_source()) live.insert(graph.order()[i]);
+    for (NodePlacement& place : placements_of(version, home))
+      devices.emplace(place.node, std::move(place.device));
+  }
+
+  std::string device(NodeId node) const {
+    const auto it = devices.find(node);
+    return it == devices.end() ? std::string() : it->second;
+  }
+  std::string shape(const graph::Node& node) const {
+    if (node.outputs.empty()) return {};
+    const graph::ValueType& type = graph.value(node.outputs.front()).type;
+    return fmt::format("{}{}", orrery::name_of(type.dtype), to_string(type.shape));
+  }
+  std::string reads(const graph::Node& node, size_t input) const {
+    const bool there = input < node.inputs.size() && node.inputs[input].valid();
+    return there ? graph.value_path(node.inputs[input]) : "nothing";
+  }
+};
+
+std::string value_of(const graph::Node& node, const std::string& attribute) {
+  const auto it = node.attributes.find(attribute);
+  return it == node.attributes.end() ? "none" : graph::to_string(it->second);
+}
+
+/// "top_k 40 -> 20", "reads layers.2.mlp_residual:dst, not layers.3.mlp_residual:dst".
+std::vector<std::string> differences(const Drawn& before, const graph::Node& was, const Drawn& after,
+                                     const graph::Node& is) {
+  std::vector<std::string> words;
+  graph::Attributes names = was.attributes;
+  names.insert(is.attributes.begin(), is.attributes.end());
+  for (const auto& [name, value] : names)
+    if (value_of(was, name) != value_of(is, name))
+      words.push_back(fmt::format("{} {} -> {}", name, value_of(was, name), value_of(is, name)));
+  for (size_t i = 0; i < std::max(was.inputs.size(), is.inputs.size()); ++i)
+    if (const std::string here = after.reads(is, i), there = before.reads(was, i); here != there)
+      words.push_back(fmt::format("reads {}, not {}", here, there));
+  return words;
+}
+
+std::vector<NodeChange> node_changes(const Drawn& before, const Drawn& after) {
+  std::vector<NodeChange> changes;
+  const auto removed = [&](const graph::Node& was) {
+    changes.push_back({NodeChange::Kind::removed,
+                       was.id,
+                       was.path(),
+                       std::string(was.op->name),
+                       before.shape(was),
+                       "",
+                       before.device(was.id),
+                       "",
+                       {}});
+  };
+  for (const NodeId id : after.graph.order()) {
+    const graph::Node& is = after.graph.node(id);
+    const bool was_live = before.live.contains(id), is_live = after.live.contains(id);
+    if (was_live && !is_live) removed(before.graph.node(id));
+    if (!is_live) continue;
+    NodeChange change{was_live ? NodeChange::Kind::changed : NodeChange::Kind::added,
+                      id,
+                      is.path(),
+                      std::string(is.op->name),
+                      "",
+                      after.shape(is),
+                      "",
+                      after.device(id),
+                      {}};
+    if (was_live) {
+      const graph::Node& was = before.graph.node(id);
+      change.shape_before = before.shape(was);
+      change.device_before = before.device(id);
+      change.differences = differences(before, was, after, is);
+      if (change.differences.empty() && change.shape_before == change.shape_after &&
+          change.device_before == change.device_after)
+        continue;
+    }
+    changes.push_back(std::move(change));
+  }
+  for (const NodeId id : before.graph.order())
+    if (before.live.contains(id) && !after.graph.find(id)) removed(before.graph.node(id));
+  return changes;
+}
+
+std::vector<MemoryChange> memory_changes(const std::vector<VersionMemory>& before,
+                                         const std::vector<VersionMemory>& after) {
+  std::vector<MemoryChange> changes;
+  for (const VersionMemory& is : after) changes.push_back({is.device, is.name, {}, is.use});
+  for (const VersionMemory& was : before) {
+    auto row = std::find_if(changes.begin(), changes.end(),
+                            [&](const MemoryChange& change) { return change.device == was.device; });
+    if (row == changes.end()) row = changes.insert(row, {was.device, was.name, {}, {}});
+    row->before = was.use;
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::string_view name_of(NodeChange::Kind kind) {
+  switch (kind) {
+    case NodeChange::Kind::added:
+      return "added";
+    case NodeChange::Kind::removed:
+      return "removed";
+    case NodeChange::Kind::changed:
+      return "changed";
+  }
+  return "";
+}
+
+Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::stop_token stop) const {
+  return guarded([&]() -> Result<Preview> {
+    const SessionStatePtr now = state();
+    Preview preview;
+    for (edit::Misfit& misfit : edit::misfits(*now->model, edits))
+      preview.refusals.push_back({misfit.index, std::move(misfit.error)});
+    if (!preview.refusals.empty()) return preview;
+    ORRERY_ASSIGN(const Replayed made, replayed(now->model, edits));
+    const auto refused = [&](const Error& error) -> Result<Preview> {
+      if (error.code == ErrorCode::cancelled) return error;
+      preview.refusals.push_back({std::nullopt, error});
+      return std::move(preview);
+    };
+    const auto version = prepare_version(made.graph, preparation(now->fusion), {{}, std::move(stop)});
+    if (!version.ok()) return refused(version.error());
+    const runtime::Version &before = *now->version, &after = **version;
+    const auto memory = memory_of(*parts_.model, after, parts_.info.task, parts_.options);
+    if (!memory.ok()) return refused(memory.error());
+    ORRERY_ASSIGN(const auto memory_now, memory_of(*parts_.model, before, parts_.info.task, parts_.options));
+    preview.memory = memory_changes(memory_now, *memory);
+    const std::string& home = parts_.options.device;
+    preview.nodes = node_changes(Drawn(before, home), Drawn(after, home));
+    preview.moved = placements_of(after, home);
+    std::erase_if(preview.moved, [](const NodePlacement& place) { return place.reason.empty(); });
+    preview.tokens_read_again = parts_.model->tokens_read_again(after, *chat_sequence());
+    preview.step_us = step_time(before, after);
+    return preview;
+  });
+}
+
+StepTimeChange SessionImpl::step_time(const runtime::Version& before, const runtime::Version& after) const {
+  const auto card_limits = [&](const runtime::Version& version) {
+    return version.card ? limits_of(version.card->facts()) : MachineLimits();
+  };
+  const MachineLimits home = limits(), card_before = card_limits(before), card_after = card_limits(after);
+  ProfilePtr measured = profile(parts_.info.task == Task::generate ? Phase::decode : Phase::prefill);
+  if (measured->fused_graph != before.fused) measured = std::make_shared<const Profile>();
+  return step_time_change({before, home, card_before}, {after, home, card_after}, *measured, context_used(),
+                          parts_.model->options().kv_dtype);
+}
+
+}  // namespace orrery::api

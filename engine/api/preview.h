@@ -1,0 +1,53 @@
+// What edits would do, told before they are done.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/api/types.h"
+
+namespace orrery::api {
+
+/// A node of the model graph that would not be what it is.
+struct NodeChange {
+  enum class Kind : uint8_t { added, removed, changed };  // removed: bypassed counts, added: restored too
+  Kind kind = Kind::changed;
+  NodeId node;
+  std::string path, op;
+  std::string shape_before, shape_after;    // of the first output, "f32[tokens, 576]"; empty where it is not
+  std::string device_before, device_after;  // where it runs; empty where it does not
+  std::vector<std::string> differences;     // "top_k 40 -> 20", "reads layers.2.mlp.residual:dst, not ..."
+};
+std::string_view name_of(NodeChange::Kind kind);  // "added", "removed", "changed"
+
+/// Bytes on one device, as memory_demand() estimates them, with the KV cache of one full context.
+struct MemoryChange {
+  std::string device, name;
+  MemoryUse before, after;
+};
+
+/// Microseconds of a step that writes a token, of an encoder of its last step; 0: not known yet. Nodes that
+/// stay take what they were measured to take. Of the others it is estimated by what they read and the
+/// machine's limits, as far from these as the measured nodes are.
+struct StepTimeChange {
+  double before = 0, after = 0;
+  bool before_measured = false;  // otherwise an estimate, as `after` always is
+  size_t unknown_nodes = 0;      // that `after` lacks: no limit is known of where they run
+};
+
+/// An edit that cannot be made, or why the graph that they make cannot run.
+struct Refusal {
+  std::optional<size_t> edit;  // its index; none: all of them together
+  Error reason;
+};
+
+struct Preview {
+  std::vector<Refusal> refusals;  // empty: the edits can be made, and the rest says what they do
+  std::vector<NodeChange> nodes;
+  std::vector<NodePlacement> moved;  // nodes that run elsewhere than asked
+  int64_t tokens_read_again = 0;     // of the chat's context; 0: it is kept
+  std::vector<MemoryChange> memory;  // by device
+  StepTimeChange step_us;
+};
+
+}  // namespace orrery::api

@@ -1,0 +1,27 @@
+// What a version costs, by estimate: memory on each device, and the time of a step.
+#pragma once
+
+#include "engine/api/preview.h"
+#include "engine/api/profile.h"
+#include "engine/runtime/model.h"
+
+namespace orrery::api {
+
+/// Of one version; fails as compiling it would, where a node has no kernel.
+struct VersionMemory {
+  std::string device, name;
+  MemoryUse use;
+};
+Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const runtime::Version& version,
+                                             Task task, const OpenOptions& options);
+
+/// A version and what limits it on the session's own device and on its card.
+struct LimitedVersion {
+  const runtime::Version& version;
+  const MachineLimits &home, &card;
+};
+/// `measured` is the profile of `before`, or an empty one. `context` tokens are read by a step.
+StepTimeChange step_time_change(const LimitedVersion& before, const LimitedVersion& after,
+                                const Profile& measured, int64_t context, DType kv_dtype);
+
+}  // namespace orrery::api
