@@ -56,7 +56,7 @@ std::vector<std::string> differences(const Drawn& before, const graph::Node& was
   graph::Attributes names = was.attributes;
   names.insert(is.attributes.begin(), is.attributes.end());
   for (const auto& [name, value] : names)
-    if (value_of(was, name) != value_of(is, name))
+    if (name != graph::kDeviceAttribute && value_of(was, name) != value_of(is, name))
       words.push_back(fmt::format("{} {} -> {}", name, value_of(was, name), value_of(is, name)));
   for (size_t i = 0; i < std::max(was.inputs.size(), is.inputs.size()); ++i)
     if (const std::string here = after.reads(is, i), there = before.reads(was, i); here != there)

@@ -43,7 +43,7 @@ class Asking final : public ops::LowerContext {
     bucket_ = bucket;
     ORRERY_ASSIGN(Liveness live, liveness(graph_, bucket));
     if (options_.device != kernels::DeviceKind::cpu) keep_rounded(live);
-    demand_.arena_bytes = std::max<uint64_t>(demand_.arena_bytes, lay_out(live.lifetimes).bytes);
+    demand_.arena_bytes = std::max(demand_.arena_bytes, arena_bytes(live));
     for (const NodeId id : live.steps)
       if (const graph::Node& node = graph_.node(id); runs_here(node)) ORRERY_TRY(ask(node));
     return {};
@@ -92,6 +92,18 @@ class Asking final : public ops::LowerContext {
   int threads() const override { return options_.threads; }
 
  private:
+  kernels::DeviceKind side(const graph::Node& node) const {
+    return runs_on(node, options_.home.value_or(options_.device));
+  }
+
+  uint64_t arena_bytes(const Liveness& live) const {
+    std::vector<kernels::DeviceKind> devices;
+    for (const ValueId value : live.values)
+      devices.push_back(side(graph_.node(graph_.value(value).producer)));
+    const DeviceArenas arenas = lay_out(live.lifetimes, devices);
+    return options_.device == kernels::DeviceKind::cpu ? arenas.host_bytes : arenas.card_bytes;
+  }
+
   /// As the compiler does for a card.
   void keep_rounded(Liveness& live) {
     kept_.clear();
@@ -106,7 +118,7 @@ class Asking final : public ops::LowerContext {
 
   bool runs_here(const graph::Node& node) const {
     if (graph::is_transfer(node)) return false;
-    return runs_on(node, options_.home.value_or(options_.device)) == options_.device;
+    return side(node) == options_.device;
   }
 
   Result<void> ask(const graph::Node& node) {
