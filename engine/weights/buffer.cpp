@@ -1,3 +1,5 @@
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +13,15 @@ constexpr size_t kAlignment = 64;
 
 std::byte* allocate_on(kernels::Device& device, size_t bytes) {
   return static_cast<std::byte*>(device.allocate(std::max<size_t>(bytes, 1)));
+}
+
+/// From here on memory is asked of the system itself and goes straight back to it; the heap would keep what
+/// is freed between blocks that live on.
+constexpr size_t kMapped = size_t{1} << 20;
+
+std::byte* map_here(size_t bytes) {
+  void* range = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return range == MAP_FAILED ? nullptr : static_cast<std::byte*>(range);
 }
 
 std::byte* allocate_here(size_t bytes) {
@@ -38,8 +49,11 @@ Result<Buffer> Buffer::allocate(size_t bytes, const DevicePtr& device, std::stri
   Buffer buffer;
   if (bytes <= SIZE_MAX / 2) {
     try {
-      buffer.data_ = {device ? allocate_on(*device, bytes) : allocate_here(bytes),
-                      Free{device, device ? device->epoch() : 0}};
+      const size_t mapped = !device && bytes >= kMapped ? bytes : 0;
+      buffer.data_ = {device       ? allocate_on(*device, bytes)
+                      : mapped > 0 ? map_here(mapped)
+                                   : allocate_here(bytes),
+                      Free{device, device ? device->epoch() : 0, mapped}};
     } catch (const kernels::DeviceError& error) {
       if (error.kind() != kernels::DeviceError::Kind::out_of_memory) return describe(error);
     }
@@ -69,8 +83,12 @@ bool Buffer::alive() const {
 }
 
 void Buffer::Free::operator()(std::byte* data) const {
-  if (!device) return std::free(data);
-  if (device->epoch() == epoch) device->release(data);
+  if (mapped > 0)
+    munmap(data, mapped);
+  else if (!device)
+    std::free(data);
+  else if (device->epoch() == epoch)
+    device->release(data);
 }
 
 }  // namespace orrery::weights

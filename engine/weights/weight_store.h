@@ -39,10 +39,12 @@ class Buffer {
 
  private:
   struct Free {
-    Free() noexcept : epoch(0) {}
-    Free(DevicePtr owner, uint64_t when) : device(std::move(owner)), epoch(when) {}
+    Free() noexcept : epoch(0), mapped(0) {}
+    Free(DevicePtr owner, uint64_t when, size_t bytes)
+        : device(std::move(owner)), epoch(when), mapped(bytes) {}
     DevicePtr device;
     uint64_t epoch;
+    size_t mapped;  // bytes that the system gave for this buffer alone; 0: the heap's
     void operator()(std::byte* data) const;
   };
   std::unique_ptr<std::byte, Free> data_;

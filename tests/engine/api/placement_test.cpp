@@ -1,6 +1,7 @@
 // Parts of a model on another device than the rest, on the test module: what is written, kept, told and
 // refused.
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include <cstdio>
 
@@ -191,6 +192,34 @@ TEST(PlacementTest, MemoryOfBothSidesCounts) {
   reply_of(*card);
   EXPECT_NEAR(static_cast<double>(card->memory_use().session()), static_cast<double>(all_there), 10U << 20)
       << "what the CPU reads is freed there";
+}
+
+/// The test device's memory is the program's, so that the program's own size tells of both sides.
+TEST(PlacementTest, UndoneEditsLeaveMemoryWhereItWas) {
+  mallopt(M_MMAP_THRESHOLD, 64 << 10);  // the test device's heap gives back what is freed
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  const auto try_and_undo = [&] {
+    for (const char* edit : {"place scope=layers.* device=cuda:0", "bypass scope=layers.3"}) {
+      ASSERT_TRUE(apply(*session, edit).ok()) << edit;
+      reply_of(*session);
+    }
+    while (session->undo().ok()) reply_of(*session);
+  };
+  const auto forms = [&] {
+    uint64_t bytes = 0;
+    for (const DerivedWeight& row : session->derived_weights()) bytes += row.bytes;
+    return bytes;
+  };
+  reply_of(*session);
+  const uint64_t derived = forms();
+  try_and_undo();
+  EXPECT_EQ(forms(), derived);
+  const uint64_t before = session->memory_use().program;
+  for (int round = 0; round < 3; ++round) try_and_undo();
+  EXPECT_EQ(forms(), derived);
+  EXPECT_NEAR(static_cast<double>(session->memory_use().program), static_cast<double>(before), 8U << 20)
+      << "all layers are some 100 MB";
 }
 
 TEST(PlacementTest, ARecipePlacesAtOpen) {
