@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "kernels/cpu/rows.h"
+
 namespace orrery::kernels {
 namespace {
 
@@ -58,12 +60,9 @@ const DeviceModule* cuda_module(std::string& reason) {
   return opened.module;
 }
 
-const DeviceRows& rows_of(DeviceKind device) {
-  static const DeviceRows own{linear_rows(), attention_rows(),   kv_append_rows(), norm_rows(),
-                              rope_rows(),   elementwise_rows(), embedding_rows(), gather_rows(),
-                              sample_rows(), top_experts_rows(), expert_mlp_rows()};
-  static const DeviceRows none;
-  if (device == DeviceKind::cpu) return own;
+const RowTable& rows_on(DeviceKind device) {
+  static const RowTable none;
+  if (device == DeviceKind::cpu) return cpu_rows();
   if (device != DeviceKind::cuda) return none;
   std::string reason;
   const DeviceModule* module = cuda_module(reason);

@@ -8,6 +8,7 @@
 namespace orrery::kernels {
 
 struct Elementwise {
+  static constexpr std::string_view kName = "elementwise";
   enum class Function : uint8_t {
     silu,
     gelu_erf,
@@ -38,5 +39,12 @@ struct Elementwise {
   };
 };
 std::span<const Row<Elementwise>> elementwise_rows();
+namespace cuda {
+std::span<const Row<Elementwise>> elementwise_rows();
+}
+namespace ref {
+void elementwise(const Elementwise::Args& args, const Launch& launch);
+std::string legal(const Elementwise::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

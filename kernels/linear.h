@@ -16,6 +16,7 @@ namespace orrery::kernels {
 enum class Epilogue : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul };
 
 struct Linear {
+  static constexpr std::string_view kName = "linear";
   static constexpr int kMaxSegments = 4;
 
   /// fast: activations may be rounded to 16-bit integers per block (quantised weights) or bf16 (dense
@@ -56,6 +57,9 @@ struct Linear {
 
 /// Fastest first; the last row (reference) accepts every legal problem.
 std::span<const Row<Linear>> linear_rows();
+namespace cuda {
+std::span<const Row<Linear>> linear_rows();
+}
 
 /// dst[cols] = one row of a stored matrix as float32, by the format's own definition.
 void dequantise_row(DType dtype, const void* src, int64_t cols, float* dst);

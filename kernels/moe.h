@@ -13,6 +13,7 @@
 namespace orrery::kernels {
 
 struct TopExperts {
+  static constexpr std::string_view kName = "top_experts";
   struct Problem {
     int64_t experts = 0, active = 0;
     bool normalise = true;
@@ -26,8 +27,16 @@ struct TopExperts {
   };
 };
 std::span<const Row<TopExperts>> top_experts_rows();
+namespace cuda {
+std::span<const Row<TopExperts>> top_experts_rows();
+}
+namespace ref {
+void top_experts(const TopExperts::Args& args, const Launch& launch);
+std::string legal(const TopExperts::Problem& problem);
+}  // namespace ref
 
 struct ExpertMlp {
+  static constexpr std::string_view kName = "expert_mlp";
   struct Problem {
     int64_t tokens = 1;      // upper bound of the plan's bucket
     int64_t min_tokens = 1;  // lower bound of the bucket
@@ -54,5 +63,12 @@ struct ExpertMlp {
   };
 };
 std::span<const Row<ExpertMlp>> expert_mlp_rows();
+namespace cuda {
+std::span<const Row<ExpertMlp>> expert_mlp_rows();
+}
+namespace ref {
+void expert_mlp(const ExpertMlp::Args& args, const Launch& launch);
+std::string legal(const ExpertMlp::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

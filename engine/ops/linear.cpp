@@ -4,12 +4,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}, {"weight"}, {"bias", true}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {{"epilogue",
-                                      "Applied to the result: none, gelu_erf, gelu_tanh, silu, relu, tanh",
-                                      Attribute(std::string("none"))}};
-
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
   ORRERY_ASSIGN(const Stored weight, stored_matrix(view, 1, "weight"));
@@ -46,17 +40,19 @@ Rounding rounding(LowerContext& context, const graph::Node& node) {
   return rounding_of_linear(context, node, std::span(&segment, 1));
 }
 
-const OpSchema kSchema{"linear",
-                       OpFamily::linear,
-                       "Multiplies each row by a weight matrix and adds a bias.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kLinear{&kSchema, lower, rounding};
+OpSchema linear_op() {
+  return {.name = "linear",
+          .family = OpFamily::linear,
+          .doc = "Multiplies each row by a weight matrix and adds a bias.",
+          .inputs = {{"src"}, {"weight"}, {"bias", true}},
+          .outputs = {"dst"},
+          .attributes = {{"epilogue", "Applied to the result: none, gelu_erf, gelu_tanh, silu, relu, tanh",
+                          Attribute(std::string("none"))}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Linear>(lower, rounding)};
+}
 
 }  // namespace orrery::ops

@@ -65,7 +65,7 @@ Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
   Linear::Args args;
   args.problem = problem_of(context, node, segments, bounds(context, rows));
   args.src_stride = args.problem.cols;
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).linear, args.problem));
+  ORRERY_ASSIGN(auto chosen, choose<Linear>(context, node, args.problem));
   const kernels::WeightPacking* packing = chosen.row->packing ? chosen.row->packing(args.problem) : nullptr;
   std::array<Operands, Linear::kMaxSegments> operands{};
   for (size_t i = 0; i < segments.size(); ++i) {
@@ -93,8 +93,7 @@ Rounding rounding_of_linear(LowerContext& context, const graph::Node& node,
                             std::span<const SegmentValues> segments) {
   const auto rows = row_count(context, node, node.inputs[0]);
   if (!rows.ok()) return {};
-  return rounding_of_row(kernels::rows_of(context.device()).linear,
-                         problem_of(context, node, segments, bounds(context, *rows)));
+  return rounding_of_row<Linear>(context, node, problem_of(context, node, segments, bounds(context, *rows)));
 }
 
 }  // namespace orrery::ops

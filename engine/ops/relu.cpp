@@ -4,19 +4,22 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-
 Cost cost(const NodeView& view, const Bindings& bindings) { return cost_unary(view, bindings, 1); }
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_unary(context, node, Function::relu);
 }
 
-const OpSchema kSchema{
-    "relu", OpFamily::activation, "Zero where negative.", kInputs, kOutputs, {}, infer_unary, cost};
-
 }  // namespace
 
-const Op kRelu{&kSchema, lower};
+OpSchema relu_op() {
+  return {.name = "relu",
+          .family = OpFamily::activation,
+          .doc = "Zero where negative.",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .infer = infer_unary,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Elementwise>(lower)};
+}
 
 }  // namespace orrery::ops

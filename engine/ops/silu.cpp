@@ -4,25 +4,22 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-
 Cost cost(const NodeView& view, const Bindings& bindings) { return cost_unary(view, bindings, 4); }
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_unary(context, node, Function::silu);
 }
 
-const OpSchema kSchema{"silu",
-                       OpFamily::activation,
-                       "Sigmoid-weighted linear unit (Elfwing et al. 2018).",
-                       kInputs,
-                       kOutputs,
-                       {},
-                       infer_unary,
-                       cost};
-
 }  // namespace
 
-const Op kSilu{&kSchema, lower};
+OpSchema silu_op() {
+  return {.name = "silu",
+          .family = OpFamily::activation,
+          .doc = "Sigmoid-weighted linear unit (Elfwing et al. 2018).",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .infer = infer_unary,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Elementwise>(lower)};
+}
 
 }  // namespace orrery::ops

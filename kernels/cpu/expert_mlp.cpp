@@ -6,12 +6,13 @@
 //   group;
 //     part (tokens * active, width); the workspace of Linear
 //   traffic: each matrix that some token needs, once; the others are not touched
+#include "kernels/moe.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "kernels/cpu/linear_rows.h"
 #include "kernels/cpu/split.h"
-#include "kernels/moe.h"
 
 namespace orrery::kernels {
 namespace {

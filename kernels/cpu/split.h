@@ -4,7 +4,6 @@
 #include <string>
 
 #include "kernels/cpu/isa.h"
-#include "kernels/ref/reference.h"
 
 namespace orrery::kernels {
 
@@ -27,7 +26,8 @@ void split(const Launch& launch, int64_t count, int64_t cost, Body&& body) {
   });
 }
 
-/// `supports` of a row that takes every legal problem on machines with `isa`.
+/// `supports` of a row that takes every legal problem on machines with `isa`. The op's header is included
+/// before this one.
 template <Isa isa, class Problem>
 std::string legal_on(const Problem& problem) {
   std::string reason = ref::legal(problem);

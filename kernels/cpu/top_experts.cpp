@@ -1,10 +1,11 @@
 // Rows of TopExperts, fastest first. Tokens are split over the team; a token's `active` largest logits are
 // kept in order while its experts are walked over once.
+#include "kernels/moe.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/split.h"
-#include "kernels/moe.h"
 
 namespace orrery::kernels {
 namespace {

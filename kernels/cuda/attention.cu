@@ -1,8 +1,7 @@
 // Rows of Attention on CUDA, fastest first.
+#include "kernels/attention.h"
 #include "kernels/cuda/attention_general.cuh"
 #include "kernels/cuda/attention_paths.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -50,6 +49,7 @@ std::string packed_supports(const Attention::Problem& problem) {
 }
 
 DType packed_writes(const Attention::Problem&) { return DType::bf16; }
+Rounding packed_rounding(const Attention::Problem&, int) { return {Rounded::tf32, Rounded::tf32}; }
 
 void run_general(const Attention::Args& args, const Launch& launch) {
   if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
@@ -127,7 +127,8 @@ std::span<const Row<Attention>> attention_rows() {
        .device = DeviceKind::cuda,
        .supports = packed_supports,
        .run = run_packed,
-       .writes = packed_writes},
+       .writes = packed_writes,
+       .rounding = packed_rounding},
       {.name = "cuda.general", .device = DeviceKind::cuda, .supports = general_supports, .run = run_general},
   };
   return rows;

@@ -11,8 +11,7 @@
 #include "kernels/cuda/device/dequantise.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/embedding.h"
 
 namespace orrery::kernels::cuda {
 namespace {

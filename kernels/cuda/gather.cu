@@ -10,8 +10,7 @@
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/gather.h"
 
 namespace orrery::kernels::cuda {
 namespace {

@@ -8,11 +8,10 @@
 //   Bytes moved: 2 * tokens * kv_heads * head_dim * (4 + size of kv).
 #include <algorithm>
 
+#include "kernels/attention.h"
 #include "kernels/cuda/attention_common.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
 
 namespace orrery::kernels::cuda {
 namespace {

@@ -1,6 +1,5 @@
 // The CUDA rows of Linear in order of preference.
 #include "kernels/cuda/linear_rows.h"
-#include "kernels/cuda/rows.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -24,20 +23,42 @@ size_t workspace_of_packed(const Linear::Problem& problem, int threads) {
   return workspace(packed_form(problem), threads);
 }
 
+template <Rounding (*rounding)(const Linear::Problem&, int)>
+Rounding rounding_of_packed(const Linear::Problem& problem, int segment) {
+  return rounding(packed_form(problem), segment);
+}
+
 }  // namespace
 
 std::span<const Row<Linear>> linear_rows() {
   constexpr DeviceKind cuda = DeviceKind::cuda;
   static constexpr Row<Linear> rows[] = {
-      {"cuda.matvec", cuda, of_packed<std::string, supports_matvec>, run_packed<run_matvec>, nullptr,
-       linear_packing},
-      {"cuda.tiles", cuda, of_packed<std::string, supports_tiles>, run_packed<run_tiles>,
-       workspace_of_packed<tiles_workspace>, linear_packing},
-      {"cuda.dense", cuda, of_packed<std::string, supports_dense>, run_packed<run_dense>,
-       workspace_of_packed<dense_workspace>, linear_packing, of_packed<DType, dense_reads>,
-       of_packed<DType, dense_writes>},
-      {"cuda.general", cuda, of_packed<std::string, linear_refusal>, run_packed<run_general>, nullptr,
-       linear_packing},
+      {.name = "cuda.matvec",
+       .device = cuda,
+       .supports = of_packed<std::string, supports_matvec>,
+       .run = run_packed<run_matvec>,
+       .packing = linear_packing},
+      {.name = "cuda.tiles",
+       .device = cuda,
+       .supports = of_packed<std::string, supports_tiles>,
+       .run = run_packed<run_tiles>,
+       .workspace = workspace_of_packed<tiles_workspace>,
+       .packing = linear_packing,
+       .rounding = rounding_of_packed<tiles_rounding>},
+      {.name = "cuda.dense",
+       .device = cuda,
+       .supports = of_packed<std::string, supports_dense>,
+       .run = run_packed<run_dense>,
+       .workspace = workspace_of_packed<dense_workspace>,
+       .packing = linear_packing,
+       .reads = of_packed<DType, dense_reads>,
+       .writes = of_packed<DType, dense_writes>,
+       .rounding = rounding_of_packed<dense_rounding>},
+      {.name = "cuda.general",
+       .device = cuda,
+       .supports = of_packed<std::string, linear_refusal>,
+       .run = run_packed<run_general>,
+       .packing = linear_packing},
   };
   return rows;
 }

@@ -289,6 +289,18 @@ DType dense_writes(const Linear::Problem& problem) {
   return finished ? DType::bf16 : DType::f32;
 }
 
+Rounding dense_rounding(const Linear::Problem& problem, int segment) {
+  switch (form_of(problem, segment)) {
+    case Form::f32:
+      return {};
+    case Form::bf16:
+      return {Rounded::bf16, Rounded::bf16};
+    case Form::f16:
+      break;
+  }
+  return {Rounded::f16, Rounded::f16};
+}
+
 size_t dense_workspace(const Linear::Problem& problem, int) {
   return static_cast<size_t>(Scratch(problem).total);
 }

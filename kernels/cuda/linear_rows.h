@@ -25,6 +25,7 @@ void run_matvec(const Linear::Args& args, const Launch& launch);
 // linear_tiles.cu
 std::string supports_tiles(const Linear::Problem& problem);
 size_t tiles_workspace(const Linear::Problem& problem, int threads);
+Rounding tiles_rounding(const Linear::Problem& problem, int segment);
 void run_tiles(const Linear::Args& args, const Launch& launch);
 
 // linear_dense.cu
@@ -32,6 +33,7 @@ std::string supports_dense(const Linear::Problem& problem);
 size_t dense_workspace(const Linear::Problem& problem, int threads);
 DType dense_reads(const Linear::Problem& problem);
 DType dense_writes(const Linear::Problem& problem);
+Rounding dense_rounding(const Linear::Problem& problem, int segment);
 void run_dense(const Linear::Args& args, const Launch& launch);
 
 // linear_general.cu

@@ -15,12 +15,13 @@ using namespace linear_tiles;
 constexpr int kMostMultiprocessors = 132;  // of what the module is built for; workspaces are made for them
 constexpr int kLeastUnits = 2;             // of a block
 constexpr int kMostLayThreads = 1024;
+constexpr int64_t kMostExactTokens = 8;  // with more, src is rounded to f16
 
 /// function.operator()<Shape>() of the shape for a plan's tokens. To 8 tokens, which a draft's verification
 /// brings, nothing is rounded that cuda.matvec does not round.
 template <class Function>
 auto with_shape(int64_t tokens, Function&& function) {
-  if (tokens <= 8) return function.template operator()<Shape<1, 1, 2, 3, 4>>();
+  if (tokens <= kMostExactTokens) return function.template operator()<Shape<1, 1, 2, 3, 4>>();
   if (tokens <= 16) return function.template operator()<Shape<2, 1, 1, 2, 4>>();
   if (tokens <= 32) return function.template operator()<Shape<4, 2, 1, 1, 4>>();
   return function.template operator()<Shape<8, 1, 1, 1, 4>>();
@@ -160,6 +161,10 @@ std::string supports_tiles(const Linear::Problem& problem) {
   if (problem.cols > kMost || rows > kMost / blocks_of(problem.cols, kGroup))
     return std::to_string(rows) + " x " + std::to_string(problem.cols) + " weights; too many for one pass";
   return "";
+}
+
+Rounding tiles_rounding(const Linear::Problem& problem, int) {
+  return {.activations = problem.tokens > kMostExactTokens ? Rounded::f16 : Rounded::no};
 }
 
 size_t tiles_workspace(const Linear::Problem& problem, int) {

@@ -9,8 +9,7 @@
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/dequantise.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/moe.h"
 
 namespace orrery::kernels::cuda {
 namespace {

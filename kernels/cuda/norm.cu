@@ -16,8 +16,7 @@
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/device/vectors.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/norm.h"
 
 namespace orrery::kernels::cuda {
 namespace {

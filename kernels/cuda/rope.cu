@@ -12,8 +12,7 @@
 
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/rope.h"
 
 namespace orrery::kernels::cuda {
 namespace {

@@ -12,9 +12,8 @@
 #include <algorithm>
 
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
 #include "kernels/cuda/sample_select.cuh"
-#include "kernels/ref/reference.h"
+#include "kernels/sample.h"
 
 namespace orrery::kernels::cuda {
 namespace {

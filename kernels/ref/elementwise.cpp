@@ -10,8 +10,6 @@
 #include <limits>
 #include <numbers>
 
-#include "kernels/ref/reference.h"
-
 namespace orrery::kernels::ref {
 namespace {
 

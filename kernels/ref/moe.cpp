@@ -6,8 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/ref/reference.h"
-
 namespace orrery::kernels::ref {
 namespace {
 

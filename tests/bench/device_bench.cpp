@@ -58,7 +58,7 @@ Call attention(Card& card, int64_t tokens) {
     return with;
   };
   auto* dst = reinterpret_cast<float*>(card.memory(static_cast<size_t>(tokens * kWidth) * sizeof(float)));
-  Call call = call_of<Attention>(card, rows_of(DeviceKind::cuda).attention, args.problem,
+  Call call = call_of<Attention>(card, rows_of<Attention>(DeviceKind::cuda), args.problem,
                                  with(there, dst, card.put(starts), card.put(lengths)));
   call.launch();
   std::vector<float> expected(static_cast<size_t>(kText * kWidth));
@@ -96,7 +96,7 @@ Call dense(Card& card, int64_t tokens, const Dense& shape) {
     auto* dst = card.memory(static_cast<size_t>(tokens * shape.rows) * sizeof(float));
     args.operands[s] = {card.put(weight), card.put(bias), reinterpret_cast<float*>(dst), shape.rows};
   }
-  Call call = call_of<Linear>(card, rows_of(DeviceKind::cuda).linear, args.problem, args);
+  Call call = call_of<Linear>(card, rows_of<Linear>(DeviceKind::cuda), args.problem, args);
   call.launch();
   const int64_t few = std::min<int64_t>(tokens, 4);
   const auto last = static_cast<size_t>(shape.segments - 1);
@@ -133,7 +133,7 @@ Call norm(Card& card, int64_t tokens) {
   auto* dst = reinterpret_cast<float*>(card.memory(src.size() * sizeof(float)));
   args.src = card.put(src), args.residual = card.put(residual), args.dst = dst;
   args.weight = card.put(weight), args.bias = card.put(bias);
-  Call call = call_of<Norm>(card, rows_of(DeviceKind::cuda).norm, problem, args);
+  Call call = call_of<Norm>(card, rows_of<Norm>(DeviceKind::cuda), problem, args);
   call.launch();
   call.difference = worst_difference(card.get(dst, tokens * kWidth), expected);
   call.bytes = 12.0 * static_cast<double>(tokens * kWidth);

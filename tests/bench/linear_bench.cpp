@@ -189,7 +189,7 @@ bool is_beaten(const Times& times, size_t row) {
 
 class Table {
  public:
-  explicit Table(Card& card) : card_(card), rows_(rows_of(DeviceKind::cuda).linear) {
+  explicit Table(Card& card) : card_(card), rows_(rows_of<Linear>(DeviceKind::cuda)) {
     rows_ = rows_.first(rows_.size() - 1);  // the last takes everything, slowly
   }
 

@@ -25,6 +25,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/cpu/rows.h"
 #include "kernels/device_module.h"
 #include "tests/support/fake_device_counters.h"
 
@@ -232,8 +233,7 @@ class Rows {
  public:
   static constexpr size_t kMost = 32;
 
-  static std::span<const Row<Op>> of(std::span<const Row<Op>> rows, std::string_view kind) {
-    kind_ = kind;
+  static std::span<const Row<Op>> of(std::span<const Row<Op>> rows) {
     static const std::vector<Row<Op>> kept = relabelled(rows, std::make_index_sequence<kMost>{});
     return kept;
   }
@@ -251,10 +251,10 @@ class Rows {
   template <size_t I>
   static std::string supports(const Problem& problem) {
     ++counters.questions;
-    if (lacks(kind_)) return "the test device has no " + std::string(kind_);
+    if (lacks(Op::kName)) return "the test device has no " + std::string(Op::kName);
     if constexpr (requires { problem.tokens; })
-      if (problem.tokens > 1 && lacks(std::string(kind_) + ".prefill"))
-        return "the test device takes one token in " + std::string(kind_);
+      if (problem.tokens > 1 && lacks(std::string(Op::kName) + ".prefill"))
+        return "the test device takes one token in " + std::string(Op::kName);
     if constexpr (requires { problem.chains; })
       if (problem.chains) return "the test device draws in the plain order only";
     return source()[I].supports(problem);
@@ -280,12 +280,17 @@ class Rows {
     for (size_t i = 0; i < rows.size(); ++i) {
       names.push_back("cuda.test." + std::string(rows[i].name));
       kept.push_back({names.back(), DeviceKind::cuda, kSupports[i], kRun[i], kWorkspace[i], rows[i].packing});
+      kept.back().arithmetic = rows[i].arithmetic;
+      kept.back().rounding = rows[i].rounding;
     }
     return kept;
   }
-
-  static inline std::string_view kind_;
 };
+
+template <class Op>
+RowList relabelled(std::span<const Row<Op>> rows) {
+  return Rows<Op>::of(rows);
+}
 
 int count(std::string& reason) {
   const char* refusal = std::getenv("ORRERY_FAKE_DEVICE_REFUSES");
@@ -303,15 +308,8 @@ extern "C" __attribute__((visibility("default"))) const orrery::kernels::DeviceM
 orrery_device_module() {
   using namespace orrery::kernels;  // NOLINT: the row lists
   static const DeviceModule module{
-      kDeviceModuleVersion,
-      count,
-      open,
-      {Rows<Linear>::of(linear_rows(), "linear"), Rows<Attention>::of(attention_rows(), "attention"),
-       Rows<KvAppend>::of(kv_append_rows(), "kv_append"), Rows<Norm>::of(norm_rows(), "norm"),
-       Rows<Rope>::of(rope_rows(), "rope"), Rows<Elementwise>::of(elementwise_rows(), "elementwise"),
-       Rows<Embedding>::of(embedding_rows(), "embedding"), Rows<Gather>::of(gather_rows(), "gather"),
-       Rows<Sample>::of(sample_rows(), "sample"), Rows<TopExperts>::of(top_experts_rows(), "top_experts"),
-       Rows<ExpertMlp>::of(expert_mlp_rows(), "expert_mlp")}};
+      kDeviceModuleVersion, count, open,
+      std::apply([](auto... list) { return RowTable{relabelled(list())...}; }, kCpuLists)};
   return &module;
 }
 

@@ -45,19 +45,20 @@ std::string row_for(std::span<const kernels::Row<kernels::Linear>> rows, DType w
   return row ? fmt::format("`{}`", row->name) : "-";
 }
 
-std::string type_table(const kernels::DeviceRows& cuda) {
+std::string type_table(const kernels::RowTable& cuda) {
   std::string table = fmt::format(
       "## Tensor types\n\nThe kernel of a linear layer, for one token and for {} (AVX-512 with VNNI and "
       "BF16; an "
       "H100 or H200).\n\n| type | CPU, 1 | CPU, {} | CUDA, 1 | CUDA, {} |\n|---|---|---|---|---|\n",
       kManyTokens, kManyTokens, kManyTokens);
-  const auto& cpu = kernels::rows_of(kernels::DeviceKind::cpu);
+  using kernels::Linear;
+  const kernels::RowTable& cpu = kernels::rows_on(kernels::DeviceKind::cpu);
   for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
     const DType type = static_cast<DType>(i);
     if (type == DType::i8 || type == DType::i32 || type == DType::i64) continue;
-    table += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(type), row_for(cpu.linear, type, 1),
-                         row_for(cpu.linear, type, kManyTokens), row_for(cuda.linear, type, 1),
-                         row_for(cuda.linear, type, kManyTokens));
+    table += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(type), row_for(cpu.of<Linear>(), type, 1),
+                         row_for(cpu.of<Linear>(), type, kManyTokens), row_for(cuda.of<Linear>(), type, 1),
+                         row_for(cuda.of<Linear>(), type, kManyTokens));
   }
   std::vector<std::string_view> listed;
   for (const io::GgufTensorType& type : io::kGgufTensorTypes)
@@ -66,10 +67,11 @@ std::string type_table(const kernels::DeviceRows& cuda) {
 }
 
 std::string sampler_table() {
-  if (ops::registry()->find("sample")->attributes.empty()) return "";
+  const graph::OpPtr sample = ops::registry()->find("sample");
+  if (sample->attributes.empty()) return "";
   std::string table =
       "\n## Sampling\n\nAttributes of the drawn sampling node.\n\n| name | what it does |\n|---|---|\n";
-  for (const graph::AttributeSpec& attribute : ops::registry()->find("sample")->attributes)
+  for (const graph::AttributeSpec& attribute : sample->attributes)
     table += fmt::format("| `{}` | {} |\n", attribute.name, attribute.doc);
   return table;
 }
@@ -81,7 +83,7 @@ std::string tokenizer_list() {
   return list;
 }
 
-std::string page(const kernels::DeviceRows& cuda) {
+std::string page(const kernels::RowTable& cuda) {
   return "# What is supported\n\nWritten from the registries by tests/engine/models/supported_test.cpp "
          "(ORRERY_WRITE_SUPPORTED=1), which fails where they differ.\n\n" +
          architecture_table() + "\n" + format_list() + "\n" + tokenizer_list() + "\n" + type_table(cuda) +
