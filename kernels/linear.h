@@ -2,18 +2,18 @@
 //   src (tokens, cols) f32 row-major      weight_s (rows_s, cols) row-major, dtype per segment, stored or
 //   packed bias_s (rows_s) f32 or null           dst_s (tokens, rows_s) f32, row stride dst_stride
 //   src and dst may be bf16 where a row says so (Problem::src, dst)
-// silu_mul and gelu_tanh_mul take exactly two segments (gate, up) of equal rows and write one dst:
+// A gated epilogue (silu_mul, gelu_tanh_mul) takes exactly two segments (gate, up) of equal rows and writes
+// one dst:
 //   dst = act(gate) * up.
 #pragma once
 
 #include <array>
 #include <span>
 
+#include "kernels/activation.h"
 #include "kernels/row.h"
 
 namespace orrery::kernels {
-
-enum class Epilogue : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul };
 
 struct Linear {
   static constexpr std::string_view kName = "linear";

@@ -59,7 +59,8 @@ Types infer(const NodeView& view) {
     return mismatch("down", fmt::format("down is {}, but src is {} and a token has {} experts",
                                         describe(*view.inputs[3]), describe(*view.inputs[0]), sizes.active));
   ORRERY_TRY(check_gates(view, sizes));
-  ORRERY_TRY(expect_choice(*view.attributes, "activation", {"silu", "gelu_tanh"}));
+  const std::vector<std::string_view> activations = activation_names();
+  ORRERY_TRY(expect_choice(*view.attributes, "activation", std::span(activations).subspan(1)));
   return std::vector{*view.inputs[0]};
 }
 

@@ -12,8 +12,7 @@ Types infer(const NodeView& view) {
                     fmt::format("weight is {}, but src is {}: its rows have {} elements, not {}",
                                 describe(*view.inputs[1]), describe(*view.inputs[0]), weight.cols, src.cols));
   ORRERY_TRY(expect_vector(view, 2, "bias", weight.rows, "a weight " + describe(*view.inputs[1])));
-  ORRERY_TRY(
-      expect_choice(*view.attributes, "epilogue", {"none", "gelu_erf", "gelu_tanh", "silu", "relu", "tanh"}));
+  ORRERY_TRY(expect_choice(*view.attributes, "epilogue", activation_names()));
   return std::vector{f32(src.rows, weight.rows)};
 }
 
@@ -48,7 +47,8 @@ OpSchema linear_op() {
           .doc = "Multiplies each row by a weight matrix and adds a bias.",
           .inputs = {{"src"}, {"weight"}, {"bias", true}},
           .outputs = {"dst"},
-          .attributes = {{"epilogue", "Applied to the result: none, gelu_erf, gelu_tanh, silu, relu, tanh",
+          .attributes = {{"epilogue",
+                          fmt::format("Applied to the result: {}", fmt::join(activation_names(), ", ")),
                           Attribute(std::string("none"))}},
           .infer = infer,
           .cost = cost,

@@ -10,10 +10,6 @@ namespace orrery::kernels {
 /// with it.
 std::string linear_refusal(const Linear::Problem& problem);
 
-constexpr bool is_gated(Epilogue epilogue) {
-  return epilogue == Epilogue::silu_mul || epilogue == Epilogue::gelu_tanh_mul;
-}
-
 constexpr bool is_dense(DType weight) {
   return weight == DType::f32 || weight == DType::f16 || weight == DType::bf16;
 }

@@ -10,28 +10,6 @@
 
 namespace orrery::kernels {
 
-inline LinearFunction linear_function(Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::none:
-      return LinearFunction::none;
-    case Epilogue::gelu_erf:
-      return LinearFunction::gelu_erf;
-    case Epilogue::gelu_tanh:
-      return LinearFunction::gelu_tanh;
-    case Epilogue::silu:
-      return LinearFunction::silu;
-    case Epilogue::relu:
-      return LinearFunction::relu;
-    case Epilogue::tanh:
-      return LinearFunction::tanh;
-    case Epilogue::silu_mul:
-      return LinearFunction::silu_mul;
-    case Epilogue::gelu_tanh_mul:
-      return LinearFunction::gelu_tanh_mul;
-  }
-  return LinearFunction::none;
-}
-
 /// Where one sum goes: rows [begin, end) of a segment, all tokens.
 struct SumTarget {
   int segment;
@@ -57,7 +35,7 @@ inline LinearFinish finish_of(const Linear::Args& args, int segment, int64_t beg
     return all == nullptr ? nullptr : all + begin;
   };
   LinearFinish finish{};
-  finish.function = linear_function(args.problem.epilogue);
+  finish.function = args.problem.epilogue;
   finish.dst = args.operands[segment].dst + begin;
   finish.dst_stride = args.operands[segment].dst_stride;
   finish.bias = bias(segment);

@@ -1,6 +1,5 @@
 // Pointwise ops and row ops on (tokens, cols) f32 (elementwise.h); dst may be a source.
-//   silu(x) = x / (1 + e^-x)      gelu_erf(x) = x / 2 erfc(-x / sqrt 2)
-//   gelu_tanh(x) = x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+//   activations: kernels/activation.h
 //   softmax: e^(x - max) / sum, 0 for a row of -inf      l2_normalise: x / max(|x|, 1e-12)
 // Pointwise: a thread owns whole vectors (float4 where cols and addresses allow it, else float), which it
 // reads before it writes them; a grid of x over columns and y over rows, both striding. Without broadcast
@@ -9,6 +8,7 @@
 // Bytes moved: 4 per element of each source and of dst.
 #include <algorithm>
 
+#include "kernels/cuda/device/activation.cuh"
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/device/vectors.cuh"
@@ -23,51 +23,22 @@ using Function = Elementwise::Function;
 constexpr int kThreads = 256;
 constexpr int64_t kMaxBlocks = 132 * 16;
 
-__device__ inline float silu(float x) { return x / (1.0F + expf(-x)); }
-
-/// The part of -x / sqrt 2 that float32 drops would cost erfc digits far out, so it is put in to first order.
-__device__ inline float gelu_erf(float x) {
-  constexpr float kHigh = 0.707106769F;
-  constexpr float kLow = 1.21016175e-8F;  // sqrt(1/2) - kHigh
-  const float z = -x * kHigh;
-  const float dropped = fabsf(x) < 32.0F ? fmaf(-x, kLow, fmaf(-x, kHigh, -z)) : 0.0F;
-  const float slope = -1.12837917F * expf(-z * z);
-  return 0.5F * x * fmaf(slope, dropped, erfcf(z));
-}
-
-__device__ inline float gelu_tanh(float x) {
-  constexpr float kLinear = 1.59576912F;   // 2 sqrt(2 / pi)
-  constexpr float kCubic = 0.0713548163F;  // 0.044715 of it
-  return x / (1.0F + expf(-x * fmaf(kCubic * x, x, kLinear)));
-}
-
 __device__ inline float apply(Function function, float a, float b, float factor) {
   switch (function) {
-    case Function::silu:
-      return silu(a);
-    case Function::gelu_erf:
-      return gelu_erf(a);
-    case Function::gelu_tanh:
-      return gelu_tanh(a);
-    case Function::relu:
-      return a < 0.0F ? 0.0F : a;
-    case Function::tanh:
-      return tanhf(a);
     case Function::add:
       return a + b;
     case Function::mul:
       return a * b;
-    case Function::silu_mul:
-      return silu(a) * b;
-    case Function::gelu_tanh_mul:
-      return gelu_tanh(a) * b;
     case Function::scale:
       return a * factor;
     case Function::softmax:
     case Function::l2_normalise:
-      break;  // row ops
+      return a;  // row ops
+    default:
+      const Epilogue epilogue = epilogue_of(function);
+      const float value = activate<Math>(activation_of(epilogue), a);
+      return is_gated(epilogue) ? value * b : value;
   }
-  return a;
 }
 
 struct PointwiseCall {
@@ -124,11 +95,6 @@ __global__ void __launch_bounds__(1024) l2_normalise_kernel(const Elementwise::A
   const double norm = fmax(sqrt(squares), 1e-12);
   for (int64_t c = threadIdx.x; c < args.cols; c += blockDim.x)
     dst[c] = static_cast<float>(static_cast<double>(a[c]) / norm);
-}
-
-bool takes_two(Function function) {
-  return function == Function::add || function == Function::mul || function == Function::silu_mul ||
-         function == Function::gelu_tanh_mul;
 }
 
 void run_rows(const Elementwise::Args& args, const Launch& launch) {

@@ -298,34 +298,10 @@ __device__ inline void run_part_of(const Matvec& p, const Part& part, Params&&..
   } else if constexpr (only != kMixed) {
     run_part<family, Lanes<only>>(p, part, params...);
   } else {
-    switch (part.dtype) {
-      case DType::q4_0:
-        return run_part<family, Lanes<DType::q4_0>>(p, part, params...);
-      case DType::q4_1:
-        return run_part<family, Lanes<DType::q4_1>>(p, part, params...);
-      case DType::q8_0:
-        return run_part<family, Lanes<DType::q8_0>>(p, part, params...);
-      case DType::q4_k:
-        return run_part<family, Lanes<DType::q4_k>>(p, part, params...);
-      case DType::q5_0:
-        return run_part<family, Lanes<DType::q5_0>>(p, part, params...);
-      case DType::q5_1:
-        return run_part<family, Lanes<DType::q5_1>>(p, part, params...);
-      case DType::q2_k:
-        return run_part<family, Lanes<DType::q2_k>>(p, part, params...);
-      case DType::q3_k:
-        return run_part<family, Lanes<DType::q3_k>>(p, part, params...);
-      case DType::q5_k:
-        return run_part<family, Lanes<DType::q5_k>>(p, part, params...);
-      case DType::iq4_nl:
-        return run_part<family, Lanes<DType::iq4_nl>>(p, part, params...);
-      case DType::iq4_xs:
-        return run_part<family, Lanes<DType::iq4_xs>>(p, part, params...);
-      case DType::mxfp4:
-        return run_part<family, Lanes<DType::mxfp4>>(p, part, params...);
-      default:
-        return run_part<family, Lanes<DType::q6_k>>(p, part, params...);
-    }
+    with_dtype(part.dtype, [&](auto type) {
+      constexpr DType kType = decltype(type)::value;
+      if constexpr (kPacked<kType>) run_part<family, Lanes<kType>>(p, part, params...);
+    });
   }
 }
 

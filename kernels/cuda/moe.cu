@@ -6,6 +6,7 @@
 //     element of inner; the second dst[t] = sum_j weights[t, j] * down_e inner[t, j], a warp an element of
 //     dst. Lanes own columns lane, lane + 32, ...; sums in f32, in one order. Only chosen experts' matrices
 //     are read, once for each token that chose them. Workspace: inner (tokens * active, inner) f32.
+#include "kernels/cuda/device/activation.cuh"
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/dequantise.cuh"
 #include "kernels/cuda/launch.h"
@@ -103,9 +104,7 @@ struct RowBytes {
 };
 
 __device__ float gated(Epilogue activation, float gate, float up) {
-  if (activation == Epilogue::silu_mul) return gate / (1.0F + expf(-gate)) * up;
-  const float bent = tanhf(0.79788456080286535588F * (gate + 0.044715F * gate * gate * gate));
-  return 0.5F * gate * (1.0F + bent) * up;
+  return activate<Math>(activation_of(activation), gate) * up;
 }
 
 __global__ void __launch_bounds__(kThreads)

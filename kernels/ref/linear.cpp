@@ -2,32 +2,11 @@
 // float32.
 //   Threads own rows of each segment; a thread's workspace is two dequantised rows.
 //   Traffic: weights once, src once per weight row.
-#include <cmath>
-
 #include "kernels/cpu/linear_rows.h"
+#include "kernels/ref/activation.h"
 
 namespace orrery::kernels {
 namespace {
-
-double activate(Epilogue epilogue, double x) {
-  switch (epilogue) {
-    case Epilogue::none:
-      return x;
-    case Epilogue::gelu_erf:
-      return 0.5 * x * (1.0 + std::erf(x * 0.70710678118654752440));
-    case Epilogue::gelu_tanh:
-    case Epilogue::gelu_tanh_mul:
-      return 0.5 * x * (1.0 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-    case Epilogue::silu:
-    case Epilogue::silu_mul:
-      return x / (1.0 + std::exp(-x));
-    case Epilogue::relu:
-      return x < 0.0 ? 0.0 : x;  // NaN stays
-    case Epilogue::tanh:
-      return std::tanh(x);
-  }
-  return x;
-}
 
 const std::byte* weight_row(const Linear::Args& args, int segment, int64_t row) {
   const size_t bytes = row_bytes(args.problem.segments[segment].weight, args.problem.cols).value_or(0);
@@ -52,7 +31,8 @@ void plain_rows(const Linear::Args& args, int segment, ThreadTeam::Range rows, f
     dequantise_row(args.problem.segments[segment].weight, weight_row(args, segment, row), cols, weights);
     for (int64_t t = 0; t < args.tokens; ++t) {
       const double sum = dot(args.src + t * args.src_stride, weights, cols) + bias_at(args, segment, row);
-      operand.dst[t * operand.dst_stride + row] = static_cast<float>(activate(args.problem.epilogue, sum));
+      operand.dst[t * operand.dst_stride + row] =
+          static_cast<float>(activate<ref::Math>(activation_of(args.problem.epilogue), sum));
     }
   }
 }
@@ -65,7 +45,8 @@ void gated_rows(const Linear::Args& args, ThreadTeam::Range rows, float* gate, f
     dequantise_row(args.problem.segments[1].weight, weight_row(args, 1, row), cols, up);
     for (int64_t t = 0; t < args.tokens; ++t) {
       const float* x = args.src + t * args.src_stride;
-      const double g = activate(args.problem.epilogue, dot(x, gate, cols) + bias_at(args, 0, row));
+      const double g = activate<ref::Math>(activation_of(args.problem.epilogue),
+                                           dot(x, gate, cols) + bias_at(args, 0, row));
       const double u = dot(x, up, cols) + bias_at(args, 1, row);
       operand.dst[t * operand.dst_stride + row] = static_cast<float>(g * u);
     }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/activation.h"
 #include "kernels/dtype.h"
 
 namespace orrery::kernels {
@@ -67,17 +68,7 @@ static constexpr ActivationLayout activation_layout(ActivationBlock block, int64
 }
 
 static constexpr ActivationBlock activation_block(DType weight) {
-  switch (weight) {
-    case DType::q2_k:
-    case DType::q3_k:
-    case DType::q4_k:
-    case DType::q5_k:
-    case DType::q6_k:
-    case DType::iq4_xs:
-      return ActivationBlock::b256;
-    default:
-      return ActivationBlock::b32;
-  }
+  return is_super_block(weight) ? ActivationBlock::b256 : ActivationBlock::b32;
 }
 
 /// Rows [begin, end) of one quantised matrix times all tokens, from quantised activations; dst as in
@@ -105,9 +96,8 @@ static constexpr size_t tile_scratch_bytes(int64_t cols) {
 
 /// dst = act(dst + bias), or for gated functions act(dst + bias) * (up + up_bias), on (tokens, count). Biases
 /// may be null.
-enum class LinearFunction : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul };
 struct LinearFinish {
-  LinearFunction function;
+  Epilogue function;
   float* dst;
   int64_t dst_stride;
   const float* up;
