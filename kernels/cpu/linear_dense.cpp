@@ -40,9 +40,9 @@ void run(const LinearTable& table, const Linear::Args& args, const Launch& launc
   const int64_t floats = thread_floats(args.problem, args.tokens);
   const SharePlan plan = dense_plan(args.tokens);
   const int64_t up_floats = up_scratch(args.problem, args.tokens, plan);
-  launch.team->run([&](int thread) {
+  split_rows(args, launch, plan.grain, [&](int segment, ThreadTeam::Range rows, int thread) {
     float* up = reinterpret_cast<float*>(launch.workspace) + floats * thread;
-    finish_share(args, *launch.team, thread, table, plan, up, [&](const SumTarget& target) {
+    const auto sum = [&](const SumTarget& target) {
       const DType dtype = args.problem.segments[target.segment].weight;
       table.dense({.weight = dtype,
                    .matrix = static_cast<const std::byte*>(args.operands[target.segment].weight),
@@ -57,7 +57,8 @@ void run(const LinearTable& table, const Linear::Args& args, const Launch& launc
                    .end = target.end,
                    .scratch = up + up_floats,
                    .dequantise = dequantise_row});
-    });
+    };
+    finish_rows(args, table, segment, rows, plan.panel, up, sum);
   });
 }
 

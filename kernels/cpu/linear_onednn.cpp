@@ -61,10 +61,9 @@ template <Element element>
 void pack(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed, ThreadTeam& team) {
   const size_t stored_bytes = row_bytes(dtype, cols).value_or(0);
   std::vector<float> all_values(static_cast<size_t>(cols * team.size()));
-  team.run([&](int thread) {
-    const ThreadTeam::Range mine = team.share(padded_rows(rows), thread, onednn::kPanelRows);
+  team.run(padded_rows(rows), onednn::kPanelRows, [&](ThreadTeam::Range chunk, int thread) {
     float* values = all_values.data() + cols * thread;
-    for (int64_t r = mine.begin; r < mine.end; ++r) {
+    for (int64_t r = chunk.begin; r < chunk.end; ++r) {
       if (r < rows) {
         dequantise_row(dtype, static_cast<const std::byte*>(stored) + static_cast<size_t>(r) * stored_bytes,
                        cols, values);
@@ -149,19 +148,17 @@ class Run {
         converted_(element == Element::bf16 || args.src_stride != args.problem.cols) {}
 
   void operator()() {
-    launch_.team->run([this](int thread) {
-      if (converted_) {
-        convert(thread);
-        launch_.team->barrier();
-      }
+    if (converted_) split_tokens(args_, launch_, [this](ThreadTeam::Range tokens) { convert(tokens); });
+    split_rows(args_, launch_, onednn::kPanelRows, [this](int segment, ThreadTeam::Range chunk, int thread) {
       const onednn::OneThread one;
-      share(thread);
+      std::byte* own = scratch_.of_thread(launch_.workspace, thread);
+      const int64_t tile = tile_rows(args_.tokens), end = padded_rows(chunk.end);
+      for (int64_t r = chunk.begin; r < end; r += tile) rows(segment, r, std::min(r + tile, end), own);
     });
   }
 
  private:
-  void convert(int thread) {
-    const ThreadTeam::Range tokens = launch_.team->share(args_.tokens, thread);
+  void convert(ThreadTeam::Range tokens) {
     const int64_t cols = args_.problem.cols;
     for (int64_t t = tokens.begin; t < tokens.end; ++t) {
       const float* src = args_.src + t * args_.src_stride;
@@ -176,25 +173,6 @@ class Run {
   const std::byte* source(int64_t token) const {
     const auto* all = converted_ ? launch_.workspace : reinterpret_cast<const std::byte*>(args_.src);
     return all + static_cast<size_t>(token * args_.problem.cols) * element_bytes(element_);
-  }
-
-  void share(int thread) {
-    std::byte* own = scratch_.of_thread(launch_.workspace, thread);
-    const int segments = is_gated(args_.problem.epilogue) ? 1 : args_.problem.segment_count;
-    const auto panels_of = [&](int s) {
-      return padded_rows(args_.problem.segments[s].rows) / onednn::kPanelRows;
-    };
-    int64_t panels = 0;
-    for (int s = 0; s < segments; ++s) panels += panels_of(s);
-    const ThreadTeam::Range mine = launch_.team->share(panels, thread);
-    int64_t first = 0;
-    for (int s = 0; s < segments; first += panels_of(s), ++s) {
-      const int64_t begin = std::max<int64_t>(mine.begin - first, 0) * onednn::kPanelRows;
-      const int64_t end = std::min(mine.end - first, panels_of(s)) * onednn::kPanelRows;
-      for (int64_t r = begin; r < end; r += tile_rows(args_.tokens)) {
-        rows(s, r, std::min(r + tile_rows(args_.tokens), end), own);
-      }
-    }
   }
 
   /// Padded rows [begin, end) of a segment, all tokens.

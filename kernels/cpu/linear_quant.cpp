@@ -1,8 +1,7 @@
 // Rows cpu.<isa>.matvec and cpu.avx512_vnni.tiles: 16-bit integer activations on quantised weights as stored.
-//   First the activations are rounded into the workspace, one record a token and activation block size, by
-//   all threads (one token: by each thread for itself, which is cheaper than a barrier); then each thread
-//   sums its rows. workspace: records [forms][max(tokens, threads)], then per thread the up half of a gated
-//   panel and a tile panel
+//   First the activations are rounded into the workspace, one record a token and activation block size;
+//   then threads sum rows. workspace: records [forms][tokens], then per thread the up half of a gated panel
+//   and a tile panel
 #include "kernels/cpu/linear_share.h"
 
 namespace orrery::kernels {
@@ -26,15 +25,14 @@ struct Scratch {
   size_t panel_at = 0;         // offset of the panel in a thread's part
   size_t thread_bytes = 0;
 
-  Scratch(const Linear::Problem& problem, int64_t tokens, int threads, Way way) {
+  Scratch(const Linear::Problem& problem, int64_t tokens, Way way) {
     for (int s = 0; s < problem.segment_count; ++s) {
       const ActivationBlock block = activation_block(problem.segments[s].weight);
       record[static_cast<int>(block)] = activation_layout(block, problem.cols).bytes;
     }
-    const auto count = static_cast<size_t>(std::max<int64_t>(tokens, threads));
     for (int form = 0; form < 2; ++form) {
       records[form] = threads_at;
-      threads_at += count * record[form];
+      threads_at += static_cast<size_t>(tokens) * record[form];
     }
     panel_at = align64(static_cast<size_t>(up_scratch(problem, tokens, quant_plan(way))) * sizeof(float));
     thread_bytes = panel_at + (way == Way::tiles ? align64(tile_scratch_bytes(problem.cols)) : 0);
@@ -63,50 +61,46 @@ std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
 }
 
 size_t workspace(Way way, const Linear::Problem& problem, int threads) {
-  return Scratch(problem, problem.tokens, threads, way).total(threads);
+  return Scratch(problem, problem.tokens, way).total(threads);
 }
 
-void quantise(const Linear::Args& args, const ThreadTeam& team, int thread, const LinearTable& table,
-              const Scratch& scratch, std::byte* workspace) {
-  const bool own = args.tokens == 1;
-  const ThreadTeam::Range tokens = own ? ThreadTeam::Range{0, 1} : team.share(args.tokens, thread);
-  for (int form = 0; form < 2; ++form) {
-    if (scratch.record[form] == 0) continue;
-    for (int64_t t = tokens.begin; t < tokens.end; ++t) {
-      const size_t slot = static_cast<size_t>(own ? thread : t);
-      table.quantise(static_cast<ActivationBlock>(form), args.src + t * args.src_stride, args.problem.cols,
-                     workspace + scratch.records[form] + slot * scratch.record[form]);
+void quantise(const Linear::Args& args, const Launch& launch, const LinearTable& table,
+              const Scratch& scratch) {
+  split_tokens(args, launch, [&](ThreadTeam::Range tokens) {
+    for (int form = 0; form < 2; ++form) {
+      if (scratch.record[form] == 0) continue;
+      for (int64_t t = tokens.begin; t < tokens.end; ++t)
+        table.quantise(
+            static_cast<ActivationBlock>(form), args.src + t * args.src_stride, args.problem.cols,
+            launch.workspace + scratch.records[form] + static_cast<size_t>(t) * scratch.record[form]);
     }
-  }
+  });
 }
 
 void run(const LinearTable& table, Way way, const Linear::Args& args, const Launch& launch) {
-  ThreadTeam& team = *launch.team;
-  const Scratch scratch(args.problem, args.tokens, team.size(), way);
-  const auto sum = way == Way::tiles ? table.quant_tiles : table.quant_rows;
-  team.run([&](int thread) {
-    quantise(args, team, thread, table, scratch, launch.workspace);
-    if (args.tokens > 1) team.barrier();
+  const Scratch scratch(args.problem, args.tokens, way);
+  const SharePlan plan = quant_plan(way);
+  quantise(args, launch, table, scratch);
+  split_rows(args, launch, plan.grain, [&](int segment, ThreadTeam::Range rows, int thread) {
     std::byte* own =
         launch.workspace + scratch.threads_at + scratch.thread_bytes * static_cast<size_t>(thread);
-    finish_share(args, team, thread, table, quant_plan(way), reinterpret_cast<float*>(own),
-                 [&](const SumTarget& target) {
-                   const DType dtype = args.problem.segments[target.segment].weight;
-                   const auto form = static_cast<size_t>(activation_block(dtype));
-                   const size_t first =
-                       args.tokens == 1 ? static_cast<size_t>(thread) * scratch.record[form] : 0;
-                   sum({.weight = dtype,
-                        .matrix = static_cast<const std::byte*>(args.operands[target.segment].weight),
-                        .row_bytes = row_bytes(dtype, args.problem.cols).value_or(0),
-                        .cols = args.problem.cols,
-                        .activations = launch.workspace + scratch.records[form] + first,
-                        .tokens = args.tokens,
-                        .dst = target.dst,
-                        .dst_stride = target.dst_stride,
-                        .begin = target.begin,
-                        .end = target.end,
-                        .scratch = own + scratch.panel_at});
-                 });
+    const auto sum = [&](const SumTarget& target) {
+      const DType dtype = args.problem.segments[target.segment].weight;
+      const auto form = static_cast<size_t>(activation_block(dtype));
+      (way == Way::tiles ? table.quant_tiles : table.quant_rows)(
+          {.weight = dtype,
+           .matrix = static_cast<const std::byte*>(args.operands[target.segment].weight),
+           .row_bytes = row_bytes(dtype, args.problem.cols).value_or(0),
+           .cols = args.problem.cols,
+           .activations = launch.workspace + scratch.records[form],
+           .tokens = args.tokens,
+           .dst = target.dst,
+           .dst_stride = target.dst_stride,
+           .begin = target.begin,
+           .end = target.end,
+           .scratch = own + scratch.panel_at});
+    };
+    finish_rows(args, table, segment, rows, plan.panel, reinterpret_cast<float*>(own), sum);
   });
 }
 

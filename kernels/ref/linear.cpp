@@ -84,17 +84,17 @@ size_t linear_workspace(const Linear::Problem& problem, int threads) {
 
 void linear(const Linear::Args& args, const Launch& launch) {
   auto* scratch = reinterpret_cast<float*>(launch.workspace);
-  launch.team->run([&](int thread) {
-    float* first = scratch + 2 * args.problem.cols * thread;
-    float* second = first + args.problem.cols;
-    if (is_gated(args.problem.epilogue)) {
-      gated_rows(args, launch.team->share(args.problem.segments[0].rows, thread), first, second);
-      return;
-    }
-    for (int s = 0; s < args.problem.segment_count; ++s) {
-      plain_rows(args, s, launch.team->share(args.problem.segments[s].rows, thread), first);
-    }
-  });
+  const bool gated = is_gated(args.problem.epilogue);
+  for (int s = 0; s < (gated ? 1 : args.problem.segment_count); ++s) {
+    launch.team->run(args.problem.segments[s].rows, 1, [&](ThreadTeam::Range rows, int thread) {
+      float* first = scratch + 2 * args.problem.cols * thread;
+      if (gated) {
+        gated_rows(args, rows, first, first + args.problem.cols);
+      } else {
+        plain_rows(args, s, rows, first);
+      }
+    });
+  }
 }
 
 }  // namespace ref

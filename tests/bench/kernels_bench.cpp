@@ -128,27 +128,16 @@ void measure(benchmark::State& state, const Row<Linear>& row, DType dtype, Shape
   state.counters["GOP/s"] = benchmark::Counter(calls * products / 1e9, benchmark::Counter::kIsRate);
 }
 
-/// An empty task on as many threads as the argument says: the time is what a dispatch and its join cost.
+/// An empty task of a chunk for each of as many threads as the argument says: the time is what a dispatch and
+/// its join cost.
 void dispatch(benchmark::State& state) {
   ThreadTeam team(static_cast<int>(state.range(0)));
-  for (auto _ : state) team.run([](int) {});
-}
-
-void barrier(benchmark::State& state) {
-  ThreadTeam team(thread_count());
-  constexpr int kBarriers = 100;
-  for (auto _ : state) {
-    team.run([&](int) {
-      for (int i = 0; i < kBarriers; ++i) team.barrier();
-    });
-  }
-  state.SetItemsProcessed(state.iterations() * kBarriers);
+  for (auto _ : state) team.run(team.size(), 1, [](ThreadTeam::Range, int) {});
 }
 
 void register_rows() {
   auto* dispatches = benchmark::RegisterBenchmark("team/dispatch", dispatch)->UseRealTime()->Arg(2);
   if (thread_count() > 2) dispatches->Arg(thread_count());
-  benchmark::RegisterBenchmark("team/100_barriers", barrier)->UseRealTime();
   const std::pair<DType, Shape> cases[] = {
       {DType::q4_1, {1536, 576}},    {DType::q4_1, {576, 1536}},    {DType::q4_0, {1536, 576}},
       {DType::q8_0, {4096, 576}},    {DType::q4_k, {8192, 2048}},   {DType::q6_k, {2048, 8192}},
