@@ -80,6 +80,9 @@ struct Attention {
     /// How dst is stored: f32, or what the row's `writes` tells. Args::dst then points at elements of that
     /// type, and its stride counts them.
     DType dst = DType::f32;
+    /// Pages, and rows of packed operands, begin at multiples of 16 bytes where the size of a head allows it;
+    /// else rows that read so much at a time refuse.
+    bool aligned = true;
   };
   struct Args {
     Problem problem;

@@ -5,8 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <vector>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/rows.h"
 
 namespace orrery::kernels {
@@ -58,6 +61,19 @@ const DeviceModule* cuda_module(std::string& reason) {
   static const Opened opened = open_module();
   reason = opened.reason;
   return opened.module;
+}
+
+const Machine& machine_of(DeviceKind device, int index) {
+  static const Machine none;
+  if (device == DeviceKind::cpu) return this_machine();
+  std::string reason;
+  const DeviceModule* module = cuda_module(reason);
+  if (module == nullptr) return none;
+  static std::mutex mutex;
+  static std::map<int, Machine> cards;
+  const std::lock_guard lock(mutex);
+  const auto known = cards.find(index);
+  return known != cards.end() ? known->second : cards.emplace(index, module->machine(index)).first->second;
 }
 
 const RowTable& rows_on(DeviceKind device) {

@@ -13,7 +13,7 @@ namespace orrery::kernels {
 
 /// Raised when device.h, row.h, row_list.h, a Problem or an Args changes: program and module are built
 /// together.
-constexpr uint32_t kDeviceModuleVersion = 4;
+constexpr uint32_t kDeviceModuleVersion = 5;
 
 /// What `orrery_device_module` of the module returns.
 struct DeviceModule {
@@ -22,6 +22,8 @@ struct DeviceModule {
   int (*count)(std::string& reason) = nullptr;
   /// Throws DeviceError.
   std::unique_ptr<Device> (*open)(int index) = nullptr;
+  /// For the rows of a card, which need not be open; nothing known where there is none.
+  Machine (*machine)(int index) = nullptr;
   RowTable rows;
 };
 
@@ -30,6 +32,9 @@ const DeviceModule* cuda_module(std::string& reason);
 
 /// The program's own rows, or the module's (none where there is no module).
 const RowTable& rows_on(DeviceKind device);
+
+/// What the rows of the kind are asked for: this machine, or the card with the index.
+const Machine& machine_of(DeviceKind device, int index = 0);
 
 /// The rows of one op, fastest first.
 template <class Op>

@@ -39,6 +39,9 @@ struct Linear {
     /// How src and all dst are stored: f32, or what the row's `reads` and `writes` tell for this problem.
     /// Args then point at elements of that type, and strides count them.
     DType src = DType::f32, dst = DType::f32;
+    /// Weights begin at multiples of 16 bytes, as all do that a model holds; else rows that read so much at a
+    /// time refuse.
+    bool aligned = true;
   };
   struct Operand {
     const void* weight = nullptr;  // stored form, or the row's packing

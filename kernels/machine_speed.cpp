@@ -50,15 +50,15 @@ int multiply_f32(int64_t rounds) {
 constexpr SpeedTable kPlain = {sum_words, {multiply_f32}, {2.0 * 4}};
 
 const SpeedTable& table() {
-  switch (machine_isa()) {
-    case Isa::avx512:
-      return avx512::kSpeed;
-    case Isa::avx2:
-      return avx2::kSpeed;
-    case Isa::baseline:
-      break;
-  }
-  return kPlain;
+  static const SpeedTable& best = []() -> const SpeedTable& {
+    const CpuFeatures features = this_machine().cpu.features;
+    if (features.has(kAvx512Bf16)) return avx512_bf16::kSpeed;
+    if (features.has(kAvx512Vnni)) return avx512_vnni::kSpeed;
+    if (features.has(kAvx512)) return avx512::kSpeed;
+    if (features.has(kAvx2Vnni)) return avx2_vnni::kSpeed;
+    return features.has(kAvx2) ? avx2::kSpeed : kPlain;
+  }();
+  return best;
 }
 
 /// What the largest level takes.

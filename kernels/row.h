@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/dtype.h"
+#include "kernels/machine.h"
 #include "kernels/thread_team.h"
 
 namespace orrery::kernels {
@@ -27,8 +28,8 @@ enum class DeviceKind : uint8_t { cpu, cuda };
 /// rounded as the op's header says, within tests' tolerances.
 enum class Accuracy : uint8_t { exact, fast };
 
-/// What a row rounds operands to before it multiplies them; sums are wider. int16: integers that share a scale
-/// by block of columns; f16: times a power of two by token; tf32: 11 bits.
+/// What a row rounds operands to before it multiplies them; sums are wider. int16: integers that share a
+/// scale by block of columns; f16: times a power of two by token; tf32: 11 bits.
 enum class Rounded : uint8_t { no, int16, f16, bf16, tf32 };
 struct Rounding {
   Rounded activations = Rounded::no, weights = Rounded::no;
@@ -58,12 +59,12 @@ struct Row {
 
   std::string_view name;  // "cpu.avx512_vnni.matvec"
   DeviceKind device = DeviceKind::cpu;
-  /// Empty when the row can run the problem, else the reason why not, for a person: "1 token; tiles need 8 or
-  /// more".
-  std::string (*supports)(const Problem&) = nullptr;
+  /// Empty when the row can run the problem on the machine, else the reason why not, for a person: "1 token;
+  /// tiles need 8 or more".
+  std::string (*supports)(const Problem&, const Machine&) = nullptr;
   void (*run)(const Args&, const Launch&) = nullptr;
   /// Scratch bytes for the largest call of this problem; null for none.
-  size_t (*workspace)(const Problem&, int threads) = nullptr;
+  size_t (*workspace)(const Problem&, const Machine&, int threads) = nullptr;
   /// The packing that the row wants for each of its weight matrices; null for the stored form.
   const WeightPacking* (*packing)(const Problem&) = nullptr;
   /// The 16-bit type that the row rounds what it reads to, so that it may as well be given that, stored
@@ -78,6 +79,12 @@ struct Row {
   Rounding (*rounding)(const Problem&, int output) = nullptr;
 };
 
+/// `supports` of a row that takes every legal problem on any machine: on_any_machine<Op, ref::legal>.
+template <class Op, std::string (*legal)(const typename Op::Problem&)>
+std::string on_any_machine(const typename Op::Problem& problem, const Machine&) {
+  return legal(problem);
+}
+
 struct Refusal {
   std::string kernel;
   std::string reason;
@@ -90,12 +97,13 @@ struct Selection {
   std::vector<std::string> after;  // the rows after it, which were not asked
 };
 
-/// Asks the rows of one device in order.
+/// Asks the rows of one device in order, for a machine with that device.
 template <class Op>
-Selection<Op> select(std::span<const Row<Op>> rows, const typename Op::Problem& problem) {
+Selection<Op> select(std::span<const Row<Op>> rows, const typename Op::Problem& problem,
+                     const Machine& machine) {
   Selection<Op> selection;
   for (const Row<Op>& row : rows) {
-    std::string reason = row.supports(problem);
+    std::string reason = row.supports(problem, machine);
     if (reason.empty()) {
       selection.row = &row;
       for (const Row<Op>& other : rows.subspan(static_cast<size_t>(&row - rows.data()) + 1))

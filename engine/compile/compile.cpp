@@ -72,6 +72,10 @@ class Compiler final : public ops::LowerContext {
   int64_t context() const override { return plan_.options.context; }
   kernels::Linear::Accuracy accuracy() const override { return plan_.options.accuracy; }
   DeviceKind device() const override { return here_; }
+  const kernels::Machine& machine() const override {
+    const bool card = here_ != DeviceKind::cpu && plan_.options.device;
+    return card ? plan_.options.device->facts().machine : LowerContext::machine();
+  }
   int threads() const override { return plan_.options.threads > 0 ? plan_.options.threads : team_.size(); }
 
  private:

@@ -63,7 +63,8 @@ struct Chosen {
 template <class Kernel>
 Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
                               const typename Kernel::Problem& problem) {
-  kernels::Selection<Kernel> selection = kernels::select(rows_for<Kernel>(context, node), problem);
+  kernels::Selection<Kernel> selection =
+      kernels::select(rows_for<Kernel>(context, node), problem, context.machine());
   if (!selection.row) return no_row(context, node, selection.refused);
   Chosen<Kernel> chosen{selection.row, {}};
   chosen.lowered.kernel = std::string(selection.row->name);
@@ -71,14 +72,15 @@ Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
   chosen.lowered.after = std::move(selection.after);
   chosen.lowered.arithmetic = selection.row->arithmetic;
   if (selection.row->workspace)
-    chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.threads());
+    chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.machine(), context.threads());
   return chosen;
 }
 
 template <class Kernel>
 Rounding rounding_of_row(const LowerContext& context, const graph::Node& node,
                          const typename Kernel::Problem& problem) {
-  const kernels::Row<Kernel>* row = kernels::select(rows_for<Kernel>(context, node), problem).row;
+  const kernels::Row<Kernel>* row =
+      kernels::select(rows_for<Kernel>(context, node), problem, context.machine()).row;
   Rounding rounding;
   if (row && row->reads) rounding.reads = row->reads(problem);
   if (row && row->writes) rounding.writes = row->writes(problem);

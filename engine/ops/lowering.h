@@ -9,6 +9,7 @@
 
 #include "engine/graph/graph.h"
 #include "kernels/attention.h"
+#include "kernels/device_module.h"
 #include "kernels/linear.h"
 #include "kernels/row_list.h"
 #include "kernels/sample.h"
@@ -82,6 +83,8 @@ class LowerContext {
   virtual int64_t context() const = 0;
   virtual kernels::Linear::Accuracy accuracy() const = 0;
   virtual kernels::DeviceKind device() const = 0;
+  /// What the rows are asked for.
+  virtual const kernels::Machine& machine() const { return kernels::machine_of(device()); }
   virtual int threads() const = 0;
 };
 

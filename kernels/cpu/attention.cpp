@@ -272,7 +272,7 @@ void run(const Attention::Args& args, const Launch& launch) {
   run_units<kTable>(args, launch, units, threads);
 }
 
-size_t workspace(const Attention::Problem& problem, int threads) {
+size_t workspace(const Attention::Problem& problem, const Machine&, int threads) {
   return Memory::bytes(problem.head_dim, threads);
 }
 
@@ -281,14 +281,14 @@ size_t workspace(const Attention::Problem& problem, int threads) {
 std::span<const Row<Attention>> attention_rows() {
   static const Row<Attention> rows[] = {
       {.name = "cpu.avx512.flash",
-       .supports = legal_on<Isa::avx512>,
+       .supports = legal_on<Attention, ref::legal, kAvx512>,
        .run = run<avx512::kAttention>,
        .workspace = workspace},
       {.name = "cpu.avx2.flash",
-       .supports = legal_on<Isa::avx2>,
+       .supports = legal_on<Attention, ref::legal, kAvx2>,
        .run = run<avx2::kAttention>,
        .workspace = workspace},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::attention},
+      {.name = "cpu.reference", .supports = on_any_machine<Attention, ref::legal>, .run = ref::attention},
   };
   return rows;
 }

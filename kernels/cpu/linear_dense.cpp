@@ -19,9 +19,9 @@ int64_t thread_floats(const Linear::Problem& problem, int64_t tokens) {
          (dequantise ? (kDensePanel * problem.cols + 15) / 16 * 16 : 0);
 }
 
-std::string supports(Isa isa, const Linear::Problem& problem) {
+std::string supports(CpuFeatures needed, const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (std::string reason = isa_refusal(isa); !reason.empty()) return reason;
+  if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_dense(dtype) && !is_quantised(dtype) && !is_f8(dtype))
@@ -64,9 +64,11 @@ void run(const LinearTable& table, const Linear::Args& args, const Launch& launc
 
 }  // namespace
 
-std::string supports_dot_avx512(const Linear::Problem& problem) { return supports(Isa::avx512, problem); }
-std::string supports_dot_avx2(const Linear::Problem& problem) { return supports(Isa::avx2, problem); }
-size_t dot_workspace(const Linear::Problem& problem, int threads) { return workspace(problem, threads); }
+std::string supports_dot_avx512(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx512, p, m);
+}
+std::string supports_dot_avx2(const Linear::Problem& p, const Machine& m) { return supports(kAvx2, p, m); }
+size_t dot_workspace(const Linear::Problem& p, const Machine&, int threads) { return workspace(p, threads); }
 void run_dot_avx512(const Linear::Args& args, const Launch& launch) { run(avx512::kLinear, args, launch); }
 void run_dot_avx2(const Linear::Args& args, const Launch& launch) { run(avx2::kLinear, args, launch); }
 

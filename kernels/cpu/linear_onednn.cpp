@@ -79,10 +79,10 @@ constexpr WeightPacking kPackF32{"f32 blocked for oneDNN", packing_bytes<Element
 constexpr WeightPacking kPackBf16{"bf16 blocked for oneDNN", packing_bytes<Element::bf16>,
                                   pack<Element::bf16>};
 
-std::string supports(Element element, const Linear::Problem& problem) {
+std::string supports(Element element, const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (std::string reason = isa_refusal(Isa::avx512); !reason.empty()) return reason;
   const bool bf16 = element == Element::bf16;
+  if (std::string reason = missing(bf16 ? kAvx512Bf16 : kAvx512, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_dense(dtype) && !is_f8(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
@@ -220,12 +220,16 @@ class Run {
 
 }  // namespace
 
-std::string supports_onednn_f32(const Linear::Problem& p) { return supports(Element::f32, p); }
-std::string supports_onednn_bf16(const Linear::Problem& p) { return supports(Element::bf16, p); }
-size_t onednn_f32_workspace(const Linear::Problem& p, int threads) {
+std::string supports_onednn_f32(const Linear::Problem& p, const Machine& m) {
+  return supports(Element::f32, p, m);
+}
+std::string supports_onednn_bf16(const Linear::Problem& p, const Machine& m) {
+  return supports(Element::bf16, p, m);
+}
+size_t onednn_f32_workspace(const Linear::Problem& p, const Machine&, int threads) {
   return workspace(Element::f32, p, threads);
 }
-size_t onednn_bf16_workspace(const Linear::Problem& p, int threads) {
+size_t onednn_bf16_workspace(const Linear::Problem& p, const Machine&, int threads) {
   return workspace(Element::bf16, p, threads);
 }
 const WeightPacking* onednn_f32_packing(const Linear::Problem&) { return &kPackF32; }

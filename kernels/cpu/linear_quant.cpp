@@ -40,9 +40,9 @@ struct Scratch {
   size_t total(int threads) const { return threads_at + thread_bytes * static_cast<size_t>(threads); }
 };
 
-std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
+std::string supports(CpuFeatures needed, Way way, const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (std::string reason = isa_refusal(isa); !reason.empty()) return reason;
+  if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_quantised(dtype))
@@ -51,7 +51,7 @@ std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
   if (problem.accuracy == Linear::Accuracy::exact)
     return "rounds activations to 16 bits; exact arithmetic was asked for";
   const std::string tokens = problem.tokens == 1 ? "1 token" : std::to_string(problem.tokens) + " tokens";
-  if (way == Way::rows && isa == Isa::avx512 && problem.tokens > kMostRowTokens) {
+  if (way == Way::rows && needed == kAvx512Vnni && problem.tokens > kMostRowTokens) {
     return tokens + "; walking rows pays up to " + std::to_string(kMostRowTokens);
   }
   if (way == Way::tiles && problem.tokens <= kMostRowTokens) {
@@ -106,13 +106,29 @@ void run(const LinearTable& table, Way way, const Linear::Args& args, const Laun
 
 }  // namespace
 
-std::string supports_matvec_avx512(const Linear::Problem& p) { return supports(Isa::avx512, Way::rows, p); }
-std::string supports_matvec_avx2(const Linear::Problem& p) { return supports(Isa::avx2, Way::rows, p); }
-std::string supports_tiles_avx512(const Linear::Problem& p) { return supports(Isa::avx512, Way::tiles, p); }
-size_t matvec_workspace(const Linear::Problem& p, int threads) { return workspace(Way::rows, p, threads); }
-size_t tiles_workspace(const Linear::Problem& p, int threads) { return workspace(Way::tiles, p, threads); }
-void run_matvec_avx512(const Linear::Args& a, const Launch& l) { run(avx512::kLinear, Way::rows, a, l); }
+std::string supports_matvec_avx512(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx512Vnni, Way::rows, p, m);
+}
+std::string supports_matvec_avx2_vnni(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx2Vnni, Way::rows, p, m);
+}
+std::string supports_matvec_avx2(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx2, Way::rows, p, m);
+}
+std::string supports_tiles_avx512(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx512Vnni, Way::tiles, p, m);
+}
+size_t matvec_workspace(const Linear::Problem& p, const Machine&, int threads) {
+  return workspace(Way::rows, p, threads);
+}
+size_t tiles_workspace(const Linear::Problem& p, const Machine&, int threads) {
+  return workspace(Way::tiles, p, threads);
+}
+void run_matvec_avx512(const Linear::Args& a, const Launch& l) { run(avx512_vnni::kLinear, Way::rows, a, l); }
+void run_matvec_avx2_vnni(const Linear::Args& a, const Launch& l) {
+  run(avx2_vnni::kLinear, Way::rows, a, l);
+}
 void run_matvec_avx2(const Linear::Args& a, const Launch& l) { run(avx2::kLinear, Way::rows, a, l); }
-void run_tiles_avx512(const Linear::Args& a, const Launch& l) { run(avx512::kLinear, Way::tiles, a, l); }
+void run_tiles_avx512(const Linear::Args& a, const Launch& l) { run(avx512_vnni::kLinear, Way::tiles, a, l); }
 
 }  // namespace orrery::kernels

@@ -26,12 +26,12 @@ void split(const Launch& launch, int64_t count, int64_t cost, Body&& body) {
                    [&](ThreadTeam::Range chunk, int thread) { body(chunk.begin, chunk.end, thread); });
 }
 
-/// `supports` of a row that takes every legal problem on machines with `isa`. The op's header is included
-/// before this one.
-template <Isa isa, class Problem>
-std::string legal_on(const Problem& problem) {
-  std::string reason = ref::legal(problem);
-  return reason.empty() && isa != Isa::baseline ? isa_refusal(isa) : reason;
+/// `supports` of a row that takes every legal problem on machines with the features: legal_on<Op, ref::legal,
+/// kAvx2>.
+template <class Op, std::string (*legal)(const typename Op::Problem&), CpuFeatures features>
+std::string legal_on(const typename Op::Problem& problem, const Machine& machine) {
+  std::string reason = legal(problem);
+  return reason.empty() ? missing(features, machine) : reason;
 }
 
 }  // namespace orrery::kernels

@@ -13,6 +13,7 @@
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/device/vectors.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/tile_config.h"
 #include "kernels/elementwise.h"
 
 namespace orrery::kernels::cuda {
@@ -21,7 +22,6 @@ namespace {
 using Function = Elementwise::Function;
 
 constexpr int kThreads = 256;
-constexpr int64_t kMaxBlocks = 132 * 16;
 
 __device__ inline float apply(Function function, float a, float b, float factor) {
   switch (function) {
@@ -113,8 +113,10 @@ void run(const Elementwise::Args& args, const Launch& launch) {
   const bool wide = cols % 4 == 0 && is_aligned(args.a) && is_aligned(b) && is_aligned(args.dst);
   const int64_t vectors = wide ? cols / 4 : cols;
   const PointwiseCall call{args.function, args.a, b, args.dst, rows, vectors, args.factor};
-  const int64_t across = std::min((vectors + kThreads - 1) / kThreads, kMaxBlocks);
-  const int64_t down = std::min(rows, std::max<int64_t>(1, kMaxBlocks / across));
+  const CardMachine& card = current_card();
+  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
+  const int64_t across = std::min((vectors + kThreads - 1) / kThreads, most);
+  const int64_t down = std::min(rows, std::max<int64_t>(1, most / across));
   launch_kernel(launch, wide ? pointwise_kernel<float4> : pointwise_kernel<float>,
                 dim3(static_cast<unsigned>(across), static_cast<unsigned>(down)), dim3(kThreads), 0, call);
 }
@@ -123,7 +125,10 @@ void run(const Elementwise::Args& args, const Launch& launch) {
 
 std::span<const Row<Elementwise>> elementwise_rows() {
   static const Row<Elementwise> rows[] = {
-      {.name = "cuda.pointwise", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.pointwise",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Elementwise, ref::legal>,
+       .run = run},
   };
   return rows;
 }

@@ -106,7 +106,10 @@ void run(const Embedding::Args& args, const Launch& launch) {
 
 std::span<const Row<Embedding>> embedding_rows() {
   static const Row<Embedding> rows[] = {
-      {.name = "cuda.rows", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.rows",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Embedding, ref::legal>,
+       .run = run},
   };
   return rows;
 }

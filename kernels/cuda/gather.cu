@@ -75,7 +75,10 @@ void run(const Gather::Args& args, const Launch& launch) {
 
 std::span<const Row<Gather>> gather_rows() {
   static const Row<Gather> rows[] = {
-      {.name = "cuda.gather", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.gather",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Gather, ref::legal>,
+       .run = run},
   };
   return rows;
 }

@@ -11,6 +11,11 @@ T of_packed(const Linear::Problem& problem) {
   return ask(packed_form(problem));
 }
 
+template <std::string (*supports)(const Linear::Problem&, const Machine&)>
+std::string supports_packed(const Linear::Problem& problem, const Machine& machine) {
+  return supports(packed_form(problem), machine);
+}
+
 template <void (*run)(const Linear::Args&, const Launch&)>
 void run_packed(const Linear::Args& args, const Launch& launch) {
   Linear::Args packed = args;
@@ -18,9 +23,9 @@ void run_packed(const Linear::Args& args, const Launch& launch) {
   run(packed, launch);
 }
 
-template <size_t (*workspace)(const Linear::Problem&, int)>
-size_t workspace_of_packed(const Linear::Problem& problem, int threads) {
-  return workspace(packed_form(problem), threads);
+template <size_t (*workspace)(const Linear::Problem&, const Machine&, int)>
+size_t workspace_of_packed(const Linear::Problem& problem, const Machine& machine, int threads) {
+  return workspace(packed_form(problem), machine, threads);
 }
 
 template <Rounding (*rounding)(const Linear::Problem&, int)>
@@ -35,19 +40,19 @@ std::span<const Row<Linear>> linear_rows() {
   static constexpr Row<Linear> rows[] = {
       {.name = "cuda.matvec",
        .device = cuda,
-       .supports = of_packed<std::string, supports_matvec>,
+       .supports = supports_packed<supports_matvec>,
        .run = run_packed<run_matvec>,
        .packing = linear_packing},
       {.name = "cuda.tiles",
        .device = cuda,
-       .supports = of_packed<std::string, supports_tiles>,
+       .supports = supports_packed<supports_tiles>,
        .run = run_packed<run_tiles>,
        .workspace = workspace_of_packed<tiles_workspace>,
        .packing = linear_packing,
        .rounding = rounding_of_packed<tiles_rounding>},
       {.name = "cuda.dense",
        .device = cuda,
-       .supports = of_packed<std::string, supports_dense>,
+       .supports = supports_packed<supports_dense>,
        .run = run_packed<run_dense>,
        .workspace = workspace_of_packed<dense_workspace>,
        .packing = linear_packing,
@@ -56,7 +61,7 @@ std::span<const Row<Linear>> linear_rows() {
        .rounding = rounding_of_packed<dense_rounding>},
       {.name = "cuda.general",
        .device = cuda,
-       .supports = of_packed<std::string, linear_refusal>,
+       .supports = supports_packed<on_any_machine<Linear, linear_refusal>>,
        .run = run_packed<run_general>,
        .packing = linear_packing},
   };

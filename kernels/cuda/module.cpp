@@ -1,6 +1,7 @@
 // What liborrery_cuda.so exports (kernels/device_module.h).
 #include "kernels/attention.h"
 #include "kernels/cuda/backend.h"
+#include "kernels/cuda/card.h"
 #include "kernels/device_module.h"
 #include "kernels/elementwise.h"
 #include "kernels/embedding.h"
@@ -17,6 +18,7 @@ orrery_device_module() {
   static const DeviceModule module{
       .count = cuda::count_devices,
       .open = cuda::open_device,
+      .machine = cuda::machine_of_card,
       .rows = {cuda::linear_rows(), cuda::attention_rows(), cuda::kv_append_rows(), cuda::norm_rows(),
                cuda::rope_rows(), cuda::elementwise_rows(), cuda::embedding_rows(), cuda::gather_rows(),
                cuda::sample_rows(), cuda::top_experts_rows(), cuda::expert_mlp_rows()}};

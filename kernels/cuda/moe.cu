@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-size_t workspace(const ExpertMlp::Problem& problem, int) {
+size_t workspace(const ExpertMlp::Problem& problem, const Machine&, int) {
   return static_cast<size_t>(problem.tokens * problem.active * problem.inner) * sizeof(float);
 }
 
@@ -163,7 +163,7 @@ std::span<const Row<TopExperts>> top_experts_rows() {
   static const Row<TopExperts> rows[] = {
       {.name = "cuda.top_experts",
        .device = DeviceKind::cuda,
-       .supports = ref::legal,
+       .supports = on_any_machine<TopExperts, ref::legal>,
        .run = run_top_experts},
   };
   return rows;
@@ -173,7 +173,7 @@ std::span<const Row<ExpertMlp>> expert_mlp_rows() {
   static const Row<ExpertMlp> rows[] = {
       {.name = "cuda.experts",
        .device = DeviceKind::cuda,
-       .supports = ref::legal,
+       .supports = on_any_machine<ExpertMlp, ref::legal>,
        .run = run_experts,
        .workspace = workspace},
   };

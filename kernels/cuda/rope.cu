@@ -101,7 +101,10 @@ void run(const Rope::Args& args, const Launch& launch) {
 
 std::span<const Row<Rope>> rope_rows() {
   static const Row<Rope> rows[] = {
-      {.name = "cuda.rope", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.rope",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Rope, ref::legal>,
+       .run = run},
   };
   return rows;
 }

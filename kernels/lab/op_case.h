@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 
+#include "kernels/device_module.h"
 #include "kernels/lab/agreement.h"
 #include "kernels/lab/place.h"
 
@@ -43,15 +44,16 @@ Roundings roundings_of(const Row<Op>& row, const typename Op::Problem& problem) 
   return roundings;
 }
 
-/// Empty: the row takes the problem on this machine.
+/// Empty: the row takes the problem on the machine of its device.
 template <class Op>
 std::string refusal_of(const Row<Op>& row, const typename Op::Problem& problem) {
-  return row.supports(problem);
+  return row.supports(problem, machine_of(row.device));
 }
 
 template <class Op>
 std::byte* put_workspace(const Row<Op>& row, const typename Op::Problem& problem, Place& place) {
-  return place.put(nullptr, row.workspace != nullptr ? row.workspace(problem, place.threads()) : 0, 64);
+  const auto bytes = [&] { return row.workspace(problem, machine_of(row.device), place.threads()); };
+  return place.put(nullptr, row.workspace != nullptr ? bytes() : 0, 64);
 }
 
 /// What the row writes.

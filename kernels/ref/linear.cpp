@@ -76,9 +76,11 @@ std::string linear_refusal(const Linear::Problem& problem) {
 
 namespace ref {
 
-std::string linear_supports(const Linear::Problem& problem) { return linear_refusal(problem); }
+std::string linear_supports(const Linear::Problem& problem, const Machine&) {
+  return linear_refusal(problem);
+}
 
-size_t linear_workspace(const Linear::Problem& problem, int threads) {
+size_t linear_workspace(const Linear::Problem& problem, const Machine&, int threads) {
   return 2 * static_cast<size_t>(problem.cols) * sizeof(float) * static_cast<size_t>(threads);
 }
 

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <string>
 
+#include "kernels/attention.h"
+#include "kernels/linear.h"
+#include "kernels/norm.h"
 #include "tests/bench/card.h"
 
 namespace orrery::kernels {
@@ -27,8 +30,9 @@ struct Call {
 template <class Op>
 Call call_of(Card& card, std::span<const Row<Op>> rows, const typename Op::Problem& problem,
              const typename Op::Args& args) {
-  const Row<Op>& row = *select(rows, problem).row;
-  std::byte* workspace = card.memory(row.workspace != nullptr ? row.workspace(problem, 0) : 0);
+  const Row<Op>& row = *select(rows, problem, machine_of(DeviceKind::cuda)).row;
+  std::byte* workspace =
+      card.memory(row.workspace != nullptr ? row.workspace(problem, machine_of(DeviceKind::cuda), 0) : 0);
   const Launch launch{.workspace = workspace, .stream = card.device().stream()};
   return {.row = std::string(row.name), .launch = [&row, args, launch] { row.run(args, launch); }};
 }

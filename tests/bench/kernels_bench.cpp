@@ -57,7 +57,8 @@ class Bench {
       std::memcpy(aligned(copy), packing == nullptr ? one.data() : aligned(one),
                   one.size() - (packing == nullptr ? 0 : 64));
     }
-    workspace_.resize((row.workspace == nullptr ? 0 : row.workspace(problem_, team_.size())) + 64);
+    workspace_.resize((row.workspace == nullptr ? 0 : row.workspace(problem_, this_machine(), team_.size())) +
+                      64);
   }
 
   void call() {
@@ -71,7 +72,7 @@ class Bench {
     call();
     const std::vector<float> actual = dst_;
     const Row<Linear>& reference = linear_rows().back();
-    std::vector<std::byte> scratch(reference.workspace(problem_, team_.size()) + 64);
+    std::vector<std::byte> scratch(reference.workspace(problem_, this_machine(), team_.size()) + 64);
     problem_.tokens = std::min<int64_t>(all, 4);
     run(reference, stored_.data(), scratch);
     double worst = 0.0;
@@ -154,7 +155,7 @@ void register_rows() {
           problem.cols = shape.cols;
           problem.segments[0] = {shape.rows, dtype, false};
           problem.accuracy = accuracy;
-          if (!row.supports(problem).empty()) continue;
+          if (!row.supports(problem, this_machine()).empty()) continue;
           const std::string name = std::string(name_of(dtype)) + "/" + std::to_string(shape.rows) + "x" +
                                    std::to_string(shape.cols) + "/" + std::to_string(tokens) + "/" +
                                    std::string(row.name) +

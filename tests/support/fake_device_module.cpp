@@ -61,6 +61,7 @@ class FakeDevice final : public Device {
     facts_.multiprocessors = 132;
     facts_.memory_bytes = number_from("ORRERY_FAKE_DEVICE_MB", 4096) << 20;
     facts_.l2_bytes = 50U << 20;
+    facts_.machine = this_machine();  // its rows are the CPU's
     facts_.peak_bytes_per_second = 4.8e12;
     left_ = number_from("ORRERY_FAKE_DEVICE_LOST_AFTER", UINT64_MAX);
   }
@@ -249,7 +250,7 @@ class Rows {
     device->issue([args, here] { source()[I].run(args, here); });
   }
   template <size_t I>
-  static std::string supports(const Problem& problem) {
+  static std::string supports(const Problem& problem, const Machine& machine) {
     ++counters.questions;
     if (lacks(Op::kName)) return "the test device has no " + std::string(Op::kName);
     if constexpr (requires { problem.tokens; })
@@ -257,11 +258,11 @@ class Rows {
         return "the test device takes one token in " + std::string(Op::kName);
     if constexpr (requires { problem.chains; })
       if (problem.chains) return "the test device draws in the plain order only";
-    return source()[I].supports(problem);
+    return source()[I].supports(problem, machine);
   }
   template <size_t I>
-  static size_t workspace(const Problem& problem, int) {
-    return source()[I].workspace ? source()[I].workspace(problem, team().size()) : 0;
+  static size_t workspace(const Problem& problem, const Machine& machine, int) {
+    return source()[I].workspace ? source()[I].workspace(problem, machine, team().size()) : 0;
   }
   static std::span<const Row<Op>>& source() {
     static std::span<const Row<Op>> rows;
@@ -299,6 +300,8 @@ int count(std::string& reason) {
   return 0;
 }
 
+Machine machine(int) { return this_machine(); }
+
 std::unique_ptr<Device> open(int index) { return std::make_unique<FakeDevice>(index); }
 
 }  // namespace
@@ -308,7 +311,7 @@ extern "C" __attribute__((visibility("default"))) const orrery::kernels::DeviceM
 orrery_device_module() {
   using namespace orrery::kernels;  // NOLINT: the row lists
   static const DeviceModule module{
-      kDeviceModuleVersion, count, open,
+      kDeviceModuleVersion, count, open, machine,
       std::apply([](auto... list) { return RowTable{relabelled(list())...}; }, kCpuLists)};
   return &module;
 }

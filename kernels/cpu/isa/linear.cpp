@@ -53,9 +53,14 @@ void linear_to_bf16(const float* src, int64_t n, uint16_t* dst) {
   std::memcpy(dst + i, part, static_cast<size_t>(n - i) * sizeof(uint16_t));
 }
 
-#if defined(ORRERY_ISA_AVX512)
-const LinearTable kLinear = {linear_finish,     linear_dense,       linear_quantise,
-                             linear_quant_rows, linear_quant_tiles, linear_to_bf16};
+#if defined(ORRERY_ISA_AVX512) && defined(__AVX512VNNI__)
+const LinearTable kLinear = {linear_finish,      nullptr,       linear_quantise, linear_quant_rows,
+                             linear_quant_tiles, linear_to_bf16};
+#elif defined(__AVXVNNI__) || defined(__AVX512VNNI__)
+const LinearTable kLinear = {linear_finish,     nullptr, linear_quantise,
+                             linear_quant_rows, nullptr, linear_to_bf16};
+#elif defined(ORRERY_ISA_AVX512)
+const LinearTable kLinear = {linear_finish, linear_dense, linear_quantise, nullptr, nullptr, linear_to_bf16};
 #else
 const LinearTable kLinear = {linear_finish,     linear_dense, linear_quantise,
                              linear_quant_rows, nullptr,      linear_to_bf16};

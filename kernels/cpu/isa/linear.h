@@ -107,20 +107,27 @@ struct LinearFinish {
   int64_t tokens, count;
 };
 
+/// Null: the ISA has no instructions for it, or those of a smaller one suffice.
 struct LinearTable {
   void (*finish)(const LinearFinish& finish);
   void (*dense)(const DenseShare& share);
   /// Rounds one token: d = max |x| / kLargestActivation per block, to nearest.
   void (*quantise)(ActivationBlock block, const float* src, int64_t cols, std::byte* record);
   void (*quant_rows)(const QuantShare& share);
-  void (*quant_tiles)(const QuantShare& share);  // null where the ISA has none
+  void (*quant_tiles)(const QuantShare& share);
   void (*to_bf16)(const float* src, int64_t n, uint16_t* dst);
 };
 
 namespace avx2 {
 extern const LinearTable kLinear;
 }
+namespace avx2_vnni {
+extern const LinearTable kLinear;
+}
 namespace avx512 {
+extern const LinearTable kLinear;
+}
+namespace avx512_vnni {
 extern const LinearTable kLinear;
 }
 

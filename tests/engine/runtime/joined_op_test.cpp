@@ -26,10 +26,10 @@ struct Times {
   };
 };
 
-std::string needs_lines(const Times::Problem& problem) {
+std::string needs_lines(const Times::Problem& problem, const kernels::Machine&) {
   return problem.cols % 1024 == 0 ? "" : std::to_string(problem.cols) + " columns; it takes 1024 at a time";
 }
-std::string takes_all(const Times::Problem&) { return {}; }
+std::string takes_all(const Times::Problem&, const kernels::Machine&) { return {}; }
 void run(const Times::Args& args, const kernels::Launch&) {
   for (int64_t i = 0; i < args.count; ++i) args.dst[i] = args.factor * args.src[i];
 }
