@@ -25,6 +25,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/device_module.h"
 #include "tests/support/fake_device_counters.h"

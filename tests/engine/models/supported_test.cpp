@@ -36,12 +36,13 @@ std::string format_list() {
 }
 
 /// The row of Linear that runs a matrix of this type, rounding as usual.
-std::string row_for(std::span<const kernels::Row<kernels::Linear>> rows, DType weight, int64_t tokens) {
+std::string row_for(const kernels::RowTable& table, const kernels::Machine& machine, DType weight,
+                    int64_t tokens) {
   kernels::Linear::Problem problem;
   problem.tokens = tokens;
   problem.cols = 4096;
   problem.segments[0] = {4096, weight};
-  const auto* row = kernels::select(rows, problem).row;
+  const auto* row = kernels::select(table.of<kernels::Linear>(), problem, machine).row;
   return row ? fmt::format("`{}`", row->name) : "-";
 }
 
@@ -51,14 +52,20 @@ std::string type_table(const kernels::RowTable& cuda) {
       "BF16; an "
       "H100 or H200).\n\n| type | CPU, 1 | CPU, {} | CUDA, 1 | CUDA, {} |\n|---|---|---|---|---|\n",
       kManyTokens, kManyTokens, kManyTokens);
-  using kernels::Linear;
   const kernels::RowTable& cpu = kernels::rows_on(kernels::DeviceKind::cpu);
+  const kernels::Machine& here = kernels::machine_of(kernels::DeviceKind::cpu);
+  const kernels::Machine card = {.card = {.capability = 90,
+                                          .code = 90,
+                                          .multiprocessors = 132,
+                                          .shared_per_block = 227 * 1024,
+                                          .shared_per_multiprocessor = 228 * 1024,
+                                          .l2_bytes = 50U << 20}};
   for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
     const DType type = static_cast<DType>(i);
     if (type == DType::i8 || type == DType::i32 || type == DType::i64) continue;
-    table += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(type), row_for(cpu.of<Linear>(), type, 1),
-                         row_for(cpu.of<Linear>(), type, kManyTokens), row_for(cuda.of<Linear>(), type, 1),
-                         row_for(cuda.of<Linear>(), type, kManyTokens));
+    table += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(type), row_for(cpu, here, type, 1),
+                         row_for(cpu, here, type, kManyTokens), row_for(cuda, card, type, 1),
+                         row_for(cuda, card, type, kManyTokens));
   }
   std::vector<std::string_view> listed;
   for (const io::GgufTensorType& type : io::kGgufTensorTypes)
