@@ -79,7 +79,8 @@ size_t place_of_row(DType dtype, int64_t rows, int64_t cols, bool gated, int64_t
   problem.cols = cols;
   problem.segments.fill({rows, dtype, false});
   if (gated) problem.segment_count = 2, problem.epilogue = Epilogue::silu_mul;
-  const Machine machine{.card = {.capability = 90,
+  const Machine machine{.cpu = {},
+                        .card = {.capability = 90,
                                  .code = 90,
                                  .multiprocessors = 132,
                                  .shared_per_block = 227 * 1024,

@@ -54,7 +54,8 @@ std::string type_table(const kernels::RowTable& cuda) {
       kManyTokens, kManyTokens, kManyTokens);
   const kernels::RowTable& cpu = kernels::rows_on(kernels::DeviceKind::cpu);
   const kernels::Machine& here = kernels::machine_of(kernels::DeviceKind::cpu);
-  const kernels::Machine card = {.card = {.capability = 90,
+  const kernels::Machine card = {.cpu = {},
+                                 .card = {.capability = 90,
                                           .code = 90,
                                           .multiprocessors = 132,
                                           .shared_per_block = 227 * 1024,
