@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -84,19 +85,25 @@ bool run_until(ThreadTeam& team, Task&& task, Enough&& enough) {
   return false;
 }
 
-TEST(ThreadTeam, AllThreadsTakePart) {
+TEST(ThreadTeam, AllThreadsTakePartAndAreWaitedFor) {
   for (const int size : {2, 3, 8}) {
     ThreadTeam team(size);
     std::mutex mutex;
     std::set<int> seen;
-    const auto task = [&](Range, int thread) {
+    std::atomic<int64_t> done{0};
+    int64_t tasks = 0;
+    const auto task = [&](Range chunk, int thread) {
       {
         const std::scoped_lock lock(mutex);
         seen.insert(thread);
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(thread == 0 ? 1 : 2));
+      done += chunk.end - chunk.begin;
     };
-    EXPECT_TRUE(run_until(team, task, [&] { return seen.size() == static_cast<size_t>(size); }));
+    EXPECT_TRUE(run_until(team, task, [&] {
+      EXPECT_EQ(done, ++tasks * size);
+      return seen.size() == static_cast<size_t>(size);
+    }));
   }
 }
 
@@ -241,49 +248,89 @@ TEST(ThreadTeam, PinnedThreadsOfAFullTeamHaveACoreEach) {
   EXPECT_TRUE(found) << "a core is shared, or lies outside the mask";
 }
 
-/// Time of a task of a fixed amount of work, in milliseconds.
-double busy_milliseconds(ThreadTeam& team, int tasks) {
-  std::atomic<uint64_t> sink{0};
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < tasks; ++i) {
-    team.run(64, 1, [&](Range chunk, int) {
-      uint64_t word = 1;
-      for (int64_t k = 0; k < (chunk.end - chunk.begin) * 1000; ++k)
-        word = word * 6364136223846793005U + 1442695040888963407U;
-      sink += word;
+constexpr std::chrono::milliseconds kDisplaced{100};
+
+/// Sends the thread that calls displace() away from its core for kDisplaced: by a thread of higher priority.
+class Displacer {
+ public:
+  Displacer() {
+    std::atomic<pid_t> tid{0};
+    thread_ = std::thread([this, &tid] {
+      const sched_param high{.sched_priority = 2};
+      sched_setscheduler(0, SCHED_FIFO, &high);
+      tid = gettid();
+      tid.notify_one();
+      called_.wait(false);
+      const auto end = std::chrono::steady_clock::now() + kDisplaced;
+      while (std::chrono::steady_clock::now() < end) {
+      }
     });
+    tid.wait(0);
+    tid_ = tid;
   }
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Which speed is kept beside a thread that is always busy on core number `which` of the team's.
-double kept_beside_a_hog(int which) {
-  const Affinity affinity;
-  const int cores = available_cores();
-  double best = 0;
-  for (int attempt = 0; attempt < 5 && best < 0.5; ++attempt) {
-    std::thread([&] {
-      ThreadTeam team(cores);
-      team.pin();
-      const double quiet = busy_milliseconds(team, 3000);
-      size_t core = 0;
-      for (int found = -1; core < CPU_SETSIZE; ++core)
-        if (CPU_ISSET(core, &affinity.before()) && ++found == which) break;
-      const Hog hog(core);
-      best = std::max(best, quiet / busy_milliseconds(team, 3000));
-    }).join();
+  ~Displacer() {
+    displace();
+    thread_.join();
   }
-  return best;
+  Displacer(const Displacer&) = delete;
+  Displacer& operator=(const Displacer&) = delete;
+
+  bool called() const { return called_; }
+  void displace() {
+    if (called_) return;
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &here);
+    sched_setaffinity(tid_, sizeof(here), &here);
+    called_ = true;
+    called_.notify_one();
+  }
+
+ private:
+  std::atomic<bool> called_{false};
+  pid_t tid_ = 0;
+  std::thread thread_;
+};
+
+/// How long the task takes in which `victim` is displaced. The team has a priority of its own, so that
+/// nothing else on the machine displaces it.
+double milliseconds_with_displaced(int victim) {
+  double milliseconds = 0;
+  std::thread([&] {
+    const sched_param low{.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO, &low) != 0) return;
+    ThreadTeam team(available_cores());
+    team.pin();
+    Displacer displacer;
+    auto start = std::chrono::steady_clock::now();
+    const auto task = [&](Range, int thread) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      if (thread == victim) displacer.displace();
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    };
+    EXPECT_TRUE(run_until(team, task, [&] {
+      const auto now = std::chrono::steady_clock::now();
+      milliseconds = std::chrono::duration<double, std::milli>(now - start).count();
+      start = now;
+      return displacer.called();
+    }));
+  }).join();
+  return milliseconds;
 }
 
-TEST(Speed, ABusyThreadOnTheCallersCoreLeavesHalfTheSpeed) {
-  if (available_cores() < 2) GTEST_SKIP() << "one core: it would be shared fairly";
-  EXPECT_GE(kept_beside_a_hog(0), 0.5);
+TEST(ThreadTeam, ADisplacedWorkerFinishesOnTheCallersCore) {
+  if (available_cores() < 2) GTEST_SKIP() << "one core: nowhere to go";
+  const double milliseconds = milliseconds_with_displaced(1);
+  if (milliseconds == 0) GTEST_SKIP() << "priorities are not allowed here";
+  EXPECT_LT(milliseconds, kDisplaced.count() / 2);
 }
 
-TEST(Speed, ABusyThreadOnAWorkersCoreLeavesHalfTheSpeed) {
-  if (available_cores() < 2) GTEST_SKIP() << "one core: it would be shared fairly";
-  EXPECT_GE(kept_beside_a_hog(1), 0.5);
+TEST(ThreadTeam, ADisplacedCallerChangesCoresWithAWorker) {
+  if (available_cores() < 2) GTEST_SKIP() << "one core: nowhere to go";
+  const double milliseconds = milliseconds_with_displaced(0);
+  if (milliseconds == 0) GTEST_SKIP() << "priorities are not allowed here";
+  EXPECT_LT(milliseconds, kDisplaced.count() / 2);
 }
 
 TEST(ThreadTeam, PinLeavesATeamOfAnotherSizeFree) {
