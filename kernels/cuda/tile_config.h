@@ -31,8 +31,9 @@ struct Measured {
 };
 
 struct TileConfig {
-  int capability;      // of the cards that the numbers are for, and of those up to the next entry's
-  int cluster_blocks;  // most of one cluster; 0: there are none
+  int capability;       // of the cards that the numbers are for, and of those up to the next entry's
+  int cluster_blocks;   // most of one cluster; 0: there are none
+  int multiprocessors;  // of the largest card, for what is decided when kernels are compiled
   // Blocks of a grid that walks over its work, for each multiprocessor:
   int append_blocks, pointwise_blocks, decode_blocks;
   /// By type; the first stands for types that are not here.
@@ -42,9 +43,10 @@ struct TileConfig {
 
 /// Measured on an H200 (tests/bench/results/linear_h200.md); the other architectures use its numbers until
 /// theirs are measured, clusters aside.
-constexpr TileConfig measured_on_h200(int capability, int cluster_blocks) {
+constexpr TileConfig measured_on_h200(int capability, int cluster_blocks, int multiprocessors) {
   return {.capability = capability,
           .cluster_blocks = cluster_blocks,
+          .multiprocessors = multiprocessors,
           .append_blocks = 8,
           .pointwise_blocks = 16,
           .decode_blocks = 2,
@@ -57,15 +59,16 @@ constexpr TileConfig measured_on_h200(int capability, int cluster_blocks) {
 }
 
 /// Clusters of more than 8 blocks are for the cards of data centres.
-inline constexpr TileConfig kTileConfigs[] = {measured_on_h200(80, 0), measured_on_h200(90, 16),
-                                              measured_on_h200(100, 16), measured_on_h200(120, 8)};
+inline constexpr TileConfig kTileConfigs[] = {measured_on_h200(80, 0, 144), measured_on_h200(90, 16, 132),
+                                              measured_on_h200(100, 16, 148), measured_on_h200(120, 8, 170)};
 
-constexpr const TileConfig& config_of(const CardMachine& card) {
+constexpr const TileConfig& config_of(int capability) {
   const TileConfig* found = kTileConfigs;
   for (const TileConfig& config : kTileConfigs)
-    if (config.capability <= card.capability) found = &config;
+    if (config.capability <= capability) found = &config;
   return *found;
 }
+constexpr const TileConfig& config_of(const CardMachine& card) { return config_of(card.capability); }
 
 constexpr Crossover crossover_of(const TileConfig& config, DType dtype, Accuracy accuracy, int64_t weights) {
   if (is_packed(dtype) && accuracy == Accuracy::exact) return {32, 0};  // cuda.tiles rounds

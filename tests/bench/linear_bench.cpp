@@ -1,5 +1,5 @@
 // Where each of the card's rows of Linear is the fastest: times of all rows over the number of tokens, on the
-// matrices of models of 8B, 1B and 135M parameters. kernels/cuda/linear_crossovers.h is filled in from it.
+// matrices of models of 8B, 1B and 135M parameters. kernels/cuda/tile_config.h is filled in from it.
 //   linear_bench [TYPE...]      Q4_K, Q6_K, Q4_0, Q4_1, Q8_0 and bf16 when none is named; on the first CUDA
 //   device
 // Microseconds of a call among as many as read more than the caches hold, captured and launched as a graph. A

@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/rows.h"
 #include "tests/kernels/device_under_test.h"
+#include "tests/support/machines.h"
 
 namespace orrery::kernels {
 namespace {
@@ -79,14 +80,7 @@ size_t place_of_row(DType dtype, int64_t rows, int64_t cols, bool gated, int64_t
   problem.cols = cols;
   problem.segments.fill({rows, dtype, false});
   if (gated) problem.segment_count = 2, problem.epilogue = Epilogue::silu_mul;
-  const Machine machine{.cpu = {},
-                        .card = {.capability = 90,
-                                 .code = 90,
-                                 .multiprocessors = 132,
-                                 .shared_per_block = 227 * 1024,
-                                 .shared_per_multiprocessor = 228 * 1024,
-                                 .l2_bytes = 50U << 20}};
-  return static_cast<size_t>(select(list, problem, machine).row - list.data());
+  return static_cast<size_t>(select(list, problem, machines::h200).row - list.data());
 }
 
 // Walking rows, tiles, widened weights: in this order as tokens grow, and tiles between a few and hundreds.

@@ -2,16 +2,14 @@
 #pragma once
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 
-// Multiprocessors of the largest card of the architecture that is compiled for.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 1000
-constexpr unsigned kMultiprocessors = 132;
-#elif __CUDA_ARCH__ < 1200
-constexpr unsigned kMultiprocessors = 148;
+#ifdef __CUDA_ARCH__
+constexpr int kMultiprocessors = config_of(__CUDA_ARCH__ / 10).multiprocessors;
 #else
-constexpr unsigned kMultiprocessors = 170;
+constexpr int kMultiprocessors = 0;  // the host does not ask
 #endif
 constexpr unsigned kOneWave = 2 * kMultiprocessors;  // blocks of little shared memory
 
