@@ -151,7 +151,8 @@ fetch_gemma() (
 )
 
 # --- CUDA -------------------------------------------------------------------------------------------------------
-# The module for NVIDIA cards is built where nvcc is. A card whose machine has none gets the compiler and cuBLAS from
+# The module for NVIDIA cards is built where nvcc is, for the cards that are there; without one as PTX, which is built
+# fastest and which the driver translates for any. A card whose machine has none gets the compiler and cuBLAS from
 # the Python registry (530 MB, once): package and version, SHA-256 of its wheel.
 cuda=$cache/cuda-13.0
 cuda_packages() {
@@ -181,25 +182,28 @@ fetch_cuda() (
 )
 
 has_driver() { [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; }
-compute_capability() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1; }
+compute_capabilities() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -uV; }
 has_nvcc() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
 
 cuda_options=(-DORRERY_CUDA=AUTO)  # for CMake
 cuda_reason=     # why there is no module
 choose_cuda() {
-  local capability=
+  local capability='' architectures=''
   if ! has_driver; then
     has_nvcc || cuda_reason="no NVIDIA driver and no CUDA Toolkit were found"
+    cuda_options+=(-DORRERY_CUDA_ARCHITECTURES=80-virtual)
     return 0
   fi
-  capability=$(compute_capability)
-  [[ $capability =~ ^[0-9]+\.[0-9]+$ ]] || capability=
-  if [ -n "$capability" ] && [ "${capability%.*}" -lt 9 ]; then
-    cuda_reason="the kernels need a GPU of compute capability 9.0; this machine's has $capability"
+  for capability in $(compute_capabilities); do
+    [[ $capability =~ ^[0-9]+\.[0-9]+$ ]] || continue
+    [ "${capability%.*}" -lt 8 ] || architectures+="${architectures:+;}${capability/./}"
+  done
+  if [ -z "$architectures" ] && [[ $capability =~ ^[0-9]+\.[0-9]+$ ]]; then
+    cuda_reason="the kernels need a GPU of compute capability 8.0; this machine's has $capability"
     cuda_options=(-DORRERY_CUDA=OFF)
     return 0
   fi
-  [ -z "$capability" ] || [ "$capability" = 9.0 ] || cuda_options+=("-DORRERY_CUDA_ARCHITECTURES=${capability/./}")
+  cuda_options+=("-DORRERY_CUDA_ARCHITECTURES=${architectures/90/90a}")
   has_nvcc && return 0
   if [ ! -x "$cuda/bin/nvcc" ]; then
     [ "$(uname -m)" = x86_64 ] || { cuda_reason="no CUDA Toolkit was found: please install it"; return 0; }

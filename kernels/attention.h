@@ -35,6 +35,7 @@ struct Ragged {
 };
 
 struct KvAppend {
+  static constexpr std::string_view kName = "kv_append";
   struct Problem {
     DType kv = DType::f16;
     int64_t head_dim = 0;
@@ -49,8 +50,18 @@ struct KvAppend {
   };
 };
 std::span<const Row<KvAppend>> kv_append_rows();
+namespace cuda {
+std::span<const Row<KvAppend>> kv_append_rows();
+}
+namespace ref {
+void kv_append(const KvAppend::Args& args, const Launch& launch);
+std::string legal(const KvAppend::Problem& problem);
+/// Empty when heads of head_dim can be kept in pages as `kv`.
+std::string kept_refusal(DType kv, int64_t head_dim);
+}  // namespace ref
 
 struct Attention {
+  static constexpr std::string_view kName = "attention";
   enum class Keys : uint8_t { paged, packed };
   struct Problem {
     Keys keys = Keys::paged;
@@ -69,6 +80,9 @@ struct Attention {
     /// How dst is stored: f32, or what the row's `writes` tells. Args::dst then points at elements of that
     /// type, and its stride counts them.
     DType dst = DType::f32;
+    /// Pages, and rows of packed operands, begin at multiples of 16 bytes where the size of a head allows it;
+    /// else rows that read so much at a time refuse.
+    bool aligned = true;
   };
   struct Args {
     Problem problem;
@@ -88,5 +102,12 @@ struct Attention {
   };
 };
 std::span<const Row<Attention>> attention_rows();
+namespace cuda {
+std::span<const Row<Attention>> attention_rows();
+}
+namespace ref {
+void attention(const Attention::Args& args, const Launch& launch);
+std::string legal(const Attention::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

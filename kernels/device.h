@@ -17,6 +17,7 @@
 #include <string>
 
 #include "kernels/fair_mutex.h"
+#include "kernels/machine.h"
 
 namespace orrery::kernels {
 
@@ -41,6 +42,7 @@ struct DeviceFacts {
   int multiprocessors = 0;
   uint64_t memory_bytes = 0, l2_bytes = 0;
   double peak_bytes_per_second = 0;  // of memory, from its clock and width; 0: not known
+  Machine machine;                   // for its rows
 };
 
 /// What the card says of itself; zero where it says nothing.

@@ -5,7 +5,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <vector>
+
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/rows.h"
 
 namespace orrery::kernels {
 namespace {
@@ -58,12 +63,22 @@ const DeviceModule* cuda_module(std::string& reason) {
   return opened.module;
 }
 
-const DeviceRows& rows_of(DeviceKind device) {
-  static const DeviceRows own{linear_rows(), attention_rows(),   kv_append_rows(), norm_rows(),
-                              rope_rows(),   elementwise_rows(), embedding_rows(), gather_rows(),
-                              sample_rows(), top_experts_rows(), expert_mlp_rows()};
-  static const DeviceRows none;
-  if (device == DeviceKind::cpu) return own;
+const Machine& machine_of(DeviceKind device, int index) {
+  static const Machine none;
+  if (device == DeviceKind::cpu) return this_machine();
+  std::string reason;
+  const DeviceModule* module = cuda_module(reason);
+  if (module == nullptr) return none;
+  static std::mutex mutex;
+  static std::map<int, Machine> cards;
+  const std::lock_guard lock(mutex);
+  const auto known = cards.find(index);
+  return known != cards.end() ? known->second : cards.emplace(index, module->machine(index)).first->second;
+}
+
+const RowTable& rows_on(DeviceKind device) {
+  static const RowTable none;
+  if (device == DeviceKind::cpu) return cpu_rows();
   if (device != DeviceKind::cuda) return none;
   std::string reason;
   const DeviceModule* module = cuda_module(reason);

@@ -4,39 +4,16 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 
-#include "kernels/attention.h"
 #include "kernels/device.h"
-#include "kernels/elementwise.h"
-#include "kernels/embedding.h"
-#include "kernels/gather.h"
-#include "kernels/linear.h"
-#include "kernels/moe.h"
-#include "kernels/norm.h"
-#include "kernels/rope.h"
-#include "kernels/sample.h"
+#include "kernels/row_list.h"
 
 namespace orrery::kernels {
 
-/// The row lists of one kind of device, fastest first.
-struct DeviceRows {
-  std::span<const Row<Linear>> linear;
-  std::span<const Row<Attention>> attention;
-  std::span<const Row<KvAppend>> kv_append;
-  std::span<const Row<Norm>> norm;
-  std::span<const Row<Rope>> rope;
-  std::span<const Row<Elementwise>> elementwise;
-  std::span<const Row<Embedding>> embedding;
-  std::span<const Row<Gather>> gather;
-  std::span<const Row<Sample>> sample;
-  std::span<const Row<TopExperts>> top_experts;
-  std::span<const Row<ExpertMlp>> expert_mlp;
-};
-
-/// Raised when device.h, a Problem, an Args or this struct changes: program and module are built together.
-constexpr uint32_t kDeviceModuleVersion = 3;
+/// Raised when device.h, row.h, row_list.h, a Problem or an Args changes: program and module are built
+/// together.
+constexpr uint32_t kDeviceModuleVersion = 5;
 
 /// What `orrery_device_module` of the module returns.
 struct DeviceModule {
@@ -45,13 +22,24 @@ struct DeviceModule {
   int (*count)(std::string& reason) = nullptr;
   /// Throws DeviceError.
   std::unique_ptr<Device> (*open)(int index) = nullptr;
-  DeviceRows rows;
+  /// For the rows of a card, which need not be open; nothing known where there is none.
+  Machine (*machine)(int index) = nullptr;
+  RowTable rows;
 };
 
 /// The module, opened at the first call and kept; null with the reason and what to do.
 const DeviceModule* cuda_module(std::string& reason);
 
-/// The program's own rows, or the module's (empty where there is none).
-const DeviceRows& rows_of(DeviceKind device);
+/// The program's own rows, or the module's (none where there is no module).
+const RowTable& rows_on(DeviceKind device);
+
+/// What the rows of the kind are asked for: this machine, or the card with the index.
+const Machine& machine_of(DeviceKind device, int index = 0);
+
+/// The rows of one op, fastest first.
+template <class Op>
+std::span<const Row<Op>> rows_of(DeviceKind device) {
+  return rows_on(device).of<Op>();
+}
 
 }  // namespace orrery::kernels

@@ -7,91 +7,77 @@
 #include <optional>
 #include <string_view>
 
+#include "kernels/host_device.h"
+
 namespace orrery {
 
 enum class DType : uint8_t {
-  f32,
-  f16,
-  bf16,
-  i8,
-  i32,
-  i64,
-  q4_0,
-  q4_1,
-  q8_0,
-  q4_k,
-  q6_k,
-  q5_0,
-  q5_1,
-  q2_k,
-  q3_k,
-  q5_k,
-  iq4_nl,
-  iq4_xs,
-  mxfp4,
-  f8_e4m3,
-  f8_e5m2
+#define ORRERY_DTYPE(type, ...) type,
+#include "kernels/dtypes.inc"
+#undef ORRERY_DTYPE
 };
-inline constexpr DType kLastDType = DType::f8_e5m2;
+inline constexpr int kDTypes = 0
+#define ORRERY_DTYPE(type, ...) +1
+#include "kernels/dtypes.inc"
+#undef ORRERY_DTYPE
+    ;
+inline constexpr DType kLastDType = static_cast<DType>(kDTypes - 1);
 
-/// A row of `cols` elements is stored as cols / block_elements blocks of block_bytes each.
+/// A row of `cols` elements is stored as cols / block_elements blocks of block_bytes each (dtypes.inc).
 struct DTypeInfo {
-  std::string_view name;  // as the field writes it: "f32", "Q4_K"
-  int block_elements;
-  int block_bytes;
+  std::string_view name;
+  int block_elements, block_bytes, alignment;
 };
-
 constexpr DTypeInfo dtype_info(DType dtype) {
   switch (dtype) {
-    case DType::f32:
-      return {"f32", 1, 4};
-    case DType::f16:
-      return {"f16", 1, 2};
-    case DType::bf16:
-      return {"bf16", 1, 2};
-    case DType::i8:
-      return {"i8", 1, 1};
-    case DType::i32:
-      return {"i32", 1, 4};
-    case DType::i64:
-      return {"i64", 1, 8};
-    case DType::q4_0:
-      return {"Q4_0", 32, 18};
-    case DType::q4_1:
-      return {"Q4_1", 32, 20};
-    case DType::q8_0:
-      return {"Q8_0", 32, 34};
-    case DType::q4_k:
-      return {"Q4_K", 256, 144};
-    case DType::q6_k:
-      return {"Q6_K", 256, 210};
-    case DType::q5_0:
-      return {"Q5_0", 32, 22};
-    case DType::q5_1:
-      return {"Q5_1", 32, 24};
-    case DType::q2_k:
-      return {"Q2_K", 256, 84};
-    case DType::q3_k:
-      return {"Q3_K", 256, 110};
-    case DType::q5_k:
-      return {"Q5_K", 256, 176};
-    case DType::iq4_nl:
-      return {"IQ4_NL", 32, 18};
-    case DType::iq4_xs:
-      return {"IQ4_XS", 256, 136};
-    case DType::mxfp4:
-      return {"MXFP4", 32, 17};
-    case DType::f8_e4m3:
-      return {"F8_E4M3", 1, 1};
-    case DType::f8_e5m2:
-      return {"F8_E5M2", 1, 1};
+#define ORRERY_DTYPE(type, name, elements, bytes, alignment, ...) \
+  case DType::type:                                               \
+    return {name, elements, bytes, alignment};
+#include "kernels/dtypes.inc"
+#undef ORRERY_DTYPE
   }
-  return {"?", 1, 1};
+  return {"?", 1, 1, 1};
+}
+
+/// Bytes of the planes of CUDA lanes (dtypes.inc); all 0: the type is not packed so.
+struct DTypeLanes {
+  int quants, high, scales, deltas;
+};
+ORRERY_HOST_DEVICE constexpr DTypeLanes lanes_of(DType dtype) {
+  switch (dtype) {
+#define ORRERY_DTYPE(type, name, elements, bytes, alignment, ...) \
+  case DType::type:                                               \
+    return {__VA_ARGS__};
+#include "kernels/dtypes.inc"
+#undef ORRERY_DTYPE
+  }
+  return {};
 }
 
 constexpr std::string_view name_of(DType dtype) { return dtype_info(dtype).name; }
 constexpr bool is_quantised(DType dtype) { return dtype_info(dtype).block_elements > 1; }
+/// Its blocks hold blocks with scales of their own.
+constexpr bool is_super_block(DType dtype) { return dtype_info(dtype).block_elements == 256; }
 constexpr bool is_f8(DType dtype) { return dtype == DType::f8_e4m3 || dtype == DType::f8_e5m2; }
+
+template <DType kDType>
+struct DTypeConstant {
+  static constexpr DType value = kDType;
+};
+
+/// function(DTypeConstant): the type known when compiled.
+ORRERY_NO_EXEC_CHECK
+template <class Function>
+ORRERY_HOST_DEVICE_INLINE auto with_dtype(DType dtype, Function&& function) {
+  switch (dtype) {
+#define ORRERY_DTYPE(type, ...) \
+  case DType::type:             \
+    return function(DTypeConstant<DType::type>{});
+#include "kernels/dtypes.inc"
+#undef ORRERY_DTYPE
+  }
+  return function(DTypeConstant<DType::f32>{});
+}
 
 /// Bytes of one row of `cols` elements; nothing when cols is negative or no multiple of the block.
 constexpr std::optional<size_t> row_bytes(DType dtype, int64_t cols) {

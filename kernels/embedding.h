@@ -8,6 +8,7 @@
 namespace orrery::kernels {
 
 struct Embedding {
+  static constexpr std::string_view kName = "embedding";
   struct Problem {
     DType table = DType::f32;
     int64_t cols = 0;
@@ -22,5 +23,12 @@ struct Embedding {
   };
 };
 std::span<const Row<Embedding>> embedding_rows();
+namespace cuda {
+std::span<const Row<Embedding>> embedding_rows();
+}
+namespace ref {
+void embedding(const Embedding::Args& args, const Launch& launch);
+std::string legal(const Embedding::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

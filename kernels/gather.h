@@ -11,6 +11,7 @@
 namespace orrery::kernels {
 
 struct Gather {
+  static constexpr std::string_view kName = "gather";
   enum class Kind : uint8_t { rows, mean, first, last };
   struct Problem {
     Kind kind = Kind::rows;
@@ -26,5 +27,12 @@ struct Gather {
   };
 };
 std::span<const Row<Gather>> gather_rows();
+namespace cuda {
+std::span<const Row<Gather>> gather_rows();
+}
+namespace ref {
+void gather(const Gather::Args& args, const Launch& launch);
+std::string legal(const Gather::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

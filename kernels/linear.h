@@ -2,20 +2,21 @@
 //   src (tokens, cols) f32 row-major      weight_s (rows_s, cols) row-major, dtype per segment, stored or
 //   packed bias_s (rows_s) f32 or null           dst_s (tokens, rows_s) f32, row stride dst_stride
 //   src and dst may be bf16 where a row says so (Problem::src, dst)
-// silu_mul and gelu_tanh_mul take exactly two segments (gate, up) of equal rows and write one dst:
+// A gated epilogue (silu_mul, gelu_tanh_mul) takes exactly two segments (gate, up) of equal rows and writes
+// one dst:
 //   dst = act(gate) * up.
 #pragma once
 
 #include <array>
 #include <span>
 
+#include "kernels/activation.h"
 #include "kernels/row.h"
 
 namespace orrery::kernels {
 
-enum class Epilogue : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul };
-
 struct Linear {
+  static constexpr std::string_view kName = "linear";
   static constexpr int kMaxSegments = 4;
 
   /// fast: activations may be rounded to 16-bit integers per block (quantised weights) or bf16 (dense
@@ -38,6 +39,9 @@ struct Linear {
     /// How src and all dst are stored: f32, or what the row's `reads` and `writes` tell for this problem.
     /// Args then point at elements of that type, and strides count them.
     DType src = DType::f32, dst = DType::f32;
+    /// Weights begin at multiples of 16 bytes, as all do that a model holds; else rows that read so much at a
+    /// time refuse.
+    bool aligned = true;
   };
   struct Operand {
     const void* weight = nullptr;  // stored form, or the row's packing
@@ -56,6 +60,9 @@ struct Linear {
 
 /// Fastest first; the last row (reference) accepts every legal problem.
 std::span<const Row<Linear>> linear_rows();
+namespace cuda {
+std::span<const Row<Linear>> linear_rows();
+}
 
 /// dst[cols] = one row of a stored matrix as float32, by the format's own definition.
 void dequantise_row(DType dtype, const void* src, int64_t cols, float* dst);

@@ -18,14 +18,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Runs `round` on the team for `budget` seconds; the best of the times of one round.
+/// Runs `round(thread)` as often as the team has threads, over and over for `budget` seconds; the best of the
+/// times. In that one every thread had a round.
 template <class Round>
 double best_seconds(ThreadTeam& team, double budget, Round&& round) {
   double best = 1e9;
   const auto start = Clock::now();
   do {
     const auto before = Clock::now();
-    team.run(round);
+    team.run(team.size(), 1, [&](ThreadTeam::Range chunk, int thread) {
+      for (int64_t i = chunk.begin; i < chunk.end; ++i) round(thread);
+    });
     best = std::min(best, seconds_since(before));
   } while (seconds_since(start) < budget);
   return best;
@@ -47,15 +50,15 @@ int multiply_f32(int64_t rounds) {
 constexpr SpeedTable kPlain = {sum_words, {multiply_f32}, {2.0 * 4}};
 
 const SpeedTable& table() {
-  switch (machine_isa()) {
-    case Isa::avx512:
-      return avx512::kSpeed;
-    case Isa::avx2:
-      return avx2::kSpeed;
-    case Isa::baseline:
-      break;
-  }
-  return kPlain;
+  static const SpeedTable& best = []() -> const SpeedTable& {
+    const CpuFeatures features = this_machine().cpu.features;
+    if (features.has(kAvx512Bf16)) return avx512_bf16::kSpeed;
+    if (features.has(kAvx512Vnni)) return avx512_vnni::kSpeed;
+    if (features.has(kAvx512)) return avx512::kSpeed;
+    if (features.has(kAvx2Vnni)) return avx2_vnni::kSpeed;
+    return features.has(kAvx2) ? avx2::kSpeed : kPlain;
+  }();
+  return best;
 }
 
 /// What the largest level takes.
@@ -90,10 +93,8 @@ void SpeedMeter::multiply(ThreadTeam& team) {
 void SpeedMeter::fill(ThreadTeam& team, size_t bytes) {
   const auto words = static_cast<int64_t>((bytes - filled_) / sizeof(uint64_t));
   uint64_t* data = data_.get() + filled_ / sizeof(uint64_t);
-  team.run([&](int thread) {
-    const auto share = team.share(words, thread, 512);
-    std::fill(data + share.begin, data + share.end, 1);
-  });
+  team.run(words, 512,
+           [&](ThreadTeam::Range chunk, int) { std::fill(data + chunk.begin, data + chunk.end, 1); });
   filled_ = bytes;
 }
 
@@ -107,10 +108,11 @@ void SpeedMeter::read(ThreadTeam& team) {
   fill(team, bytes);
   const size_t times = std::max<size_t>(1, kRead / bytes);
   std::atomic<uint64_t> sink{0};
+  // A thread always reads the same part, which its caches hold.
+  const size_t part = bytes / sizeof(uint64_t) / static_cast<size_t>(team.size());
   const double seconds = best_seconds(team, bytes == most ? 0.03 : 0.006, [&](int thread) {
-    const auto share = team.share(static_cast<int64_t>(bytes / sizeof(uint64_t)), thread, 512);
-    for (size_t i = 0; i < times; ++i)
-      sink += table().sum_words(data_.get() + share.begin, static_cast<size_t>(share.end - share.begin));
+    const uint64_t* own = data_.get() + static_cast<size_t>(thread) * part;
+    for (size_t i = 0; i < times; ++i) sink += table().sum_words(own, part);
   });
   reading_.push_back({static_cast<double>(bytes), static_cast<double>(bytes * times) / seconds});
   if (bytes < most) return;

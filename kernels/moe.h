@@ -13,6 +13,7 @@
 namespace orrery::kernels {
 
 struct TopExperts {
+  static constexpr std::string_view kName = "top_experts";
   struct Problem {
     int64_t experts = 0, active = 0;
     bool normalise = true;
@@ -26,14 +27,22 @@ struct TopExperts {
   };
 };
 std::span<const Row<TopExperts>> top_experts_rows();
+namespace cuda {
+std::span<const Row<TopExperts>> top_experts_rows();
+}
+namespace ref {
+void top_experts(const TopExperts::Args& args, const Launch& launch);
+std::string legal(const TopExperts::Problem& problem);
+}  // namespace ref
 
 struct ExpertMlp {
+  static constexpr std::string_view kName = "expert_mlp";
   struct Problem {
     int64_t tokens = 1;      // upper bound of the plan's bucket
     int64_t min_tokens = 1;  // lower bound of the bucket
     int64_t width = 0, inner = 0, experts = 0, active = 0;
     DType gate = DType::f32, up = DType::f32, down = DType::f32;
-    Epilogue activation = Epilogue::silu_mul;  // or gelu_tanh_mul
+    Epilogue activation = Epilogue::silu_mul;  // gated
     Accuracy accuracy = Accuracy::fast;        // as for Linear
   };
   /// Of all experts: expert e's matrix begins at base + e * stride bytes.
@@ -54,5 +63,12 @@ struct ExpertMlp {
   };
 };
 std::span<const Row<ExpertMlp>> expert_mlp_rows();
+namespace cuda {
+std::span<const Row<ExpertMlp>> expert_mlp_rows();
+}
+namespace ref {
+void expert_mlp(const ExpertMlp::Args& args, const Launch& launch);
+std::string legal(const ExpertMlp::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

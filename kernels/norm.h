@@ -13,6 +13,7 @@
 namespace orrery::kernels {
 
 struct Norm {
+  static constexpr std::string_view kName = "norm";
   enum class Kind : uint8_t { rms, layer };
   struct Problem {
     Kind kind = Kind::rms;
@@ -33,5 +34,12 @@ struct Norm {
   };
 };
 std::span<const Row<Norm>> norm_rows();
+namespace cuda {
+std::span<const Row<Norm>> norm_rows();
+}
+namespace ref {
+void norm(const Norm::Args& args, const Launch& launch);
+std::string legal(const Norm::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

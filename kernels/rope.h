@@ -65,6 +65,7 @@ inline RopeScaling yarn_scaling(double factor, double slow, double fast, double 
 }
 
 struct Rope {
+  static constexpr std::string_view kName = "rope";
   enum class Style : uint8_t { interleaved, half };
   struct Problem {
     Style style = Style::interleaved;
@@ -83,5 +84,12 @@ struct Rope {
   };
 };
 std::span<const Row<Rope>> rope_rows();
+namespace cuda {
+std::span<const Row<Rope>> rope_rows();
+}
+namespace ref {
+void rope(const Rope::Args& args, const Launch& launch);
+std::string legal(const Rope::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

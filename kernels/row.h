@@ -1,8 +1,15 @@
 // Kernel rows: for each op an ordered list {name, supports -> reason, run}, fastest first. The first row that
 // supports the problem is chosen once, when a plan is compiled; the reasons of the others are kept for the
 // person to read.
+//
+// Each op has a header with its formula, Problem and Args, and declares its lists: <op>_rows() of the CPU,
+// cuda::<op>_rows() of the CUDA module; and its reference, ref::<op>: plain loops in float64, written to be
+// read beside the formula, which are the oracle of the tests and the last row of the CPU's list, so that they
+// take every legal problem on any machine and on one thread. ref::legal says what is wrong with a problem,
+// empty when nothing is; every row asks it first.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -10,6 +17,7 @@
 #include <vector>
 
 #include "kernels/dtype.h"
+#include "kernels/machine.h"
 #include "kernels/thread_team.h"
 
 namespace orrery::kernels {
@@ -19,6 +27,14 @@ enum class DeviceKind : uint8_t { cpu, cuda };
 /// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: operands may be
 /// rounded as the op's header says, within tests' tolerances.
 enum class Accuracy : uint8_t { exact, fast };
+
+/// What a row rounds operands to before it multiplies them; sums are wider. int16: integers that share a
+/// scale by block of columns; f16: times a power of two by token; tf32: 11 bits.
+enum class Rounded : uint8_t { no, int16, f16, bf16, tf32 };
+struct Rounding {
+  Rounded activations = Rounded::no, weights = Rounded::no;
+  auto operator<=>(const Rounding&) const = default;
+};
 
 /// What a kernel runs with. `workspace` has at least the bytes that the row asked for, 64-byte aligned, and
 /// belongs to the call: nothing is kept in it between calls.
@@ -43,12 +59,12 @@ struct Row {
 
   std::string_view name;  // "cpu.avx512_vnni.matvec"
   DeviceKind device = DeviceKind::cpu;
-  /// Empty when the row can run the problem, else the reason why not, for a person: "1 token; tiles need 8 or
-  /// more".
-  std::string (*supports)(const Problem&) = nullptr;
+  /// Empty when the row can run the problem on the machine, else the reason why not, for a person: "1 token;
+  /// tiles need 8 or more".
+  std::string (*supports)(const Problem&, const Machine&) = nullptr;
   void (*run)(const Args&, const Launch&) = nullptr;
   /// Scratch bytes for the largest call of this problem; null for none.
-  size_t (*workspace)(const Problem&, int threads) = nullptr;
+  size_t (*workspace)(const Problem&, const Machine&, int threads) = nullptr;
   /// The packing that the row wants for each of its weight matrices; null for the stored form.
   const WeightPacking* (*packing)(const Problem&) = nullptr;
   /// The 16-bit type that the row rounds what it reads to, so that it may as well be given that, stored
@@ -58,7 +74,16 @@ struct Row {
   /// float32 only.
   DType (*writes)(const Problem&) = nullptr;
   Arithmetic arithmetic = Arithmetic::f32;
+  /// What the row rounds for one output of the problem (Linear: a segment's). Null: nothing, whatever the
+  /// problem.
+  Rounding (*rounding)(const Problem&, int output) = nullptr;
 };
+
+/// `supports` of a row that takes every legal problem on any machine: on_any_machine<Op, ref::legal>.
+template <class Op, std::string (*legal)(const typename Op::Problem&)>
+std::string on_any_machine(const typename Op::Problem& problem, const Machine&) {
+  return legal(problem);
+}
 
 struct Refusal {
   std::string kernel;
@@ -67,18 +92,22 @@ struct Refusal {
 
 template <class Op>
 struct Selection {
-  const Row<Op>* row = nullptr;  // null when no row supports the problem
-  std::vector<Refusal> refused;  // the rows asked before it
+  const Row<Op>* row = nullptr;    // null when no row supports the problem
+  std::vector<Refusal> refused;    // the rows asked before it
+  std::vector<std::string> after;  // the rows after it, which were not asked
 };
 
-/// Asks the rows of one device in order.
+/// Asks the rows of one device in order, for a machine with that device.
 template <class Op>
-Selection<Op> select(std::span<const Row<Op>> rows, const typename Op::Problem& problem) {
+Selection<Op> select(std::span<const Row<Op>> rows, const typename Op::Problem& problem,
+                     const Machine& machine) {
   Selection<Op> selection;
   for (const Row<Op>& row : rows) {
-    std::string reason = row.supports(problem);
+    std::string reason = row.supports(problem, machine);
     if (reason.empty()) {
       selection.row = &row;
+      for (const Row<Op>& other : rows.subspan(static_cast<size_t>(&row - rows.data()) + 1))
+        selection.after.emplace_back(other.name);
       break;
     }
     selection.refused.push_back({std::string(row.name), std::move(reason)});

@@ -25,6 +25,7 @@ struct SamplingParams {
 struct SamplerChain;
 
 struct Sample {
+  static constexpr std::string_view kName = "sample";
   static constexpr int kMaxTop = 20;
 
   struct Request {
@@ -56,5 +57,12 @@ struct Sample {
   };
 };
 std::span<const Row<Sample>> sample_rows();
+namespace cuda {
+std::span<const Row<Sample>> sample_rows();
+}
+namespace ref {
+void sample(const Sample::Args& args, const Launch& launch);
+std::string legal(const Sample::Problem& problem);
+}  // namespace ref
 
 }  // namespace orrery::kernels

@@ -1,9 +1,11 @@
-// Dispatch: the caller writes the task, then raises `epoch`; workers that see it run the task and count
-// `pending` down. Every wait spins for kSpin at most (yielding its core after kAlone), then sleeps on a
-// futex. Ordering: a waker changes the value, then reads `sleepers`; a sleeper raises `sleepers`, then the
-// futex compares the value; all seq_cst, so that a waker cannot miss a sleeper. Task and context are
-// published by epoch, results of the workers by pending. Not std::atomic::wait: it counts its sleepers in a
-// table of the program, and a device module that runs the program's team has a table of its own.
+// Dispatch: the caller writes the task, then a new epoch and the number of its units into `claims`, one word.
+// Threads claim units by taking them off that word, so that a claim of a task that is over fails, and only
+// who has claimed reads the task. `left` counts the units that are not done; the caller leaves when it holds
+// its own only.
+// Waits spin, then sleep on a futex. A waker changes the value, then reads whether somebody sleeps; a sleeper
+// says that it sleeps, then the futex compares the value; all seq_cst, so that none is missed. Not
+// std::atomic::wait: it counts its sleepers in a table of the program, and a device module that runs the
+// program's team has a table of its own. Nobody yields: a thread that yields gives a whole time slice away.
 #include "kernels/thread_team.h"
 
 #include <immintrin.h>
@@ -13,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <climits>
@@ -20,85 +23,179 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/thread_seat.h"
+
 namespace orrery::kernels {
 namespace {
 
-constexpr std::chrono::microseconds kSpin{200};
-/// After this the thread waited for may be queued behind this one on the same core: from here on the core is
-/// offered at each turn. Staying runnable, rather than asleep, is what makes the system move one of the two
-/// to a free core.
-constexpr std::chrono::microseconds kAlone{10};
-constexpr int kPausesPerClock = 32;  // a look at the clock costs as much as a pause or two
+using std::chrono::microseconds;
 
-/// A number that threads wait on; of one team, so that all who share it see the sleepers.
-struct alignas(64) Waitable {
-  std::atomic<int> value{0};
-  std::atomic<int> sleepers{0};
+constexpr microseconds kIdleSpin{200};  // of a worker without work
+constexpr microseconds kLook{20};       // who got no time for so long is displaced
+constexpr int kLooks = 10;              // of the caller, before it sleeps anyhow
+constexpr microseconds kNap{1000};      // until it looks again
+constexpr int kPausesPerClock = 32;     // a look at the clock costs as much as a pause or two
 
-  void wake() {
-    if (sleepers.load(std::memory_order_seq_cst) > 0) futex(FUTEX_WAKE_PRIVATE, INT_MAX);
-  }
-  void sleep_while(int old) {
-    sleepers.fetch_add(1, std::memory_order_seq_cst);
-    while (value.load(std::memory_order_seq_cst) == old) futex(FUTEX_WAIT_PRIVATE, old);
-    sleepers.fetch_sub(1, std::memory_order_relaxed);
-  }
-
- private:
-  void futex(int operation, int number) {
-    static_assert(sizeof(value) == sizeof(int));
-    syscall(SYS_futex, reinterpret_cast<int*>(&value), operation, number, nullptr, nullptr, 0);
-  }
-};
-
-/// Returns when value != old, having acquired what was published with it.
-void wait_while(Waitable& on, int old) {
-  const std::atomic<int>& value = on.value;
-  for (int i = 0; i < kPausesPerClock; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    _mm_pause();
-  }
-  const auto start = std::chrono::steady_clock::now();
-  for (auto now = start; now < start + kSpin; now = std::chrono::steady_clock::now()) {
+/// Whether `reached` came true within `time`.
+template <class Reached>
+bool spin(microseconds time, Reached&& reached) {
+  const auto look = [&] {
     for (int i = 0; i < kPausesPerClock; ++i) {
-      if (value.load(std::memory_order_acquire) != old) return;
+      if (reached()) return true;
       _mm_pause();
     }
-    if (now > start + kAlone) sched_yield();
-  }
-  on.sleep_while(old);
+    return false;
+  };
+  if (look()) return true;
+  const auto end = std::chrono::steady_clock::now() + time;
+  do {
+    if (look()) return true;
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
 }
+
+void sleep_while(void* at, int value, microseconds time = {}) {
+  const timespec limit{0, std::chrono::nanoseconds(time).count()};
+  syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, value, time.count() > 0 ? &limit : nullptr, nullptr, 0);
+}
+
+void wake(void* at) { syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
+
+/// Nobody has claimed the units in the lower half; the epoch is in the upper half.
+struct Claims {
+  std::atomic<uint64_t> word{0};
+
+  uint32_t epoch() const { return static_cast<uint32_t>(word.load(std::memory_order_acquire) >> 32); }
+  void* epoch_address() { return reinterpret_cast<uint32_t*>(&word) + 1; }
+  void next(uint32_t units) { word.store(uint64_t{epoch() + 1} << 32 | units, std::memory_order_seq_cst); }
+};
 
 }  // namespace
 
 struct ThreadTeam::Shared {
-  Waitable epoch;
-  Erased task = nullptr;
+  struct alignas(64) Member {
+    ThreadSeat seat;
+    std::atomic<bool> busy{false};  // may have claimed units that `left` still counts
+  };
+
+  alignas(64) Claims claims;
+  std::atomic<bool> idle{false};  // a worker sleeps
+  alignas(64) std::atomic<int> left{0};
+  std::atomic<bool> joining{false};  // the caller sleeps
+  // Written by the caller while nothing is claimed.
+  alignas(64) Erased task = nullptr;
   void* context = nullptr;
-  bool stop = false;
-  Waitable pending;
-  alignas(64) std::atomic<int> arrived{0};
-  Waitable generation;
+  int64_t count = 0, grain = 0;
+  uint32_t units = 0;
+  std::atomic<bool> stop{false};
+  std::atomic<bool> pinned{false};
+  alignas(64) std::atomic<bool> watched{false};  // a worker looks after the caller
+  std::vector<Member> members;
   std::vector<std::thread> workers;
 
+  explicit Shared(int threads) : members(static_cast<size_t>(std::max(threads, 1))) {}
+
+  /// Claims and does units until none is left; how many.
+  int work_off(int thread) {
+    int done = 0;
+    uint64_t word = claims.word.load(std::memory_order_acquire);
+    while (const auto unclaimed = static_cast<uint32_t>(word)) {
+      const uint32_t take = std::max<uint32_t>(1, unclaimed / static_cast<uint32_t>(members.size()));
+      if (!claims.word.compare_exchange_weak(word, word - take, std::memory_order_acquire)) continue;
+      const int64_t begin = int64_t{units - unclaimed} * grain;
+      task(context, {begin, std::min(begin + int64_t{take} * grain, count)}, thread);
+      done += static_cast<int>(take);
+      word = claims.word.load(std::memory_order_acquire);
+    }
+    return done;
+  }
+
   void work(int thread) {
-    int seen = 0;
+    Member& self = members[static_cast<size_t>(thread)];
+    self.seat.take();
+    uint32_t seen = 0;
     while (true) {
-      wait_while(epoch, seen);
-      ++seen;  // run() joins before it raises the epoch again, so no epoch is skipped
-      if (stop) return;
-      task(context, thread);
-      if (pending.value.fetch_sub(1, std::memory_order_seq_cst) == 1) pending.wake();
+      await_next(seen, self.seat);
+      seen = claims.epoch();
+      if (stop.load(std::memory_order_relaxed)) return;
+      self.busy.store(true, std::memory_order_release);
+      const int done = work_off(thread);
+      self.busy.store(false, std::memory_order_relaxed);
+      if (done > 0 && left.fetch_sub(done, std::memory_order_seq_cst) == done &&
+          joining.load(std::memory_order_seq_cst))
+        wake(&left);
     }
   }
 
-  void raise_epoch() {
-    epoch.value.fetch_add(1, std::memory_order_seq_cst);
-    epoch.wake();
+  /// Returns when the epoch is another one.
+  void await_next(uint32_t seen, ThreadSeat& seat) {
+    const auto next = [&] { return claims.epoch() != seen; };
+    seat.go_home();
+    if (spin(kLook, next) || watch(next, seat) || spin(kIdleSpin, next)) return;
+    while (true) {
+      seat.go_home();
+      idle.store(true, std::memory_order_seq_cst);
+      if (next()) return;
+      sleep_while(claims.epoch_address(), static_cast<int>(seen));
+    }
+  }
+
+  /// Waits as long as the caller runs, kIdleSpin at most. One that stands still gets this thread's core; if
+  /// it sleeps, it will find the core there. Whether there is something to do.
+  template <class Next>
+  bool watch(Next&& next, ThreadSeat& seat) {
+    if (!pinned.load(std::memory_order_acquire) || watched.exchange(true, std::memory_order_acquire))
+      return false;
+    ThreadSeat& caller = members[0].seat;
+    caller.stands_still();
+    bool come = false, still = false;
+    for (auto waited = kLook; waited < kIdleSpin && !come && !still; waited += kLook) {
+      seat.go_home();
+      come = spin(kLook, next);
+      still = !come && !joining.load(std::memory_order_relaxed) && caller.stands_still();
+    }
+    if (still) seat.change_with(caller);
+    watched.store(false, std::memory_order_release);
+    return come;
+  }
+
+  /// Calls workers that were displaced in the middle of a chunk to this core. Whether there was one.
+  bool call_displaced() {
+    bool called = false;
+    if (!pinned.load(std::memory_order_relaxed)) return false;
+    for (Member& member : members) {
+      if (!member.busy.load(std::memory_order_acquire) || !member.seat.stands_still() || member.seat.away())
+        continue;
+      member.seat.call_here();
+      called = true;
+    }
+    return called;
+  }
+
+  /// Returns when the units that others claimed are done; `own` are the caller's.
+  void join(int own) {
+    const auto joined = [&] { return left.load(std::memory_order_acquire) == own; };
+    for (int i = 0; i < kLooks; ++i) {
+      if (spin(kLook, joined)) return;
+      if (call_displaced()) break;
+    }
+    joining.store(true, std::memory_order_seq_cst);
+    for (int now = left.fetch_sub(own, std::memory_order_seq_cst) - own; now != 0;
+         now = left.load(std::memory_order_acquire)) {
+      sleep_while(&left, now, kNap);
+      call_displaced();
+    }
+    joining.store(false, std::memory_order_relaxed);
+  }
+
+  void publish(int64_t new_units) {
+    claims.next(static_cast<uint32_t>(new_units));
+    if (idle.load(std::memory_order_seq_cst) && idle.exchange(false, std::memory_order_seq_cst))
+      wake(claims.epoch_address());
   }
 };
 
-ThreadTeam::ThreadTeam(int threads) : size_(1), shared_(std::make_unique<Shared>()) {
+ThreadTeam::ThreadTeam(int threads) : size_(1), shared_(std::make_unique<Shared>(threads)) {
   if (threads <= 1) return;
   shared_->workers.reserve(static_cast<size_t>(threads - 1));
   try {
@@ -112,62 +209,44 @@ ThreadTeam::ThreadTeam(int threads) : size_(1), shared_(std::make_unique<Shared>
 }
 
 ThreadTeam::~ThreadTeam() {
-  shared_->stop = true;
-  shared_->raise_epoch();
+  shared_->stop.store(true, std::memory_order_relaxed);
+  shared_->publish(0);
   for (std::thread& worker : shared_->workers) worker.join();
 }
 
 void ThreadTeam::pin() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) != size_) return;
-  int thread = 0;
-  for (size_t core = 0; core < CPU_SETSIZE && thread < size_; ++core) {
-    if (!CPU_ISSET(core, &allowed)) continue;
+  if (size_ == 1 || sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) != size_)
+    return;
+  size_t thread = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(static_cast<size_t>(core), &allowed)) continue;
     cpu_set_t own;
     CPU_ZERO(&own);
-    CPU_SET(core, &own);
-    const pthread_t handle =
-        thread == 0 ? pthread_self() : shared_->workers[static_cast<size_t>(thread - 1)].native_handle();
-    pthread_setaffinity_np(handle, sizeof(own), &own);  // refused: the thread stays free
-    ++thread;
+    CPU_SET(static_cast<size_t>(core), &own);
+    const pthread_t handle = thread == 0 ? pthread_self() : shared_->workers[thread - 1].native_handle();
+    if (pthread_setaffinity_np(handle, sizeof(own), &own) != 0) return;  // refused: threads stay free
+    shared_->members[thread++].seat.set_home(core);
   }
+  shared_->members[0].seat.take();
+  shared_->pinned.store(true, std::memory_order_release);
 }
 
-void ThreadTeam::run_erased(Erased task, void* context) {
-  if (size_ > 1) {
-    shared_->task = task;
-    shared_->context = context;
-    shared_->pending.value.store(size_ - 1, std::memory_order_relaxed);
-    shared_->raise_epoch();
-  }
-  task(context, 0);
-  if (size_ == 1) return;
-  for (int left = shared_->pending.value.load(std::memory_order_acquire); left != 0;
-       left = shared_->pending.value.load(std::memory_order_acquire)) {
-    wait_while(shared_->pending, left);
-  }
-}
-
-void ThreadTeam::barrier() {
-  if (size_ == 1) return;
-  const int generation = shared_->generation.value.load(std::memory_order_acquire);
-  if (shared_->arrived.fetch_add(1, std::memory_order_acq_rel) == size_ - 1) {
-    shared_->arrived.store(0, std::memory_order_relaxed);
-    shared_->generation.value.fetch_add(1, std::memory_order_seq_cst);
-    shared_->generation.wake();
-  } else {
-    wait_while(shared_->generation, generation);
-  }
-}
-
-ThreadTeam::Range ThreadTeam::share(int64_t count, int thread, int64_t grain) const {
+void ThreadTeam::run_erased(int64_t count, int64_t grain, Erased task, void* context) {
+  if (count <= 0) return;
+  if (size_ == 1 || count <= grain) return task(context, {0, count}, 0);
+  grain *= count / grain / INT_MAX + 1;  // units are counted in 32 bits
   const int64_t units = (count + grain - 1) / grain;
-  const auto edge = [&](int64_t t) {
-    const int64_t begin = units * t / size_ * grain;
-    return begin < count ? begin : count;
-  };
-  return {edge(thread), edge(thread + 1)};
+  Shared& shared = *shared_;
+  shared.task = task;
+  shared.context = context;
+  shared.count = count;
+  shared.grain = grain;
+  shared.units = static_cast<uint32_t>(units);
+  shared.left.store(static_cast<int>(units), std::memory_order_relaxed);
+  shared.publish(units);
+  shared.join(shared.work_off(0));
 }
 
 int available_cores() {

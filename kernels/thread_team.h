@@ -1,14 +1,14 @@
 // A team of threads that runs one kernel after another: dispatch and join cost about 0.1 us on two cores.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 namespace orrery::kernels {
 
-/// Threads 0..size-1; the caller of run() is thread 0. Waiting threads spin for a bounded time (200 us),
-/// then sleep on a futex. Not reentrant; one thread at a time may call run().
+/// Threads 0..size-1; the caller of run() is thread 0. A thread without work spins for a bounded time
+/// (some 200 us), then sleeps. Not reentrant; one thread at a time may call run().
 class ThreadTeam {
  public:
   explicit ThreadTeam(int threads);
@@ -20,30 +20,35 @@ class ThreadTeam {
 
   /// Called by the thread that will call run(), once: where the team has a thread for every core, each keeps
   /// a core of its own from here on. A thread that another program displaces would else be moved next to its
-  /// partner, and the two would share a core until the system moves one back. Smaller teams are left free.
+  /// partner, and the two would share a core until the system moves one back. Instead the team sees to it
+  /// that the others wait for some 50 us, and not until that program has had its turn: a displaced worker is
+  /// called to the caller's core to finish its chunk, a displaced caller changes cores with a worker. Smaller
+  /// teams are left free.
   void pin();
 
-  /// Calls task(thread) once on every thread and returns when all are done. The task must not throw.
-  template <class Task>
-  void run(Task&& task) {
-    run_erased(
-        [](void* context, int thread) { (*static_cast<std::remove_reference_t<Task>*>(context))(thread); },
-        const_cast<void*>(static_cast<const void*>(&task)));
-  }
-
-  /// Inside a task: returns when every thread of the team has called it.
-  void barrier();
-
-  /// The share [begin, end) of `count` items that `thread` owns, in whole multiples of `grain` (last share
-  /// ragged).
+  /// Items [begin, end) of a task.
   struct Range {
     int64_t begin, end;
   };
-  Range share(int64_t count, int thread, int64_t grain = 1) const;
+
+  /// Calls task(Range, thread) for chunks that together hold each item of [0, count) once, and returns when
+  /// all are done. A chunk begins at a multiple of `grain`, at least 1, and ends at one or at `count`.
+  /// Whichever thread comes first takes the next chunk, large ones at first: no result may depend on who
+  /// takes what, nor on where chunks end. A thread that comes late finds nothing and is not waited for; the
+  /// caller may have done all by itself. The task must not throw, nor wait for another chunk.
+  template <class Task>
+  void run(int64_t count, int64_t grain, Task&& task) {
+    run_erased(
+        count, grain,
+        [](void* context, Range chunk, int thread) {
+          (*static_cast<std::remove_reference_t<Task>*>(context))(chunk, thread);
+        },
+        const_cast<void*>(static_cast<const void*>(&task)));
+  }
 
  private:
-  using Erased = void (*)(void* context, int thread);
-  void run_erased(Erased task, void* context);
+  using Erased = void (*)(void* context, Range chunk, int thread);
+  void run_erased(int64_t count, int64_t grain, Erased task, void* context);
 
   struct Shared;
   int size_;

@@ -148,7 +148,7 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
       row.op = step.op;
       row.kernel = step.kernel;
       PlacementReport::Entry place = placement.of(version->fused->node(step.node));
-      row.not_asked = compile::rows_after(step.kernel, step.device);
+      row.not_asked = step.after;
       row.asked = std::move(place.asked);
       row.device = std::move(place.device);
       row.reason = std::move(place.reason);

@@ -74,6 +74,10 @@ class Compiler final : public ops::LowerContext {
   int64_t context() const override { return plan_.options.context; }
   kernels::Linear::Accuracy accuracy() const override { return plan_.options.accuracy; }
   DeviceKind device() const override { return here_; }
+  const kernels::Machine& machine() const override {
+    const bool card = here_ != DeviceKind::cpu && plan_.options.device;
+    return card ? plan_.options.device->facts().machine : LowerContext::machine();
+  }
   int threads() const override { return plan_.options.threads > 0 ? plan_.options.threads : team_.size(); }
 
  private:
@@ -166,17 +170,14 @@ class Compiler final : public ops::LowerContext {
   }
 
   Result<Step> lower(const graph::Node& node) {
-    const ops::Lower lowering = ops::lowering_of(*node.op);
-    if (!lowering)
-      return Error{ErrorCode::unsupported, fmt::format("The op \"{}\" cannot be run", node.op->name),
-                   fmt::format("node {}", node.path()), "bypass or delete the node"};
-    ORRERY_ASSIGN(ops::Lowered lowered, lowering(*this, node));
+    ORRERY_ASSIGN(ops::Lowered lowered, ops::lower_node(*this, node));
     size_t& workspace = here_ == DeviceKind::cpu ? plan_.host_workspace_bytes : plan_.workspace_bytes;
     workspace = std::max(workspace, lowered.workspace_bytes);
     return Step{node.id,
-                std::string(node.op->name),
+                node.op->name,
                 std::move(lowered.kernel),
                 std::move(lowered.refused),
+                std::move(lowered.after),
                 here_,
                 std::move(lowered.run),
                 std::nullopt,
@@ -189,13 +190,9 @@ class Compiler final : public ops::LowerContext {
       return Error{ErrorCode::unsupported, "Only a value of the other device can be transferred",
                    fmt::format("node {}", node.path()), "undo the placement"};
     const char* kernel = here_ == DeviceKind::cpu ? "transfer.to_host" : "transfer.to_device";
-    return Step{node.id,
-                std::string(node.op->name),
-                kernel,
-                {},
-                here_,
-                nullptr,
-                Transfer{src.slot, dst.slot, graph_.value(node.inputs[0]).type}};
+    return Step{
+        node.id, node.op->name, kernel,  {},
+        {},      here_,         nullptr, Transfer{src.slot, dst.slot, graph_.value(node.inputs[0]).type}};
   }
 
   Plan& plan_;

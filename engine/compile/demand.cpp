@@ -122,11 +122,7 @@ class Asking final : public ops::LowerContext {
   }
 
   Result<void> ask(const graph::Node& node) {
-    const ops::Lower lowering = ops::lowering_of(*node.op);
-    if (!lowering)
-      return Error{ErrorCode::unsupported, fmt::format("The op \"{}\" cannot be run", node.op->name),
-                   fmt::format("node {}", node.path()), "bypass or delete the node"};
-    ORRERY_ASSIGN(const ops::Lowered lowered, lowering(*this, node));
+    ORRERY_ASSIGN(const ops::Lowered lowered, ops::lower_node(*this, node));
     demand_.workspace_bytes = std::max<uint64_t>(demand_.workspace_bytes, lowered.workspace_bytes);
     return {};
   }

@@ -45,7 +45,8 @@ struct Transfer {
 struct Step {
   NodeId node;
   std::string op, kernel;
-  std::vector<kernels::Refusal> refused;
+  std::vector<kernels::Refusal> refused;                  // rows asked before the kernel
+  std::vector<std::string> after;                         // rows not asked, after it
   kernels::DeviceKind device = kernels::DeviceKind::cpu;  // where its results lie; a kernel runs there too
   std::function<void(const ops::StepContext&)> run;       // null: a transfer
   std::optional<Transfer> transfer;
@@ -84,9 +85,5 @@ struct Plan {
 /// as cancelled when `stop` asks for it: weights that were prepared until then stay.
 Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
                                             kernels::ThreadTeam& team, const Options& options);
-
-/// The rows of the same op and device that come after a chosen kernel, and so were not asked. Empty for an
-/// unknown name.
-std::vector<std::string> rows_after(std::string_view kernel, kernels::DeviceKind device);
 
 }  // namespace orrery::compile

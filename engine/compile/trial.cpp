@@ -56,12 +56,11 @@ class Trial final : public ops::LowerContext {
 
 std::optional<std::string> refusal(const graph::Graph& graph, const graph::Node& node,
                                    kernels::DeviceKind device, const PlacementOptions& options) {
-  const ops::Lower lower = ops::lowering_of(*node.op);
-  if (!lower) return std::nullopt;
+  if (!node.op->lowering) return std::nullopt;
   for (const Bucket& bucket :
        {bucket_for(1, 1, 1), bucket_for(options.batch_tokens, options.batch_outputs, options.batch_tokens)}) {
     Trial trial(graph, device, bucket, options);
-    const auto lowered = lower(trial, node);
+    const auto lowered = ops::lower_node(trial, node);
     if (!lowered.ok()) return lowered.error().what;
   }
   return std::nullopt;

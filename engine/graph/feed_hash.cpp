@@ -50,7 +50,8 @@ bool is_identity(const Node& node, std::string_view attribute) {
 
 uint64_t hash_of(const Graph& graph, const Node& node, const std::unordered_map<ValueId, uint64_t>& hashes) {
   Hash hash;
-  hash.add(node.op->name);
+  hash.add(std::string_view(node.op->name));
+  hash.add(uint64_t{node.op->revision});
   for (const auto& [name, value] : node.attributes) {
     if (is_identity(node, name)) continue;
     hash.add(std::string_view(name));

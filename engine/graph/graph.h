@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/base/ids.h"
-#include "engine/graph/op_schema.h"
+#include "engine/graph/op_registry.h"
 
 namespace orrery::graph {
 
@@ -38,7 +38,7 @@ struct Value {
 
 struct Node {
   NodeId id;
-  const OpSchema* op = nullptr;
+  OpPtr op;
   std::string scope;  // "layers.3.attention"; its place in the hierarchy
   std::string name;   // "q_proj"; unique within the scope
   Attributes attributes;

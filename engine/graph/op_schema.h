@@ -1,13 +1,13 @@
-// An op's schema: what it is called, what it takes, how shapes follow, what it costs. Instances are static
-// tables of function pointers, one in each file of engine/ops; the registry lists them. Graph nodes point at
-// their schema.
+// An op: what it is called, what it takes, how shapes follow, what it costs and, opaque here, how it runs.
+// Ops live in a registry (op_registry.h); each node of a graph holds its op, so that an op lives as long as
+// anything that was made of it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,6 +16,10 @@
 #include "engine/base/result.h"
 #include "engine/base/shape.h"
 #include "kernels/dtype.h"
+
+namespace orrery::ops {
+struct Lowering;  // engine/ops/lowering.h
+}
 
 namespace orrery::graph {
 
@@ -49,7 +53,7 @@ struct ValueType {
 double bytes_of(const ValueType& type, const Bindings& bindings);
 
 struct InputSpec {
-  std::string_view name;  // "src", "weight", "bias", "residual", "query"
+  std::string name;  // "src", "weight", "bias", "residual", "query"
   bool optional = false;
   bool variadic = false;  // last input only: zero or more of it
 };
@@ -59,8 +63,8 @@ enum class AttributeType : uint8_t { flag, integer, real, text, list, any };
 std::string_view name_of(AttributeType type);  // "a whole number"
 
 struct AttributeSpec {
-  std::string_view name;
-  std::string_view doc;
+  std::string name;
+  std::string doc;
   std::optional<Attribute> fallback;        // required when absent; its type is the attribute's type
   AttributeType type = AttributeType::any;  // for attributes without a fallback
 };
@@ -81,17 +85,23 @@ struct NodeView {
 };
 
 struct OpSchema {
-  std::string_view name;  // "rms_norm"
-  OpFamily family;
-  std::string_view doc;  // one or two sentences for the palette and the inspector
-  std::span<const InputSpec> inputs;
-  std::span<const std::string_view> outputs;
-  std::span<const AttributeSpec> attributes;
+  std::string name;  // "rms_norm"
+  OpFamily family = OpFamily::custom;
+  std::string doc;  // one or two sentences for the palette and the inspector
+  std::vector<InputSpec> inputs = {};
+  std::vector<std::string> outputs = {};
+  std::vector<AttributeSpec> attributes = {};
   /// Types of the outputs, or why the inputs do not fit (code shape_mismatch; names both shapes).
   /// Error::where may be the name of the input at fault: the graph puts the node and the value in its place.
-  Result<std::vector<ValueType>> (*infer)(const NodeView&);
-  Cost (*cost)(const NodeView&, const Bindings&);
+  std::function<Result<std::vector<ValueType>>(const NodeView&)> infer;
+  std::function<Cost(const NodeView&, const Bindings&)> cost = {};  // none: it costs nothing
+  /// How its nodes run. None: the compiler has a way of its own for them, or they are only drawn and checked.
+  std::shared_ptr<const ops::Lowering> lowering = {};
+  /// How many ops of this name the registry had before it, so that what one of them computed is not taken for
+  /// what another would. The registry sets it.
+  uint32_t revision = 0;
 };
+using OpPtr = std::shared_ptr<const OpSchema>;
 
 /// Where a node is asked to run: "cpu" or "cuda:N". Every op but the sources may carry it; absent, the node
 /// runs on the model's own device.
@@ -104,20 +114,5 @@ bool is_device_name(std::string_view text);
 /// The attributes with absent ones filled in by their fallbacks and whole numbers made real where the schema
 /// says so, or which one is unknown, missing or of another type.
 Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes);
-
-/// The ops that graphs may use, by name. Held by value; tests make small ones of their own.
-class OpRegistry {
- public:
-  explicit OpRegistry(std::vector<const OpSchema*> schemas) : schemas_(std::move(schemas)) {}
-  const OpSchema* find(std::string_view name) const {
-    for (const OpSchema* schema : schemas_)
-      if (schema->name == name) return schema;
-    return nullptr;
-  }
-  std::span<const OpSchema* const> all() const { return schemas_; }
-
- private:
-  std::vector<const OpSchema*> schemas_;
-};
 
 }  // namespace orrery::graph

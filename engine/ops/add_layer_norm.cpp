@@ -2,15 +2,10 @@
 #include "engine/ops/norm_support.h"
 
 namespace orrery::ops {
-namespace {
 
-using Norm = NormOp<kernels::Norm::Kind::layer, true>;
-
-const OpSchema kSchema =
-    Norm::schema("add_layer_norm", "Residual sum and its layer normalisation in one walk over the rows.");
-
-}  // namespace
-
-const Op kAddLayerNorm{&kSchema, Norm::lower};
+OpSchema add_layer_norm_op() {
+  return norm_op("add_layer_norm", "Residual sum and its layer normalisation in one walk over the rows.",
+                 kernels::Norm::Kind::layer, true);
+}
 
 }  // namespace orrery::ops

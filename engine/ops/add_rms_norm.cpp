@@ -2,15 +2,11 @@
 #include "engine/ops/norm_support.h"
 
 namespace orrery::ops {
-namespace {
 
-using Norm = NormOp<kernels::Norm::Kind::rms, true>;
-
-const OpSchema kSchema = Norm::schema(
-    "add_rms_norm", "Residual sum and its root-mean-square normalisation in one walk over the rows.");
-
-}  // namespace
-
-const Op kAddRmsNorm{&kSchema, Norm::lower};
+OpSchema add_rms_norm_op() {
+  return norm_op("add_rms_norm",
+                 "Residual sum and its root-mean-square normalisation in one walk over the rows.",
+                 kernels::Norm::Kind::rms, true);
+}
 
 }  // namespace orrery::ops

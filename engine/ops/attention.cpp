@@ -6,16 +6,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"query"}, {"state"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {
-    {"heads", "Query heads", {}, AttributeType::integer},
-    {"kv_heads", "Key and value heads; each serves heads / kv_heads query heads", {}, AttributeType::integer},
-    {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
-    {"window", "A query sees the last so many keys; 0: all", Attribute(int64_t{0})},
-    {"softcap", "Scores are bent to stay below it; 0: not", Attribute(0.0)},
-};
-
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view));
   const int64_t kv_heads = integer(*view.attributes, "kv_heads");
@@ -54,8 +44,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.problem.kv = context.kv_dtype();
   args.problem.window = integer(node.attributes, "window");
   args.problem.softcap = static_cast<float>(real(node.attributes, "softcap"));
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).attention, args.problem));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Attention>(context, node, args.problem));
   const Slot query = context.slot(node.inputs[0]), state = context.slot(node.inputs[1]);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -69,17 +58,26 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"attention",
-                       OpFamily::attention,
-                       "Each token gathers from the tokens before it what their keys say is of use.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kAttention{&kSchema, lower};
+OpSchema attention_op() {
+  return {.name = "attention",
+          .family = OpFamily::attention,
+          .doc = "Each token gathers from the tokens before it what their keys say is of use.",
+          .inputs = {{"query"}, {"state"}},
+          .outputs = {"dst"},
+          .attributes =
+              {{"heads", "Query heads", {}, AttributeType::integer},
+               {"kv_heads",
+                "Key and value heads; each serves heads / kv_heads query heads",
+                {},
+                AttributeType::integer},
+               {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
+               {"window", "A query sees the last so many keys; 0: all", Attribute(int64_t{0})},
+               {"softcap", "Scores are bent to stay below it; 0: not", Attribute(0.0)}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Attention>(lower)};
+}
 
 }  // namespace orrery::ops

@@ -6,13 +6,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"ids"}, {"table"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {
-    {"scale", "Multiplies every element", Attribute(1.0)},
-    {"offset", "Rows of the table before that of id 0", Attribute(int64_t{0})},
-};
-
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Dim rows, indices(view, 0, "ids"));
   ORRERY_ASSIGN(const Stored table, stored_matrix(view, 1, "table"));
@@ -37,8 +30,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.cols = table.shape.back().constant();
   args.dtype = table.dtype;
   args.scale = static_cast<float>(real(node.attributes, "scale"));
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).embedding, {args.dtype, args.cols}));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Embedding>(context, node, {args.dtype, args.cols}));
   ORRERY_ASSIGN(const void* first_row, stored_weight(context, node, node.inputs[1], nullptr));
   args.table = static_cast<const std::byte*>(first_row) +
                static_cast<size_t>(offset) * row_bytes(args.dtype, args.cols).value_or(0);
@@ -54,17 +46,19 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"embedding",
-                       OpFamily::embedding,
-                       "Looks up each token's vector in a table.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kEmbedding{&kSchema, lower};
+OpSchema embedding_op() {
+  return {.name = "embedding",
+          .family = OpFamily::embedding,
+          .doc = "Looks up each token's vector in a table.",
+          .inputs = {{"ids"}, {"table"}},
+          .outputs = {"dst"},
+          .attributes = {{"scale", "Multiplies every element", Attribute(1.0)},
+                         {"offset", "Rows of the table before that of id 0", Attribute(int64_t{0})}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Embedding>(lower)};
+}
 
 }  // namespace orrery::ops

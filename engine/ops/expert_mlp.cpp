@@ -2,15 +2,10 @@
 #include <cmath>
 
 #include "engine/ops/linear_support.h"
+#include "kernels/moe.h"
 
 namespace orrery::ops {
 namespace {
-
-constexpr InputSpec kInputs[] = {{"src"}, {"experts"}, {"weights"}, {"down"}, {"gate"}, {"up", true}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {
-    {"activation", "Of the gate: silu, gelu_tanh", Attribute(std::string("silu"))},
-};
 
 /// Matrices of all experts [experts, rows, cols] of any stored dtype.
 struct Stack {
@@ -64,7 +59,8 @@ Types infer(const NodeView& view) {
     return mismatch("down", fmt::format("down is {}, but src is {} and a token has {} experts",
                                         describe(*view.inputs[3]), describe(*view.inputs[0]), sizes.active));
   ORRERY_TRY(check_gates(view, sizes));
-  ORRERY_TRY(expect_choice(*view.attributes, "activation", {"silu", "gelu_tanh"}));
+  const std::vector<std::string_view> activations = activation_names();
+  ORRERY_TRY(expect_choice(*view.attributes, "activation", std::span(activations).subspan(1)));
   return std::vector{*view.inputs[0]};
 }
 
@@ -139,8 +135,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   kernels::ExpertMlp::Args args;
   args.problem = problem_of(context, node, bounds(context, rows));
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).expert_mlp, args.problem));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::ExpertMlp>(context, node, args.problem));
   ORRERY_TRY(find_matrices(context, node, args));
   const Slot src = context.slot(node.inputs[0]), experts = context.slot(node.inputs[1]);
   const Slot weights = context.slot(node.inputs[2]), dst = context.slot(node.outputs[0]);
@@ -156,17 +151,18 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"expert_mlp",
-                       OpFamily::linear,
-                       "Runs each token through the experts that were chosen for it and mixes their results.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kExpertMlp{&kSchema, lower};
+OpSchema expert_mlp_op() {
+  return {.name = "expert_mlp",
+          .family = OpFamily::linear,
+          .doc = "Runs each token through the experts that were chosen for it and mixes their results.",
+          .inputs = {{"src"}, {"experts"}, {"weights"}, {"down"}, {"gate"}, {"up", true}},
+          .outputs = {"dst"},
+          .attributes = {{"activation", "Of the gate: silu, gelu_tanh", Attribute(std::string("silu"))}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::ExpertMlp>(lower)};
+}
 
 }  // namespace orrery::ops

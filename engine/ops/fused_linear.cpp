@@ -6,17 +6,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}, {"operands", false, true}};
-constexpr std::string_view kOutputs[] = {"dst0", "dst1", "dst2", "dst3"};
-const AttributeSpec kAttributes[] = {
-    {"segments", "How many weight matrices", {}, AttributeType::integer},
-    {"has_bias", "1 for each segment that has a bias, 0 for the others; empty: none has",
-     Attribute(std::vector<int64_t>{})},
-    {"epilogue",
-     "Applied to the result: none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul",
-     Attribute(std::string("none"))},
-};
-
 /// Which inputs belong to a segment; bias 0: none.
 struct Layout {
   std::vector<size_t> weight, bias;
@@ -66,7 +55,7 @@ Types infer(const NodeView& view) {
     ORRERY_ASSIGN(const Stored weight, check_segment(view, src, layout, i));
     types.push_back(f32(src.rows, weight.rows));
   }
-  if (!is_gated(*epilogue)) return types;
+  if (!kernels::is_gated(*epilogue)) return types;
   if (types.size() != 2 || types[0] != types[1])
     return bad_attribute("a gated epilogue needs two segments of equal rows: gate and up");
   types.pop_back();
@@ -111,17 +100,25 @@ Rounding rounding(LowerContext& context, const graph::Node& node) {
   return segments.ok() ? rounding_of_linear(context, node, *segments) : Rounding{};
 }
 
-const OpSchema kSchema{"fused_linear",
-                       OpFamily::linear,
-                       "Several weight matrices that read the same rows, run as one.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kFusedLinear{&kSchema, lower, rounding};
+OpSchema fused_linear_op() {
+  return {.name = "fused_linear",
+          .family = OpFamily::linear,
+          .doc = "Several weight matrices that read the same rows, run as one.",
+          .inputs = {{"src"}, {"operands", false, true}},
+          .outputs = {"dst0", "dst1", "dst2", "dst3"},
+          .attributes = {{"segments", "How many weight matrices", {}, AttributeType::integer},
+                         {"has_bias", "1 for each segment that has a bias, 0 for the others; empty: none has",
+                          Attribute(std::vector<int64_t>{})},
+                         {"epilogue",
+                          fmt::format(
+                              "Applied to the result: {}; with _mul, of the first segment, times the second",
+                              fmt::join(activation_names(), ", ")),
+                          Attribute(std::string("none"))}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Linear>(lower, rounding)};
+}
 
 }  // namespace orrery::ops

@@ -4,12 +4,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {{"approximation",
-                                      "none: by the error function; tanh: as GPT-2 and Gemma do",
-                                      Attribute(std::string("none"))}};
-
 bool is_tanh(const Attributes& attributes) { return text(attributes, "approximation") == "tanh"; }
 
 Types infer(const NodeView& view) {
@@ -26,17 +20,19 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_unary(context, node, is_tanh(node.attributes) ? Function::gelu_tanh : Function::gelu_erf);
 }
 
-const OpSchema kSchema{"gelu",
-                       OpFamily::activation,
-                       "Gaussian error linear unit (Hendrycks and Gimpel 2016).",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kGelu{&kSchema, lower};
+OpSchema gelu_op() {
+  return {.name = "gelu",
+          .family = OpFamily::activation,
+          .doc = "Gaussian error linear unit (Hendrycks and Gimpel 2016).",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .attributes = {{"approximation", "none: by the error function; tanh: as GPT-2 and Gemma do",
+                          Attribute(std::string("none"))}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Elementwise>(lower)};
+}
 
 }  // namespace orrery::ops

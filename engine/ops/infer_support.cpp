@@ -74,7 +74,7 @@ Result<void> expect_not_negative(const Attributes& attributes, std::string_view 
 }
 
 Result<void> expect_choice(const Attributes& attributes, std::string_view name,
-                           std::initializer_list<std::string_view> choices) {
+                           std::span<const std::string_view> choices) {
   const std::string_view value = text(attributes, name);
   std::string known;
   for (const std::string_view choice : choices) {

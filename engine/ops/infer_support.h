@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,11 @@ std::optional<int64_t> product(int64_t a, int64_t b);
 Result<void> expect_positive(const Attributes& attributes, std::string_view name);
 Result<void> expect_not_negative(const Attributes& attributes, std::string_view name);
 Result<void> expect_choice(const Attributes& attributes, std::string_view name,
-                           std::initializer_list<std::string_view> choices);
+                           std::span<const std::string_view> choices);
+inline Result<void> expect_choice(const Attributes& attributes, std::string_view name,
+                                  std::initializer_list<std::string_view> choices) {
+  return expect_choice(attributes, name, std::span(choices.begin(), choices.size()));
+}
 
 struct Matrix {
   Dim rows;

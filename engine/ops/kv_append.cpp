@@ -1,11 +1,9 @@
 // kv_append: writes the step's keys and values behind what the state holds of each sequence
 #include "engine/ops/lower_support.h"
+#include "kernels/attention.h"
 
 namespace orrery::ops {
 namespace {
-
-constexpr InputSpec kInputs[] = {{"state"}, {"key"}, {"value"}};
-constexpr std::string_view kOutputs[] = {"state"};
 
 Types infer(const NodeView& view) {
   const ValueType& state = *view.inputs[0];
@@ -31,8 +29,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::KvAppend::Args args;
   args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
   args.tokens = context.max_tokens();
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).kv_append,
-                                    {context.kv_dtype(), cols_of(context, node.inputs[0])}));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::KvAppend>(
+                                 context, node, {context.kv_dtype(), cols_of(context, node.inputs[0])}));
   const Slot state = context.slot(node.inputs[0]);
   const Slot key = context.slot(node.inputs[1]), value = context.slot(node.inputs[2]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -46,17 +44,17 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"kv_append",
-                       OpFamily::data_movement,
-                       "Appends the new tokens' keys and values to what the layer remembers.",
-                       kInputs,
-                       kOutputs,
-                       {},
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kKvAppend{&kSchema, lower};
+OpSchema kv_append_op() {
+  return {.name = "kv_append",
+          .family = OpFamily::data_movement,
+          .doc = "Appends the new tokens' keys and values to what the layer remembers.",
+          .inputs = {{"state"}, {"key"}, {"value"}},
+          .outputs = {"state"},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::KvAppend>(lower)};
+}
 
 }  // namespace orrery::ops

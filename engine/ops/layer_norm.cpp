@@ -2,14 +2,10 @@
 #include "engine/ops/norm_support.h"
 
 namespace orrery::ops {
-namespace {
 
-using Norm = NormOp<kernels::Norm::Kind::layer, false>;
-
-const OpSchema kSchema = Norm::schema("layer_norm", "Layer normalisation of each row (Ba et al. 2016).");
-
-}  // namespace
-
-const Op kLayerNorm{&kSchema, Norm::lower};
+OpSchema layer_norm_op() {
+  return norm_op("layer_norm", "Layer normalisation of each row (Ba et al. 2016).",
+                 kernels::Norm::Kind::layer, false);
+}
 
 }  // namespace orrery::ops

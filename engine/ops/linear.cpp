@@ -4,12 +4,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}, {"weight"}, {"bias", true}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {{"epilogue",
-                                      "Applied to the result: none, gelu_erf, gelu_tanh, silu, relu, tanh",
-                                      Attribute(std::string("none"))}};
-
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
   ORRERY_ASSIGN(const Stored weight, stored_matrix(view, 1, "weight"));
@@ -18,8 +12,7 @@ Types infer(const NodeView& view) {
                     fmt::format("weight is {}, but src is {}: its rows have {} elements, not {}",
                                 describe(*view.inputs[1]), describe(*view.inputs[0]), weight.cols, src.cols));
   ORRERY_TRY(expect_vector(view, 2, "bias", weight.rows, "a weight " + describe(*view.inputs[1])));
-  ORRERY_TRY(
-      expect_choice(*view.attributes, "epilogue", {"none", "gelu_erf", "gelu_tanh", "silu", "relu", "tanh"}));
+  ORRERY_TRY(expect_choice(*view.attributes, "epilogue", activation_names()));
   return std::vector{f32(src.rows, weight.rows)};
 }
 
@@ -46,17 +39,20 @@ Rounding rounding(LowerContext& context, const graph::Node& node) {
   return rounding_of_linear(context, node, std::span(&segment, 1));
 }
 
-const OpSchema kSchema{"linear",
-                       OpFamily::linear,
-                       "Multiplies each row by a weight matrix and adds a bias.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kLinear{&kSchema, lower, rounding};
+OpSchema linear_op() {
+  return {.name = "linear",
+          .family = OpFamily::linear,
+          .doc = "Multiplies each row by a weight matrix and adds a bias.",
+          .inputs = {{"src"}, {"weight"}, {"bias", true}},
+          .outputs = {"dst"},
+          .attributes = {{"epilogue",
+                          fmt::format("Applied to the result: {}", fmt::join(activation_names(), ", ")),
+                          Attribute(std::string("none"))}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Linear>(lower, rounding)};
+}
 
 }  // namespace orrery::ops

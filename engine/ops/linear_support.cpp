@@ -6,17 +6,7 @@ namespace {
 using kernels::Epilogue;
 using kernels::Linear;
 
-struct EpilogueInfo {
-  std::string_view name;
-  Epilogue epilogue;
-  double flops;  // as the ops of the same names count them, plus one product for the gated
-};
-constexpr EpilogueInfo kEpilogues[] = {
-    {"none", Epilogue::none, 0},           {"gelu_erf", Epilogue::gelu_erf, 5},
-    {"gelu_tanh", Epilogue::gelu_tanh, 9}, {"silu", Epilogue::silu, 4},
-    {"relu", Epilogue::relu, 1},           {"tanh", Epilogue::tanh, 1},
-    {"silu_mul", Epilogue::silu_mul, 5},   {"gelu_tanh_mul", Epilogue::gelu_tanh_mul, 10},
-};
+constexpr std::string_view kGated = "_mul";
 
 struct Operands {
   Slot bias, dst;
@@ -44,19 +34,24 @@ Linear::Problem problem_of(LowerContext& context, const graph::Node& node,
 }  // namespace
 
 std::optional<Epilogue> parse_epilogue(std::string_view name) {
-  for (const EpilogueInfo& info : kEpilogues)
-    if (info.name == name) return info.epilogue;
+  const bool gated = name.ends_with(kGated);
+  if (gated) name.remove_suffix(kGated.size());
+  for (const kernels::ActivationInfo& info : kernels::kActivations)
+    if (info.name == name && !(gated && info.activation == kernels::Activation::none))
+      return kernels::epilogue_of(info.activation, gated);
   return std::nullopt;
 }
 
-bool is_gated(Epilogue epilogue) {
-  return epilogue == Epilogue::silu_mul || epilogue == Epilogue::gelu_tanh_mul;
+double epilogue_flops(std::string_view name) {
+  const Epilogue epilogue = parse_epilogue(name).value_or(Epilogue::none);
+  return kernels::kActivations[static_cast<size_t>(kernels::activation_of(epilogue))].flops +
+         (kernels::is_gated(epilogue) ? 1 : 0);
 }
 
-double epilogue_flops(std::string_view epilogue) {
-  for (const EpilogueInfo& info : kEpilogues)
-    if (info.name == epilogue) return info.flops;
-  return 0;
+std::vector<std::string_view> activation_names() {
+  std::vector<std::string_view> names;
+  for (const kernels::ActivationInfo& info : kernels::kActivations) names.push_back(info.name);
+  return names;
 }
 
 Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
@@ -65,7 +60,7 @@ Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
   Linear::Args args;
   args.problem = problem_of(context, node, segments, bounds(context, rows));
   args.src_stride = args.problem.cols;
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).linear, args.problem));
+  ORRERY_ASSIGN(auto chosen, choose<Linear>(context, node, args.problem));
   const kernels::WeightPacking* packing = chosen.row->packing ? chosen.row->packing(args.problem) : nullptr;
   std::array<Operands, Linear::kMaxSegments> operands{};
   for (size_t i = 0; i < segments.size(); ++i) {
@@ -93,8 +88,7 @@ Rounding rounding_of_linear(LowerContext& context, const graph::Node& node,
                             std::span<const SegmentValues> segments) {
   const auto rows = row_count(context, node, node.inputs[0]);
   if (!rows.ok()) return {};
-  return rounding_of_row(kernels::rows_of(context.device()).linear,
-                         problem_of(context, node, segments, bounds(context, *rows)));
+  return rounding_of_row<Linear>(context, node, problem_of(context, node, segments, bounds(context, *rows)));
 }
 
 }  // namespace orrery::ops

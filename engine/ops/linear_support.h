@@ -7,8 +7,10 @@
 
 namespace orrery::ops {
 
+/// The activations by name, none among them, as the epilogues of a linear are.
+std::vector<std::string_view> activation_names();
+/// An activation, or a gated one ("silu_mul": two segments, one output).
 std::optional<kernels::Epilogue> parse_epilogue(std::string_view name);
-bool is_gated(kernels::Epilogue epilogue);  // silu_mul, gelu_tanh_mul: two segments, one output
 
 /// Values of one segment; no bias: none.
 struct SegmentValues {
@@ -20,7 +22,7 @@ Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
 Rounding rounding_of_linear(LowerContext& context, const graph::Node& node,
                             std::span<const SegmentValues> segments);
 
-/// Operations of an epilogue per output element.
+/// Operations of an epilogue per output element, as the ops of the same names count them.
 double epilogue_flops(std::string_view epilogue);
 
 }  // namespace orrery::ops

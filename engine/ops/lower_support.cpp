@@ -14,9 +14,8 @@ void pack_float(const void* stored, DType dtype, int64_t rows, int64_t cols, voi
   const size_t stride = row_bytes(dtype, cols).value_or(0);
   const auto* src = static_cast<const std::byte*>(stored);
   auto* dst = static_cast<float*>(packed);
-  team.run([&](int thread) {
-    const auto share = team.share(rows, thread);
-    for (int64_t row = share.begin; row < share.end; ++row)
+  team.run(rows, 1, [&](kernels::ThreadTeam::Range chunk, int) {
+    for (int64_t row = chunk.begin; row < chunk.end; ++row)
       kernels::dequantise_row(dtype, src + static_cast<size_t>(row) * stride, cols, dst + row * cols);
   });
 }

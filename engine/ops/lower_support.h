@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/ops/infer_support.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/lowering.h"
 #include "kernels/device_module.h"
 
 namespace orrery::ops {
@@ -38,6 +38,21 @@ Result<const void*> stored_weight(LowerContext& context, const graph::Node& node
 Error no_row(const LowerContext& context, const graph::Node& node,
              const std::vector<kernels::Refusal>& refused);
 
+/// A lowering onto the rows that the program and its modules have of a kernel op.
+template <class Kernel>
+std::shared_ptr<const Lowering> lowered_to(decltype(Lowering::lower) lower,
+                                           decltype(Lowering::rounding) rounding = nullptr) {
+  return std::make_shared<const Lowering>(Lowering{
+      std::move(lower), std::move(rounding),
+      [](kernels::DeviceKind device) { return kernels::RowList(kernels::rows_of<Kernel>(device)); }});
+}
+
+/// The rows that the node's op has here.
+template <class Kernel>
+std::span<const kernels::Row<Kernel>> rows_for(const LowerContext& context, const graph::Node& node) {
+  return node.op->lowering->rows(context.device()).template of<Kernel>();
+}
+
 template <class Kernel>
 struct Chosen {
   const kernels::Row<Kernel>* row = nullptr;
@@ -47,23 +62,25 @@ struct Chosen {
 /// The first row that supports the problem; when none does, the error lists every reason.
 template <class Kernel>
 Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
-                              std::span<const kernels::Row<Kernel>> rows,
                               const typename Kernel::Problem& problem) {
-  kernels::Selection<Kernel> selection = kernels::select(rows, problem);
+  kernels::Selection<Kernel> selection =
+      kernels::select(rows_for<Kernel>(context, node), problem, context.machine());
   if (!selection.row) return no_row(context, node, selection.refused);
   Chosen<Kernel> chosen{selection.row, {}};
   chosen.lowered.kernel = std::string(selection.row->name);
   chosen.lowered.refused = std::move(selection.refused);
+  chosen.lowered.after = std::move(selection.after);
   chosen.lowered.arithmetic = selection.row->arithmetic;
   if (selection.row->workspace)
-    chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.threads());
+    chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.machine(), context.threads());
   return chosen;
 }
 
 template <class Kernel>
-Rounding rounding_of_row(std::span<const kernels::Row<Kernel>> rows,
+Rounding rounding_of_row(const LowerContext& context, const graph::Node& node,
                          const typename Kernel::Problem& problem) {
-  const kernels::Row<Kernel>* row = kernels::select(rows, problem).row;
+  const kernels::Row<Kernel>* row =
+      kernels::select(rows_for<Kernel>(context, node), problem, context.machine()).row;
   Rounding rounding;
   if (row && row->reads) rounding.reads = row->reads(problem);
   if (row && row->writes) rounding.writes = row->writes(problem);

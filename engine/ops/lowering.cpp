@@ -1,5 +1,7 @@
 #include "engine/ops/lowering.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 namespace orrery::ops {
@@ -44,6 +46,17 @@ const void* StepContext::address(const Slot& slot) const {
       return states[slot.offset].base;
   }
   return nullptr;
+}
+
+Result<Lowered> lower_node(LowerContext& context, const graph::Node& node) {
+  if (node.op->lowering) return node.op->lowering->lower(context, node);
+  return Error{ErrorCode::unsupported, fmt::format("The op \"{}\" cannot be run", node.op->name),
+               fmt::format("node {}", node.path()), "bypass or delete the node"};
+}
+
+Rounding rounding_of(LowerContext& context, const graph::Node& node) {
+  const Lowering* lowering = node.op->lowering.get();
+  return lowering && lowering->rounding ? lowering->rounding(context, node) : Rounding{};
 }
 
 }  // namespace orrery::ops

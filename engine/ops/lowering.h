@@ -1,5 +1,5 @@
-// How a node becomes a step of a plan. Each op file gives one lowering function: it describes its kernel
-// Problem, selects a row, and returns a closure that finds its operands in the StepContext and runs the row.
+// How a node becomes a step of a plan. An op's lowering describes its kernel Problem, selects a row, and
+// returns a closure that finds its operands in the StepContext and runs the row.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,9 @@
 
 #include "engine/graph/graph.h"
 #include "kernels/attention.h"
+#include "kernels/device_module.h"
 #include "kernels/linear.h"
-#include "kernels/row.h"
+#include "kernels/row_list.h"
 #include "kernels/sample.h"
 
 namespace orrery::ops {
@@ -82,18 +83,19 @@ class LowerContext {
   virtual int64_t context() const = 0;
   virtual kernels::Linear::Accuracy accuracy() const = 0;
   virtual kernels::DeviceKind device() const = 0;
+  /// What the rows are asked for.
+  virtual const kernels::Machine& machine() const { return kernels::machine_of(device()); }
   virtual int threads() const = 0;
 };
 
 struct Lowered {
-  std::string kernel;  // the chosen row
-  std::vector<kernels::Refusal> refused;
+  std::string kernel;                     // the chosen row
+  std::vector<kernels::Refusal> refused;  // rows asked before it
+  std::vector<std::string> after;         // rows not asked, after it
   size_t workspace_bytes = 0;
   std::function<void(const StepContext&)> run;  // must not throw
   Arithmetic arithmetic = Arithmetic::f32;
 };
-
-using Lower = Result<Lowered> (*)(LowerContext&, const graph::Node&);
 
 /// What the row that a lowering would choose does with its activations: the type that it rounds its first
 /// input to, and the one that it can write all its outputs in (kernels/row.h). f32: neither.
@@ -101,16 +103,20 @@ struct Rounding {
   DType reads = DType::f32, writes = DType::f32;
 };
 
-/// One line an op: its schema, its lowering, and its rounding where rows of it round. Sources have no
-/// lowering, nor has transfer, whose step the compiler makes.
-struct Op {
-  const graph::OpSchema* schema;
-  Lower lower;
-  Rounding (*rounding)(LowerContext&, const graph::Node&) = nullptr;
+/// How the nodes of an op run: what graph::OpSchema::lowering points at. The sources have none, as the
+/// compiler binds their values, nor has transfer, whose step it makes.
+struct Lowering {
+  std::function<Result<Lowered>(LowerContext&, const graph::Node&)> lower;
+  std::function<Rounding(LowerContext&, const graph::Node&)> rounding;  // none: no row of it rounds
+  /// What its kernels are chosen from. The lists live as long as the op.
+  std::function<kernels::RowList(kernels::DeviceKind)> rows;
 };
-std::span<const Op> all_ops();
-std::shared_ptr<const graph::OpRegistry> registry();  // the schemas of all_ops(); one instance
-Lower lowering_of(const graph::OpSchema& schema);     // null where there is none
+
+/// Of the node's op; refused where it has none.
+Result<Lowered> lower_node(LowerContext& context, const graph::Node& node);
 Rounding rounding_of(LowerContext& context, const graph::Node& node);
+
+/// The engine's ops; one instance, which every model's graph is made with.
+std::shared_ptr<graph::OpRegistry> registry();
 
 }  // namespace orrery::ops

@@ -4,24 +4,21 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"a"}, {"b"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_binary(context, node, Function::mul);
 }
 
-const OpSchema kSchema{"mul",
-                       OpFamily::elementwise,
-                       "Elementwise product of two values, or of a value and one row.",
-                       kInputs,
-                       kOutputs,
-                       {},
-                       infer_binary,
-                       cost_binary};
-
 }  // namespace
 
-const Op kMul{&kSchema, lower};
+OpSchema mul_op() {
+  return {.name = "mul",
+          .family = OpFamily::elementwise,
+          .doc = "Elementwise product of two values, or of a value and one row.",
+          .inputs = {{"a"}, {"b"}},
+          .outputs = {"dst"},
+          .infer = infer_binary,
+          .cost = cost_binary,
+          .lowering = lowered_to<kernels::Elementwise>(lower)};
+}
 
 }  // namespace orrery::ops

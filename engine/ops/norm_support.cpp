@@ -22,34 +22,15 @@ Result<Slot> offset_operand(LowerContext& context, const graph::Node& node, Valu
   return Slot{Slot::Kind::fixed, 0, bytes};
 }
 
-}  // namespace
-
 using Kind = kernels::Norm::Kind;
 
-std::span<const InputSpec> norm_inputs(Kind kind, bool residual) {
-  static constexpr InputSpec kPlain[] = {{"src"}, {"weight"}, {"bias", true}},
-                             kAdding[] = {{"src"}, {"residual"}, {"weight"}, {"bias", true}};
-  const auto inputs = residual ? std::span<const InputSpec>(kAdding) : std::span<const InputSpec>(kPlain);
-  return kind == Kind::layer ? inputs : inputs.first(inputs.size() - 1);
+std::vector<InputSpec> inputs_of(Kind kind, bool residual) {
+  std::vector<InputSpec> inputs{{"src"}};
+  if (residual) inputs.push_back({"residual"});
+  inputs.push_back({"weight"});
+  if (kind == Kind::layer) inputs.push_back({"bias", true});
+  return inputs;
 }
-
-std::span<const std::string_view> norm_outputs(bool residual) {
-  static constexpr std::string_view kPlain[] = {"dst"}, kAdding[] = {"sum", "normed"};
-  return residual ? std::span<const std::string_view>(kAdding) : std::span<const std::string_view>(kPlain);
-}
-
-std::span<const AttributeSpec> norm_attributes() {
-  static const AttributeSpec kAttributes[] = {
-      {"eps", "Added to the mean of squares before the root", {}, AttributeType::real},
-      {"groups", "Equal parts of a row that are normed apart: the heads of queries or keys",
-       Attribute(int64_t{1})},
-      {"unit_offset", "The weights are stored as their difference from 1, as Gemma's folders do",
-       Attribute(false)},
-  };
-  return kAttributes;
-}
-
-namespace {
 
 /// Weights of each group apart are a matrix of them.
 Result<void> expect_weights(const NodeView& view, size_t input, std::string_view name, int64_t groups,
@@ -61,8 +42,6 @@ Result<void> expect_weights(const NodeView& view, size_t input, std::string_view
   if (type && type->shape == Shape{groups, cols} && is_float(type->dtype)) return {};
   return expect_vector(view, input, name, cols, reader);
 }
-
-}  // namespace
 
 Types infer_norm(const NodeView& view, Kind kind, bool residual) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
@@ -98,8 +77,7 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
   const int64_t groups = integer(node.attributes, "groups");
   args.cols = cols_of(context, node.inputs[0]) / groups;
   args.eps = static_cast<float>(real(node.attributes, "eps"));
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).norm, {kind, args.cols, residual}));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Norm>(context, node, {kind, args.cols, residual}));
   const size_t weight_input = residual ? 2 : 1;
   ORRERY_ASSIGN(const Slot weight, flag(node.attributes, "unit_offset")
                                        ? offset_operand(context, node, node.inputs[weight_input])
@@ -124,6 +102,29 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
     if (call.tokens > 0) run(call, step.launch());
   };
   return std::move(chosen.lowered);
+}
+
+}  // namespace
+
+OpSchema norm_op(std::string name, std::string doc, Kind kind, bool residual) {
+  return {
+      .name = std::move(name),
+      .family = OpFamily::norm,
+      .doc = std::move(doc),
+      .inputs = inputs_of(kind, residual),
+      .outputs = residual ? std::vector<std::string>{"sum", "normed"} : std::vector<std::string>{"dst"},
+      .attributes = {{"eps", "Added to the mean of squares before the root", {}, AttributeType::real},
+                     {"groups", "Equal parts of a row that are normed apart: the heads of queries or keys",
+                      Attribute(int64_t{1})},
+                     {"unit_offset",
+                      "The weights are stored as their difference from 1, as Gemma's folders do",
+                      Attribute(false)}},
+      .infer = [=](const NodeView& view) { return infer_norm(view, kind, residual); },
+      .cost = [=](const NodeView& view,
+                  const Bindings& bindings) { return cost_norm(view, bindings, kind, residual); },
+      .lowering = lowered_to<kernels::Norm>([=](LowerContext& context, const graph::Node& node) {
+        return lower_norm(context, node, kind, residual);
+      })};
 }
 
 }  // namespace orrery::ops

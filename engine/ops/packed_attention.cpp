@@ -6,16 +6,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"query"}, {"key"}, {"value"}, {"sequence_starts"}, {"bias", true}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {
-    {"heads", "Query heads", {}, AttributeType::integer},
-    {"kv_heads", "Key and value heads; each serves heads / kv_heads query heads", {}, AttributeType::integer},
-    {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
-    {"causal", "A token sees no later ones", Attribute(false)},
-    {"window", "A token sees those less than so many away, itself included; 0: all", Attribute(int64_t{0})},
-};
-
 /// The table of biases (buckets, heads), where there is one.
 Result<void> check_bias(const NodeView& view) {
   if (!view.inputs[4]) return {};
@@ -71,13 +61,12 @@ kernels::Attention::Args arguments(LowerContext& context, const graph::Node& nod
 }
 
 Rounding rounding(LowerContext& context, const graph::Node& node) {
-  return rounding_of_row(kernels::rows_of(context.device()).attention, arguments(context, node).problem);
+  return rounding_of_row<kernels::Attention>(context, node, arguments(context, node).problem);
 }
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Attention::Args args = arguments(context, node);
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).attention, args.problem));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Attention>(context, node, args.problem));
   if (node.inputs[4].valid()) {
     ORRERY_ASSIGN(const void* bias, stored_weight(context, node, node.inputs[4], &kDistanceBias));
     args.bias = static_cast<const float*>(bias);
@@ -99,17 +88,27 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"packed_attention",
-                       OpFamily::attention,
-                       "Every token of a text gathers from all tokens of the same text.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kPackedAttention{&kSchema, lower, rounding};
+OpSchema packed_attention_op() {
+  return {.name = "packed_attention",
+          .family = OpFamily::attention,
+          .doc = "Every token of a text gathers from all tokens of the same text.",
+          .inputs = {{"query"}, {"key"}, {"value"}, {"sequence_starts"}, {"bias", true}},
+          .outputs = {"dst"},
+          .attributes =
+              {{"heads", "Query heads", {}, AttributeType::integer},
+               {"kv_heads",
+                "Key and value heads; each serves heads / kv_heads query heads",
+                {},
+                AttributeType::integer},
+               {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
+               {"causal", "A token sees no later ones", Attribute(false)},
+               {"window", "A token sees those less than so many away, itself included; 0: all",
+                Attribute(int64_t{0})}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Attention>(lower, rounding)};
+}
 
 }  // namespace orrery::ops

@@ -8,8 +8,8 @@ bool is_one_row(const Shape& shape, int64_t cols) { return shape == Shape{cols} 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node, kernels::Elementwise::Args args,
                       Slot b) {
   args.cols = cols_of(context, node.inputs[0]);
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).elementwise,
-                                    {args.function, args.cols, args.broadcast}));
+  ORRERY_ASSIGN(auto chosen,
+                choose<kernels::Elementwise>(context, node, {args.function, args.cols, args.broadcast}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   ORRERY_ASSIGN(const Slot a, float_operand(context, node.inputs[0]));
   const Slot dst = context.slot(node.outputs[0]);

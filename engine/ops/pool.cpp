@@ -7,11 +7,6 @@ namespace {
 
 using Kind = kernels::Gather::Kind;
 
-constexpr InputSpec kInputs[] = {{"src"}, {"sequence_starts"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {
-    {"kind", "mean of the rows, first row (CLS) or last row", {}, AttributeType::text}};
-
 Kind kind_of(const Attributes& attributes) {
   const std::string_view kind = text(attributes, "kind");
   return kind == "mean" ? Kind::mean : kind == "first" ? Kind::first : Kind::last;
@@ -35,8 +30,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Gather::Args args;
   args.kind = kind_of(node.attributes);
   args.cols = cols_of(context, node.inputs[0]);
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).gather, {args.kind, args.cols}));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Gather>(context, node, {args.kind, args.cols}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
   const Slot src = context.slot(node.inputs[0]), starts = context.slot(node.inputs[1]);
   const Slot dst = context.slot(node.outputs[0]);
@@ -51,17 +45,18 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"pool",
-                       OpFamily::data_movement,
-                       "Makes one vector of each sequence's rows.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kPool{&kSchema, lower};
+OpSchema pool_op() {
+  return {.name = "pool",
+          .family = OpFamily::data_movement,
+          .doc = "Makes one vector of each sequence's rows.",
+          .inputs = {{"src"}, {"sequence_starts"}},
+          .outputs = {"dst"},
+          .attributes = {{"kind", "mean of the rows, first row (CLS) or last row", {}, AttributeType::text}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Gather>(lower)};
+}
 
 }  // namespace orrery::ops

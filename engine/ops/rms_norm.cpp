@@ -2,15 +2,10 @@
 #include "engine/ops/norm_support.h"
 
 namespace orrery::ops {
-namespace {
 
-using Norm = NormOp<kernels::Norm::Kind::rms, false>;
-
-const OpSchema kSchema =
-    Norm::schema("rms_norm", "Root-mean-square normalisation of each row (Zhang and Sennrich 2019).");
-
-}  // namespace
-
-const Op kRmsNorm{&kSchema, Norm::lower};
+OpSchema rms_norm_op() {
+  return norm_op("rms_norm", "Root-mean-square normalisation of each row (Zhang and Sennrich 2019).",
+                 kernels::Norm::Kind::rms, false);
+}
 
 }  // namespace orrery::ops

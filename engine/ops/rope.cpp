@@ -8,30 +8,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}, {"positions"}, {"factors", true}, {"long_factors", true}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {
-    {"style",
-     "Which elements pair up: interleaved (2i, 2i+1) or half (i, i + rope_dims/2)",
-     {},
-     AttributeType::text},
-    {"heads", "Heads of src", {}, AttributeType::integer},
-    {"head_dim", "Elements of one head", {}, AttributeType::integer},
-    {"rope_dims", "Elements of a head that are rotated", {}, AttributeType::integer},
-    {"base", "Wavelengths grow as powers of it", {}, AttributeType::real},
-    {"scaling", "How angles shrink for texts longer than the training's: none, linear, llama3 or yarn",
-     Attribute(std::string("none"))},
-    {"factor", "Divides the angles: all of them (linear), or those of slow pairs (llama3, yarn)",
-     Attribute(1.0)},
-    {"low_frequency_factor", "Pairs with fewer turns in original_context are slow (yarn: beta_slow)",
-     Attribute(1.0)},
-    {"high_frequency_factor", "Pairs with more turns in original_context are kept (yarn: beta_fast)",
-     Attribute(4.0)},
-    {"original_context", "Tokens of the longest text in training; long_factors serve longer contexts",
-     Attribute(int64_t{0})},
-    {"attention_factor", "Multiplies what is rotated", Attribute(1.0)},
-};
-
 Result<void> expect_real(const Attributes& attributes, const char* name) {
   if (const double value = real(attributes, name); !std::isfinite(value) || value <= 0)
     return bad_attribute(fmt::format("{} is {}; it must be positive and finite", name, value));
@@ -137,8 +113,8 @@ kernels::Rope::Args arguments(const Attributes& attributes) {
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Rope::Args args = arguments(node.attributes);
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).rope,
-                                    {args.style, args.head_dim, args.rope_dims}));
+  ORRERY_ASSIGN(auto chosen,
+                choose<kernels::Rope>(context, node, {args.style, args.head_dim, args.rope_dims}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   ORRERY_ASSIGN(const Slot factors, float_operand(context, factors_for(context, node)));
   const Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);
@@ -155,17 +131,38 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"rope",
-                       OpFamily::attention,
-                       "Rotary position embedding (Su et al. 2021).",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kRope{&kSchema, lower};
+OpSchema rope_op() {
+  return {
+      .name = "rope",
+      .family = OpFamily::attention,
+      .doc = "Rotary position embedding (Su et al. 2021).",
+      .inputs = {{"src"}, {"positions"}, {"factors", true}, {"long_factors", true}},
+      .outputs = {"dst"},
+      .attributes =
+          {{"style",
+            "Which elements pair up: interleaved (2i, 2i+1) or half (i, i + rope_dims/2)",
+            {},
+            AttributeType::text},
+           {"heads", "Heads of src", {}, AttributeType::integer},
+           {"head_dim", "Elements of one head", {}, AttributeType::integer},
+           {"rope_dims", "Elements of a head that are rotated", {}, AttributeType::integer},
+           {"base", "Wavelengths grow as powers of it", {}, AttributeType::real},
+           {"scaling", "How angles shrink for texts longer than the training's: none, linear, llama3 or yarn",
+            Attribute(std::string("none"))},
+           {"factor", "Divides the angles: all of them (linear), or those of slow pairs (llama3, yarn)",
+            Attribute(1.0)},
+           {"low_frequency_factor", "Pairs with fewer turns in original_context are slow (yarn: beta_slow)",
+            Attribute(1.0)},
+           {"high_frequency_factor", "Pairs with more turns in original_context are kept (yarn: beta_fast)",
+            Attribute(4.0)},
+           {"original_context", "Tokens of the longest text in training; long_factors serve longer contexts",
+            Attribute(int64_t{0})},
+           {"attention_factor", "Multiplies what is rotated", Attribute(1.0)}},
+      .infer = infer,
+      .cost = cost,
+      .lowering = lowered_to<kernels::Rope>(lower)};
+}
 
 }  // namespace orrery::ops

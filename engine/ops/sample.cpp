@@ -8,9 +8,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"logits"}};
-constexpr std::string_view kOutputs[] = {"tokens"};
-
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix logits, activation(view, 0, "logits"));
   ORRERY_TRY(sampling_values(*view.attributes));
@@ -27,8 +24,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Sample::Args args;
   args.vocabulary = cols_of(context, node.inputs[0]);
   ORRERY_ASSIGN(const SamplingValues values, sampling_values(node.attributes));
-  ORRERY_ASSIGN(auto chosen, choose(context, node, kernels::rows_of(context.device()).sample,
-                                    {args.vocabulary, values.chained}));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Sample>(context, node, {args.vocabulary, values.chained}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   const Slot logits = context.slot(node.inputs[0]), tokens = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -44,18 +40,20 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"sample",
-                       OpFamily::sampling,
-                       "Draws the next token from the logits. What it is set to holds for every message that "
-                       "does not ask for else.",
-                       kInputs,
-                       kOutputs,
-                       sampling_attributes(),
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kSample{&kSchema, lower};
+OpSchema sample_op() {
+  return {.name = "sample",
+          .family = OpFamily::sampling,
+          .doc =
+              "Draws the next token from the logits. What it is set to holds for every message that "
+              "does not ask for else.",
+          .inputs = {{"logits"}},
+          .outputs = {"tokens"},
+          .attributes = {sampling_attributes().begin(), sampling_attributes().end()},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Sample>(lower)};
+}
 
 }  // namespace orrery::ops

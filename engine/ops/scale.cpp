@@ -6,10 +6,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {{"factor", "Multiplies every element", {}, AttributeType::real}};
-
 Types infer(const NodeView& view) {
   if (const double factor = real(*view.attributes, "factor"); !std::isfinite(factor))
     return bad_attribute(fmt::format("factor is {}; it must be finite", factor));
@@ -21,11 +17,18 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_unary(context, node, Function::scale, real(node.attributes, "factor"));
 }
 
-const OpSchema kSchema{
-    "scale", OpFamily::elementwise, "Multiplies by a number.", kInputs, kOutputs, kAttributes, infer, cost};
-
 }  // namespace
 
-const Op kScale{&kSchema, lower};
+OpSchema scale_op() {
+  return {.name = "scale",
+          .family = OpFamily::elementwise,
+          .doc = "Multiplies by a number.",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .attributes = {{"factor", "Multiplies every element", {}, AttributeType::real}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Elementwise>(lower)};
+}
 
 }  // namespace orrery::ops

@@ -5,9 +5,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}, {"output_rows"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
   ORRERY_ASSIGN(const Dim rows, indices(view, 1, "output_rows"));
@@ -23,8 +20,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::Gather::Args args;
   args.kind = kernels::Gather::Kind::rows;
   args.cols = cols_of(context, node.inputs[0]);
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).gather, {args.kind, args.cols}));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Gather>(context, node, {args.kind, args.cols}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
   const Slot src = context.slot(node.inputs[0]), index = context.slot(node.inputs[1]);
   const Slot dst = context.slot(node.outputs[0]);
@@ -39,17 +35,17 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"select_rows",
-                       OpFamily::data_movement,
-                       "Keeps the rows whose results are asked for.",
-                       kInputs,
-                       kOutputs,
-                       {},
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kSelectRows{&kSchema, lower};
+OpSchema select_rows_op() {
+  return {.name = "select_rows",
+          .family = OpFamily::data_movement,
+          .doc = "Keeps the rows whose results are asked for.",
+          .inputs = {{"src"}, {"output_rows"}},
+          .outputs = {"dst"},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Gather>(lower)};
+}
 
 }  // namespace orrery::ops

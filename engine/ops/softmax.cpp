@@ -4,20 +4,22 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-
 Cost cost(const NodeView& view, const Bindings& bindings) { return cost_unary(view, bindings, 5); }
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_unary(context, node, Function::softmax);
 }
 
-const OpSchema kSchema{
-    "softmax", OpFamily::activation, "Turns each row into probabilities.", kInputs, kOutputs, {}, infer_unary,
-    cost};
-
 }  // namespace
 
-const Op kSoftmax{&kSchema, lower};
+OpSchema softmax_op() {
+  return {.name = "softmax",
+          .family = OpFamily::activation,
+          .doc = "Turns each row into probabilities.",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .infer = infer_unary,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Elementwise>(lower)};
+}
 
 }  // namespace orrery::ops

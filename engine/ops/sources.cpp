@@ -2,13 +2,9 @@
 // their values.
 #include "engine/graph/graph.h"
 #include "engine/ops/infer_support.h"
-#include "engine/ops/ops.h"
 
 namespace orrery::ops {
 namespace {
-
-constexpr std::string_view kWeightOutput[] = {"weight"}, kValueOutput[] = {"value"},
-                           kStateOutput[] = {"state"};
 
 /// A shape of positive sizes whose bytes can be counted.
 Result<ValueType> fixed_type(DType dtype, const std::vector<int64_t>& sizes) {
@@ -25,18 +21,6 @@ Result<ValueType> fixed_type(DType dtype, const std::vector<int64_t>& sizes) {
                                      sizes.back(), name_of(dtype), dtype_info(dtype).block_elements));
   return ValueType{dtype, std::move(shape)};
 }
-
-const AttributeSpec kWeightAttributes[] = {
-    {"tensor", "Name of the tensor in the model file", {}, AttributeType::text},
-    {"dtype", "How it is stored, as the field writes it: f32, bf16, Q4_K", {}, AttributeType::text},
-    {"shape", "Its sizes, outermost first", {}, AttributeType::list},
-    {"transform", "What is done to it before it is used; empty: nothing", Attribute(std::string())},
-    {"transposed", "The file holds the transpose of this shape", Attribute(false)},
-    {"rows", "Its rows that are taken: begin and count, or begin, count, stride and runs; empty: all",
-     Attribute(std::vector<int64_t>())},
-    {"stacked", "So many tensors one behind another, * in the name standing for their number; 0: one tensor",
-     Attribute(int64_t{0})},
-};
 
 /// The rows of a tensor that a weight is: whether they are as many as its shape says.
 Result<void> check_rows(const std::vector<int64_t>& rows, const std::vector<int64_t>& shape) {
@@ -63,14 +47,6 @@ Types infer_weight(const NodeView& view) {
   return std::vector{std::move(type)};
 }
 
-const OpSchema kWeightSchema{"weight",     OpFamily::source, "A tensor of the model file.",
-                             {},           kWeightOutput,    kWeightAttributes,
-                             infer_weight, nullptr};
-
-const AttributeSpec kInputAttributes[] = {
-    {"name", "Which of the step's inputs", {}, AttributeType::text},
-};
-
 Types infer_input(const NodeView& view) {
   const std::string_view name = text(*view.attributes, "name");
   using namespace graph::step_input;
@@ -84,23 +60,6 @@ Types infer_input(const NodeView& view) {
   return row(0);
 }
 
-const OpSchema kInputSchema{"input",
-                            OpFamily::source,
-                            "What a step brings: token ids, their positions and types, and "
-                            "which rows belong to which sequence.",
-                            {},
-                            kValueOutput,
-                            kInputAttributes,
-                            infer_input,
-                            nullptr};
-
-const AttributeSpec kStateAttributes[] = {
-    {"name", "What the state is called", {}, AttributeType::text},
-    {"layer", "The layer it belongs to", {}, AttributeType::integer},
-    {"kv_heads", "Key and value heads", {}, AttributeType::integer},
-    {"head_dim", "Elements of one head", {}, AttributeType::integer},
-};
-
 Types infer_state(const NodeView& view) {
   ORRERY_TRY(expect_positive(*view.attributes, "kv_heads"));
   ORRERY_TRY(expect_positive(*view.attributes, "head_dim"));
@@ -109,35 +68,64 @@ Types infer_state(const NodeView& view) {
   return std::vector{std::move(type)};
 }
 
-const OpSchema kStateSchema{"state",
-                            OpFamily::source,
-                            "The keys and values of all tokens that a layer has "
-                            "read so far.",
-                            {},
-                            kStateOutput,
-                            kStateAttributes,
-                            infer_state,
-                            nullptr};
-
-const AttributeSpec kConstantAttributes[] = {
-    {"value", "Every element", {}, AttributeType::real},
-    {"shape", "Its sizes, outermost first", Attribute(std::vector<int64_t>{1})},
-};
-
 Types infer_constant(const NodeView& view) {
   ORRERY_ASSIGN(ValueType type, fixed_type(DType::f32, list(*view.attributes, "shape")));
   return std::vector{std::move(type)};
 }
 
-const OpSchema kConstantSchema{
-    "constant",     OpFamily::source, "A tensor of one number.", {}, kValueOutput, kConstantAttributes,
-    infer_constant, nullptr};
-
 }  // namespace
 
-const Op kWeight{&kWeightSchema, nullptr};
-const Op kInput{&kInputSchema, nullptr};
-const Op kState{&kStateSchema, nullptr};
-const Op kConstant{&kConstantSchema, nullptr};
+OpSchema weight_op() {
+  return {
+      .name = "weight",
+      .family = OpFamily::source,
+      .doc = "A tensor of the model file.",
+      .outputs = {"weight"},
+      .attributes =
+          {{"tensor", "Name of the tensor in the model file", {}, AttributeType::text},
+           {"dtype", "How it is stored, as the field writes it: f32, bf16, Q4_K", {}, AttributeType::text},
+           {"shape", "Its sizes, outermost first", {}, AttributeType::list},
+           {"transform", "What is done to it before it is used; empty: nothing", Attribute(std::string())},
+           {"transposed", "The file holds the transpose of this shape", Attribute(false)},
+           {"rows", "Its rows that are taken: begin and count, or begin, count, stride and runs; empty: all",
+            Attribute(std::vector<int64_t>())},
+           {"stacked",
+            "So many tensors one behind another, * in the name standing for their number; 0: one tensor",
+            Attribute(int64_t{0})}},
+      .infer = infer_weight};
+}
+
+OpSchema input_op() {
+  return {.name = "input",
+          .family = OpFamily::source,
+          .doc =
+              "What a step brings: token ids, their positions and types, and which rows belong to which "
+              "sequence.",
+          .outputs = {"value"},
+          .attributes = {{"name", "Which of the step's inputs", {}, AttributeType::text}},
+          .infer = infer_input};
+}
+
+OpSchema state_op() {
+  return {.name = "state",
+          .family = OpFamily::source,
+          .doc = "The keys and values of all tokens that a layer has read so far.",
+          .outputs = {"state"},
+          .attributes = {{"name", "What the state is called", {}, AttributeType::text},
+                         {"layer", "The layer it belongs to", {}, AttributeType::integer},
+                         {"kv_heads", "Key and value heads", {}, AttributeType::integer},
+                         {"head_dim", "Elements of one head", {}, AttributeType::integer}},
+          .infer = infer_state};
+}
+
+OpSchema constant_op() {
+  return {.name = "constant",
+          .family = OpFamily::source,
+          .doc = "A tensor of one number.",
+          .outputs = {"value"},
+          .attributes = {{"value", "Every element", {}, AttributeType::real},
+                         {"shape", "Its sizes, outermost first", Attribute(std::vector<int64_t>{1})}},
+          .infer = infer_constant};
+}
 
 }  // namespace orrery::ops

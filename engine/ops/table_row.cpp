@@ -6,10 +6,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"table"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-const AttributeSpec kAttributes[] = {{"row", "Which row", {}, AttributeType::integer}};
-
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Stored table, stored_matrix(view, 0, "table"));
   if (const int64_t row = integer(*view.attributes, "row"); row < 0 || row >= table.rows)
@@ -29,8 +25,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.vocabulary = 1;
   args.cols = table.shape.back().constant();
   args.dtype = table.dtype;
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).embedding, {args.dtype, args.cols}));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::Embedding>(context, node, {args.dtype, args.cols}));
   ORRERY_ASSIGN(const void* table_bytes, stored_weight(context, node, node.inputs[0], nullptr));
   const auto row = static_cast<size_t>(integer(node.attributes, "row"));
   args.table =
@@ -44,17 +39,18 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"table_row",
-                       OpFamily::embedding,
-                       "One row of a table, to be added to every token.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kTableRow{&kSchema, lower};
+OpSchema table_row_op() {
+  return {.name = "table_row",
+          .family = OpFamily::embedding,
+          .doc = "One row of a table, to be added to every token.",
+          .inputs = {{"table"}},
+          .outputs = {"dst"},
+          .attributes = {{"row", "Which row", {}, AttributeType::integer}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::Embedding>(lower)};
+}
 
 }  // namespace orrery::ops

@@ -1,16 +1,9 @@
 // top_experts: the experts that a router chooses for each token, and what each is worth
 #include "engine/ops/lower_support.h"
+#include "kernels/moe.h"
 
 namespace orrery::ops {
 namespace {
-
-constexpr InputSpec kInputs[] = {{"logits"}};
-constexpr std::string_view kOutputs[] = {"experts", "weights"};
-const AttributeSpec kAttributes[] = {
-    {"active", "How many experts each token is given to", {}, AttributeType::integer},
-    {"normalise", "The weights of a token's experts add up to 1: a softmax over the chosen alone",
-     Attribute(true)},
-};
 
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix logits, activation(view, 0, "logits"));
@@ -32,8 +25,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   kernels::TopExperts::Args args;
   args.problem = {cols_of(context, node.inputs[0]), integer(node.attributes, "active"),
                   flag(node.attributes, "normalise")};
-  ORRERY_ASSIGN(auto chosen,
-                choose(context, node, kernels::rows_of(context.device()).top_experts, args.problem));
+  ORRERY_ASSIGN(auto chosen, choose<kernels::TopExperts>(context, node, args.problem));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
   const Slot logits = context.slot(node.inputs[0]);
   const Slot experts = context.slot(node.outputs[0]), weights = context.slot(node.outputs[1]);
@@ -48,17 +40,21 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-const OpSchema kSchema{"top_experts",
-                       OpFamily::activation,
-                       "Chooses for each token the experts that its router finds likeliest.",
-                       kInputs,
-                       kOutputs,
-                       kAttributes,
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kTopExperts{&kSchema, lower};
+OpSchema top_experts_op() {
+  return {.name = "top_experts",
+          .family = OpFamily::activation,
+          .doc = "Chooses for each token the experts that its router finds likeliest.",
+          .inputs = {{"logits"}},
+          .outputs = {"experts", "weights"},
+          .attributes = {{"active", "How many experts each token is given to", {}, AttributeType::integer},
+                         {"normalise",
+                          "The weights of a token's experts add up to 1: a softmax over the chosen alone",
+                          Attribute(true)}},
+          .infer = infer,
+          .cost = cost,
+          .lowering = lowered_to<kernels::TopExperts>(lower)};
+}
 
 }  // namespace orrery::ops

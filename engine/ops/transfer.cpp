@@ -5,9 +5,6 @@
 namespace orrery::ops {
 namespace {
 
-constexpr InputSpec kInputs[] = {{"src"}};
-constexpr std::string_view kOutputs[] = {"dst"};
-
 Types infer(const NodeView& view) {
   if (text(*view.attributes, graph::kDeviceAttribute).empty())
     return bad_attribute("a transfer needs a device: where its result lies");
@@ -17,17 +14,16 @@ Types infer(const NodeView& view) {
 /// What crosses between the devices.
 Cost cost(const NodeView& view, const Bindings& bindings) { return {0, bytes(*view.inputs[0], bindings)}; }
 
-const OpSchema kSchema{graph::kTransferOp,
-                       OpFamily::data_movement,
-                       "Carries a value to the device that reads it next.",
-                       kInputs,
-                       kOutputs,
-                       {},
-                       infer,
-                       cost};
-
 }  // namespace
 
-const Op kTransfer{&kSchema, nullptr};
+OpSchema transfer_op() {
+  return {.name = std::string(graph::kTransferOp),
+          .family = OpFamily::data_movement,
+          .doc = "Carries a value to the device that reads it next.",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .infer = infer,
+          .cost = cost};
+}
 
 }  // namespace orrery::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/passes/rewrite.h"
+#include "kernels/activation.h"
 
 namespace orrery::passes {
 
@@ -35,8 +36,8 @@ std::string_view epilogue_of(const graph::Node& activation) {
     if (!approximation || *approximation == "none") return "gelu_erf";
     return *approximation == "tanh" ? "gelu_tanh" : std::string_view();
   }
-  for (const std::string_view same : {"silu", "relu", "tanh"})
-    if (op == same) return same;
+  for (const kernels::ActivationInfo& same : kernels::kActivations)
+    if (op == same.name) return same.name;
   return {};
 }
 

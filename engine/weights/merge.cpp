@@ -46,9 +46,8 @@ Result<Buffer> merge_low_rank(const io::Tensor& base, const io::Adapter::LowRank
   auto* dst = reinterpret_cast<float*>(merged.data());
   const size_t base_row = row_bytes(base.dtype, matrix.cols).value_or(0);
   const auto scale = static_cast<float>(adapter.scale);
-  team.run([&](int thread) {
-    const auto [begin, end] = team.share(matrix.rows, thread);
-    for (int64_t r = begin; r < end; ++r) {
+  team.run(matrix.rows, 1, [&](kernels::ThreadTeam::Range chunk, int) {
+    for (int64_t r = chunk.begin; r < chunk.end; ++r) {
       float* row = dst + r * matrix.cols;
       kernels::dequantise_row(base.dtype, base.data.data() + static_cast<size_t>(r) * base_row, matrix.cols,
                               row);

@@ -11,25 +11,10 @@ namespace orrery::weights {
 namespace {
 
 /// Kernels read elements at their natural alignment; safetensors may put them at any byte.
-size_t alignment_of(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-    case DType::i32:
-      return 4;
-    case DType::i64:
-      return 8;
-    case DType::i8:
-    case DType::f8_e4m3:
-    case DType::f8_e5m2:
-    case DType::mxfp4:  // one byte of scale
-      return 1;
-    default:
-      return 2;  // f16, bf16, and the other block formats, which hold f16
-  }
-}
-
 bool is_aligned(const io::Tensor& tensor) {
-  return reinterpret_cast<uintptr_t>(tensor.data.data()) % alignment_of(tensor.dtype) == 0;
+  return reinterpret_cast<uintptr_t>(tensor.data.data()) %
+             static_cast<uintptr_t>(dtype_info(tensor.dtype).alignment) ==
+         0;
 }
 
 Result<Buffer> pack(const io::Tensor& tensor, const kernels::WeightPacking& packing,

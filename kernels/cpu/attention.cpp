@@ -1,15 +1,14 @@
 // Rows of Attention, fastest first; the arithmetic is in isa/attention.cpp.
 //   unit: up to 64 rows (query head, token) of one sequence and one kv head, so that a group of
 //     heads shares its keys
-//   many units: threads take units one by one, the costly ones (late tokens) first, with all their keys
-//   few units (decode, long keys): threads take chunks of 256 keys of all units in rounds; between two
-//     barriers thread 0 merges the round's results in key order (flash decoding)
+//   many units: threads take units, the costly ones (late tokens) first, with all their keys
+//   few units (decode, long keys): threads take chunks of 256 keys of all units in rounds; after each round
+//     the caller merges its results in key order (flash decoding)
 //   Both ways do the same arithmetic in the same order: no result depends on threads or batch.
 //   workspace: a thread's tiles and states, and the states of one round: bounded, whatever the number of keys
 #include "kernels/attention.h"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 
 #include "kernels/cpu/isa/attention.h"
@@ -182,17 +181,15 @@ void whole_unit(const AttentionUnit& unit, float* scratch, const AttentionState&
 template <const AttentionTable& kTable>
 void run_units(const Attention::Args& args, const Launch& launch, int64_t units, int threads) {
   const Memory memory(launch.workspace, args.problem.head_dim, threads);
-  std::atomic<int64_t> next{0};
-  const auto work = [&](int thread) {
+  const auto work = [&](ThreadTeam::Range chunk, int thread) {
     UnitCursor cursor(args);
-    for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < units;
-         i = next.fetch_add(1, std::memory_order_relaxed)) {
+    for (int64_t i = chunk.begin; i < chunk.end; ++i) {
       whole_unit<kTable>(cursor.at(i), memory.scratch(thread), memory.state(2 * thread),
                          memory.state(2 * thread + 1));
     }
   };
-  if (threads == 1) return work(0);
-  launch.team->run(work);
+  if (threads == 1) return work({0, units}, 0);
+  launch.team->run(units, 1, work);
 }
 
 /// An item is one chunk of one unit; items are numbered unit by unit, chunks in key order.
@@ -228,13 +225,12 @@ void run_chunks(const Attention::Args& args, const Launch& launch, int64_t items
   const int64_t dim = args.problem.head_dim;
   const Memory memory(launch.workspace, dim, threads);
   const AttentionState total = memory.state(round);
-  launch.team->run([&](int thread) {
-    ItemCursor compute(args);
-    ItemCursor merge(args);
-    for (int64_t first = 0; first < items; first += round) {
-      const int64_t count = std::min(round, items - first);
-      const ThreadTeam::Range share = launch.team->share(count, thread);
-      for (int64_t i = share.begin; i < share.end; ++i) {
+  ItemCursor merge(args);
+  for (int64_t first = 0; first < items; first += round) {
+    const int64_t count = std::min(round, items - first);
+    launch.team->run(count, 1, [&](ThreadTeam::Range chunk, int thread) {
+      ItemCursor compute(args);
+      for (int64_t i = chunk.begin; i < chunk.end; ++i) {
         const Item item = compute.at(first + i);
         const Chunks chunks(item.unit);
         if (chunks.count() == 0) {
@@ -244,16 +240,14 @@ void run_chunks(const Attention::Args& args, const Launch& launch, int64_t items
                        memory.scratch(thread), memory.state(i));
         }
       }
-      launch.team->barrier();
-      for (int64_t i = 0; thread == 0 && i < count; ++i) {
-        const Item item = merge.at(first + i);
-        if (item.chunk == 0) clear(total, dim);
-        kTable.merge(item.unit.rows, dim, total, memory.state(i));
-        if (item.chunk + 1 == item.chunks) kTable.finish(item.unit, total);
-      }
-      launch.team->barrier();
+    });
+    for (int64_t i = 0; i < count; ++i) {
+      const Item item = merge.at(first + i);
+      if (item.chunk == 0) clear(total, dim);
+      kTable.merge(item.unit.rows, dim, total, memory.state(i));
+      if (item.chunk + 1 == item.chunks) kTable.finish(item.unit, total);
     }
-  });
+  }
 }
 
 /// Elements of keys and values that a step reads at least: below kWorthSplitting one thread is faster.
@@ -278,7 +272,7 @@ void run(const Attention::Args& args, const Launch& launch) {
   run_units<kTable>(args, launch, units, threads);
 }
 
-size_t workspace(const Attention::Problem& problem, int threads) {
+size_t workspace(const Attention::Problem& problem, const Machine&, int threads) {
   return Memory::bytes(problem.head_dim, threads);
 }
 
@@ -287,14 +281,14 @@ size_t workspace(const Attention::Problem& problem, int threads) {
 std::span<const Row<Attention>> attention_rows() {
   static const Row<Attention> rows[] = {
       {.name = "cpu.avx512.flash",
-       .supports = legal_on<Isa::avx512>,
+       .supports = legal_on<Attention, ref::legal, kAvx512>,
        .run = run<avx512::kAttention>,
        .workspace = workspace},
       {.name = "cpu.avx2.flash",
-       .supports = legal_on<Isa::avx2>,
+       .supports = legal_on<Attention, ref::legal, kAvx2>,
        .run = run<avx2::kAttention>,
        .workspace = workspace},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::attention},
+      {.name = "cpu.reference", .supports = on_any_machine<Attention, ref::legal>, .run = ref::attention},
   };
   return rows;
 }

@@ -52,9 +52,13 @@ void run(const Elementwise::Args& args, const Launch& launch) {
 
 std::span<const Row<Elementwise>> elementwise_rows() {
   static const Row<Elementwise> rows[] = {
-      {.name = "cpu.avx512", .supports = legal_on<Isa::avx512>, .run = run<avx512::kPointwise>},
-      {.name = "cpu.avx2", .supports = legal_on<Isa::avx2>, .run = run<avx2::kPointwise>},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::elementwise},
+      {.name = "cpu.avx512",
+       .supports = legal_on<Elementwise, ref::legal, kAvx512>,
+       .run = run<avx512::kPointwise>},
+      {.name = "cpu.avx2",
+       .supports = legal_on<Elementwise, ref::legal, kAvx2>,
+       .run = run<avx2::kPointwise>},
+      {.name = "cpu.reference", .supports = on_any_machine<Elementwise, ref::legal>, .run = ref::elementwise},
   };
   return rows;
 }

@@ -31,8 +31,8 @@ void run(const Embedding::Args& args, const Launch& launch) {
 
 std::span<const Row<Embedding>> embedding_rows() {
   static const Row<Embedding> rows[] = {
-      {.name = "cpu.rows", .supports = ref::legal, .run = run},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::embedding},
+      {.name = "cpu.rows", .supports = on_any_machine<Embedding, ref::legal>, .run = run},
+      {.name = "cpu.reference", .supports = on_any_machine<Embedding, ref::legal>, .run = ref::embedding},
   };
   return rows;
 }

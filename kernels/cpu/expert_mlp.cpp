@@ -6,12 +6,13 @@
 //   group;
 //     part (tokens * active, width); the workspace of Linear
 //   traffic: each matrix that some token needs, once; the others are not touched
+#include "kernels/moe.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "kernels/cpu/linear_rows.h"
 #include "kernels/cpu/split.h"
-#include "kernels/moe.h"
 
 namespace orrery::kernels {
 namespace {
@@ -40,18 +41,18 @@ Linear::Problem down_problem(const ExpertMlp::Problem& problem) {
 }
 
 /// The fastest row that reads weights as stored: packing every expert would hold them twice.
-const Row<Linear>& linear_row(const Linear::Problem& problem) {
+const Row<Linear>& linear_row(const Linear::Problem& problem, const Machine& machine) {
   const std::span<const Row<Linear>> rows = linear_rows();
   const auto fits = [&](const Row<Linear>& row) {
-    return row.packing == nullptr && row.supports(problem).empty();
+    return row.packing == nullptr && row.supports(problem, machine).empty();
   };
   const auto found = std::find_if(rows.begin(), rows.end(), fits);
   return found == rows.end() ? rows.back() : *found;
 }
 
-size_t linear_workspace(const Linear::Problem& problem, int threads) {
-  const Row<Linear>& row = linear_row(problem);
-  return row.workspace ? row.workspace(problem, threads) : 0;
+size_t linear_workspace(const Linear::Problem& problem, const Machine& machine, int threads) {
+  const Row<Linear>& row = linear_row(problem, machine);
+  return row.workspace ? row.workspace(problem, machine, threads) : 0;
 }
 
 /// The parts of the workspace.
@@ -63,7 +64,8 @@ struct Scratch {
   std::byte* linear;
   size_t bytes;
 
-  Scratch(const ExpertMlp::Problem& problem, int threads, std::byte* base) : bytes(0) {
+  Scratch(const ExpertMlp::Problem& problem, const Machine& machine, int threads, std::byte* base)
+      : bytes(0) {
     const auto take = [&](int64_t count, size_t each) {
       std::byte* at = base + bytes;
       bytes += align64(static_cast<size_t>(count) * each);
@@ -77,13 +79,13 @@ struct Scratch {
     inner = reinterpret_cast<float*>(take(problem.tokens * problem.inner, sizeof(float)));
     parts = reinterpret_cast<float*>(take(pairs * problem.width, sizeof(float)));
     linear = base + bytes;
-    bytes += std::max(linear_workspace(gate_up_problem(problem), threads),
-                      linear_workspace(down_problem(problem), threads));
+    bytes += std::max(linear_workspace(gate_up_problem(problem), machine, threads),
+                      linear_workspace(down_problem(problem), machine, threads));
   }
 };
 
-size_t workspace(const ExpertMlp::Problem& problem, int threads) {
-  return Scratch(problem, threads, nullptr).bytes;
+size_t workspace(const ExpertMlp::Problem& problem, const Machine& machine, int threads) {
+  return Scratch(problem, machine, threads, nullptr).bytes;
 }
 
 /// Sorts the pairs by expert, those of one expert by token.
@@ -106,9 +108,9 @@ class Experts {
   Experts(const ExpertMlp::Args& args, const Launch& launch)
       : args_(args),
         launch_(launch),
-        scratch_(args.problem, launch.team->size(), launch.workspace),
-        gate_up_row_(linear_row(gate_up_problem(args.problem))),
-        down_row_(linear_row(down_problem(args.problem))) {
+        scratch_(args.problem, this_machine(), launch.team->size(), launch.workspace),
+        gate_up_row_(linear_row(gate_up_problem(args.problem), this_machine())),
+        down_row_(linear_row(down_problem(args.problem), this_machine())) {
     launch_.workspace = scratch_.linear;
     gate_up_.problem = gate_up_problem(args.problem);
     gate_up_.src_stride = args.problem.width;
@@ -184,11 +186,11 @@ void run(const ExpertMlp::Args& args, const Launch& launch) { Experts(args, laun
 std::span<const Row<ExpertMlp>> expert_mlp_rows() {
   static const Row<ExpertMlp> rows[] = {
       {.name = "cpu.grouped",
-       .supports = ref::legal,
+       .supports = on_any_machine<ExpertMlp, ref::legal>,
        .run = run,
        .workspace = workspace,
        .arithmetic = Arithmetic::int16},  // of the linear rows that it calls the fastest
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::expert_mlp},
+      {.name = "cpu.reference", .supports = on_any_machine<ExpertMlp, ref::legal>, .run = ref::expert_mlp},
   };
   return rows;
 }

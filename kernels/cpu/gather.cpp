@@ -52,8 +52,8 @@ void run(const Gather::Args& args, const Launch& launch) {
 
 std::span<const Row<Gather>> gather_rows() {
   static const Row<Gather> rows[] = {
-      {.name = "cpu.rows", .supports = ref::legal, .run = run},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::gather},
+      {.name = "cpu.rows", .supports = on_any_machine<Gather, ref::legal>, .run = run},
+      {.name = "cpu.reference", .supports = on_any_machine<Gather, ref::legal>, .run = ref::gather},
   };
   return rows;
 }

@@ -1,18 +1,13 @@
-// Which instruction sets this machine has, and how rows of one source built per ISA are named.
+// The machine that this program runs on, as far as its CPU goes.
 #pragma once
 
-#include <string>
+#include "kernels/machine.h"
 
 namespace orrery::kernels {
 
-enum class Isa { baseline, avx2, avx512 };
-
-/// The best ISA of this machine, or the lower one that ORRERY_ISA (baseline|avx2|avx512) asks for. avx2 means
-/// AVX2, FMA and F16C; avx512 means F, BW, VL, DQ, VNNI, VBMI and BF16 as well.
-Isa machine_isa();
-
-/// Empty when the machine has `needed`, else the reason.
-std::string isa_refusal(Isa needed);
+/// Asked once. ORRERY_ISA (baseline|avx2|avx2_vnni|avx512|avx512_vnni|avx512_bf16) leaves it no more features
+/// than the set of that name has, where it has all of them.
+const Machine& this_machine();
 
 /// For the status bar: "AVX-512 VNNI BF16".
 std::string isa_summary();

@@ -47,9 +47,11 @@ void run(const KvAppend::Args& args, const Launch& launch) {
 
 std::span<const Row<KvAppend>> kv_append_rows() {
   static const Row<KvAppend> rows[] = {
-      {.name = "cpu.avx512", .supports = legal_on<Isa::avx512>, .run = run<avx512::kPointwise>},
-      {.name = "cpu.avx2", .supports = legal_on<Isa::avx2>, .run = run<avx2::kPointwise>},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::kv_append},
+      {.name = "cpu.avx512",
+       .supports = legal_on<KvAppend, ref::legal, kAvx512>,
+       .run = run<avx512::kPointwise>},
+      {.name = "cpu.avx2", .supports = legal_on<KvAppend, ref::legal, kAvx2>, .run = run<avx2::kPointwise>},
+      {.name = "cpu.reference", .supports = on_any_machine<KvAppend, ref::legal>, .run = ref::kv_append},
   };
   return rows;
 }

@@ -19,9 +19,9 @@ int64_t thread_floats(const Linear::Problem& problem, int64_t tokens) {
          (dequantise ? (kDensePanel * problem.cols + 15) / 16 * 16 : 0);
 }
 
-std::string supports(Isa isa, const Linear::Problem& problem) {
+std::string supports(CpuFeatures needed, const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (std::string reason = isa_refusal(isa); !reason.empty()) return reason;
+  if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_dense(dtype) && !is_quantised(dtype) && !is_f8(dtype))
@@ -40,9 +40,9 @@ void run(const LinearTable& table, const Linear::Args& args, const Launch& launc
   const int64_t floats = thread_floats(args.problem, args.tokens);
   const SharePlan plan = dense_plan(args.tokens);
   const int64_t up_floats = up_scratch(args.problem, args.tokens, plan);
-  launch.team->run([&](int thread) {
+  split_rows(args, launch, plan.grain, [&](int segment, ThreadTeam::Range rows, int thread) {
     float* up = reinterpret_cast<float*>(launch.workspace) + floats * thread;
-    finish_share(args, *launch.team, thread, table, plan, up, [&](const SumTarget& target) {
+    const auto sum = [&](const SumTarget& target) {
       const DType dtype = args.problem.segments[target.segment].weight;
       table.dense({.weight = dtype,
                    .matrix = static_cast<const std::byte*>(args.operands[target.segment].weight),
@@ -57,15 +57,18 @@ void run(const LinearTable& table, const Linear::Args& args, const Launch& launc
                    .end = target.end,
                    .scratch = up + up_floats,
                    .dequantise = dequantise_row});
-    });
+    };
+    finish_rows(args, table, segment, rows, plan.panel, up, sum);
   });
 }
 
 }  // namespace
 
-std::string supports_dot_avx512(const Linear::Problem& problem) { return supports(Isa::avx512, problem); }
-std::string supports_dot_avx2(const Linear::Problem& problem) { return supports(Isa::avx2, problem); }
-size_t dot_workspace(const Linear::Problem& problem, int threads) { return workspace(problem, threads); }
+std::string supports_dot_avx512(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx512, p, m);
+}
+std::string supports_dot_avx2(const Linear::Problem& p, const Machine& m) { return supports(kAvx2, p, m); }
+size_t dot_workspace(const Linear::Problem& p, const Machine&, int threads) { return workspace(p, threads); }
 void run_dot_avx512(const Linear::Args& args, const Launch& launch) { run(avx512::kLinear, args, launch); }
 void run_dot_avx2(const Linear::Args& args, const Launch& launch) { run(avx2::kLinear, args, launch); }
 

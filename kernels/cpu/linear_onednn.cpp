@@ -18,9 +18,18 @@ namespace {
 using onednn::Element;
 
 constexpr int64_t kFewTokens = 8;
-constexpr size_t kTileBytes = 8192 * sizeof(float);  // 64 tokens x 128 rows or 8 x 1,024
+constexpr size_t kTileBytes = 8192 * sizeof(float);  // 64 tokens x 128 rows, 16 x 512 or 8 x 1,024
 
-int64_t tile_rows(int64_t tokens) { return tokens <= kFewTokens ? 1024 : 128; }
+/// Tokens as the library gets them.
+int64_t padded_tokens(Element element, int64_t tokens) {
+  const int64_t step = onednn::token_step(element);
+  return (tokens + step - 1) / step * step;
+}
+
+int64_t tile_rows(Element element, int64_t tokens) {
+  if (tokens > kFewTokens) return 128;
+  return padded_tokens(element, tokens) <= kFewTokens ? 1024 : 512;
+}
 
 int64_t padded_rows(int64_t rows) {
   return (rows + onednn::kPanelRows - 1) / onednn::kPanelRows * onednn::kPanelRows;
@@ -61,10 +70,9 @@ template <Element element>
 void pack(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed, ThreadTeam& team) {
   const size_t stored_bytes = row_bytes(dtype, cols).value_or(0);
   std::vector<float> all_values(static_cast<size_t>(cols * team.size()));
-  team.run([&](int thread) {
-    const ThreadTeam::Range mine = team.share(padded_rows(rows), thread, onednn::kPanelRows);
+  team.run(padded_rows(rows), onednn::kPanelRows, [&](ThreadTeam::Range chunk, int thread) {
     float* values = all_values.data() + cols * thread;
-    for (int64_t r = mine.begin; r < mine.end; ++r) {
+    for (int64_t r = chunk.begin; r < chunk.end; ++r) {
       if (r < rows) {
         dequantise_row(dtype, static_cast<const std::byte*>(stored) + static_cast<size_t>(r) * stored_bytes,
                        cols, values);
@@ -80,14 +88,17 @@ constexpr WeightPacking kPackF32{"f32 blocked for oneDNN", packing_bytes<Element
 constexpr WeightPacking kPackBf16{"bf16 blocked for oneDNN", packing_bytes<Element::bf16>,
                                   pack<Element::bf16>};
 
-std::string supports(Element element, const Linear::Problem& problem) {
+std::string supports(Element element, const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (std::string reason = isa_refusal(Isa::avx512); !reason.empty()) return reason;
   const bool bf16 = element == Element::bf16;
+  if (std::string reason = missing(bf16 ? kAvx512Bf16 : kAvx512, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_dense(dtype) && !is_f8(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
     if (bf16 && dtype == DType::f32) return "f32 weights keep float32 arithmetic";
+    if (!bf16 && dtype != DType::f32 && problem.accuracy == Linear::Accuracy::fast &&
+        !machine.cpu.features.has(kAvx512Bf16))
+      return std::string(name_of(dtype)) + " weights would take the memory of f32; they are read as stored";
   }
   if (bf16 && problem.accuracy == Linear::Accuracy::exact)
     return "rounds to bf16; exact arithmetic was asked for";
@@ -95,8 +106,9 @@ std::string supports(Element element, const Linear::Problem& problem) {
     return std::to_string(problem.cols) + " columns; the blocked form takes multiples of " +
            std::to_string(column_block(element));
   }
-  const int64_t tokens = std::min(problem.tokens, onednn::kTokens);
-  if (onednn::matmul({element, tokens, onednn::kPanelRows, problem.cols}) == nullptr) {
+  const bool elsewhere = !(machine.cpu == this_machine().cpu);  // where the library cannot be asked
+  const int64_t tokens = std::min(padded_tokens(element, problem.tokens), onednn::kTokens);
+  if (!elsewhere && onednn::matmul({element, tokens, onednn::kPanelRows, problem.cols}) == nullptr) {
     return "oneDNN has no fast matmul for this machine";
   }
   return "";
@@ -105,10 +117,11 @@ std::string supports(Element element, const Linear::Problem& problem) {
 /// Where things lie in the workspace of one call.
 struct Scratch {
   size_t source = 0;  // bytes of the converted src
-  size_t thread_bytes = 2 * kTileBytes + onednn::kScratchBytes;
+  size_t thread_bytes = 2 * kTileBytes + onednn::scratch_bytes();
 
   Scratch(Element element, const Linear::Problem& problem, int64_t tokens) {
-    source = (static_cast<size_t>(tokens * problem.cols) * element_bytes(element) + 63) / 64 * 64;
+    const int64_t elements = padded_tokens(element, tokens) * problem.cols;
+    source = (static_cast<size_t>(elements) * element_bytes(element) + 63) / 64 * 64;
   }
   std::byte* of_thread(std::byte* workspace, int thread) const {
     return workspace + source + thread_bytes * static_cast<size_t>(thread);
@@ -149,19 +162,20 @@ class Run {
         converted_(element == Element::bf16 || args.src_stride != args.problem.cols) {}
 
   void operator()() {
-    launch_.team->run([this](int thread) {
-      if (converted_) {
-        convert(thread);
-        launch_.team->barrier();
-      }
+    if (converted_) {
+      split_tokens(args_, launch_, [this](ThreadTeam::Range tokens) { convert(tokens); });
+      pad();
+    }
+    split_rows(args_, launch_, onednn::kPanelRows, [this](int segment, ThreadTeam::Range chunk, int thread) {
       const onednn::OneThread one;
-      share(thread);
+      std::byte* own = scratch_.of_thread(launch_.workspace, thread);
+      const int64_t tile = tile_rows(element_, args_.tokens), end = padded_rows(chunk.end);
+      for (int64_t r = chunk.begin; r < end; r += tile) rows(segment, r, std::min(r + tile, end), own);
     });
   }
 
  private:
-  void convert(int thread) {
-    const ThreadTeam::Range tokens = launch_.team->share(args_.tokens, thread);
+  void convert(ThreadTeam::Range tokens) {
     const int64_t cols = args_.problem.cols;
     for (int64_t t = tokens.begin; t < tokens.end; ++t) {
       const float* src = args_.src + t * args_.src_stride;
@@ -173,28 +187,17 @@ class Run {
     }
   }
 
+  /// Zeros for the tokens that fill up the last step.
+  void pad() {
+    const size_t token = static_cast<size_t>(args_.problem.cols) * element_bytes(element_);
+    const int64_t more = padded_tokens(element_, args_.tokens) - args_.tokens;
+    std::fill_n(launch_.workspace + static_cast<size_t>(args_.tokens) * token,
+                static_cast<size_t>(more) * token, std::byte{0});
+  }
+
   const std::byte* source(int64_t token) const {
     const auto* all = converted_ ? launch_.workspace : reinterpret_cast<const std::byte*>(args_.src);
     return all + static_cast<size_t>(token * args_.problem.cols) * element_bytes(element_);
-  }
-
-  void share(int thread) {
-    std::byte* own = scratch_.of_thread(launch_.workspace, thread);
-    const int segments = is_gated(args_.problem.epilogue) ? 1 : args_.problem.segment_count;
-    const auto panels_of = [&](int s) {
-      return padded_rows(args_.problem.segments[s].rows) / onednn::kPanelRows;
-    };
-    int64_t panels = 0;
-    for (int s = 0; s < segments; ++s) panels += panels_of(s);
-    const ThreadTeam::Range mine = launch_.team->share(panels, thread);
-    int64_t first = 0;
-    for (int s = 0; s < segments; first += panels_of(s), ++s) {
-      const int64_t begin = std::max<int64_t>(mine.begin - first, 0) * onednn::kPanelRows;
-      const int64_t end = std::min(mine.end - first, panels_of(s)) * onednn::kPanelRows;
-      for (int64_t r = begin; r < end; r += tile_rows(args_.tokens)) {
-        rows(s, r, std::min(r + tile_rows(args_.tokens), end), own);
-      }
-    }
   }
 
   /// Padded rows [begin, end) of a segment, all tokens.
@@ -203,8 +206,8 @@ class Run {
     auto* up = reinterpret_cast<float*>(own + kTileBytes);
     const int64_t count = std::min(end, args_.problem.segments[segment].rows) - begin;
     for (int64_t t = 0; t < args_.tokens; t += onednn::kTokens) {
-      const onednn::Shape shape{element_, std::min(args_.tokens - t, onednn::kTokens), end - begin,
-                                args_.problem.cols};
+      const int64_t tokens = std::min(args_.tokens - t, onednn::kTokens);
+      const onednn::Shape shape{element_, padded_tokens(element_, tokens), end - begin, args_.problem.cols};
       LinearFinish finish = finish_of(args_, segment, begin, count);
       float* dst = finish.dst + t * finish.dst_stride;
       multiply(shape, segment, begin, t, tile, own + 2 * kTileBytes);
@@ -215,9 +218,9 @@ class Run {
       }
       finish.dst = tile;
       finish.dst_stride = shape.rows;
-      finish.tokens = shape.tokens;
+      finish.tokens = tokens;
       table_.finish(finish);
-      for (int64_t i = 0; i < shape.tokens; ++i) {
+      for (int64_t i = 0; i < tokens; ++i) {
         std::copy_n(tile + i * shape.rows, count, dst + i * args_.operands[segment].dst_stride);
       }
     }
@@ -242,12 +245,16 @@ class Run {
 
 }  // namespace
 
-std::string supports_onednn_f32(const Linear::Problem& p) { return supports(Element::f32, p); }
-std::string supports_onednn_bf16(const Linear::Problem& p) { return supports(Element::bf16, p); }
-size_t onednn_f32_workspace(const Linear::Problem& p, int threads) {
+std::string supports_onednn_f32(const Linear::Problem& p, const Machine& m) {
+  return supports(Element::f32, p, m);
+}
+std::string supports_onednn_bf16(const Linear::Problem& p, const Machine& m) {
+  return supports(Element::bf16, p, m);
+}
+size_t onednn_f32_workspace(const Linear::Problem& p, const Machine&, int threads) {
   return workspace(Element::f32, p, threads);
 }
-size_t onednn_bf16_workspace(const Linear::Problem& p, int threads) {
+size_t onednn_bf16_workspace(const Linear::Problem& p, const Machine&, int threads) {
   return workspace(Element::bf16, p, threads);
 }
 const WeightPacking* onednn_f32_packing(const Linear::Problem&) { return &kPackF32; }

@@ -10,7 +10,9 @@ namespace orrery::kernels::onednn {
 
 constexpr int64_t kPanelRows = 64;  // weight rows of a packed panel: oneDNN's own choice for these shapes
 constexpr int64_t kTokens = 64;     // most tokens of one call
-constexpr size_t kScratchBytes = 65536;
+
+/// Of one call, most.
+size_t scratch_bytes();
 
 enum class Element : uint8_t { f32, bf16 };
 
@@ -20,9 +22,14 @@ struct Shape {
   auto operator<=>(const Shape&) const = default;
 };
 
+/// Calls should bring a multiple of so many tokens. Where the machine multiplies bf16 in tiles (AMX), the
+/// library uses them from some size on only, and a token's sums would depend on how many are beside it; with
+/// whole tiles it always uses them.
+int64_t token_step(Element element);
+
 class Matmul;
 
-/// Null when oneDNN offers no fast implementation here, or not within kScratchBytes.
+/// Null when oneDNN offers no fast implementation here, or not within scratch_bytes().
 std::shared_ptr<const Matmul> matmul(const Shape& shape) noexcept;
 
 /// tile (tokens, rows) = src (tokens, cols, dense) * weight^T. False when oneDNN failed; the tile is then

@@ -1,8 +1,7 @@
 // Rows cpu.<isa>.matvec and cpu.avx512_vnni.tiles: 16-bit integer activations on quantised weights as stored.
-//   First the activations are rounded into the workspace, one record a token and activation block size, by
-//   all threads (one token: by each thread for itself, which is cheaper than a barrier); then each thread
-//   sums its rows. workspace: records [forms][max(tokens, threads)], then per thread the up half of a gated
-//   panel and a tile panel
+//   First the activations are rounded into the workspace, one record a token and activation block size;
+//   then threads sum rows. workspace: records [forms][tokens], then per thread the up half of a gated panel
+//   and a tile panel
 #include "kernels/cpu/linear_share.h"
 
 namespace orrery::kernels {
@@ -26,15 +25,14 @@ struct Scratch {
   size_t panel_at = 0;         // offset of the panel in a thread's part
   size_t thread_bytes = 0;
 
-  Scratch(const Linear::Problem& problem, int64_t tokens, int threads, Way way) {
+  Scratch(const Linear::Problem& problem, int64_t tokens, Way way) {
     for (int s = 0; s < problem.segment_count; ++s) {
       const ActivationBlock block = activation_block(problem.segments[s].weight);
       record[static_cast<int>(block)] = activation_layout(block, problem.cols).bytes;
     }
-    const auto count = static_cast<size_t>(std::max<int64_t>(tokens, threads));
     for (int form = 0; form < 2; ++form) {
       records[form] = threads_at;
-      threads_at += count * record[form];
+      threads_at += static_cast<size_t>(tokens) * record[form];
     }
     panel_at = align64(static_cast<size_t>(up_scratch(problem, tokens, quant_plan(way))) * sizeof(float));
     thread_bytes = panel_at + (way == Way::tiles ? align64(tile_scratch_bytes(problem.cols)) : 0);
@@ -42,9 +40,9 @@ struct Scratch {
   size_t total(int threads) const { return threads_at + thread_bytes * static_cast<size_t>(threads); }
 };
 
-std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
+std::string supports(CpuFeatures needed, Way way, const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (std::string reason = isa_refusal(isa); !reason.empty()) return reason;
+  if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_quantised(dtype))
@@ -53,7 +51,7 @@ std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
   if (problem.accuracy == Linear::Accuracy::exact)
     return "rounds activations to 16 bits; exact arithmetic was asked for";
   const std::string tokens = problem.tokens == 1 ? "1 token" : std::to_string(problem.tokens) + " tokens";
-  if (way == Way::rows && isa == Isa::avx512 && problem.tokens > kMostRowTokens) {
+  if (way == Way::rows && needed == kAvx512Vnni && problem.tokens > kMostRowTokens) {
     return tokens + "; walking rows pays up to " + std::to_string(kMostRowTokens);
   }
   if (way == Way::tiles && problem.tokens <= kMostRowTokens) {
@@ -63,62 +61,74 @@ std::string supports(Isa isa, Way way, const Linear::Problem& problem) {
 }
 
 size_t workspace(Way way, const Linear::Problem& problem, int threads) {
-  return Scratch(problem, problem.tokens, threads, way).total(threads);
+  return Scratch(problem, problem.tokens, way).total(threads);
 }
 
-void quantise(const Linear::Args& args, const ThreadTeam& team, int thread, const LinearTable& table,
-              const Scratch& scratch, std::byte* workspace) {
-  const bool own = args.tokens == 1;
-  const ThreadTeam::Range tokens = own ? ThreadTeam::Range{0, 1} : team.share(args.tokens, thread);
-  for (int form = 0; form < 2; ++form) {
-    if (scratch.record[form] == 0) continue;
-    for (int64_t t = tokens.begin; t < tokens.end; ++t) {
-      const size_t slot = static_cast<size_t>(own ? thread : t);
-      table.quantise(static_cast<ActivationBlock>(form), args.src + t * args.src_stride, args.problem.cols,
-                     workspace + scratch.records[form] + slot * scratch.record[form]);
+void quantise(const Linear::Args& args, const Launch& launch, const LinearTable& table,
+              const Scratch& scratch) {
+  split_tokens(args, launch, [&](ThreadTeam::Range tokens) {
+    for (int form = 0; form < 2; ++form) {
+      if (scratch.record[form] == 0) continue;
+      for (int64_t t = tokens.begin; t < tokens.end; ++t)
+        table.quantise(
+            static_cast<ActivationBlock>(form), args.src + t * args.src_stride, args.problem.cols,
+            launch.workspace + scratch.records[form] + static_cast<size_t>(t) * scratch.record[form]);
     }
-  }
+  });
 }
 
 void run(const LinearTable& table, Way way, const Linear::Args& args, const Launch& launch) {
-  ThreadTeam& team = *launch.team;
-  const Scratch scratch(args.problem, args.tokens, team.size(), way);
-  const auto sum = way == Way::tiles ? table.quant_tiles : table.quant_rows;
-  team.run([&](int thread) {
-    quantise(args, team, thread, table, scratch, launch.workspace);
-    if (args.tokens > 1) team.barrier();
+  const Scratch scratch(args.problem, args.tokens, way);
+  const SharePlan plan = quant_plan(way);
+  quantise(args, launch, table, scratch);
+  split_rows(args, launch, plan.grain, [&](int segment, ThreadTeam::Range rows, int thread) {
     std::byte* own =
         launch.workspace + scratch.threads_at + scratch.thread_bytes * static_cast<size_t>(thread);
-    finish_share(args, team, thread, table, quant_plan(way), reinterpret_cast<float*>(own),
-                 [&](const SumTarget& target) {
-                   const DType dtype = args.problem.segments[target.segment].weight;
-                   const auto form = static_cast<size_t>(activation_block(dtype));
-                   const size_t first =
-                       args.tokens == 1 ? static_cast<size_t>(thread) * scratch.record[form] : 0;
-                   sum({.weight = dtype,
-                        .matrix = static_cast<const std::byte*>(args.operands[target.segment].weight),
-                        .row_bytes = row_bytes(dtype, args.problem.cols).value_or(0),
-                        .cols = args.problem.cols,
-                        .activations = launch.workspace + scratch.records[form] + first,
-                        .tokens = args.tokens,
-                        .dst = target.dst,
-                        .dst_stride = target.dst_stride,
-                        .begin = target.begin,
-                        .end = target.end,
-                        .scratch = own + scratch.panel_at});
-                 });
+    const auto sum = [&](const SumTarget& target) {
+      const DType dtype = args.problem.segments[target.segment].weight;
+      const auto form = static_cast<size_t>(activation_block(dtype));
+      (way == Way::tiles ? table.quant_tiles : table.quant_rows)(
+          {.weight = dtype,
+           .matrix = static_cast<const std::byte*>(args.operands[target.segment].weight),
+           .row_bytes = row_bytes(dtype, args.problem.cols).value_or(0),
+           .cols = args.problem.cols,
+           .activations = launch.workspace + scratch.records[form],
+           .tokens = args.tokens,
+           .dst = target.dst,
+           .dst_stride = target.dst_stride,
+           .begin = target.begin,
+           .end = target.end,
+           .scratch = own + scratch.panel_at});
+    };
+    finish_rows(args, table, segment, rows, plan.panel, reinterpret_cast<float*>(own), sum);
   });
 }
 
 }  // namespace
 
-std::string supports_matvec_avx512(const Linear::Problem& p) { return supports(Isa::avx512, Way::rows, p); }
-std::string supports_matvec_avx2(const Linear::Problem& p) { return supports(Isa::avx2, Way::rows, p); }
-std::string supports_tiles_avx512(const Linear::Problem& p) { return supports(Isa::avx512, Way::tiles, p); }
-size_t matvec_workspace(const Linear::Problem& p, int threads) { return workspace(Way::rows, p, threads); }
-size_t tiles_workspace(const Linear::Problem& p, int threads) { return workspace(Way::tiles, p, threads); }
-void run_matvec_avx512(const Linear::Args& a, const Launch& l) { run(avx512::kLinear, Way::rows, a, l); }
+std::string supports_matvec_avx512(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx512Vnni, Way::rows, p, m);
+}
+std::string supports_matvec_avx2_vnni(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx2Vnni, Way::rows, p, m);
+}
+std::string supports_matvec_avx2(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx2, Way::rows, p, m);
+}
+std::string supports_tiles_avx512(const Linear::Problem& p, const Machine& m) {
+  return supports(kAvx512Vnni, Way::tiles, p, m);
+}
+size_t matvec_workspace(const Linear::Problem& p, const Machine&, int threads) {
+  return workspace(Way::rows, p, threads);
+}
+size_t tiles_workspace(const Linear::Problem& p, const Machine&, int threads) {
+  return workspace(Way::tiles, p, threads);
+}
+void run_matvec_avx512(const Linear::Args& a, const Launch& l) { run(avx512_vnni::kLinear, Way::rows, a, l); }
+void run_matvec_avx2_vnni(const Linear::Args& a, const Launch& l) {
+  run(avx2_vnni::kLinear, Way::rows, a, l);
+}
 void run_matvec_avx2(const Linear::Args& a, const Launch& l) { run(avx2::kLinear, Way::rows, a, l); }
-void run_tiles_avx512(const Linear::Args& a, const Launch& l) { run(avx512::kLinear, Way::tiles, a, l); }
+void run_tiles_avx512(const Linear::Args& a, const Launch& l) { run(avx512_vnni::kLinear, Way::tiles, a, l); }
 
 }  // namespace orrery::kernels

@@ -10,42 +10,40 @@ namespace orrery::kernels {
 /// with it.
 std::string linear_refusal(const Linear::Problem& problem);
 
-constexpr bool is_gated(Epilogue epilogue) {
-  return epilogue == Epilogue::silu_mul || epilogue == Epilogue::gelu_tanh_mul;
-}
-
 constexpr bool is_dense(DType weight) {
   return weight == DType::f32 || weight == DType::f16 || weight == DType::bf16;
 }
 
 namespace ref {
-std::string linear_supports(const Linear::Problem& problem);
-size_t linear_workspace(const Linear::Problem& problem, int threads);
+std::string linear_supports(const Linear::Problem& problem, const Machine& machine);
+size_t linear_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
 void linear(const Linear::Args& args, const Launch& launch);
 }  // namespace ref
 
 // linear_quant.cpp
-std::string supports_matvec_avx512(const Linear::Problem& problem);
-std::string supports_matvec_avx2(const Linear::Problem& problem);
-std::string supports_tiles_avx512(const Linear::Problem& problem);
-size_t matvec_workspace(const Linear::Problem& problem, int threads);
-size_t tiles_workspace(const Linear::Problem& problem, int threads);
+std::string supports_matvec_avx512(const Linear::Problem& problem, const Machine& machine);
+std::string supports_matvec_avx2_vnni(const Linear::Problem& problem, const Machine& machine);
+std::string supports_matvec_avx2(const Linear::Problem& problem, const Machine& machine);
+std::string supports_tiles_avx512(const Linear::Problem& problem, const Machine& machine);
+size_t matvec_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
+size_t tiles_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
 void run_matvec_avx512(const Linear::Args& args, const Launch& launch);
+void run_matvec_avx2_vnni(const Linear::Args& args, const Launch& launch);
 void run_matvec_avx2(const Linear::Args& args, const Launch& launch);
 void run_tiles_avx512(const Linear::Args& args, const Launch& launch);
 
 // linear_dense.cpp
-std::string supports_dot_avx512(const Linear::Problem& problem);
-std::string supports_dot_avx2(const Linear::Problem& problem);
-size_t dot_workspace(const Linear::Problem& problem, int threads);
+std::string supports_dot_avx512(const Linear::Problem& problem, const Machine& machine);
+std::string supports_dot_avx2(const Linear::Problem& problem, const Machine& machine);
+size_t dot_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
 void run_dot_avx512(const Linear::Args& args, const Launch& launch);
 void run_dot_avx2(const Linear::Args& args, const Launch& launch);
 
 // linear_onednn.cpp
-std::string supports_onednn_f32(const Linear::Problem& problem);
-std::string supports_onednn_bf16(const Linear::Problem& problem);
-size_t onednn_f32_workspace(const Linear::Problem& problem, int threads);
-size_t onednn_bf16_workspace(const Linear::Problem& problem, int threads);
+std::string supports_onednn_f32(const Linear::Problem& problem, const Machine& machine);
+std::string supports_onednn_bf16(const Linear::Problem& problem, const Machine& machine);
+size_t onednn_f32_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
+size_t onednn_bf16_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
 const WeightPacking* onednn_f32_packing(const Linear::Problem& problem);
 const WeightPacking* onednn_bf16_packing(const Linear::Problem& problem);
 void run_onednn_f32(const Linear::Args& args, const Launch& launch);

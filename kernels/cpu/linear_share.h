@@ -1,6 +1,6 @@
 // How the rows of Linear split a call: units of `grain` weight rows, counted through all segments (gated:
-// through the gate's rows, each with its partner of the up matrix), go to the threads in contiguous shares; a
-// share is summed and finished panel by panel, so that the epilogue reads from cache.
+// through the gate's rows, each with its partner of the up matrix), go to the threads in contiguous chunks; a
+// chunk is summed and finished panel by panel, so that the epilogue reads from cache.
 #pragma once
 
 #include <algorithm>
@@ -10,28 +10,6 @@
 
 namespace orrery::kernels {
 
-inline LinearFunction linear_function(Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::none:
-      return LinearFunction::none;
-    case Epilogue::gelu_erf:
-      return LinearFunction::gelu_erf;
-    case Epilogue::gelu_tanh:
-      return LinearFunction::gelu_tanh;
-    case Epilogue::silu:
-      return LinearFunction::silu;
-    case Epilogue::relu:
-      return LinearFunction::relu;
-    case Epilogue::tanh:
-      return LinearFunction::tanh;
-    case Epilogue::silu_mul:
-      return LinearFunction::silu_mul;
-    case Epilogue::gelu_tanh_mul:
-      return LinearFunction::gelu_tanh_mul;
-  }
-  return LinearFunction::none;
-}
-
 /// Where one sum goes: rows [begin, end) of a segment, all tokens.
 struct SumTarget {
   int segment;
@@ -40,12 +18,16 @@ struct SumTarget {
   int64_t dst_stride;
 };
 
+/// What a chunk has at least, some microseconds of work: what a claim costs is lost in it.
+constexpr int64_t kLeastElements = 8192;  // of src
+constexpr int64_t kLeastProducts = 32768;
+
 struct SharePlan {
-  int64_t grain;  // rows; a thread's share begins at a multiple
+  int64_t grain;  // rows; a chunk begins at a multiple
   int64_t panel;  // rows that are summed before they are finished, a multiple of grain
 };
 
-/// Floats of scratch that finish_share needs per thread: the up half of a gated panel.
+/// Floats of scratch that finish_rows needs per thread: the up half of a gated panel.
 inline int64_t up_scratch(const Linear::Problem& problem, int64_t tokens, const SharePlan& plan) {
   if (!is_gated(problem.epilogue)) return 0;
   return (tokens * std::min(plan.panel, problem.segments[0].rows) + 15) / 16 * 16;
@@ -57,7 +39,7 @@ inline LinearFinish finish_of(const Linear::Args& args, int segment, int64_t beg
     return all == nullptr ? nullptr : all + begin;
   };
   LinearFinish finish{};
-  finish.function = linear_function(args.problem.epilogue);
+  finish.function = args.problem.epilogue;
   finish.dst = args.operands[segment].dst + begin;
   finish.dst_stride = args.operands[segment].dst_stride;
   finish.bias = bias(segment);
@@ -84,21 +66,31 @@ void finish_rows(const Linear::Args& args, const LinearTable& table, int segment
   }
 }
 
-/// The share of `thread`.
-template <class Sum>
-void finish_share(const Linear::Args& args, const ThreadTeam& team, int thread, const LinearTable& table,
-                  const SharePlan& plan, float* up, Sum&& sum) {
-  const int segments = is_gated(args.problem.epilogue) ? 1 : args.problem.segment_count;
-  const auto units_of = [&](int s) { return (args.problem.segments[s].rows + plan.grain - 1) / plan.grain; };
+/// Calls body(tokens) for all tokens on the team's threads: what is done to src before rows are summed.
+template <class Body>
+void split_tokens(const Linear::Args& args, const Launch& launch, Body&& body) {
+  const int64_t least = std::max<int64_t>(1, kLeastElements / args.problem.cols);
+  launch.team->run(args.tokens, least, [&](ThreadTeam::Range tokens, int) { body(tokens); });
+}
+
+/// Calls body(segment, rows, thread) for the rows of all units on the team's threads.
+template <class Body>
+void split_rows(const Linear::Args& args, const Launch& launch, int64_t grain, Body&& body) {
+  const bool gated = is_gated(args.problem.epilogue);
+  const int segments = gated ? 1 : args.problem.segment_count;
+  const auto units_of = [&](int s) { return (args.problem.segments[s].rows + grain - 1) / grain; };
   int64_t units = 0;
   for (int s = 0; s < segments; ++s) units += units_of(s);
-  const ThreadTeam::Range mine = team.share(units, thread);
-  int64_t first = 0;  // unit at which segment s begins
-  for (int s = 0; s < segments; first += units_of(s), ++s) {
-    const int64_t begin = std::max<int64_t>(mine.begin - first, 0) * plan.grain;
-    const int64_t end = std::min((mine.end - first) * plan.grain, args.problem.segments[s].rows);
-    if (begin < end) finish_rows(args, table, s, {begin, end}, plan.panel, up, sum);
-  }
+  const int64_t unit_cost = grain * args.problem.cols * args.tokens * (gated ? 2 : 1);
+  const int64_t least = std::max<int64_t>(1, kLeastProducts / unit_cost);
+  launch.team->run(units, least, [&](ThreadTeam::Range chunk, int thread) {
+    int64_t first = 0;  // unit at which segment s begins
+    for (int s = 0; s < segments; first += units_of(s), ++s) {
+      const int64_t begin = std::max<int64_t>(chunk.begin - first, 0) * grain;
+      const int64_t end = std::min((chunk.end - first) * grain, args.problem.segments[s].rows);
+      if (begin < end) body(s, ThreadTeam::Range{begin, end}, thread);
+    }
+  });
 }
 
 }  // namespace orrery::kernels

@@ -24,9 +24,9 @@ void run(const Norm::Args& args, const Launch& launch) {
 
 std::span<const Row<Norm>> norm_rows() {
   static const Row<Norm> rows[] = {
-      {.name = "cpu.avx512", .supports = legal_on<Isa::avx512>, .run = run<avx512::kPointwise>},
-      {.name = "cpu.avx2", .supports = legal_on<Isa::avx2>, .run = run<avx2::kPointwise>},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::norm},
+      {.name = "cpu.avx512", .supports = legal_on<Norm, ref::legal, kAvx512>, .run = run<avx512::kPointwise>},
+      {.name = "cpu.avx2", .supports = legal_on<Norm, ref::legal, kAvx2>, .run = run<avx2::kPointwise>},
+      {.name = "cpu.reference", .supports = on_any_machine<Norm, ref::legal>, .run = ref::norm},
   };
   return rows;
 }

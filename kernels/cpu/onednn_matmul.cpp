@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/linear_onednn.h"
 
 namespace orrery::kernels::onednn {
@@ -12,16 +13,27 @@ namespace {
 
 constexpr size_t kMostCached = 512;  // about 20 KB each
 
-/// Not beyond AVX-512: where there is AMX, the library takes it for some shapes only, and a token's sums
-/// would depend on how many tokens are beside it.
+bool has_tiles() { return this_machine().cpu.features.has(CpuFeature::amx_bf16); }
+
+/// All that the machine has, unless ORRERY_ISA leaves it less.
+dnnl::cpu_isa isa_of(CpuFeatures features) {
+  if (features.has(CpuFeature::amx_bf16)) return dnnl::cpu_isa::all;
+  if (features.has(kAvx512Bf16)) return dnnl::cpu_isa::avx512_core_bf16;
+  return features.has(kAvx512Vnni) ? dnnl::cpu_isa::avx512_core_vnni : dnnl::cpu_isa::avx512_core;
+}
+
 const dnnl::engine& cpu_engine() {
-  static const dnnl::status capped = dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+  static const dnnl::status capped = dnnl::set_max_cpu_isa(isa_of(this_machine().cpu.features));
   static_cast<void>(capped);
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
 }
 
 }  // namespace
+
+size_t scratch_bytes() { return has_tiles() ? 262144 : 65536; }
+
+int64_t token_step(Element element) { return element == Element::bf16 && has_tiles() ? 16 : 1; }
 
 class Matmul {
  public:
@@ -41,7 +53,7 @@ class Matmul {
     primitive_ = dnnl::matmul(description);
   }
 
-  bool usable() const { return fast_ && scratch_.get_size() <= kScratchBytes; }
+  bool usable() const { return fast_ && scratch_.get_size() <= scratch_bytes(); }
 
   void execute(const void* src, const void* weight, float* tile, std::byte* scratch) const {
     const dnnl::engine& engine = cpu_engine();

@@ -14,10 +14,10 @@ namespace {
 
 constexpr int64_t kMaxDims = 512;  // the tables of one token, on the stack: 2 x 512 floats
 
-template <Isa isa>
-std::string supports(const Rope::Problem& problem) {
+template <CpuFeatures features>
+std::string supports(const Rope::Problem& problem, const Machine& machine) {
   if (problem.rope_dims > kMaxDims) return "more than 512 dimensions of a head are rotated";
-  return legal_on<isa>(problem);
+  return legal_on<Rope, ref::legal, features>(problem, machine);
 }
 
 /// Turns of each pair for one step of position.
@@ -63,9 +63,9 @@ void run(const Rope::Args& args, const Launch& launch) {
 
 std::span<const Row<Rope>> rope_rows() {
   static const Row<Rope> rows[] = {
-      {.name = "cpu.avx512", .supports = supports<Isa::avx512>, .run = run<avx512::kRope>},
-      {.name = "cpu.avx2", .supports = supports<Isa::avx2>, .run = run<avx2::kRope>},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::rope},
+      {.name = "cpu.avx512", .supports = supports<kAvx512>, .run = run<avx512::kRope>},
+      {.name = "cpu.avx2", .supports = supports<kAvx2>, .run = run<avx2::kRope>},
+      {.name = "cpu.reference", .supports = on_any_machine<Rope, ref::legal>, .run = ref::rope},
   };
   return rows;
 }

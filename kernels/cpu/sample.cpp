@@ -255,7 +255,7 @@ void run(const Sample::Args& args, const Launch& launch) {
   });
 }
 
-size_t workspace(const Sample::Problem& problem, int threads) {
+size_t workspace(const Sample::Problem& problem, const Machine&, int threads) {
   return Scratch::bytes(problem.vocabulary) * static_cast<size_t>(threads);
 }
 
@@ -264,14 +264,14 @@ size_t workspace(const Sample::Problem& problem, int threads) {
 std::span<const Row<Sample>> sample_rows() {
   static const Row<Sample> rows[] = {
       {.name = "cpu.avx512",
-       .supports = legal_on<Isa::avx512>,
+       .supports = legal_on<Sample, ref::legal, kAvx512>,
        .run = run<avx512::kReduce>,
        .workspace = workspace},
       {.name = "cpu.avx2",
-       .supports = legal_on<Isa::avx2>,
+       .supports = legal_on<Sample, ref::legal, kAvx2>,
        .run = run<avx2::kReduce>,
        .workspace = workspace},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::sample},
+      {.name = "cpu.reference", .supports = on_any_machine<Sample, ref::legal>, .run = ref::sample},
   };
   return rows;
 }

@@ -1,10 +1,11 @@
 // Rows of TopExperts, fastest first. Tokens are split over the team; a token's `active` largest logits are
 // kept in order while its experts are walked over once.
+#include "kernels/moe.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/split.h"
-#include "kernels/moe.h"
 
 namespace orrery::kernels {
 namespace {
@@ -40,8 +41,8 @@ void run(const TopExperts::Args& args, const Launch& launch) {
 
 std::span<const Row<TopExperts>> top_experts_rows() {
   static const Row<TopExperts> rows[] = {
-      {.name = "cpu.tokens", .supports = ref::legal, .run = run},
-      {.name = "cpu.reference", .supports = ref::legal, .run = ref::top_experts},
+      {.name = "cpu.tokens", .supports = on_any_machine<TopExperts, ref::legal>, .run = run},
+      {.name = "cpu.reference", .supports = on_any_machine<TopExperts, ref::legal>, .run = ref::top_experts},
   };
   return rows;
 }

@@ -1,8 +1,9 @@
 // Rows of Attention on CUDA, fastest first.
+#include <algorithm>
+
+#include "kernels/attention.h"
 #include "kernels/cuda/attention_general.cuh"
 #include "kernels/cuda/attention_paths.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -18,71 +19,118 @@ std::string too_large(const Attention::Problem& problem, int64_t largest_head) {
 }
 
 /// The fast rows' first question.
-std::string legal_without_bias(const Attention::Problem& problem) {
+std::string legal_and_plain(const Attention::Problem& problem) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
-  return problem.bias_reach > 0 ? "scores get a bias by distance; the general row adds it" : "";
+  if (problem.bias_reach > 0) return "scores get a bias by distance; the general row adds it";
+  return problem.aligned ? "" : "operands lie at any address; 16 bytes are read at a time";
 }
 
-std::string general_supports(const Attention::Problem& problem) {
+std::string supports_general(const Attention::Problem& problem, const Machine&) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   return too_large(problem, kLargestHead);
 }
 
-std::string decode_supports(const Attention::Problem& problem) {
-  if (std::string reason = paged_halves_reason(problem, kLargestHead); !reason.empty()) return reason;
-  if (problem.tokens > kFewTokens)
-    return std::to_string(problem.tokens) + " tokens; one by one up to " + std::to_string(kFewTokens);
-  return {};
+/// f16 and bf16 pages, whose rows are read 16 bytes at a time.
+std::string legal_pages(const Attention::Problem& problem) {
+  if (std::string reason = legal_and_plain(problem); !reason.empty()) return reason;
+  if (problem.keys != Attention::Keys::paged) return "the keys are packed; pages are read";
+  if (problem.kv != DType::f16 && problem.kv != DType::bf16)
+    return "keys of type " + std::string(name_of(problem.kv)) + "; f16 and bf16 go to the tensor cores";
+  if (problem.head_dim % 8 != 0)
+    return "heads of " + std::to_string(problem.head_dim) +
+           " elements; multiples of 8 are read 16 bytes at a time";
+  return too_large(problem, kLargestHead);
 }
 
-std::string flash_supports(const Attention::Problem& problem) {
-  return paged_halves_reason(problem, kLargestHead);
+std::string too_many(const Attention::Problem& problem) {
+  if (problem.tokens <= kFewTokens) return {};
+  return std::to_string(problem.tokens) + " tokens; one by one up to " + std::to_string(kFewTokens);
 }
 
-std::string packed_supports(const Attention::Problem& problem) {
-  if (std::string reason = legal_without_bias(problem); !reason.empty()) return reason;
+/// Of single tokens, joined in clusters.
+std::string without_cluster_singles(const Attention::Problem& problem, const CardMachine& card) {
+  if (std::string reason = without_clusters(card); !reason.empty()) return reason;
+  return without_shared(cluster_shared_bytes(problem, card), card);
+}
+
+std::string supports_decode(const Attention::Problem& problem, const Machine& machine) {
+  if (std::string reason = legal_pages(problem); !reason.empty()) return reason;
+  if (std::string reason = too_many(problem); !reason.empty()) return reason;
+  return without_cluster_singles(problem, machine.card);
+}
+
+std::string supports_split_decode(const Attention::Problem& problem, const Machine& machine) {
+  if (std::string reason = legal_pages(problem); !reason.empty()) return reason;
+  if (std::string reason = too_many(problem); !reason.empty()) return reason;
+  return without_shared(group_shared_bytes(problem), machine.card);
+}
+
+std::string supports_flash(const Attention::Problem& problem, const Machine& machine) {
+  if (std::string reason = legal_pages(problem); !reason.empty()) return reason;
+  if (std::string reason = without_cluster_singles(problem, machine.card); !reason.empty()) return reason;
+  return without_shared(tiles_shared_bytes(problem), machine.card);
+}
+
+std::string supports_split_flash(const Attention::Problem& problem, const Machine& machine) {
+  if (std::string reason = legal_pages(problem); !reason.empty()) return reason;
+  return without_shared(std::max(group_shared_bytes(problem), tiles_shared_bytes(problem)), machine.card);
+}
+
+std::string supports_packed(const Attention::Problem& problem, const Machine& machine) {
+  if (std::string reason = legal_and_plain(problem); !reason.empty()) return reason;
   if (problem.keys != Attention::Keys::packed) return "the keys lie in pages; packed ones are read";
   if (problem.accuracy == Accuracy::exact) return "exact arithmetic; packed keys are rounded to TF32";
   if (problem.head_dim % 4 != 0)
     return "heads of " + std::to_string(problem.head_dim) +
            " elements; multiples of 4 are read 16 bytes at a time";
-  return too_large(problem, kLargestPackedHead);
+  if (std::string reason = too_large(problem, kLargestPackedHead); !reason.empty()) return reason;
+  return without_shared(packed_shared_bytes(problem), machine.card);
 }
+
+size_t workspace(const Attention::Problem& problem, const Machine&, int) { return split_workspace(problem); }
 
 DType packed_writes(const Attention::Problem&) { return DType::bf16; }
+Rounding packed_rounding(const Attention::Problem&, int) { return {Rounded::tf32, Rounded::tf32}; }
+
+bool is_empty(const Attention::Args& args) { return args.problem.tokens == 0 || args.ragged.sequences == 0; }
 
 void run_general(const Attention::Args& args, const Launch& launch) {
-  if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
-  attend_general(args, launch);
+  if (!is_empty(args)) attend_general(args, launch);
 }
 
+bool aligned_pages(const Attention::Args& args) {
+  return is_aligned(args.kv.base) && args.kv.page_stride % 16 == 0;
+}
+
+using AttendSingles = void (*)(const Attention::Args&, const Launch&, Singles);
+
+template <AttendSingles attend>
 void run_decode(const Attention::Args& args, const Launch& launch) {
-  if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
-  if (!aligned_pages(args)) return attend_general(args, launch);
-  attend_singles(args, launch, Singles::all_tokens);
-}
-
-/// Packed rows can be read and written 16 bytes at a time.
-bool aligned_rows(const Attention::Args& args) {
-  const auto aligned = [](const float* base, int64_t stride) {
-    return is_aligned(base, 16) && stride % 4 == 0;
-  };
-  return aligned(args.query, args.query_stride) && aligned(args.key, args.key_stride) &&
-         aligned(args.value, args.value_stride) && aligned(args.dst, args.dst_stride);
+  if (is_empty(args)) return;
+  require_aligned(aligned_pages(args));
+  attend(args, launch, Singles::all_tokens);
 }
 
 /// A token that its sequence brings alone would leave a tile of rows nearly empty, and its keys are worth
 /// splitting.
+template <AttendSingles attend>
 void run_flash(const Attention::Args& args, const Launch& launch) {
-  if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
-  if (!aligned_pages(args)) return attend_general(args, launch);
+  if (is_empty(args)) return;
+  require_aligned(aligned_pages(args));
   attend_tiles(args, launch, 2);
-  attend_singles(args, launch, Singles::lone_tokens);
+  attend(args, launch, Singles::lone_tokens);
+}
+
+/// Packed rows can be read and written 16 bytes at a time.
+bool aligned_rows(const Attention::Args& args) {
+  const auto aligned = [](const float* base, int64_t stride) { return is_aligned(base) && stride % 4 == 0; };
+  return aligned(args.query, args.query_stride) && aligned(args.key, args.key_stride) &&
+         aligned(args.value, args.value_stride) && aligned(args.dst, args.dst_stride);
 }
 
 void run_packed(const Attention::Args& args, const Launch& launch) {
-  if (args.problem.tokens == 0 || args.ragged.sequences == 0) return;
-  if (!aligned_rows(args)) return attend_general(args, launch);
+  if (is_empty(args)) return;
+  require_aligned(aligned_rows(args));
   attend_packed(args, launch);
 }
 
@@ -101,34 +149,31 @@ void attend_general(const Attention::Args& args, const Launch& launch) {
   }
 }
 
-std::string paged_halves_reason(const Attention::Problem& problem, int64_t largest_head) {
-  if (std::string reason = legal_without_bias(problem); !reason.empty()) return reason;
-  if (problem.keys != Attention::Keys::paged) return "the keys are packed; pages are read";
-  if (problem.kv != DType::f16 && problem.kv != DType::bf16)
-    return "keys of type " + std::string(name_of(problem.kv)) + "; f16 and bf16 go to the tensor cores";
-  if (problem.head_dim % 8 != 0)
-    return "heads of " + std::to_string(problem.head_dim) +
-           " elements; multiples of 8 are read 16 bytes at a time";
-  return too_large(problem, largest_head);
-}
-
-bool aligned_pages(const Attention::Args& args) {
-  return reinterpret_cast<uintptr_t>(args.kv.base) % 16 == 0 && args.kv.page_stride % 16 == 0;
-}
-
 std::span<const Row<Attention>> attention_rows() {
+  constexpr DeviceKind cuda = DeviceKind::cuda;
   static const Row<Attention> rows[] = {
       {.name = "cuda.flash_decode",
-       .device = DeviceKind::cuda,
-       .supports = decode_supports,
-       .run = run_decode},
-      {.name = "cuda.flash", .device = DeviceKind::cuda, .supports = flash_supports, .run = run_flash},
+       .device = cuda,
+       .supports = supports_decode,
+       .run = run_decode<attend_singles>},
+      {.name = "cuda.split_decode",
+       .device = cuda,
+       .supports = supports_split_decode,
+       .run = run_decode<attend_singles_split>,
+       .workspace = workspace},
+      {.name = "cuda.flash", .device = cuda, .supports = supports_flash, .run = run_flash<attend_singles>},
+      {.name = "cuda.split_flash",
+       .device = cuda,
+       .supports = supports_split_flash,
+       .run = run_flash<attend_singles_split>,
+       .workspace = workspace},
       {.name = "cuda.flash_packed",
-       .device = DeviceKind::cuda,
-       .supports = packed_supports,
+       .device = cuda,
+       .supports = supports_packed,
        .run = run_packed,
-       .writes = packed_writes},
-      {.name = "cuda.general", .device = DeviceKind::cuda, .supports = general_supports, .run = run_general},
+       .writes = packed_writes,
+       .rounding = packed_rounding},
+      {.name = "cuda.general", .device = cuda, .supports = supports_general, .run = run_general},
   };
   return rows;
 }

@@ -4,7 +4,8 @@
 //   query, dst (tokens, heads * head_dim) f32; head_dim a multiple of 8, at most kDim; pages 16-byte aligned
 //   A cluster of up to 16 blocks owns one token and up to 16 query heads that share a kv head: the rows of an
 //   m16n8k16 product. Its keys, in units of 16 at multiples of 16, are dealt in order to up to 64 slots; a
-//   warp owns a slot at a time, four slots are a group, and block r owns groups r, r + blocks, ...
+//   warp owns a slot at a time, four slots are a group, and block r owns groups r, r + blocks, ... Where
+//   there are no clusters a block owns one group, leaves it in the workspace, and a second kernel joins them.
 //   How keys are dealt depends on the keys a query sees alone, and what is summed in which order too, so no
 //   result depends on the number of blocks or on other sequences.
 //   Keys and values go from pages to fragments by 16-byte loads, without shared memory: the order of the
@@ -364,88 +365,213 @@ __device__ inline Owned owned_token(const Ragged& ragged, int index, bool by_seq
   return owned;
 }
 
-/// Each block makes its share of the rows' elements out of all groups.
-template <int kDim>
-__device__ void merge_groups(const cooperative_groups::cluster_group& cluster, float* groups, int rows,
-                             int active, int head_dim, float* dst) {
-  const auto blocks = static_cast<int>(cluster.num_blocks()), rank = static_cast<int>(cluster.block_rank());
-  const int share = (rows * kDim + blocks - 1) / blocks;
-  const int end = min((rank + 1) * share, rows * kDim);
-  for (int i = rank * share + threadIdx.x; i < end; i += kThreads) {
-    const int row = i / kDim, d = i % kDim;
-    float largest[kGroups], sums[kGroups], totals[kGroups];
-    float most = -INFINITY;
+/// One element of a row out of all groups; group_of(k) has total(row), largest(row) and sum(row).
+template <class GroupOf>
+__device__ inline float merged(int active, int row, int d, GroupOf&& group_of) {
+  float largest[kGroups], sums[kGroups], totals[kGroups];
+  float most = -INFINITY;
 #pragma unroll
-    for (int k = 0; k < kGroups; ++k) {
-      largest[k] = -INFINITY, sums[k] = 0, totals[k] = 0;
-      if (k >= active) continue;
-      float* mine = groups + static_cast<size_t>(k / blocks) * group_floats<kDim>(rows);
-      const Group<kDim> group{cluster.map_shared_rank(mine, k % blocks), rows};
-      largest[k] = group.group_largest(row);
-      sums[k] = group.group_sum(row);
-      totals[k] = group.total(0, row)[d];
-      most = fmaxf(most, largest[k]);
-    }
-    const float shift = shift_of(most);
-    float total = 0, sum = 0;
-#pragma unroll
-    for (int k = 0; k < kGroups; ++k) {
-      const float worth = exp2f(largest[k] - shift);
-      total = fmaf(worth, totals[k], total);
-      sum = fmaf(worth, sums[k], sum);
-    }
-    if (d < head_dim) dst[row * head_dim + d] = sum == 0 ? 0.0F : total / sum;
+  for (int k = 0; k < kGroups; ++k) {
+    largest[k] = -INFINITY, sums[k] = 0, totals[k] = 0;
+    if (k >= active) continue;
+    const auto group = group_of(k);
+    largest[k] = group.largest(row);
+    sums[k] = group.sum(row);
+    totals[k] = group.total(row)[d];
+    most = fmaxf(most, largest[k]);
   }
+  const float shift = shift_of(most);
+  float total = 0, sum = 0;
+#pragma unroll
+  for (int k = 0; k < kGroups; ++k) {
+    const float worth = exp2f(largest[k] - shift);
+    total = fmaf(worth, totals[k], total);
+    sum = fmaf(worth, sums[k], sum);
+  }
+  return sum == 0 ? 0.0F : total / sum;
 }
 
-/// Block (rank, token or sequence, kv head and 16 of its query heads). `by_sequence`: sequences that bring
+/// The query heads of a block: up to 16 that share a kv head.
+struct Heads {
+  int kv_head, rows;
+  int64_t column;  // of the first, in query and dst
+
+  __device__ Heads(const Attention::Problem& problem, int index) {
+    const auto group = static_cast<int>(problem.heads / problem.kv_heads);
+    const int tiles = (group + kRows - 1) / kRows;
+    kv_head = index / tiles;
+    const int first = index % tiles * kRows;
+    rows = min(kRows, group - first);
+    column = static_cast<int64_t>(kv_head * group + first) * problem.head_dim;
+  }
+};
+
+/// The keys that a token sees, dealt out.
+struct Deal {
+  Pages pages;
+  int first_unit, units, active, share;  // active: groups that have any; share: units of a slot
+
+  __device__ Deal(const Attention::Args& args, const Owned& owned, int kv_head)
+      : pages(args, owned.sequence, kv_head, visible_keys(args.problem, owned.position, owned.length)) {
+    first_unit = pages.begin / kUnit;
+    units = pages.end > pages.begin ? (pages.end - 1) / kUnit + 1 - first_unit : 0;
+    active = min(kGroups, (units + kWarps - 1) / kWarps);
+    share = active == 0 ? 0 : (units + active * kWarps - 1) / (active * kWarps);
+  }
+};
+
+/// The warp's slot of group k, left in the group's memory.
+template <DType kKv, int kDim>
+__device__ void attend_slot(const Deal& deal, int k, const uint4* queries, const float* back,
+                            const Logit& logit, const Group<kDim>& group) {
+  const int lane = threadIdx.x % 32;
+  const float row_back[2] = {back[lane / 4], back[lane / 4 + 8]};
+  const int begin = min(deal.units, (k * kWarps + static_cast<int>(threadIdx.x) / 32) * deal.share);
+  State<kDim> state;
+  run_slot<kKv, kDim>(deal.pages, deal.first_unit + begin,
+                      deal.first_unit + min(deal.units, begin + deal.share), queries, logit, row_back, state);
+  keep<kDim>(state, group);
+}
+
+/// The block's shared memory.
+template <DType kKv, int kDim>
+struct Memory {
+  uint4* queries;
+  float *back, *groups;
+
+  __device__ explicit Memory(uint4* shared)
+      : queries(shared),
+        back(reinterpret_cast<float*>(shared + Mma<kKv>::terms * kFragments<kDim> * 32)),
+        groups(back + kRows) {}
+};
+
+/// A group in the shared memory of a block of the cluster.
+template <int kDim>
+struct ClusterGroup {
+  Group<kDim> group;
+  __device__ float largest(int row) const { return group.group_largest(row); }
+  __device__ float sum(int row) const { return group.group_sum(row); }
+  __device__ const float* total(int row) const { return group.total(0, row); }
+};
+
+/// Blocks (rank, token or sequence, kv head and 16 of its query heads). `by_sequence`: sequences that bring
 /// one token; all others are left alone.
 template <DType kKv, int kDim>
-__global__ void __launch_bounds__(kThreads, 2) attend(Attention::Args args, Logit logit, bool by_sequence) {
+__device__ void attend_cluster(const Attention::Args& args, const Logit& logit, bool by_sequence) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ uint4 shared[];
-  const Attention::Problem& problem = args.problem;
-  const auto group_heads = static_cast<int>(problem.heads / problem.kv_heads);
-  const auto head_dim = static_cast<int>(problem.head_dim);
-  const int tiles = (group_heads + kRows - 1) / kRows;
-  const int kv_head = blockIdx.z / tiles;
-  const int first_head = blockIdx.z % tiles * kRows;
-  const int rows = min(kRows, group_heads - first_head);
-  const int64_t column = static_cast<int64_t>(kv_head * group_heads + first_head) * head_dim;
-  uint4* queries = shared;
-  float* back = reinterpret_cast<float*>(shared + Mma<kKv>::terms * kFragments<kDim> * 32);
-  float* groups = back + kRows;
+  const Memory<kKv, kDim> memory(shared);
+  const Heads heads(args.problem, static_cast<int>(blockIdx.z));
+  const auto head_dim = static_cast<int>(args.problem.head_dim);
 
   pdl_wait();
   if (gridDim.x * gridDim.y * gridDim.z <= kOneWave) pdl_trigger();
   const Owned owned = owned_token(args.ragged, blockIdx.y, by_sequence);
   if (owned.token < 0) return;  // all blocks of the cluster
-  load_queries<kKv, kDim>(args.query + owned.token * args.query_stride + column, rows, head_dim, queries,
-                          back);
+  load_queries<kKv, kDim>(args.query + owned.token * args.query_stride + heads.column, heads.rows, head_dim,
+                          memory.queries, memory.back);
   __syncthreads();
 
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   const auto blocks = static_cast<int>(cluster.num_blocks()), rank = static_cast<int>(cluster.block_rank());
-  const Pages pages(args, owned.sequence, kv_head, visible_keys(problem, owned.position, owned.length));
-  const int first_unit = pages.begin / kUnit;
-  const int units = pages.end > pages.begin ? (pages.end - 1) / kUnit + 1 - first_unit : 0;
-  const int active = min(kGroups, (units + kWarps - 1) / kWarps);
-  const int share = active == 0 ? 0 : (units + active * kWarps - 1) / (active * kWarps);
-  const int lane = threadIdx.x % 32;
-  const float row_back[2] = {back[lane / 4], back[lane / 4 + 8]};
-  for (int k = rank; k < active; k += blocks) {
-    const int begin = min(units, (k * kWarps + static_cast<int>(threadIdx.x) / 32) * share);
-    State<kDim> state;
-    run_slot<kKv, kDim>(pages, first_unit + begin, first_unit + min(units, begin + share), queries, logit,
-                        row_back, state);
-    keep<kDim>(state, {groups + static_cast<size_t>(k / blocks) * group_floats<kDim>(rows), rows});
-  }
+  const Deal deal(args, owned, heads.kv_head);
+  const auto own = [&](int k) {
+    return Group<kDim>{memory.groups + static_cast<size_t>(k / blocks) * group_floats<kDim>(heads.rows),
+                       heads.rows};
+  };
+  for (int k = rank; k < deal.active; k += blocks)
+    attend_slot<kKv, kDim>(deal, k, memory.queries, memory.back, logit, own(k));
   __syncthreads();
-  for (int k = rank; k < active; k += blocks)
-    merge_warps<kDim>({groups + static_cast<size_t>(k / blocks) * group_floats<kDim>(rows), rows});
+  for (int k = rank; k < deal.active; k += blocks) merge_warps<kDim>(own(k));
   cluster.sync();
-  merge_groups<kDim>(cluster, groups, rows, active, head_dim,
-                     args.dst + owned.token * args.dst_stride + column);
+  // Each block makes its share of the rows' elements out of all groups.
+  float* dst = args.dst + owned.token * args.dst_stride + heads.column;
+  const int share = (heads.rows * kDim + blocks - 1) / blocks;
+  const int end = min((rank + 1) * share, heads.rows * kDim);
+  for (int i = rank * share + threadIdx.x; i < end; i += kThreads) {
+    const int row = i / kDim, d = i % kDim;
+    const float x = merged(deal.active, row, d, [&](int k) {
+      return ClusterGroup<kDim>{{cluster.map_shared_rank(own(k).at, k % blocks), heads.rows}};
+    });
+    if (d < head_dim) dst[row * head_dim + d] = x;
+  }
   cluster.sync();  // the others read this block's memory
+#endif
+}
+
+template <DType kKv, int kDim>
+__global__ void __launch_bounds__(kThreads, 2) attend(Attention::Args args, Logit logit, bool by_sequence) {
+  attend_cluster<kKv, kDim>(args, logit, by_sequence);
+}
+
+// ---- without clusters ----
+
+/// A group in the workspace: totals [rows][kDim], maxima [rows], sums [rows].
+template <int kDim>
+struct Part {
+  float* at;
+  int rows;
+  static constexpr __host__ __device__ size_t floats(int rows) {
+    return static_cast<size_t>(rows) * (kDim + 2);
+  }
+  __device__ float* total(int row) const { return at + row * kDim; }
+  __device__ float& largest(int row) const { return at[rows * kDim + row]; }
+  __device__ float& sum(int row) const { return at[rows * (kDim + 1) + row]; }
+};
+
+/// Of the block's token and heads; all groups have the room of kRows rows or of the problem's if fewer.
+template <int kDim>
+__device__ inline Part<kDim> part_of(float* parts, int room, int rows, int k) {
+  const size_t query = static_cast<size_t>(blockIdx.y) * gridDim.z + blockIdx.z;
+  return {parts + (query * kGroups + k) * Part<kDim>::floats(room), rows};
+}
+
+/// Block (group, token or sequence from `first` on, kv head and 16 of its query heads).
+template <DType kKv, int kDim>
+__global__ void __launch_bounds__(kThreads, 2)
+    attend_group(Attention::Args args, Logit logit, bool by_sequence, int first, int room, float* parts) {
+  extern __shared__ uint4 shared[];
+  const Memory<kKv, kDim> memory(shared);
+  const Heads heads(args.problem, static_cast<int>(blockIdx.z));
+  pdl_wait();
+  const Owned owned = owned_token(args.ragged, first + static_cast<int>(blockIdx.y), by_sequence);
+  if (owned.token < 0) return;
+  const Deal deal(args, owned, heads.kv_head);
+  const auto k = static_cast<int>(blockIdx.x);
+  if (k >= deal.active) return;
+  load_queries<kKv, kDim>(args.query + owned.token * args.query_stride + heads.column, heads.rows,
+                          static_cast<int>(args.problem.head_dim), memory.queries, memory.back);
+  __syncthreads();
+  const Group<kDim> group{memory.groups, heads.rows};
+  attend_slot<kKv, kDim>(deal, k, memory.queries, memory.back, logit, group);
+  __syncthreads();
+  merge_warps<kDim>(group);
+  __syncthreads();
+  const Part<kDim> part = part_of<kDim>(parts, room, heads.rows, k);
+  for (int i = threadIdx.x; i < heads.rows * kDim; i += kThreads) part.total(0)[i] = group.total(0, 0)[i];
+  for (int row = threadIdx.x; row < heads.rows; row += kThreads) {
+    part.largest(row) = group.group_largest(row);
+    part.sum(row) = group.group_sum(row);
+  }
+}
+
+/// Block (1, token or sequence from `first` on, kv head and 16 of its query heads).
+template <int kDim>
+__global__ void __launch_bounds__(kThreads)
+    join_groups(Attention::Args args, bool by_sequence, int first, int room, float* parts) {
+  const Heads heads(args.problem, static_cast<int>(blockIdx.z));
+  const auto head_dim = static_cast<int>(args.problem.head_dim);
+  pdl_wait();
+  const Owned owned = owned_token(args.ragged, first + static_cast<int>(blockIdx.y), by_sequence);
+  if (owned.token < 0) return;
+  const Deal deal(args, owned, heads.kv_head);
+  float* dst = args.dst + owned.token * args.dst_stride + heads.column;
+  for (int i = threadIdx.x; i < heads.rows * kDim; i += kThreads) {
+    const int row = i / kDim, d = i % kDim;
+    const float x =
+        merged(deal.active, row, d, [&](int k) { return part_of<kDim>(parts, room, heads.rows, k); });
+    if (d < head_dim) dst[row * head_dim + d] = x;
+  }
 }
 
 }  // namespace orrery::kernels::cuda::decode

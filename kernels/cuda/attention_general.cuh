@@ -19,8 +19,9 @@ constexpr int kWeightStride = kKeys + 4;
 
 template <int kDim>
 constexpr int kStrideOf = kDim + 4;  // threads of eight rows meet in no bank
-constexpr size_t shared_bytes(int dim) {
-  return sizeof(float) * ((kRows + 2 * kKeys) * static_cast<size_t>(dim + 4) + kRows * kWeightStride);
+/// `tiles`: 2 where keys and values have a tile each, 1 where they take turns.
+constexpr size_t shared_bytes(int dim, int tiles) {
+  return sizeof(float) * ((kRows + tiles * kKeys) * static_cast<size_t>(dim + 4) + kRows * kWeightStride);
 }
 
 /// Where the keys and values of one sequence and kv head lie.
@@ -74,15 +75,13 @@ struct Share {
     for (int k = 0; k < kOwn; ++k)
       load_row(from, first + threadIdx.x / 32 + k * (kThreads / 32), end, dim, k);
   }
-  __device__ void store(float* keys, float* values) const {
+  using Elements = float[kOwn][kParts];
+  __device__ static void store(const Elements& from, float* tile) {
 #pragma unroll
     for (int k = 0; k < kOwn; ++k) {
       const int at = (threadIdx.x / 32 + k * (kThreads / 32)) * kStrideOf<kDim> + threadIdx.x % 32;
 #pragma unroll
-      for (int i = 0; i < kParts; ++i) {
-        keys[at + 32 * i] = key[k][i];
-        values[at + 32 * i] = value[k][i];
-      }
+      for (int i = 0; i < kParts; ++i) tile[at + 32 * i] = from[k][i];
     }
   }
 
@@ -160,7 +159,7 @@ __device__ inline float sum_of_four(float x) {
   return x + __shfl_xor_sync(~0U, x, 2);
 }
 
-template <DType kKv, int kDim>
+template <DType kKv, int kDim, int kTiles>
 __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
                                             : kDim <= 64 ? 3
                                                          : 2) attend(Attention::Args args, Logit logit) {
@@ -168,7 +167,7 @@ __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
   extern __shared__ float4 shared[];
   float* queries = reinterpret_cast<float*>(shared);
   float* keys = queries + kRows * kStride;
-  float* values = keys + kKeys * kStride;
+  float* values = keys + (kTiles - 1) * kKeys * kStride;
   float* weights = values + kKeys * kStride;
 
   pdl_wait();
@@ -194,13 +193,14 @@ __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
   float largest = -INFINITY, sum = 0;
   float4 total[kDim / 16] = {};
   // Small heads leave registers to fetch the next tile while this one is used.
-  constexpr bool kAhead = kDim <= 64;
+  constexpr bool kAhead = kDim <= 64 && kTiles > 1;
   Share<kKv, kDim> share;
   if (kAhead) share.load(source, begin / kKeys * kKeys, end, dim);
   for (int first = begin / kKeys * kKeys; first < end; first += kKeys) {
     __syncthreads();  // the tile before is done with
     if (!kAhead) share.load(source, first, end, dim);
-    share.store(keys, values);
+    share.store(share.key, keys);
+    if (kTiles > 1) share.store(share.value, values);
     __syncthreads();
     if (kAhead) share.load(source, first + kKeys, end, dim);
     float weight[8];
@@ -229,6 +229,11 @@ __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
       total[i].x *= shrink, total[i].y *= shrink, total[i].z *= shrink, total[i].w *= shrink;
     }
     __syncwarp();  // a row's weights come from four threads of one warp
+    if (kTiles == 1) {
+      __syncthreads();  // the keys are done with
+      share.store(share.value, values);
+      __syncthreads();
+    }
 #pragma unroll 4
     for (int k = 0; k < kKeys; ++k) {
       const float w = weights[r * kWeightStride + k];
@@ -262,13 +267,14 @@ __global__ void __launch_bounds__(kThreads, kDim <= 32   ? 4
 template <DType kKv>
 void start(const Attention::Args& args, const Launch& launch) {
   const dim3 grid(tile_bound(args, kRows), static_cast<unsigned>(args.problem.kv_heads));
-  const auto with = [&](auto* kernel, int dim) {
-    launch_kernel(launch, kernel, grid, dim3(kThreads), shared_bytes(dim), args, Logit::of(args));
+  const auto with = [&](auto* kernel, int dim, int tiles) {
+    launch_kernel(launch, kernel, grid, dim3(kThreads), shared_bytes(dim, tiles), args, Logit::of(args));
   };
-  if (args.problem.head_dim <= 32) return with(attend<kKv, 32>, 32);
-  if (args.problem.head_dim <= 64) return with(attend<kKv, 64>, 64);
-  if (args.problem.head_dim <= 128) return with(attend<kKv, 128>, 128);
-  with(attend<kKv, 256>, 256);
+  if (args.problem.head_dim <= 32) return with(attend<kKv, 32, 2>, 32, 2);
+  if (args.problem.head_dim <= 64) return with(attend<kKv, 64, 2>, 64, 2);
+  if (args.problem.head_dim <= 128) return with(attend<kKv, 128, 2>, 128, 2);
+  if (shared_bytes(256, 2) <= current_card().shared_per_block) return with(attend<kKv, 256, 2>, 256, 2);
+  with(attend<kKv, 256, 1>, 256, 1);
 }
 
 }  // namespace orrery::kernels::cuda::general

@@ -6,6 +6,14 @@
 namespace orrery::kernels::cuda {
 namespace {
 
+template <class Function>
+auto with_packed_head(const Attention::Problem& problem, Function&& function) {
+  if (problem.head_dim <= 32) return function.template operator()<32>();
+  if (problem.head_dim <= 64) return function.template operator()<64>();
+  if (problem.head_dim <= 96) return function.template operator()<96>();
+  return function.template operator()<128>();
+}
+
 template <int kDim>
 void start(const Attention::Args& args, const Launch& launch) {
   const auto kv_heads = static_cast<unsigned>(args.problem.kv_heads);
@@ -15,11 +23,12 @@ void start(const Attention::Args& args, const Launch& launch) {
 
 }  // namespace
 
+size_t packed_shared_bytes(const Attention::Problem& problem) {
+  return with_packed_head(problem, [&]<int kDim>() { return packed::Sizes<kDim>::shared_bytes; });
+}
+
 void attend_packed(const Attention::Args& args, const Launch& launch) {
-  if (args.problem.head_dim <= 32) return start<32>(args, launch);
-  if (args.problem.head_dim <= 64) return start<64>(args, launch);
-  if (args.problem.head_dim <= 96) return start<96>(args, launch);
-  start<128>(args, launch);
+  with_packed_head(args.problem, [&]<int kDim>() { start<kDim>(args, launch); });
 }
 
 }  // namespace orrery::kernels::cuda

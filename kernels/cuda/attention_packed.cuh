@@ -41,7 +41,10 @@ struct Sizes {
 
 __device__ inline uint32_t to_tf32(float x) {
   uint32_t y;
-  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+  if constexpr (kHopper)
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+  else
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
   return y;
 }
 

@@ -20,19 +20,20 @@ namespace orrery::kernels::cuda::tiles {
 constexpr int kWarps = 4, kThreads = 32 * kWarps;
 constexpr int kRows = 16 * kWarps;
 
-/// Keys of a tile: as many as the registers and the shared memory of two blocks, or of one, hold.
+/// Keys of a tile: as many as the registers and the shared memory of two blocks, or of one, hold; half of
+/// that where a card's shared memory holds no more.
 template <int kDim>
 constexpr int kKeysOf = kDim > 128 ? 32 : 64;
 
 constexpr size_t kNowhere = ~size_t{0};
 
-template <DType kKv, int kDim>
+template <DType kKv, int kDim, int kKeys = kKeysOf<kDim>>
 struct Sizes {
   static constexpr int terms = Mma<kKv>::terms;
   static constexpr int fragments = kDim / 16;  // of a query
   static constexpr bool queries_in_registers = terms * fragments <= 12;
   static constexpr int row_bytes = kDim * 2;
-  static constexpr int keys = kKeysOf<kDim>;  // of a tile
+  static constexpr int keys = kKeys;  // of a tile
   static constexpr int tile_bytes = keys * row_bytes;
   static constexpr int query_bytes = queries_in_registers ? 0 : kWarps * terms * fragments * 32 * 16;
   static constexpr size_t shared_bytes = 4 * tile_bytes + query_bytes + 2 * keys * sizeof(size_t);
@@ -83,13 +84,13 @@ struct Pages {
 };
 
 /// Starts to copy a tile of keys and values whose rows lie at `offsets`; zeros where there is no row.
-template <int kDim>
+template <int kDim, int kKeys>
 __device__ void copy_tile(const Pages& pages, const size_t* offsets, int head_dim, uint32_t keys,
                           uint32_t values) {
   constexpr int kChunks = kDim / 8;
   const int chunk = threadIdx.x % kChunks;
 #pragma unroll
-  for (int i = 0; i < kKeysOf<kDim> * kChunks / kThreads; ++i) {
+  for (int i = 0; i < kKeys * kChunks / kThreads; ++i) {
     const int row = threadIdx.x / kChunks + i * (kThreads / kChunks);
     const size_t offset = offsets[row];
     const bool there = offset != kNowhere && chunk * 8 < head_dim;
@@ -151,10 +152,9 @@ __device__ void split_queries(QueryRows& rows, int head_dim, const Keep& keep) {
 
 /// scores[n] are the warp's products with keys 8 n .. 8 n + 7 of the tile. Larger heads are summed in parts,
 /// so that what the tensor core truncates does not add up.
-template <DType kKv, int kDim, class Query>
-__device__ void multiply_keys(uint32_t keys, const Query& query, float (&scores)[kKeysOf<kDim> / 8][4]) {
-  using Size = Sizes<kKv, kDim>;
-  constexpr int kKeys = Size::keys;
+template <DType kKv, int kDim, int kKeys, class Query>
+__device__ void multiply_keys(uint32_t keys, const Query& query, float (&scores)[kKeys / 8][4]) {
+  using Size = Sizes<kKv, kDim, kKeys>;
   constexpr int kPart = kDim > 128 ? 4 : Size::fragments;
   const int lane = threadIdx.x % 32;
   const uint32_t base = keys + (lane / 16 * 8 + lane % 8) * Size::row_bytes;
@@ -191,11 +191,10 @@ struct State {
 };
 
 /// Adds the weighted values of a tile to the totals, 16 elements at a time; each tile's sum begins at zero.
-template <DType kKv, int kDim>
-__device__ void add_values(uint32_t values, float (&scores)[kKeysOf<kDim> / 8][4], const float (&shrink)[2],
+template <DType kKv, int kDim, int kKeys>
+__device__ void add_values(uint32_t values, float (&scores)[kKeys / 8][4], const float (&shrink)[2],
                            State<kDim>& state) {
-  using Size = Sizes<kKv, kDim>;
-  constexpr int kKeys = Size::keys;
+  using Size = Sizes<kKv, kDim, kKeys>;
   const int lane = threadIdx.x % 32;
   uint4 weights[Size::terms][kKeys / 16];
 #pragma unroll
@@ -251,11 +250,10 @@ __device__ void write_rows(const Attention::Args& args, const RowTile& tile, int
   }
 }
 
-template <DType kKv, int kDim>
+template <DType kKv, int kDim, int kKeys>
 __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
     attend(Attention::Args args, Logit logit, int least) {
-  using Size = Sizes<kKv, kDim>;
-  constexpr int kKeys = Size::keys;
+  using Size = Sizes<kKv, kDim, kKeys>;
   extern __shared__ uint4 shared[];
   const auto keys = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   const uint32_t values = keys + 2 * Size::tile_bytes;
@@ -282,8 +280,8 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
       offsets[t % 2 * kKeys + threadIdx.x] = pages.offset(start + t * kKeys + threadIdx.x);
   };
   const auto copy = [&](int t) {
-    copy_tile<kDim>(pages, offsets + t % 2 * kKeys, head_dim, keys + t % 2 * Size::tile_bytes,
-                    values + t % 2 * Size::tile_bytes);
+    copy_tile<kDim, kKeys>(pages, offsets + t % 2 * kKeys, head_dim, keys + t % 2 * Size::tile_bytes,
+                           values + t % 2 * Size::tile_bytes);
   };
   look_up(0);
   __syncthreads();
@@ -314,11 +312,11 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
     look_up(t + 2);
     const int first = start + t * kKeys;
     float scores[kKeys / 8][4];
-    multiply_keys<kKv, kDim>(keys + t % 2 * Size::tile_bytes, query, scores);
+    multiply_keys<kKv, kDim, kKeys>(keys + t % 2 * Size::tile_bytes, query, scores);
     float shrink[2];
     finish_scores(rows, first, seen.need_mask(first, kKeys), logit.cap, scores);
     soften(scores, state.softmax, shrink);
-    add_values<kKv, kDim>(values + t % 2 * Size::tile_bytes, scores, shrink, state);
+    add_values<kKv, kDim, kKeys>(values + t % 2 * Size::tile_bytes, scores, shrink, state);
   }
   wait_for_copies();  // without a tile, the first copy is still under way
   write_rows<kDim>(args, tile, first_row, group, kv_head, state);

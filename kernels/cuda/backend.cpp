@@ -7,6 +7,7 @@
 #include <shared_mutex>
 
 #include "kernels/cuda/address_ranges.h"
+#include "kernels/cuda/card.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/linear_blas.h"
 #include "kernels/cuda/uploader.h"
@@ -87,7 +88,8 @@ DeviceFacts facts_of(int index) {
           .multiprocessors = card.multiProcessorCount,
           .memory_bytes = card.totalGlobalMem,
           .l2_bytes = static_cast<uint64_t>(card.l2CacheSize),
-          .peak_bytes_per_second = 2 * clock_hz * bytes_wide};  // twice a clock
+          .peak_bytes_per_second = 2 * clock_hz * bytes_wide,  // twice a clock
+          .machine = machine_of_card(index)};
 }
 
 /// Entries for memory hold the lock shared, renew() holds it alone; what goes to the stream comes from one

@@ -15,7 +15,4 @@ int count_devices(std::string& reason);
 /// Throws DeviceError.
 std::unique_ptr<Device> open_device(int index);
 
-/// Nothing where this module has kernels for the card that is current, else the reason. (fault.cu)
-std::string without_kernels_for(const std::string& architecture);
-
 }  // namespace orrery::kernels::cuda

@@ -11,8 +11,7 @@
 #include "kernels/cuda/device/dequantise.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/embedding.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -107,7 +106,10 @@ void run(const Embedding::Args& args, const Launch& launch) {
 
 std::span<const Row<Embedding>> embedding_rows() {
   static const Row<Embedding> rows[] = {
-      {.name = "cuda.rows", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.rows",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Embedding, ref::legal>,
+       .run = run},
   };
   return rows;
 }

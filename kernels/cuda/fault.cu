@@ -1,6 +1,4 @@
-// A kernel that breaks its context, for the tests of what follows from that; and, since it is a kernel as
-// any other, by it is seen whether this module was built for the card at hand.
-#include "kernels/cuda/backend.h"
+// A kernel that breaks its context, for the tests of what follows from that.
 #include "kernels/cuda/launch.h"
 
 namespace orrery::kernels::cuda {
@@ -12,15 +10,6 @@ __global__ void store(int* address) {
 }
 
 }  // namespace
-
-std::string without_kernels_for(const std::string& architecture) {
-  cudaFuncAttributes attributes{};
-  if (cudaFuncGetAttributes(&attributes, store) == cudaSuccess) return {};
-  static_cast<void>(cudaGetLastError());
-  return "the CUDA module of this program has no kernels for " + architecture +
-         ": build it with -DORRERY_CUDA_ARCHITECTURES=" + architecture.substr(architecture.find('_') + 1);
-}
-
 }  // namespace orrery::kernels::cuda
 
 /// For tests: the stream's next work is a store to address 8.

@@ -10,8 +10,7 @@
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/gather.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -76,7 +75,10 @@ void run(const Gather::Args& args, const Launch& launch) {
 
 std::span<const Row<Gather>> gather_rows() {
   static const Row<Gather> rows[] = {
-      {.name = "cuda.gather", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.gather",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Gather, ref::legal>,
+       .run = run},
   };
   return rows;
 }

@@ -8,17 +8,16 @@
 //   Bytes moved: 2 * tokens * kv_heads * head_dim * (4 + size of kv).
 #include <algorithm>
 
+#include "kernels/attention.h"
 #include "kernels/cuda/attention_common.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kMostBlocks = 132 * 8;  // all that run at once
 
 template <DType kKv>
 __global__ void __launch_bounds__(kThreads) append(KvAppend::Args args) {
@@ -59,7 +58,9 @@ __global__ void __launch_bounds__(kThreads) append(KvAppend::Args args) {
 void run(const KvAppend::Args& args, const Launch& launch) {
   if (args.ragged.sequences == 0) return;
   const int64_t rows = args.tokens * 2 * args.kv.kv_heads;
-  const int64_t blocks = std::clamp<int64_t>((rows * 32 + kThreads - 1) / kThreads, 1, kMostBlocks);
+  const CardMachine& card = current_card();
+  const int64_t most = card.multiprocessors * config_of(card).append_blocks;  // all that run at once
+  const int64_t blocks = std::clamp<int64_t>((rows * 32 + kThreads - 1) / kThreads, 1, most);
   const auto start = [&](auto* kernel) {
     launch_kernel(launch, kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args);
   };
@@ -79,7 +80,10 @@ void run(const KvAppend::Args& args, const Launch& launch) {
 
 std::span<const Row<KvAppend>> kv_append_rows() {
   static const Row<KvAppend> rows[] = {
-      {.name = "cuda.append", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.append",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<KvAppend, ref::legal>,
+       .run = run},
   };
   return rows;
 }

@@ -42,11 +42,12 @@ void check(cudaError_t result, const char* what) {
                               cudaGetErrorName(result) + ")");
 }
 
-int multiprocessors() {
-  int device = 0, count = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "asking for multiprocessors");
-  return count;
+void require_aligned(bool aligned) {
+  if (aligned) return;
+  throw DeviceError(
+      DeviceError::Kind::failed,
+      "A kernel that reads 16 bytes at a time was chosen for operands that lie at other addresses: "
+      "the problem has to say so (aligned = false)");
 }
 
 }  // namespace orrery::kernels::cuda

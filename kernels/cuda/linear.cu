@@ -1,6 +1,5 @@
 // The CUDA rows of Linear in order of preference.
 #include "kernels/cuda/linear_rows.h"
-#include "kernels/cuda/rows.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -12,6 +11,11 @@ T of_packed(const Linear::Problem& problem) {
   return ask(packed_form(problem));
 }
 
+template <std::string (*supports)(const Linear::Problem&, const Machine&)>
+std::string supports_packed(const Linear::Problem& problem, const Machine& machine) {
+  return supports(packed_form(problem), machine);
+}
+
 template <void (*run)(const Linear::Args&, const Launch&)>
 void run_packed(const Linear::Args& args, const Launch& launch) {
   Linear::Args packed = args;
@@ -19,9 +23,14 @@ void run_packed(const Linear::Args& args, const Launch& launch) {
   run(packed, launch);
 }
 
-template <size_t (*workspace)(const Linear::Problem&, int)>
-size_t workspace_of_packed(const Linear::Problem& problem, int threads) {
-  return workspace(packed_form(problem), threads);
+template <size_t (*workspace)(const Linear::Problem&, const Machine&, int)>
+size_t workspace_of_packed(const Linear::Problem& problem, const Machine& machine, int threads) {
+  return workspace(packed_form(problem), machine, threads);
+}
+
+template <Rounding (*rounding)(const Linear::Problem&, int)>
+Rounding rounding_of_packed(const Linear::Problem& problem, int segment) {
+  return rounding(packed_form(problem), segment);
 }
 
 }  // namespace
@@ -29,15 +38,32 @@ size_t workspace_of_packed(const Linear::Problem& problem, int threads) {
 std::span<const Row<Linear>> linear_rows() {
   constexpr DeviceKind cuda = DeviceKind::cuda;
   static constexpr Row<Linear> rows[] = {
-      {"cuda.matvec", cuda, of_packed<std::string, supports_matvec>, run_packed<run_matvec>, nullptr,
-       linear_packing},
-      {"cuda.tiles", cuda, of_packed<std::string, supports_tiles>, run_packed<run_tiles>,
-       workspace_of_packed<tiles_workspace>, linear_packing},
-      {"cuda.dense", cuda, of_packed<std::string, supports_dense>, run_packed<run_dense>,
-       workspace_of_packed<dense_workspace>, linear_packing, of_packed<DType, dense_reads>,
-       of_packed<DType, dense_writes>},
-      {"cuda.general", cuda, of_packed<std::string, linear_refusal>, run_packed<run_general>, nullptr,
-       linear_packing},
+      {.name = "cuda.matvec",
+       .device = cuda,
+       .supports = supports_packed<supports_matvec>,
+       .run = run_packed<run_matvec>,
+       .packing = linear_packing},
+      {.name = "cuda.tiles",
+       .device = cuda,
+       .supports = supports_packed<supports_tiles>,
+       .run = run_packed<run_tiles>,
+       .workspace = workspace_of_packed<tiles_workspace>,
+       .packing = linear_packing,
+       .rounding = rounding_of_packed<tiles_rounding>},
+      {.name = "cuda.dense",
+       .device = cuda,
+       .supports = supports_packed<supports_dense>,
+       .run = run_packed<run_dense>,
+       .workspace = workspace_of_packed<dense_workspace>,
+       .packing = linear_packing,
+       .reads = of_packed<DType, dense_reads>,
+       .writes = of_packed<DType, dense_writes>,
+       .rounding = rounding_of_packed<dense_rounding>},
+      {.name = "cuda.general",
+       .device = cuda,
+       .supports = supports_packed<on_any_machine<Linear, linear_refusal>>,
+       .run = run_packed<run_general>,
+       .packing = linear_packing},
   };
   return rows;
 }

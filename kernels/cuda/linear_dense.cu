@@ -13,8 +13,8 @@
 // Workspace: cuBLASLt's, src in each form that the segments need, scales, then widened slab(s) and products
 // that cannot go to dst: a gate's factor, and rows of dst that are not 16-byte aligned.
 //
-// Preconditions: cols a multiple of 8; weights of other than 16 bytes' alignment go through the general row,
-// which knows f32 src and dst only. bf16 dst is what a finish stores: of an activation or a gate.
+// Preconditions: cols a multiple of 8; weights 16-byte aligned. bf16 dst is what a finish stores: of an
+// activation or a gate.
 //
 // Bytes beyond the product's own: quantised weights once, 2 (4) B written and read an element; src 4 + 2 B an
 // element; what is finished 8 B an element, most of it in the cache.
@@ -23,6 +23,7 @@
 
 #include "kernels/cuda/linear_blas.h"
 #include "kernels/cuda/linear_dense.cuh"
+#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -33,7 +34,6 @@ using dense::Form;
 constexpr int64_t kLeastTokens = 2048, kMostTokens = 8192;  // in one pass
 constexpr int64_t kPassBytes = int64_t{64} << 20;           // of prepared src
 constexpr int64_t kSlabBytes = int64_t{64} << 20;           // of widened weights; gated: of both
-constexpr int64_t kCachedBytes = int64_t{32} << 20;         // of products that are finished: they stay in L2
 
 Form form_of(DType weight, Accuracy accuracy) {
   if (accuracy == Accuracy::exact || weight == DType::f32) return Form::f32;
@@ -60,14 +60,16 @@ int64_t pass_tokens(const Linear::Problem& p) {
   return std::min(p.tokens, std::clamp(fitting, kLeastTokens, kMostTokens));
 }
 
-/// Where things lie in the workspace; depends on the problem alone, so that smaller calls fit.
+/// Where things lie in the workspace; depends on problem and card alone, so that smaller calls fit.
 struct Scratch {
   int64_t tokens = 0;
+  int64_t cached = 0;          // bytes of products that are finished
   int64_t src[3] = {0, 0, 0};  // by form
   int64_t scales = 0, weights = 0, outs = 0, total = 0;
   int64_t weight_room = 0, out_room = 0;  // bytes of each of the one or two (gated) slabs
 
-  explicit Scratch(const Linear::Problem& p) : tokens(pass_tokens(p)) {
+  Scratch(const Linear::Problem& p, const CardMachine& card)
+      : tokens(pass_tokens(p)), cached(cached_bytes(card)) {
     int64_t at = static_cast<int64_t>(kBlasWorkspace);
     const auto take = [&](int64_t bytes) { return std::exchange(at, at + align256(bytes)); };
     bool needs[3] = {false, false, false};
@@ -94,7 +96,7 @@ struct Scratch {
     const int64_t slabs = is_gated(p.epilogue) ? 2 : 1;
     const Form form = form_of(p, s);
     const bool finished = form == Form::f16 || p.epilogue != Epilogue::none;
-    int64_t most = (finished ? kCachedBytes : kSlabBytes / slabs) / (tokens * 4);
+    int64_t most = (finished ? cached : kSlabBytes / slabs) / (tokens * 4);
     if (is_widened(segment.weight, form))
       most = std::min(most, kSlabBytes / slabs / (p.cols * element_bytes(form)));
     most = std::max<int64_t>(64, most / 64 * 64);
@@ -118,7 +120,11 @@ struct Place {
 class Pass {
  public:
   Pass(const Linear::Args& args, const Launch& launch, int64_t begin, int64_t tokens)
-      : args_(args), launch_(launch), scratch_(args.problem), begin_(begin), tokens_(tokens) {}
+      : args_(args),
+        launch_(launch),
+        scratch_(args.problem, current_card()),
+        begin_(begin),
+        tokens_(tokens) {}
 
   void run() {
     prepare();
@@ -260,16 +266,11 @@ class Pass {
   int64_t begin_, tokens_;
 };
 
-bool weights_are_aligned(const Linear::Args& args) {
-  for (int s = 0; s < args.problem.segment_count; ++s)
-    if (!is_aligned(args.operands[static_cast<size_t>(s)].weight, 16)) return false;
-  return true;
-}
-
 }  // namespace
 
-std::string supports_dense(const Linear::Problem& problem) {
+std::string supports_dense(const Linear::Problem& problem, const Machine&) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
+  if (!problem.aligned) return kUnalignedWeights;
   if (problem.cols % 8 != 0) return std::to_string(problem.cols) + " columns; products take multiples of 8";
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
@@ -289,13 +290,25 @@ DType dense_writes(const Linear::Problem& problem) {
   return finished ? DType::bf16 : DType::f32;
 }
 
-size_t dense_workspace(const Linear::Problem& problem, int) {
-  return static_cast<size_t>(Scratch(problem).total);
+Rounding dense_rounding(const Linear::Problem& problem, int segment) {
+  switch (form_of(problem, segment)) {
+    case Form::f32:
+      return {};
+    case Form::bf16:
+      return {Rounded::bf16, Rounded::bf16};
+    case Form::f16:
+      break;
+  }
+  return {Rounded::f16, Rounded::f16};
+}
+
+size_t dense_workspace(const Linear::Problem& problem, const Machine& machine, int) {
+  return static_cast<size_t>(Scratch(problem, machine.card).total);
 }
 
 /// Passes of even length, so that none is short.
 void run_dense(const Linear::Args& args, const Launch& launch) {
-  if (!weights_are_aligned(args)) return run_general(args, launch);
+  require_aligned(weights_are_aligned(args));
   const int64_t passes = blocks_of(args.tokens, pass_tokens(args.problem));
   for (int64_t pass = 0; pass < passes; ++pass) {
     const int64_t begin = args.tokens * pass / passes, end = args.tokens * (pass + 1) / passes;

@@ -230,31 +230,18 @@ __global__ void __launch_bounds__(kThreads) finish_kernel(const Finish p) {
   if (item >= vectors * static_cast<uint32_t>(p.tokens)) return;
   const uint32_t token = item / vectors, column = (item - token * vectors) * kWidth;
   Vector value = map([](float x) { return activate(kEpilogue, x); }, finished<Vector>(p, 0, token, column));
-  if constexpr (kEpilogue >= Epilogue::silu_mul)
+  if constexpr (is_gated(kEpilogue))
     value = map([](float x, float y) { return x * y; }, value, finished<Vector>(p, 1, token, column));
   store(static_cast<T*>(p.dst) + token * p.dst_stride + column, value);
 }
 
 template <class T, class Vector>
 auto finish_kernel_of(Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::none:
-      return finish_kernel<T, Vector, Epilogue::none>;
-    case Epilogue::gelu_erf:
-      return finish_kernel<T, Vector, Epilogue::gelu_erf>;
-    case Epilogue::gelu_tanh:
-      return finish_kernel<T, Vector, Epilogue::gelu_tanh>;
-    case Epilogue::silu:
-      return finish_kernel<T, Vector, Epilogue::silu>;
-    case Epilogue::relu:
-      return finish_kernel<T, Vector, Epilogue::relu>;
-    case Epilogue::tanh:
-      return finish_kernel<T, Vector, Epilogue::tanh>;
-    case Epilogue::silu_mul:
-      return finish_kernel<T, Vector, Epilogue::silu_mul>;
-    default:
-      return finish_kernel<T, Vector, Epilogue::gelu_tanh_mul>;
-  }
+  return with_activation(activation_of(epilogue), [&](auto constant) {
+    constexpr Activation kActivation = decltype(constant)::value;
+    return is_gated(epilogue) ? finish_kernel<T, Vector, epilogue_of(kActivation, true)>
+                              : finish_kernel<T, Vector, epilogue_of(kActivation)>;
+  });
 }
 
 template <class T>

@@ -62,50 +62,13 @@ __device__ void decode_stored(const Matrix& matrix, const General& p, int64_t ro
 }
 
 __device__ void decode(const Matrix& matrix, const General& p, int64_t row0, int64_t k0, float* tile) {
-  switch (matrix.dtype) {
-    case DType::f32:
-      return decode_stored<DType::f32>(matrix, p, row0, k0, tile);
-    case DType::f16:
-      return decode_stored<DType::f16>(matrix, p, row0, k0, tile);
-    case DType::bf16:
-      return decode_stored<DType::bf16>(matrix, p, row0, k0, tile);
-    case DType::i8:
-      return decode_stored<DType::i8>(matrix, p, row0, k0, tile);
-    case DType::i32:
-      return decode_stored<DType::i32>(matrix, p, row0, k0, tile);
-    case DType::i64:
-      return decode_stored<DType::i64>(matrix, p, row0, k0, tile);
-    case DType::q4_0:
-      return decode_packed<DType::q4_0>(matrix, p, row0, k0, tile);
-    case DType::q4_1:
-      return decode_packed<DType::q4_1>(matrix, p, row0, k0, tile);
-    case DType::q8_0:
-      return decode_packed<DType::q8_0>(matrix, p, row0, k0, tile);
-    case DType::q4_k:
-      return decode_packed<DType::q4_k>(matrix, p, row0, k0, tile);
-    case DType::q6_k:
-      return decode_packed<DType::q6_k>(matrix, p, row0, k0, tile);
-    case DType::q5_0:
-      return decode_packed<DType::q5_0>(matrix, p, row0, k0, tile);
-    case DType::q5_1:
-      return decode_packed<DType::q5_1>(matrix, p, row0, k0, tile);
-    case DType::q2_k:
-      return decode_packed<DType::q2_k>(matrix, p, row0, k0, tile);
-    case DType::q3_k:
-      return decode_packed<DType::q3_k>(matrix, p, row0, k0, tile);
-    case DType::q5_k:
-      return decode_packed<DType::q5_k>(matrix, p, row0, k0, tile);
-    case DType::iq4_nl:
-      return decode_packed<DType::iq4_nl>(matrix, p, row0, k0, tile);
-    case DType::iq4_xs:
-      return decode_packed<DType::iq4_xs>(matrix, p, row0, k0, tile);
-    case DType::mxfp4:
-      return decode_packed<DType::mxfp4>(matrix, p, row0, k0, tile);
-    case DType::f8_e4m3:
-      return decode_stored<DType::f8_e4m3>(matrix, p, row0, k0, tile);
-    case DType::f8_e5m2:
-      return decode_stored<DType::f8_e5m2>(matrix, p, row0, k0, tile);
-  }
+  with_dtype(matrix.dtype, [&](auto type) {
+    constexpr DType kType = decltype(type)::value;
+    if constexpr (kPacked<kType>)
+      decode_packed<kType>(matrix, p, row0, k0, tile);
+    else
+      decode_stored<kType>(matrix, p, row0, k0, tile);
+  });
 }
 
 __device__ void copy_src(const General& p, int64_t token0, int64_t k0, float* tile) {

@@ -1,10 +1,10 @@
 // Row cuda.matvec: what it takes, and how its kernel (linear_matvec.cuh) is launched.
 #include <algorithm>
 
-#include "kernels/cuda/linear_crossovers.h"
 #include "kernels/cuda/linear_matvec.cuh"
 #include "kernels/cuda/linear_rows.h"
 #include "kernels/cuda/packed_types.h"
+#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -78,9 +78,9 @@ Kernel kernel_of(Family family, DType only) {
 
 /// Tokens of one launch: as many as shared memory holds src of, evenly spread over the launches; 0: not even
 /// one.
-int64_t launch_tokens(const Linear::Problem& problem, int64_t tokens) {
+int64_t launch_tokens(const Linear::Problem& problem, int64_t tokens, const CardMachine& card) {
   int64_t most = std::min<int64_t>(tokens, kMostTokens);
-  while (most > 0 && static_cast<size_t>(shared_of(problem, most).total) > kMostShared) --most;
+  while (most > 0 && static_cast<size_t>(shared_of(problem, most).total) > card.shared_per_block) --most;
   return most == 0 ? 0 : blocks_of(tokens, blocks_of(tokens, most));
 }
 
@@ -89,16 +89,18 @@ void run_tokens(const Linear::Args& args, const Launch& launch) {
   const Family family = family_of(args.problem.segments[0].weight);
   const DType only = only_type(args.problem);
   const auto shared = static_cast<size_t>(shared_of(args.problem, args.tokens).total);
-  const int on_each = shared > kSharedOfTwo ? 1 : blocks_per_sm(family, only);
-  const int blocks = std::min(p.tiles, multiprocessors() * on_each);
+  const CardMachine& card = current_card();
+  const int on_each = shared > shared_of_each(card, kBlocksPerSm) ? 1 : blocks_per_sm(family, only);
+  const int blocks = std::min(p.tiles, card.multiprocessors * on_each);
   launch_kernel(launch, kernel_of(family, only), dim3(static_cast<unsigned>(blocks)),
                 dim3(static_cast<unsigned>(warps_of(p.groups) * 32)), shared, p);
 }
 
 }  // namespace
 
-std::string supports_matvec(const Linear::Problem& problem) {
+std::string supports_matvec(const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
+  if (!problem.aligned) return kUnalignedWeights;
   const DType first = problem.segments[0].weight;
   int64_t rows = 0;
   for (int s = 0; s < problem.segment_count; ++s) {
@@ -109,22 +111,21 @@ std::string supports_matvec(const Linear::Problem& problem) {
       return mixed_text(first, dtype);
     rows += problem.segments[static_cast<size_t>(s)].rows;
   }
-  const int64_t most = crossover_of(problem).matvec;
+  const int64_t most = crossover_of(problem, machine.card).matvec;
   if (problem.tokens > most)
     return tokens_text(problem.tokens) + "; walking rows pays up to " + std::to_string(most);
   if (!is_packed(first) && problem.cols % 8 != 0)
     return std::to_string(problem.cols) + " columns; 16-byte loads take multiples of 8";
   constexpr int64_t kMost = int64_t{1} << 30;  // 32-bit sizes of rows, tiles and shared memory
-  if (rows > kMost || problem.cols > kMost / 4096 || launch_tokens(problem, 1) == 0)
+  if (rows > kMost || problem.cols > kMost / 4096 || launch_tokens(problem, 1, machine.card) == 0)
     return std::to_string(problem.cols) + " columns exceed shared memory";
   return "";
 }
 
 void run_matvec(const Linear::Args& args, const Launch& launch) {
-  for (int s = 0; s < args.problem.segment_count; ++s)
-    if (!is_aligned(args.operands[static_cast<size_t>(s)].weight, 16)) return run_general(args, launch);
+  require_aligned(weights_are_aligned(args));
   if (args.tokens == 0) return;
-  const int64_t step = launch_tokens(args.problem, args.tokens);
+  const int64_t step = launch_tokens(args.problem, args.tokens, current_card());
   for (int64_t begin = 0; begin < args.tokens; begin += step) {
     Linear::Args part = args;
     part.tokens = std::min(step, args.tokens - begin);

@@ -14,7 +14,7 @@
 // on the way, across tiles, the first before the predecessor's end is awaited: 1 to 2 KB of quants a warp.
 // Lane (g, t) = (lane / 4, lane % 4) holds rows g and g + 8, and of the result tokens 2t and 2t + 1.
 //
-// Preconditions: weights 16-byte aligned (else the general row is run); dense cols a multiple of 8; gate and
+// Preconditions: weights 16-byte aligned ; dense cols a multiple of 8; gate and
 // up of one type; src of one token fits into shared memory.
 //
 // Bytes: weights once a launch (of as many tokens as fit into shared memory); src once a block, from L2.
@@ -33,8 +33,6 @@ constexpr int kMostTokens = 8;  // of a launch
 constexpr int kBlocksPerSm = 2;
 constexpr int kGroupCols = static_cast<int>(kGroup);
 constexpr DType kMixed = DType::f32;  // of packed matrices: their types differ
-constexpr size_t kMostShared = 220 * 1024;
-constexpr size_t kSharedOfTwo = 112 * 1024;  // two such blocks share a multiprocessor
 
 enum class Family : uint8_t { packed, f16, bf16 };
 
@@ -298,34 +296,10 @@ __device__ inline void run_part_of(const Matvec& p, const Part& part, Params&&..
   } else if constexpr (only != kMixed) {
     run_part<family, Lanes<only>>(p, part, params...);
   } else {
-    switch (part.dtype) {
-      case DType::q4_0:
-        return run_part<family, Lanes<DType::q4_0>>(p, part, params...);
-      case DType::q4_1:
-        return run_part<family, Lanes<DType::q4_1>>(p, part, params...);
-      case DType::q8_0:
-        return run_part<family, Lanes<DType::q8_0>>(p, part, params...);
-      case DType::q4_k:
-        return run_part<family, Lanes<DType::q4_k>>(p, part, params...);
-      case DType::q5_0:
-        return run_part<family, Lanes<DType::q5_0>>(p, part, params...);
-      case DType::q5_1:
-        return run_part<family, Lanes<DType::q5_1>>(p, part, params...);
-      case DType::q2_k:
-        return run_part<family, Lanes<DType::q2_k>>(p, part, params...);
-      case DType::q3_k:
-        return run_part<family, Lanes<DType::q3_k>>(p, part, params...);
-      case DType::q5_k:
-        return run_part<family, Lanes<DType::q5_k>>(p, part, params...);
-      case DType::iq4_nl:
-        return run_part<family, Lanes<DType::iq4_nl>>(p, part, params...);
-      case DType::iq4_xs:
-        return run_part<family, Lanes<DType::iq4_xs>>(p, part, params...);
-      case DType::mxfp4:
-        return run_part<family, Lanes<DType::mxfp4>>(p, part, params...);
-      default:
-        return run_part<family, Lanes<DType::q6_k>>(p, part, params...);
-    }
+    with_dtype(part.dtype, [&](auto type) {
+      constexpr DType kType = decltype(type)::value;
+      if constexpr (kPacked<kType>) run_part<family, Lanes<kType>>(p, part, params...);
+    });
   }
 }
 

@@ -210,20 +210,18 @@ void pack(const void* stored, DType dtype, int64_t rows, int64_t cols, void* pac
   const size_t bytes = row_bytes(dtype, cols).value_or(0);
   const auto* src = static_cast<const uint8_t*>(stored);
   auto* dst = static_cast<uint8_t*>(packed);
-  team.run([&](int thread) {
-    const ThreadTeam::Range share = team.share(rows, thread);
+  team.run(rows, 1, [&](ThreadTeam::Range chunk, int) {
     if (is_f8(dtype)) {
-      return widen_f8(src + share.begin * cols, dtype, (share.end - share.begin) * cols,
-                      dst + share.begin * cols * 2);
+      return widen_f8(src + chunk.begin * cols, dtype, (chunk.end - chunk.begin) * cols,
+                      dst + chunk.begin * cols * 2);
     }
     if (!is_packed(dtype)) {
-      const size_t begin = static_cast<size_t>(share.begin) * bytes;
-      if (share.begin < share.end)
-        std::memcpy(dst + begin, src + begin, static_cast<size_t>(share.end - share.begin) * bytes);
+      const size_t begin = static_cast<size_t>(chunk.begin) * bytes;
+      std::memcpy(dst + begin, src + begin, static_cast<size_t>(chunk.end - chunk.begin) * bytes);
       return;
     }
     const PackedRow row = packed_row(dtype, cols);
-    for (int64_t r = share.begin; r < share.end; ++r)
+    for (int64_t r = chunk.begin; r < chunk.end; ++r)
       pack_row(src + static_cast<size_t>(r) * bytes, dtype, cols, dst + r * row.stride, row);
   });
 }

@@ -29,6 +29,8 @@ constexpr int64_t kGroup = 128;  // columns
 
 /// Whether rows of the type are put in lanes.
 constexpr bool is_packed(DType dtype) { return is_quantised(dtype); }
+template <DType dtype>
+inline constexpr bool kPacked = is_packed(dtype);
 
 /// Byte offsets inside a row's record.
 struct PackedRow {
@@ -37,41 +39,14 @@ struct PackedRow {
   int64_t stride = 0;
 };
 
-/// Bytes of the planes behind the quants: a group's, and deltas of two groups.
-struct PackedPlanes {
-  int64_t high, scales, deltas;
-};
-ORRERY_HOST_DEVICE constexpr PackedPlanes packed_planes(DType dtype) {
-  switch (dtype) {
-    case DType::q4_1:
-      return {0, 16, 0};
-    case DType::q5_0:
-    case DType::q5_k:
-      return {16, 8, 0};
-    case DType::q5_1:
-      return {16, 16, 0};
-    case DType::q2_k:
-      return {0, 8, 4};
-    case DType::q3_k:
-      return {0, 8, 2};
-    case DType::q6_k:
-      return {32, 8, 2};
-    case DType::iq4_xs:
-      return {0, 4, 2};
-    case DType::mxfp4:
-      return {0, 4, 0};
-    default:  // q4_0, q4_k, q8_0, iq4_nl
-      return {0, 8, 0};
-  }
-}
-
 ORRERY_HOST_DEVICE constexpr PackedRow packed_row(DType dtype, int64_t cols) {
   PackedRow row;
   row.groups = (cols + kGroup - 1) / kGroup;
-  row.high = row.groups * (dtype == DType::q8_0 ? 128 : 64);
-  row.scales = row.high + row.groups * packed_planes(dtype).high;
-  row.deltas = row.scales + row.groups * packed_planes(dtype).scales;
-  const int64_t end = row.deltas + row.groups / 2 * packed_planes(dtype).deltas;
+  const DTypeLanes lanes = lanes_of(dtype);
+  row.high = row.groups * lanes.quants;
+  row.scales = row.high + row.groups * lanes.high;
+  row.deltas = row.scales + row.groups * lanes.scales;
+  const int64_t end = row.deltas + row.groups / 2 * lanes.deltas;
   row.stride = (end + 15) / 16 * 16;
   return row;
 }

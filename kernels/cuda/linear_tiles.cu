@@ -2,51 +2,53 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/cuda/linear_crossovers.h"
 #include "kernels/cuda/linear_rows.h"
 #include "kernels/cuda/linear_tiles.cuh"
 #include "kernels/cuda/packed_types.h"
+#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 namespace {
 
 using namespace linear_tiles;
 
-constexpr int kMostMultiprocessors = 132;  // of what the module is built for; workspaces are made for them
-constexpr int kLeastUnits = 2;             // of a block
+constexpr int kLeastUnits = 2;  // of a block
 constexpr int kMostLayThreads = 1024;
+constexpr int64_t kMostExactTokens = 8;  // with more, src is rounded to f16
 
 /// function.operator()<Shape>() of the shape for a plan's tokens. To 8 tokens, which a draft's verification
 /// brings, nothing is rounded that cuda.matvec does not round.
 template <class Function>
-auto with_shape(int64_t tokens, Function&& function) {
-  if (tokens <= 8) return function.template operator()<Shape<1, 1, 2, 3, 4>>();
+auto with_shape(int64_t tokens, const CardMachine& card, Function&& function) {
+  if (tokens <= kMostExactTokens) return function.template operator()<Shape<1, 1, 2, 3, 4>>();
   if (tokens <= 16) return function.template operator()<Shape<2, 1, 1, 2, 4>>();
   if (tokens <= 32) return function.template operator()<Shape<4, 2, 1, 1, 4>>();
-  return function.template operator()<Shape<8, 1, 1, 1, 4>>();
+  using Deep = Shape<8, 1, 1, 1, 4>;
+  if (Deep::kShared <= card.shared_per_block) return function.template operator()<Deep>();
+  return function.template operator()<Shape<8, 1, 1, 1, 3>>();
 }
 
 /// Blocks of a slice. Slices run beside each other, so each has its share of the card.
 template <class S>
 int most_blocks(const Linear::Problem& problem, int multiprocessors) {
   const auto slices = static_cast<int>(blocks_of(problem.tokens, S::kTokens));
-  return std::max(1, std::min(multiprocessors, kMostMultiprocessors) * S::kBlocks / slices);
+  return std::max(1, multiprocessors * S::kBlocks / slices);
 }
 
 constexpr int64_t align256(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// Where things lie in the workspace; depends on the problem alone, so that smaller calls fit.
+/// Where things lie in the workspace; depends on problem and card alone, so that smaller calls fit.
 template <class S>
 struct Scratch {
   int64_t src = 0, unscale = 0, partial = 0, total = 0;
 
-  explicit Scratch(const Linear::Problem& problem) {
+  Scratch(const Linear::Problem& problem, const CardMachine& card) {
     const int64_t slices = blocks_of(problem.tokens, S::kTokens);
     int64_t at = 0;
     const auto take = [&](int64_t bytes) { return std::exchange(at, at + align256(bytes)); };
     src = take(slices * blocks_of(problem.cols, kGroup) * S::kGroupBytes);
     unscale = take(slices * S::kTokens * 4);
-    partial = take(slices * 2 * most_blocks<S>(problem, kMostMultiprocessors) * S::kPairs * 32 *
+    partial = take(slices * 2 * most_blocks<S>(problem, card.multiprocessors) * S::kPairs * 32 *
                    static_cast<int64_t>(sizeof(float4)));
     total = at;
   }
@@ -55,7 +57,8 @@ struct Scratch {
 template <class S>
 class Call {
  public:
-  Call(const Linear::Args& args, const Launch& launch) : args_(args), launch_(launch), at_(args.problem) {}
+  Call(const Linear::Args& args, const Launch& launch)
+      : args_(args), launch_(launch), at_(args.problem, current_card()) {}
 
   void run() {
     lay();
@@ -118,7 +121,7 @@ class Call {
       tiles += static_cast<int>(blocks_of(added.rows, p.gated ? S::kRows / 2 : S::kRows));
     }
     const int units = tiles * p.groups;
-    p.blocks = std::clamp(units / kLeastUnits, 1, most_blocks<S>(problem, multiprocessors()));
+    p.blocks = std::clamp(units / kLeastUnits, 1, most_blocks<S>(problem, current_card().multiprocessors));
     p.units_each = units / p.blocks;
     p.blocks_of_more = units % p.blocks;
     multiply(dtype, p);
@@ -143,8 +146,9 @@ class Call {
 
 }  // namespace
 
-std::string supports_tiles(const Linear::Problem& problem) {
+std::string supports_tiles(const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
+  if (!problem.aligned) return kUnalignedWeights;
   if (problem.accuracy == Accuracy::exact) return "exact arithmetic; this row rounds activations to f16";
   int64_t rows = 0;
   for (int s = 0; s < problem.segment_count; ++s) {
@@ -154,7 +158,7 @@ std::string supports_tiles(const Linear::Problem& problem) {
       return mixed_text(problem.segments[0].weight, dtype);
     rows += problem.segments[static_cast<size_t>(s)].rows;
   }
-  const int64_t most = crossover_of(problem).tiles;
+  const int64_t most = crossover_of(problem, machine.card).tiles;
   if (problem.tokens > most) return tokens_text(problem.tokens) + "; tiles pay up to " + std::to_string(most);
   constexpr int64_t kMost = int64_t{1} << 30;  // 32-bit counts of units and columns
   if (problem.cols > kMost || rows > kMost / blocks_of(problem.cols, kGroup))
@@ -162,16 +166,19 @@ std::string supports_tiles(const Linear::Problem& problem) {
   return "";
 }
 
-size_t tiles_workspace(const Linear::Problem& problem, int) {
-  return with_shape(problem.tokens,
-                    [&]<class S>() { return static_cast<size_t>(Scratch<S>(problem).total); });
+Rounding tiles_rounding(const Linear::Problem& problem, int) {
+  return {.activations = problem.tokens > kMostExactTokens ? Rounded::f16 : Rounded::no};
+}
+
+size_t tiles_workspace(const Linear::Problem& problem, const Machine& machine, int) {
+  return with_shape(problem.tokens, machine.card,
+                    [&]<class S>() { return static_cast<size_t>(Scratch<S>(problem, machine.card).total); });
 }
 
 void run_tiles(const Linear::Args& args, const Launch& launch) {
-  for (int s = 0; s < args.problem.segment_count; ++s)
-    if (!is_aligned(args.operands[static_cast<size_t>(s)].weight, 16)) return run_general(args, launch);
+  require_aligned(weights_are_aligned(args));
   if (args.tokens == 0) return;
-  with_shape(args.problem.tokens, [&]<class S>() { Call<S>(args, launch).run(); });
+  with_shape(args.problem.tokens, current_card(), [&]<class S>() { Call<S>(args, launch).run(); });
 }
 
 }  // namespace orrery::kernels::cuda

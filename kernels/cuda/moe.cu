@@ -6,11 +6,11 @@
 //     element of inner; the second dst[t] = sum_j weights[t, j] * down_e inner[t, j], a warp an element of
 //     dst. Lanes own columns lane, lane + 32, ...; sums in f32, in one order. Only chosen experts' matrices
 //     are read, once for each token that chose them. Workspace: inner (tokens * active, inner) f32.
+#include "kernels/cuda/device/activation.cuh"
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/dequantise.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/moe.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -104,9 +104,7 @@ struct RowBytes {
 };
 
 __device__ float gated(Epilogue activation, float gate, float up) {
-  if (activation == Epilogue::silu_mul) return gate / (1.0F + expf(-gate)) * up;
-  const float bent = tanhf(0.79788456080286535588F * (gate + 0.044715F * gate * gate * gate));
-  return 0.5F * gate * (1.0F + bent) * up;
+  return activate<Math>(activation_of(activation), gate) * up;
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -141,7 +139,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-size_t workspace(const ExpertMlp::Problem& problem, int) {
+size_t workspace(const ExpertMlp::Problem& problem, const Machine&, int) {
   return static_cast<size_t>(problem.tokens * problem.active * problem.inner) * sizeof(float);
 }
 
@@ -165,7 +163,7 @@ std::span<const Row<TopExperts>> top_experts_rows() {
   static const Row<TopExperts> rows[] = {
       {.name = "cuda.top_experts",
        .device = DeviceKind::cuda,
-       .supports = ref::legal,
+       .supports = on_any_machine<TopExperts, ref::legal>,
        .run = run_top_experts},
   };
   return rows;
@@ -175,7 +173,7 @@ std::span<const Row<ExpertMlp>> expert_mlp_rows() {
   static const Row<ExpertMlp> rows[] = {
       {.name = "cuda.experts",
        .device = DeviceKind::cuda,
-       .supports = ref::legal,
+       .supports = on_any_machine<ExpertMlp, ref::legal>,
        .run = run_experts,
        .workspace = workspace},
   };

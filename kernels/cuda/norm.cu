@@ -16,8 +16,7 @@
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/device/vectors.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/norm.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -239,7 +238,10 @@ void run(const Norm::Args& args, const Launch& launch) {
 
 std::span<const Row<Norm>> norm_rows() {
   static const Row<Norm> rows[] = {
-      {.name = "cuda.rows", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.rows",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Norm, ref::legal>,
+       .run = run},
   };
   return rows;
 }

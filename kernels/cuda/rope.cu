@@ -12,8 +12,7 @@
 
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
-#include "kernels/ref/reference.h"
+#include "kernels/rope.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -102,7 +101,10 @@ void run(const Rope::Args& args, const Launch& launch) {
 
 std::span<const Row<Rope>> rope_rows() {
   static const Row<Rope> rows[] = {
-      {.name = "cuda.rope", .device = DeviceKind::cuda, .supports = ref::legal, .run = run},
+      {.name = "cuda.rope",
+       .device = DeviceKind::cuda,
+       .supports = on_any_machine<Rope, ref::legal>,
+       .run = run},
   };
   return rows;
 }

@@ -2,8 +2,10 @@
 //   logits (outputs, vocabulary) f32      requests, choices, ids (outputs); recent ids where requests say
 // A cluster of 8 blocks of 512 threads owns an output row; block r reads the logits of ids [r, r + 1) *
 // ceil(vocabulary / 8) once, into keys in its shared memory ("cuda.top") or, for vocabularies too large for
-// that, in the workspace ("cuda.top_in_memory", 16 rows at a time). Penalties change the keys of the recent
-// ids in place. The first block ranks, draws and writes the choice, whole and once.
+// that, in the workspace ("cuda.top_in_memory", 16 rows at a time). Where there are no clusters one block
+// owns the row, its keys in the workspace ("cuda.top_by_block"). Penalties change the keys of the recent ids
+// in place. The first block ranks, draws and writes the choice, whole and once. Which way does not show in a
+// choice.
 //   top-k up to 1,024: the best k are selected and sorted, the rest of the draw happens on them.
 //   else: the nucleus and the draw are places in the running mass of the whole row, found by bins of mass.
 // Mass is fixed point in 64 bits from float32 weights: a draw can differ from float64's where the uniform is
@@ -12,9 +14,8 @@
 #include <algorithm>
 
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/rows.h"
 #include "kernels/cuda/sample_select.cuh"
-#include "kernels/ref/reference.h"
+#include "kernels/sample.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -23,7 +24,8 @@ constexpr int64_t kRowsInMemory = 16;
 constexpr uint64_t kMaxPrefix = kSort / 2;
 
 /// Fills the slice from the logits; the survey's count has the number of finite logits in its upper half.
-__device__ Survey load(const float* logits, const Slice& slice, SampleShared& shared) {
+template <int kBlocks>
+__device__ Survey load(const float* logits, const Slice& slice, SampleShared<kBlocks>& shared) {
   constexpr int kBatch = 8;  // loads in flight
   Survey mine{~uint64_t{0}, 0, 0};
   for (int begin = static_cast<int>(threadIdx.x); begin < slice.size; begin += kBatch * kSampleThreads) {
@@ -80,8 +82,9 @@ __device__ uint64_t draw_target(const Sample::Request& request, uint64_t mass) {
 }
 
 /// Of the first block: draws among the `count` sorted tokens.
+template <int kBlocks>
 __device__ int32_t draw_sorted(const Sample::Request& request, const Softmax& softmax, int count,
-                               SampleShared& shared) {
+                               SampleShared<kBlocks>& shared) {
   const SamplingParams& params = request.params;
   sum_sorted(count, softmax, shared);
   int kept = count;
@@ -100,8 +103,9 @@ __device__ int32_t draw_sorted(const Sample::Request& request, const Softmax& so
 }
 
 /// Draws among the best `limit` tokens of the whole row.
+template <int kBlocks>
 __device__ int32_t draw_by_mass(const Sample::Request& request, const Slice& slice, const Survey& all,
-                                const Softmax& softmax, uint64_t limit, SampleShared& shared) {
+                                const Softmax& softmax, uint64_t limit, SampleShared<kBlocks>& shared) {
   const SamplingParams& params = request.params;
   uint64_t mass = limit < all.count ? cross(slice, all, softmax, {true, limit}, shared).mass
                                     : mass_from(slice, softmax, -1.0F, shared);
@@ -115,8 +119,9 @@ __device__ int32_t draw_by_mass(const Sample::Request& request, const Slice& sli
 }
 
 /// The id is right in the first block.
+template <int kBlocks>
 __device__ int32_t draw(const Sample::Request& request, const Slice& slice, const Survey& all,
-                        int64_t vocabulary, SampleShared& shared) {
+                        int64_t vocabulary, SampleShared<kBlocks>& shared) {
   const SamplingParams& params = request.params;
   if (!(params.temperature > 0)) return id_in(all.best);
   const Softmax softmax{logit_of(key_in(all.best)), fminf(1.0F / params.temperature, FLT_MAX),
@@ -124,16 +129,17 @@ __device__ int32_t draw(const Sample::Request& request, const Slice& slice, cons
   const uint64_t limit = params.top_k > 0 ? min(static_cast<uint64_t>(params.top_k), all.count) : all.count;
   if (limit > kMaxPrefix) return draw_by_mass(request, slice, all, softmax, limit, shared);
   rank_prefix(slice, all, limit, shared);
-  return cluster_rank() == 0 ? draw_sorted(request, softmax, static_cast<int>(limit), shared) : -1;
+  return cluster_rank<kBlocks>() == 0 ? draw_sorted(request, softmax, static_cast<int>(limit), shared) : -1;
 }
 
 /// The most probable tokens into shared.choice of the first block.
+template <int kBlocks>
 __device__ void list_top(int32_t wanted, const Slice& slice, const Survey& all, double log_sum,
-                         SampleShared& shared) {
+                         SampleShared<kBlocks>& shared) {
   const auto count =
       static_cast<int>(min(static_cast<uint64_t>(max(0, min(wanted, Sample::kMaxTop))), all.count));
   if (count > 0) rank_prefix(slice, all, static_cast<uint64_t>(count), shared);
-  if (cluster_rank() != 0) return;
+  if (cluster_rank<kBlocks>() != 0) return;
   if (threadIdx.x == 0) shared.choice.top_count = count;
   if (static_cast<int>(threadIdx.x) < count) {
     const uint64_t code = shared.codes[threadIdx.x];
@@ -143,7 +149,8 @@ __device__ void list_top(int32_t wanted, const Slice& slice, const Survey& all, 
 }
 
 /// Of the first block: an empty choice.
-__device__ void clear_choice(SampleShared& shared) {
+template <int kBlocks>
+__device__ void clear_choice(SampleShared<kBlocks>& shared) {
   if (threadIdx.x < Sample::kMaxTop) {
     shared.choice.top_ids[threadIdx.x] = 0;
     shared.choice.top_logprobs[threadIdx.x] = 0.0F;
@@ -154,9 +161,10 @@ __device__ void clear_choice(SampleShared& shared) {
   shared.choice.top_count = 0;
 }
 
+template <int kBlocks>
 __device__ void choose(const Sample::Request& request, const float* logits, const Slice& slice,
-                       int64_t vocabulary, SampleShared& shared) {
-  if (cluster_rank() == 0) clear_choice(shared);
+                       int64_t vocabulary, SampleShared<kBlocks>& shared) {
+  if (cluster_rank<kBlocks>() == 0) clear_choice(shared);
   Survey all = load(logits, slice, shared);
   const bool finite = all.count >> 32 != 0;
   all.count &= 0xFFFFFFFFU;
@@ -170,19 +178,20 @@ __device__ void choose(const Sample::Request& request, const float* logits, cons
   int32_t id = request.target;
   if (id < 0) {
     if (penalises(request)) {
-      cluster_sync();  // the top list is read
+      cluster_sync<kBlocks>();  // the top list is read
       penalise(request, logits, slice);
       all = survey(slice, shared);
     }
     id = draw(request, slice, all, vocabulary, shared);
   }
-  if (cluster_rank() != 0 || threadIdx.x != 0) return;
+  if (cluster_rank<kBlocks>() != 0 || threadIdx.x != 0) return;
   shared.choice.id = id;
   shared.choice.logprob = static_cast<float>(clean_logit(logits[id]) - log_sum);
 }
 
 /// Of the first block.
-__device__ void write_choice(const Sample::Args& args, int64_t output, const SampleShared& shared) {
+template <int kBlocks>
+__device__ void write_choice(const Sample::Args& args, int64_t output, const SampleShared<kBlocks>& shared) {
   constexpr int kWords = sizeof(Sample::Choice) / sizeof(uint32_t);
   static_assert(sizeof(Sample::Choice) % sizeof(uint32_t) == 0 && kWords <= kSampleThreads);
   __syncthreads();
@@ -192,63 +201,81 @@ __device__ void write_choice(const Sample::Args& args, int64_t output, const Sam
   if (threadIdx.x == 0 && args.ids != nullptr) args.ids[output] = shared.choice.id;
 }
 
-int64_t slice_size(int64_t vocabulary) { return (vocabulary + kSampleBlocks - 1) / kSampleBlocks; }
+int64_t slice_size(int64_t vocabulary, int blocks) { return (vocabulary + blocks - 1) / blocks; }
 
-/// `memory`: kRowsInMemory rows of keys, or null for keys in shared memory.
-__global__ void __cluster_dims__(kSampleBlocks) __launch_bounds__(kSampleThreads)
-    sample_kernel(const Sample::Args args, const int64_t size, uint32_t* memory) {
+/// `memory`: a row of keys for each cluster, or null for keys in shared memory.
+template <int kBlocks>
+__device__ void sample_rows(const Sample::Args& args, int64_t size, uint32_t* memory) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  SampleShared& shared = *reinterpret_cast<SampleShared*>(bytes);
+  auto& shared = *reinterpret_cast<SampleShared<kBlocks>*>(bytes);
   pdl_wait();
-  const int64_t cluster = blockIdx.x / kSampleBlocks;
-  const int64_t clusters = gridDim.x / kSampleBlocks;
+  const int64_t cluster = blockIdx.x / kBlocks;
+  const int64_t clusters = gridDim.x / kBlocks;
+  const int rank = cluster_rank<kBlocks>();
   Slice slice;
-  slice.first = cluster_rank() * size;
+  slice.first = rank * size;
   slice.size = static_cast<int32_t>(max(int64_t{0}, min(size, args.vocabulary - slice.first)));
-  slice.keys = memory != nullptr ? memory + (cluster * kSampleBlocks + cluster_rank()) * size
-                                 : reinterpret_cast<uint32_t*>(bytes + sizeof(SampleShared));
+  slice.keys = memory != nullptr ? memory + (cluster * kBlocks + rank) * size
+                                 : reinterpret_cast<uint32_t*>(bytes + sizeof shared);
   for (int64_t output = cluster; output < args.outputs; output += clusters) {
     choose(args.requests[output], args.logits + output * args.vocabulary, slice, args.vocabulary, shared);
-    if (cluster_rank() == 0) write_choice(args, output, shared);
-    cluster_sync();  // no block goes while another reads its shared memory
+    if (rank == 0) write_choice(args, output, shared);
+    cluster_sync<kBlocks>();  // no block goes while another reads its shared memory
   }
 }
 
-constexpr size_t kLargestShared = 227 * 1024;  // of a block on sm_90
+template <int kBlocks>
+__global__ void __launch_bounds__(kSampleThreads)
+    sample_kernel(const Sample::Args args, const int64_t size, uint32_t* memory) {
+  if constexpr (kBlocks == 1 || kHopper) sample_rows<kBlocks>(args, size, memory);
+}
 
+template <int kBlocks>
 size_t shared_bytes(int64_t vocabulary) {
-  return sizeof(SampleShared) + static_cast<size_t>(slice_size(vocabulary)) * sizeof(uint32_t);
+  return sizeof(SampleShared<kBlocks>) +
+         static_cast<size_t>(slice_size(vocabulary, kBlocks)) * sizeof(uint32_t);
 }
 
-std::string supports_any(const Sample::Problem& problem) {
+std::string supports_block(const Sample::Problem& problem, const Machine& machine) {
   if (problem.chains) return "it draws by temperature, top-k, top-p, min-p and the repeat penalty only";
-  return ref::legal(problem);
+  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  return without_shared(sizeof(SampleShared<1>), machine.card);
 }
 
-std::string supports_shared(const Sample::Problem& problem) {
-  std::string reason = supports_any(problem);
-  if (!reason.empty() || shared_bytes(problem.vocabulary) <= kLargestShared) return reason;
+std::string supports_cluster(const Sample::Problem& problem, const Machine& machine) {
+  std::string reason = supports_block(problem, machine);
+  return reason.empty() ? without_clusters(machine.card) : reason;
+}
+
+std::string supports_shared(const Sample::Problem& problem, const Machine& machine) {
+  std::string reason = supports_cluster(problem, machine);
+  if (!reason.empty() || shared_bytes<kClusterBlocks>(problem.vocabulary) <= machine.card.shared_per_block)
+    return reason;
   return std::to_string(problem.vocabulary) + " logits do not fit the shared memory of " +
-         std::to_string(kSampleBlocks) + " blocks";
+         std::to_string(kClusterBlocks) + " blocks";
 }
 
+template <int kBlocks>
 void start(const Sample::Args& args, const Launch& launch, int64_t clusters, size_t shared,
            uint32_t* memory) {
-  launch_kernel(launch, sample_kernel,
-                dim3(static_cast<unsigned>(std::clamp<int64_t>(args.outputs, 0, clusters) * kSampleBlocks)),
-                dim3(kSampleThreads), shared, args, slice_size(args.vocabulary), memory);
+  launch_clusters(launch, sample_kernel<kBlocks>, kBlocks > 1 ? kBlocks : 0,
+                  dim3(static_cast<unsigned>(std::clamp<int64_t>(args.outputs, 0, clusters) * kBlocks)),
+                  dim3(kSampleThreads), shared, args, slice_size(args.vocabulary, kBlocks), memory);
 }
 
 void run_shared(const Sample::Args& args, const Launch& launch) {
-  start(args, launch, 4096, shared_bytes(args.vocabulary), nullptr);
+  start<kClusterBlocks>(args, launch, 4096, shared_bytes<kClusterBlocks>(args.vocabulary), nullptr);
 }
 
+template <int kBlocks>
 void run_in_memory(const Sample::Args& args, const Launch& launch) {
-  start(args, launch, kRowsInMemory, sizeof(SampleShared), reinterpret_cast<uint32_t*>(launch.workspace));
+  start<kBlocks>(args, launch, kRowsInMemory, sizeof(SampleShared<kBlocks>),
+                 reinterpret_cast<uint32_t*>(launch.workspace));
 }
 
-size_t workspace(const Sample::Problem& problem, int) {
-  return static_cast<size_t>(kRowsInMemory * kSampleBlocks * slice_size(problem.vocabulary)) *
+template <int kBlocks>
+size_t workspace(const Sample::Problem& problem, const Machine&, int) {
+  return static_cast<size_t>(kRowsInMemory * kBlocks * slice_size(problem.vocabulary, kBlocks)) *
          sizeof(uint32_t);
 }
 
@@ -259,9 +286,14 @@ std::span<const Row<Sample>> sample_rows() {
       {.name = "cuda.top", .device = DeviceKind::cuda, .supports = supports_shared, .run = run_shared},
       {.name = "cuda.top_in_memory",
        .device = DeviceKind::cuda,
-       .supports = supports_any,
-       .run = run_in_memory,
-       .workspace = workspace},
+       .supports = supports_cluster,
+       .run = run_in_memory<kClusterBlocks>,
+       .workspace = workspace<kClusterBlocks>},
+      {.name = "cuda.top_by_block",
+       .device = DeviceKind::cuda,
+       .supports = supports_block,
+       .run = run_in_memory<1>,
+       .workspace = workspace<1>},
   };
   return rows;
 }

@@ -1,6 +1,7 @@
-// Finding tokens of one row by rank or by mass in the order of preference. A cluster of blocks owns the row;
-// each block holds the keys of a contiguous slice of ids in its shared memory. Every function is called by
-// all threads of the cluster with the same arguments, unless it says "of the first block".
+// Finding tokens of one row by rank or by mass in the order of preference. A cluster of kBlocks blocks owns
+// the row, or one block where the card has no clusters; each block holds the keys of a contiguous slice of
+// ids. Every function is called by all threads of the cluster with the same arguments, unless it says "of the
+// first block".
 //
 // A search narrows a range of codes: the blocks count tokens (and their mass) of kBins equal parts of the
 // range, block r adds up share r of the bins of all blocks, and the first block finds the bin that the
@@ -18,13 +19,14 @@
 namespace orrery::kernels::cuda {
 
 constexpr int kSampleThreads = 512;
-constexpr int kSampleBlocks = 8;  // of a cluster
+constexpr int kClusterBlocks = 8;
 constexpr int kBins = 2048;
 constexpr int kBinBits = 11;
 constexpr int kSort = 2048;
 constexpr int kEach = kBins / kSampleThreads;  // bins or sorted tokens of a thread
 constexpr int kWarps = kSampleThreads / kWarp;
-constexpr int kBests = kSampleBlocks * kWarps;
+template <int kBlocks>
+constexpr int kBests = kBlocks* kWarps;  // of all blocks
 static_assert(kSort == kBins && kBins == 1 << kBinBits);
 
 /// Tokens of codes lo to hi, and what comes before lo.
@@ -32,11 +34,12 @@ struct Bracket {
   uint64_t lo, hi, count, count_before, mass_before;
 };
 
+template <int kBlocks>
 struct SampleShared {
   uint64_t reduce[kWarp];
   uint64_t slots[3];           // of this block, read by the others
   uint64_t warp_best[kWarps];  // the best code that each warp of the block holds
-  uint64_t bests[kBests];      // of all blocks
+  uint64_t bests[kBests<kBlocks>];
   uint64_t ceiling;
   uint32_t count[kBins], low[kBins], high[kBins];  // tokens of this block; mass in two words
   // Of the first block:
@@ -50,14 +53,25 @@ struct SampleShared {
   Sample::Choice choice;
 };
 
+template <int kBlocks>
 __device__ inline int cluster_rank() {
-  return static_cast<int>(cooperative_groups::this_cluster().block_rank());
+  if constexpr (kBlocks > 1)
+    ORRERY_HOPPER(return static_cast<int>(cooperative_groups::this_cluster().block_rank()));
+  return 0;
 }
-__device__ inline void cluster_sync() { cooperative_groups::this_cluster().sync(); }
+template <int kBlocks>
+__device__ inline void cluster_sync() {
+  if constexpr (kBlocks > 1)
+    ORRERY_HOPPER(cooperative_groups::this_cluster().sync());
+  else
+    __syncthreads();
+}
 /// The same object in the shared memory of another block of the cluster.
-template <class T>
+template <int kBlocks, class T>
 __device__ inline T* in_block(T* mine, int rank) {
-  return cooperative_groups::this_cluster().map_shared_rank(mine, rank);
+  if constexpr (kBlocks > 1)
+    ORRERY_HOPPER(return cooperative_groups::this_cluster().map_shared_rank(mine, rank));
+  return mine;
 }
 
 struct Smaller64 {
@@ -86,18 +100,20 @@ struct Survey {
   uint64_t count;        // tokens; see load for its upper half
 };
 
-__device__ inline uint64_t cluster_sum(uint64_t mine, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline uint64_t cluster_sum(uint64_t mine, SampleShared<kBlocks>& shared) {
   mine = block_reduce(mine, uint64_t{0}, Plus{}, shared.reduce);
   if (threadIdx.x == 0) shared.slots[0] = mine;
-  cluster_sync();
+  cluster_sync<kBlocks>();
   uint64_t all = 0;
-  for (int rank = 0; rank < kSampleBlocks; ++rank) all += *in_block(shared.slots, rank);
-  cluster_sync();
+  for (int rank = 0; rank < kBlocks; ++rank) all += *in_block<kBlocks>(shared.slots, rank);
+  cluster_sync<kBlocks>();
   return all;
 }
 
 /// Joins what the threads found over the cluster, and notes each warp's best token.
-__device__ inline Survey cluster_survey(Survey mine, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline Survey cluster_survey(Survey mine, SampleShared<kBlocks>& shared) {
   const uint64_t warp_best = warp_reduce(mine.best, Smaller64{});
   if (threadIdx.x % kWarp == 0) shared.warp_best[threadIdx.x / kWarp] = warp_best;
   mine.worst = block_reduce(mine.worst, uint64_t{0}, Larger64{}, shared.reduce);
@@ -109,19 +125,20 @@ __device__ inline Survey cluster_survey(Survey mine, SampleShared& shared) {
     shared.slots[1] = mine.worst;
     shared.slots[2] = mine.count;
   }
-  cluster_sync();
+  cluster_sync<kBlocks>();
   Survey all{~uint64_t{0}, 0, 0};
-  for (int rank = 0; rank < kSampleBlocks; ++rank) {
-    const uint64_t* slots = in_block(shared.slots, rank);
+  for (int rank = 0; rank < kBlocks; ++rank) {
+    const uint64_t* slots = in_block<kBlocks>(shared.slots, rank);
     all.best = Smaller64{}(all.best, slots[0]);
     all.worst = Larger64{}(all.worst, slots[1]);
     all.count += slots[2];
   }
-  cluster_sync();
+  cluster_sync<kBlocks>();
   return all;
 }
 
-__device__ inline Survey survey(const Slice& slice, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline Survey survey(const Slice& slice, SampleShared<kBlocks>& shared) {
   Survey mine{~uint64_t{0}, 0, 0};
   slice.each([&](uint32_t, uint64_t code) {
     mine.best = Smaller64{}(mine.best, code);
@@ -132,8 +149,9 @@ __device__ inline Survey survey(const Slice& slice, SampleShared& shared) {
 }
 
 /// Mass of the tokens whose weight is not below `least`.
+template <int kBlocks>
 __device__ inline uint64_t mass_from(const Slice& slice, const Softmax& softmax, float least,
-                                     SampleShared& shared) {
+                                     SampleShared<kBlocks>& shared) {
   uint64_t mass = 0;
   slice.each([&](uint32_t key, uint64_t) {
     const float weight = softmax.weight(key);
@@ -171,8 +189,9 @@ __device__ inline int bin_shift(const Bracket& bracket) {
 
 /// Of this block's tokens in the bracket. Mass is added in two words with a carry: shared memory adds 32
 /// bits.
+template <int kBlocks>
 __device__ inline void fill_bins(const Slice& slice, const Softmax& softmax, bool masses,
-                                 const Bracket& bracket, SampleShared& shared) {
+                                 const Bracket& bracket, SampleShared<kBlocks>& shared) {
   for (int i = static_cast<int>(threadIdx.x); i < kBins; i += kSampleThreads)
     shared.count[i] = shared.low[i] = shared.high[i] = 0;
   __syncthreads();
@@ -191,25 +210,27 @@ __device__ inline void fill_bins(const Slice& slice, const Softmax& softmax, boo
 }
 
 /// This block's share of the bins, over all blocks, into the first block.
-__device__ inline void add_up_bins(SampleShared& shared) {
-  constexpr int kShare = kBins / kSampleBlocks;
-  const int first = cluster_rank() * kShare;
+template <int kBlocks>
+__device__ inline void add_up_bins(SampleShared<kBlocks>& shared) {
+  constexpr int kShare = kBins / kBlocks;
+  const int first = cluster_rank<kBlocks>() * kShare;
   for (int i = static_cast<int>(threadIdx.x); i < kShare; i += kSampleThreads) {
     const int bin = first + i;
     uint32_t count = 0;
     uint64_t mass = 0;
-    for (int rank = 0; rank < kSampleBlocks; ++rank) {
-      count += *in_block(&shared.count[bin], rank);
-      mass += static_cast<uint64_t>(*in_block(&shared.high[bin], rank)) << 32;
-      mass += *in_block(&shared.low[bin], rank);
+    for (int rank = 0; rank < kBlocks; ++rank) {
+      count += *in_block<kBlocks>(&shared.count[bin], rank);
+      mass += static_cast<uint64_t>(*in_block<kBlocks>(&shared.high[bin], rank)) << 32;
+      mass += *in_block<kBlocks>(&shared.low[bin], rank);
     }
-    *in_block(&shared.all_count[bin], 0) = count;
-    *in_block(&shared.all_mass[bin], 0) = mass;
+    *in_block<kBlocks>(&shared.all_count[bin], 0) = count;
+    *in_block<kBlocks>(&shared.all_mass[bin], 0) = mass;
   }
 }
 
 /// Of the first block: the bin that holds the target becomes shared.bracket.
-__device__ inline void pick_bin(const Target& target, const Bracket& bracket, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline void pick_bin(const Target& target, const Bracket& bracket, SampleShared<kBlocks>& shared) {
   const int first = static_cast<int>(threadIdx.x) * kEach;
   uint64_t count = 0;
   uint64_t mass = 0;
@@ -237,19 +258,22 @@ __device__ inline void pick_bin(const Target& target, const Bracket& bracket, Sa
 __device__ inline Bracket whole(const Survey& all) { return {all.best, all.worst, all.count, 0, 0}; }
 
 /// One round: the part of the bracket that holds the target.
+template <int kBlocks>
 __device__ inline Bracket narrow(const Slice& slice, const Softmax& softmax, bool masses,
-                                 const Target& target, const Bracket& bracket, SampleShared& shared) {
+                                 const Target& target, const Bracket& bracket,
+                                 SampleShared<kBlocks>& shared) {
   fill_bins(slice, softmax, masses, bracket, shared);
-  cluster_sync();
+  cluster_sync<kBlocks>();
   add_up_bins(shared);
-  cluster_sync();
-  if (cluster_rank() == 0) pick_bin(target, bracket, shared);
-  cluster_sync();
-  return *in_block(&shared.bracket, 0);  // the next call writes it after two more cluster_sync
+  cluster_sync<kBlocks>();
+  if (cluster_rank<kBlocks>() == 0) pick_bin(target, bracket, shared);
+  cluster_sync<kBlocks>();
+  return *in_block<kBlocks>(&shared.bracket, 0);  // the next call writes it after two more cluster_sync
 }
 
 /// Of the first block: shared.codes[0, count) in ascending order.
-__device__ inline void sort_codes(int count, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline void sort_codes(int count, SampleShared<kBlocks>& shared) {
   int size = 1;
   while (size < count) size *= 2;
   for (int i = count + static_cast<int>(threadIdx.x); i < size; i += kSampleThreads)
@@ -274,24 +298,26 @@ __device__ inline void sort_codes(int count, SampleShared& shared) {
 
 /// The tokens of codes lo to hi into shared.codes of the first block, in no order; those beyond kSort are
 /// counted only. Returns how many there are.
-__device__ inline int gather(const Slice& slice, uint64_t lo, uint64_t hi, SampleShared& shared) {
-  if (cluster_rank() == 0 && threadIdx.x == 0) shared.gathered = 0;
-  cluster_sync();
-  uint32_t* gathered = in_block(&shared.gathered, 0);
-  uint64_t* codes = in_block(shared.codes, 0);
+template <int kBlocks>
+__device__ inline int gather(const Slice& slice, uint64_t lo, uint64_t hi, SampleShared<kBlocks>& shared) {
+  if (cluster_rank<kBlocks>() == 0 && threadIdx.x == 0) shared.gathered = 0;
+  cluster_sync<kBlocks>();
+  uint32_t* gathered = in_block<kBlocks>(&shared.gathered, 0);
+  uint64_t* codes = in_block<kBlocks>(shared.codes, 0);
   slice.each([&](uint32_t, uint64_t code) {
     if (code < lo || code > hi) return;
     const uint32_t place = atomicAdd(gathered, 1U);
     if (place < kSort) codes[place] = code;
   });
-  cluster_sync();
+  cluster_sync<kBlocks>();
   const auto count = static_cast<int>(*gathered);
-  cluster_sync();  // the next call sets it to 0
+  cluster_sync<kBlocks>();  // the next call sets it to 0
   return count;
 }
 
 /// Of the first block: running sums of the mass of the sorted tokens into all_mass.
-__device__ inline void sum_sorted(int count, const Softmax& softmax, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline void sum_sorted(int count, const Softmax& softmax, SampleShared<kBlocks>& shared) {
   const int first = static_cast<int>(threadIdx.x) * kEach;
   uint64_t mine[kEach];
   uint64_t sum = 0;
@@ -310,7 +336,8 @@ __device__ inline void sum_sorted(int count, const Softmax& softmax, SampleShare
 }
 
 /// Of the first block: the first sorted token whose running sum reaches `target`, 1 to the last sum.
-__device__ inline int reach(uint64_t target, int count, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline int reach(uint64_t target, int count, SampleShared<kBlocks>& shared) {
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kSampleThreads) {
     const uint64_t before = i > 0 ? shared.all_mass[i - 1] : 0;
     if (before < target && target <= shared.all_mass[i]) shared.found = i;
@@ -323,16 +350,17 @@ __device__ inline int reach(uint64_t target, int count, SampleShared& shared) {
 
 /// A code that at least `wanted` tokens reach: the warps' best tokens are so many, so the wanted-th of them
 /// is one. ~0 where too few warps hold tokens.
-__device__ inline uint64_t ceiling_of(uint64_t wanted, SampleShared& shared) {
+template <int kBlocks>
+__device__ inline uint64_t ceiling_of(uint64_t wanted, SampleShared<kBlocks>& shared) {
   const int i = static_cast<int>(threadIdx.x);
   if (i == 0) shared.ceiling = ~uint64_t{0};
-  for (int j = i; j < kBests; j += kSampleThreads)
-    shared.bests[j] = in_block(shared.warp_best, j / kWarps)[j % kWarps];
+  for (int j = i; j < kBests<kBlocks>; j += kSampleThreads)
+    shared.bests[j] = in_block<kBlocks>(shared.warp_best, j / kWarps)[j % kWarps];
   __syncthreads();
-  for (int j = i; j < kBests; j += kSampleThreads) {
+  for (int j = i; j < kBests<kBlocks>; j += kSampleThreads) {
     const uint64_t mine = shared.bests[j];
     uint64_t better = 0;
-    for (int k = 0; k < kBests; ++k) better += shared.bests[k] < mine ? 1 : 0;
+    for (int k = 0; k < kBests<kBlocks>; ++k) better += shared.bests[k] < mine ? 1 : 0;
     if (better + 1 == wanted) shared.ceiling = mine;
   }
   __syncthreads();
@@ -341,8 +369,9 @@ __device__ inline uint64_t ceiling_of(uint64_t wanted, SampleShared& shared) {
 
 /// The best `wanted` tokens (1 to kSort / 2, and not more than there are) are shared.codes[0, wanted) of the
 /// first block. `all` is of the last survey.
+template <int kBlocks>
 __device__ inline void rank_prefix(const Slice& slice, const Survey& all, uint64_t wanted,
-                                   SampleShared& shared) {
+                                   SampleShared<kBlocks>& shared) {
   Bracket bracket = whole(all);
   bracket.hi = Smaller64{}(ceiling_of(wanted, shared), all.worst);
   auto count = gather(slice, all.best, bracket.hi, shared);
@@ -352,19 +381,20 @@ __device__ inline void rank_prefix(const Slice& slice, const Survey& all, uint64
       bracket = narrow(slice, Softmax{}, false, {true, wanted}, bracket, shared);
     count = gather(slice, all.best, bracket.hi, shared);
   }
-  if (cluster_rank() == 0) sort_codes(count, shared);
+  if (cluster_rank<kBlocks>() == 0) sort_codes(count, shared);
 }
 
 struct Crossing {
   uint64_t code, mass;  // the token at the target; the mass up to and with it
 };
 
+template <int kBlocks>
 __device__ inline Crossing cross(const Slice& slice, const Survey& all, const Softmax& softmax,
-                                 const Target& target, SampleShared& shared) {
+                                 const Target& target, SampleShared<kBlocks>& shared) {
   Bracket bracket = whole(all);
   while (bracket.count > kSort) bracket = narrow(slice, softmax, true, target, bracket, shared);
   const int count = gather(slice, bracket.lo, bracket.hi, shared);
-  if (cluster_rank() == 0) {
+  if (cluster_rank<kBlocks>() == 0) {
     sort_codes(count, shared);
     sum_sorted(count, softmax, shared);
     const int found = target.by_rank ? static_cast<int>(target.at - bracket.count_before) - 1
@@ -374,10 +404,10 @@ __device__ inline Crossing cross(const Slice& slice, const Survey& all, const So
       shared.answer[1] = bracket.mass_before + shared.all_mass[found];
     }
   }
-  cluster_sync();
-  const uint64_t* answer = in_block(shared.answer, 0);
+  cluster_sync<kBlocks>();
+  const uint64_t* answer = in_block<kBlocks>(shared.answer, 0);
   const Crossing crossing{answer[0], answer[1]};
-  cluster_sync();
+  cluster_sync<kBlocks>();
   return crossing;
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "kernels/linear.h"
-#include "kernels/ref/reference.h"
 
 namespace orrery::kernels::ref {
 namespace {

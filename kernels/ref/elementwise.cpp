@@ -1,6 +1,4 @@
 // Pointwise ops, reference: each function in float64. One thread.
-//   silu(x) = x / (1 + e^-x)      gelu_erf(x) = x / 2 (1 + erf(x / sqrt 2))
-//   gelu_tanh(x) = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
 //   softmax and l2_normalise work on rows: l2_normalise divides by max(norm, 1e-12), a softmax of
 //   nothing but -inf is 0
 #include "kernels/elementwise.h"
@@ -8,51 +6,29 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
-#include "kernels/ref/reference.h"
+#include "kernels/ref/activation.h"
 
 namespace orrery::kernels::ref {
 namespace {
 
 using Function = Elementwise::Function;
 
-double silu(double x) { return x / (1.0 + std::exp(-x)); }
-
-double gelu_erf(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
-
-double gelu_tanh(double x) {
-  const double inner = std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-  return x / (1.0 + std::exp(-2.0 * inner));  // (1 + tanh u) / 2 without cancellation
-}
-
 double apply(Function function, double a, double b, double factor) {
   switch (function) {
-    case Function::silu:
-      return silu(a);
-    case Function::gelu_erf:
-      return gelu_erf(a);
-    case Function::gelu_tanh:
-      return gelu_tanh(a);
-    case Function::relu:
-      return a < 0 ? 0.0 : a;
-    case Function::tanh:
-      return std::tanh(a);
     case Function::add:
       return a + b;
     case Function::mul:
       return a * b;
-    case Function::silu_mul:
-      return silu(a) * b;
-    case Function::gelu_tanh_mul:
-      return gelu_tanh(a) * b;
     case Function::scale:
       return a * factor;
     case Function::softmax:
     case Function::l2_normalise:
-      break;  // not pointwise; see below
+      return a;  // not pointwise; see below
+    default:
+      const Epilogue epilogue = epilogue_of(function);
+      return activate<Math>(activation_of(epilogue), a) * (is_gated(epilogue) ? b : 1.0);
   }
-  return a;
 }
 
 void softmax_row(const float* src, int64_t cols, float* dst) {
@@ -71,11 +47,6 @@ void l2_normalise_row(const float* src, int64_t cols, float* dst) {
   for (int64_t c = 0; c < cols; ++c) squares += static_cast<double>(src[c]) * src[c];
   const double norm = std::max(std::sqrt(squares), 1e-12);
   for (int64_t c = 0; c < cols; ++c) dst[c] = static_cast<float>(src[c] / norm);
-}
-
-bool takes_two(Function function) {
-  return function == Function::add || function == Function::mul || function == Function::silu_mul ||
-         function == Function::gelu_tanh_mul;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "kernels/embedding.h"
 
 #include "kernels/linear.h"
-#include "kernels/ref/reference.h"
 
 namespace orrery::kernels::ref {
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/ref/reference.h"
-
 namespace orrery::kernels::ref {
 namespace {
 

@@ -2,32 +2,11 @@
 // float32.
 //   Threads own rows of each segment; a thread's workspace is two dequantised rows.
 //   Traffic: weights once, src once per weight row.
-#include <cmath>
-
 #include "kernels/cpu/linear_rows.h"
+#include "kernels/ref/activation.h"
 
 namespace orrery::kernels {
 namespace {
-
-double activate(Epilogue epilogue, double x) {
-  switch (epilogue) {
-    case Epilogue::none:
-      return x;
-    case Epilogue::gelu_erf:
-      return 0.5 * x * (1.0 + std::erf(x * 0.70710678118654752440));
-    case Epilogue::gelu_tanh:
-    case Epilogue::gelu_tanh_mul:
-      return 0.5 * x * (1.0 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-    case Epilogue::silu:
-    case Epilogue::silu_mul:
-      return x / (1.0 + std::exp(-x));
-    case Epilogue::relu:
-      return x < 0.0 ? 0.0 : x;  // NaN stays
-    case Epilogue::tanh:
-      return std::tanh(x);
-  }
-  return x;
-}
 
 const std::byte* weight_row(const Linear::Args& args, int segment, int64_t row) {
   const size_t bytes = row_bytes(args.problem.segments[segment].weight, args.problem.cols).value_or(0);
@@ -52,7 +31,8 @@ void plain_rows(const Linear::Args& args, int segment, ThreadTeam::Range rows, f
     dequantise_row(args.problem.segments[segment].weight, weight_row(args, segment, row), cols, weights);
     for (int64_t t = 0; t < args.tokens; ++t) {
       const double sum = dot(args.src + t * args.src_stride, weights, cols) + bias_at(args, segment, row);
-      operand.dst[t * operand.dst_stride + row] = static_cast<float>(activate(args.problem.epilogue, sum));
+      operand.dst[t * operand.dst_stride + row] =
+          static_cast<float>(activate<ref::Math>(activation_of(args.problem.epilogue), sum));
     }
   }
 }
@@ -65,7 +45,8 @@ void gated_rows(const Linear::Args& args, ThreadTeam::Range rows, float* gate, f
     dequantise_row(args.problem.segments[1].weight, weight_row(args, 1, row), cols, up);
     for (int64_t t = 0; t < args.tokens; ++t) {
       const float* x = args.src + t * args.src_stride;
-      const double g = activate(args.problem.epilogue, dot(x, gate, cols) + bias_at(args, 0, row));
+      const double g = activate<ref::Math>(activation_of(args.problem.epilogue),
+                                           dot(x, gate, cols) + bias_at(args, 0, row));
       const double u = dot(x, up, cols) + bias_at(args, 1, row);
       operand.dst[t * operand.dst_stride + row] = static_cast<float>(g * u);
     }
@@ -95,25 +76,27 @@ std::string linear_refusal(const Linear::Problem& problem) {
 
 namespace ref {
 
-std::string linear_supports(const Linear::Problem& problem) { return linear_refusal(problem); }
+std::string linear_supports(const Linear::Problem& problem, const Machine&) {
+  return linear_refusal(problem);
+}
 
-size_t linear_workspace(const Linear::Problem& problem, int threads) {
+size_t linear_workspace(const Linear::Problem& problem, const Machine&, int threads) {
   return 2 * static_cast<size_t>(problem.cols) * sizeof(float) * static_cast<size_t>(threads);
 }
 
 void linear(const Linear::Args& args, const Launch& launch) {
   auto* scratch = reinterpret_cast<float*>(launch.workspace);
-  launch.team->run([&](int thread) {
-    float* first = scratch + 2 * args.problem.cols * thread;
-    float* second = first + args.problem.cols;
-    if (is_gated(args.problem.epilogue)) {
-      gated_rows(args, launch.team->share(args.problem.segments[0].rows, thread), first, second);
-      return;
-    }
-    for (int s = 0; s < args.problem.segment_count; ++s) {
-      plain_rows(args, s, launch.team->share(args.problem.segments[s].rows, thread), first);
-    }
-  });
+  const bool gated = is_gated(args.problem.epilogue);
+  for (int s = 0; s < (gated ? 1 : args.problem.segment_count); ++s) {
+    launch.team->run(args.problem.segments[s].rows, 1, [&](ThreadTeam::Range rows, int thread) {
+      float* first = scratch + 2 * args.problem.cols * thread;
+      if (gated) {
+        gated_rows(args, rows, first, first + args.problem.cols);
+      } else {
+        plain_rows(args, s, rows, first);
+      }
+    });
+  }
 }
 
 }  // namespace ref

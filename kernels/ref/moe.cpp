@@ -6,15 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/ref/reference.h"
+#include "kernels/ref/activation.h"
 
 namespace orrery::kernels::ref {
 namespace {
-
-double activate(Epilogue activation, double x) {
-  if (activation == Epilogue::silu_mul) return x / (1.0 + std::exp(-x));
-  return 0.5 * x * (1.0 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-}
 
 /// Matrix (rows, cols) times a vector.
 std::vector<double> product(DType dtype, const std::byte* matrix, int64_t rows,
@@ -34,7 +29,8 @@ std::vector<double> run_expert(const ExpertMlp::Args& args, int64_t expert, cons
   const ExpertMlp::Problem& problem = args.problem;
   std::vector<double> inner = product(problem.gate, args.gate.of(expert), problem.inner, src);
   const std::vector<double> up = product(problem.up, args.up.of(expert), problem.inner, src);
-  for (size_t i = 0; i < inner.size(); ++i) inner[i] = activate(problem.activation, inner[i]) * up[i];
+  for (size_t i = 0; i < inner.size(); ++i)
+    inner[i] = activate<Math>(activation_of(problem.activation), inner[i]) * up[i];
   return product(problem.down, args.down.of(expert), problem.width, inner);
 }
 
@@ -59,8 +55,7 @@ std::string legal(const ExpertMlp::Problem& problem) {
   if (!row_bytes(problem.down, problem.inner))
     return std::to_string(problem.inner) + " columns are no multiple of a " +
            std::string(name_of(problem.down)) + " block";
-  if (problem.activation != Epilogue::silu_mul && problem.activation != Epilogue::gelu_tanh_mul)
-    return "experts are gated by silu or gelu_tanh";
+  if (!is_gated(problem.activation)) return "experts are gated by an activation";
   return {};
 }
 

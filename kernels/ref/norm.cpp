@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/ref/reference.h"
-
 namespace orrery::kernels::ref {
 namespace {
 

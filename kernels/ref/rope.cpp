@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/ref/reference.h"
-
 namespace orrery::kernels::ref {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "kernels/philox.h"
-#include "kernels/ref/reference.h"
 #include "kernels/sampler_chain.h"
 
 namespace orrery::kernels::ref {

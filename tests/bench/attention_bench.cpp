@@ -83,7 +83,8 @@ class Bench {
   const Attention::Problem& problem() const { return problem_; }
 
   void run(const Row<Attention>& row) {
-    const size_t wanted = row.workspace != nullptr ? row.workspace(problem_, team_.size()) : 0;
+    const size_t wanted =
+        row.workspace != nullptr ? row.workspace(problem_, this_machine(), team_.size()) : 0;
     if (workspace_.size() < wanted + 64) workspace_.resize(wanted + 64);
     auto address = reinterpret_cast<uintptr_t>(workspace_.data());
     row.run(args(), {.team = &team_, .workspace = workspace_.data() + (64 - address % 64) % 64});
@@ -191,7 +192,8 @@ void time_row(benchmark::State& state, const Row<Attention>& row, const Case& c)
 void register_all() {
   for (const Case& c : kCases) {
     for (const Row<Attention>& row : attention_rows().first(attention_rows().size() - 1)) {
-      if (!row.supports({.heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim}).empty()) continue;
+      const Attention::Problem problem{.heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim};
+      if (!row.supports(problem, this_machine()).empty()) continue;
       const std::string name = std::string(c.name) + "/" + std::string(row.name);
       auto* registered = benchmark::RegisterBenchmark(name.c_str(), time_row, row, c);
       registered->Unit(benchmark::kMicrosecond);

@@ -79,7 +79,9 @@ void run_reference(std::span<const Row<Op>> rows, const typename Op::Problem& pr
   const Row<Op>& row = rows.back();
   ThreadTeam team(1);
   std::vector<std::max_align_t> workspace(
-      (row.workspace != nullptr ? row.workspace(problem, 1) : 0) / sizeof(std::max_align_t) + 64);
+      (row.workspace != nullptr ? row.workspace(problem, machine_of(row.device), 1) : 0) /
+          sizeof(std::max_align_t) +
+      64);
   row.run(args, {.team = &team, .workspace = reinterpret_cast<std::byte*>(workspace.data())});
 }
 

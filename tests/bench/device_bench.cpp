@@ -7,6 +7,9 @@
 #include <chrono>
 #include <string>
 
+#include "kernels/attention.h"
+#include "kernels/linear.h"
+#include "kernels/norm.h"
 #include "tests/bench/card.h"
 
 namespace orrery::kernels {
@@ -27,8 +30,9 @@ struct Call {
 template <class Op>
 Call call_of(Card& card, std::span<const Row<Op>> rows, const typename Op::Problem& problem,
              const typename Op::Args& args) {
-  const Row<Op>& row = *select(rows, problem).row;
-  std::byte* workspace = card.memory(row.workspace != nullptr ? row.workspace(problem, 0) : 0);
+  const Row<Op>& row = *select(rows, problem, machine_of(DeviceKind::cuda)).row;
+  std::byte* workspace =
+      card.memory(row.workspace != nullptr ? row.workspace(problem, machine_of(DeviceKind::cuda), 0) : 0);
   const Launch launch{.workspace = workspace, .stream = card.device().stream()};
   return {.row = std::string(row.name), .launch = [&row, args, launch] { row.run(args, launch); }};
 }
@@ -58,7 +62,7 @@ Call attention(Card& card, int64_t tokens) {
     return with;
   };
   auto* dst = reinterpret_cast<float*>(card.memory(static_cast<size_t>(tokens * kWidth) * sizeof(float)));
-  Call call = call_of<Attention>(card, rows_of(DeviceKind::cuda).attention, args.problem,
+  Call call = call_of<Attention>(card, rows_of<Attention>(DeviceKind::cuda), args.problem,
                                  with(there, dst, card.put(starts), card.put(lengths)));
   call.launch();
   std::vector<float> expected(static_cast<size_t>(kText * kWidth));
@@ -96,7 +100,7 @@ Call dense(Card& card, int64_t tokens, const Dense& shape) {
     auto* dst = card.memory(static_cast<size_t>(tokens * shape.rows) * sizeof(float));
     args.operands[s] = {card.put(weight), card.put(bias), reinterpret_cast<float*>(dst), shape.rows};
   }
-  Call call = call_of<Linear>(card, rows_of(DeviceKind::cuda).linear, args.problem, args);
+  Call call = call_of<Linear>(card, rows_of<Linear>(DeviceKind::cuda), args.problem, args);
   call.launch();
   const int64_t few = std::min<int64_t>(tokens, 4);
   const auto last = static_cast<size_t>(shape.segments - 1);
@@ -133,7 +137,7 @@ Call norm(Card& card, int64_t tokens) {
   auto* dst = reinterpret_cast<float*>(card.memory(src.size() * sizeof(float)));
   args.src = card.put(src), args.residual = card.put(residual), args.dst = dst;
   args.weight = card.put(weight), args.bias = card.put(bias);
-  Call call = call_of<Norm>(card, rows_of(DeviceKind::cuda).norm, problem, args);
+  Call call = call_of<Norm>(card, rows_of<Norm>(DeviceKind::cuda), problem, args);
   call.launch();
   call.difference = worst_difference(card.get(dst, tokens * kWidth), expected);
   call.bytes = 12.0 * static_cast<double>(tokens * kWidth);

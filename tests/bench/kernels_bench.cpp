@@ -57,7 +57,8 @@ class Bench {
       std::memcpy(aligned(copy), packing == nullptr ? one.data() : aligned(one),
                   one.size() - (packing == nullptr ? 0 : 64));
     }
-    workspace_.resize((row.workspace == nullptr ? 0 : row.workspace(problem_, team_.size())) + 64);
+    workspace_.resize((row.workspace == nullptr ? 0 : row.workspace(problem_, this_machine(), team_.size())) +
+                      64);
   }
 
   void call() {
@@ -71,7 +72,7 @@ class Bench {
     call();
     const std::vector<float> actual = dst_;
     const Row<Linear>& reference = linear_rows().back();
-    std::vector<std::byte> scratch(reference.workspace(problem_, team_.size()) + 64);
+    std::vector<std::byte> scratch(reference.workspace(problem_, this_machine(), team_.size()) + 64);
     problem_.tokens = std::min<int64_t>(all, 4);
     run(reference, stored_.data(), scratch);
     double worst = 0.0;
@@ -128,27 +129,16 @@ void measure(benchmark::State& state, const Row<Linear>& row, DType dtype, Shape
   state.counters["GOP/s"] = benchmark::Counter(calls * products / 1e9, benchmark::Counter::kIsRate);
 }
 
-/// An empty task on as many threads as the argument says: the time is what a dispatch and its join cost.
+/// An empty task of a chunk for each of as many threads as the argument says: the time is what a dispatch and
+/// its join cost.
 void dispatch(benchmark::State& state) {
   ThreadTeam team(static_cast<int>(state.range(0)));
-  for (auto _ : state) team.run([](int) {});
-}
-
-void barrier(benchmark::State& state) {
-  ThreadTeam team(thread_count());
-  constexpr int kBarriers = 100;
-  for (auto _ : state) {
-    team.run([&](int) {
-      for (int i = 0; i < kBarriers; ++i) team.barrier();
-    });
-  }
-  state.SetItemsProcessed(state.iterations() * kBarriers);
+  for (auto _ : state) team.run(team.size(), 1, [](ThreadTeam::Range, int) {});
 }
 
 void register_rows() {
   auto* dispatches = benchmark::RegisterBenchmark("team/dispatch", dispatch)->UseRealTime()->Arg(2);
   if (thread_count() > 2) dispatches->Arg(thread_count());
-  benchmark::RegisterBenchmark("team/100_barriers", barrier)->UseRealTime();
   const std::pair<DType, Shape> cases[] = {
       {DType::q4_1, {1536, 576}},    {DType::q4_1, {576, 1536}},    {DType::q4_0, {1536, 576}},
       {DType::q8_0, {4096, 576}},    {DType::q4_k, {8192, 2048}},   {DType::q6_k, {2048, 8192}},
@@ -165,7 +155,7 @@ void register_rows() {
           problem.cols = shape.cols;
           problem.segments[0] = {shape.rows, dtype, false};
           problem.accuracy = accuracy;
-          if (!row.supports(problem).empty()) continue;
+          if (!row.supports(problem, this_machine()).empty()) continue;
           const std::string name = std::string(name_of(dtype)) + "/" + std::to_string(shape.rows) + "x" +
                                    std::to_string(shape.cols) + "/" + std::to_string(tokens) + "/" +
                                    std::string(row.name) +

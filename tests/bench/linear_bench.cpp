@@ -1,5 +1,5 @@
 // Where each of the card's rows of Linear is the fastest: times of all rows over the number of tokens, on the
-// matrices of models of 8B, 1B and 135M parameters. kernels/cuda/linear_crossovers.h is filled in from it.
+// matrices of models of 8B, 1B and 135M parameters. kernels/cuda/tile_config.h is filled in from it.
 //   linear_bench [TYPE...]      Q4_K, Q6_K, Q4_0, Q4_1, Q8_0 and bf16 when none is named; on the first CUDA
 //   device
 // Microseconds of a call among as many as read more than the caches hold, captured and launched as a graph. A
@@ -63,8 +63,9 @@ Linear::Problem problem_of(const Shape& shape, DType dtype, int64_t tokens) {
 }
 
 bool takes(const Row<Linear>& row, const Shape& shape, DType dtype) {
-  return std::any_of(std::begin(kTokens), std::end(kTokens),
-                     [&](int64_t tokens) { return row.supports(problem_of(shape, dtype, tokens)).empty(); });
+  return std::any_of(std::begin(kTokens), std::end(kTokens), [&](int64_t tokens) {
+    return row.supports(problem_of(shape, dtype, tokens), machine_of(row.device)).empty();
+  });
 }
 
 /// A shape's operands on the card, its weights as often as the caches demand. Rows repeat after kUniqueRows.
@@ -189,7 +190,7 @@ bool is_beaten(const Times& times, size_t row) {
 
 class Table {
  public:
-  explicit Table(Card& card) : card_(card), rows_(rows_of(DeviceKind::cuda).linear) {
+  explicit Table(Card& card) : card_(card), rows_(rows_of<Linear>(DeviceKind::cuda)) {
     rows_ = rows_.first(rows_.size() - 1);  // the last takes everything, slowly
   }
 
@@ -252,7 +253,7 @@ class Table {
 
   double time(const Row<Linear>& row, const Shape& shape, DType dtype, Operands& operands, int64_t tokens) {
     const Linear::Problem problem = problem_of(shape, dtype, tokens);
-    const size_t bytes = row.workspace != nullptr ? row.workspace(problem, 0) : 0;
+    const size_t bytes = row.workspace != nullptr ? row.workspace(problem, machine_of(row.device), 0) : 0;
     if (bytes > workspace_bytes_) workspace_ = card_.memory(workspace_bytes_ = bytes);
     const double tolerance = dtype == DType::bf16 ? 1e-2 : 2e-3;
     if (const double difference = operands.difference(row, tokens, workspace_); !(difference < tolerance)) {
@@ -269,7 +270,8 @@ class Table {
 
   void print(const Shape& shape, DType dtype, const Operands& operands, int64_t tokens,
              const std::vector<double>& of_rows) const {
-    const Row<Linear>* chosen = select(rows_, problem_of(shape, dtype, tokens)).row;
+    const Row<Linear>* chosen =
+        select(rows_, problem_of(shape, dtype, tokens), machine_of(DeviceKind::cuda)).row;
     double best = INFINITY;
     std::printf("  %6lld", static_cast<long long>(tokens));
     for (const double time : of_rows) {

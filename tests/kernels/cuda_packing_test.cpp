@@ -63,7 +63,7 @@ float with_mins(const uint8_t* head, const Place& p, int q) {
 
 float packed_at(DType dtype, const uint8_t* row, const PackedRow& at, int64_t k) {
   const Place p(k);
-  const PackedPlanes planes = packed_planes(dtype);
+  const DTypeLanes planes = lanes_of(dtype);
   const uint8_t* scales = row + at.scales + p.group * planes.scales;
   const uint8_t* deltas = row + at.deltas + p.group / 2 * planes.deltas;
   const uint8_t byte = scales[planes.scales == 4 ? p.j : 2 * p.j + p.i];  // of the types with byte scales

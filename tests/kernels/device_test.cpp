@@ -7,7 +7,9 @@
 #include <numeric>
 #include <thread>
 
+#include "kernels/cpu/rows.h"
 #include "tests/kernels/device_under_test.h"
+#include "tests/support/machines.h"
 
 namespace orrery::kernels {
 namespace {
@@ -71,20 +73,20 @@ TEST(CudaModule, counts_no_devices_without_a_reason) {
 
 /// The place of the row in its list that is chosen for matrices of `rows` x `cols`; gated: for two of them.
 size_t place_of_row(DType dtype, int64_t rows, int64_t cols, bool gated, int64_t tokens) {
-  const std::span<const Row<Linear>> list = rows_of(DeviceKind::cuda).linear;
+  const std::span<const Row<Linear>> list = rows_of<Linear>(DeviceKind::cuda);
   Linear::Problem problem;
   problem.tokens = tokens;
   problem.min_tokens = tokens / 2 + 1;
   problem.cols = cols;
   problem.segments.fill({rows, dtype, false});
   if (gated) problem.segment_count = 2, problem.epilogue = Epilogue::silu_mul;
-  return static_cast<size_t>(select(list, problem).row - list.data());
+  return static_cast<size_t>(select(list, problem, machines::h200).row - list.data());
 }
 
 // Walking rows, tiles, widened weights: in this order as tokens grow, and tiles between a few and hundreds.
 TEST(CudaModule, more_tokens_never_bring_a_row_for_fewer) {
   if (!module_here()) GTEST_SKIP() << "the module was not built";
-  const std::span<const Row<Linear>> list = rows_of(DeviceKind::cuda).linear;
+  const std::span<const Row<Linear>> list = rows_of<Linear>(DeviceKind::cuda);
   for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
     const auto dtype = static_cast<DType>(i);
     if (!is_quantised(dtype) && dtype != DType::f16 && dtype != DType::bf16) continue;
@@ -107,24 +109,19 @@ TEST(CudaModule, more_tokens_never_bring_a_row_for_fewer) {
 
 TEST(CudaModule, each_op_has_a_row) {
   if (!module_here()) GTEST_SKIP() << "the module was not built";
-  const DeviceRows& rows = rows_of(DeviceKind::cuda);
-  const auto check = [](const char* op, const auto& list) {
-    EXPECT_FALSE(list.empty()) << op;
-    for (const auto& row : list) {
-      EXPECT_EQ(row.device, DeviceKind::cuda) << row.name;
-      EXPECT_EQ(row.name.rfind("cuda.", 0), 0U) << row.name;
-      EXPECT_TRUE(row.supports && row.run) << row.name;
-    }
-  };
-  check("linear", rows.linear);
-  check("attention", rows.attention);
-  check("kv_append", rows.kv_append);
-  check("norm", rows.norm);
-  check("rope", rows.rope);
-  check("elementwise", rows.elementwise);
-  check("embedding", rows.embedding);
-  check("gather", rows.gather);
-  check("sample", rows.sample);
+  std::apply(
+      [](auto... own) {
+        const auto check = []<class Op>(std::span<const Row<Op>>) {
+          EXPECT_FALSE(rows_of<Op>(DeviceKind::cuda).empty()) << Op::kName;
+          for (const Row<Op>& row : rows_of<Op>(DeviceKind::cuda)) {
+            EXPECT_EQ(row.device, DeviceKind::cuda) << row.name;
+            EXPECT_EQ(row.name.rfind("cuda.", 0), 0U) << row.name;
+            EXPECT_TRUE(row.supports && row.run) << row.name;
+          }
+        };
+        (check(own()), ...);
+      },
+      kCpuLists);
 }
 
 class CudaDevice : public ::testing::Test {

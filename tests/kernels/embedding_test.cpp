@@ -1,7 +1,6 @@
 #include "kernels/embedding.h"
 
 #include "kernels/linear.h"
-#include "kernels/ref/reference.h"
 #include "tests/kernels/linear_testing.h"
 
 namespace orrery::kernels {

@@ -53,40 +53,10 @@ void run_row(const Row<Op>& row, const typename Op::Problem& problem, const type
   run_row(row, problem, args, team, guard);
 }
 
-inline std::span<const Row<Linear>> list_of(const DeviceRows& rows, const Row<Linear>*) {
-  return rows.linear;
-}
-inline std::span<const Row<Attention>> list_of(const DeviceRows& rows, const Row<Attention>*) {
-  return rows.attention;
-}
-inline std::span<const Row<KvAppend>> list_of(const DeviceRows& rows, const Row<KvAppend>*) {
-  return rows.kv_append;
-}
-inline std::span<const Row<Norm>> list_of(const DeviceRows& rows, const Row<Norm>*) { return rows.norm; }
-inline std::span<const Row<Rope>> list_of(const DeviceRows& rows, const Row<Rope>*) { return rows.rope; }
-inline std::span<const Row<Elementwise>> list_of(const DeviceRows& rows, const Row<Elementwise>*) {
-  return rows.elementwise;
-}
-inline std::span<const Row<Embedding>> list_of(const DeviceRows& rows, const Row<Embedding>*) {
-  return rows.embedding;
-}
-inline std::span<const Row<Gather>> list_of(const DeviceRows& rows, const Row<Gather>*) {
-  return rows.gather;
-}
-inline std::span<const Row<Sample>> list_of(const DeviceRows& rows, const Row<Sample>*) {
-  return rows.sample;
-}
-inline std::span<const Row<TopExperts>> list_of(const DeviceRows& rows, const Row<TopExperts>*) {
-  return rows.top_experts;
-}
-inline std::span<const Row<ExpertMlp>> list_of(const DeviceRows& rows, const Row<ExpertMlp>*) {
-  return rows.expert_mlp;
-}
-
 /// The rows under test: of the CPU's list, or of the device's for the same op.
 template <class Op>
 std::span<const Row<Op>> all_rows(std::span<const Row<Op>> own) {
-  return device_under_test() ? list_of(rows_of(DeviceKind::cuda), own.data()) : own;
+  return device_under_test() ? rows_of<Op>(DeviceKind::cuda) : own;
 }
 
 /// But the reference, which is the last of the CPU's.

@@ -82,7 +82,7 @@ TEST(SamplerChain, PlainSamplersInTheirOrderDrawWhatThePlainPathDraws) {
     Sample::Request chained = plain;
     chained.chain = &settings.chain;
     for (const auto& row : sample_rows()) {
-      if (!row.supports({500}).empty()) continue;
+      if (!row.supports({500}, machine_of(row.device)).empty()) continue;
       Sample::Choice choices[2];
       const Sample::Request requests[2] = {plain, chained};
       std::vector<float> twice = logits;

@@ -25,6 +25,8 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/device_module.h"
 #include "tests/support/fake_device_counters.h"
 
@@ -60,6 +62,7 @@ class FakeDevice final : public Device {
     facts_.multiprocessors = 132;
     facts_.memory_bytes = number_from("ORRERY_FAKE_DEVICE_MB", 4096) << 20;
     facts_.l2_bytes = 50U << 20;
+    facts_.machine = this_machine();  // its rows are the CPU's
     facts_.peak_bytes_per_second = 4.8e12;
     left_ = number_from("ORRERY_FAKE_DEVICE_LOST_AFTER", UINT64_MAX);
   }
@@ -232,8 +235,7 @@ class Rows {
  public:
   static constexpr size_t kMost = 32;
 
-  static std::span<const Row<Op>> of(std::span<const Row<Op>> rows, std::string_view kind) {
-    kind_ = kind;
+  static std::span<const Row<Op>> of(std::span<const Row<Op>> rows) {
     static const std::vector<Row<Op>> kept = relabelled(rows, std::make_index_sequence<kMost>{});
     return kept;
   }
@@ -249,19 +251,19 @@ class Rows {
     device->issue([args, here] { source()[I].run(args, here); });
   }
   template <size_t I>
-  static std::string supports(const Problem& problem) {
+  static std::string supports(const Problem& problem, const Machine& machine) {
     ++counters.questions;
-    if (lacks(kind_)) return "the test device has no " + std::string(kind_);
+    if (lacks(Op::kName)) return "the test device has no " + std::string(Op::kName);
     if constexpr (requires { problem.tokens; })
-      if (problem.tokens > 1 && lacks(std::string(kind_) + ".prefill"))
-        return "the test device takes one token in " + std::string(kind_);
+      if (problem.tokens > 1 && lacks(std::string(Op::kName) + ".prefill"))
+        return "the test device takes one token in " + std::string(Op::kName);
     if constexpr (requires { problem.chains; })
       if (problem.chains) return "the test device draws in the plain order only";
-    return source()[I].supports(problem);
+    return source()[I].supports(problem, machine);
   }
   template <size_t I>
-  static size_t workspace(const Problem& problem, int) {
-    return source()[I].workspace ? source()[I].workspace(problem, team().size()) : 0;
+  static size_t workspace(const Problem& problem, const Machine& machine, int) {
+    return source()[I].workspace ? source()[I].workspace(problem, machine, team().size()) : 0;
   }
   static std::span<const Row<Op>>& source() {
     static std::span<const Row<Op>> rows;
@@ -280,12 +282,17 @@ class Rows {
     for (size_t i = 0; i < rows.size(); ++i) {
       names.push_back("cuda.test." + std::string(rows[i].name));
       kept.push_back({names.back(), DeviceKind::cuda, kSupports[i], kRun[i], kWorkspace[i], rows[i].packing});
+      kept.back().arithmetic = rows[i].arithmetic;
+      kept.back().rounding = rows[i].rounding;
     }
     return kept;
   }
-
-  static inline std::string_view kind_;
 };
+
+template <class Op>
+RowList relabelled(std::span<const Row<Op>> rows) {
+  return Rows<Op>::of(rows);
+}
 
 int count(std::string& reason) {
   const char* refusal = std::getenv("ORRERY_FAKE_DEVICE_REFUSES");
@@ -293,6 +300,8 @@ int count(std::string& reason) {
   reason = refusal;
   return 0;
 }
+
+Machine machine(int) { return this_machine(); }
 
 std::unique_ptr<Device> open(int index) { return std::make_unique<FakeDevice>(index); }
 
@@ -303,15 +312,8 @@ extern "C" __attribute__((visibility("default"))) const orrery::kernels::DeviceM
 orrery_device_module() {
   using namespace orrery::kernels;  // NOLINT: the row lists
   static const DeviceModule module{
-      kDeviceModuleVersion,
-      count,
-      open,
-      {Rows<Linear>::of(linear_rows(), "linear"), Rows<Attention>::of(attention_rows(), "attention"),
-       Rows<KvAppend>::of(kv_append_rows(), "kv_append"), Rows<Norm>::of(norm_rows(), "norm"),
-       Rows<Rope>::of(rope_rows(), "rope"), Rows<Elementwise>::of(elementwise_rows(), "elementwise"),
-       Rows<Embedding>::of(embedding_rows(), "embedding"), Rows<Gather>::of(gather_rows(), "gather"),
-       Rows<Sample>::of(sample_rows(), "sample"), Rows<TopExperts>::of(top_experts_rows(), "top_experts"),
-       Rows<ExpertMlp>::of(expert_mlp_rows(), "expert_mlp")}};
+      kDeviceModuleVersion, count, open, machine,
+      std::apply([](auto... list) { return RowTable{relabelled(list())...}; }, kCpuLists)};
   return &module;
 }
 

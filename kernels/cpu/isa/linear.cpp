@@ -34,25 +34,14 @@ void finish_all(const LinearFinish& f, Function&& function) {
 }  // namespace
 
 void linear_finish(const LinearFinish& f) {
-  switch (f.function) {
-    case LinearFunction::none:
-      if (f.bias != nullptr) finish_all(f, [](Vec x, Vec) { return x; });
-      return;
-    case LinearFunction::gelu_erf:
-      return finish_all(f, [](Vec x, Vec) { return gelu_erf(x); });
-    case LinearFunction::gelu_tanh:
-      return finish_all(f, [](Vec x, Vec) { return gelu_tanh(x); });
-    case LinearFunction::silu:
-      return finish_all(f, [](Vec x, Vec) { return silu(x); });
-    case LinearFunction::relu:
-      return finish_all(f, [](Vec x, Vec) { return select(less(x, set1(0.0F)), set1(0.0F), x); });
-    case LinearFunction::tanh:
-      return finish_all(f, [](Vec x, Vec) { return tanh(x); });
-    case LinearFunction::silu_mul:
-      return finish_all(f, [](Vec x, Vec y) { return silu(x) * y; });
-    case LinearFunction::gelu_tanh_mul:
-      return finish_all(f, [](Vec x, Vec y) { return gelu_tanh(x) * y; });
-  }
+  if (f.function == Epilogue::none && f.bias == nullptr) return;
+  with_activation(activation_of(f.function), [&](auto constant) {
+    constexpr Activation kActivation = decltype(constant)::value;
+    if (is_gated(f.function))
+      finish_all(f, [](Vec x, Vec y) { return activated<kActivation, Math>(x) * y; });
+    else
+      finish_all(f, [](Vec x, Vec) { return activated<kActivation, Math>(x); });
+  });
 }
 
 void linear_to_bf16(const float* src, int64_t n, uint16_t* dst) {
@@ -64,9 +53,14 @@ void linear_to_bf16(const float* src, int64_t n, uint16_t* dst) {
   std::memcpy(dst + i, part, static_cast<size_t>(n - i) * sizeof(uint16_t));
 }
 
-#if defined(ORRERY_ISA_AVX512)
-const LinearTable kLinear = {linear_finish,     linear_dense,       linear_quantise,
-                             linear_quant_rows, linear_quant_tiles, linear_to_bf16};
+#if defined(ORRERY_ISA_AVX512) && defined(__AVX512VNNI__)
+const LinearTable kLinear = {linear_finish,      nullptr,       linear_quantise, linear_quant_rows,
+                             linear_quant_tiles, linear_to_bf16};
+#elif defined(__AVXVNNI__) || defined(__AVX512VNNI__)
+const LinearTable kLinear = {linear_finish,     nullptr, linear_quantise,
+                             linear_quant_rows, nullptr, linear_to_bf16};
+#elif defined(ORRERY_ISA_AVX512)
+const LinearTable kLinear = {linear_finish, linear_dense, linear_quantise, nullptr, nullptr, linear_to_bf16};
 #else
 const LinearTable kLinear = {linear_finish,     linear_dense, linear_quantise,
                              linear_quant_rows, nullptr,      linear_to_bf16};

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/activation.h"
 #include "kernels/dtype.h"
 
 namespace orrery::kernels {
@@ -67,17 +68,7 @@ static constexpr ActivationLayout activation_layout(ActivationBlock block, int64
 }
 
 static constexpr ActivationBlock activation_block(DType weight) {
-  switch (weight) {
-    case DType::q2_k:
-    case DType::q3_k:
-    case DType::q4_k:
-    case DType::q5_k:
-    case DType::q6_k:
-    case DType::iq4_xs:
-      return ActivationBlock::b256;
-    default:
-      return ActivationBlock::b32;
-  }
+  return is_super_block(weight) ? ActivationBlock::b256 : ActivationBlock::b32;
 }
 
 /// Rows [begin, end) of one quantised matrix times all tokens, from quantised activations; dst as in
@@ -105,9 +96,8 @@ static constexpr size_t tile_scratch_bytes(int64_t cols) {
 
 /// dst = act(dst + bias), or for gated functions act(dst + bias) * (up + up_bias), on (tokens, count). Biases
 /// may be null.
-enum class LinearFunction : uint8_t { none, gelu_erf, gelu_tanh, silu, relu, tanh, silu_mul, gelu_tanh_mul };
 struct LinearFinish {
-  LinearFunction function;
+  Epilogue function;
   float* dst;
   int64_t dst_stride;
   const float* up;
@@ -117,20 +107,27 @@ struct LinearFinish {
   int64_t tokens, count;
 };
 
+/// Null: the ISA has no instructions for it, or those of a smaller one suffice.
 struct LinearTable {
   void (*finish)(const LinearFinish& finish);
   void (*dense)(const DenseShare& share);
   /// Rounds one token: d = max |x| / kLargestActivation per block, to nearest.
   void (*quantise)(ActivationBlock block, const float* src, int64_t cols, std::byte* record);
   void (*quant_rows)(const QuantShare& share);
-  void (*quant_tiles)(const QuantShare& share);  // null where the ISA has none
+  void (*quant_tiles)(const QuantShare& share);
   void (*to_bf16)(const float* src, int64_t n, uint16_t* dst);
 };
 
 namespace avx2 {
 extern const LinearTable kLinear;
 }
+namespace avx2_vnni {
+extern const LinearTable kLinear;
+}
 namespace avx512 {
+extern const LinearTable kLinear;
+}
+namespace avx512_vnni {
 extern const LinearTable kLinear;
 }
 

@@ -1,6 +1,7 @@
 // One weight row times `tokens` tokens, AVX2: the same interface as linear_rows512.h, eight partial sums.
 // Weights of up to 6 bits by vpmaddubsw (no saturation: 63 * 128 * 2 < 2^15), int8 weights as int16 by
-// vpmaddwd. linear_rows256_k.h has the formats in blocks of 256.
+// vpmaddwd; where there is VNNI all by vpdpbusd, int8 weights with 128 added, whose part is taken off again.
+// linear_rows256_k.h has the formats in blocks of 256.
 #pragma once
 
 #include "kernels/cpu/isa/linear_rows.h"
@@ -11,20 +12,57 @@ namespace orrery::kernels::ORRERY_ISA {
 
 ORRERY_INLINE __m256i load256(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 
-/// u8 x s8 in eight int32 sums.
-ORRERY_INLINE __m256i dot_u8(__m256i u, __m256i x) {
-  return _mm256_madd_epi16(_mm256_maddubs_epi16(u, x), _mm256_set1_epi16(1));
+#if defined(__AVXVNNI__) || defined(__AVX512VNNI__)
+
+// The VEX form where it is what there is, else the EVEX form, which differs in nothing but its bytes.
+#if defined(__AVXVNNI__)
+ORRERY_INLINE __m256i add_byte_products(__m256i sum, __m256i u, __m256i x) {
+  return _mm256_dpbusd_avx_epi32(sum, u, x);
+}
+ORRERY_INLINE __m256i add_word_products(__m256i sum, __m256i a, __m256i b) {
+  return _mm256_dpwssd_avx_epi32(sum, a, b);
+}
+#else
+ORRERY_INLINE __m256i add_byte_products(__m256i sum, __m256i u, __m256i x) {
+  return _mm256_dpbusd_epi32(sum, u, x);
+}
+ORRERY_INLINE __m256i add_word_products(__m256i sum, __m256i a, __m256i b) {
+  return _mm256_dpwssd_epi32(sum, a, b);
+}
+#endif
+
+/// Adds u8 x s8 to eight int32 sums.
+ORRERY_INLINE __m256i dot_u8(__m256i sum, __m256i u, __m256i x) { return add_byte_products(sum, u, x); }
+
+/// Adds s8 x s8 to eight int32 sums.
+ORRERY_INLINE __m256i dot_s8(__m256i sum, __m256i values, const int8_t* x) {
+  const __m256i offset = _mm256_set1_epi8(-128), bytes = load256(x);
+  return _mm256_sub_epi32(add_byte_products(sum, _mm256_xor_si256(values, offset), bytes),
+                          add_byte_products(_mm256_setzero_si256(), offset, bytes));
 }
 
-/// s8 x s8 in eight int32 sums.
-ORRERY_INLINE __m256i dot_s8(__m256i values, const int8_t* x) {
+#else
+
+ORRERY_INLINE __m256i add_word_products(__m256i sum, __m256i a, __m256i b) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+}
+
+/// Adds u8 x s8 to eight int32 sums.
+ORRERY_INLINE __m256i dot_u8(__m256i sum, __m256i u, __m256i x) {
+  return add_word_products(sum, _mm256_maddubs_epi16(u, x), _mm256_set1_epi16(1));
+}
+
+/// Adds s8 x s8 to eight int32 sums.
+ORRERY_INLINE __m256i dot_s8(__m256i sum, __m256i values, const int8_t* x) {
   const auto words = [](const void* p) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(p)));
   };
   const __m256i first = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(values));
   const __m256i second = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(values, 1));
-  return _mm256_add_epi32(_mm256_madd_epi16(first, words(x)), _mm256_madd_epi16(second, words(x + 16)));
+  return add_word_products(add_word_products(sum, first, words(x)), second, words(x + 16));
 }
+
+#endif
 
 /// `value` in the bytes where all of `bits` are set in the byte of `bytes`.
 ORRERY_INLINE __m256i value_where_set(__m256i bytes, __m256i bits, char value) {
@@ -55,8 +93,8 @@ struct Q4_0 {
   static constexpr float kOffset = -8.0F;
   ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block); }
-  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    return dot_u8(nibble_block(block + 2), load256(x));
+  ORRERY_INLINE static __m256i dot(__m256i sum, const std::byte* block, const int8_t* x) {
+    return dot_u8(sum, nibble_block(block + 2), load256(x));
   }
 };
 struct Q4_1 {
@@ -64,8 +102,8 @@ struct Q4_1 {
   static constexpr float kOffset = 1.0F;
   ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block + 2); }
-  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    return dot_u8(nibble_block(block + 4), load256(x));
+  ORRERY_INLINE static __m256i dot(__m256i sum, const std::byte* block, const int8_t* x) {
+    return dot_u8(sum, nibble_block(block + 4), load256(x));
   }
 };
 struct Q5_0 {
@@ -73,8 +111,8 @@ struct Q5_0 {
   static constexpr float kOffset = -16.0F;
   ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block); }
-  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    return dot_u8(_mm256_or_si256(nibble_block(block + 6), fifth_bits(block + 2)), load256(x));
+  ORRERY_INLINE static __m256i dot(__m256i sum, const std::byte* block, const int8_t* x) {
+    return dot_u8(sum, _mm256_or_si256(nibble_block(block + 6), fifth_bits(block + 2)), load256(x));
   }
 };
 struct Q5_1 {
@@ -82,8 +120,8 @@ struct Q5_1 {
   static constexpr float kOffset = 1.0F;
   ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte* block) { return f16_to_float(block + 2); }
-  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    return dot_u8(_mm256_or_si256(nibble_block(block + 8), fifth_bits(block + 4)), load256(x));
+  ORRERY_INLINE static __m256i dot(__m256i sum, const std::byte* block, const int8_t* x) {
+    return dot_u8(sum, _mm256_or_si256(nibble_block(block + 8), fifth_bits(block + 4)), load256(x));
   }
 };
 struct Q8_0 {
@@ -91,8 +129,8 @@ struct Q8_0 {
   static constexpr float kOffset = 0.0F;
   ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte*) { return 0.0F; }
-  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    return dot_s8(load256(block + 2), x);
+  ORRERY_INLINE static __m256i dot(__m256i sum, const std::byte* block, const int8_t* x) {
+    return dot_s8(sum, load256(block + 2), x);
   }
 };
 struct IQ4_NL {
@@ -100,8 +138,8 @@ struct IQ4_NL {
   static constexpr float kOffset = 0.0F;
   ORRERY_INLINE static float scale(const std::byte* block) { return f16_to_float(block); }
   ORRERY_INLINE static float min(const std::byte*) { return 0.0F; }
-  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    return dot_s8(look_up(iq4_levels(0), nibble_block(block + 2)), x);
+  ORRERY_INLINE static __m256i dot(__m256i sum, const std::byte* block, const int8_t* x) {
+    return dot_s8(sum, look_up(iq4_levels(0), nibble_block(block + 2)), x);
   }
 };
 struct MXFP4 {
@@ -109,14 +147,14 @@ struct MXFP4 {
   static constexpr float kOffset = -12.0F;
   ORRERY_INLINE static float scale(const std::byte* block) { return mxfp4_scale(block); }
   ORRERY_INLINE static float min(const std::byte* block) { return mxfp4_scale(block); }
-  ORRERY_INLINE static __m256i dot(const std::byte* block, const int8_t* x) {
-    return dot_u8(look_up(mxfp4_levels(12), nibble_block(block + 1)), load256(x));
+  ORRERY_INLINE static __m256i dot(__m256i sum, const std::byte* block, const int8_t* x) {
+    return dot_u8(sum, look_up(mxfp4_levels(12), nibble_block(block + 1)), load256(x));
   }
 };
 
 template <class Format>
 ORRERY_INLINE __m256i both_halves(const std::byte* block, const int8_t* high, const int8_t* low) {
-  return _mm256_add_epi32(_mm256_slli_epi32(Format::dot(block, high), 8), Format::dot(block, low));
+  return Format::dot(_mm256_slli_epi32(Format::dot(_mm256_setzero_si256(), block, high), 8), block, low);
 }
 
 template <class Format>

@@ -26,7 +26,7 @@ ORRERY_INLINE void add_products(__m256i q, __m256i scale, const Activations& act
 #pragma GCC unroll 16
   for (int t = 0; t < terms; ++t) {
     const __m256i x = load256(acts.values(t) + at);
-    dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(_mm256_maddubs_epi16(q, x), scale));
+    dot[t] = add_word_products(dot[t], _mm256_maddubs_epi16(q, x), scale);
   }
 }
 
@@ -151,7 +151,7 @@ struct ProductsIQ4_XS {
       const __m256i scale = _mm256_set1_epi32(scales.v[2 * s]);
 #pragma GCC unroll 16
       for (int t = 0; t < terms; ++t) {
-        const __m256i sums = dot_s8(values, acts.values(t) + 256 * b + 32 * s);
+        const __m256i sums = dot_s8(_mm256_setzero_si256(), values, acts.values(t) + 256 * b + 32 * s);
         dot[t] = _mm256_add_epi32(dot[t], _mm256_mullo_epi32(sums, scale));
       }
     }

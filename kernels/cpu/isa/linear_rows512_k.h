@@ -142,22 +142,20 @@ struct ProductsQ6_K {
   template <int terms>
   ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
                                 __m512i (&dot)[terms]) {
-    // For each byte of 8: the 8 bits that begin so that its pair of high bits lands in bits 4 and 5.
-    const __m512i low_control =
-        join(_mm256_set1_epi64x(0x342C241C140C043C), _mm256_set1_epi64x(0x362E261E160E063E));
-    const __m512i high_control =
-        join(_mm256_set1_epi64x(0x3830282018100800), _mm256_set1_epi64x(0x3A322A221A120A02));
+    // By how many bits each pair of high bits is moved to bits 4 and 5: the low nibbles' to the left, the
+    // high ones' to the right.
+    const __m512i to_left = join(_mm256_set1_epi16(4), _mm256_set1_epi16(2));
+    const __m512i to_right = join(_mm256_set1_epi16(0), _mm256_set1_epi16(2));
 #pragma GCC unroll 16
     for (int half = 0; half < 2; ++half) {
       const __m512i nibbles = _mm512_loadu_si512(w + 64 * half);
       const __m512i pairs = both(w + 128 + 32 * half);
-      const auto with_pairs = [&](__m512i low4, __m512i control) __attribute__((always_inline)) {
-        const __m512i bits =
-            _mm512_and_si512(_mm512_multishift_epi64_epi8(control, pairs), _mm512_set1_epi8(0x30));
+      const auto with_pairs = [&](__m512i low4, __m512i moved) __attribute__((always_inline)) {
+        const __m512i bits = _mm512_and_si512(moved, _mm512_set1_epi8(0x30));
         return _mm512_or_si512(_mm512_and_si512(low4, _mm512_set1_epi8(15)), bits);
       };
-      const __m512i q[2] = {with_pairs(nibbles, low_control),
-                            with_pairs(_mm512_srli_epi16(nibbles, 4), high_control)};
+      const __m512i q[2] = {with_pairs(nibbles, _mm512_sllv_epi16(pairs, to_left)),
+                            with_pairs(_mm512_srli_epi16(nibbles, 4), _mm512_srlv_epi16(pairs, to_right))};
 #pragma GCC unroll 16
       for (int part = 0; part < 2; ++part) {
         add_products<terms>(q[part], scales_of_16(scales, 8 * half + 4 * part), acts,

@@ -84,27 +84,23 @@ void zip(const float* a, const float* b, float* dst, int64_t n, F f) {
 
 void apply(PointFunction function, const float* a, const float* b, float* dst, int64_t n, float factor) {
   switch (function) {
-    case PointFunction::silu:
-      return map(a, dst, n, [](Vec x) { return silu(x); });
-    case PointFunction::gelu_erf:
-      return map(a, dst, n, [](Vec x) { return gelu_erf(x); });
-    case PointFunction::gelu_tanh:
-      return map(a, dst, n, [](Vec x) { return gelu_tanh(x); });
-    case PointFunction::relu:
-      return map(a, dst, n, [](Vec x) { return max(set1(0.0F), x); });
-    case PointFunction::tanh:
-      return map(a, dst, n, [](Vec x) { return tanh(x); });
     case PointFunction::add:
       return zip(a, b, dst, n, [](Vec x, Vec y) { return x + y; });
     case PointFunction::mul:
       return zip(a, b, dst, n, [](Vec x, Vec y) { return x * y; });
-    case PointFunction::silu_mul:
-      return zip(a, b, dst, n, [](Vec x, Vec y) { return silu(x) * y; });
-    case PointFunction::gelu_tanh_mul:
-      return zip(a, b, dst, n, [](Vec x, Vec y) { return gelu_tanh(x) * y; });
     case PointFunction::scale:
       return map(a, dst, n, [factor](Vec x) { return x * set1(factor); });
+    default:
+      break;
   }
+  const auto epilogue = static_cast<Epilogue>(static_cast<int>(function) + 1);  // they come in its order
+  with_activation(activation_of(epilogue), [&](auto constant) {
+    constexpr Activation kActivation = decltype(constant)::value;
+    if (is_gated(epilogue))
+      zip(a, b, dst, n, [](Vec x, Vec y) { return activated<kActivation, Math>(x) * y; });
+    else
+      map(a, dst, n, [](Vec x) { return activated<kActivation, Math>(x); });
+  });
 }
 
 float largest_of(const float* x, int64_t n) {

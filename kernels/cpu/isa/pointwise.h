@@ -5,21 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/activation.h"
 #include "kernels/dtype.h"
 
 namespace orrery::kernels {
 
 /// Same order as Elementwise::Function.
 enum class PointFunction : uint8_t {
-  silu,
-  gelu_erf,
-  gelu_tanh,
-  relu,
-  tanh,
+#define ORRERY_ACTIVATION(name, flops) name,
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
+#define ORRERY_ACTIVATION(name, flops) name##_mul,
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
   add,
   mul,
-  silu_mul,
-  gelu_tanh_mul,
   scale
 };
 enum class KvFormat : uint8_t { f32, f16, bf16, q8_0 };

@@ -1,7 +1,9 @@
-// exp, gelu, silu, tanh and sine/cosine on vectors. Polynomials are minimax fits made for these ranges (the
-// stated error is the fit's; float32 rounding adds about 1e-7).
+// exp, tanh, the normal distribution and sine/cosine on vectors, and the activation functions' arithmetic.
+// Polynomials are minimax fits made for these ranges (the stated error is the fit's; float32 rounding adds
+// about 1e-7).
 #pragma once
 
+#include "kernels/activation.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace orrery::kernels::ORRERY_ISA {
@@ -24,29 +26,19 @@ ORRERY_INLINE Vec exp(Vec x) {
   return scale_by_power(fma(r * r, polynomial(r, kTail), r) + set1(1.0F), n);
 }
 
-/// x / (1 + e^-x)
-ORRERY_INLINE Vec silu(Vec x) { return x / (set1(1.0F) + exp(set1(0.0F) - x)); }
-
-/// x times the normal distribution's share below x, without cancellation on either side:
-/// erfc(z) = e^(-z^2) t Q(t), t = 1 / (1 + 0.4 z), z = |x| / sqrt 2, fit 6e-8 relative.
-ORRERY_INLINE Vec gelu_erf(Vec x) {
-  const Vec size = min(set1(15.0F), abs(x));  // e^-112 is zero already; larger squares would overflow
+/// The normal distribution's share above x >= 0:
+/// erfc(z) = e^(-z^2) t Q(t), t = 1 / (1 + 0.4 z), z = x / sqrt 2, fit 6e-8 relative.
+ORRERY_INLINE Vec normal_tail(Vec x) {
+  const Vec size = min(set1(15.0F), x);  // e^-112 is zero already; larger squares would overflow
   const Vec t = set1(1.0F) / fma(size, set1(0.4F * 0.70710678F), set1(1.0F));
   constexpr float kQ[] = {0.22562630F, 0.22657570F, 0.20095858F,  0.19696303F, 0.071508296F,
                           0.09972961F, 0.07384212F, -0.13547108F, 0.04026749F};
-  // x^2 / 2 rounds; what it loses (up to 1e-6 of e^-x^2/2 at |x| = 6) comes back as a factor.
+  // x^2 / 2 rounds; what it loses (up to 1e-6 of e^-x^2/2 at x = 6) comes back as a factor.
   const Vec half = size * set1(0.5F);
   const Vec square = size * half;
   const Vec lost = fmsub(size, half, square);
   const Vec bell = exp(set1(0.0F) - square);
-  const Vec tail = set1(0.5F) * t * polynomial(t, kQ) * fnma(bell, lost, bell);  // share above |x|
-  return select(less(x, set1(0.0F)), x * tail, fnma(x, tail, x));
-}
-
-/// x / 2 (1 + tanh(u)) = x / (1 + e^(-2u)),  u = sqrt(2 / pi) (x + 0.044715 x^3)
-ORRERY_INLINE Vec gelu_tanh(Vec x) {
-  const Vec slope = fma(x * x, set1(-2.0F * 0.79788456F * 0.044715F), set1(-2.0F * 0.79788456F));
-  return x / (set1(1.0F) + exp(x * slope));
+  return set1(0.5F) * t * polynomial(t, kQ) * fnma(bell, lost, bell);
 }
 
 /// |x| < 0.65: x + x^3 P(x^2), fit 6e-9; else 1 - 2 / (e^(2|x|) + 1) with the sign of x.
@@ -80,5 +72,18 @@ ORRERY_INLINE void sin_cos_turns(Vec x, Vec& sine, Vec& cosine) {
   sine = select(odd, turned_sine, select(half, zero - s, s));
   cosine = select(odd, turned_cosine, select(half, zero - c, c));
 }
+
+/// The arithmetic of the activation functions (kernels/activation.h).
+struct Math {
+  using Number = Vec;
+  ORRERY_INLINE static Vec number(double x) { return set1(static_cast<float>(x)); }
+  ORRERY_INLINE static Vec exp(Vec x) { return ORRERY_ISA::exp(x); }
+  ORRERY_INLINE static Vec tanh(Vec x) { return ORRERY_ISA::tanh(x); }
+  ORRERY_INLINE static Vec abs(Vec x) { return ORRERY_ISA::abs(x); }
+  ORRERY_INLINE static Vec fma(Vec a, Vec b, Vec c) { return ORRERY_ISA::fma(a, b, c); }
+  ORRERY_INLINE static Vec fnma(Vec a, Vec b, Vec c) { return ORRERY_ISA::fnma(a, b, c); }
+  ORRERY_INLINE static Vec where_negative(Vec x, Vec a, Vec b) { return select(less(x, set1(0.0F)), a, b); }
+  ORRERY_INLINE static Vec normal_tail(Vec x) { return ORRERY_ISA::normal_tail(x); }
+};
 
 }  // namespace orrery::kernels::ORRERY_ISA

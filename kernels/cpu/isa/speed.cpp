@@ -45,40 +45,62 @@ int multiply_f32(int64_t rounds) {
 
 #if defined(ORRERY_ISA_AVX512)
 
-int multiply_bf16(int64_t rounds) {
-  const __m512bh a = _mm512_cvtne2ps_pbh(set1(0.5F), set1(0.25F));
-  return run(rounds, set1(1.0F), [&](Vec sum) { return _mm512_dpbf16_ps(sum, a, a); });
-}
-
 int multiply_int16(int64_t rounds) {
   const __m512i a = _mm512_set1_epi16(3);
+#if defined(__AVX512VNNI__)
   return run(rounds, a, [&](__m512i sum) { return _mm512_dpwssd_epi32(sum, a, a); });
+#else
+  // The product depends on the sum, or it would be computed once.
+  return run(rounds, a, [&](__m512i sum) { return _mm512_add_epi32(sum, _mm512_madd_epi16(a, sum)); });
+#endif
 }
-
-int multiply_int8(int64_t rounds) {
-  const __m512i a = _mm512_set1_epi8(3);
-  return run(rounds, a, [&](__m512i sum) { return _mm512_dpbusd_epi32(sum, a, a); });
-}
-
-}  // namespace
-
-const SpeedTable kSpeed = {sum_words,
-                           {multiply_f32, multiply_bf16, multiply_int16, multiply_int8},
-                           {kSums * 2.0 * 16, kSums * 2.0 * 32, kSums * 2.0 * 32, kSums * 2.0 * 64}};
 
 #else
 
 int multiply_int16(int64_t rounds) {
   const __m256i a = _mm256_set1_epi16(3);
-  // The product depends on the sum, or it would be computed once.
+#if defined(__AVXVNNI__)
+  return run(rounds, a, [&](__m256i sum) { return _mm256_dpwssd_avx_epi32(sum, a, a); });
+#else
   return run(rounds, a, [&](__m256i sum) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, sum)); });
+#endif
 }
+
+#endif
+
+#if defined(__AVX512VNNI__)
+constexpr double kBytes = 64;
+int multiply_int8(int64_t rounds) {
+  const __m512i a = _mm512_set1_epi8(3);
+  return run(rounds, a, [&](__m512i sum) { return _mm512_dpbusd_epi32(sum, a, a); });
+}
+#elif defined(__AVXVNNI__)
+constexpr double kBytes = 32;
+int multiply_int8(int64_t rounds) {
+  const __m256i a = _mm256_set1_epi8(3);
+  return run(rounds, a, [&](__m256i sum) { return _mm256_dpbusd_avx_epi32(sum, a, a); });
+}
+#else
+constexpr double kBytes = 0;
+constexpr int (*multiply_int8)(int64_t) = nullptr;
+#endif
+
+#if defined(__AVX512BF16__)
+constexpr double kPairs = 32;
+int multiply_bf16(int64_t rounds) {
+  const __m512bh a = _mm512_cvtne2ps_pbh(set1(0.5F), set1(0.25F));
+  return run(rounds, set1(1.0F), [&](Vec sum) { return _mm512_dpbf16_ps(sum, a, a); });
+}
+#else
+constexpr double kPairs = 0;
+constexpr int (*multiply_bf16)(int64_t) = nullptr;
+#endif
 
 }  // namespace
 
 const SpeedTable kSpeed = {
-    sum_words, {multiply_f32, nullptr, multiply_int16, nullptr}, {kSums * 2.0 * 8, 0, kSums * 2.0 * 16, 0}};
-
-#endif
+    sum_words,
+    {multiply_f32, multiply_bf16, multiply_int16, multiply_int8},
+    {kSums * 2.0 * kLanes, kSums * 2.0 * kPairs, kSums * 2.0 * 2 * kLanes, kSums * 2.0 * kBytes}};
 
 }  // namespace orrery::kernels::ORRERY_ISA

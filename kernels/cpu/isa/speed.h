@@ -20,7 +20,16 @@ struct SpeedTable {
 namespace avx2 {
 extern const SpeedTable kSpeed;
 }
+namespace avx2_vnni {
+extern const SpeedTable kSpeed;
+}
 namespace avx512 {
+extern const SpeedTable kSpeed;
+}
+namespace avx512_vnni {
+extern const SpeedTable kSpeed;
+}
+namespace avx512_bf16 {
 extern const SpeedTable kSpeed;
 }
 

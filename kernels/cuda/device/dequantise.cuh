@@ -148,51 +148,7 @@ __device__ inline float stored_at(const uint8_t* row, int64_t k) {
 }
 
 __device__ inline float stored_at(DType dtype, const uint8_t* row, int64_t k) {
-  switch (dtype) {
-    case DType::f32:
-      return stored_at<DType::f32>(row, k);
-    case DType::f16:
-      return stored_at<DType::f16>(row, k);
-    case DType::bf16:
-      return stored_at<DType::bf16>(row, k);
-    case DType::i8:
-      return stored_at<DType::i8>(row, k);
-    case DType::i32:
-      return stored_at<DType::i32>(row, k);
-    case DType::i64:
-      return stored_at<DType::i64>(row, k);
-    case DType::q4_0:
-      return stored_at<DType::q4_0>(row, k);
-    case DType::q4_1:
-      return stored_at<DType::q4_1>(row, k);
-    case DType::q8_0:
-      return stored_at<DType::q8_0>(row, k);
-    case DType::q4_k:
-      return stored_at<DType::q4_k>(row, k);
-    case DType::q6_k:
-      return stored_at<DType::q6_k>(row, k);
-    case DType::q5_0:
-      return stored_at<DType::q5_0>(row, k);
-    case DType::q5_1:
-      return stored_at<DType::q5_1>(row, k);
-    case DType::q2_k:
-      return stored_at<DType::q2_k>(row, k);
-    case DType::q3_k:
-      return stored_at<DType::q3_k>(row, k);
-    case DType::q5_k:
-      return stored_at<DType::q5_k>(row, k);
-    case DType::iq4_nl:
-      return stored_at<DType::iq4_nl>(row, k);
-    case DType::iq4_xs:
-      return stored_at<DType::iq4_xs>(row, k);
-    case DType::mxfp4:
-      return stored_at<DType::mxfp4>(row, k);
-    case DType::f8_e4m3:
-      return stored_at<DType::f8_e4m3>(row, k);
-    case DType::f8_e5m2:
-      return stored_at<DType::f8_e5m2>(row, k);
-  }
-  return 0.0F;
+  return with_dtype(dtype, [&](auto type) { return stored_at<decltype(type)::value>(row, k); });
 }
 
 }  // namespace orrery::kernels::cuda

@@ -2,29 +2,14 @@
 // group of a packed row as float32 (layout: kernels/cuda/linear_packing.h).
 #pragma once
 
+#include "kernels/cuda/device/activation.cuh"
 #include "kernels/cuda/device/dequantise.cuh"
 #include "kernels/cuda/linear_packing.h"
 
 namespace orrery::kernels::cuda {
 
 __device__ inline float activate(Epilogue epilogue, float x) {
-  switch (epilogue) {
-    case Epilogue::none:
-      return x;
-    case Epilogue::gelu_erf:
-      return 0.5F * x * (1.0F + erff(x * 0.70710678118654752440F));
-    case Epilogue::gelu_tanh:
-    case Epilogue::gelu_tanh_mul:
-      return 0.5F * x * (1.0F + tanhf(0.79788456080286535588F * (x + 0.044715F * x * x * x)));
-    case Epilogue::silu:
-    case Epilogue::silu_mul:
-      return x / (1.0F + expf(-x));
-    case Epilogue::relu:
-      return x < 0.0F ? 0.0F : x;  // NaN stays
-    case Epilogue::tanh:
-      return tanhf(x);
-  }
-  return x;
+  return kernels::activate<Math>(activation_of(epilogue), x);
 }
 
 /// The column, inside its group, of element e (0..3) of instruction i (0, 1) of block j (0..3) for lane t.
@@ -48,14 +33,14 @@ __device__ inline float with_mins(const uint8_t* head, int64_t group, int j, int
 
 /// Whether a packed type has fifth bits.
 template <DType dtype>
-constexpr bool kFifthBits = dtype == DType::q5_0 || dtype == DType::q5_1 || dtype == DType::q5_k;
+constexpr bool kFifthBits = lanes_of(dtype).high == 16;
 
 /// The weight of code q, which is element e of instruction i of block j of lane t.
 template <DType dtype>
 __device__ inline float weight_of(const uint8_t* row, const PackedRow& at, int64_t group, int t, int j, int i,
                                   int e, int q) {
-  const uint8_t* scales = row + at.scales + group * packed_planes(dtype).scales;
-  const uint8_t* deltas = row + at.deltas + group / 2 * packed_planes(dtype).deltas;
+  const uint8_t* scales = row + at.scales + group * lanes_of(dtype).scales;
+  const uint8_t* deltas = row + at.deltas + group / 2 * lanes_of(dtype).deltas;
   if constexpr (dtype == DType::q4_0) {
     return f16_at(scales + 2 * j) * static_cast<float>(q - 8);
   } else if constexpr (dtype == DType::q5_0) {

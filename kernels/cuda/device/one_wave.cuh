@@ -2,10 +2,16 @@
 #pragma once
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 
-constexpr unsigned kOneWave = 2 * 132;  // blocks of little shared memory
+#ifdef __CUDA_ARCH__
+constexpr int kMultiprocessors = config_of(__CUDA_ARCH__ / 10).multiprocessors;
+#else
+constexpr int kMultiprocessors = 0;  // the host does not ask
+#endif
+constexpr unsigned kOneWave = 2 * kMultiprocessors;  // blocks of little shared memory
 
 __device__ inline void pdl_trigger_in_one_wave() {
   if (gridDim.x * gridDim.y <= kOneWave) pdl_trigger();

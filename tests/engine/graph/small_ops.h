@@ -37,33 +37,60 @@ inline Cost cost_of_elements(const NodeView& view, const Bindings& bindings) {
   return {static_cast<double>(element_count(view.outputs[0]->shape, bindings).value_or(0)), 0};
 }
 
-inline constexpr std::string_view kDst[] = {"dst"}, kValue[] = {"value"}, kState[] = {"state"},
-                                  kParts[] = {"p0", "p1", "p2"};
-inline constexpr InputSpec kPair[] = {{"a"}, {"b"}}, kOne[] = {{"src"}}, kMaybe[] = {{"src"}, {"bias", true}},
-                           kMany[] = {{"src"}, {"more", false, true}}, kWrite[] = {{"state"}, {"src"}};
-inline const AttributeSpec kCols[] = {{"cols", "Columns", {}, AttributeType::integer}};
-inline const AttributeSpec kFactor[] = {{"factor", "How much wider", Attribute(int64_t{2})}};
-inline const AttributeSpec kScale[] = {{"scale", "Factor", {}, AttributeType::real}};
-inline const AttributeSpec kCount[] = {{"parts", "How many", {}, AttributeType::integer}};
-inline const AttributeSpec kStateNames[] = {{"name", "", {}, AttributeType::text},
-                                            {"layer", "", {}, AttributeType::integer}};
-
-inline const OpSchema kSchemas[] = {
-    {"weight", OpFamily::source, "", {}, kDst, kCols, infer_leaf, nullptr},
-    {"input", OpFamily::source, "", {}, kValue, kCols, infer_leaf, nullptr},
-    {"state", OpFamily::source, "", {}, kState, kStateNames, infer_state, nullptr},
-    {"sum", OpFamily::elementwise, "", kPair, kDst, {}, infer_sum, cost_of_elements},
-    {"widen", OpFamily::elementwise, "", kOne, kDst, kFactor, infer_widen, cost_of_elements},
-    {"scaled", OpFamily::elementwise, "", kMaybe, kDst, kScale, infer_first, cost_of_elements},
-    {"join", OpFamily::elementwise, "", kMany, kDst, {}, infer_first, cost_of_elements},
-    {"split", OpFamily::elementwise, "", kOne, kParts, kCount, infer_split, cost_of_elements},
-    {"write", OpFamily::elementwise, "", kWrite, kState, {}, infer_first, cost_of_elements},
-};
-
-inline std::shared_ptr<const OpRegistry> small_ops() {
-  std::vector<const OpSchema*> schemas;
-  for (const OpSchema& schema : kSchemas) schemas.push_back(&schema);
-  return std::make_shared<const OpRegistry>(std::move(schemas));
+inline std::shared_ptr<OpRegistry> small_ops() {
+  const AttributeSpec cols{"cols", "Columns", {}, AttributeType::integer};
+  return std::make_shared<OpRegistry>(std::vector<OpSchema>{
+      {"weight", OpFamily::source, "", {}, {"dst"}, {cols}, infer_leaf},
+      {"input", OpFamily::source, "", {}, {"value"}, {cols}, infer_leaf},
+      {"state",
+       OpFamily::source,
+       "",
+       {},
+       {"state"},
+       {{"name", "", {}, AttributeType::text}, {"layer", "", {}, AttributeType::integer}},
+       infer_state},
+      {"sum", OpFamily::elementwise, "", {{"a"}, {"b"}}, {"dst"}, {}, infer_sum, cost_of_elements},
+      {"widen",
+       OpFamily::elementwise,
+       "",
+       {{"src"}},
+       {"dst"},
+       {{"factor", "How much wider", Attribute(int64_t{2})}},
+       infer_widen,
+       cost_of_elements},
+      {"scaled",
+       OpFamily::elementwise,
+       "",
+       {{"src"}, {"bias", true}},
+       {"dst"},
+       {{"scale", "Factor", {}, AttributeType::real}},
+       infer_first,
+       cost_of_elements},
+      {"join",
+       OpFamily::elementwise,
+       "",
+       {{"src"}, {"more", false, true}},
+       {"dst"},
+       {},
+       infer_first,
+       cost_of_elements},
+      {"split",
+       OpFamily::elementwise,
+       "",
+       {{"src"}},
+       {"p0", "p1", "p2"},
+       {{"parts", "How many", {}, AttributeType::integer}},
+       infer_split,
+       cost_of_elements},
+      {"write",
+       OpFamily::elementwise,
+       "",
+       {{"state"}, {"src"}},
+       {"state"},
+       {},
+       infer_first,
+       cost_of_elements},
+  });
 }
 
 /// Adds a node that must be legal; its first output.

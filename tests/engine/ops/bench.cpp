@@ -131,7 +131,7 @@ Result<Lowered> Bench::lower(NodeId id) {
     else
       place(output, static_cast<size_t>(*element_count(value.type.shape, step().bindings())) * sizeof(float));
   }
-  return lowering_of(*node.op)(*this, node);
+  return lower_node(*this, node);
 }
 
 StepContext Bench::step() {

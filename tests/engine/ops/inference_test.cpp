@@ -41,6 +41,8 @@ TEST_F(Refusals, LinearsNameBothShapes) {
   EXPECT_THAT(refused("linear", {y, vector}), HasSubstr("must be a matrix of weights"));
   EXPECT_THAT(refused("linear", {y, matrix}, {{"epilogue", std::string("silu_mul")}}),
               HasSubstr("Choose one of none"));
+  EXPECT_THAT(refused("linear", {y, matrix}, {{"epilogue", std::string("swish")}}),
+              HasSubstr("Choose one of none, silu, gelu_tanh, gelu_erf, relu, tanh"));
   EXPECT_THAT(refused("fused_linear", {y, matrix}, {{"segments", int64_t{2}}}),
               HasSubstr("ask for 2 operands; 1 are"));
   EXPECT_THAT(refused("fused_linear", {y, matrix}, {{"segments", int64_t{5}}}), HasSubstr("must be 1 to 4"));

@@ -54,6 +54,34 @@ TEST(Linear, Epilogues) {
   }
 }
 
+/// The op of an activation of kernels/activations.inc.
+std::pair<std::string, Attributes> op_of(std::string_view activation) {
+  if (!activation.starts_with("gelu_")) return {std::string(activation), {}};
+  return {"gelu", {{"approximation", std::string(activation == "gelu_tanh" ? "tanh" : "none")}}};
+}
+
+TEST(Linear, EveryActivationIsAnOpAnEpilogueAndAGate) {
+  for (const kernels::ActivationInfo& info : kernels::kActivations) {
+    if (info.activation == kernels::Activation::none) continue;
+    SCOPED_TRACE(info.name);
+    Bench bench(kTokenCount);
+    const ValueId src = bench.rows("x", kTokens, noise(kTokenCount * kCols, 1));
+    const ValueId gate = bench.weight("g", DType::f32, {16, kCols}, noise(16 * kCols, 2));
+    const ValueId up = bench.weight("u", DType::f32, {16, kCols}, noise(16 * kCols, 3));
+    const Floats plain = bench.run("linear", {src, gate}).at(0), ups = bench.run("linear", {src, up}).at(0);
+    const auto [op, attributes] = op_of(info.name);
+    const Floats activated = bench.run(op, {bench.rows("plain", kTokens, plain)}, attributes).at(0);
+    const std::vector<double> expected(activated.begin(), activated.end());
+    expect_near(bench.run("linear", {src, gate}, {{"epilogue", std::string(info.name)}}).at(0), expected);
+    std::vector<double> gated;
+    for (size_t i = 0; i < expected.size(); ++i) gated.push_back(expected[i] * ups[i]);
+    const std::string epilogue = std::string(info.name) + "_mul";
+    const auto out =
+        bench.run("fused_linear", {src, gate, up}, {{"segments", int64_t{2}}, {"epilogue", epilogue}});
+    expect_near(out.at(0), gated);
+  }
+}
+
 TEST(Linear, RowsBehindSelectRowsAreOutputs) {
   Bench bench(8, 1, 2);
   const Floats src = noise(2 * kCols, 1), weight = noise(16 * kCols, 2);

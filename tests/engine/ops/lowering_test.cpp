@@ -36,10 +36,8 @@ TEST(Lowering, AnUnknownSizeIsRefused) {
   ASSERT_TRUE(bench.edit().set_value_type(x, {DType::f32, {Dim(Symbol("pixels")), 4}}).ok());
   const auto node = bench.add("relu", {x});
   ASSERT_TRUE(node.ok());
-  const auto lower = [&] {
-    return lowering_of(*bench.graph().node(*node).op)(bench, bench.graph().node(*node));
-  };
-  EXPECT_THAT(lower().error().to_string(), HasSubstr("does not know the size pixels"));
+  const auto lowered = lower_node(bench, bench.graph().node(*node));
+  EXPECT_THAT(lowered.error().to_string(), HasSubstr("does not know the size pixels"));
 }
 
 TEST(Lowering, AStepWithoutRowsRunsNothing) {

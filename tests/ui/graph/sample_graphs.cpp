@@ -20,22 +20,26 @@ Result<std::vector<ValueType>> like(const NodeView& view) {
 }
 graph::Cost noCost(const NodeView&, const Bindings&) { return {1, 4096}; }
 
-constexpr std::string_view kOutputs_[] = {"dst"};
-constexpr graph::InputSpec kOne[] = {{"src"}};
-constexpr graph::InputSpec kMany[] = {{"src", false, true}};
-const graph::AttributeSpec kName[] = {{"name", "", graph::Attribute(std::string())}};
-
-const graph::OpSchema kSource{"input", graph::OpFamily::source, "", {}, kOutputs_, kName, like, noCost};
-const graph::OpSchema kNorm{"norm", graph::OpFamily::norm, "", kOne, kOutputs_, {}, like, noCost};
-const graph::OpSchema kLinear{"linear", graph::OpFamily::linear, "", kOne, kOutputs_, {}, like, noCost};
-const graph::OpSchema kJoin{"add", graph::OpFamily::elementwise, "", kMany, kOutputs_, {}, like, noCost};
+std::shared_ptr<const graph::OpRegistry> ops() {
+  using graph::OpFamily;
+  return std::make_shared<const graph::OpRegistry>(std::vector<graph::OpSchema>{
+      {"input",
+       OpFamily::source,
+       "",
+       {},
+       {"dst"},
+       {{"name", "", graph::Attribute(std::string())}},
+       like,
+       noCost},
+      {"norm", OpFamily::norm, "", {{"src"}}, {"dst"}, {}, like, noCost},
+      {"linear", OpFamily::linear, "", {{"src"}}, {"dst"}, {}, like, noCost},
+      {"add", OpFamily::elementwise, "", {{"src", false, true}}, {"dst"}, {}, like, noCost}});
+}
 
 /// Adds a node; a refusal would be a bug of this file.
 class Maker {
  public:
-  Maker()
-      : graph_(std::make_shared<graph::OpRegistry>(
-            std::vector<const graph::OpSchema*>{&kSource, &kNorm, &kLinear, &kJoin})) {}
+  Maker() : graph_(ops()) {}
 
   ValueId add(const std::string& op, const std::string& scope, const std::string& name,
               std::vector<ValueId> inputs) {

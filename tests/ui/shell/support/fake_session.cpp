@@ -27,38 +27,52 @@ Result<std::vector<ValueType>> sameType(const NodeView& view) {
 }
 graph::Cost noCost(const NodeView&, const Bindings&) { return {}; }
 
-constexpr graph::InputSpec kOne[] = {{"src"}};
-constexpr graph::InputSpec kWithWeight[] = {{"src"}, {"weight", true, false}};
-constexpr graph::InputSpec kTwo[] = {{"a"}, {"b"}};
-constexpr std::string_view kOut[] = {"out"};
-const graph::AttributeSpec kWeightAttributes[] = {
-    {"tensor", "", std::string()}, {"rows", "", int64_t{1}}, {"cols", "", int64_t{1}}};
-const graph::AttributeSpec kInputAttributes[] = {{"name", "", std::string()}, {"cols", "", int64_t{1}}};
-const graph::AttributeSpec kNormAttributes[] = {{"eps", "Added to the mean square", 1e-5}};
-
-const graph::OpSchema kSchemas[] = {
-    {"input", graph::OpFamily::source, "", {}, kOut, kInputAttributes, sourceType, noCost},
-    {"weight", graph::OpFamily::source, "", {}, kOut, kWeightAttributes, sourceType, noCost},
-    {"rms_norm", graph::OpFamily::norm, "scales each row to unit mean square", kOne, kOut, kNormAttributes,
-     sameType, noCost},
-    {"linear",
-     graph::OpFamily::linear,
-     "multiplies each row by a weight",
-     kWithWeight,
-     kOut,
-     {},
-     sameType,
-     noCost},
-    {"add", graph::OpFamily::elementwise, "adds two values", kTwo, kOut, {}, sameType, noCost},
-    {graph::kTransferOp,
-     graph::OpFamily::data_movement,
-     "carries a value to the device that reads it next",
-     kOne,
-     kOut,
-     {},
-     sameType,
-     noCost},
-};
+std::shared_ptr<const graph::OpRegistry> fakeOps() {
+  using graph::OpFamily;
+  return std::make_shared<const graph::OpRegistry>(std::vector<graph::OpSchema>{
+      {"input",
+       OpFamily::source,
+       "",
+       {},
+       {"out"},
+       {{"name", "", std::string()}, {"cols", "", int64_t{1}}},
+       sourceType,
+       noCost},
+      {"weight",
+       OpFamily::source,
+       "",
+       {},
+       {"out"},
+       {{"tensor", "", std::string()}, {"rows", "", int64_t{1}}, {"cols", "", int64_t{1}}},
+       sourceType,
+       noCost},
+      {"rms_norm",
+       OpFamily::norm,
+       "scales each row to unit mean square",
+       {{"src"}},
+       {"out"},
+       {{"eps", "Added to the mean square", 1e-5}},
+       sameType,
+       noCost},
+      {"linear",
+       OpFamily::linear,
+       "multiplies each row by a weight",
+       {{"src"}, {"weight", true, false}},
+       {"out"},
+       {},
+       sameType,
+       noCost},
+      {"add", OpFamily::elementwise, "adds two values", {{"a"}, {"b"}}, {"out"}, {}, sameType, noCost},
+      {std::string(graph::kTransferOp),
+       OpFamily::data_movement,
+       "carries a value to the device that reads it next",
+       {{"src"}},
+       {"out"},
+       {},
+       sameType,
+       noCost},
+  });
+}
 
 class Counted : public FakeSession {
  public:
@@ -86,9 +100,7 @@ constexpr const char* kWords[] = {"Planets", " farther", " from",    " the",    
 }  // namespace
 
 graph::GraphVersion fakeGraph(int layers) {
-  std::vector<const graph::OpSchema*> schemas;
-  for (const graph::OpSchema& schema : kSchemas) schemas.push_back(&schema);
-  graph::Graph graph(std::make_shared<const graph::OpRegistry>(schemas));
+  graph::Graph graph(fakeOps());
   const auto add = [&](graph::Graph::NewNode node) {
     const auto id = graph.add_node(std::move(node));
     if (!id.ok()) throw std::runtime_error(id.error().to_string());

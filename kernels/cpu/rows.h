@@ -1,0 +1,28 @@
+// The rows of the CPU: every op that has kernels.
+#pragma once
+
+#include <tuple>
+
+#include "kernels/attention.h"
+#include "kernels/elementwise.h"
+#include "kernels/embedding.h"
+#include "kernels/gather.h"
+#include "kernels/linear.h"
+#include "kernels/moe.h"
+#include "kernels/norm.h"
+#include "kernels/rope.h"
+#include "kernels/row_list.h"
+#include "kernels/sample.h"
+
+namespace orrery::kernels {
+
+inline constexpr auto kCpuLists =
+    std::make_tuple(linear_rows, attention_rows, kv_append_rows, norm_rows, rope_rows, elementwise_rows,
+                    embedding_rows, gather_rows, sample_rows, top_experts_rows, expert_mlp_rows);
+
+inline const RowTable& cpu_rows() {
+  static const RowTable table = std::apply([](auto... list) { return RowTable{list()...}; }, kCpuLists);
+  return table;
+}
+
+}  // namespace orrery::kernels

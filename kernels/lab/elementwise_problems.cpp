@@ -1,0 +1,47 @@
+// Problems of Elementwise by name.
+#include "kernels/lab/elementwise_case.h"
+#include "kernels/lab/problems.h"
+
+namespace orrery::kernels::lab {
+namespace {
+
+using Function = Elementwise::Function;
+
+constexpr std::string_view kFunctions[] = {"silu",          "gelu_erf", "gelu_tanh", "relu",
+                                           "tanh",          "add",      "mul",       "silu_mul",
+                                           "gelu_tanh_mul", "scale",    "softmax",   "l2_normalise"};
+
+std::vector<std::string> known() {
+  std::vector<std::string> names;
+  for (const std::string_view function : kFunctions) names.push_back("512x1536 " + std::string(function));
+  names.emplace_back("attention map 512x512 softmax inputs=masked");
+  return names;
+}
+
+std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
+  const std::vector<int64_t> sizes = words.sizes(2, "TOKENSxCOLS");
+  const auto function = static_cast<Function>(words.choice(kFunctions, static_cast<size_t>(Function::add)));
+  const bool broadcast = words.flag("broadcast");
+  const bool masked = function == Function::softmax;
+  const Distribution inputs =
+      masked ? words.inputs(
+                   {Distribution::normal, Distribution::uniform, Distribution::heavy, Distribution::masked})
+             : words.inputs({Distribution::normal, Distribution::uniform, Distribution::heavy});
+  const auto seed = static_cast<uint32_t>(words.count("seed", 5));
+  const Elementwise::Problem problem{function, sizes[1], broadcast};
+  if (const std::string reason = ref::legal(problem); !reason.empty()) words.fail(reason);
+  if (!words.error().empty()) return nullptr;
+  ElementwiseCase c(problem, sizes[0], inputs, seed);
+  c.in_place = false;  // timed calls would change their own inputs
+  return std::make_unique<CaseExperiment<ElementwiseCase>>(name, std::move(c));
+}
+
+}  // namespace
+
+extern const ProblemFamily kElementwiseProblems{
+    Elementwise::kName,
+    "TOKENSxCOLS [silu|gelu_erf|gelu_tanh|relu|tanh|add|mul|silu_mul|gelu_tanh_mul|scale|softmax|"
+    "l2_normalise] [broadcast] [inputs=normal|uniform|heavy|masked] [seed=N]",
+    known, make};
+
+}  // namespace orrery::kernels::lab

@@ -1,0 +1,31 @@
+// The problems that are measured, by name: for each op those of models that are in use, and how a person
+// tells another one.
+#pragma once
+
+#include "kernels/lab/experiment.h"
+#include "kernels/lab/words.h"
+
+namespace orrery::kernels::lab {
+
+/// Problems of one op.
+struct ProblemFamily {
+  std::string_view op;     // Op::kName
+  std::string_view words;  // how one is told: "TOKENSxCOLSxROWS[+ROWS..] TYPE [exact]"
+  std::vector<std::string> (*known)();
+  /// Null where the words have an error.
+  std::unique_ptr<Experiment> (*make)(const std::string& name, Words& words);
+};
+
+/// One an op.
+std::span<const ProblemFamily> problem_families();
+
+/// The experiment of a problem of an op, told as its family says; null with the reason.
+std::unique_ptr<Experiment> make_experiment(std::string_view op, const std::string& problem,
+                                            std::string& reason);
+
+// <op>_problems.cpp
+extern const ProblemFamily kLinearProblems, kAttentionProblems, kKvAppendProblems, kNormProblems,
+    kRopeProblems, kElementwiseProblems, kEmbeddingProblems, kGatherProblems, kTopExpertsProblems,
+    kExpertMlpProblems, kSampleProblems;
+
+}  // namespace orrery::kernels::lab
