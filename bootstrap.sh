@@ -213,16 +213,46 @@ choose_cuda() {
 }
 
 # --- build --------------------------------------------------------------------------------------------------------
+duration() { if [ "$1" -lt 90 ]; then printf '%d s' "$1"; else printf '%d min' $((($1 + 30) / 60)); fi; }
+
+# Ninja's output with the steps as one line, which is rewritten on a terminal and comes once a minute elsewhere; all that
+# compilers say goes through. The time left is from the steps done so far, so it is told from the tenth second on.
+show_progress() {
+  local line words next=60 started=$SECONDS gone shown=
+  while IFS= read -r line; do
+    if [[ ! $line =~ ^@([0-9]+)/([0-9]+)@ ]]; then
+      [ -z "$shown" ] || printf '\r\033[K' >&2
+      shown=
+      printf '%s\n' "$line"
+      continue
+    fi
+    gone=$((SECONDS - started))
+    words="Building: ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps, $(duration "$gone")"
+    [ "$gone" -lt 10 ] || words+=", about $(duration $((gone * (BASH_REMATCH[2] - BASH_REMATCH[1]) / BASH_REMATCH[1]))) left"
+    if [ -t 2 ]; then
+      printf '\r\033[K%s' "$words" >&2
+      shown=1
+    elif [ "$gone" -ge "$next" ]; then
+      printf '%s\n' "$words" >&2
+      next=$((gone - gone % 60 + 60))
+    fi
+  done
+  [ -z "$shown" ] || printf '\r\033[K' >&2
+}
+
+compile() { NINJA_STATUS='@%f/%t@ ' cmake --build --preset release -j "$jobs" "$@" | show_progress; }
+
 build() {
+  build_started=$SECONDS
   say "Building (the first time takes some minutes)"
   cmake --preset release "${cuda_options[@]}" >"$cache/configure.log" 2>&1 || { tail -n 30 "$cache/configure.log" >&2; fail "the configuration failed; its log is $cache/configure.log"; }
-  cmake --build --preset release -j "$jobs" "$@"
+  compile "$@"
 }
 
 # Programs do not link the module, so it is named where it is configured.
 build_programs() {
   build --target orrery orrery-cli
-  if grep -q '^build orrery_cuda:' build/release/build.ninja; then cmake --build --preset release -j "$jobs" --target orrery_cuda; fi
+  if grep -q '^build orrery_cuda:' build/release/build.ninja; then compile --target orrery_cuda; fi
 }
 
 report_build() {
@@ -234,7 +264,7 @@ report_build() {
   else
     kernels+=" (no CUDA: ${cuda_reason:-nvcc does not work here; see $cache/configure.log})"
   fi
-  say "Built: $programs; $kernels"
+  say "Built in $(duration $((SECONDS - build_started))): $programs; $kernels"
 }
 
 has_display() { [ -n "${WAYLAND_DISPLAY:-}" ] || [ -n "${DISPLAY:-}" ]; }

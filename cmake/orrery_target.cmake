@@ -11,14 +11,19 @@ if(ORRERY_SANITIZE)
   target_link_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE})
 endif()
 
-# orrery_library(NAME SOURCES a.cpp ... DEPENDS target ...): a static library of one folder.
+include(orrery_precompiled)
+
+# orrery_library(NAME SOURCES a.cpp ... DEPENDS target ...): a static library of one folder. A folder (and those in it) whose
+# files take precompiled headers sets ORRERY_PRECOMPILED to their name.
 function(orrery_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC orrery_options ${arg_DEPENDS})
+  orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
 endfunction()
 
 # orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...]): one GoogleTest program, one ctest entry.
+# Matchers are most of a test's code: in a release they are optimised less, for the time that takes.
 function(orrery_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -28,6 +33,8 @@ function(orrery_test name)
   target_link_libraries(${name} PRIVATE orrery_options ${arg_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ORRERY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
                              ORRERY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"

@@ -50,28 +50,26 @@ void print_rates(const api::BenchResult& result, int repeats) {
 
 }  // namespace
 
-Runner prepare_bench(CLI::App& app, Context& context) {
+Runner prepare_bench(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
+  add_model_options(parser, options->open);
   api::BenchOptions& bench = options->bench;
-  const CLI::Range amount(int64_t{0}, int64_t{1} << 20), count(int64_t{1}, int64_t{1} << 16);
-  app.add_option("--prompt", bench.prompt, "tokens of prefill; 0 leaves it out")
-      ->check(amount)
-      ->capture_default_str();
-  app.add_option("--gen", bench.gen, "tokens of decode; 0 leaves it out")
-      ->check(amount)
-      ->capture_default_str();
-  app.add_option("--depth", bench.depth, "tokens already in the context, which grows with it")
-      ->check(amount)
-      ->capture_default_str();
-  app.add_option("--batch", bench.batch, "sequences at once")->check(count)->capture_default_str();
-  app.add_option("--tokens", bench.tokens, "encoders: tokens of each sequence")
-      ->check(count)
-      ->capture_default_str();
-  app.add_option("--repeats", bench.repeats, "runs that count")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  add_output_options(app, context);
+  constexpr int64_t kMostTokens = 1 << 20, kMostAtOnce = 1 << 16;
+  parser.add_option("--prompt", bench.prompt, "tokens of prefill; 0 leaves it out")
+      .range(0, kMostTokens)
+      .show_default();
+  parser.add_option("--gen", bench.gen, "tokens of decode; 0 leaves it out")
+      .range(0, kMostTokens)
+      .show_default();
+  parser.add_option("--depth", bench.depth, "tokens already in the context, which grows with it")
+      .range(0, kMostTokens)
+      .show_default();
+  parser.add_option("--batch", bench.batch, "sequences at once").range(1, kMostAtOnce).show_default();
+  parser.add_option("--tokens", bench.tokens, "encoders: tokens of each sequence")
+      .range(1, kMostAtOnce)
+      .show_default();
+  parser.add_option("--repeats", bench.repeats, "runs that count").range(1, 1000).show_default();
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     options->open.least_context = api::bench_context(options->bench);
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));

@@ -14,7 +14,7 @@ struct Options {
   api::OpenOptions open;
   std::string system, prompt;
   bool raw = false;
-  CLI::Option* given_prompt = nullptr;
+  Option given_prompt;
   TemplateFiles files;
   api::ChatRequest request;
 };
@@ -75,33 +75,33 @@ Result<int> one_reply(api::Session& session, Options& options, const Context& co
 
 }  // namespace
 
-Runner prepare_chat(CLI::App& app, Context& context) {
+Runner prepare_chat(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  app.add_option("--system", options->system, "system message");
+  add_model_options(parser, options->open);
+  parser.add_option("--system", options->system, "system message");
   options->given_prompt =
-      app.add_option("--prompt", options->prompt, "one message; without it, a conversation");
-  app.add_flag("--raw", options->raw, "no chat template: the prompt is continued as it is")
-      ->needs(options->given_prompt);
-  app.add_option("--max-tokens", options->request.max_tokens, "longest reply")
-      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
-      ->capture_default_str();
-  app.add_flag("--context-shift", options->request.context_shift,
-               "when the context is full, leave out the oldest messages instead of stopping");
-  add_template_options(app, options->files);
-  add_sampling_options(app, options->request.sampling);
-  app.add_option("--logprobs", options->request.logprobs, "the N likeliest tokens at each place")
-      ->check(CLI::Range(0, 20));
-  add_output_options(app, context);
-  app.parse_complete_callback([options, &context] {
-    if (context.json && options->given_prompt->empty())
-      throw CLI::RequiredError("--prompt (a conversation has no single JSON document)");
+      parser.add_option("--prompt", options->prompt, "one message; without it, a conversation");
+  parser.add_flag("--raw", options->raw, "no chat template: the prompt is continued as it is")
+      .needs(options->given_prompt);
+  parser.add_option("--max-tokens", options->request.max_tokens, "longest reply")
+      .range(1, std::numeric_limits<int64_t>::max())
+      .show_default();
+  parser.add_flag("--context-shift", options->request.context_shift,
+                  "when the context is full, leave out the oldest messages instead of stopping");
+  add_template_options(parser, options->files);
+  add_sampling_options(parser, options->request.sampling);
+  parser.add_option("--logprobs", options->request.logprobs, "the N likeliest tokens at each place")
+      .range(0, 20);
+  add_output_options(parser, context);
+  parser.when_parsed([options, &context] {
+    if (context.json && !options->given_prompt.given())
+      throw UsageError("--prompt (a conversation has no single JSON document) is required");
   });
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(options->request.template_options, read_template_options(options->files));
     if (!options->system.empty()) options->request.messages.push_back({"system", options->system});
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));
-    if (options->given_prompt->empty()) return converse(*session, options->request, context);
+    if (!options->given_prompt.given()) return converse(*session, options->request, context);
     return one_reply(*session, *options, context);
   };
 }

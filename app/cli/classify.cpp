@@ -101,21 +101,22 @@ Result<int> run(const Options& options, const Context& context) {
 
 }  // namespace
 
-Runner prepare_classify(CLI::App& app, Context& context) {
+Runner prepare_classify(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  CLI::App* source = add_text_options(app, context, options->texts);
-  CLI::Option* csv = source->add_option("--csv", options->csv, "a table with a header line");
-  CLI::Option* text =
-      app.add_option("--text-column", options->text_column, "the column of --csv with the texts");
-  csv->needs(text);
-  text->needs(csv);
-  app.add_option("--label-column", options->label_column,
-                 "the column of --csv with the right labels: adds metrics")
-      ->needs(csv);
-  app.add_option("--out", options->out, "write the table of --csv with the found labels here")->needs(csv);
-  for (const char* other : {"--text", "--texts"}) csv->excludes(source->get_option(other));
-  add_output_options(app, context);
+  add_model_options(parser, options->open);
+  Parser source = add_text_options(parser, context, options->texts);
+  Option csv = source.add_option("--csv", options->csv, "a table with a header line");
+  Option text =
+      parser.add_option("--text-column", options->text_column, "the column of --csv with the texts");
+  csv.needs(text);
+  text.needs(csv);
+  parser
+      .add_option("--label-column", options->label_column,
+                  "the column of --csv with the right labels: adds metrics")
+      .needs(csv);
+  parser.add_option("--out", options->out, "write the table of --csv with the found labels here").needs(csv);
+  for (const char* other : {"--text", "--texts"}) csv.excludes(source.option(other));
+  add_output_options(parser, context);
   return [options, &context] { return run(*options, context); };
 }
 

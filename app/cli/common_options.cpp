@@ -4,50 +4,51 @@
 
 namespace orrery::cli {
 
-void add_output_options(CLI::App& app, Context& context) {
-  app.add_flag("--json", context.json, "one JSON document on stdout; everything else on stderr");
-  app.add_flag("--quiet", context.quiet, "no progress and no figures on stderr");
+void add_output_options(Parser& parser, Context& context) {
+  parser.add_flag("--json", context.json, "one JSON document on stdout; everything else on stderr");
+  parser.add_flag("--quiet", context.quiet, "no progress and no figures on stderr");
 }
 
-CLI::Option* add_model_name(CLI::App& app, std::string& model, bool required) {
-  CLI::Option* option =
-      app.add_option("MODEL", model,
-                     "a .gguf or .safetensors file, a Hugging Face folder, or a name from the library: "
-                     "smollm2, minilm, sentiment, gemma3");
-  return required ? option->required() : option;
+Option add_model_name(Parser& parser, std::string& model, bool required) {
+  Option option =
+      parser.add_option("MODEL", model,
+                        "a .gguf or .safetensors file, a Hugging Face folder, or a name from the library: "
+                        "smollm2, minilm, sentiment, gemma3");
+  return required ? option.required() : option;
 }
 
-void add_model_options(CLI::App& app, api::OpenOptions& options) {
-  add_model_name(app, options.model);
-  app.add_option("--device", options.device, "cpu or cuda:N; a recipe may place parts elsewhere")
-      ->capture_default_str();
-  app.add_option("--threads", options.threads, "worker threads; 0: the cores this process may run on")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  app.add_option("--context", options.context, "tokens of context; 0: the model's own, at most 8192")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 24))
-      ->capture_default_str();
-  app.add_option("--kv-type", options.kv_type, "element type of the KV cache")
-      ->check(CLI::IsMember({"f16", "bf16", "f32", "q8_0"}))
-      ->capture_default_str();
-  app.add_option("--batch-tokens", options.batch_tokens,
-                 "tokens of one step at most; 0: what the device likes")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
-      ->capture_default_str();
-  app.add_option("--recipe", options.recipe,
-                 "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home), "
-                 "set (node, attribute, value)");
-  app.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
-  app.add_flag("!--no-memory-check", options.check_memory,
-               "open even what is estimated not to fit into the device's memory");
-  app.add_flag("--exact", options.exact, "float32 arithmetic throughout; slower");
+void add_model_options(Parser& parser, api::OpenOptions& options) {
+  add_model_name(parser, options.model);
+  parser.add_option("--device", options.device, "cpu or cuda:N; a recipe may place parts elsewhere")
+      .show_default();
+  parser.add_option("--threads", options.threads, "worker threads; 0: the cores this process may run on")
+      .range(0, 1024)
+      .show_default();
+  parser.add_option("--context", options.context, "tokens of context; 0: the model's own, at most 8192")
+      .range(0, int64_t{1} << 24)
+      .show_default();
+  parser.add_option("--kv-type", options.kv_type, "element type of the KV cache")
+      .one_of({"f16", "bf16", "f32", "q8_0"})
+      .show_default();
+  parser
+      .add_option("--batch-tokens", options.batch_tokens,
+                  "tokens of one step at most; 0: what the device likes")
+      .range(0, int64_t{1} << 20)
+      .show_default();
+  parser.add_option("--recipe", options.recipe,
+                    "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home), "
+                    "set (node, attribute, value)");
+  parser.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
+  parser.add_flag("!--no-memory-check", options.check_memory,
+                  "open even what is estimated not to fit into the device's memory");
+  parser.add_flag("--exact", options.exact, "float32 arithmetic throughout; slower");
 }
 
-void add_template_options(CLI::App& app, TemplateFiles& files) {
-  app.add_option("--tools", files.tools, "functions that the model may call, a JSON array, F.json");
-  app.add_option("--documents", files.documents, "documents for the chat template, a JSON array, F.json");
-  app.add_option("--var", files.variables,
-                 "a variable of the chat template, NAME=JSON: enable_thinking=false");
+void add_template_options(Parser& parser, TemplateFiles& files) {
+  parser.add_option("--tools", files.tools, "functions that the model may call, a JSON array, F.json");
+  parser.add_option("--documents", files.documents, "documents for the chat template, a JSON array, F.json");
+  parser.add_option("--var", files.variables,
+                    "a variable of the chat template, NAME=JSON: enable_thinking=false");
 }
 
 Result<api::TemplateOptions> read_template_options(const TemplateFiles& files) {
@@ -68,10 +69,10 @@ Result<api::TemplateOptions> read_template_options(const TemplateFiles& files) {
   return options;
 }
 
-void add_phase_option(CLI::App& app, std::string& phase) {
-  app.add_option("--phase", phase, "prefill: many tokens per step; decode: one token per sequence")
-      ->check(CLI::IsMember({"prefill", "decode"}))
-      ->capture_default_str();
+void add_phase_option(Parser& parser, std::string& phase) {
+  parser.add_option("--phase", phase, "prefill: many tokens per step; decode: one token per sequence")
+      .one_of({"prefill", "decode"})
+      .show_default();
 }
 
 api::Phase phase_of(const std::string& name) {
@@ -97,13 +98,13 @@ void take_texts(std::vector<std::string>& arguments, std::vector<std::string>& t
   arguments = std::move(left);
 }
 
-CLI::App* add_text_options(CLI::App& app, Context& context, std::string& file) {
-  CLI::App* source = app.add_option_group("Texts");
-  source->add_flag("--text", context.text_given, "T...: texts, up to the next option; may be repeated");
-  source->add_option("--texts", file, "a JSON array of strings, FILE.json");
-  source->require_option(1, 2);
-  app.parse_complete_callback([&context] {
-    if (context.text_given && context.texts.empty()) throw CLI::ArgumentMismatch("--text: a text is missing");
+Parser add_text_options(Parser& parser, Context& context, std::string& file) {
+  Parser source = parser.add_group("Texts");
+  source.add_flag("--text", context.text_given, "T...: texts, up to the next option; may be repeated");
+  source.add_option("--texts", file, "a JSON array of strings, FILE.json");
+  source.require_options(1, 2);
+  parser.when_parsed([&context] {
+    if (context.text_given && context.texts.empty()) throw UsageError("--text: a text is missing");
   });
   return source;
 }

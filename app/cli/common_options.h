@@ -1,20 +1,20 @@
 // Options that many verbs share.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <memory>
 
 #include "app/cli/context.h"
 #include "app/cli/output.h"
+#include "app/cli/parser.h"
 #include "engine/api/session.h"
 
 namespace orrery::cli {
 
-void add_output_options(CLI::App& app, Context& context);  // --json --quiet
+void add_output_options(Parser& parser, Context& context);  // --json --quiet
 /// MODEL, and how it is opened.
-void add_model_options(CLI::App& app, api::OpenOptions& options);
-CLI::Option* add_model_name(CLI::App& app, std::string& model, bool required = true);
-void add_phase_option(CLI::App& app, std::string& phase);
+void add_model_options(Parser& parser, api::OpenOptions& options);
+Option add_model_name(Parser& parser, std::string& model, bool required = true);
+void add_phase_option(Parser& parser, std::string& phase);
 api::Phase phase_of(const std::string& name);
 
 /// --tools --documents --var: what a chat template is given beside the messages.
@@ -22,7 +22,7 @@ struct TemplateFiles {
   std::string tools, documents;        // paths; empty: none
   std::vector<std::string> variables;  // NAME=JSON
 };
-void add_template_options(CLI::App& app, TemplateFiles& files);
+void add_template_options(Parser& parser, TemplateFiles& files);
 Result<api::TemplateOptions> read_template_options(const TemplateFiles& files);
 
 /// Opens with progress on a terminal.
@@ -34,7 +34,7 @@ Result<std::shared_ptr<api::Session>> open_session(const Context& context, const
 void take_texts(std::vector<std::string>& arguments, std::vector<std::string>& texts);
 
 /// --text T... | --texts FILE.json, as a group of which one option must be there.
-CLI::App* add_text_options(CLI::App& app, Context& context, std::string& file);
+Parser add_text_options(Parser& parser, Context& context, std::string& file);
 Result<std::vector<std::string>> texts_of(const Context& context, const std::string& file);
 
 }  // namespace orrery::cli

@@ -101,20 +101,20 @@ Result<int> run(const Options& options, const Context& context) {
 
 }  // namespace
 
-Runner prepare_compare(CLI::App& app, Context& context) {
+Runner prepare_compare(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
+  add_model_options(parser, options->open);
   const char* spec =
       "a side: comma list of device=, recipe=, fusion=on|off, adapter=, threads=, precision=exact|fast, "
       "kv-type=, context=; what is left out is as given for both";
-  app.add_option("--a", options->a, spec)->required();
-  app.add_option("--b", options->b, spec)->required();
-  app.add_option("--prompt", options->prompt, "what both read")->required();
-  app.add_flag("--raw", options->raw, "no chat template");
-  app.add_option("--gen", options->gen, "tokens that each side writes")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 16))
-      ->capture_default_str();
-  add_output_options(app, context);
+  parser.add_option("--a", options->a, spec).required();
+  parser.add_option("--b", options->b, spec).required();
+  parser.add_option("--prompt", options->prompt, "what both read").required();
+  parser.add_flag("--raw", options->raw, "no chat template");
+  parser.add_option("--gen", options->gen, "tokens that each side writes")
+      .range(1, int64_t{1} << 16)
+      .show_default();
+  add_output_options(parser, context);
   return [options, &context] { return run(*options, context); };
 }
 

@@ -13,11 +13,11 @@ struct Options {
 
 }  // namespace
 
-Runner prepare_embed(CLI::App& app, Context& context) {
+Runner prepare_embed(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  add_text_options(app, context, options->texts);
-  add_output_options(app, context);
+  add_model_options(parser, options->open);
+  add_text_options(parser, context, options->texts);
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const std::vector<std::string> texts, texts_of(context, options->texts));
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));

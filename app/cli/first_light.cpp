@@ -97,10 +97,10 @@ Result<int> first_light(Context& context, const std::string& model) {
   return kExitDone;
 }
 
-Runner prepare_first_light(CLI::App& app, Context& context) {
+Runner prepare_first_light(Parser& parser, Context& context) {
   const auto model = std::make_shared<std::string>();
-  add_model_name(app, *model, false);
-  add_output_options(app, context);
+  add_model_name(parser, *model, false);
+  add_output_options(parser, context);
   return [model, &context] { return first_light(context, *model); };
 }
 

@@ -10,7 +10,7 @@ namespace {
 struct Options {
   api::OpenOptions open;
   std::string phase = "decode", level = "model", format = "text";
-  CLI::Option* given_format = nullptr;
+  Option given_format;
 };
 
 /// Of a file that cannot run, the model graph as far as it is known; why, on stderr.
@@ -31,19 +31,19 @@ Result<graph::GraphVersion> graph_to_draw(const Context& context, const Options&
 
 }  // namespace
 
-Runner prepare_graph(CLI::App& app, Context& context) {
+Runner prepare_graph(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  add_phase_option(app, options->phase);
-  app.add_option("--level", options->level, "model: as it is edited; fused: as it runs")
-      ->check(CLI::IsMember({"model", "fused"}))
-      ->capture_default_str();
-  options->given_format = app.add_option("--format", options->format, "how it is written")
-                              ->check(CLI::IsMember({"text", "json", "dot", "svg"}))
-                              ->capture_default_str();
-  add_output_options(app, context);
+  add_model_options(parser, options->open);
+  add_phase_option(parser, options->phase);
+  parser.add_option("--level", options->level, "model: as it is edited; fused: as it runs")
+      .one_of({"model", "fused"})
+      .show_default();
+  options->given_format = parser.add_option("--format", options->format, "how it is written")
+                              .one_of({"text", "json", "dot", "svg"})
+                              .show_default();
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
-    if (context.json && options->given_format->empty()) options->format = "json";
+    if (context.json && !options->given_format.given()) options->format = "json";
     ORRERY_ASSIGN(const graph::GraphVersion graph, graph_to_draw(context, *options));
     if (options->format == "json") {
       print_json(graph_json(*graph));

@@ -113,10 +113,10 @@ void print_summary(const api::ModelInfo& info, const Memory& devices) {
 
 }  // namespace
 
-Runner prepare_info(CLI::App& app, Context& context) {
+Runner prepare_info(Parser& parser, Context& context) {
   const auto options = std::make_shared<api::OpenOptions>();
-  add_model_options(app, *options);
-  add_output_options(app, context);
+  add_model_options(parser, *options);
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const api::ModelInfo info,
                   api::inspect(options->model, options->adapter, options->context, options->kv_type));

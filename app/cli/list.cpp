@@ -5,10 +5,10 @@
 
 namespace orrery::cli {
 
-Runner prepare_list(CLI::App& app, Context& context) {
+Runner prepare_list(Parser& parser, Context& context) {
   const auto folders = std::make_shared<std::vector<std::string>>();
-  app.add_option("DIR", *folders, "folders to look into, beside the default models");
-  add_output_options(app, context);
+  parser.add_option("DIR", *folders, "folders to look into, beside the default models");
+  add_output_options(parser, context);
   return [folders, &context]() -> Result<int> {
     const std::vector<api::LibraryEntry> entries = api::list_models(*folders);
     if (context.json) {

@@ -1,14 +1,12 @@
 // orrery-cli: the engine without a window. Exit 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 #include <fmt/format.h>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include "app/cli/common_options.h"
 #include "app/cli/output.h"
+#include "app/cli/parser.h"
 #include "app/cli/verbs.h"
 
 namespace orrery::cli {
@@ -46,17 +44,14 @@ int finish(const Result<int>& outcome) {
 int run(int argc, char** argv) {
   Interrupts interrupts;
   Context context{.interrupts = interrupts};
-  CLI::App app("Orrery's engine on the command line", "orrery-cli");
-  app.set_version_flag("--version", std::string("orrery-cli ") + ORRERY_VERSION);
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(38);
-  app.footer(
-      "Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 130 interrupted.\n"
-      "\"orrery-cli VERB --help\" says all about one verb.");
+  CommandLine line("orrery-cli", "Orrery's engine on the command line",
+                   std::string("orrery-cli ") + ORRERY_VERSION,
+                   "Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 130 interrupted.\n"
+                   "\"orrery-cli VERB --help\" says all about one verb.");
   Runner chosen;
   for (const Verb& verb : verbs()) {
-    CLI::App* sub = app.add_subcommand(std::string(verb.name), std::string(verb.doc));
-    sub->final_callback([&chosen, runner = verb.prepare(*sub, context)] { chosen = runner; });
+    Parser parser = line.add_verb(std::string(verb.name), std::string(verb.doc));
+    parser.when_chosen([&chosen, runner = verb.prepare(parser, context)] { chosen = runner; });
   }
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
     print_usage_error(
@@ -66,11 +61,8 @@ int run(int argc, char** argv) {
   try {
     std::vector<std::string> arguments(argv + 1, argv + argc);
     if (argc > 1 && takes_texts(argv[1])) take_texts(arguments, context.texts);
-    std::reverse(arguments.begin(), arguments.end());  // as the parser wants them
-    app.parse(std::move(arguments));
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
+    if (const auto shown = line.parse(std::move(arguments))) return *shown;
+  } catch (const UsageError& error) {
     const std::string verb = argc > 1 ? std::string(argv[1]) + " " : "";
     print_usage_error(fmt::format("{} (command line): See orrery-cli {}--help{}", error.what(),
                                   is_known(argc > 1 ? argv[1] : "") ? verb : "",

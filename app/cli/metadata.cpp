@@ -77,22 +77,19 @@ Result<int> save(const Options& options, const Context& context) {
 
 }  // namespace
 
-Runner prepare_metadata(CLI::App& app, Context& context) {
+Runner prepare_metadata(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_name(app, options->model);
+  add_model_name(parser, options->model);
   const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* doc) {
-    return app.add_option(name, values, doc)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    return parser.add_option(name, values, doc).one_value().take_all();
   };
-  CLI::Option* out =
-      app.add_option("--out", options->out, "the new file; the tensors are copied byte for byte");
+  Option out = parser.add_option("--out", options->out, "the new file; the tensors are copied byte for byte");
   repeated("--set", options->set,
            "KEY=VALUE or KEY:TYPE=VALUE; a known key keeps its type, a new one is a string; arrays as JSON")
-      ->needs(out);
-  repeated("--remove", options->remove, "KEY")->needs(out);
-  repeated("--rename", options->rename, "OLD=NEW")->needs(out);
-  add_output_options(app, context);
+      .needs(out);
+  repeated("--remove", options->remove, "KEY").needs(out);
+  repeated("--rename", options->rename, "OLD=NEW").needs(out);
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     return options->out.empty() ? print_keys(*options, context) : save(*options, context);
   };

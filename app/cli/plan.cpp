@@ -39,12 +39,12 @@ void print_table(const api::PlanReport& plan) {
 
 }  // namespace
 
-Runner prepare_plan(CLI::App& app, Context& context) {
+Runner prepare_plan(Parser& parser, Context& context) {
   const auto options = std::make_shared<api::OpenOptions>();
   const auto phase = std::make_shared<std::string>("decode");
-  add_model_options(app, *options);
-  add_phase_option(app, *phase);
-  add_output_options(app, context);
+  add_model_options(parser, *options);
+  add_phase_option(parser, *phase);
+  add_output_options(parser, context);
   return [options, phase, &context]() -> Result<int> {
     ORRERY_ASSIGN(const auto session, open_session(context, *options));
     ORRERY_ASSIGN(const api::PlanReport plan, session->plan(phase_of(*phase)));

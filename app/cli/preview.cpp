@@ -105,16 +105,16 @@ Result<void> run_prompt(const Context& context, api::Session& session, const Opt
 
 }  // namespace
 
-Runner prepare_preview(CLI::App& app, Context& context) {
+Runner prepare_preview(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  app.add_option("--edit", options->edits, "an edit, as bypass scope=layers.3; may be repeated")
-      ->required()
-      ->expected(1)
-      ->take_all();
-  app.add_option("--prompt", options->prompt, "a raw prompt to run before, so that steps are measured");
-  app.add_option("--gen", options->gen, "tokens to write after the prompt")->capture_default_str();
-  add_output_options(app, context);
+  add_model_options(parser, options->open);
+  parser.add_option("--edit", options->edits, "an edit, as bypass scope=layers.3; may be repeated")
+      .required()
+      .one_value()
+      .take_all();
+  parser.add_option("--prompt", options->prompt, "a raw prompt to run before, so that steps are measured");
+  parser.add_option("--gen", options->gen, "tokens to write after the prompt").show_default();
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     std::vector<edit::Edit> edits;
     for (const std::string& words : options->edits) {

@@ -194,21 +194,21 @@ Result<int> run(const Options& options, const Context& context) {
 
 }  // namespace
 
-Runner prepare_profile(CLI::App& app, Context& context) {
+Runner prepare_profile(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  CLI::App* source = app.add_option_group("prompt", "what the model reads");
-  source->add_option("--prompt", options->prompt, "a text");
-  source->add_option("--tokens", options->tokens, "as many ids at random: no vocabulary is needed")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  source->require_option(1);
-  app.add_option("--gen", options->gen, "tokens to write after it")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
-      ->capture_default_str();
-  app.add_option("--beside", options->beside, "a second device that runs the same at the same time");
-  app.add_option("--out", options->out,
-                 "write what ran when, on all devices, here, trace.json; ui.perfetto.dev opens it");
-  add_output_options(app, context);
+  add_model_options(parser, options->open);
+  Parser source = parser.add_group("prompt", "what the model reads");
+  source.add_option("--prompt", options->prompt, "a text");
+  source.add_option("--tokens", options->tokens, "as many ids at random: no vocabulary is needed")
+      .range(1, int64_t{1} << 20);
+  source.require_options(1, 1);
+  parser.add_option("--gen", options->gen, "tokens to write after it")
+      .range(1, int64_t{1} << 20)
+      .show_default();
+  parser.add_option("--beside", options->beside, "a second device that runs the same at the same time");
+  parser.add_option("--out", options->out,
+                    "write what ran when, on all devices, here, trace.json; ui.perfetto.dev opens it");
+  add_output_options(parser, context);
   return [options, &context] { return run(*options, context); };
 }
 

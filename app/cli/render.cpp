@@ -22,19 +22,21 @@ Result<std::string> render(const Options& options, const api::TextTools* tools) 
 
 }  // namespace
 
-Runner prepare_render(CLI::App& app, Context& context) {
+Runner prepare_render(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  CLI::Option* model = add_model_name(app, options->model, false);
-  CLI::Option* source =
-      app.add_option("--template", options->template_file, "a Jinja chat template, FILE.jinja");
-  app.add_option("--messages", options->messages, "a JSON array of {role, content, ...}, F.json")->required();
-  add_template_options(app, options->files);
-  app.add_option("--bos", options->bos, "bos_token of the template")->needs(source);
-  app.add_option("--eos", options->eos, "eos_token of the template")->needs(source);
-  app.add_flag("--no-generation-prompt", options->no_prompt, "leave out what asks the model for its reply");
-  add_output_options(app, context);
-  app.parse_complete_callback([model, source] {
-    if (model->empty() && source->empty()) throw CLI::RequiredError("MODEL or --template");
+  Option model = add_model_name(parser, options->model, false);
+  Option source =
+      parser.add_option("--template", options->template_file, "a Jinja chat template, FILE.jinja");
+  parser.add_option("--messages", options->messages, "a JSON array of {role, content, ...}, F.json")
+      .required();
+  add_template_options(parser, options->files);
+  parser.add_option("--bos", options->bos, "bos_token of the template").needs(source);
+  parser.add_option("--eos", options->eos, "eos_token of the template").needs(source);
+  parser.add_flag("--no-generation-prompt", options->no_prompt,
+                  "leave out what asks the model for its reply");
+  add_output_options(parser, context);
+  parser.when_parsed([model, source] {
+    if (!model.given() && !source.given()) throw UsageError("MODEL or --template is required");
   });
   return [options, &context]() -> Result<int> {
     std::shared_ptr<api::TextTools> tools;

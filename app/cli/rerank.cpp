@@ -25,12 +25,12 @@ std::vector<size_t> ranking(const std::vector<api::Relevance>& relevance) {
 
 }  // namespace
 
-Runner prepare_rerank(CLI::App& app, Context& context) {
+Runner prepare_rerank(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  app.add_option("--query", options->query, "what the passages are to answer")->required();
-  add_text_options(app, context, options->texts);
-  add_output_options(app, context);
+  add_model_options(parser, options->open);
+  parser.add_option("--query", options->query, "what the passages are to answer").required();
+  add_text_options(parser, context, options->texts);
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const std::vector<std::string> passages, texts_of(context, options->texts));
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
@@ -25,36 +24,37 @@ std::pair<int32_t, float> bias_of(const std::string& text) {
     const auto [behind, error] = std::from_chars(behind_id + 1, end, bias.second);
     if (error == std::errc() && behind == end) return bias;
   }
-  throw CLI::ValidationError("--logit-bias", "\"" + text + "\" is not ID=NUMBER, as 42=-1.5");
+  throw UsageError("--logit-bias: \"" + text + "\" is not ID=NUMBER, as 42=-1.5");
 }
 
 template <class T>
-void add_number(CLI::App& app, const api::SamplingField& field, std::optional<T>& value) {
+void add_number(Parser& parser, const api::SamplingField& field, std::optional<T>& value) {
   const api::SamplingFacts facts = api::sampling_facts(field.name);
-  app.add_option(option_name(field.name), value, fmt::format("{} [{:g}]", facts.doc, facts.usual))
-      ->group("Sampling (in brackets: unless the model says otherwise)");
+  parser.add_option(option_name(field.name), value, fmt::format("{} [{:g}]", facts.doc, facts.usual))
+      .group("Sampling (in brackets: unless the model says otherwise)");
 }
 
 }  // namespace
 
-void add_sampling_options(CLI::App& app, api::SamplingOptions& sampling) {
+void add_sampling_options(Parser& parser, api::SamplingOptions& sampling) {
   for (const api::SamplingField& field : api::sampling_fields()) {
-    if (field.real) add_number(app, field, sampling.*field.real);
-    if (field.whole) add_number(app, field, sampling.*field.whole);
+    if (field.real) add_number(parser, field, sampling.*field.real);
+    if (field.whole) add_number(parser, field, sampling.*field.whole);
   }
-  app.add_option("--samplers", sampling.samplers,
-                 fmt::format("what runs, in this order [{}]", api::usual_samplers()));
-  app.add_option_function<std::vector<std::string>>(
-      "--dry-breaker", [&sampling](const std::vector<std::string>& texts) { sampling.dry_breakers = texts; },
+  parser.add_option("--samplers", sampling.samplers,
+                    fmt::format("what runs, in this order [{}]", api::usual_samplers()));
+  parser.add_option(
+      "--dry-breaker", [&sampling](const Parser::Values& texts) { sampling.dry_breakers = texts; },
       "no repetition goes over a token with this text; may be repeated");
-  app.add_option_function<std::vector<std::string>>(
-         "--logit-bias",
-         [&sampling](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) sampling.logit_bias.push_back(bias_of(text));
-         },
-         "ID=NUMBER: is added to the logit of a token; may be repeated")
-      ->take_all();
-  app.add_option("--seed", sampling.seed, "the same seed gives the same reply; else from the clock");
+  parser
+      .add_option(
+          "--logit-bias",
+          [&sampling](const Parser::Values& texts) {
+            for (const std::string& text : texts) sampling.logit_bias.push_back(bias_of(text));
+          },
+          "ID=NUMBER: is added to the logit of a token; may be repeated")
+      .take_all();
+  parser.add_option("--seed", sampling.seed, "the same seed gives the same reply; else from the clock");
 }
 
 }  // namespace orrery::cli

@@ -1,12 +1,11 @@
 // --temperature, --top-k and the others: what of the sampling node's settings a run changes.
 #pragma once
 
-#include <CLI/App.hpp>
-
+#include "app/cli/parser.h"
 #include "engine/api/sampling.h"
 
 namespace orrery::cli {
 
-void add_sampling_options(CLI::App& app, api::SamplingOptions& sampling);
+void add_sampling_options(Parser& parser, api::SamplingOptions& sampling);
 
 }  // namespace orrery::cli

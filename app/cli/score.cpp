@@ -10,7 +10,6 @@ namespace {
 struct Options {
   api::OpenOptions open;
   std::string text, file, texts;
-  CLI::Option* given_text = nullptr;
   int top = 0;
 };
 
@@ -41,17 +40,16 @@ Result<std::vector<std::string>> texts_to_score(const Options& options) {
 
 }  // namespace
 
-Runner prepare_score(CLI::App& app, Context& context) {
+Runner prepare_score(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_options(app, options->open);
-  CLI::App* source = app.add_option_group("text", "what is scored");
-  options->given_text = source->add_option("--text", options->text, "a text");
-  source->add_option("--file", options->file, "the whole of a file");
-  source->add_option("--texts", options->texts, "a JSON array of strings, FILE.json; the answer is an array");
-  source->require_option(1);
-  app.add_option("--top", options->top, "the N likeliest next tokens after the text")
-      ->check(CLI::Range(0, 1000));
-  add_output_options(app, context);
+  add_model_options(parser, options->open);
+  Parser source = parser.add_group("text", "what is scored");
+  source.add_option("--text", options->text, "a text");
+  source.add_option("--file", options->file, "the whole of a file");
+  source.add_option("--texts", options->texts, "a JSON array of strings, FILE.json; the answer is an array");
+  source.require_options(1, 1);
+  parser.add_option("--top", options->top, "the N likeliest next tokens after the text").range(0, 1000);
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const std::vector<std::string> texts, texts_to_score(*options));
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));

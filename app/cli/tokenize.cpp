@@ -38,12 +38,12 @@ Result<int> decode(const api::TextTools& tools, const Context& context) {
 
 }  // namespace
 
-Runner prepare_tokenize(CLI::App& app, Context& context) {
+Runner prepare_tokenize(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
-  add_model_name(app, options->model);
-  app.add_flag("--special", options->special, "add what the model adds around a text (BOS, CLS, SEP)");
-  app.add_flag("--decode", options->decode, "the other way: ids on stdin, text on stdout");
-  add_output_options(app, context);
+  add_model_name(parser, options->model);
+  parser.add_flag("--special", options->special, "add what the model adds around a text (BOS, CLS, SEP)");
+  parser.add_flag("--decode", options->decode, "the other way: ids on stdin, text on stdout");
+  add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const auto tools, api::TextTools::open(options->model));
     return options->decode ? decode(*tools, context) : encode(*tools, *options, context);

@@ -2,12 +2,12 @@
 // verbs.cpp.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <span>
 #include <string_view>
 
 #include "app/cli/context.h"
+#include "app/cli/parser.h"
 #include "engine/base/result.h"
 
 namespace orrery::cli {
@@ -18,26 +18,26 @@ using Runner = std::function<Result<int>()>;
 struct Verb {
   std::string_view name;
   std::string_view doc;
-  Runner (*prepare)(CLI::App& app, Context& context);  // adds the verb's options to `app`
+  Runner (*prepare)(Parser& parser, Context& context);  // adds the verb's options
 };
 std::span<const Verb> verbs();
 
-Runner prepare_list(CLI::App& app, Context& context);
-Runner prepare_info(CLI::App& app, Context& context);
-Runner prepare_metadata(CLI::App& app, Context& context);
-Runner prepare_graph(CLI::App& app, Context& context);
-Runner prepare_plan(CLI::App& app, Context& context);
-Runner prepare_preview(CLI::App& app, Context& context);
-Runner prepare_tokenize(CLI::App& app, Context& context);
-Runner prepare_render(CLI::App& app, Context& context);
-Runner prepare_chat(CLI::App& app, Context& context);
-Runner prepare_score(CLI::App& app, Context& context);
-Runner prepare_classify(CLI::App& app, Context& context);
-Runner prepare_embed(CLI::App& app, Context& context);
-Runner prepare_rerank(CLI::App& app, Context& context);
-Runner prepare_bench(CLI::App& app, Context& context);
-Runner prepare_compare(CLI::App& app, Context& context);
-Runner prepare_profile(CLI::App& app, Context& context);
-Runner prepare_first_light(CLI::App& app, Context& context);
+Runner prepare_list(Parser& parser, Context& context);
+Runner prepare_info(Parser& parser, Context& context);
+Runner prepare_metadata(Parser& parser, Context& context);
+Runner prepare_graph(Parser& parser, Context& context);
+Runner prepare_plan(Parser& parser, Context& context);
+Runner prepare_preview(Parser& parser, Context& context);
+Runner prepare_tokenize(Parser& parser, Context& context);
+Runner prepare_render(Parser& parser, Context& context);
+Runner prepare_chat(Parser& parser, Context& context);
+Runner prepare_score(Parser& parser, Context& context);
+Runner prepare_classify(Parser& parser, Context& context);
+Runner prepare_embed(Parser& parser, Context& context);
+Runner prepare_rerank(Parser& parser, Context& context);
+Runner prepare_bench(Parser& parser, Context& context);
+Runner prepare_compare(Parser& parser, Context& context);
+Runner prepare_profile(Parser& parser, Context& context);
+Runner prepare_first_light(Parser& parser, Context& context);
 
 }  // namespace orrery::cli

@@ -43,7 +43,7 @@ Result<LoraScale> read_settings(const std::filesystem::path& path) {
 }
 
 /// "x.lora_A.default.weight" -> "x.lora_A.weight": what stands between two markers is the adapter's name.
-std::string without_adapter_name(std::string name, std::string_view marker) {
+std::string without_adapter_name(const std::string& name, std::string_view marker) {
   const size_t begin = name.find(marker);
   if (begin == std::string::npos) return name;
   const size_t after = begin + marker.size();
@@ -51,17 +51,17 @@ std::string without_adapter_name(std::string name, std::string_view marker) {
       name.compare(after, std::string::npos, "bias") == 0)
     return name;
   const size_t dot = name.find('.', after);
-  return dot == std::string::npos ? name : name.erase(after, dot + 1 - after);
+  return dot == std::string::npos ? name : name.substr(0, after) + name.substr(dot + 1);
 }
 
 std::string base_name(std::string_view stored) {
   constexpr std::string_view kWrapper = "base_model.model.";
   std::string name(stored.starts_with(kWrapper) ? stored.substr(kWrapper.size()) : stored);
-  name = without_adapter_name(std::move(name), ".lora_A.");
-  name = without_adapter_name(std::move(name), ".lora_B.");
+  name = without_adapter_name(name, ".lora_A.");
+  name = without_adapter_name(name, ".lora_B.");
   constexpr std::string_view kSaved = ".modules_to_save.";
   if (const size_t at = name.find(kSaved); at != std::string::npos) {
-    name = without_adapter_name(std::move(name), kSaved);
+    name = without_adapter_name(name, kSaved);
     name.replace(at, kSaved.size(), ".");
   }
   return std::string(without_encoder_prefix(name));

@@ -1,9 +1,10 @@
 // The curves' names in the dock's title; a click hides or shows one.
 #pragma once
 
-#include <QWidget>
+#include <QAbstractButton>
 
-#include "ui/latency/latency_plot.h"
+#include "ui/latency/latency_series.h"
+#include "ui/widgets/themed.h"
 
 namespace orrery::ui {
 

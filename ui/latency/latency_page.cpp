@@ -7,6 +7,7 @@
 #include <QSaveFile>
 #include <algorithm>
 
+#include "ui/latency/latency_plot.h"
 #include "ui/session/model_title.h"
 #include "ui/session/model_use.h"
 #include "ui/theme/format.h"
@@ -41,6 +42,8 @@ LatencyPage::LatencyPage(const Theme& theme, const std::vector<SessionController
   });
   showSource();
 }
+
+QWidget* LatencyPage::plot() const { return plot_; }
 
 void LatencyPage::setupCorner() {
   auto* layout = new QHBoxLayout(corner_);

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "ui/latency/latency_legend.h"
-#include "ui/latency/latency_plot.h"
+#include "ui/latency/latency_series.h"
 #include "ui/latency/vitals_strip.h"
 #include "ui/session/session_controller.h"
 #include "ui/theme/side_look.h"
@@ -15,6 +15,8 @@
 #include "ui/widgets/text.h"
 
 namespace orrery::ui {
+
+class LatencyPlot;
 
 class LatencyPage : public QWidget, public Themed {
   Q_OBJECT
@@ -28,7 +30,7 @@ class LatencyPage : public QWidget, public Themed {
   QWidget* legend() const { return legend_; }
   QWidget* corner() const { return corner_; }
   const LatencySeries& series() const { return series_.at(source_); }
-  LatencyPlot* plot() const { return plot_; }
+  QWidget* plot() const;
   /// Two replies that are compared take the plot until the next reply of the session: A and B, by their
   /// decode tokens.
   void beginPair(const SideLooks& sides);

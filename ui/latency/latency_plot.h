@@ -13,9 +13,6 @@ namespace orrery::ui {
 
 inline constexpr int kNamePadding = 8;  // px between a curve's end and its name
 
-enum class LatencyCurve { p50, band, each, prefill };
-inline constexpr int kLatencyCurves = 4;
-
 class LatencyPlot : public QCustomPlot, public Themed {
   Q_OBJECT
  public:

@@ -11,6 +11,10 @@
 
 namespace orrery::ui {
 
+/// What of a series is drawn, and can be hidden.
+enum class LatencyCurve { p50, band, each, prefill };
+inline constexpr int kLatencyCurves = 4;
+
 class LatencySeries {
  public:
   struct Sample {

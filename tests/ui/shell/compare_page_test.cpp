@@ -285,7 +285,7 @@ TEST_F(CompareTest, ASideHasOneColourAndItsWordsAreWhole) {
   const Theme theme(Theme::Mode::dark);
   const QColor b = theme(Token::cuda);
   EXPECT_TRUE(shows(page->card(api::Side::b)->grab().toImage(), b));
-  EXPECT_TRUE(shows(window->latencyPage()->plot()->toPixmap().toImage(), b));
+  EXPECT_TRUE(shows(window->latencyPage()->plot()->grab().toImage(), b));
   EXPECT_FALSE(shows(window->grab().toImage(), theme(Token::edited))) << "nothing was edited";
   for (const api::Side side : {api::Side::a, api::Side::b})
     for (const ReadText& text : readTexts(*page->card(side)))
