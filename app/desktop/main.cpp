@@ -8,8 +8,10 @@
 
 #include "engine/api/metadata.h"
 #include "engine/api/shown_session.h"
+#include "ui/session/services.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/picture_run.h"
+#include "ui/shell/window_options.h"
 
 namespace {
 

@@ -1,7 +1,11 @@
 #include "engine/generate/encode_texts.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
+
+#include "engine/generate/inbox.h"
 
 namespace orrery::generate {
 
@@ -53,12 +57,35 @@ EncodedTexts encode_pairs(const text::Tokenizer& tokenizer, const std::string& f
 
 Result<size_t> run_encoder(const Engine& engine, EncodedTexts texts, runtime::EncodeCallback on_result,
                            std::stop_token stop) {
+  const auto inbox = std::make_shared<Inbox>();
+  const auto enough = std::make_shared<std::atomic<bool>>(false);
+  size_t told = 0;
+  std::exception_ptr failure;
+  std::optional<Result<size_t>> done;
   runtime::EncodeRequest request;
   request.texts = std::move(texts.ids);
   request.types = std::move(texts.types);
-  request.on_result = std::move(on_result);
-  request.stop = std::move(stop);
-  return engine.scheduler.encode(engine.model, std::move(request)).get();
+  request.stop = stop;
+  request.on_result = [&, inbox, enough](size_t index, std::span<const float> values, double ms) {
+    inbox->post([&, enough, index, values = std::vector<float>(values.begin(), values.end()), ms] {
+      if (*enough || stop.stop_requested()) return;
+      try {
+        ++told;
+        *enough = !on_result(index, values, ms);
+      } catch (...) {
+        failure = std::current_exception();
+        *enough = true;
+      }
+    });
+    return !*enough;
+  };
+  engine.scheduler.encode(engine.model, std::move(request), [&done, inbox](Result<size_t> outcome) {
+    inbox->post([&done, outcome = std::move(outcome)] { done = outcome; });
+  });
+  inbox->work_until([&done] { return done.has_value(); });
+  if (failure) std::rethrow_exception(failure);
+  if (!done->ok()) return *std::move(done);
+  return told;
 }
 
 }  // namespace orrery::generate

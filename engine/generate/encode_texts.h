@@ -26,7 +26,7 @@ EncodedTexts encode_each(const text::Tokenizer& tokenizer, const std::vector<std
 EncodedTexts encode_pairs(const text::Tokenizer& tokenizer, const std::string& first,
                           const std::vector<std::string>& others, int64_t limit);
 
-/// Runs the texts in packed steps and tells what the model makes of each in order, on the scheduler's thread.
+/// Runs the texts in packed steps and tells what the model makes of each in order, on the calling thread.
 /// Returns how many were done: fewer than asked for after a stop request or a callback that said false.
 Result<size_t> run_encoder(const Engine& engine, EncodedTexts texts, runtime::EncodeCallback on_result,
                            std::stop_token stop);

@@ -1,4 +1,7 @@
-// Writes a reply: submits the prompt, turns tokens into text as they come, and knows when the reply ends.
+// Writes a reply: submits the prompt, turns tokens into text as they come, and knows when the reply ends. The
+// scheduler's thread only hands tokens on; text is made, stop texts are looked for and events are called on a
+// thread of whoever asked, so that no step waits for a listener. The model may be some tokens ahead by then:
+// what it wrote past the end of the reply is taken back.
 #pragma once
 
 #include <functional>
@@ -42,7 +45,6 @@ struct Token {
   int64_t position = 0;
 };
 
-/// Called on the scheduler's thread.
 struct Events {
   std::function<void(const runtime::PrefillStep&)> on_prefill;
   std::function<void(const Token&)> on_token;
@@ -65,7 +67,16 @@ struct Engine {
   std::shared_ptr<const text::Tokenizer> tokenizer;
 };
 
-/// Blocks until the reply ends. A stop request is no error: the reply so far comes back.
+/// Hands a piece of work to the thread on which events are called; what it is given runs in order. Called on
+/// the scheduler's thread.
+using Post = std::function<void(std::function<void()>)>;
+
+/// Returns at once; `on_done` is called after all events, once, as work of `post` like them. A stop request
+/// is no error: the reply as far as it was told comes back. Events are not called after one.
+void submit_reply(const Engine& engine, std::shared_ptr<runtime::Sequence> sequence, Request request,
+                  Events events, std::stop_token stop, Post post, std::function<void(Result<Reply>)> on_done);
+
+/// Blocks until the reply ends. Events are called on the calling thread.
 Result<Reply> write_reply(const Engine& engine, std::shared_ptr<runtime::Sequence> sequence, Request request,
                           const Events& events, std::stop_token stop);
 

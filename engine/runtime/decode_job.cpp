@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace orrery::runtime {
 namespace {
@@ -13,9 +14,18 @@ double milliseconds(std::chrono::steady_clock::duration time) {
 
 }  // namespace
 
-DecodeJob::DecodeJob(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request)
-    : Job(std::move(model), request.stop), sequence_(std::move(sequence)), request_(std::move(request)) {
+DecodeJob::DecodeJob(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request,
+                     OnDone on_done)
+    : Job(std::move(model), request.stop),
+      sequence_(std::move(sequence)),
+      request_(std::move(request)),
+      on_done_(std::move(on_done)) {
   if (request_.chain) mirostat_mu_ = 2.0 * request_.chain->settings.mirostat_tau;
+}
+
+/// Of one text: the context, or a cache that is smaller.
+int64_t DecodeJob::most_tokens() const {
+  return std::min(model_->options().context, model_->kv()->max_pages() * KvCache::kPageTokens);
 }
 
 /// Compares the text with what the sequence holds; what differs is forgotten.
@@ -23,20 +33,42 @@ Result<void> DecodeJob::start() {
   const auto wanted = static_cast<int64_t>(request_.tokens.size());
   if (wanted == 0)
     return Error{ErrorCode::invalid_argument, "There is no text to read", "", "give at least one token"};
-  const int64_t room = model_->options().context;
+  const int64_t room = most_tokens();
   if (wanted > room || (wanted == room && !request_.score))
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("The text has {} tokens, the context holds {}", wanted, room), "context",
-                 "shorten it, begin a new chat, or open the model with a larger --context"};
+                 fmt::format("The text has {} tokens, the {} holds {}", wanted,
+                             room < model_->options().context ? "KV cache" : "context", room),
+                 "context", "shorten it, begin a new chat, or open the model with a larger --context"};
   model_->kv()->truncate(sequence_->kv, shared_tokens(sequence_->tokens, request_.tokens));
-  if (request_.share_prefix && !request_.score) model_->share_prefix(*sequence_, request_.tokens);
   sequence_->tokens = std::move(request_.tokens);
   sequence_->length = size();
   outcome_.prompt_tokens = wanted;
-  outcome_.reused_tokens =
-      request_.score ? 0 : std::min(model_->kv()->valid_tokens(sequence_->kv), wanted - 1);
   started_ = true;
   return {};
+}
+
+bool DecodeJob::prepare() {
+  if (!started_)
+    if (auto ready = start(); !ready.ok()) {
+      fail(std::move(ready).error());
+      return false;
+    }
+  model_->kv()->truncate(sequence_->kv, size());  // what another cache held is gone
+  if (request_.share_prefix && !request_.score) model_->kv()->share(sequence_->kv, sequence_->tokens);
+  return true;
+}
+
+Result<void> DecodeJob::take_pages() {
+  ORRERY_TRY(model_->kv()->reserve(sequence_->kv, size()));
+  from_ = std::min(model_->kv()->valid_tokens(sequence_->kv), size() - 1);
+  remaining_ = size() - from_;
+  if (!std::exchange(entered_, true) && !request_.score) outcome_.reused_tokens = from_;
+  return {};
+}
+
+void DecodeJob::give_way() {
+  model_->kv()->release(sequence_->kv);
+  ++outcome_.gave_way;
 }
 
 int64_t DecodeJob::chunk(const StepRoom& room) const {
@@ -51,21 +83,10 @@ int64_t DecodeJob::chunk(const StepRoom& room) const {
 }
 
 bool DecodeJob::join(StepBatch& batch, StepRoom& room) {
-  if (!started_)
-    if (auto ready = start(); !ready.ok()) {
-      fail(std::move(ready).error());
-      return false;
-    }
-  const int64_t valid = model_->kv()->valid_tokens(sequence_->kv);
-  from_ = std::min(valid, size() - 1);
-  remaining_ = size() - from_;
   const int64_t tokens = room.sequences > 0 ? chunk(room) : 0;
   if (tokens <= 0) return false;
   to_ = from_ + tokens;
-  if (auto pages = model_->kv()->reserve(sequence_->kv, to_); !pages.ok()) {
-    fail(std::move(pages).error());
-    return false;
-  }
+  sequence_->last_step = model_->last_served;
   if (!timed_) {
     timed_ = true;
     first_step_ = last_token_ = Clock::now();
@@ -132,7 +153,9 @@ const kernels::SamplerChain* DecodeJob::chain_for_draw() {
 void DecodeJob::complete(const StepResult& result) {
   {
     const std::scoped_lock lock(model_->kv_mutex);
-    model_->kv()->written(sequence_->kv, to_);
+    model_->kv()->written(
+        sequence_->kv, to_,
+        sequence_->kept ? std::span<const int32_t>(sequence_->tokens) : std::span<const int32_t>());
   }
   remaining_ = size() - to_;
   if (request_.on_prefill && outcome_.generated == 0)
@@ -166,7 +189,8 @@ void DecodeJob::take_token(const StepResult& result) {
   const kernels::Sample::Choice& choice = result.batch.choice(output_);
   if (choice.id < 0) return fail(no_next_token());
   const Clock::time_point now = Clock::now();
-  const TokenStep token{choice, milliseconds(now - last_token_), size() + outcome_.forgotten};
+  const TokenStep token{choice, milliseconds(now - last_token_), size() + outcome_.forgotten,
+                        outcome_.forgotten};
   last_token_ = now;
   if (outcome_.generated++ == 0) {
     first_token_ = now;
@@ -182,7 +206,7 @@ void DecodeJob::take_token(const StepResult& result) {
     remaining_ = size() - to_;
   }
   if (!request_.on_token || !request_.on_token(token)) return end(DecodeOutcome::End::enough);
-  if (size() >= model_->options().context && !shift()) end(DecodeOutcome::End::context);
+  if (size() >= most_tokens() && !shift()) end(DecodeOutcome::End::context);
 }
 
 /// Makes room in a full context: of what follows the tokens to keep, the older half goes. What stays is read
@@ -203,6 +227,7 @@ bool DecodeJob::shift() {
 
 void DecodeJob::end(DecodeOutcome::End end) {
   outcome_.end = end;
+  outcome_.length = size();
   if (timed_ && outcome_.generated == 0) outcome_.prefill_ms = milliseconds(Clock::now() - first_step_);
   if (outcome_.generated > 1) outcome_.decode_ms = milliseconds(last_token_ - first_token_);
   finished_ = true;
@@ -214,11 +239,12 @@ void DecodeJob::fail(Error error) {
 }
 
 void DecodeJob::settle() {
+  if (sequence_->job == this) sequence_->job = nullptr;
   sequence_.reset();
   if (error_)
-    promise_.set_value(*std::move(error_));
+    on_done_(*std::move(error_));
   else
-    promise_.set_value(std::move(outcome_));
+    on_done_(std::move(outcome_));
 }
 
 }  // namespace orrery::runtime

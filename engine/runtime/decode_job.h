@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <functional>
-#include <future>
 #include <optional>
 
 #include "engine/runtime/job.h"
@@ -14,8 +13,9 @@ namespace orrery::runtime {
 
 struct TokenStep {
   const kernels::Sample::Choice& choice;
-  double step_ms = 0;    // since the token before; the first: since its prompt's first step began
-  int64_t position = 0;  // of this token in the whole text, what was forgotten counted
+  double step_ms = 0;     // since the token before; the first: since its prompt's first step began
+  int64_t position = 0;   // of this token in the whole text, what was forgotten counted
+  int64_t forgotten = 0;  // before it
 };
 
 struct PrefillStep {
@@ -57,6 +57,8 @@ struct DecodeOutcome {
   End end = End::enough;
   int64_t prompt_tokens = 0, reused_tokens = 0, generated = 0;
   int64_t forgotten = 0;  // tokens that left the context (DecodeRequest::shift)
+  int64_t length = 0;     // of the sequence at the end
+  int64_t gave_way = 0;   // how often its pages went to an older job, and it was read again
   double prefill_ms = 0, decode_ms = 0;
   std::vector<float> logprobs;                  // score: of tokens[1..], given all before
   std::optional<kernels::Sample::Choice> last;  // score: what would follow the text
@@ -67,9 +69,16 @@ class DecodeJob final : public Job {
   /// How many tokens the repetition penalty looks back.
   static constexpr size_t kRecentTokens = 64;
 
-  DecodeJob(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request);
-  std::future<Result<DecodeOutcome>> future() { return promise_.get_future(); }
+  using OnDone = std::function<void(Result<DecodeOutcome>)>;
 
+  /// `on_done` is called once, on the scheduler's thread (or that of its destructor).
+  DecodeJob(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request,
+            OnDone on_done);
+
+  Sequence* sequence() override { return sequence_.get(); }
+  bool prepare() override;
+  Result<void> take_pages() override;
+  void give_way() override;
   bool is_decode() const override { return started_ && remaining_ == 1 && !request_.score; }
   bool join(StepBatch& batch, StepRoom& room) override;
   void complete(const StepResult& result) override;
@@ -89,14 +98,17 @@ class DecodeJob final : public Job {
   void take_token(const StepResult& result);
   bool shift();
   void end(DecodeOutcome::End end);
+  int64_t most_tokens() const;
   int64_t size() const { return static_cast<int64_t>(sequence_->tokens.size()); }
 
   std::shared_ptr<Sequence> sequence_;
   DecodeRequest request_;
-  std::promise<Result<DecodeOutcome>> promise_;
+  OnDone on_done_;
   DecodeOutcome outcome_;
   std::optional<Error> error_;
-  bool started_ = false, timed_ = false;
+  bool started_ = false;         // the sequence's tokens are those of the request
+  bool entered_ = false;         // it was admitted once
+  bool timed_ = false;           // it took part in a step
   int64_t remaining_ = 0;        // tokens that are not in the cache
   int64_t from_ = 0, to_ = 0;    // what the current step brings
   int64_t scored_ = 0;           // rows that were scored

@@ -4,10 +4,24 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "engine/runtime/admission.h"
 #include "engine/runtime/host_steps.h"
 
 namespace orrery::runtime {
+namespace {
+
+/// A callback, and the future of what it will be called with.
+template <class Value>
+auto promised() {
+  auto promise = std::make_shared<std::promise<Result<Value>>>();
+  auto future = promise->get_future();
+  return std::pair([promise](Result<Value> value) { promise->set_value(std::move(value)); },
+                   std::move(future));
+}
+
+}  // namespace
 
 DeviceScheduler::DeviceScheduler(int threads, weights::DevicePtr device)
     : device_(std::move(device)),
@@ -40,24 +54,44 @@ std::shared_ptr<Sequence> DeviceScheduler::new_sequence(const std::shared_ptr<Mo
   return sequence;
 }
 
+void DeviceScheduler::decode(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence,
+                             DecodeRequest request, DecodeJob::OnDone on_done) {
+  submit(std::make_shared<DecodeJob>(std::move(model), std::move(sequence), std::move(request),
+                                     std::move(on_done)));
+}
+
 std::future<Result<DecodeOutcome>> DeviceScheduler::decode(std::shared_ptr<Model> model,
                                                            std::shared_ptr<Sequence> sequence,
                                                            DecodeRequest request) {
-  auto job = std::make_shared<DecodeJob>(std::move(model), std::move(sequence), std::move(request));
-  auto future = job->future();
-  submit(std::move(job));
-  return future;
+  auto [on_done, future] = promised<DecodeOutcome>();
+  decode(std::move(model), std::move(sequence), std::move(request), std::move(on_done));
+  return std::move(future);
+}
+
+void DeviceScheduler::encode(std::shared_ptr<Model> model, EncodeRequest request, EncodeJob::OnDone on_done) {
+  submit(std::make_shared<EncodeJob>(std::move(model), std::move(request), std::move(on_done)));
 }
 
 std::future<Result<size_t>> DeviceScheduler::encode(std::shared_ptr<Model> model, EncodeRequest request) {
-  auto job = std::make_shared<EncodeJob>(std::move(model), std::move(request));
-  auto future = job->future();
-  submit(std::move(job));
-  return future;
+  auto [on_done, future] = promised<size_t>();
+  encode(std::move(model), std::move(request), std::move(on_done));
+  return std::move(future);
+}
+
+void DeviceScheduler::take_back(const std::shared_ptr<Model>& model,
+                                const std::shared_ptr<Sequence>& sequence, int64_t length, int64_t tokens) {
+  call(When::between_steps, [&](kernels::ThreadTeam&) {
+    const std::scoped_lock lock(model->kv_mutex);
+    if (sequence->job || sequence->length != length) return;
+    sequence->tokens.resize(static_cast<size_t>(std::max<int64_t>(length - tokens, 0)));
+    sequence->length = static_cast<int64_t>(sequence->tokens.size());
+    if (model->kv()) model->kv()->truncate(sequence->kv, sequence->length);
+  }).wait();
 }
 
 void DeviceScheduler::submit(std::shared_ptr<Job> job) {
   const std::scoped_lock lock(mutex_);
+  job->number = ++jobs_so_far_;
   submitted_.push_back(std::move(job));
   wake_.notify_one();
 }
@@ -173,25 +207,46 @@ void DeviceScheduler::fail_step(const Error& error) {
 
 Result<void> DeviceScheduler::pack(const std::shared_ptr<Model>& model) {
   batch_.clear();
+  replies_ = 0;
   std::vector<std::shared_ptr<Job>> candidates;
   for (const auto& job : jobs_)
     if (job->model() == model) candidates.push_back(job);
-  std::stable_partition(candidates.begin(), candidates.end(),
-                        [](const auto& job) { return job->is_decode(); });
   packed_ = candidates;  // who pays when the version cannot be adopted
   ORRERY_TRY(model->adopt(running_));
   packed_.clear();
   StepRoom room;
   room.tokens = model->options().batch_tokens;
   const std::scoped_lock lock(model->kv_mutex);
-  for (const auto& job : candidates)
-    if (job->join(batch_, room)) packed_.push_back(job);
+  if (model->kv()) Admission(*model, candidates).run();
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [](const auto& job) { return job->is_decode(); });
+  for (const auto& job : candidates) {
+    if (job->finished() || !Admission::admitted(*job)) continue;
+    const bool writes = job->is_decode();
+    if (!writes) room.tokens = std::min(room.tokens, prompt_tokens(*model));
+    if (!job->join(batch_, room)) continue;
+    packed_.push_back(job);
+    if (writes) ++replies_;
+  }
   // Who was served goes behind who was not, so that no reply starves when a step has no room for all.
   if (packed_.size() < candidates.size())
     std::stable_partition(jobs_.begin(), jobs_.end(), [this](const auto& job) {
       return !job->is_decode() || std::find(packed_.begin(), packed_.end(), job) == packed_.end();
     });
   return {};
+}
+
+/// Tokens that a step may still bring of prompts. Replies of other models on this device wait for it as those
+/// in it do.
+int64_t DeviceScheduler::prompt_tokens(const Model& model) const {
+  if (replies_ > 0 && model.budget.wants_usual()) return 0;
+  double usual = replies_ > 0 ? model.budget.usual_ms() : std::numeric_limits<double>::max();
+  for (const auto& job : jobs_)
+    if (job->model().get() != &model && job->is_decode() && Admission::admitted(*job))
+      usual = std::min(usual, job->model()->budget.usual_ms());
+  if (usual == std::numeric_limits<double>::max()) return model.options().batch_tokens;
+  const int64_t brought = batch_.tokens() - replies_;
+  return std::max<int64_t>(model.budget.prompt_tokens(usual) - brought, 0);
 }
 
 Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
@@ -209,7 +264,9 @@ Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, co
     trace.add_host("compile", start, found);
   ORRERY_TRY(executor.run(*plan, batch_, states, &model->profiler));
   trace.end_step(batch_.phase(), batch_.tokens(), batch_.sequences());
-  const StepResult result{*plan, batch_, executor, static_cast<double>(monotonic_ns() - start) * 1e-6};
+  const int64_t end = monotonic_ns();
+  model->budget.record(replies_, batch_.tokens() - replies_, static_cast<double>(end - found) * 1e-6);
+  const StepResult result{*plan, batch_, executor, static_cast<double>(end - start) * 1e-6};
   for (const auto& job : packed_) {
     if (job->finished()) continue;
     try {

@@ -34,9 +34,17 @@ class DeviceScheduler {
   /// that begin alike (Sequence::kept), as long as there is room.
   static std::shared_ptr<Sequence> new_sequence(const std::shared_ptr<Model>& model);
 
+  /// `on_done` is called on the scheduler's thread and must be quick, as the callbacks of requests.
+  void decode(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence, DecodeRequest request,
+              DecodeJob::OnDone on_done);
   std::future<Result<DecodeOutcome>> decode(std::shared_ptr<Model> model, std::shared_ptr<Sequence> sequence,
                                             DecodeRequest request);
+  void encode(std::shared_ptr<Model> model, EncodeRequest request, EncodeJob::OnDone on_done);
   std::future<Result<size_t>> encode(std::shared_ptr<Model> model, EncodeRequest request);
+  /// Takes the last tokens off a sequence that is `length` tokens long and idle; else it has gone on since,
+  /// and is left as it is. Waits for the running step, if there is one.
+  void take_back(const std::shared_ptr<Model>& model, const std::shared_ptr<Sequence>& sequence,
+                 int64_t length, int64_t tokens);
 
   enum class When : uint8_t { between_steps, idle };
   /// Runs a function on the scheduler's thread with its team; a broken promise when the scheduler ends
@@ -64,6 +72,7 @@ class DeviceScheduler {
   std::shared_ptr<Model> next_model() const;
   void step(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   Result<void> pack(const std::shared_ptr<Model>& model);
+  int64_t prompt_tokens(const Model& model) const;
   Result<void> run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   void fail_step(const Error& error);
   void card_failed(const kernels::DeviceError& error, const weights::DevicePtr& card, uint64_t epoch);
@@ -72,6 +81,7 @@ class DeviceScheduler {
   kernels::ThreadTeam team_;
   Executor executor_;
   StepBatch batch_;
+  int64_t replies_ = 0;  // being written, of those in batch_
   std::vector<std::shared_ptr<Job>> jobs_, packed_;
   std::shared_ptr<const Version> running_;
   uint64_t served_ = 0;
@@ -79,6 +89,7 @@ class DeviceScheduler {
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::deque<std::shared_ptr<Job>> submitted_;
+  uint64_t jobs_so_far_ = 0;
   std::deque<Task> tasks_, idle_tasks_;
   std::jthread thread_;  // last: ends before what it uses
 };

@@ -4,8 +4,8 @@
 
 namespace orrery::runtime {
 
-EncodeJob::EncodeJob(std::shared_ptr<Model> model, EncodeRequest request)
-    : Job(std::move(model), request.stop), request_(std::move(request)) {}
+EncodeJob::EncodeJob(std::shared_ptr<Model> model, EncodeRequest request, OnDone on_done)
+    : Job(std::move(model), request.stop), request_(std::move(request)), on_done_(std::move(on_done)) {}
 
 bool EncodeJob::join(StepBatch& batch, StepRoom& room) {
   if (request_.texts.empty()) {
@@ -66,9 +66,9 @@ void EncodeJob::fail(Error error) {
 
 void EncodeJob::settle() {
   if (error_)
-    promise_.set_value(*std::move(error_));
+    on_done_(*std::move(error_));
   else
-    promise_.set_value(done_);
+    on_done_(done_);
 }
 
 }  // namespace orrery::runtime

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,9 +23,11 @@ struct EncodeRequest {
 
 class EncodeJob final : public Job {
  public:
-  EncodeJob(std::shared_ptr<Model> model, EncodeRequest request);
-  /// The number of texts that were done: fewer than asked for when it was stopped.
-  std::future<Result<size_t>> future() { return promise_.get_future(); }
+  /// With the number of texts that were done: fewer than asked for when it was stopped.
+  using OnDone = std::function<void(Result<size_t>)>;
+
+  /// `on_done` as DecodeJob has it.
+  EncodeJob(std::shared_ptr<Model> model, EncodeRequest request, OnDone on_done);
 
   bool is_decode() const override { return false; }
   bool join(StepBatch& batch, StepRoom& room) override;
@@ -37,7 +38,7 @@ class EncodeJob final : public Job {
 
  private:
   EncodeRequest request_;
-  std::promise<Result<size_t>> promise_;
+  OnDone on_done_;
   std::optional<Error> error_;
   size_t done_ = 0, joined_ = 0;  // texts; texts of the current step
   int64_t first_sequence_ = 0;

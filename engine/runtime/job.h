@@ -1,5 +1,5 @@
 // What the scheduler works on: a job joins a step with some rows, and takes their results when the step is
-// done.
+// done. One that works on a sequence is admitted first (admission.h).
 #pragma once
 
 #include <memory>
@@ -39,10 +39,23 @@ class Job {
   bool stop_requested() const { return stop_.stop_requested(); }
   bool finished() const { return finished_; }
 
+  /// By arrival; set when it is submitted.
+  uint64_t number = 0;
+
+  // Admission, under kv_mutex. A job without a sequence needs no pages and is never asked.
+  virtual Sequence* sequence() { return nullptr; }
+  /// Gets its sequence ready, and shares what others have read. False when the text is refused: it failed.
+  virtual bool prepare() { return true; }
+  /// Takes the pages of its whole text, as it is now; before each step. An error leaves it what it has.
+  virtual Result<void> take_pages() { return {}; }
+  /// Gives its pages back. Once it is admitted again, its text is read again and it goes on as if nothing had
+  /// been.
+  virtual void give_way() {}
+
   /// One token is all that it would bring: served first, so that replies keep streaming beside a long prompt.
   virtual bool is_decode() const = 0;
-  /// Adds rows while there is room; false when it takes no part (or finished with an error). Called under
-  /// kv_mutex.
+  /// Adds rows while there is room; false when it takes no part (or finished with an error). Only if it is
+  /// admitted; under kv_mutex.
   virtual bool join(StepBatch& batch, StepRoom& room) = 0;
   /// Takes the results of the step that it joined.
   virtual void complete(const StepResult& result) = 0;

@@ -10,7 +10,7 @@ namespace orrery::runtime {
 namespace {
 
 constexpr size_t kSlabBytes = size_t{8} << 20;
-constexpr int64_t kKeptShare = 4;  // of the limit, for what ended sequences held
+constexpr size_t kKeptShare = 4;  // of the limit, for what no sequence holds any more
 
 uint64_t next_id() {
   static std::atomic<uint64_t> counter{0};
@@ -168,36 +168,29 @@ Result<int32_t> KvCache::take_page() {
 }
 
 void KvCache::hold_page(int32_t page) {
-  if (holders(page).sequences++ == 0) in_use_.fetch_add(1, std::memory_order_relaxed);
+  if (holders(page)++ > 0) return;
+  in_use_.fetch_add(1, std::memory_order_relaxed);
+  known_.held(page);
 }
 
 void KvCache::drop_page(int32_t page) {
-  if (--holders(page).sequences == 0) in_use_.fetch_sub(1, std::memory_order_relaxed);
-  free_if_unheld(page);
-}
-
-void KvCache::free_if_unheld(int32_t page) {
-  if (holders(page).none()) free_.push_back(page);
-}
-
-void KvCache::forget(const PrefixStore::Kept& kept) {
-  kept_pages_ -= static_cast<int64_t>(kept.kv.pages.size());
-  for (const int32_t page : kept.kv.pages) {
-    --holders(page).kept;
-    free_if_unheld(page);
-  }
+  if (--holders(page) > 0) return;
+  in_use_.fetch_sub(1, std::memory_order_relaxed);
+  if (!known_.knows(page)) return free_.push_back(page);
+  known_.unheld(page);
+  while (known_.unheld_pages() > static_cast<size_t>(max_pages_) / kKeptShare) forget_oldest();
 }
 
 bool KvCache::forget_oldest() {
-  const auto oldest = kept_.take_oldest();
-  if (oldest) forget(*oldest);
+  const auto oldest = known_.take_oldest();
+  if (oldest) free_.push_back(*oldest);
   return oldest.has_value();
 }
 
 Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
-  if (sequence.cache != id_) sequence = {id_, {}, {}};
+  if (sequence.cache != id_) sequence = {id_, {}, {}, {}};
   sequence.valid.resize(slots_.size());
-  const auto needed = static_cast<size_t>((tokens + kPageTokens - 1) / kPageTokens);
+  const auto needed = static_cast<size_t>(pages_for(tokens));
   const size_t before = sequence.pages.size();
   while (sequence.pages.size() < needed) {
     Result<int32_t> page = take_page();
@@ -214,9 +207,37 @@ Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
   return {};
 }
 
-void KvCache::written(KvPages& sequence, int64_t to) {
+void KvCache::written(KvPages& sequence, int64_t to, std::span<const int32_t> tokens) {
   if (sequence.cache != id_) return;
+  const int64_t first = valid_tokens(sequence) / kPageTokens;
   for (const size_t slot : bound_slots_) sequence.valid[slot] = {slots_[slot].epoch, to};
+  const int64_t whole = std::min(to, static_cast<int64_t>(tokens.size())) / kPageTokens;
+  std::vector<uint64_t>& hashes = sequence.hashes;
+  for (int64_t page = std::min(first, static_cast<int64_t>(hashes.size())); page < whole; ++page) {
+    const auto index = static_cast<size_t>(page);
+    const auto held = tokens.subspan(index * kPageTokens, kPageTokens);
+    const uint64_t before = page > 0 ? hashes[index - 1] : 0;
+    if (index == hashes.size()) hashes.push_back(PrefixStore::hash_after(before, held));
+    const auto freed = known_.add({sequence.pages[index],
+                                   before,
+                                   {held.begin(), held.end()},
+                                   epochs_of(sequence, (page + 1) * kPageTokens)});
+    if (freed) free_.push_back(*freed);
+  }
+}
+
+/// Of the slots that hold so many tokens.
+std::vector<uint64_t> KvCache::epochs_of(const KvPages& sequence, int64_t tokens) const {
+  std::vector<uint64_t> epochs;
+  for (const KvPages::Valid& valid : sequence.valid)
+    epochs.push_back(valid.tokens >= tokens ? valid.epoch : 0);
+  return epochs;
+}
+
+/// Whether every bound state is there.
+bool KvCache::is_current(const PrefixStore::Known& known) const {
+  return std::ranges::all_of(bound_slots_,
+                             [&](size_t slot) { return known.epochs[slot] == slots_[slot].epoch; });
 }
 
 void KvCache::truncate(KvPages& sequence, int64_t tokens) {
@@ -225,53 +246,40 @@ void KvCache::truncate(KvPages& sequence, int64_t tokens) {
     return;
   }
   // Of a page that others hold, the rest must not be written anew.
-  const auto last = static_cast<size_t>(tokens / kPageTokens);
-  if (tokens % kPageTokens != 0 && last < sequence.pages.size() && holders(sequence.pages[last]).shared())
-    tokens -= tokens % kPageTokens;
-  const auto keep = static_cast<size_t>((tokens + kPageTokens - 1) / kPageTokens);
+  if (const auto last = static_cast<size_t>(tokens / kPageTokens);
+      tokens % kPageTokens != 0 && last < sequence.pages.size()) {
+    if (holders(sequence.pages[last]) > 1)
+      tokens -= tokens % kPageTokens;
+    else
+      known_.forget(sequence.pages[last]);
+  }
+  const auto keep = static_cast<size_t>(pages_for(tokens));
   while (sequence.pages.size() > keep) {
     drop_page(sequence.pages.back());
     sequence.pages.pop_back();
   }
+  const auto whole = static_cast<size_t>(tokens / kPageTokens);
+  sequence.hashes.resize(std::min(sequence.hashes.size(), whole));
   for (KvPages::Valid& valid : sequence.valid) valid.tokens = std::min(valid.tokens, tokens);
 }
 
-void KvCache::retire(KvPages& sequence, std::span<const int32_t> tokens) {
-  const int64_t valid = std::min(valid_tokens(sequence), static_cast<int64_t>(tokens.size()));
-  if (const int64_t whole = valid / kPageTokens * kPageTokens; whole > 0)
-    keep(sequence, tokens.first(static_cast<size_t>(whole)));
-  release(sequence);
-}
-
-void KvCache::keep(const KvPages& sequence, std::span<const int32_t> tokens) {
-  const auto whole = static_cast<int64_t>(tokens.size());
-  if (const PrefixStore::Kept* known = kept_.most_alike(tokens);
-      known && shared_tokens(known->tokens, tokens) == whole && valid_tokens(known->kv) >= whole)
-    return;
-  if (const auto beginning = kept_.take_beginning_of(tokens)) forget(*beginning);
-  PrefixStore::Kept kept{{tokens.begin(), tokens.end()}, sequence};
-  kept.kv.pages.resize(tokens.size() / kPageTokens);
-  for (KvPages::Valid& valid : kept.kv.valid) valid.tokens = std::min(valid.tokens, whole);
-  for (const int32_t page : kept.kv.pages) ++holders(page).kept;
-  kept_pages_ += whole / kPageTokens;
-  kept_.add(std::move(kept));
-  while (kept_.size() > PrefixStore::kMostTexts || kept_pages_ > max_pages_ / kKeptShare) forget_oldest();
-}
-
-KvCache::Prefix KvCache::kept_prefix(std::span<const int32_t> tokens) {
-  const PrefixStore::Kept* kept = kept_.most_alike(tokens);
-  if (!kept) return {};
-  const int64_t shared = std::min(shared_tokens(kept->tokens, tokens), valid_tokens(kept->kv));
-  return {&kept->kv, shared / kPageTokens * kPageTokens};
-}
-
-void KvCache::share(KvPages& sequence, const KvPages& other, int64_t tokens) {
-  KvPages begun{id_, {}, other.valid};
-  for (int64_t page = 0; page < tokens / kPageTokens; ++page) {
-    begun.pages.push_back(other.pages[static_cast<size_t>(page)]);
-    hold_page(begun.pages.back());
+void KvCache::share(KvPages& sequence, std::span<const int32_t> tokens) {
+  KvPages begun{id_, {}, std::vector<KvPages::Valid>(slots_.size()), {}};
+  for (size_t slot = 0; slot < slots_.size(); ++slot) begun.valid[slot].epoch = slots_[slot].epoch;
+  for (; static_cast<int64_t>(tokens.size()) >= kPageTokens; tokens = tokens.subspan(kPageTokens)) {
+    const uint64_t before = begun.hashes.empty() ? 0 : begun.hashes.back();
+    const auto held = tokens.first(kPageTokens);
+    const PrefixStore::Known* known = known_.find(before, held);
+    if (!known || !is_current(*known)) break;
+    const auto there = static_cast<int64_t>(begun.pages.size()) * kPageTokens;
+    for (size_t slot = 0; slot < slots_.size(); ++slot)
+      if (begun.valid[slot].tokens == there && known->epochs[slot] == begun.valid[slot].epoch)
+        begun.valid[slot].tokens += kPageTokens;
+    begun.pages.push_back(known->page);
+    begun.hashes.push_back(PrefixStore::hash_after(before, held));
   }
-  for (KvPages::Valid& valid : begun.valid) valid.tokens = std::min(valid.tokens, tokens);
+  if (static_cast<int64_t>(begun.pages.size()) * kPageTokens <= valid_tokens(sequence)) return;
+  for (const int32_t page : begun.pages) hold_page(page);
   release(sequence);
   sequence = std::move(begun);
 }

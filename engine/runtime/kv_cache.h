@@ -6,10 +6,10 @@
 // used again. Each slot lies where its state's nodes run, in the program's memory or a card's (kv_banks.h),
 // under the same page numbers; it moves with what it holds when an adopted version places it elsewhere.
 //
-// Pages are shared by sequences that begin alike: a full page whose tokens are the same holds the same
-// numbers. Nobody writes other tokens into a page that another holds: whoever forgets half of one gives it
-// up. What an ended sequence held is kept for the next that begins so, until its pages are needed
-// (prefix_store.h).
+// Pages are shared by sequences that begin alike: a full page whose tokens, and all before them, are the same
+// holds the same numbers. Nobody writes other tokens into a page that another holds: whoever forgets half of
+// one gives it up. Full pages are found by what they hold (prefix_store.h); those that no sequence holds any
+// more are kept for the next that begins so, until they are needed.
 //
 // A slot belongs to a feed hash (graph.feed_hash of the state's last value). Each sequence knows for each
 // slot up to which token it is valid; so after an edit a state whose feed did not change keeps what it holds,
@@ -72,25 +72,20 @@ class KvCache {
   /// Pages for `tokens` tokens; out_of_memory leaves the sequence as it was.
   Result<void> reserve(KvPages& sequence, int64_t tokens);
   /// Tells that steps wrote the bound states up to token `to`. Other states keep what they hold of these
-  /// tokens: whoever changes a token truncates there first.
-  void written(KvPages& sequence, int64_t to);
+  /// tokens: whoever changes a token truncates there first. Full pages of `tokens`, the text as far as others
+  /// may share it, can be found from now on.
+  void written(KvPages& sequence, int64_t to, std::span<const int32_t> tokens = {});
   /// Forgets the tokens from `tokens` on, and gives back the pages behind them.
   void truncate(KvPages& sequence, int64_t tokens);
   void release(KvPages& sequence) { truncate(sequence, 0); }
 
-  /// Gives a sequence's pages back but keeps the full ones, which hold `tokens`, for whoever begins alike.
-  void retire(KvPages& sequence, std::span<const int32_t> tokens);
-  /// What was kept that begins most like `tokens`; nothing when no page is alike. Good until the next change.
-  struct Prefix {
-    const KvPages* pages = nullptr;
-    int64_t tokens = 0;  // whole pages
-  };
-  Prefix kept_prefix(std::span<const int32_t> tokens);
-  /// Lets a sequence begin with the first `tokens` tokens of another's, whole pages that are valid there.
-  void share(KvPages& sequence, const KvPages& other, int64_t tokens);
+  /// Lets a sequence begin with what others have read of `tokens`, where that is more than it holds itself:
+  /// whole pages.
+  void share(KvPages& sequence, std::span<const int32_t> tokens);
 
   uint64_t id() const { return id_; }
   int64_t max_pages() const { return max_pages_; }
+  static int64_t pages_for(int64_t tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
   /// Held by sequences; those that are only kept do not count.
   int64_t pages_in_use() const { return in_use_.load(std::memory_order_relaxed); }
   int64_t pages_committed() const { return committed_.load(std::memory_order_relaxed); }
@@ -101,22 +96,15 @@ class KvCache {
     StateLayout layout;
     uint64_t epoch = 1;
   };
-  /// Who holds a page; a free one nobody.
-  struct Holders {
-    int32_t sequences = 0, kept = 0;
-    bool none() const { return sequences == 0 && kept == 0; }
-    bool shared() const { return sequences + kept > 1; }
-  };
   KvCache() = default;
   Result<int32_t> take_page();
   Result<void> commit_slab();
   void hold_page(int32_t page);
   void drop_page(int32_t page);
-  void free_if_unheld(int32_t page);
-  void keep(const KvPages& sequence, std::span<const int32_t> tokens);
-  void forget(const PrefixStore::Kept& kept);
   bool forget_oldest();
-  Holders& holders(int32_t page) { return holders_[static_cast<size_t>(page)]; }
+  int32_t& holders(int32_t page) { return holders_[static_cast<size_t>(page)]; }
+  bool is_current(const PrefixStore::Known& known) const;
+  std::vector<uint64_t> epochs_of(const KvPages& sequence, int64_t tokens) const;
   void bind(std::span<const StateLayout> states, std::span<const size_t> slots);
   std::vector<int32_t> used_pages() const;
   int64_t valid_in(size_t slot, const KvPages& sequence) const;
@@ -129,9 +117,8 @@ class KvCache {
   std::vector<size_t> bound_slots_;  // by state index
   std::vector<kernels::PagedKv> bound_;
   std::vector<int32_t> free_;     // used last, first
-  std::vector<Holders> holders_;  // by page
-  PrefixStore kept_;
-  int64_t kept_pages_ = 0;
+  std::vector<int32_t> holders_;  // sequences, by page
+  PrefixStore known_;
   std::atomic<int64_t> in_use_{0}, committed_{0};
 };
 

@@ -135,22 +135,7 @@ Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
 
 void Model::end(Sequence& sequence) {
   std::erase(sequences_, &sequence);
-  if (!kv_) return;
-  if (sequence.kept)
-    kv_->retire(sequence.kv, sequence.tokens);
-  else
-    kv_->release(sequence.kv);
-}
-
-void Model::share_prefix(Sequence& sequence, std::span<const int32_t> tokens) {
-  KvCache::Prefix best = kv_->kept_prefix(tokens);
-  for (const Sequence* other : sequences_) {
-    if (other == &sequence) continue;
-    const int64_t shared = std::min(shared_tokens(other->tokens, tokens), kv_->valid_tokens(other->kv)) /
-                           KvCache::kPageTokens * KvCache::kPageTokens;
-    if (shared > best.tokens) best = {&other->kv, shared};
-  }
-  if (best.tokens > kv_->valid_tokens(sequence.kv)) kv_->share(sequence.kv, *best.pages, best.tokens);
+  if (kv_) kv_->release(sequence.kv);
 }
 
 }  // namespace orrery::runtime

@@ -14,6 +14,7 @@
 #include "engine/runtime/plan_cache.h"
 #include "engine/runtime/profiler.h"
 #include "engine/runtime/sequence.h"
+#include "engine/runtime/step_budget.h"
 
 namespace orrery::runtime {
 
@@ -78,16 +79,15 @@ class Model {
   Executor& executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team);
   KvCache* kv() { return kv_.get(); }  // null before the first adopt; under kv_mutex
 
-  /// Sequences that may share what they hold; whoever ends one says so. Under kv_mutex.
+  /// All sequences that hold pages, or will; whoever ends one says so. Under kv_mutex.
   void begin(Sequence& sequence) { sequences_.push_back(&sequence); }
   void end(Sequence& sequence);
-  /// Lets a sequence begin with pages of another, there or ended, that holds more of `tokens` than it does
-  /// itself. Scheduler's thread, under kv_mutex.
-  void share_prefix(Sequence& sequence, std::span<const int32_t> tokens);
+  std::span<Sequence* const> sequences() const { return sequences_; }
 
   Profiler profiler;
   mutable std::mutex kv_mutex;  // the cache's tables and the sequences; never held while a step runs
   uint64_t last_served = 0;     // scheduler's thread
+  StepBudget budget;            // scheduler's thread
 
  private:
   void end_executor();

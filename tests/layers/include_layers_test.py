@@ -76,6 +76,8 @@ def broken_rule(source, header):
         return f"ui includes only engine/{sorted(UI_ENGINE)}"
     if top == "ui" and to == "ui" and room in PAGES and to_room in PAGES and to_room != room:
         return "pages do not include each other"
+    if top == "ui" and to == "ui" and room != "shell" and to_room == "shell":
+        return "the shell is above the pages and what they share"
     if top == "app" and to == "engine" and to_room not in UI_ENGINE | {"serve"}:
         return f"app includes only engine/{sorted(UI_ENGINE)} and serve"
     return None
@@ -101,9 +103,9 @@ def self_check():
     bad = [("kernels/ref/norm.cpp", "engine/graph/graph.h"), ("engine/base/x.h", "engine/io/model_file.h"),
            ("engine/io/x.cpp", "kernels/linear.h"), ("engine/api/x.cpp", "QString"), ("ui/chat/x.h", "engine/runtime/y.h"),
            ("ui/chat/x.h", "ui/latency/plot.h"), ("engine/ops/x.cpp", "cuda_runtime.h"), ("app/cli/x.cpp", "QtCore/QString"),
-           ("engine/graph/x.h", "engine/ops/lowering.h"), ("ui/graph/x.h", "kernels/linear.h")]
+           ("engine/graph/x.h", "engine/ops/lowering.h"), ("ui/graph/x.h", "kernels/linear.h"), ("ui/chat/page.cpp", "ui/shell/commands.h")]
     good = [("engine/io/x.cpp", "kernels/dtype.h"), ("engine/api/x.cpp", "engine/text/tokenizer.h"), ("ui/chat/x.h", "QWidget"),
-            ("ui/shell/x.h", "ui/chat/chat_page.h"), ("engine/compile/x.cpp", "engine/ops/lowering.h"), ("kernels/linear.h", "vector")]
+            ("ui/shell/x.h", "ui/chat/chat_page.h"), ("ui/chat/page.cpp", "ui/frame/page.h"), ("engine/compile/x.cpp", "engine/ops/lowering.h"), ("kernels/linear.h", "vector")]
     missed = [pair for pair in bad if not broken_rule(*pair)] + [pair for pair in good if broken_rule(*pair)]
     for source, header in missed:
         print(f"wrong verdict for {source} including {header}")

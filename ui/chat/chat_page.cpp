@@ -50,7 +50,7 @@ void ChatPage::setupCorner() {
   auto* layout = new QHBoxLayout(corner_);
   layout->setContentsMargins(0, 0, 8, 0);
   layout->setSpacing(2);
-  auto* fresh = new IconButton(theme_, "plus", "New chat (Ctrl+N)", corner_);
+  auto* fresh = new IconButton(theme_, "plus", "New chat", corner_);
   auto* options = new IconButton(theme_, "gear", "Sampling and system prompt", corner_);
   auto* more = new IconButton(theme_, "more", "More", corner_);
   for (IconButton* button : {fresh, options, more}) layout->addWidget(button);

@@ -5,16 +5,10 @@
 #include <QWidget>
 #include <vector>
 
-#include "engine/api/types.h"
+#include "ui/frame/device_in_use.h"
 #include "ui/widgets/themed.h"
 
 namespace orrery::ui {
-
-/// A device in use and what it says now. An empty title: none.
-struct DeviceLine {
-  QString title, name;  // "CUDA 0", "NVIDIA H200"
-  api::DeviceVitals vitals;
-};
 
 class VitalsStrip : public QWidget, public Themed {
   Q_OBJECT

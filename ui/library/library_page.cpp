@@ -25,7 +25,7 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
   layout->setContentsMargins(0, 4, 0, 4);
   layout->addWidget(list_);
   setFocusProxy(list_);
-  auto* add = new IconButton(theme, "plus", "Open a model file (Ctrl+O)", corner_);
+  auto* add = new IconButton(theme, "plus", "Open a model file", corner_);
   connect(add, &QAbstractButton::clicked, this, &LibraryPage::fileAsked);
   auto* row = new QHBoxLayout(corner_);
   row->setContentsMargins(0, 0, 0, 0);

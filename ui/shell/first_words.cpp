@@ -1,5 +1,11 @@
 #include "ui/shell/first_words.h"
 
+#include "ui/chat/chat_page.h"
+#include "ui/classify/classify_page.h"
+#include "ui/compare/compare_page.h"
+#include "ui/session/second_device.h"
+#include "ui/shell/main_window.h"
+
 namespace orrery::ui {
 
 FirstWords::FirstWords(MainWindow* window, const FirstWordsOptions& options, QObject* parent)

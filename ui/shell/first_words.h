@@ -4,9 +4,9 @@
 #include <QObject>
 #include <QString>
 
-#include "ui/shell/main_window.h"
-
 namespace orrery::ui {
+
+class MainWindow;
 
 struct FirstWordsOptions {
   QString say;  // typed into the page's field and sent; empty: nothing

@@ -1,5 +1,7 @@
 #include "ui/shell/focus_order.h"
 
+#include <QApplication>
+#include <QScrollArea>
 #include <algorithm>
 
 namespace orrery::ui {
@@ -48,6 +50,31 @@ void sortAsRead(std::vector<QWidget*>& controls) {
   }
 }
 
+void focusOn(QWidget* control, Qt::FocusReason reason) {
+  control->activateWindow();  // which a floating dock is
+  control->setFocus(reason);
+  for (QWidget* around = control->parentWidget(); around; around = around->parentWidget())
+    if (auto* scroll = qobject_cast<QScrollArea*>(around)) scroll->ensureWidgetVisible(control);
+}
+
+bool holds(const FocusPart& part, QWidget* widget) {
+  return widget && (part.body->isAncestorOf(widget) || (part.tabs && part.tabs->isAncestorOf(widget)) ||
+                    part.tabs == widget);
+}
+
+/// Where the focus was in the part, else the page's own control, else the first.
+void enter(const FocusPart& part, QWidget* page) {
+  const std::vector<QWidget*> controls = controlsAsRead(part);
+  const auto reached = [&](QWidget* widget) {
+    return widget && std::find(controls.begin(), controls.end(), widget) != controls.end();
+  };
+  QWidget* own = page;
+  while (own->focusProxy()) own = own->focusProxy();
+  if (QWidget* last = part.body->focusWidget(); reached(last)) return focusOn(last, Qt::ShortcutFocusReason);
+  if (reached(own)) return focusOn(own, Qt::ShortcutFocusReason);
+  if (!controls.empty()) focusOn(controls.front(), Qt::ShortcutFocusReason);
+}
+
 }  // namespace
 
 std::vector<FocusPart> partsAsRead(const QMainWindow& window, QWidget* toolBar, const DockKeeper& docks) {
@@ -79,6 +106,41 @@ std::vector<QWidget*> controlsAsRead(const FocusPart& part) {
   sortAsRead(controls);
   above.insert(above.end(), controls.begin(), controls.end());
   return above;
+}
+
+bool FocusWalk::step(bool next, QWidget* front) const {
+  std::vector<QWidget*> order;
+  for (const FocusPart& part : partsAsRead(window_, toolBar_, docks_)) {
+    const std::vector<QWidget*> controls = controlsAsRead(part);
+    order.insert(order.end(), controls.begin(), controls.end());
+  }
+  if (order.empty()) return false;
+  QWidget* now = window_.focusWidget();
+  if (now && !now->isVisible() && front->isVisible()) {
+    front->setFocus();
+    return true;
+  }
+  const auto current = std::find(order.begin(), order.end(), now);
+  const size_t count = order.size();
+  const size_t at =
+      current == order.end() ? (next ? count - 1 : 0) : static_cast<size_t>(current - order.begin());
+  focusOn(order[(at + (next ? 1 : count - 1)) % count], next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+  return true;
+}
+
+void FocusWalk::stepPart(int step, QWidget* centre) const {
+  std::vector<FocusPart> parts = partsAsRead(window_, toolBar_, docks_);
+  parts.erase(parts.begin());  // the tool bar is no panel
+  for (DockFrame* dock : docks_.docks())
+    if (dock->isFloating() && dock->isVisible()) parts.push_back({dock, nullptr});
+  const auto current = std::find_if(parts.begin(), parts.end(), [&](const FocusPart& part) {
+    return holds(part, QApplication::focusWidget());
+  });
+  const auto count = static_cast<ptrdiff_t>(parts.size());
+  const ptrdiff_t at = current == parts.end() ? (step > 0 ? -1 : 0) : current - parts.begin();
+  const FocusPart& part = parts[static_cast<size_t>((at + step + count) % count)];
+  const auto* frame = qobject_cast<DockFrame*>(part.body);
+  enter(part, frame ? frame->page() : centre);
 }
 
 }  // namespace orrery::ui

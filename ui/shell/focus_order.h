@@ -22,4 +22,23 @@ std::vector<FocusPart> partsAsRead(const QMainWindow& window, QWidget* toolBar, 
 /// What Tab can reach in it.
 std::vector<QWidget*> controlsAsRead(const FocusPart& part);
 
+/// The keys that move the focus through a window.
+class FocusWalk {
+ public:
+  FocusWalk(QMainWindow& window, QWidget* toolBar, const DockKeeper& docks)
+      : window_(window), toolBar_(toolBar), docks_(docks) {}
+
+  /// To the next control or the one before. Where what had the focus is gone, such as a question that was
+  /// answered, to `front`.
+  bool step(bool next, QWidget* front) const;
+  /// To the next part from the one that has the focus, where it was last; at first to the page's own field or
+  /// its first control. `centre`: what takes the focus in the centre.
+  void stepPart(int step, QWidget* centre) const;
+
+ private:
+  QMainWindow& window_;
+  QWidget* toolBar_;
+  const DockKeeper& docks_;
+};
+
 }  // namespace orrery::ui

@@ -52,8 +52,8 @@ void GraphPage::setupBar() {
   models_->setAccessibleName("Model that is drawn");
   models_->hide();
   connect(models_, &Segmented::chosen, this, &GraphPage::modelAsked);
-  auto* out = new IconButton(theme_, "minus", "Zoom out (Ctrl+-)", bar_);
-  auto* in = new IconButton(theme_, "plus", "Zoom in (Ctrl++)", bar_);
+  auto* out = new IconButton(theme_, "minus", "Zoom out", bar_);
+  auto* in = new IconButton(theme_, "plus", "Zoom in", bar_);
   connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
   connect(in, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
   zoom_->reserve("100 %");

@@ -1,333 +1,228 @@
 #include "ui/shell/main_window.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QCloseEvent>
-#include <QFileInfo>
-#include <QShortcut>
+#include <QMenuBar>
 #include <QStatusBar>
-#include <QTimer>
 
+#include "ui/frame/workspace.h"
 #include "ui/session/model_title.h"
+#include "ui/session/second_device.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/commands.h"
+#include "ui/shell/device_choice.h"
+#include "ui/shell/docks.h"
+#include "ui/shell/drawing.h"
+#include "ui/shell/drop_preview.h"
 #include "ui/shell/file_drops.h"
+#include "ui/shell/focus_order.h"
+#include "ui/shell/graph_page.h"
+#include "ui/shell/openable.h"
+#include "ui/shell/opening.h"
+#include "ui/shell/outline_panel.h"
+#include "ui/shell/questions.h"
+#include "ui/shell/status_words.h"
+#include "ui/shell/tool_bar.h"
 #include "ui/shell/undo_keys.h"
+#include "ui/shell/window_layout.h"
+#include "ui/shell/window_options.h"
 #include "ui/theme/icons.h"
+#include "ui/widgets/icon_label.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr int kWidth = 1600, kHeight = 1000;
-constexpr int kDigitsMilliseconds = 250;  // numbers are read, so they change four times a second
+
+Theme themeFor(ThemeChoice choice, Theme::Mode system) {
+  if (choice == ThemeChoice::system) return Theme(system);
+  return Theme(choice == ThemeChoice::light ? Theme::Mode::light : Theme::Mode::dark);
+}
 
 }  // namespace
 
 MainWindow::MainWindow(const Services& services, const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent),
-      file_(options.configFolder),
-      settings_(file_.load()),
-      options_(options),
-      traces_(new TraceSaver(this)),
-      services_(traces_->watching(services)),
-      session_(new SessionController(services_, this)),
-      classifier_(new SessionController(services_, this)),
-      comparison_(new CompareController(services_, this)),
-      both_(new SecondDevice(session_, services_, this)),
-      estimates_(new MemoryEstimates(services_, this)),
-      places_(new PlaceMenu(this)) {
-  theme_ = themeFor(options.theme.value_or(settings_.theme));
+      file_(std::make_unique<SettingsFile>(options.configFolder)),
+      options_(std::make_unique<WindowOptions>(options)),
+      commands_(new Commands(this)) {
+  const WindowSettings settings = file_->load();
+  const Theme theme = themeFor(options.theme.value_or(settings.theme), options.systemMode);
   setWindowTitle("Orrery");
   setObjectName("orrery");
   if (auto* application = qobject_cast<QApplication*>(QCoreApplication::instance()))
-    applyTheme(*application, theme_);
-  setWindowIcon(icon(u"logo", theme_));
+    applyTheme(*application, theme);
+  setWindowIcon(icon(u"logo", theme));
+  work_ = new Workspace(theme, services, settings, options.open, this);
   setupCentre();
-  setupActions();
-  setupDocks();
+  setupCommands();
+  setupTools();
   setupMenus();
-  setupToolBar();
-  setupGraphWiring();
-  setupPageWiring();
-  setupCompareWiring();
-  setupBothWiring();
-  setupLoadWiring();
-  setupMemoryWiring();
-  setupPages();
+  setupNews();
+  setupLoads();
   setupDrops();
   new UndoKeys(this);
-  restoreWindow();
-  session_->scanLibrary({});
-  classifier_->scanDevices();
-  refreshActions();
-  refreshStatus();
+  setupLayout();
+  opening_->showRecent();
+  work_->classifier()->scanDevices();
+  refresh();
 }
 
 MainWindow::~MainWindow() {
   // Docks that go still tell of their tabs and of the focus.
-  disconnect(this, nullptr, this, nullptr);
-  disconnect(qApp, nullptr, this, nullptr);
-  // Pages listen to the sessions until all have joined their threads.
-  delete comparison_;
-  delete both_;
-  delete classifier_;
-  delete session_;
-}
-
-Theme MainWindow::themeFor(ThemeChoice choice) const {
-  if (choice == ThemeChoice::system) return Theme(options_.systemMode);
-  return Theme(choice == ThemeChoice::light ? Theme::Mode::light : Theme::Mode::dark);
+  disconnect(qApp, nullptr, docks_, nullptr);
+  disconnect(this, nullptr, docks_, nullptr);
+  disconnect(work_, nullptr, this, nullptr);
+  delete work_;
 }
 
 void MainWindow::setupCentre() {
-  graph_ = new GraphPage(theme_, places_, this);
+  const Theme& theme = work_->theme();
+  setDockOptions(AllowTabbedDocks | AllowNestedDocks);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  graph_ = new GraphPage(theme, work_->places(), this);
   setCentralWidget(graph_);
-  graph_->setSource(session_);
-  graph_->showTab(settings_.fusedTab);
-  graph_->setHeatMode(static_cast<HeatMode>(settings_.heat));
-  status_ = new StatusStrip(theme_, this);
+  status_ = new StatusStrip(theme, this);
   auto* bar = new QStatusBar(this);
   bar->setSizeGripEnabled(false);
   bar->setContentsMargins(0, 0, 0, 0);
   bar->addWidget(status_, 1);
   setStatusBar(bar);
+  docks_ = new Docks(*work_, this);
+  questions_ = new Questions(
+      *work_, graph_->banner(), [this](SessionController* source) { return opening_->askSaveRecipe(source); },
+      this);
+  opening_ = new Opening(*work_, graph_, questions_, this);
+  drawing_ = new Drawing(*work_, graph_, outlinePanel(), questions_, this);
 }
 
-DockFrame* MainWindow::addDock(const QString& title, const QString& name, QWidget* page,
-                               Qt::DockWidgetArea area) {
-  auto* dock = new DockFrame(theme_, title, name, page, this);
-  addDockWidget(area, dock);
-  keeper_->add(dock);
-  return dock;
+void MainWindow::setupCommands() {
+  commands_->add(opening_->commands());
+  commands_->add(drawing_->commands());
+  commands_->add(docks_->commands());
+  commands_->add(ownCommands());
+  commands_->add(themeCommands());
+  commands_->restoreKeys(work_->settings().keys);
+  palette_ = new CommandPalette(work_->theme(), *commands_, this);
 }
 
-void MainWindow::setupDocks() {
-  setDockOptions(AllowTabbedDocks | AllowNestedDocks);
-  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  keeper_ = new DockKeeper(this, this);
-  library_ = new LibraryPage(theme_, session_, this);
-  outline_ = new OutlinePanel(theme_, this);
-  inspector_ = new InspectorPage(theme_, session_, places_, this);
-  chat_ = new ChatPage(theme_, session_, this);
-  classify_ = new ClassifyPage(theme_, classifier_, this);
-  compare_ = new ComparePage(theme_, session_, comparison_, this);
-  latency_ = new LatencyPage(theme_, {session_, classifier_}, this);
-  library_->setEstimates(estimates_);
-  chat_->sampling()->setSystemPrompt(settings_.systemPrompt);
-  chat_->sampling()->setContextShift(settings_.contextShift);
-  addDock("Library", "library", library_, Qt::LeftDockWidgetArea)->setCorner(library_->corner());
-  addDock("Outline", "outline", outline_, Qt::LeftDockWidgetArea)->title()->setSubtitle("decode");
-  addDock("Inspector", "inspector", inspector_, Qt::RightDockWidgetArea)->setCorner(inspector_->corner());
-  addDock("Chat", "chat", chat_, Qt::BottomDockWidgetArea)->setCorner(chat_->corner());
-  addDock("Classify", "classify", classify_, Qt::BottomDockWidgetArea)->setCorner(classify_->corner());
-  addDock("Compare", "compare", compare_, Qt::BottomDockWidgetArea);
-  DockFrame* latency = addDock("Latency", "latency", latency_, Qt::BottomDockWidgetArea);
-  latency->title()->setMiddle(latency_->legend());
-  latency->setCorner(latency_->corner());
-  tabifyDockWidget(dock("chat"), dock("classify"));
-  tabifyDockWidget(dock("classify"), dock("compare"));
-  dock("chat")->raise();
+void MainWindow::setupMenus() {
+  auto* logo = new IconLabel(work_->theme(), "logo", this);
+  logo->setContentsMargins(8, 2, 2, 2);
+  menuBar()->setCornerWidget(logo, Qt::TopLeftCorner);
+  commands_->fill(menuBar(), {{Menu::file, 0, opening_->recentMenu()}});
 }
 
-DockFrame* MainWindow::dock(const QString& name) const {
-  for (DockFrame* dock : keeper_->docks())
-    if (dock->objectName() == name) return dock;
-  return nullptr;
+void MainWindow::setupTools() {
+  tools_ =
+      new MainToolBar(work_->theme(), commands_->tools(Tools::left), commands_->tools(Tools::graph), this);
+  addToolBar(Qt::TopToolBarArea, tools_);
+  drawing_->setTools(tools_);
+  device_ = new DeviceChoice(*work_, tools_, options_->both, this);
+  opening_->offerModels(tools_->modelButton()->menu(), action("file.open"));
+  connect(tools_, &MainToolBar::runAsked, action("chat.run"), &QAction::trigger);
+  connect(tools_, &MainToolBar::stopAsked, work_, &Workspace::stop);
+  const auto showKeys = [this] {
+    tools_->setKeys(action("chat.run")->shortcut(), action("run.stop")->shortcut(),
+                    action("edit.find")->shortcut());
+  };
+  connect(commands_, &Commands::keysChanged, this, showKeys);
+  showKeys();
+  walk_ = std::make_unique<FocusWalk>(*this, tools_, docks_->keeper());
 }
 
-/// Docks take their share of a small window, so that the graph keeps most of it.
-void MainWindow::applyDefaultLayout() {
-  const double across = std::min(1.0, width() / static_cast<double>(kWidth));
-  const auto pixels = [](double size) { return static_cast<int>(size); };
-  resizeDocks({dock("library"), dock("inspector")}, {pixels(272 * across), pixels(337 * across)},
-              Qt::Horizontal);
-  resizeDocks({dock("library"), dock("outline")}, {215, 448}, Qt::Vertical);
-  resizeDocks({dock("chat"), dock("latency")}, {816, 779}, Qt::Horizontal);
-  resizeDocks({dock("chat")}, {std::min(296, pixels(0.36 * height()))}, Qt::Vertical);
+/// What is told of the window, and what the banner says.
+void MainWindow::setupNews() {
+  connect(work_, &Workspace::changed, this, &MainWindow::refresh);
+  connect(work_, &Workspace::ticked, this, [this] { status_->setFacts(statusFacts(*work_)); });
+  connect(work_, &Workspace::failed, graph_->banner(), &Banner::showError);
+  connect(work_, &Workspace::noticed, this,
+          [this](const QString& words) { graph_->banner()->showNotice(words); });
+  connect(opening_, &Opening::opened, docks_, &Docks::showModel);
+  connect(graph_->hint(), &DropHint::openAsked, work_, &Workspace::fileAsked);
+  connect(graph_->hint(), &DropHint::libraryAsked, docks_, [this] { docks_->show("library"); });
 }
 
-void MainWindow::restoreWindow() {
-  layout_ = new WindowLayout(this, [this] { applyDefaultLayout(); });
-  connect(layout_, &WindowLayout::restored, this, [this] {
-    keeper_->refresh();
-    findFront();
+void MainWindow::refresh() {
+  commands_->refresh();
+  tools_->setRunning(work_->running(), action("chat.run")->isEnabled());
+  status_->setFacts(statusFacts(*work_));
+}
+
+/// The strip over the graph: what the chat's model and the one beside it load, and edits that take their time.
+void MainWindow::setupLoads() {
+  ProgressStrip* strip = graph_->progress();
+  SecondDevice* both = work_->both();
+  const auto hideIdle = [=, this] {
+    const bool loading = work_->session()->loading() || both->second()->loading();
+    strip->setVisible(loading || work_->session()->changing() || work_->classifier()->changing());
+  };
+  for (SessionController* source : {work_->session(), both->second()}) {
+    connect(source, &SessionController::loadStarted, this, [=, this](const QString& name) {
+      graph_->banner()->dismiss();
+      strip->begin("Loading " + name +
+                   (source == both->second() ? " on " + deviceTitle(both->place()) : QString()));
+    });
+    connect(source, &SessionController::loadProgress, strip, &ProgressStrip::setProgress);
+    connect(source, &SessionController::loadEnded, strip, hideIdle);
+  }
+  for (SessionController* source : {work_->session(), work_->classifier()}) {
+    connect(source, &SessionController::changeStarted, this,
+            [=] { strip->begin("Changing " + source->title()); });
+    connect(source, &SessionController::changeProgress, strip, &ProgressStrip::setProgress);
+    connect(source, &SessionController::changeEnded, strip, hideIdle);
+    connect(strip, &ProgressStrip::cancelled, source, &SessionController::cancelChanges);
+  }
+  connect(strip, &ProgressStrip::cancelled, work_->session(), &SessionController::cancelLoad);
+  connect(strip, &ProgressStrip::cancelled, both, [both] {
+    if (both->second()->loading()) both->close();
   });
-  layout_->restore(settings_.geometry, settings_.state, {kWidth, kHeight});
 }
 
 void MainWindow::setupDrops() {
-  preview_ = new DropPreview(theme_, graph_);
+  preview_ = new DropPreview(work_->theme(), graph_);
   auto* drops = new FileDrops(this);
   connect(drops, &FileDrops::entered, this,
-          [this](const QStringList& paths) { preview_->showPlan(planOf(paths, graph_->source()->title())); });
+          [this](const QStringList& paths) { preview_->showPlan(planOf(paths, work_->drawn()->title())); });
   connect(drops, &FileDrops::left, preview_, &QWidget::hide);
   connect(drops, &FileDrops::dropped, this, &MainWindow::openPaths);
 }
 
-void MainWindow::setupGraphWiring() {
-  connect(graph_, &GraphPage::nodeChosen, this, [this](NodeId node, bool fused) {
-    inspector_->showNode(node, fused);
-    outline_->select(node);
-    refreshActions();
-  });
-  connect(graph_, &GraphPage::scopeChosen, this, [this](const QString& scope, bool fused) {
-    inspector_->showScope(scope, fused);
-    outline_->selectScope(scope);
-    refreshActions();
-  });
-  connect(graph_, &GraphPage::choiceCleared, this, [this] {
-    inspector_->clear();
-    refreshActions();
-  });
-  connect(graph_, &GraphPage::bypassAsked, this,
-          [this](const QString& scopes) { applyEdit("bypass", scopes); });
-  connect(graph_, &GraphPage::restoreAsked, this,
-          [this](const QString& scopes) { graph_->source()->restore(scopes); });
-  connect(graph_, &GraphPage::placesChanged, outline_, &OutlinePanel::setPlaces);
-  connect(places_, &PlaceMenu::chosen, this,
-          [this](const QString& scopes, const QString& device) { applyEdit("place", scopes, device); });
-  connect(outline_, &OutlinePanel::menuAsked, this,
-          [this](const QPoint& at) { graph_->showMenuOf(outline_->selection(), at); });
-  for (QWidget* view : {static_cast<QWidget*>(graph_), static_cast<QWidget*>(outline_)}) {
-    auto* key = new QShortcut(QKeySequence::Delete, view);
-    key->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(key, &QShortcut::activated, this, &MainWindow::refuseDelete);
-  }
-  connect(graph_, &GraphPage::undoAsked, this, [this] { graph_->source()->undo(); });
-  connect(graph_, &GraphPage::tabChanged, this, [this] {
-    inspector_->clear();
-    takeGraph();
-  });
-  connect(graph_, &GraphPage::matchesChanged, this, [this](int count, int current) {
-    tools_->find()->setNote(tools_->find()->text().isEmpty() ? QString()
-                            : count == 0                     ? "none"
-                                         : QString("%1 of %2").arg(current + 1).arg(count));
-  });
-  connect(graph_->hint(), &DropHint::openAsked, this, &MainWindow::askOpen);
-  connect(graph_->hint(), &DropHint::libraryAsked, this, [this] {
-    dock("library")->show();
-    dock("library")->raise();
-    library_->list()->setFocus();
-  });
-  connect(outline_, &OutlinePanel::nodeChosen, this, &MainWindow::chooseNode);
-  connect(outline_, &OutlinePanel::scopeChosen, this, [this](const QString& scope) {
-    graph_->view()->selectScope(scope);
-    inspector_->showScope(scope, graph_->fusedShown());
-    refreshActions();
-  });
-}
-
-void MainWindow::chooseNode(NodeId node) {
-  graph_->view()->select(node);
-  inspector_->showNode(node, graph_->fusedShown());
-  refreshActions();
-}
-
-void MainWindow::setupPageWiring() {
-  connect(inspector_, &InspectorPage::bypassAsked, this,
-          [this](const QString& scopes) { applyEdit("bypass", scopes); });
-  connect(inspector_, &InspectorPage::restoreAsked, this,
-          [this](const QString& scopes) { graph_->source()->restore(scopes); });
-  connect(inspector_, &InspectorPage::undoAsked, this, [this] { graph_->source()->undo(); });
-  connect(inspector_, &InspectorPage::nodeAsked, this, [this](NodeId node, bool fused) {
-    graph_->showTab(fused);
-    outline_->select(node);
-    chooseNode(node);
-  });
-  connect(library_, &LibraryPage::openAsked, this,
-          [this](const QString& path, const QString& adapter, const QString& title) {
-            openModel(optionsFor(path, adapter), title);
-          });
-  connect(library_, &LibraryPage::fileAsked, this, &MainWindow::askOpen);
-  connect(library_, &LibraryPage::metadataAsked, this, &MainWindow::editMetadata);
-  connect(library_, &LibraryPage::countChanged, this, [this](int models) {
-    dock("library")->title()->setSubtitle(QString("%1 %2").arg(models).arg(models == 1 ? "model" : "models"));
-    refreshRecent();
-  });
-  connect(chat_, &ChatPage::conversationChanged, this, &MainWindow::refreshActions);
-  connect(latency_, &LatencyPage::exported, this, [this](const QString& path) {
-    graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName());
-  });
-  connect(latency_, &LatencyPage::exportFailed, this, [this](const QString& path, const QString& reason) {
-    fail(describeError(
-        "Could not save " + QFileInfo(path).fileName(),
-        {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
-  });
-  connect(traces_, &TraceSaver::saved, this, [this](const QString& path) {
-    graph_->banner()->showNotice("Saved " + QFileInfo(path).fileName() + "; ui.perfetto.dev opens it");
-  });
-  connect(traces_, &TraceSaver::failed, this, &MainWindow::fail);
-}
-
-void MainWindow::setupLoadWiring() {
-  ProgressStrip* progress = graph_->progress();
-  connect(session_, &SessionController::loadStarted, this, [this, progress](const QString& name) {
-    graph_->banner()->dismiss();
-    progress->begin("Loading " + name);
-    refreshStatus();
-  });
-  connect(session_, &SessionController::loadProgress, progress, &ProgressStrip::setProgress);
-  connect(session_, &SessionController::loadEnded, this, [this, progress] {
-    progress->hide();
-    refreshStatus();
-    refreshActions();
-  });
-  connect(progress, &ProgressStrip::cancelled, session_, &SessionController::cancelLoad);
-  connect(graph_->banner(), &Banner::actionChosen, this, &MainWindow::answer);
-  connect(session_, &SessionController::opened, this, &MainWindow::takeModel);
-  for (SessionController* source : {session_, classifier_}) {
-    connect(source, &SessionController::graphChanged, this, &MainWindow::takeGraph);
-    connect(source, &SessionController::profileChanged, this, [this, source] {
-      if (source == graph_->source()) takeProfile();
-      refreshStatus();
-    });
-    connect(source, &SessionController::editFailed, this, &MainWindow::fail);
-    connect(source, &SessionController::planFailed, this, &MainWindow::fail);
-    connect(source, &SessionController::edited, this, &MainWindow::noteEdit);
-    connect(source, &SessionController::stateChanged, this, [this, source](RunState state) {
-      if (source == graph_->source()) {
-        if (state == RunState::prefill || state == RunState::classify) graph_->resetScale();
-        graph_->setRunning(state != RunState::idle);
-      }
-      refreshActions();
-      refreshStatus();
-    });
-  }
-  auto* digits = new QTimer(this);
-  digits->setInterval(kDigitsMilliseconds);
-  connect(digits, &QTimer::timeout, this, [this] {
-    pollDevices();
-    refreshStatus();
-  });
-  digits->start();
+void MainWindow::setupLayout() {
+  layout_ = new WindowLayout(this, [this] { docks_->shareOut(); });
+  connect(layout_, &WindowLayout::restored, docks_, &Docks::findFront);
+  connect(docks_, &Docks::shown, layout_, &WindowLayout::settle);
+  layout_->restore(work_->settings().geometry, work_->settings().state, {kWidth, kHeight});
 }
 
 void MainWindow::setThemeChoice(ThemeChoice choice) {
-  settings_.theme = choice;
-  theme_ = themeFor(choice);
-  applyTheme(*qobject_cast<QApplication*>(QCoreApplication::instance()), theme_);
-  propagateTheme(this, theme_);
-  setWindowIcon(icon(u"logo", theme_));
-  keeper_->refresh();
+  work_->settings().theme = choice;
+  const Theme theme = themeFor(choice, options_->systemMode);
+  work_->setTheme(theme);
+  applyTheme(*qobject_cast<QApplication*>(QCoreApplication::instance()), theme);
+  propagateTheme(this, theme);
+  setWindowIcon(icon(u"logo", theme));
+  docks_->refresh();
 }
+
+bool MainWindow::focusNextPrevChild(bool next) { return walk_->step(next, docks_->front()); }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   const bool asked = std::exchange(quitting_, false);
-  if (metadata_ && !metadata_->mayClose()) {
-    metadata_->raise();
-    metadata_->activateWindow();
+  const auto quit = [this] {
+    quitting_ = true;
+    close();
+  };
+  if (!opening_->metadataMayClose() || (!asked && !questions_->mayQuit(docks_->unsaved(), quit)))
     return event->ignore();
-  }
-  if (!asked && !mayQuit()) return event->ignore();
-  settings_.geometry = layout_->geometry();
-  settings_.state = layout_->docks();
-  settings_.fusedTab = graph_->fusedShown();
-  settings_.systemPrompt = chat_->sampling()->systemPrompt();
-  settings_.contextShift = chat_->sampling()->contextShift();
-  const HeatMode heat = graph_->modelView()->heatMode();  // a comparison ends with the window
-  settings_.heat = static_cast<int>(heat == HeatMode::ratio ? HeatMode::time : heat);
-  file_.save(settings_);
-  session_->stop();
-  classifier_->stop();
-  comparison_->stop();
-  both_->second()->stop();
+  WindowSettings& settings = work_->settings();
+  settings.geometry = layout_->geometry();
+  settings.state = layout_->docks();
+  settings.keys = commands_->changedKeys();
+  emit work_->settingsAsked();
+  file_->save(settings);
+  work_->stop();
   event->accept();
 }
 

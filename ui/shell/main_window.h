@@ -1,38 +1,50 @@
-// The window: puts the pages into docks and connects them. Holds two sessions: the model that is drawn and
-// talked to, and the classifier, loaded at first use.
+// The window: makes what it consists of and connects it. Pages come from a list (pages.h), commands from the
+// pages and from the parts below, which share a Workspace.
 #pragma once
 
 #include <QMainWindow>
-#include <QPointer>
 
-#include "ui/chat/chat_page.h"
-#include "ui/classify/classify_page.h"
-#include "ui/compare/compare_page.h"
-#include "ui/inspector/inspector_page.h"
-#include "ui/latency/latency_page.h"
-#include "ui/library/library_page.h"
-#include "ui/library/open_dialog.h"
-#include "ui/metadata/metadata_editor.h"
-#include "ui/session/second_device.h"
-#include "ui/session/trace_saver.h"
-#include "ui/shell/dock_frame.h"
-#include "ui/shell/drop_preview.h"
-#include "ui/shell/graph_page.h"
-#include "ui/shell/outline_panel.h"
-#include "ui/shell/settings.h"
-#include "ui/shell/status_strip.h"
-#include "ui/shell/tool_bar.h"
-#include "ui/shell/window_layout.h"
+#include "ui/frame/command.h"
+
+namespace orrery::api {
+struct OpenOptions;
+}
 
 namespace orrery::ui {
 
-struct WindowOptions {
-  QString configFolder;                        // empty: the usual one
-  std::optional<ThemeChoice> theme;            // overrides the remembered one, for this start
-  Theme::Mode systemMode = Theme::Mode::dark;  // the desktop's, taken before our palette was set
-  api::OpenOptions open;                       // device and the like of every model opened
-  bool both = false;                           // on the first CUDA device too, once the devices are known
-};
+class ChatPage;
+class ClassifyPage;
+class CommandPalette;
+class Commands;
+class ComparePage;
+class DeviceChoice;
+class DockFrame;
+class Docks;
+class Drawing;
+class DropPreview;
+class FocusWalk;
+class GraphPage;
+class InspectorPage;
+class LatencyPage;
+class LibraryPage;
+class MainToolBar;
+class MetadataEditor;
+class OpenDialog;
+class Opening;
+class OutlinePanel;
+class Questions;
+class SecondDevice;
+class SessionController;
+class SettingsFile;
+class StatusStrip;
+class Theme;
+class TraceSaver;
+class WindowLayout;
+class Workspace;
+enum class ThemeChoice;
+struct Services;
+struct WindowOptions;
+struct WindowSettings;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -55,164 +67,70 @@ class MainWindow : public QMainWindow {
   /// `device`: of place.
   void applyEdit(const QString& verb, const QString& scope, const QString& device = {});
   void setThemeChoice(ThemeChoice choice);
-  /// graph, chat, classify or compare.
+  /// "graph", or the id of a page.
   void showPage(const QString& page);
 
-  SessionController* session() const { return session_; }
-  SessionController* classifier() const { return classifier_; }
+  Workspace& work() const { return *work_; }
+  Commands& commands() const { return *commands_; }
+  CommandPalette* palettePopup() const { return palette_; }
+  SessionController* session() const;
+  SessionController* classifier() const;
+  TraceSaver* traces() const;
+  SecondDevice* both() const;
   GraphPage* graphPage() const { return graph_; }
-  ChatPage* chatPage() const { return chat_; }
-  ClassifyPage* classifyPage() const { return classify_; }
-  ComparePage* comparePage() const { return compare_; }
-  LatencyPage* latencyPage() const { return latency_; }
-  InspectorPage* inspectorPage() const { return inspector_; }
-  LibraryPage* libraryPage() const { return library_; }
-  OutlinePanel* outlinePanel() const { return outline_; }
+  ChatPage* chatPage() const;
+  ClassifyPage* classifyPage() const;
+  ComparePage* comparePage() const;
+  LatencyPage* latencyPage() const;
+  InspectorPage* inspectorPage() const;
+  LibraryPage* libraryPage() const;
+  OutlinePanel* outlinePanel() const;
   MainToolBar* toolBar() const { return tools_; }
-  TraceSaver* traces() const { return traces_; }
-  SecondDevice* both() const { return both_; }
-  /// The model is still to be opened on a second device.
-  bool awaitsSecond() const { return options_.both || both_->second()->loading(); }
   const DropPreview* dropPreview() const { return preview_; }
   StatusStrip* status() const { return status_; }
-  DockFrame* dock(const QString& name) const;
-  QAction* action(const QString& name) const;
-  const Theme& theme() const { return theme_; }
-  const WindowSettings& settings() const { return settings_; }
+  DockFrame* dock(const QString& page) const;
+  /// Of a command, by its id or its text. Null: there is none.
+  QAction* action(const QString& command) const;
+  /// The model is still to be opened on a second device.
+  bool awaitsSecond() const;
+  const Theme& theme() const;
+  const WindowSettings& settings() const;
 
  protected:
   void closeEvent(QCloseEvent* event) override;
   bool focusNextPrevChild(bool next) override;
 
  private:
-  struct Actions {
-    QAction *open, *openFolder, *saveRecipe, *saveTrace, *metadata, *newChat, *regenerate, *run, *stop, *undo,
-        *redo, *bypass, *fit, *find, *expandAll, *foldAll, *zoomIn, *zoomOut, *exportGraph, *fusion,
-        *profiler, *keys, *quit, *classifyCsv, *chatPage, *classifyPage, *comparePage, *nextPart, *lastPart;
-  };
-  // main_window.cpp
   void setupCentre();
-  void setupDocks();
-  DockFrame* addDock(const QString& title, const QString& name, QWidget* page, Qt::DockWidgetArea area);
-  void setupDrops();
-  void setupGraphWiring();
-  void chooseNode(NodeId node);
-  void setupPageWiring();
-  void setupLoadWiring();
-  void restoreWindow();
-  void applyDefaultLayout();
-  Theme themeFor(ThemeChoice choice) const;
-  // main_window_pages.cpp
-  void setupPages();
-  void turnTo(const QString& page);
-  void findFront();
-  void showPageOf(const api::ModelInfo& info);
-  void focusOn(QWidget* control, Qt::FocusReason reason);
-  void focusPart(int step);
-  void showGraphOf(SessionController* source);
-  void nameDrawn();
-  // main_window_memory.cpp
-  void setupMemoryWiring();
-  void showLoadFailure(UiError error);
-  // main_window_metadata.cpp
-  bool hasMetadata() const;
-  // main_window_actions.cpp
-  void setupActions();
+  void setupCommands();
   void setupMenus();
-  void setupViewMenu(QMenu* menu);
-  void setupToolBar();
-  QAction* makeAction(const QString& text, const QString& icon, const QString& keys,
-                      std::function<void()> run);
-  void addRecent(const QString& path);
-  void showRecent();
-  void refreshRecent();
+  void setupTools();
+  void setupNews();
+  void setupLoads();
+  void setupDrops();
+  void setupLayout();
+  CommandList ownCommands();
+  CommandList themeCommands();
   void showKeys();
-  void askOpen();
-  void askOpenFolder();
-  void askExportGraph();
-  void askSaveTrace();
-  void runOrRepeat();
-  void stopAll();
-  void bypassSelection();
-  // main_window_models.cpp
-  /// Of the classify page.
-  void openClassifier(const api::OpenOptions& options, const QString& name);
-  api::OpenOptions optionsFor(const QString& model, const QString& adapter) const;
-  void putOn(const QString& adapter);
-  void takeModel();
-  void takeDevices(const Devices& devices);
-  void takeGraph();
-  void takeProfile();
-  /// The phase that was chosen, as far as the model that is drawn has it.
-  void showPhase();
-  api::Phase phaseDrawn() const;
-  void refreshStatus();
-  void refreshActions();
-  const SessionController* busy() const;
-  void noteEdit(const api::EditRecord& record, EditKind kind);
-  void find(const QString& text);
-  void nextMatch(bool forward);
-  // main_window_compare.cpp
-  void setupCompareWiring();
-  void showNodeAt(const QString& path);
-  void takeComparison(const Comparison& comparison);
-  void showComparisonInOutline();
-  void showHeat(HeatMode mode);
-  // main_window_recipes.cpp
-  void openRecipe(const QString& path);
-  bool askSaveRecipe(SessionController* source);
-  // main_window_questions.cpp
-  using Answers = std::vector<std::pair<QString, std::function<void()>>>;  // button texts, what they do
-  void ask(const QString& title, const QString& body, const Answers& answers);
-  void answer(const QString& action);
-  void unlessLost(SessionController* source, const QString& name, const std::function<void()>& open);
-  bool mayQuit();
-  void refuseDelete();
-  // main_window_both.cpp
-  void setupBothWiring();
-  void setupSecondLoad();
-  void chooseDevice(const std::string& device);
-  void pollDevices();
-  DeviceLine deviceInUse() const;
-  DeviceLine deviceShown() const;
-  void fail(const UiError& error) { graph_->banner()->showError(error); }
+  void refresh();
 
-  Theme theme_;
-  SettingsFile file_;
-  WindowSettings settings_;
-  WindowOptions options_;
-  Devices devices_;
-  TraceSaver* traces_;
-  Services services_;  // watched by traces_
-  SessionController *session_, *classifier_;
-  CompareController* comparison_;
-  SecondDevice* both_;
-  MemoryEstimates* estimates_;
-  PlaceMenu* places_;
+  std::unique_ptr<SettingsFile> file_;
+  std::unique_ptr<WindowOptions> options_;
+  Workspace* work_;
+  Commands* commands_;
   GraphPage* graph_ = nullptr;
-  DropPreview* preview_ = nullptr;  // over the graph
-  ChatPage* chat_ = nullptr;
-  ClassifyPage* classify_ = nullptr;
-  ComparePage* compare_ = nullptr;
-  LatencyPage* latency_ = nullptr;
-  InspectorPage* inspector_ = nullptr;
-  LibraryPage* library_ = nullptr;
-  OutlinePanel* outline_ = nullptr;
-  MainToolBar* tools_ = nullptr;
   StatusStrip* status_ = nullptr;
-  DockKeeper* keeper_ = nullptr;
+  Docks* docks_ = nullptr;
+  Questions* questions_ = nullptr;
+  Opening* opening_ = nullptr;
+  Drawing* drawing_ = nullptr;
+  MainToolBar* tools_ = nullptr;
+  DeviceChoice* device_ = nullptr;
+  CommandPalette* palette_ = nullptr;
+  DropPreview* preview_ = nullptr;  // over the graph
   WindowLayout* layout_ = nullptr;
-  QMenu* recentMenu_ = nullptr;
-  QPointer<MetadataEditor> metadata_;  // null unless it is shown
-  Actions do_{};
-  Answers answers_;         // of the question that is asked
-  bool quitting_ = false;   // it has been asked
-  QString front_ = "chat";  // the page that is in front
-  bool started_ = false;    // a model has been opened
-  api::Phase phase_ = api::Phase::decode;
-  Comparison compared_;                   // what is shown in graph, outline and inspector
-  HeatMode heatBefore_ = HeatMode::time;  // the comparison
-  QString opening_;                       // what is being opened, as it goes into the recent files
+  std::unique_ptr<FocusWalk> walk_;
+  bool quitting_ = false;  // it has been asked
 };
 
 }  // namespace orrery::ui

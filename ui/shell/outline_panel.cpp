@@ -313,7 +313,7 @@ void OutlinePanel::sizeColumns() {
 }
 
 void OutlinePanel::selectIndex(const QModelIndex& index) {
-  if (!index.isValid()) return;
+  if (!index.isValid() || index == tree_->currentIndex()) return;
   following_ = true;
   tree_->setCurrentIndex(index);
   tree_->scrollTo(index);

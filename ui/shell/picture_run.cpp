@@ -3,6 +3,8 @@
 #include <QPixmap>
 #include <QTimer>
 
+#include "ui/shell/main_window.h"
+
 namespace orrery::ui {
 
 PictureRun::PictureRun(MainWindow* window, FirstWords* words, const PictureOptions& options, QObject* parent)

@@ -19,6 +19,10 @@ const std::pair<HeatMode, const char*> kHeatModes[] = {{HeatMode::time, "Heat: t
                                                        {HeatMode::ratio, "Heat: A : B"},
                                                        {HeatMode::off, "Heat: off"}};
 
+QString withKey(const QString& words, const QString& key) {
+  return key.isEmpty() ? words : words + " (" + key + ")";
+}
+
 class Line : public QWidget, public Themed {
  public:
   explicit Line(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
@@ -53,8 +57,8 @@ constexpr MainToolBar::Form MainToolBar::kForms[] = {{245, 146, 274, "Find node,
                                                      {256, 112, 126, "Find", true},
                                                      {150, 0, 126, "Find", false}};
 
-MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit,
-                         QWidget* parent)
+MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions,
+                         const std::vector<QAction*>& graph, QWidget* parent)
     : QToolBar("Tools", parent),
       theme_(theme),
       model_(new DropButton(theme, this)),
@@ -63,34 +67,37 @@ MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& action
       phase_(new Segmented(theme, this)),
       cudaMenu_(new QMenu(this)),
       run_(new Button(theme, "Run", Button::Kind::plain, this)),
-      find_(new SearchField(theme, "search", "Find node, op, shape, weight", "Ctrl F", this)),
+      find_(new SearchField(theme, "search", "Find node, op, shape, weight", {}, this)),
       more_(new IconButton(theme, "more", "Heat, phase and fit", this, 16)),
       stretch_(new QWidget(this)) {
   setObjectName("tools");
   setMovable(false);
   setFloatable(false);
   setContextMenuPolicy(Qt::PreventContextMenu);
-  for (QAction* action : actions) action ? addIcon(action) : addLine();
+  for (QAction* action : actions) addIcon(action);
   addLine();
   model_->setIconName("layers");
   model_->setCaption("No model");
   model_->setToolTip("The model; choose another");
   addWidget(model_);
   setupRun();
-  setupGraph(fit);
-  setupMore(fit);
+  setupGraph(graph);
+  setupMore(graph);
   setupFind();
   setTheme(theme);
 }
 
 QAction* MainToolBar::addIcon(QAction* action) {
-  const QString key = action->shortcut().toString(QKeySequence::NativeText);
-  auto* button = new IconButton(
-      theme_, action->objectName(),
-      action->text().remove('&').remove("...") + (key.isEmpty() ? "" : " (" + key + ")"), this, 16);
-  button->setEnabled(action->isEnabled());
+  auto* button = new IconButton(theme_, action->data().toString(), {}, this, 16);
+  const auto follow = [button, action] {
+    button->setEnabled(action->isEnabled());
+    button->setToolTip(withKey(action->text().remove('&').remove("..."),
+                               action->shortcut().toString(QKeySequence::NativeText)));
+    button->setAccessibleName(button->toolTip());
+  };
+  follow();
   connect(button, &QAbstractButton::clicked, action, &QAction::trigger);
-  connect(action, &QAction::changed, button, [button, action] { button->setEnabled(action->isEnabled()); });
+  connect(action, &QAction::changed, button, follow);
   return addWidget(button);
 }
 
@@ -120,7 +127,7 @@ void MainToolBar::setupRun() {
   setRunning(false, false);
 }
 
-void MainToolBar::setupGraph(QAction* fit) {
+void MainToolBar::setupGraph(const std::vector<QAction*>& actions) {
   for (const auto& [mode, name] : kHeatModes)
     heat_->menu()->addAction(name, this, [this, mode = mode] {
       setHeatMode(mode);
@@ -136,10 +143,11 @@ void MainToolBar::setupGraph(QAction* fit) {
   phase_->setAccessibleName("Phase");
   connect(phase_, &Segmented::chosen, this,
           [this](int choice) { emit phaseChosen(choice == 0 ? api::Phase::decode : api::Phase::prefill); });
-  graphTools_ = {addLine(), addWidget(heat_), addWidget(gap), addWidget(phase_), addLine(), addIcon(fit)};
+  graphTools_ = {addLine(), addWidget(heat_), addWidget(gap), addWidget(phase_), addLine()};
+  for (QAction* action : actions) graphTools_.push_back(addIcon(action));
 }
 
-void MainToolBar::setupMore(QAction* fit) {
+void MainToolBar::setupMore(const std::vector<QAction*>& actions) {
   auto* menu = new QMenu(this);
   heat_->menu()->setTitle("Heat");
   menu->addMenu(heat_->menu());
@@ -150,7 +158,7 @@ void MainToolBar::setupMore(QAction* fit) {
       emit phaseChosen(phase == 0 ? api::Phase::decode : api::Phase::prefill);
     });
   menu->addSeparator();
-  menu->addAction(fit);
+  for (QAction* action : actions) menu->addAction(action);
   connect(more_, &QAbstractButton::clicked, this,
           [this, menu] { menu->popup(more_->mapToGlobal(QPoint(0, more_->height() + 2))); });
   moreAction_ = addWidget(more_);
@@ -205,8 +213,20 @@ void MainToolBar::setRunning(bool running, bool possible) {
   run_->setEnabled(running || possible);
   run_->setCaption(running ? "Stop" : "Run");
   run_->setIconName(running ? "stop" : "play", running ? Token::error : Token::accent);
-  run_->setKeyHint(running ? "Esc" : "F5");
-  run_->setToolTip(running ? "Stop (Esc)" : "Send the text, or ask for the last reply again (F5)");
+  showRunKey();
+}
+
+void MainToolBar::showRunKey() {
+  const QString key = (running_ ? stopKey_ : runKey_).toString(QKeySequence::NativeText);
+  run_->setKeyHint(key);
+  run_->setToolTip(withKey(running_ ? "Stop" : "Send the text, or ask for the last reply again", key));
+}
+
+void MainToolBar::setKeys(const QKeySequence& run, const QKeySequence& stop, const QKeySequence& find) {
+  runKey_ = run;
+  stopKey_ = stop;
+  find_->setKey(find.toString(QKeySequence::NativeText).replace('+', ' '));
+  showRunKey();
 }
 
 void MainToolBar::setDevices(const Devices& devices, const QString& refusal) {

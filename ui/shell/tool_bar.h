@@ -16,9 +16,9 @@ namespace orrery::ui {
 class MainToolBar : public QToolBar, public Themed {
   Q_OBJECT
  public:
-  /// `actions`: shown as icon buttons in groups; a null parts two groups. Each action's objectName is its
+  /// `actions`: shown as icon buttons at the left, `graph` beside heat and phase. Each action's data is its
   /// icon.
-  MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, QAction* fit,
+  MainToolBar(const Theme& theme, const std::vector<QAction*>& actions, const std::vector<QAction*>& graph,
               QWidget* parent = nullptr);
 
   DropButton* modelButton() const { return model_; }
@@ -27,6 +27,8 @@ class MainToolBar : public QToolBar, public Themed {
   SearchField* find() const { return find_; }
   Button* runButton() const { return run_; }
   void setRunning(bool running, bool possible);
+  /// The keys that are written on the button and in the field.
+  void setKeys(const QKeySequence& run, const QKeySequence& stop, const QKeySequence& find);
   /// The CUDA devices that can be used; without any, why.
   void setDevices(const Devices& devices, const QString& refusal);
   /// Where the model runs; with `both` beside it on another device too.
@@ -58,11 +60,12 @@ class MainToolBar : public QToolBar, public Themed {
   void fitInto(int width);
   enum DeviceChoice { cpuChoice, cudaChoice, bothChoice };
   void showDevice();
+  void showRunKey();
   QAction* addIcon(QAction* action);
   QAction* addLine();
   void setupRun();
-  void setupGraph(QAction* fit);
-  void setupMore(QAction* fit);
+  void setupGraph(const std::vector<QAction*>& actions);
+  void setupMore(const std::vector<QAction*>& actions);
   void setupFind();
 
   Theme theme_;
@@ -77,6 +80,7 @@ class MainToolBar : public QToolBar, public Themed {
   QWidget* stretch_;
   QAction* moreAction_ = nullptr;
   std::vector<QAction*> graphTools_;  // what goes into the menu of more_
+  QKeySequence runKey_, stopKey_;
   bool running_ = false;
 };
 

@@ -17,6 +17,11 @@ SearchField::SearchField(const Theme& theme, const QString& icon, const QString&
   setTheme(theme);
 }
 
+void SearchField::setKey(const QString& key) {
+  key_ = key;
+  update();
+}
+
 void SearchField::setNote(const QString& note) {
   note_ = note;
   update();

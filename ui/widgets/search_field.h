@@ -12,6 +12,7 @@ class SearchField : public QLineEdit, public Themed {
  public:
   SearchField(const Theme& theme, const QString& icon, const QString& placeholder, const QString& key,
               QWidget* parent = nullptr);
+  void setKey(const QString& key);
   /// Mono text in place of the key's name: "3 of 12".
   void setNote(const QString& note);
   void setTheme(const Theme& theme) override;

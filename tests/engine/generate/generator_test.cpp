@@ -2,7 +2,10 @@
 #include "engine/generate/generator.h"
 
 #include <gmock/gmock.h>
+
 #include <cmath>
+#include <set>
+#include <thread>
 
 #include "engine/generate/encode_texts.h"
 #include "tests/engine/runtime/tiny_model.h"
@@ -54,6 +57,13 @@ class Generator : public testing::Test {
         write_reply(engine, runtime::DeviceScheduler::new_sequence(model_), request, events, std::move(stop));
     EXPECT_TRUE(reply.ok()) << (reply.ok() ? "" : reply.error().to_string());
     return reply.ok() ? std::move(reply).value() : Reply{};
+  }
+  /// Waits until the sequence has so many tokens, but no longer than a hang would be noticed; how many it
+  /// has.
+  static int64_t written_within(const runtime::Sequence& sequence, int64_t tokens) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (sequence.length < tokens && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return sequence.length;
   }
   static Request request(int64_t max_tokens) {
     Request request;
@@ -146,6 +156,55 @@ TEST_F(Generator, ACancelledReplyKeepsItsText) {
   EXPECT_EQ(cut.reason, StopReason::cancelled);
   EXPECT_EQ(cut.tokens.size(), 4U);
   EXPECT_FALSE(cut.text.empty());
+}
+
+TEST_F(Generator, AListenerIsCalledOnTheAskersThreadAndStepsDoNotWaitForIt) {
+  const auto sequence = runtime::DeviceScheduler::new_sequence(model_);
+  const Request wanted = request(12);
+  int64_t written_meanwhile = 0;
+  std::set<std::thread::id> threads;
+  const Events events{{}, [&](const Token&) {
+                        threads.insert(std::this_thread::get_id());
+                        if (threads.size() == 1) written_meanwhile = written_within(*sequence, 9 + 12);
+                      }};
+  const auto reply = write_reply({scheduler_, model_, tokenizer_}, sequence, wanted, events, {});
+  ASSERT_TRUE(reply.ok());
+  EXPECT_EQ(written_meanwhile, 9 + 12) << "while the first token was being told";
+  EXPECT_THAT(threads, testing::ElementsAre(std::this_thread::get_id()));
+}
+
+TEST_F(Generator, WhatWasWrittenPastTheEndOfAReplyIsTakenBack) {
+  const Reply whole = reply(request(30));
+  Request wanted = request(30);
+  wanted.stops = {whole.tokens[3].piece.substr(1) + whole.tokens[4].piece};
+  const auto sequence = runtime::DeviceScheduler::new_sequence(model_);
+  std::vector<Token> told;
+  const Events events{{}, [&](const Token& token) {
+                        if (told.empty()) written_within(*sequence, 9 + 30);
+                        told.push_back(token);
+                      }};
+  const auto stopped = write_reply({scheduler_, model_, tokenizer_}, sequence, wanted, events, {});
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_EQ(stopped->reason, StopReason::stop);
+  EXPECT_EQ(stopped->text, whole.text.substr(0, whole.text.find(wanted.stops[0])));
+  EXPECT_EQ(told.size(), stopped->tokens.size());
+  const auto tokens = static_cast<int64_t>(told.size());
+  EXPECT_LT(tokens, 30);
+  EXPECT_EQ(stopped->figures.generated, tokens);
+  EXPECT_EQ(sequence->length, 9 + tokens) << "as if no more had been written";
+  double decode = 0;
+  for (size_t i = 1; i < told.size(); ++i) decode += told[i].step_ms;
+  EXPECT_NEAR(stopped->figures.decode_ms, decode, 1e-9);
+}
+
+TEST_F(Generator, AListenerThatFailsEndsItsReplyAlone) {
+  const Events events{{}, [](const Token&) { throw std::runtime_error("the window is gone"); }};
+  const Engine engine{scheduler_, model_, tokenizer_};
+  const auto failed =
+      write_reply(engine, runtime::DeviceScheduler::new_sequence(model_), request(0), events, {});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().to_string(), testing::HasSubstr("the window is gone"));
+  EXPECT_EQ(reply(request(5)).tokens.size(), 5U);
 }
 
 TEST_F(Generator, WithoutALimitTheContextEndsIt) {

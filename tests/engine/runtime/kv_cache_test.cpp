@@ -129,26 +129,70 @@ std::vector<int32_t> counting(int64_t count, int32_t from = 0) {
   return tokens;
 }
 
+/// A sequence that read `tokens`, which others may share.
+KvPages read_by(KvCache& cache, const std::vector<int32_t>& tokens) {
+  KvPages sequence;
+  const auto count = static_cast<int64_t>(tokens.size());
+  cache.share(sequence, tokens);
+  EXPECT_TRUE(cache.reserve(sequence, count).ok());
+  cache.written(sequence, count, tokens);
+  return sequence;
+}
+
+/// How many of these tokens a new sequence would find.
+int64_t found(KvCache& cache, const std::vector<int32_t>& tokens) {
+  KvPages sequence;
+  cache.share(sequence, tokens);
+  const int64_t valid = cache.valid_tokens(sequence);
+  cache.release(sequence);
+  return valid;
+}
+
 TEST(KvCache, WhatAnEndedSequenceHeldIsThereForTheNextThatBeginsAlike) {
   auto cache = cache_of({1, 2}, 16);
-  KvPages ended = filled(*cache, 70);
+  KvPages ended = read_by(*cache, counting(70));
   const std::vector<int32_t> pages = ended.pages;
-  cache->retire(ended, counting(70));
+  cache->release(ended);
   EXPECT_EQ(cache->pages_in_use(), 0) << "kept is not in use";
-  EXPECT_EQ(cache->kept_prefix(counting(10, 5)).tokens, 0) << "begins otherwise";
-  const KvCache::Prefix prefix = cache->kept_prefix(counting(100));
-  ASSERT_EQ(prefix.tokens, 64) << "whole pages";
+  EXPECT_EQ(found(*cache, counting(40, 5)), 0) << "begins otherwise";
   KvPages next;
-  cache->share(next, *prefix.pages, prefix.tokens);
-  EXPECT_EQ(cache->valid_tokens(next), 64);
+  cache->share(next, counting(100));
+  EXPECT_EQ(cache->valid_tokens(next), 64) << "whole pages";
   EXPECT_EQ(next.pages, std::vector<int32_t>(pages.begin(), pages.begin() + 2));
   EXPECT_EQ(cache->pages_in_use(), 2);
 }
 
+TEST(KvCache, APageIsTheSameOnlyAfterTheSameTokens) {
+  auto cache = cache_of({1}, 16);
+  std::vector<int32_t> one = counting(32), other = counting(32, 500);
+  const std::vector<int32_t> middle = counting(32, 100);
+  one.insert(one.end(), middle.begin(), middle.end());
+  other.insert(other.end(), middle.begin(), middle.end());
+  const KvPages first = read_by(*cache, one), second = read_by(*cache, other);
+  EXPECT_EQ(cache->pages_in_use(), 4);
+  KvPages again;
+  cache->share(again, other);
+  EXPECT_EQ(again.pages, second.pages);
+}
+
+TEST(KvCache, ALivingSequenceIsSharedAsFarAsItHasRead) {
+  auto cache = cache_of({1}, 16);
+  KvPages writing = read_by(*cache, counting(40));
+  EXPECT_EQ(found(*cache, counting(96)), 32);
+  ASSERT_TRUE(cache->reserve(writing, 70).ok());
+  cache->written(writing, 70, counting(70));
+  EXPECT_EQ(found(*cache, counting(96)), 64);
+  KvPages alone;
+  ASSERT_TRUE(cache->reserve(alone, 64).ok());
+  cache->written(alone, 64);
+  cache->release(alone);
+  EXPECT_EQ(cache->pages_in_use(), 3) << "what is read for nobody else is not kept";
+}
+
 TEST(KvCache, APageThatAnotherHoldsIsGivenUpNotWrittenAnew) {
   auto cache = cache_of({1}, 16);
-  KvPages first = filled(*cache, 96), second;
-  cache->share(second, first, 64);
+  KvPages first = read_by(*cache, counting(96)), second = read_by(*cache, counting(64));
+  EXPECT_EQ(second.pages[1], first.pages[1]);
   cache->truncate(second, 40);
   EXPECT_EQ(cache->valid_tokens(second), 32) << "the half page is read again into a page of its own";
   ASSERT_TRUE(cache->reserve(second, 64).ok());
@@ -157,27 +201,45 @@ TEST(KvCache, APageThatAnotherHoldsIsGivenUpNotWrittenAnew) {
   cache->release(second);
   cache->truncate(first, 40);
   EXPECT_EQ(cache->valid_tokens(first), 40) << "now it is the only one";
+  EXPECT_EQ(found(*cache, counting(96)), 32) << "and may write into the page";
 }
 
 TEST(KvCache, WhatIsKeptGivesWayWhenTheCacheIsFull) {
   auto cache = cache_of({1}, 8);
   for (int32_t text = 0; text < 3; ++text) {
-    KvPages ended = filled(*cache, 64);
-    cache->retire(ended, counting(64, 1000 * text));
+    KvPages ended = read_by(*cache, counting(64, 1000 * text));
+    cache->release(ended);
   }
-  EXPECT_EQ(cache->kept_prefix(counting(64, 2000)).tokens, 64);
-  EXPECT_EQ(cache->kept_prefix(counting(64)).tokens, 0) << "a quarter of the cache at most";
+  EXPECT_EQ(found(*cache, counting(64, 2000)), 64);
+  EXPECT_EQ(found(*cache, counting(64)), 0) << "a quarter of the cache at most";
   const KvPages all = filled(*cache, 8 * KvCache::kPageTokens);
   EXPECT_EQ(cache->pages_in_use(), 8);
-  EXPECT_EQ(cache->kept_prefix(counting(64, 2000)).tokens, 0);
+  EXPECT_EQ(found(*cache, counting(64, 2000)), 0);
+}
+
+TEST(KvCache, WhatWasUsedLeastRecentlyGoesFirstAndTheEndOfATextBeforeItsBeginning) {
+  auto cache = cache_of({1}, 16);
+  KvPages old = read_by(*cache, counting(96)), recent = read_by(*cache, counting(64, 1000));
+  cache->release(old);
+  cache->release(recent);
+  EXPECT_EQ(found(*cache, counting(96)), 64) << "five pages ended, four are kept";
+  EXPECT_EQ(found(*cache, counting(64, 1000)), 64);
+  KvPages third = read_by(*cache, counting(64, 2000));
+  cache->release(third);
+  EXPECT_EQ(found(*cache, counting(64)), 0) << "was looked at before the other";
+  EXPECT_EQ(found(*cache, counting(64, 1000)), 64);
 }
 
 TEST(KvCache, WhatIsKeptIsWorthNothingAfterAnEditOfItsStates) {
   auto cache = cache_of({1, 2}, 16);
-  KvPages ended = filled(*cache, 64);
-  cache->retire(ended, counting(64));
+  KvPages ended = read_by(*cache, counting(64));
+  cache->release(ended);
   ASSERT_TRUE(adopts(*cache, layouts({1, 20})));
-  EXPECT_EQ(cache->kept_prefix(counting(64)).tokens, 0);
+  EXPECT_EQ(found(*cache, counting(64)), 0);
+  KvPages again = read_by(*cache, counting(64));
+  EXPECT_EQ(found(*cache, counting(64)), 64) << "the page that holds the new numbers is found";
+  cache->release(again);
+  EXPECT_EQ(filled(*cache, 16 * KvCache::kPageTokens).pages.size(), 16U) << "no page is lost";
 }
 
 }  // namespace

@@ -182,29 +182,6 @@ TEST_F(Scheduler, PagesOfAStoppedSequenceAreReused) {
   EXPECT_EQ(model->kv()->pages_in_use(), 0);
 }
 
-TEST_F(Scheduler, OutOfPagesFailsOnlyTheSequenceThatAsks) {
-  Model::Options options = TinyModel::exact_options();
-  options.kv_tokens = 128;  // four pages
-  const auto model = tiny_.model(options);
-  const TinyReply alone = tiny_reply(scheduler_, model, tiny_text(10, 7), 40);
-  TinyReply small, large;
-  std::promise<void> go;
-  auto held = scheduler_.call(DeviceScheduler::When::between_steps,
-                              [&](kernels::ThreadTeam&) { go.get_future().wait(); });
-  auto first = scheduler_.decode(model, DeviceScheduler::new_sequence(model),
-                                 tiny_request(tiny_text(10, 7), 40, &small));
-  auto second = scheduler_.decode(model, DeviceScheduler::new_sequence(model),
-                                  tiny_request(tiny_text(90, 8), 60, &large));
-  go.set_value();
-  held.get();
-  const auto failed = second.get();
-  ASSERT_FALSE(failed.ok());
-  EXPECT_EQ(failed.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(failed.error().to_string(), testing::HasSubstr("KV cache is full"));
-  ASSERT_TRUE(first.get().ok());
-  expect_same(small, alone);
-}
-
 TEST_F(Scheduler, TextsLongerThanTheContextAreRefused) {
   const auto model = tiny_.model();
   TinyReply reply;
@@ -359,13 +336,17 @@ TEST_F(Scheduler, AnEditWhileItWritesIsReadAgainAndGoesOn) {
 TEST_F(Scheduler, ModelsTakeTurns) {
   const auto a = tiny_.model(), b = tiny_.model();
   TinyReply long_reply, short_reply;
+  size_t meanwhile = 0;
   auto first = scheduler_.decode(a, DeviceScheduler::new_sequence(a),
                                  tiny_request(tiny_text(4, 50), 240, &long_reply));
-  auto second =
-      scheduler_.decode(b, DeviceScheduler::new_sequence(b), tiny_request(tiny_text(4, 51), 5, &short_reply));
-  ASSERT_TRUE(second.get().ok());
-  EXPECT_LT(long_reply.ids.size(), 240U);
+  DecodeRequest request = tiny_request(tiny_text(4, 51), 5, &short_reply);
+  request.on_token = [&, take = request.on_token](const TokenStep& step) {
+    meanwhile = long_reply.ids.size();
+    return take(step);
+  };
+  ASSERT_TRUE(scheduler_.decode(b, DeviceScheduler::new_sequence(b), std::move(request)).get().ok());
   ASSERT_TRUE(first.get().ok());
+  EXPECT_LT(meanwhile, 240U);
 }
 
 TEST(SchedulerEnd, WhatIsLeftFailsAsCancelled) {

@@ -14,7 +14,10 @@
 #include <cstdlib>
 #include <vector>
 
+#include "ui/chat/chat_page.h"
+#include "ui/session/session_controller.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/window_options.h"
 
 namespace orrery::ui {
 namespace {

@@ -7,7 +7,24 @@
 #include <functional>
 
 #include "support/fake_session.h"
+#include "ui/chat/chat_page.h"
+#include "ui/classify/classify_page.h"
+#include "ui/compare/compare_page.h"
+#include "ui/inspector/inspector_page.h"
+#include "ui/latency/latency_page.h"
+#include "ui/library/library_page.h"
+#include "ui/library/open_dialog.h"
+#include "ui/metadata/metadata_editor.h"
+#include "ui/session/second_device.h"
+#include "ui/session/trace_saver.h"
+#include "ui/shell/dock_frame.h"
+#include "ui/shell/drop_preview.h"
+#include "ui/shell/graph_page.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/outline_panel.h"
+#include "ui/shell/status_strip.h"
+#include "ui/shell/tool_bar.h"
+#include "ui/shell/window_options.h"
 
 namespace orrery::ui::testing {
 

@@ -1,0 +1,10 @@
+// The chat as a page of the window.
+#pragma once
+
+#include "ui/frame/page.h"
+
+namespace orrery::ui {
+
+Page chatPage();
+
+}  // namespace orrery::ui

@@ -1,0 +1,10 @@
+// Classify as a page of the window.
+#pragma once
+
+#include "ui/frame/page.h"
+
+namespace orrery::ui {
+
+Page classifyPage();
+
+}  // namespace orrery::ui

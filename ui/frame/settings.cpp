@@ -1,0 +1,70 @@
+#include "ui/frame/settings.h"
+
+#include <QDir>
+#include <QSettings>
+#include <QStandardPaths>
+
+namespace orrery::ui {
+namespace {
+
+constexpr qsizetype kRecent = 9;  // as many as digits
+
+QString configFolder() {
+  if (const QString own = qEnvironmentVariable("ORRERY_CONFIG_HOME"); !own.isEmpty()) return own;
+  return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + "/orrery";
+}
+
+QString nameOf(ThemeChoice choice) {
+  return choice == ThemeChoice::dark ? "dark" : choice == ThemeChoice::light ? "light" : "system";
+}
+
+ThemeChoice themeOf(const QString& name) {
+  return name == "dark" ? ThemeChoice::dark : name == "light" ? ThemeChoice::light : ThemeChoice::system;
+}
+
+}  // namespace
+
+void WindowSettings::addRecent(const QString& model) {
+  recent.removeAll(model);
+  recent.prepend(model);
+  recent = recent.mid(0, kRecent);
+}
+
+SettingsFile::SettingsFile(const QString& folder)
+    : path_((folder.isEmpty() ? configFolder() : folder) + "/window.ini") {}
+
+WindowSettings SettingsFile::load() const {
+  QSettings file(path_, QSettings::IniFormat);
+  WindowSettings settings;
+  settings.geometry = file.value("window/geometry").toByteArray();
+  settings.state = file.value("window/state").toByteArray();
+  settings.theme = themeOf(file.value("window/theme").toString());
+  settings.recent = file.value("files/recent").toStringList();
+  settings.lastFolder = file.value("files/folder").toString();
+  settings.heat = file.value("graph/heat", settings.heat).toInt();
+  settings.fusedTab = file.value("graph/fused", settings.fusedTab).toBool();
+  settings.systemPrompt = file.value("chat/system").toString();
+  settings.contextShift = file.value("chat/contextShift", false).toBool();
+  file.beginGroup("keys");
+  for (const QString& id : file.childKeys()) settings.keys[id] = file.value(id).toString();
+  return settings;
+}
+
+void SettingsFile::save(const WindowSettings& settings) const {
+  QDir().mkpath(QFileInfo(path_).path());
+  QSettings file(path_, QSettings::IniFormat);
+  file.setValue("window/geometry", settings.geometry);
+  file.setValue("window/state", settings.state);
+  file.setValue("window/theme", nameOf(settings.theme));
+  file.setValue("files/recent", settings.recent);
+  file.setValue("files/folder", settings.lastFolder);
+  file.setValue("graph/heat", settings.heat);
+  file.setValue("graph/fused", settings.fusedTab);
+  file.setValue("chat/system", settings.systemPrompt);
+  file.setValue("chat/contextShift", settings.contextShift);
+  file.remove("keys");
+  for (auto key = settings.keys.begin(); key != settings.keys.end(); ++key)
+    file.setValue("keys/" + key.key(), key.value());
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,39 @@
+// What the window remembers between starts. Kept in one file of the person's configuration folder.
+#pragma once
+
+#include <QByteArray>
+#include <QMap>
+#include <QString>
+#include <QStringList>
+
+namespace orrery::ui {
+
+enum class ThemeChoice { system, dark, light };
+
+struct WindowSettings {
+  QByteArray geometry, state;
+  ThemeChoice theme = ThemeChoice::system;
+  QStringList recent;  // paths and library names, the latest first
+  QString lastFolder;
+  int heat = 1;  // HeatMode
+  bool fusedTab = true;
+  QString systemPrompt;
+  bool contextShift = false;    // a full context forgets what is oldest
+  QMap<QString, QString> keys;  // that the person gave to commands, by their ids
+
+  void addRecent(const QString& model);
+};
+
+class SettingsFile {
+ public:
+  /// `folder` empty: $ORRERY_CONFIG_HOME, else $XDG_CONFIG_HOME/orrery, else ~/.config/orrery.
+  explicit SettingsFile(const QString& folder = {});
+  QString path() const { return path_; }
+  WindowSettings load() const;
+  void save(const WindowSettings& settings) const;
+
+ private:
+  QString path_;
+};
+
+}  // namespace orrery::ui

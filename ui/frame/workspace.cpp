@@ -1,0 +1,146 @@
+#include "ui/frame/workspace.h"
+
+#include <QTimer>
+
+#include "ui/placement/place_menu.h"
+#include "ui/placement/scope_words.h"
+#include "ui/session/compare_controller.h"
+#include "ui/session/memory_estimates.h"
+#include "ui/session/model_use.h"
+#include "ui/session/second_device.h"
+#include "ui/session/trace_saver.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr int kTickMilliseconds = 250;
+
+}  // namespace
+
+Workspace::Workspace(const Theme& theme, const Services& services, const WindowSettings& settings,
+                     const api::OpenOptions& options, QObject* parent)
+    : QObject(parent),
+      theme_(theme),
+      settings_(settings),
+      options_(options),
+      traces_(new TraceSaver(this)),
+      services_(traces_->watching(services)),
+      session_(new SessionController(services_, this)),
+      classifier_(new SessionController(services_, this)),
+      comparison_(new CompareController(services_, this)),
+      both_(new SecondDevice(session_, services_, this)),
+      estimates_(new MemoryEstimates(services_, this)),
+      places_(new PlaceMenu(this)),
+      drawn_(session_),
+      fusion_(options.fusion) {
+  watch(session_);
+  watch(classifier_);
+  connect(both_->second(), &SessionController::stateChanged, this, &Workspace::changed);
+  connect(both_, &SecondDevice::changed, this, [this] {
+    both_->second()->setProfiling(profiled_);
+    emit changed();
+  });
+  connect(comparison_, &CompareController::started, this, &Workspace::changed);
+  connect(comparison_, &CompareController::ended, this, &Workspace::changed);
+  connect(this, &Workspace::nodeChosen, this, &Workspace::changed);
+  connect(this, &Workspace::scopeChosen, this, &Workspace::changed);
+  connect(this, &Workspace::choiceCleared, this, &Workspace::changed);
+  connect(traces_, &TraceSaver::failed, this, &Workspace::failed);
+  connect(traces_, &TraceSaver::saved, this, [this](const QString& path) {
+    emit noticed("Saved " + path.section('/', -1) + "; ui.perfetto.dev opens it");
+  });
+  connect(places_, &PlaceMenu::chosen, this,
+          [this](const QString& scopes, const QString& device) { edit("place", scopes, device); });
+  auto* tick = new QTimer(this);
+  tick->setInterval(kTickMilliseconds);
+  connect(tick, &QTimer::timeout, this, [this] {
+    pollDevices();
+    emit ticked();
+  });
+  tick->start();
+}
+
+Workspace::~Workspace() {
+  // Pages listen to the sessions until all have joined their threads.
+  delete comparison_;
+  delete both_;
+  delete classifier_;
+  delete session_;
+}
+
+void Workspace::watch(SessionController* source) {
+  connect(source, &SessionController::opened, this, [this, source] { source->setProfiling(profiled_); });
+  connect(source, &SessionController::loadStarted, this, &Workspace::changed);
+  connect(source, &SessionController::loadEnded, this, &Workspace::changed);
+  connect(source, &SessionController::stateChanged, this, &Workspace::changed);
+  connect(source, &SessionController::profileChanged, this, [this, source] {
+    if (source == drawn_) emit profileChanged();
+    emit changed();
+  });
+  connect(source, &SessionController::edited, this, &Workspace::changed);
+  connect(source, &SessionController::editFailed, this, &Workspace::failed);
+  connect(source, &SessionController::planFailed, this, &Workspace::failed);
+  connect(source, &SessionController::devicesScanned, this, &Workspace::takeDevices);
+}
+
+/// What can be offered, or why there is no CUDA device.
+void Workspace::takeDevices(const Devices& devices) {
+  QString refusal = QString::fromStdString(services_.cudaRefusal);
+  for (const api::DeviceEntry& device : devices) {
+    if (device.device == "cpu") continue;
+    refusal = QString::fromStdString(device.refusal);
+    break;
+  }
+  places_->setDevices(devices, refusal);
+  estimates_->setDevices(devices);
+  emit devicesListed(devices, refusal);
+}
+
+/// What the cards in use say of themselves.
+void Workspace::pollDevices() {
+  for (SessionController* source : {session_, classifier_, both_->second()}) source->pollDevice();
+  if (comparison_->running()) comparison_->pollDevice();
+}
+
+void Workspace::draw(SessionController* source) {
+  if (drawn_ == source) return;
+  drawn_ = source;
+  emit sourceChanged(source);
+}
+
+api::Phase Workspace::phase() const {
+  const SessionPtr session = drawn_->session();
+  return session ? phaseShown(session->info(), phase_) : phase_;
+}
+
+void Workspace::edit(const QString& verb, const QString& scopes, const QString& device) {
+  edit::Edit edit;
+  edit.op = verb.toStdString();
+  edit.fields["scope"] = scopeWord({scopes}).toStdString();
+  if (!device.isEmpty()) edit.fields["device"] = device.toStdString();
+  drawn_->apply(edit);
+}
+
+void Workspace::setProfiled(bool profiled) {
+  profiled_ = profiled;
+  for (SessionController* source : {session_, classifier_, both_->second()}) source->setProfiling(profiled);
+}
+
+void Workspace::setFusion(bool fusion) {
+  fusion_ = fusion;
+  drawn_->setFusion(fusion);
+  if (drawn_ == session_) both_->second()->setFusion(fusion);
+}
+
+bool Workspace::running() const {
+  return session_->running() || classifier_->running() || comparison_->running() || both_->running();
+}
+
+void Workspace::stop() {
+  session_->stop();
+  classifier_->stop();
+  comparison_->stop();
+  both_->second()->stop();
+}
+
+}  // namespace orrery::ui

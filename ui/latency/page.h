@@ -1,0 +1,10 @@
+// The latency plot as a page of the window.
+#pragma once
+
+#include "ui/frame/page.h"
+
+namespace orrery::ui {
+
+Page latencyPage();
+
+}  // namespace orrery::ui

@@ -1,0 +1,10 @@
+// The library as a page of the window.
+#pragma once
+
+#include "ui/frame/page.h"
+
+namespace orrery::ui {
+
+Page libraryPage();
+
+}  // namespace orrery::ui

@@ -1,0 +1,299 @@
+#include "ui/shell/drawing.h"
+
+#include <QApplication>
+#include <QShortcut>
+
+#include "ui/placement/bypass_choices.h"
+#include "ui/session/second_device.h"
+#include "ui/shell/graph_figures.h"
+#include "ui/shell/graph_page.h"
+#include "ui/shell/outline_panel.h"
+#include "ui/shell/questions.h"
+#include "ui/shell/tool_bar.h"
+
+namespace orrery::ui {
+
+/// Telling them looks through the graph, so it is done once for a choice in a graph.
+struct Drawing::Bypasses {
+  graph::GraphVersion model;
+  std::vector<GraphView::Selected> chosen;
+  std::vector<BypassChoice> choices;
+};
+
+Drawing::Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
+                 QObject* parent)
+    : QObject(parent),
+      work_(work),
+      graph_(graph),
+      outline_(outline),
+      questions_(questions),
+      heatBefore_(HeatMode::time),
+      bypasses_(std::make_unique<Bypasses>()) {
+  graph_->setSource(work_.drawn());
+  graph_->showTab(work_.settings().fusedTab);
+  graph_->setHeatMode(static_cast<HeatMode>(work_.settings().heat));
+  work_.setFused(graph_->fusedShown());
+  connectGraph();
+  connectOutline();
+  connectSessions();
+  connect(&work_, &Workspace::drawAsked, this, &Drawing::draw);
+  connect(&work_, &Workspace::nodeAsked, this, [this](NodeId node, bool fused) {
+    graph_->showTab(fused);
+    choose(node, fused);
+  });
+  connect(&work_, &Workspace::pathAsked, this, &Drawing::showPath);
+  connect(&work_, &Workspace::compareAsked, this, &Drawing::takeComparison);
+  connect(&work_, &Workspace::profileChanged, this, &Drawing::showProfile);
+  connect(&work_, &Workspace::settingsAsked, this, [this] {
+    const HeatMode shown = graph_->modelView()->heatMode();  // a comparison ends with the window
+    work_.settings().heat = static_cast<int>(shown == HeatMode::ratio ? HeatMode::time : shown);
+    work_.settings().fusedTab = graph_->fusedShown();
+  });
+}
+
+Drawing::~Drawing() = default;
+
+void Drawing::connectGraph() {
+  connect(graph_, &GraphPage::nodeChosen, &work_, &Workspace::nodeChosen);
+  connect(graph_, &GraphPage::scopeChosen, &work_, &Workspace::scopeChosen);
+  connect(graph_, &GraphPage::choiceCleared, &work_, &Workspace::choiceCleared);
+  connect(graph_, &GraphPage::bypassAsked, &work_,
+          [this](const QString& scopes) { work_.edit("bypass", scopes); });
+  connect(graph_, &GraphPage::restoreAsked, &work_, &Workspace::restore);
+  connect(graph_, &GraphPage::undoAsked, &work_, &Workspace::undo);
+  connect(graph_, &GraphPage::modelAsked, this,
+          [this](int model) { draw(model == 0 ? work_.session() : work_.classifier()); });
+  connect(graph_, &GraphPage::tabChanged, this, [this](bool fused) {
+    work_.setFused(fused);
+    emit work_.choiceCleared();
+    refresh();
+  });
+  connect(graph_, &GraphPage::matchesChanged, this, [this](int count, int current) {
+    tools_->find()->setNote(tools_->find()->text().isEmpty() ? QString()
+                            : count == 0                     ? "none"
+                                         : QString("%1 of %2").arg(current + 1).arg(count));
+  });
+}
+
+void Drawing::connectOutline() {
+  connect(graph_, &GraphPage::placesChanged, outline_, &OutlinePanel::setPlaces);
+  connect(outline_, &OutlinePanel::menuAsked, this,
+          [this](const QPoint& at) { graph_->showMenuOf(outline_->selection(), at); });
+  connect(outline_, &OutlinePanel::nodeChosen, this,
+          [this](NodeId node) { choose(node, graph_->fusedShown()); });
+  connect(outline_, &OutlinePanel::scopeChosen, this, [this](const QString& scope) {
+    graph_->view()->selectScope(scope);
+    emit work_.scopeChosen(scope, graph_->fusedShown());
+  });
+  connect(&work_, &Workspace::nodeChosen, outline_, &OutlinePanel::select);
+  connect(&work_, &Workspace::scopeChosen, outline_, &OutlinePanel::selectScope);
+  for (QWidget* view : {static_cast<QWidget*>(graph_), static_cast<QWidget*>(outline_)}) {
+    auto* key = new QShortcut(QKeySequence::Delete, view);
+    key->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(key, &QShortcut::activated, this, &Drawing::refuseDelete);
+  }
+}
+
+void Drawing::setTools(MainToolBar* tools) {
+  tools_ = tools;
+  tools_->setHeatMode(static_cast<HeatMode>(work_.settings().heat));
+  connect(tools_, &MainToolBar::heatChosen, this, [this](HeatMode mode) {
+    work_.settings().heat = static_cast<int>(mode);
+    graph_->setHeatMode(mode);
+  });
+  connect(tools_, &MainToolBar::phaseChosen, this, [this](api::Phase phase) {
+    work_.setPhase(phase);
+    showPhase();
+  });
+  SearchField* field = tools_->find();
+  connect(field, &QLineEdit::textChanged, this, &Drawing::find);
+  connect(field, &QLineEdit::returnPressed, this, [this, field] {
+    GraphView* view = graph_->view();
+    const bool back = QApplication::keyboardModifiers() & Qt::ShiftModifier;
+    const int current = back ? view->findPrevious() : view->findNext();
+    if (current >= 0) field->setNote(QString("%1 of %2").arg(current + 1).arg(view->matchCount()));
+  });
+  connect(field, &SearchField::escaped, this, [this, field] {
+    field->clear();
+    graph_->view()->setFocus();
+  });
+}
+
+void Drawing::connectSessions() {
+  for (SessionController* source : {work_.session(), work_.classifier()}) {
+    connect(source, &SessionController::graphChanged, this, &Drawing::refresh);
+    connect(source, &SessionController::loadEnded, this, &Drawing::name);
+    connect(source, &SessionController::edited, this, &Drawing::noteEdit);
+    connect(source, &SessionController::stateChanged, this, [this, source](RunState state) {
+      if (source != graph_->source()) return;
+      if (state == RunState::prefill || state == RunState::classify) graph_->resetScale();
+      graph_->setRunning(state != RunState::idle);
+    });
+  }
+  connect(work_.both(), &SecondDevice::changed, this, &Drawing::name);
+}
+
+void Drawing::draw(SessionController* source) {
+  if (work_.drawn() != source && source->session()) {
+    graph_->setSource(source);
+    work_.draw(source);
+    if (work_.compared()) showHeat(source == work_.session() ? HeatMode::ratio : heatBefore_);
+    if (const QString text = tools_->find()->text(); !text.isEmpty()) find(text);
+  }
+  refresh();
+  name();
+}
+
+void Drawing::name() {
+  const SessionController* drawn = work_.drawn();
+  const SessionPtr session = drawn->session();
+  const bool other = drawn == work_.classifier();
+  if (session) {
+    tools_->modelButton()->setCaption(drawn->title(), QString::fromStdString(session->info().main_dtype));
+    graph_->window()->setWindowTitle(drawn->title() + " - Orrery");
+  }
+  tools_->setDevice(other ? session->options().device : work_.options().device,
+                    !other && work_.both()->wanted());
+  const SessionController *chat = work_.session(), *classifier = work_.classifier();
+  const bool two = chat->session() && classifier->session();
+  graph_->setModels(two ? QStringList{chat->title(), classifier->title()} : QStringList(), other);
+  emit work_.changed();
+}
+
+void Drawing::refresh() {
+  refreshOutline();
+  if (work_.compared()) showSides();
+  emit work_.graphShown();
+  showPhase();
+  emit work_.changed();
+}
+
+void Drawing::refreshOutline() {
+  const SessionPtr session = work_.drawn()->session();
+  graph::GraphVersion shown;
+  std::unordered_set<NodeId> edited;
+  if (session) {
+    const graph::GraphVersion model = session->model_graph();
+    const bool fused = graph_->fusedShown();
+    shown = fused ? session->fused_graph() : model;
+    if (model) edited = editedNodes(*model, work_.drawn()->recipe());
+    if (fused && shown) edited = editedFused(*shown, edited);
+  }
+  outline_->setGraph(shown, edited, work_.drawn()->title());
+}
+
+void Drawing::showPhase() {
+  const SessionPtr session = work_.drawn()->session();
+  const bool encodes = session && session->info().task != api::Task::generate;
+  const api::Phase phase = work_.phase();
+  tools_->setPhase(phase, !encodes);
+  graph_->setPhase(phase);
+  emit work_.phaseChanged(phase);
+  emit work_.subtitleChanged("outline", encodes                       ? "last step"
+                                        : phase == api::Phase::decode ? "decode, p50"
+                                                                      : "prefill, last step");
+  showProfile();
+}
+
+void Drawing::showProfile() {
+  if (!work_.drawn()->session() || work_.compared()) return;
+  outline_->setTimings(
+      figuresOf(work_.drawn()->profile(work_.phase()), nullptr, nullptr, graph_->fusedShown()));
+}
+
+void Drawing::choose(NodeId node, bool fused) {
+  graph_->view()->select(node);
+  emit work_.nodeChosen(node, fused);
+}
+
+/// The node of that path in the graph that is shown, in the outline and in the inspector.
+void Drawing::showPath(const QString& path) {
+  const SessionPtr session = work_.session()->session();
+  if (!session) return;
+  if (work_.drawn() != work_.session()) draw(work_.session());
+  const graph::GraphVersion model = session->model_graph();
+  const graph::GraphVersion shown = graph_->fusedShown() ? session->fused_graph() : model;
+  const NodeId node = ComparisonIndex::find(*shown, *model, path.toStdString());
+  if (node.valid()) choose(node, graph_->fusedShown());
+}
+
+/// Both graphs in the colours of the two sides, and their columns; without a comparison all as before.
+void Drawing::takeComparison(const Comparison& comparison) {
+  if (!work_.session()->session() || (!comparison && !work_.compared())) return;
+  work_.setCompared(comparison);
+  if (comparison && work_.drawn() != work_.session()) draw(work_.session());
+  graph_->setComparison(comparison);
+  emit work_.comparisonChanged(comparison);
+  const HeatMode heat = graph_->modelView()->heatMode();
+  if (comparison && heat != HeatMode::ratio) heatBefore_ = heat;
+  if (comparison || heat == HeatMode::ratio) showHeat(comparison ? HeatMode::ratio : heatBefore_);
+  showSides();
+  showProfile();
+}
+
+void Drawing::showSides() {
+  const SessionPtr session = work_.session()->session();
+  if (!work_.compared() || !session || work_.drawn() != work_.session())
+    return outline_->setSides(std::nullopt);
+  const graph::GraphVersion model = session->model_graph();
+  const graph::GraphVersion shown = graph_->fusedShown() ? session->fused_graph() : model;
+  outline_->setSides(work_.compared().sides);
+  if (model && shown) outline_->setTimings(figuresOf(ComparisonIndex(work_.compared()), *shown, *model));
+}
+
+void Drawing::showHeat(HeatMode mode) {
+  graph_->setHeatMode(mode);
+  tools_->setHeatMode(mode);
+}
+
+void Drawing::noteEdit(const api::EditRecord& record, EditKind kind) {
+  const QString name = QString::fromStdString(record.name);
+  const QString done = (kind == EditKind::undone ? "Undone: " : "Done: ") + name;
+  emit work_.noticed(done + (record.kv_kept ? "; the next message runs on it"
+                                            : "; the context is read again at the next message"));
+}
+
+void Drawing::find(const QString& text) {
+  const int found = graph_->view()->find(text);
+  tools_->find()->setNote(text.isEmpty() ? QString() : found == 0 ? "none" : QString("1 of %1").arg(found));
+}
+
+const std::vector<BypassChoice>& Drawing::bypasses() {
+  const SessionPtr session = work_.drawn()->session();
+  const graph::GraphVersion model = session ? session->model_graph() : nullptr;
+  std::vector<GraphView::Selected> chosen = graph_->view()->selection();
+  if (bypasses_->model != model || bypasses_->chosen != chosen)
+    *bypasses_ = {model, chosen, graph_->bypasses(chosen)};
+  return bypasses_->choices;
+}
+
+/// Or restores it, where it is bypassed.
+void Drawing::bypassSelection() {
+  const std::vector<BypassChoice> choices = bypasses();
+  if (choices.empty()) return;
+  const BypassChoice& choice = choices.front();
+  if (!choice.refusal.isEmpty())
+    return graph_->banner()->showWarning(choice.name + " cannot be bypassed", choice.refusal);
+  choice.restores ? work_.restore(choice.scopes) : work_.edit("bypass", choice.scopes);
+}
+
+/// There is no edit that deletes; the nearest one is offered.
+void Drawing::refuseDelete() {
+  const std::vector<GraphView::Selected> chosen = graph_->view()->selection();
+  if (chosen.empty()) return graph_->banner()->showNotice("Choose a node or a group first");
+  const std::vector<BypassChoice>& choices = bypasses();
+  const auto choice = std::find_if(choices.begin(), choices.end(), [](const BypassChoice& one) {
+    return !one.restores && one.refusal.isEmpty();
+  });
+  if (choice == choices.end())
+    return graph_->banner()->showWarning(
+        "Nodes cannot be deleted",
+        "Groups with one stream in and the same stream out, such as layers, can be bypassed instead.");
+  questions_->ask("Nodes cannot be deleted",
+                  "Bypass leaves " + choice->name +
+                      " out of what runs: what enters it also leaves it. Restore brings it back.",
+                  {{choice->words(), [this, scopes = choice->scopes] { work_.edit("bypass", scopes); }},
+                   {"Cancel", nullptr}});
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,60 @@
+// Graph, outline and tool bar on the model that is drawn: which one it is, its phase and heat, what is chosen
+// in it and found, and two sides that are compared.
+#pragma once
+
+#include "ui/frame/command.h"
+#include "ui/frame/workspace.h"
+
+namespace orrery::ui {
+
+class GraphPage;
+class MainToolBar;
+class OutlinePanel;
+class Questions;
+struct BypassChoice;
+enum class HeatMode : uint8_t;
+
+class Drawing : public QObject {
+  Q_OBJECT
+ public:
+  Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
+          QObject* parent = nullptr);
+  ~Drawing() override;
+
+  CommandList commands();
+  void setTools(MainToolBar* tools);
+  /// A model that is not open leaves what is drawn.
+  void draw(SessionController* source);
+  /// Title, tool bar and the pages say whose graph it is.
+  void name();
+
+ private:
+  struct Bypasses;
+  void connectGraph();
+  void connectOutline();
+  void connectSessions();
+  void refresh();
+  void refreshOutline();
+  void showPhase();
+  void showProfile();
+  void choose(NodeId node, bool fused);
+  void showPath(const QString& path);
+  void takeComparison(const Comparison& comparison);
+  void showSides();
+  void showHeat(HeatMode mode);
+  void noteEdit(const api::EditRecord& record, EditKind kind);
+  void find(const QString& text);
+  const std::vector<BypassChoice>& bypasses();
+  void bypassSelection();
+  void refuseDelete();
+
+  Workspace& work_;
+  GraphPage* graph_;
+  OutlinePanel* outline_;
+  Questions* questions_;
+  MainToolBar* tools_ = nullptr;
+  HeatMode heatBefore_;                 // the comparison
+  std::unique_ptr<Bypasses> bypasses_;  // of what is chosen, as last asked for
+};
+
+}  // namespace orrery::ui

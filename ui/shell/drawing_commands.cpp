@@ -1,0 +1,88 @@
+// What can be asked of the graph that is drawn.
+#include "ui/placement/bypass_choices.h"
+#include "ui/session/second_device.h"
+#include "ui/shell/drawing.h"
+#include "ui/shell/graph_page.h"
+
+namespace orrery::ui {
+
+CommandList Drawing::commands() {
+  const auto view = [this] { return graph_->view(); };
+  return {{.id = "edit.undo",
+           .text = "&Undo edit",
+           .menu = Menu::edit,
+           .keys = {"Ctrl+Z"},
+           .icon = "undo",
+           .tools = Tools::left,
+           .run = [this] { work_.undo(); },
+           .enabled = [this] { return work_.drawn()->canUndo(); }},
+          {.id = "edit.redo",
+           .text = "&Redo edit",
+           .menu = Menu::edit,
+           .keys = {"Ctrl+Shift+Z"},
+           .icon = "redo",
+           .tools = Tools::left,
+           .run = [this] { work_.redo(); },
+           .enabled = [this] { return work_.drawn()->canRedo(); }},
+          {.id = "graph.bypass",
+           .text = "&Bypass the selection",
+           .menu = Menu::graph,
+           .keys = {"B"},
+           .icon = "bypass",
+           .scope = graph_,  // single letters belong to the text fields while one has the focus
+           .run = [this] { bypassSelection(); },
+           .enabled = [this] { return !bypasses().empty(); },
+           .words =
+               [this] {
+                 const bool restores = !bypasses().empty() && bypasses().front().restores;
+                 return QString(restores ? "&Restore the selection" : "&Bypass the selection");
+               }},
+          {.id = "graph.openAll",
+           .text = "&Open all groups",
+           .menu = Menu::graph,
+           .group = 1,
+           .keys = {"Ctrl+Shift+E"},
+           .run = [view] { view()->expandAll(); }},
+          {.id = "graph.foldAll",
+           .text = "Fo&ld all groups",
+           .menu = Menu::graph,
+           .group = 1,
+           .keys = {"Ctrl+Shift+L"},
+           .run = [view] { view()->collapseAll(); }},
+          {.id = "graph.fit",
+           .text = "&Fit",
+           .menu = Menu::graph,
+           .group = 2,
+           .keys = {"Ctrl+0"},
+           .icon = "fit",
+           .title = "Fit the graph into the window",
+           .tools = Tools::graph,
+           .run = [view] { view()->fit(); }},
+          {.id = "graph.zoomIn",
+           .text = "Zoom &in",
+           .menu = Menu::graph,
+           .group = 2,
+           .keys = {"Ctrl++", "Ctrl+="},
+           .icon = "plus",
+           .run = [view] { view()->zoomIn(); }},
+          {.id = "graph.zoomOut",
+           .text = "Zoom &out",
+           .menu = Menu::graph,
+           .group = 2,
+           .keys = {"Ctrl+-"},
+           .icon = "minus",
+           .run = [view] { view()->zoomOut(); }},
+          {.id = "model.fuse",
+           .text = "&Fuse operations",
+           .menu = Menu::model,
+           .icon = "fuse",
+           .run = [this] { work_.setFusion(!work_.fuses()); },
+           .checked = [this] { return work_.fuses(); }},
+          {.id = "model.measure",
+           .text = "&Measure every node",
+           .menu = Menu::model,
+           .run = [this] { work_.setProfiled(!work_.profiled()); },
+           .checked = [this] { return work_.profiled(); }}};
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,71 @@
+// Opens what a person chose: models, with an adapter and a recipe; tables; the dialogs that ask for files;
+// the list of recent ones. Saves recipes. What fails is told, with what would work.
+#pragma once
+
+#include <QPointer>
+
+#include "ui/frame/command.h"
+#include "ui/frame/workspace.h"
+
+class QAction;
+class QMenu;
+
+namespace orrery::ui {
+
+class GraphPage;
+class MetadataEditor;
+class OpenDialog;
+class Questions;
+
+class Opening : public QObject {
+  Q_OBJECT
+ public:
+  Opening(Workspace& work, GraphPage* graph, Questions* questions, QWidget* window);
+
+  CommandList commands();
+  /// A menu of the recent files, kept as they change.
+  QMenu* recentMenu() const { return recentMenu_; }
+  void showRecent();
+  /// Fills the menu with the models of the library, and `other` below them.
+  void offerModels(QMenu* menu, QAction* other);
+  /// `name`: what it was called where it was chosen; empty: by its file.
+  void openModel(const api::OpenOptions& options, const QString& name = {});
+  /// A path or a library name; the recipe is applied to this model only.
+  void openModel(const QString& model, const QString& adapter, const QString& recipe = {});
+  void openPaths(const QStringList& paths);
+  OpenDialog* askOptions(const api::OpenOptions& options, const QString& reason, const QString& name);
+  MetadataEditor* editMetadata(const QString& model);
+  /// False: it has changes that are not saved, and asks about them.
+  bool metadataMayClose();
+  /// Whether they were saved.
+  bool askSaveRecipe(SessionController* source);
+
+ signals:
+  /// The model that is talked to is there; `start`: the first one.
+  void opened(bool start);
+
+ private:
+  void connectWork();
+  api::OpenOptions optionsFor(const QString& model, const QString& adapter) const;
+  void askFile();
+  void askFolder();
+  void askExportGraph();
+  void askSaveTrace();
+  void openRecipe(const QString& path);
+  void putOn(const QString& adapter);
+  void takeModel();
+  void showFailure(UiError error);
+  void addRecent(const QString& path);
+  bool hasMetadata() const;
+
+  Workspace& work_;
+  GraphPage* graph_;
+  Questions* questions_;
+  QWidget* window_;
+  QMenu* recentMenu_;
+  QPointer<MetadataEditor> metadata_;  // null unless it is shown
+  QString opening_;                    // what is being opened, as it goes into the recent files
+  bool started_ = false;               // a model has been opened
+};
+
+}  // namespace orrery::ui

@@ -1,0 +1,91 @@
+// The dialogs that ask for files, and what is read from them and written to them.
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QSaveFile>
+
+#include "ui/session/trace_saver.h"
+#include "ui/shell/graph_page.h"
+#include "ui/shell/openable.h"
+#include "ui/shell/opening.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr qint64 kMostBytes = qint64{1} << 21;  // more than any recipe has; the engine says so
+
+}  // namespace
+
+void Opening::askFile() {
+  const QString path = QFileDialog::getOpenFileName(window_, "Open a model, an adapter or a recipe",
+                                                    work_.settings().lastFolder, modelFilters());
+  if (path.isEmpty()) return;
+  work_.settings().lastFolder = QFileInfo(path).path();
+  openPaths({path});
+}
+
+void Opening::askFolder() {
+  const QString path =
+      QFileDialog::getExistingDirectory(window_, "Open a model's folder", work_.settings().lastFolder);
+  if (path.isEmpty()) return;
+  work_.settings().lastFolder = QFileInfo(path).path();
+  openPaths({path});
+}
+
+void Opening::askExportGraph() {
+  const QString path = QFileDialog::getSaveFileName(window_, "Export the graph", "graph.svg",
+                                                    "Drawing (*.svg);;Document (*.pdf);;Picture (*.png)");
+  if (path.isEmpty()) return;
+  QString reason;
+  if (graph_->view()->exportImage(path, &reason))
+    return emit work_.noticed("Saved " + QFileInfo(path).fileName());
+  emit work_.failed(describeError(
+      "Could not export the graph",
+      {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
+}
+
+void Opening::askSaveTrace() {
+  const QString path = QFileDialog::getSaveFileName(window_, "Save what ran when, of every open model",
+                                                    "trace.json", "Traces (*.json)");
+  if (!path.isEmpty()) work_.traces()->save(path);
+}
+
+/// Makes the edits of the file on the model that is drawn.
+void Opening::openRecipe(const QString& path) {
+  const QString name = QFileInfo(path).fileName();
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly))
+    return emit work_.failed(describeError(
+        "Could not open " + name,
+        {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another file"}));
+  const auto edits = work_.services().recipes.parse(file.read(kMostBytes).toStdString());
+  if (!edits.ok()) return emit work_.failed(describeError("Could not open " + name, edits.error()));
+  if (edits->empty()) return emit work_.noticed(name + " holds no edits");
+  graph_->banner()->dismiss();
+  addRecent(path);
+  work_.drawn()->replay(*edits, name);
+}
+
+bool Opening::askSaveRecipe(SessionController* source) {
+  const SessionPtr session = source->session();
+  if (!session || !work_.services().recipes.write) return false;
+  const QFileInfo model(QString::fromStdString(session->info().path));
+  const QString suggested = model.path() + "/" + model.completeBaseName() + ".recipe.json";
+  const QString path =
+      QFileDialog::getSaveFileName(window_, "Save the edits as a recipe", suggested, "Recipes (*.json)");
+  if (path.isEmpty()) return false;
+  QSaveFile file(path);
+  const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(source->recipe()));
+  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
+    source->markSaved();
+    addRecent(path);
+    emit work_.noticed("Saved " + QFileInfo(path).fileName());
+    emit work_.changed();
+    return true;
+  }
+  emit work_.failed(describeError(
+      "Could not save the recipe",
+      {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another folder"}));
+  return false;
+}
+
+}  // namespace orrery::ui

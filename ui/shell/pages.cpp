@@ -1,0 +1,18 @@
+#include "ui/shell/pages.h"
+
+#include "ui/chat/page.h"
+#include "ui/classify/page.h"
+#include "ui/compare/page.h"
+#include "ui/inspector/page.h"
+#include "ui/latency/page.h"
+#include "ui/library/page.h"
+#include "ui/shell/outline_page.h"
+
+namespace orrery::ui {
+
+std::vector<Page> allPages() {
+  return {libraryPage(),  outlinePage(), inspectorPage(), chatPage(),
+          classifyPage(), comparePage(), latencyPage()};
+}
+
+}  // namespace orrery::ui
