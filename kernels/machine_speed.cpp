@@ -1,7 +1,5 @@
 #include "kernels/machine_speed.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -64,8 +62,7 @@ const SpeedTable& table() {
 /// What the largest level takes.
 size_t most_bytes() {
   constexpr size_t kUsual = size_t{160} << 20, kMost = size_t{512} << 20;
-  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return std::clamp(cache > 0 ? 2 * static_cast<size_t>(cache) : 0, kUsual, kMost);
+  return std::clamp(size_t{2} * this_machine().cpu.l3_bytes, kUsual, kMost);
 }
 
 }  // namespace
