@@ -23,7 +23,9 @@ constexpr std::string_view kNativeFor = ORRERY_TEXT(ORRERY_CUDA_NATIVE);
 /// Machine code runs on later cards of its generation too.
 bool has_native(int capability) {
   for (int native = capability / 10 * 10; native <= capability; ++native)
-    if (kNativeFor.find("_" + std::to_string(native) + "_") != std::string_view::npos) return true;
+    if (kNativeFor.find(std::string("_").append(std::to_string(native)).append("_")) !=
+        std::string_view::npos)
+      return true;
   return false;
 }
 

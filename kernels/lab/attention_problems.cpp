@@ -102,9 +102,9 @@ extern const ProblemFamily kAttentionProblems{
     Attention::kName,
     "SEQUENCESxTOKENSxLENGTH heads=N [kv_heads=N] [dim=N] [f32|f16|bf16|Q8_0] [packed [causal]] [window=N] "
     "[softcap=X] [bias=N] [exact] [inputs=normal|uniform|heavy] [seed=N]",
-    known, make};
+    known, row_names<Attention>, make};
 extern const ProblemFamily kKvAppendProblems{
     KvAppend::kName, "SEQUENCESxTOKENSxLENGTH kv_heads=N [dim=N] [f32|f16|bf16|Q8_0] [seed=N]", known_appends,
-    make_append};
+    row_names<KvAppend>, make_append};
 
 }  // namespace orrery::kernels::lab

@@ -42,6 +42,6 @@ extern const ProblemFamily kElementwiseProblems{
     Elementwise::kName,
     "TOKENSxCOLS [silu|gelu_erf|gelu_tanh|relu|tanh|add|mul|silu_mul|gelu_tanh_mul|scale|softmax|"
     "l2_normalise] [broadcast] [inputs=normal|uniform|heavy|masked] [seed=N]",
-    known, make};
+    known, row_names<Elementwise>, make};
 
 }  // namespace orrery::kernels::lab

@@ -31,6 +31,6 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 }  // namespace
 
 extern const ProblemFamily kEmbeddingProblems{Embedding::kName, "TOKENSxCOLS TYPE [vocabulary=N] [seed=N]",
-                                              known, make};
+                                              known, row_names<Embedding>, make};
 
 }  // namespace orrery::kernels::lab

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "kernels/device_module.h"
@@ -101,6 +102,8 @@ class CaseExperiment final : public Experiment {
 template <class Case>
 void verify_and_time(const Case& c, const Row<typename Case::Op>& row, const std::vector<Expected>& expected,
                      Place& place, const Timing& timing, Record& record) {
+  std::unique_lock<FairMutex> stream;
+  if (place.device() != nullptr) stream = std::unique_lock(place.device()->stream_mutex());
   struct Cleared {
     Place& place;
     ~Cleared() { place.clear(); }

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "kernels/cpu/isa.h"
+#include "kernels/device_module.h"
 
 namespace orrery::kernels::lab {
 namespace {
@@ -33,8 +33,10 @@ std::string nvidia_driver() {
 }  // namespace
 
 MachineFacts machine_facts(int threads, const Device* device) {
-  MachineFacts facts{
-      .cpu = cpu_name(), .features = isa_summary(), .cores = available_cores(), .threads = threads};
+  MachineFacts facts{.cpu = cpu_name(),
+                     .features = summary_of(machine_of(DeviceKind::cpu).cpu.features),
+                     .cores = available_cores(),
+                     .threads = threads};
   if (device == nullptr) return facts;
   facts.device = device->facts().name;
   facts.architecture = device->facts().architecture;

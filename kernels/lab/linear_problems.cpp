@@ -74,6 +74,6 @@ extern const ProblemFamily kLinearProblems{
     Linear::kName,
     "TOKENSxCOLSxROWS[+ROWS..] TYPE[+TYPE..] [gelu_erf|gelu_tanh|silu|relu|tanh|silu_mul|gelu_tanh_mul] "
     "[bias] [exact] [inputs=normal|uniform|heavy] [seed=N]",
-    known, make};
+    known, row_names<Linear>, make};
 
 }  // namespace orrery::kernels::lab

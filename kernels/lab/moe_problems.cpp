@@ -50,9 +50,9 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kTopExpertsProblems{
     TopExperts::kName, "TOKENSxEXPERTSxACTIVE [shares] [inputs=normal|uniform|heavy] [seed=N]", known_choices,
-    make_choice};
+    row_names<TopExperts>, make_choice};
 extern const ProblemFamily kExpertMlpProblems{
     ExpertMlp::kName, "TOKENSxWIDTHxINNER TYPE [experts=N] [active=N] [gelu_tanh_mul] [exact] [seed=N]",
-    known, make};
+    known, row_names<ExpertMlp>, make};
 
 }  // namespace orrery::kernels::lab

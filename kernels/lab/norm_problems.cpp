@@ -30,6 +30,7 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 }  // namespace
 
 extern const ProblemFamily kNormProblems{
-    Norm::kName, "TOKENSxCOLS [rms|layer] [residual] [inputs=normal|uniform|heavy] [seed=N]", known, make};
+    Norm::kName, "TOKENSxCOLS [rms|layer] [residual] [inputs=normal|uniform|heavy] [seed=N]", known,
+    row_names<Norm>, make};
 
 }  // namespace orrery::kernels::lab

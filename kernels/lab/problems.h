@@ -12,9 +12,18 @@ struct ProblemFamily {
   std::string_view op;     // Op::kName
   std::string_view words;  // how one is told: "TOKENSxCOLSxROWS[+ROWS..] TYPE [exact]"
   std::vector<std::string> (*known)();
+  /// Their names, fastest first.
+  std::vector<std::string> (*rows)(DeviceKind device);
   /// Null where the words have an error.
   std::unique_ptr<Experiment> (*make)(const std::string& name, Words& words);
 };
+
+template <class Op>
+std::vector<std::string> row_names(DeviceKind device) {
+  std::vector<std::string> names;
+  for (const Row<Op>& row : rows_of<Op>(device)) names.emplace_back(row.name);
+  return names;
+}
 
 /// One an op.
 std::span<const ProblemFamily> problem_families();

@@ -24,7 +24,8 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 }  // namespace
 
-extern const ProblemFamily kRopeProblems{
-    Rope::kName, "TOKENSxHEADSxDIM [half] [rope_dims=N] [at=POSITION] [seed=N]", known, make};
+extern const ProblemFamily kRopeProblems{Rope::kName,
+                                         "TOKENSxHEADSxDIM [half] [rope_dims=N] [at=POSITION] [seed=N]",
+                                         known, row_names<Rope>, make};
 
 }  // namespace orrery::kernels::lab

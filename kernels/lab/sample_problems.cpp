@@ -34,6 +34,6 @@ extern const ProblemFamily kSampleProblems{
     Sample::kName,
     "REQUESTSxVOCABULARY [temperature=X] [top_k=N] [top_p=X] [min_p=X] [top=N] "
     "[inputs=normal|uniform|heavy|masked|broken] [seed=N]",
-    known, make};
+    known, row_names<Sample>, make};
 
 }  // namespace orrery::kernels::lab

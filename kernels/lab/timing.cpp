@@ -1,11 +1,13 @@
 #include "kernels/lab/timing.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
+
+#include "kernels/device_module.h"
 
 namespace orrery::kernels::lab {
 namespace {
@@ -78,8 +80,8 @@ Times time_calls(Device& device, const std::function<void(size_t)>& call, const 
 
 size_t bytes_beyond_caches(const Device* device) {
   constexpr size_t kLeast = size_t{96} << 20, kMost = size_t{512} << 20;
-  const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const size_t cache = device != nullptr ? device->facts().l2_bytes : static_cast<size_t>(std::max(l3, 0L));
+  const size_t cache =
+      device != nullptr ? device->facts().l2_bytes : machine_of(DeviceKind::cpu).cpu.l3_bytes;
   return std::clamp(3 * cache, kLeast, kMost);
 }
 

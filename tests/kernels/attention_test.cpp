@@ -1,12 +1,12 @@
 #include "kernels/attention.h"
 
+#include <numeric>
+
 #include "tests/kernels/attention_testing.h"
 
 namespace orrery::kernels {
 namespace {
 
-using testing::Guard;
-using testing::Guarded;
 using testing::Part;
 using testing::Sequence;
 using testing::Shape;
@@ -25,7 +25,7 @@ std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t p
   const int64_t kv_head = head / (shape.heads / shape.kv_heads);
   const int64_t dim = shape.head_dim;
   const int64_t end = shape.causal ? position + 1 : sequence.length;
-  const std::vector<float> bias = Step::bias_of(shape);
+  const std::vector<float> bias = testing::AttentionCase::bias_of(shape);
   std::vector<double> weights;
   for (int64_t j = 0; j < end; ++j) {
     double dot = 0;
@@ -111,12 +111,9 @@ TEST(Attention, rows_agree_with_the_reference) {
         {{&first, 70, 330}, {&second, 1, 513}, {&third, 64, 64}, {&second, 0, 90}, {&second, 3, 600}},
     };
     for (const std::vector<Part>& parts : steps) {
-      const Step step(shape, parts);
-      const std::vector<float> expected = step.run(reference());
-      testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
-        EXPECT_LT(testing::relative_error(step.run(row), expected), 2e-6)
-            << shape.heads << "/" << shape.kv_heads << " x " << shape.head_dim << ", " << name_of(shape.kv);
-      });
+      SCOPED_TRACE(std::to_string(shape.heads) + "/" + std::to_string(shape.kv_heads) + " x " +
+                   std::to_string(shape.head_dim) + ", " + std::string(name_of(shape.kv)));
+      testing::expect_rows_agree(Step(shape, parts).on(), attention_rows(), testing::kOneGuard);
     }
   }
 }
@@ -135,11 +132,7 @@ TEST(Attention, rows_stay_inside_their_operands) {
           const Step step(shape, {{&sequence, tokens, length}});
           for (const Keys keys : {Keys::paged, Keys::packed}) {
             if (keys == Keys::packed && (kv != DType::f32 || tokens != length)) continue;
-            const std::vector<float> expected = step.run(reference(), keys);
-            testing::each_fast_row(attention_rows(), step.problem(keys), [&](const Row<Attention>& row) {
-              for (const Guard guard : testing::guards())
-                EXPECT_LT(testing::relative_error(step.run(row, keys, 2, guard), expected), 2e-6);
-            });
+            testing::expect_rows_agree(step.on(keys), attention_rows());
           }
         }
       }
@@ -251,9 +244,6 @@ TEST(Attention, packed_sequences_attend_to_themselves_only) {
   }
 }
 
-/// Of the largest element: queries, keys, values and weights of 11 bits, scores of up to 10.
-constexpr double kRoundedTolerance = 3e-3;
-
 TEST(Attention, packed_sequences_may_be_rounded_to_eleven_bits) {
   const std::vector<Shape> shapes = {
       {.heads = 12, .kv_heads = 12, .causal = false},
@@ -277,10 +267,9 @@ TEST(Attention, packed_sequences_may_be_rounded_to_eleven_bits) {
     const Sequence third(shape, 1, 102);
     const Sequence fourth(shape, 64, 103);
     const Step step(shape, {{&first, 9, 9}, {&second, 300, 300}, {&third, 1, 1}, {&fourth, 64, 64}});
-    const std::vector<float> expected = step.run(reference(), Keys::packed);
+    testing::expect_rows_agree(step.on(Keys::packed), attention_rows(), testing::kOneGuard);
     testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
       const std::vector<float> dst = step.run(row, Keys::packed);
-      EXPECT_LT(testing::relative_error(dst, expected), kRoundedTolerance);
       EXPECT_EQ(Step(shape, {{&second, 300, 300}}).run(row, Keys::packed, 1), rows_of(dst, shape, 9, 309));
     });
   }
@@ -298,12 +287,7 @@ TEST(Attention, rounded_packed_rows_stay_inside_their_operands) {
                         .accuracy = Accuracy::fast};
       const Sequence sequence(shape, length, 130);
       const Step step(shape, {{&sequence, length, length}});
-      const std::vector<float> expected = step.run(reference(), Keys::packed);
-      testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
-        for (const Guard guard : testing::guards())
-          EXPECT_LT(testing::relative_error(step.run(row, Keys::packed, 2, guard), expected),
-                    kRoundedTolerance);
-      });
+      testing::expect_rows_agree(step.on(Keys::packed), attention_rows());
     }
   }
 }
@@ -317,10 +301,7 @@ TEST(Attention, packed_keys_and_values_of_any_size_are_finite) {
   for (float& x : sequence.key) x *= 1e6F;
   for (float& x : sequence.value) x *= 1e8F;
   const Step step(shape, {{&sequence, 70, 70}});
-  const std::vector<float> expected = step.run(reference(), Keys::packed);
-  testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
-    EXPECT_LT(testing::relative_error(step.run(row, Keys::packed), expected), kRoundedTolerance);
-  });
+  testing::expect_rows_agree(step.on(Keys::packed), attention_rows(), testing::kOneGuard);
 }
 
 TEST(Attention, illegal_problems_are_refused_with_a_reason) {
@@ -329,7 +310,7 @@ TEST(Attention, illegal_problems_are_refused_with_a_reason) {
     const auto reason = [&](auto change) {
       Attention::Problem problem = good;
       change(problem);
-      return row.supports(problem);
+      return lab::refusal_of(row, problem);
     };
     EXPECT_NE(reason([](auto& p) { p.kv_heads = 3; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.kv = DType::q4_0; }), "") << row.name;
@@ -341,38 +322,21 @@ TEST(Attention, illegal_problems_are_refused_with_a_reason) {
   }
 }
 
-/// The pages of `written` as the row fills them, with keys and values of the step.
-std::vector<std::byte> append(const Row<KvAppend>& row, const Shape& shape, const Step& written,
-                              const std::vector<float>& keys, const std::vector<float>& values, Guard guard) {
-  guard = testing::placed(row, guard);
-  Guarded<std::byte> pages(written.memory().size(), std::byte{0xFF}, guard);
-  const Guarded<float> key(keys, guard), value(values, guard);
-  const Guarded<int32_t> starts(written.starts(), guard), lengths(written.lengths(), guard),
-      table(written.table(), guard);
-  KvAppend::Args args{.key = key.data(),
-                      .value = value.data(),
-                      .key_stride = shape.kv_heads * shape.head_dim,
-                      .value_stride = shape.kv_heads * shape.head_dim,
-                      .tokens = written.starts().back(),
-                      .ragged = written.ragged(),
-                      .kv = written.pages()};
-  args.ragged.sequence_starts = starts.data();
-  args.ragged.kv_lengths = lengths.data();
-  args.ragged.page_table = table.data();
-  args.kv.base = pages.data();
-  testing::run_row(row, {shape.kv, shape.head_dim}, args, 2, guard);
-  return pages.values();
+/// (tokens, kv_heads * head_dim) with the odd ones among floats in front.
+std::vector<float> with_odd_numbers(std::vector<float> keys) {
+  const float odd[] = {0.0F, -0.0F, 65519.0F, 65520.0F, -1e30F, 6e-8F, 2.9e-8F, 1e-40F, INFINITY, -INFINITY};
+  std::copy_n(odd, std::min<size_t>(std::size(odd), keys.size()), keys.begin());
+  return keys;
 }
 
+// The second sequence brings positions 3 to 11 of its 12; no byte of the others is written.
 TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
   for (const DType kv : {DType::f32, DType::f16, DType::bf16, DType::q8_0}) {
     for (const int64_t head_dim : {1, 17, 64, 80}) {
       if (!row_bytes(kv, head_dim)) continue;
       const Shape shape{.heads = 3, .kv_heads = 3, .head_dim = head_dim, .kv = kv, .page_tokens = 5};
       Sequence sequence(shape, 41, 110);
-      const float odd[] = {0.0F,  -0.0F,   65519.0F, 65520.0F, -1e30F,
-                           6e-8F, 2.9e-8F, 1e-40F,   INFINITY, -INFINITY};
-      std::copy_n(odd, std::min<size_t>(std::size(odd), sequence.key.size()), sequence.key.begin());
+      sequence.key = with_odd_numbers(sequence.key);
       if (kv == DType::bf16) {  // a NaN whose payload is cut off stays a NaN
         const uint32_t quiet_to_be = 0x7F800001;
         std::memcpy(&sequence.value[0], &quiet_to_be, sizeof quiet_to_be);
@@ -381,19 +345,17 @@ TEST(KvAppend, rows_write_the_reference_bits_and_nothing_else) {
       std::vector<float> keys = sequence.key;
       std::vector<float> values = sequence.value;
       const int64_t width = shape.kv_heads * head_dim;
-      // The second sequence brings positions 3 .. 11 of its 12; positions 0 .. 2 stay unwritten.
-      testing::append_rows(keys, sequence.key, width, 3, 12);
-      testing::append_rows(values, sequence.value, width, 3, 12);
-      testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
-        for (const Guard guard : testing::guards()) {
-          const std::vector<std::byte> memory = append(row, shape, written, keys, values, guard);
-          size_t different = 0;
-          for (size_t i = 0; i < memory.size(); ++i) different += memory[i] != written.memory()[i] ? 1 : 0;
-          // What differs is at most the three unwritten positions.
-          EXPECT_LE(different, 2 * 3 * static_cast<size_t>(shape.kv_heads) * row_bytes(kv, head_dim).value());
-          EXPECT_GT(different, 0U);
-        }
-      });
+      keys.insert(keys.end(), sequence.key.begin() + 3 * width, sequence.key.begin() + 12 * width);
+      values.insert(values.end(), sequence.value.begin() + 3 * width, sequence.value.begin() + 12 * width);
+      const lab::KvAppendCase c(written.on(), keys, values);
+      testing::expect_rows_agree(c, kv_append_rows());
+      // What differs from pages that hold both sequences whole is at most the three unwritten positions.
+      const std::vector<float> pages = lab::run_reference<lab::KvAppendCase>(c, kv_append_rows())[0].values;
+      size_t different = 0;
+      for (size_t i = 0; i < pages.size(); ++i)
+        different += pages[i] != static_cast<float>(written.on().memory()[i]) ? 1 : 0;
+      EXPECT_LE(different, 2 * 3 * static_cast<size_t>(shape.kv_heads) * row_bytes(kv, head_dim).value());
+      EXPECT_GT(different, 0U);
     }
   }
 }
@@ -407,10 +369,8 @@ TEST(KvAppend, rows_stay_inside_their_operands) {
         const Shape shape{.heads = 2, .kv_heads = 2, .head_dim = head_dim, .kv = kv, .page_tokens = length};
         const Sequence sequence(shape, length, 130);
         const Step written(shape, {{&sequence, length, length}});
-        testing::each_fast_row(kv_append_rows(), {kv, head_dim}, [&](const Row<KvAppend>& row) {
-          for (const Guard guard : testing::guards())
-            EXPECT_EQ(append(row, shape, written, sequence.key, sequence.value, guard), written.memory());
-        });
+        testing::expect_rows_agree(lab::KvAppendCase(written.on(), sequence.key, sequence.value),
+                                   kv_append_rows());
       }
     }
   }

@@ -130,7 +130,7 @@ TEST_P(CudaPacking, HoldsWhatIsStored) {
     for (const int64_t rows : {1, 2, 7}) {
       for (const int threads : {1, 3}) {
         SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(cols));
-        const auto stored = testing::random_weights(GetParam(), rows, cols, 5);
+        const auto stored = lab::random_weights(GetParam(), rows, cols, 5);
         GuardedBytes packed(packing.bytes(GetParam(), rows, cols), Guard::after, 64);
         ThreadTeam team(threads);
         packing.pack(stored.data(), GetParam(), rows, cols, packed.data(), team);
@@ -155,7 +155,7 @@ class CudaPackingOfShortRows : public ::testing::TestWithParam<DType> {};
 
 TEST_P(CudaPackingOfShortRows, BehindTheLastColumnScalesAreZero) {
   const WeightPacking& packing = packing_of(GetParam());
-  const auto stored = testing::random_weights(GetParam(), 3, 160, 6);
+  const auto stored = lab::random_weights(GetParam(), 3, 160, 6);
   std::vector<std::byte> packed(packing.bytes(GetParam(), 3, 160), std::byte{0xFF});
   ThreadTeam team(2);
   packing.pack(stored.data(), GetParam(), 3, 160, packed.data(), team);
@@ -186,7 +186,7 @@ TEST(CudaPackingTypes, DenseTypesStayAsTheyAre) {
   problem.segments[1] = {4, DType::q4_0, false};
   const WeightPacking* packing = linear_packing(problem);
   ASSERT_NE(packing, nullptr);
-  const auto stored = testing::random_weights(DType::f16, 4, 96, 7);
+  const auto stored = lab::random_weights(DType::f16, 4, 96, 7);
   std::vector<std::byte> packed(packing->bytes(DType::f16, 4, 96));
   ThreadTeam team(3);
   packing->pack(stored.data(), DType::f16, 4, 96, packed.data(), team);

@@ -2,14 +2,14 @@
 
 #include <limits>
 
+#include "kernels/lab/elementwise_case.h"
 #include "tests/kernels/row_testing.h"
 
 namespace orrery::kernels {
 namespace {
 
 using Function = Elementwise::Function;
-using testing::Guard;
-using testing::Guarded;
+using lab::ElementwiseCase;
 using testing::random_floats;
 
 constexpr Function kAll[] = {Function::silu,    Function::gelu_erf,      Function::gelu_tanh,
@@ -18,33 +18,22 @@ constexpr Function kAll[] = {Function::silu,    Function::gelu_erf,      Functio
                              Function::softmax, Function::gelu_tanh_mul, Function::l2_normalise};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<float> run(const Row<Elementwise>& row, Elementwise::Args args, const std::vector<float>& a,
-                       const std::vector<float>& b, Guard guard = Guard::after) {
-  guard = testing::placed(row, guard);
-  Guarded<float> dst(a, guard);  // in place, as plans do
-  const Guarded<float> second(b, guard);
-  args.a = dst.data();
-  args.b = second.data();
-  args.dst = dst.data();
-  testing::run_row(row, {args.function, args.cols, args.broadcast}, args, 2, guard);
-  return dst.values();
+ElementwiseCase unary(Function function, int64_t tokens, const std::vector<float>& a,
+                      double tolerance = 1e-6) {
+  return {{function, static_cast<int64_t>(a.size()) / tokens, false}, a, a, 1.0F, tolerance};
+}
+
+std::vector<float> run(const Row<Elementwise>& row, const ElementwiseCase& c) {
+  return testing::run(c, row)[0].values;
 }
 
 TEST(Elementwise, rows_agree_with_the_reference) {
   for (const Function function : kAll) {
     for (const int64_t cols : testing::kOddSizes) {
       for (const int64_t tokens : {int64_t{1}, int64_t{5}, int64_t{37}}) {
-        const auto size = static_cast<size_t>(tokens * cols);
-        const std::vector<float> a = random_floats(size, 5, 4.0F);
-        const std::vector<float> b = random_floats(size, 6);
-        const Elementwise::Args args{.function = function, .tokens = tokens, .cols = cols, .factor = 0.37F};
-        const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, b);
-        testing::each_fast_row(elementwise_rows(), {function, cols, false}, [&](const Row<Elementwise>& row) {
-          for (const Guard guard : testing::guards()) {
-            EXPECT_LT(testing::relative_error(run(row, args, a, b, guard), expected), 1e-6)
-                << static_cast<int>(function) << ": " << tokens << " x " << cols;
-          }
-        });
+        SCOPED_TRACE(std::to_string(static_cast<int>(function)) + ": " + std::to_string(tokens) + " x " +
+                     std::to_string(cols));
+        testing::expect_rows_agree(ElementwiseCase({function, cols, false}, tokens), elementwise_rows());
       }
     }
   }
@@ -56,16 +45,14 @@ TEST(Elementwise, broadcast_uses_one_row_for_all) {
     const int64_t cols = 301;
     const std::vector<float> a = random_floats(tokens * cols, 7);
     const std::vector<float> b = random_floats(cols, 8);
-    const Elementwise::Args args{.function = function, .tokens = tokens, .cols = cols, .broadcast = true};
-    const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, b);
+    const ElementwiseCase c({function, cols, true}, a, b, 1.0F, 0.0);
+    const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), c);
     EXPECT_EQ(expected[7 * cols + 3],
               function == Function::add ? a[7 * cols + 3] + b[3] : a[7 * cols + 3] * b[3]);
-    testing::each_fast_row(elementwise_rows(), {function, cols, true}, [&](const Row<Elementwise>& row) {
-      for (const Guard guard : testing::guards()) EXPECT_EQ(run(row, args, a, b, guard), expected);
-    });
+    testing::expect_rows_agree(c, elementwise_rows());
   }
   for (const Row<Elementwise>& row : testing::all_rows(elementwise_rows()))
-    EXPECT_NE(row.supports({Function::silu, 8, true}), "");
+    EXPECT_NE(lab::refusal_of(row, {Function::silu, 8, true}), "");
 }
 
 /// Relative error of each element where the result is a normal float, over a fine sweep.
@@ -75,10 +62,10 @@ void expect_pointwise(Function function, float low, float high, double tolerance
   for (int64_t i = 0; i < kCount; ++i) {
     a[static_cast<size_t>(i)] = low + (high - low) * static_cast<float>(i) / static_cast<float>(kCount - 1);
   }
-  const Elementwise::Args args{.function = function, .tokens = 1, .cols = kCount};
-  const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, a);
-  testing::each_fast_row(elementwise_rows(), {function, kCount, false}, [&](const Row<Elementwise>& row) {
-    const std::vector<float> actual = run(row, args, a, a);
+  const ElementwiseCase c = unary(function, 1, a);
+  const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), c);
+  testing::each_fast_row(elementwise_rows(), c.problem, [&](const Row<Elementwise>& row) {
+    const std::vector<float> actual = run(row, c);
     double worst = 0;
     float where = 0;
     for (size_t i = 0; i < a.size(); ++i) {
@@ -103,9 +90,9 @@ TEST(Elementwise, extremes_stay_defined) {
   const std::vector<float> a = {kInfinity, 1e30F, 200.0F, 0.0F, -200.0F, -1e30F, std::nanf("")};
   const std::vector<float> ends = {kInfinity, 1e30F, 200.0F, 0.0F, 0.0F, 0.0F};
   for (const Function function : {Function::silu, Function::gelu_erf, Function::gelu_tanh, Function::relu}) {
-    const Elementwise::Args args{.function = function, .tokens = 1, .cols = 7};
-    testing::each_fast_row(elementwise_rows(), {function, 7, false}, [&](const Row<Elementwise>& row) {
-      const std::vector<float> dst = run(row, args, a, a);
+    const ElementwiseCase c = unary(function, 1, a);
+    testing::each_fast_row(elementwise_rows(), c.problem, [&](const Row<Elementwise>& row) {
+      const std::vector<float> dst = run(row, c);
       for (size_t i = 1; i < ends.size(); ++i) {
         EXPECT_FLOAT_EQ(dst[i], ends[i]) << static_cast<int>(function) << " of " << a[i];
       }
@@ -119,9 +106,9 @@ TEST(Elementwise, softmax_exponentials_are_within_two_ten_millionths) {
   constexpr int64_t kRows = 200'000;
   std::vector<float> a(2 * kRows, 0.0F);
   for (int64_t i = 0; i < kRows; ++i) a[static_cast<size_t>(2 * i)] = -87.0F * static_cast<float>(i) / kRows;
-  const Elementwise::Args args{.function = Function::softmax, .tokens = kRows, .cols = 2};
-  testing::each_fast_row(elementwise_rows(), {Function::softmax, 2, false}, [&](const Row<Elementwise>& row) {
-    const std::vector<float> dst = run(row, args, a, a);
+  const ElementwiseCase c = unary(Function::softmax, kRows, a);
+  testing::each_fast_row(elementwise_rows(), c.problem, [&](const Row<Elementwise>& row) {
+    const std::vector<float> dst = run(row, c);
     double worst = 0;
     for (size_t i = 0; i < a.size(); i += 2) {
       const double expected =
@@ -136,13 +123,11 @@ TEST(Elementwise, softmax_of_masked_rows) {
   const std::vector<float> a = {-kInfinity, 1.0F,       -kInfinity, 1.0F, -kInfinity, -kInfinity,
                                 -kInfinity, -kInfinity, 0.0F,       0.0F, -1e9F,      -kInfinity,
                                 88.0F,      -120.0F,    -1e30F,     87.0F};
-  const Elementwise::Args args{.function = Function::softmax, .tokens = 4, .cols = 4};
-  const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), args, a, a);
+  const ElementwiseCase c = unary(Function::softmax, 4, a, 3e-7);
+  const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), c);
   EXPECT_EQ(std::vector<float>(expected.begin(), expected.begin() + 8),
             (std::vector<float>{0, .5F, 0, .5F, 0, 0, 0, 0}));
-  testing::each_fast_row(elementwise_rows(), {Function::softmax, 4, false}, [&](const Row<Elementwise>& row) {
-    EXPECT_LT(testing::relative_error(run(row, args, a, a), expected), 3e-7);
-  });
+  testing::expect_rows_agree(c, elementwise_rows());
 }
 
 }  // namespace

@@ -1,70 +1,25 @@
 #include "kernels/norm.h"
 
+#include "kernels/lab/norm_case.h"
 #include "tests/kernels/row_testing.h"
 
 namespace orrery::kernels {
 namespace {
 
-using testing::Guard;
-using testing::Guarded;
-using testing::kOddSizes;
-using testing::random_floats;
-
-struct Case {
-  Norm::Kind kind;
-  bool residual, bias;
-  int64_t tokens, cols, weight_rows = 1;
-};
-
-struct Result {
-  std::vector<float> dst, sum;
-};
-
-Result run(const Row<Norm>& row, const Case& c, bool in_place, Guard guard = Guard::after) {
-  guard = testing::placed(row, guard);
-  const auto size = static_cast<size_t>(c.tokens * c.cols);
-  std::vector<float> shifted = random_floats(size, 1, 3.0F);
-  for (float& x : shifted) x += 5.0F;  // a mean far from zero shows cancellation
-  Guarded<float> src(shifted, guard);
-  const Guarded<float> residual(random_floats(size, 2), guard);
-  const Guarded<float> weight(random_floats(static_cast<size_t>(c.weight_rows * c.cols), 3), guard);
-  const Guarded<float> bias(random_floats(static_cast<size_t>(c.weight_rows * c.cols), 4), guard);
-  Guarded<float> dst(size, 0.0F, guard);
-  Guarded<float> sum(size, 0.0F, guard);
-  Norm::Args args{.kind = c.kind,
-                  .src = src.data(),
-                  .dst = dst.data(),
-                  .weight = weight.data(),
-                  .tokens = c.tokens,
-                  .cols = c.cols,
-                  .weight_rows = c.weight_rows,
-                  .eps = 1e-5F};
-  if (c.bias) args.bias = bias.data();
-  if (c.residual) {
-    args.residual = residual.data();
-    args.sum = in_place ? src.data() : sum.data();
-  }
-  testing::run_row(row, {c.kind, c.cols, c.residual}, args, 2, guard);
-  return {dst.values(), c.residual && in_place ? src.values() : sum.values()};
-}
-
 TEST(Norm, rows_agree_with_the_reference) {
   for (const Norm::Kind kind : {Norm::Kind::rms, Norm::Kind::layer}) {
-    for (const int64_t cols : kOddSizes) {
+    for (const int64_t cols : testing::kOddSizes) {
       for (const int64_t tokens : {int64_t{1}, int64_t{3}, int64_t{40}}) {
         for (const bool residual : {false, true}) {
-          const bool bias = kind == Norm::Kind::layer && tokens != 3;
-          const Case c{kind, residual, bias, tokens, cols, residual ? 1 : 4};
-          const Result expected = run(testing::reference_of(norm_rows()), c, false);
-          testing::each_fast_row(norm_rows(), {kind, cols, residual}, [&](const Row<Norm>& row) {
-            for (const Guard guard : testing::guards()) {
-              const Result actual = run(row, c, residual && tokens == 3, guard);
-              EXPECT_LT(testing::relative_error(actual.dst, expected.dst), 1e-5) << cols << " x " << tokens;
-              if (residual) {
-                EXPECT_EQ(actual.sum, expected.sum);
-              }
-            }
-          });
+          SCOPED_TRACE(std::to_string(cols) + " x " + std::to_string(tokens));
+          const lab::NormCase c({.kind = kind,
+                                 .residual = residual,
+                                 .bias = kind == Norm::Kind::layer && tokens != 3,
+                                 .tokens = tokens,
+                                 .cols = cols,
+                                 .weight_rows = residual ? 1 : 4,
+                                 .in_place = residual && tokens == 3});
+          testing::expect_rows_agree(c, norm_rows());
         }
       }
     }
@@ -102,7 +57,7 @@ TEST(Norm, rows_of_weights_take_turns) {
 
 TEST(Norm, refuses_rows_without_columns) {
   for (const Row<Norm>& row : testing::all_rows(norm_rows()))
-    EXPECT_NE(row.supports({Norm::Kind::rms, 0, false}), "") << row.name;
+    EXPECT_NE(lab::refusal_of(row, {Norm::Kind::rms, 0, false}), "") << row.name;
 }
 
 }  // namespace

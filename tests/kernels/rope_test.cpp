@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "kernels/lab/rope_case.h"
 #include "tests/kernels/row_testing.h"
 
 namespace orrery::kernels {
@@ -9,45 +10,6 @@ namespace {
 
 using testing::Guard;
 using testing::Guarded;
-using testing::random_floats;
-
-struct Case {
-  Rope::Style style;
-  int64_t tokens, heads, head_dim, rope_dims;
-  bool factors, in_place;
-  RopeScaling scaling = {RopeScaling::Kind::linear, 2.0};
-};
-
-std::vector<float> run(const Row<Rope>& row, const Case& c, int32_t first_position,
-                       Guard guard = Guard::after) {
-  guard = testing::placed(row, guard);
-  const int64_t width = c.heads * c.head_dim;
-  const int64_t stride = width + 5;
-  const std::vector<float> values = random_floats(static_cast<size_t>((c.tokens - 1) * stride + width), 11);
-  const Guarded<float> src(values, guard);
-  Guarded<float> dst(c.in_place ? values : std::vector<float>(values.size(), -7.0F), guard);
-  std::vector<int32_t> steps;
-  for (int64_t t = 0; t < c.tokens; ++t) steps.push_back(first_position + static_cast<int32_t>(3 * t));
-  const Guarded<int32_t> positions(steps, guard);
-  std::vector<float> divisors = random_floats(static_cast<size_t>(c.rope_dims / 2), 12);
-  for (float& divisor : divisors) divisor = 1.0F + std::abs(divisor);
-  const Guarded<float> factors(divisors, guard);
-  const Rope::Args args{.style = c.style,
-                        .src = c.in_place ? dst.data() : src.data(),
-                        .dst = dst.data(),
-                        .src_stride = stride,
-                        .dst_stride = stride,
-                        .positions = positions.data(),
-                        .tokens = c.tokens,
-                        .heads = c.heads,
-                        .head_dim = c.head_dim,
-                        .rope_dims = c.rope_dims,
-                        .base = 100000.0F,
-                        .scaling = c.scaling,
-                        .frequency_factors = c.factors ? factors.data() : nullptr};
-  testing::run_row(row, {c.style, c.head_dim, c.rope_dims}, args, 2, guard);
-  return dst.values();
-}
 
 TEST(Rope, rows_agree_with_the_reference) {
   constexpr std::pair<int64_t, int64_t> kDims[] = {{2, 2},   {8, 6},     {32, 32},   {64, 64}, {64, 16},
@@ -56,14 +18,17 @@ TEST(Rope, rows_agree_with_the_reference) {
     for (const auto& [head_dim, rope_dims] : kDims) {
       for (const int64_t tokens : {int64_t{1}, int64_t{41}}) {
         for (const int32_t position : {0, 1000, 131'000}) {
-          const Case c{style, tokens, 5, head_dim, rope_dims, tokens > 1, position == 1000};
-          const std::vector<float> expected = run(testing::reference_of(rope_rows()), c, position);
-          testing::each_fast_row(rope_rows(), {style, head_dim, rope_dims}, [&](const Row<Rope>& row) {
-            for (const Guard guard : testing::guards()) {
-              EXPECT_LT(testing::relative_error(run(row, c, position, guard), expected), 1e-6)
-                  << head_dim << "/" << rope_dims << " at " << position;
-            }
-          });
+          SCOPED_TRACE(std::to_string(head_dim) + "/" + std::to_string(rope_dims) + " at " +
+                       std::to_string(position));
+          const lab::RopeCase c({.style = style,
+                                 .tokens = tokens,
+                                 .heads = 5,
+                                 .head_dim = head_dim,
+                                 .rope_dims = rope_dims,
+                                 .first_position = position,
+                                 .factors = tokens > 1,
+                                 .in_place = position == 1000});
+          testing::expect_rows_agree(c, rope_rows());
         }
       }
     }
@@ -74,7 +39,7 @@ TEST(Rope, quarter_turns_keep_their_signs) {
   // base 1 and frequency pi / 2 a position: each step of position is a quarter turn of (x, y).
   const float expected[4][2] = {{3, 4}, {-4, 3}, {-3, -4}, {4, -3}};
   for (const Row<Rope>& row : testing::all_rows(rope_rows())) {
-    if (!row.supports({Rope::Style::interleaved, 2, 2}).empty()) continue;
+    if (!lab::refusal_of(row, {Rope::Style::interleaved, 2, 2}).empty()) continue;
     const Guard guard = testing::placed(row, Guard::after);
     const Guarded<float> src({3, 4}, guard);
     for (int32_t position = 0; position < 9; ++position) {
@@ -105,11 +70,14 @@ TEST(Rope, rows_scale_turns_alike) {
   yarn.attention_factor = 1.25F;
   for (const RopeScaling& scaling : {llama3, yarn}) {
     for (const Rope::Style style : {Rope::Style::interleaved, Rope::Style::half}) {
-      const Case c{style, 7, 3, 80, 64, false, false, scaling};
-      const std::vector<float> expected = run(testing::reference_of(rope_rows()), c, 1000);
-      testing::each_fast_row(rope_rows(), {style, 80, 64}, [&](const Row<Rope>& row) {
-        EXPECT_LT(testing::relative_error(run(row, c, 1000), expected), 1e-6) << row.name;
-      });
+      const lab::RopeCase c({.style = style,
+                             .tokens = 7,
+                             .heads = 3,
+                             .head_dim = 80,
+                             .rope_dims = 64,
+                             .first_position = 1000,
+                             .scaling = scaling});
+      testing::expect_rows_agree(c, rope_rows(), testing::kOneGuard);
     }
   }
 }
@@ -132,10 +100,10 @@ TEST(Rope, scaling_keeps_fast_pairs_and_divides_slow_ones) {
 
 TEST(Rope, refuses_what_it_cannot_rotate) {
   const Row<Rope>& reference = testing::reference_of(rope_rows());
-  EXPECT_NE(reference.supports({Rope::Style::half, 64, 63}), "");
-  EXPECT_NE(reference.supports({Rope::Style::half, 64, 66}), "");
-  EXPECT_EQ(reference.supports({Rope::Style::half, 2048, 2048}), "");
-  EXPECT_NE(rope_rows().front().supports({Rope::Style::half, 2048, 2048}), "");
+  EXPECT_NE(lab::refusal_of(reference, {Rope::Style::half, 64, 63}), "");
+  EXPECT_NE(lab::refusal_of(reference, {Rope::Style::half, 64, 66}), "");
+  EXPECT_EQ(lab::refusal_of(reference, {Rope::Style::half, 2048, 2048}), "");
+  EXPECT_NE(lab::refusal_of(rope_rows().front(), {Rope::Style::half, 2048, 2048}), "");
 }
 
 }  // namespace

@@ -1,30 +1,25 @@
 // Shared by the tests of the op rows: every row of an op that this machine can run, run with a team and a
-// workspace of its own, against the reference on seeded random data. Rows of a device are tried instead of
-// the CPU's where one is named (device_under_test.h).
+// workspace of its own in guarded memory, against the oracle (kernels/lab). Rows of a device are tried
+// instead of the CPU's where one is named (device_under_test.h).
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <random>
+#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/device_module.h"
+#include "kernels/lab/inputs.h"
+#include "kernels/lab/op_case.h"
 #include "kernels/row.h"
 #include "tests/kernels/guarded.h"
 
 namespace orrery::kernels::testing {
 
-inline std::vector<float> random_floats(size_t count, uint32_t seed, float scale = 1.0F) {
-  std::mt19937 engine(seed);
-  std::normal_distribution<float> normal(0.0F, scale);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(engine);
-  return values;
-}
+using lab::random_floats;
 
 /// Where the row's operands lie.
 template <class Op>
@@ -33,24 +28,61 @@ Guard placed(const Row<Op>& row, Guard guard) {
   return guard == Guard::device ? Guard::after : guard;
 }
 
-/// Runs the row, with a workspace of its own, and waits for it.
-template <class Op>
-void run_row(const Row<Op>& row, const typename Op::Problem& problem, const typename Op::Args& args,
-             ThreadTeam& team, Guard guard) {
+/// Operands between guards; they are looked at when the place goes. What a device's rows read is packed
+/// between guards too, and then sent.
+class GuardedPlace final : public lab::Place {
+ public:
+  GuardedPlace(ThreadTeam& team, Guard guard) : Place(team), guard_(guard) {
+    if (guard == Guard::device) host_ = std::make_unique<GuardedPlace>(team, Guard::after);
+  }
+  using Place::get;
+  void get(void* to, const void* from, size_t bytes) override {
+    if (bytes == 0) return;
+    if (device() != nullptr) return device()->download(to, from, bytes);
+    std::memcpy(to, from, bytes);
+  }
+  lab::Place& host() override { return host_ ? static_cast<lab::Place&>(*host_) : *this; }
+  Device* device() const override { return guard_ == Guard::device ? device_under_test() : nullptr; }
+  void wait() override {
+    if (guard_ == Guard::device) DeviceUnderTest::instance().wait();
+  }
+
+ protected:
+  std::byte* allocate(const void* content, size_t bytes, size_t alignment) override {
+    return memory_.emplace_back(bytes, guard_, alignment, content).data();
+  }
+  void release(std::byte*) override {}  // goes with the place
+
+ private:
+  Guard guard_;
+  std::unique_ptr<GuardedPlace> host_;
+  std::deque<GuardedBytes> memory_;
+};
+
+/// What the row writes of a case.
+template <class Case>
+std::vector<lab::Output> run(const Case& c, const Row<typename Case::Op>& row, ThreadTeam& team,
+                             Guard guard) {
   SCOPED_TRACE(std::string(row.name));
-  guard = placed(row, guard);
-  const int threads = guard == Guard::device ? 0 : team.size();
-  const Workspace workspace(row.workspace != nullptr ? row.workspace(problem, threads) : 0, guard);
-  if (guard != Guard::device) return row.run(args, {.team = &team, .workspace = workspace.data()});
-  row.run(args, {.workspace = workspace.data(), .stream = device_under_test()->stream()});
-  DeviceUnderTest::instance().wait();
+  GuardedPlace place(team, placed(row, guard));
+  return lab::run(c, row, place);
+}
+template <class Case>
+std::vector<lab::Output> run(const Case& c, const Row<typename Case::Op>& row, int threads = 2,
+                             Guard guard = Guard::after) {
+  ThreadTeam team(threads);
+  return run(c, row, team, guard);
 }
 
+/// Runs a row on operands that the test made, with a workspace of its own, and waits for it.
 template <class Op>
 void run_row(const Row<Op>& row, const typename Op::Problem& problem, const typename Op::Args& args,
              int threads = 2, Guard guard = Guard::after) {
+  SCOPED_TRACE(std::string(row.name));
   ThreadTeam team(threads);
-  run_row(row, problem, args, team, guard);
+  GuardedPlace place(team, placed(row, guard));
+  row.run(args, place.launch(lab::put_workspace(row, problem, place)));
+  place.wait();
 }
 
 /// The rows under test: of the CPU's list, or of the device's for the same op.
@@ -70,13 +102,31 @@ template <class Op, class Body>
 void each_fast_row(std::span<const Row<Op>> own, const typename Op::Problem& problem, Body&& body) {
   int tried = 0;
   for (const Row<Op>& row : fast_rows(own)) {
-    if (!row.supports(problem).empty()) continue;
+    if (!lab::refusal_of(row, problem).empty()) continue;
     SCOPED_TRACE(std::string(row.name));
     body(row);
     ++tried;
   }
   EXPECT_GT(tried, 0) << "no row but the reference takes the problem on this machine";
-  EXPECT_EQ(own.back().supports(problem), "");
+  EXPECT_EQ(lab::refusal_of(own.back(), problem), "");
+}
+
+inline constexpr Guard kOneGuard[] = {Guard::after};
+
+/// All rows under test that take the case agree with the oracle, with their operands beside each of the
+/// guards.
+template <class Case>
+void expect_rows_agree(const Case& c, std::span<const Row<typename Case::Op>> own,
+                       std::span<const Guard> guards = testing::guards(), int threads = 2) {
+  ThreadTeam team(threads);
+  lab::Oracle<Case> oracle(c);
+  each_fast_row(own, c.problem, [&](const Row<typename Case::Op>& row) {
+    for (const Guard guard : guards) {
+      const lab::Agreement agreement = lab::compare(run(c, row, team, guard), oracle.of(row));
+      EXPECT_TRUE(agreement.ok) << row.name << ": " << agreement.where << ", off by " << agreement.max_error
+                                << " where " << agreement.tolerance << " may be";
+    }
+  });
 }
 
 template <class Op>
@@ -84,17 +134,11 @@ const Row<Op>& reference_of(std::span<const Row<Op>> rows) {
   return rows.back();
 }
 
-/// Largest difference relative to the largest expected magnitude of the row (or 1e-30).
+/// Largest difference relative to the largest expected magnitude.
 inline double relative_error(const std::vector<float>& actual, const std::vector<float>& expected) {
-  double scale = 1e-30;
-  double worst = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (std::isfinite(expected[i])) scale = std::max(scale, std::abs(static_cast<double>(expected[i])));
-    const bool same = actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i]));
-    const double difference = same ? 0.0 : std::abs(static_cast<double>(actual[i]) - expected[i]);
-    worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
-  }
-  return worst / scale;
+  return lab::compare({.name = "result", .values = actual},
+                      {.output = {.name = "result", .values = expected}})
+      .max_error;
 }
 
 /// Sizes around the vector widths, primes, and one that is split over threads.

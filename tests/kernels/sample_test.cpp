@@ -1,9 +1,9 @@
 #include "kernels/sample.h"
 
-#include <deque>
 #include <limits>
 #include <map>
 
+#include "kernels/lab/sample_case.h"
 #include "kernels/philox.h"
 #include "tests/kernels/row_testing.h"
 
@@ -13,35 +13,20 @@ namespace {
 using Choice = Sample::Choice;
 using Request = Sample::Request;
 using testing::Guard;
-using testing::Guarded;
 using testing::random_floats;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 const float kNan = std::nanf("");
 
 std::vector<Choice> run(const Row<Sample>& row, const std::vector<float>& logits,
-                        const std::vector<Request>& requests, int threads = 2, Guard guard = Guard::after) {
-  const auto outputs = static_cast<int64_t>(requests.size());
-  const auto vocabulary = static_cast<int64_t>(logits.size()) / outputs;
-  guard = testing::placed(row, guard);
-  const Guarded<float> scores(logits, guard);
-  std::vector<Request> there = requests;
-  std::deque<Guarded<int32_t>> recent;
-  for (Request& request : there) {
-    if (request.recent == nullptr) continue;
-    recent.emplace_back(std::vector<int32_t>(request.recent, request.recent + request.recent_count), guard);
-    request.recent = recent.back().data();
-  }
-  const Guarded<Request> asked(there, guard);
-  Guarded<Choice> choices(requests.size(), {}, guard);
-  testing::run_row(row, {vocabulary},
-                   {.logits = scores.data(),
-                    .requests = asked.data(),
-                    .choices = choices.data(),
-                    .outputs = outputs,
-                    .vocabulary = vocabulary},
-                   threads, guard);
-  return choices.values();
+                        const std::vector<Request>& requests, int threads = 2) {
+  const lab::SampleCase c(logits, requests);
+  ThreadTeam team(threads);
+  testing::GuardedPlace place(team, testing::placed(row, Guard::after));
+  const lab::Call<Sample> call = c.place(row, place);
+  row.run(call.args, place.launch(lab::put_workspace(row, c.problem, place)));
+  place.wait();
+  return c.choices(call, place);
 }
 
 /// body(row) for every row, the reference too.
@@ -59,16 +44,6 @@ SamplingParams params(float temperature, int32_t top_k, float top_p, float min_p
   result.top_p = top_p;
   result.min_p = min_p;
   return result;
-}
-
-void expect_same(const Choice& actual, const Choice& expected) {
-  EXPECT_EQ(actual.id, expected.id);
-  EXPECT_NEAR(actual.logprob, expected.logprob, 2e-5);
-  ASSERT_EQ(actual.top_count, expected.top_count);
-  for (int32_t i = 0; i < expected.top_count; ++i) {
-    EXPECT_EQ(actual.top_ids[i], expected.top_ids[i]) << i;
-    EXPECT_NEAR(actual.top_logprobs[i], expected.top_logprobs[i], 2e-5) << i;
-  }
 }
 
 TEST(Philox, known_answers) {  // Random123, tests/kat_vectors, philox4x32 10
@@ -120,16 +95,8 @@ TEST(Sample, rows_choose_what_the_reference_chooses) {
       }
       requests.push_back(request);
     }
-    const std::vector<Choice> expected = run(testing::reference_of(sample_rows()), logits, requests);
-    testing::each_fast_row(sample_rows(), {vocabulary}, [&](const Row<Sample>& row) {
-      for (const Guard guard : testing::guards()) {
-        const std::vector<Choice> actual = run(row, logits, requests, 2, guard);
-        for (size_t i = 0; i < requests.size(); ++i) {
-          SCOPED_TRACE("vocabulary " + std::to_string(vocabulary) + ", setting " + std::to_string(i));
-          expect_same(actual[i], expected[i]);
-        }
-      }
-    });
+    SCOPED_TRACE("vocabulary " + std::to_string(vocabulary));
+    testing::expect_rows_agree(lab::SampleCase(logits, requests), sample_rows());
   }
 }
 
@@ -280,7 +247,9 @@ TEST(Sample, draws_follow_the_distribution) {
   for (int64_t i = 0; i < kBatch; ++i) {
     for (const double share : shares) logits.push_back(static_cast<float>(std::log(share)));
   }
-  const Row<Sample>& row = *select<Sample>(testing::all_rows(sample_rows()), {8}).row;
+  const Row<Sample>& row = *select<Sample>(testing::all_rows(sample_rows()), {8},
+                                           machine_of(testing::all_rows(sample_rows())[0].device))
+                                .row;
   std::vector<int64_t> counts(shares.size());
   for (int64_t first = 0; first < kDraws; first += kBatch) {
     std::vector<Request> requests;

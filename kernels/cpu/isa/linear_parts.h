@@ -12,5 +12,6 @@ void linear_quantise(ActivationBlock block, const float* src, int64_t cols, std:
 void linear_quant_rows(const QuantShare& share);
 void linear_quant_tiles(const QuantShare& share);
 void linear_to_bf16(const float* src, int64_t n, uint16_t* dst);
+extern const LinearTable kLinear;
 
 }  // namespace orrery::kernels::ORRERY_ISA
