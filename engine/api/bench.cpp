@@ -204,7 +204,7 @@ Result<void> check_room(int64_t needed, int64_t context, int64_t own) {
 
 }  // namespace
 
-/// The prefill writes a token behind the prompt, the decode begins behind one.
+/// The prefill writes a token after the prompt, the decode begins after one.
 int64_t bench_context(const BenchOptions& options) {
   const int64_t prefill = options.prompt > 0 ? options.depth + options.prompt + 1 : 0;
   const int64_t decode = options.gen > 0 ? std::max<int64_t>(options.depth, 1) + options.gen : 0;

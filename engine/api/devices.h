@@ -12,7 +12,7 @@ namespace orrery::api {
 Result<std::optional<int>> parse_device(const std::string& name);
 std::string device_name(const std::optional<int>& index);  // "cpu", "cuda:0"
 
-/// One scheduler a device; on the CPU one for each number of threads, so that two sessions never fight for
+/// One scheduler per device; on the CPU one for each number of threads, so that two sessions never fight for
 /// cores. threads 0: all cores.
 Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::string& device, int threads);
 

@@ -14,7 +14,7 @@ size_t leading_system_messages(const std::vector<Message>& messages) {
   return static_cast<size_t>(first - messages.begin());
 }
 
-/// Takes out the oldest turn behind the system's messages: up to the person's next message, because many
+/// Takes out the oldest turn after the system's messages: up to the person's next message, because many
 /// templates want to begin with one. False when it is the last.
 bool drop_oldest_turn(std::vector<Message>& messages) {
   const auto begin = messages.begin() + static_cast<std::ptrdiff_t>(leading_system_messages(messages));
@@ -46,7 +46,7 @@ Result<std::vector<int32_t>> SessionImpl::prompt_of(const ChatRequest& request) 
   return ids;
 }
 
-/// What stays at the begin when a context is shifted: the system's messages, or the token that begins a text.
+/// What stays at the start when a context is shifted: the system's messages, or the token that begins a text.
 int64_t SessionImpl::opening_tokens(const ChatRequest& request, const std::vector<int32_t>& ids) const {
   const bool begun = !ids.empty() && ids.front() == parts_.tokenizer->bos();
   std::vector<Message> opening(

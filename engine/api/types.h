@@ -143,7 +143,7 @@ struct ChatResult {
 
 struct ScoreResult {
   int64_t tokens = 0;
-  double nll_per_token = 0;  // of the tokens behind the first, which nothing foretells; without any 0
+  double nll_per_token = 0;  // of the tokens after the first, which nothing foretells; without any 0
   double perplexity = 0;     // exp(nll_per_token)
   std::vector<TokenAlternative> last_top;  // of the position after the last token
 };

@@ -40,6 +40,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
     both_->second()->setProfiling(profiled_);
     emit changed();
   });
+  connect(both_, &SecondDevice::failed, this, &Workspace::failed);
   connect(comparison_, &CompareController::started, this, &Workspace::changed);
   connect(comparison_, &CompareController::ended, this, &Workspace::changed);
   connect(this, &Workspace::nodeChosen, this, &Workspace::changed);
@@ -124,6 +125,7 @@ void Workspace::edit(const QString& verb, const QString& scopes, const QString& 
 void Workspace::setProfiled(bool profiled) {
   profiled_ = profiled;
   for (SessionController* source : {session_, classifier_, both_->second()}) source->setProfiling(profiled);
+  emit changed();
 }
 
 void Workspace::setFusion(bool fusion) {

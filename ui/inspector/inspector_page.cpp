@@ -116,9 +116,9 @@ void InspectorPage::clear() {
 }
 
 void InspectorPage::setPhase(api::Phase phase) {
-  phase_ = phase;
+  const bool other = std::exchange(phase_, phase) != phase;
   if (!plans_[phase == api::Phase::decode]) session_->requestPlan(phase);
-  rebuild();
+  if (other) rebuild();
 }
 
 void InspectorPage::setComparison(const Comparison& comparison) {

@@ -42,6 +42,23 @@ QString bypassedAround(const QStringList& bypasses, const QString& thing) {
   return thing;
 }
 
+struct Split {
+  QStringList running, bypassed;  // bypassed: by the scopes that were
+};
+
+Split splitOf(const SessionController& source, const graph::Graph& model, const QStringList& things) {
+  const NodeSet live = liveNodes(model);
+  Split split;
+  for (const QString& thing : things) {
+    std::vector<NodeId> dead = nodesIn(model, thing);
+    if (std::erase_if(dead, [&](NodeId id) { return live.contains(id); }) > 0) split.running += thing;
+    if (const QStringList bypasses = bypassesOf(source.recipe(), model, dead); !bypasses.isEmpty())
+      if (const QString scope = bypassedAround(bypasses, scopeWord({thing})); !split.bypassed.contains(scope))
+        split.bypassed += scope;
+  }
+  return split;
+}
+
 QString refusalOf(const SessionController& source, const graph::Graph& model, const QString& scopes) {
   const Result<void> can = source.services().canBypass(model, scopes.toStdString());
   return can.ok() ? QString() : QString::fromStdString(can.error().to_string());
@@ -55,20 +72,21 @@ QString BypassChoice::tip() const {
                   : QStringLiteral("What enters it also leaves it; the next message runs without it");
 }
 
+Bypass bypassOf(const SessionController& source, const QStringList& things) {
+  const SessionPtr session = source.session();
+  const graph::GraphVersion model = session ? session->model_graph() : nullptr;
+  if (!model || !source.services().canBypass) return Bypass::nothing;
+  const Split split = splitOf(source, *model, things);
+  if (!split.running.isEmpty()) return Bypass::leavesOut;
+  return split.bypassed.isEmpty() ? Bypass::nothing : Bypass::restores;
+}
+
 std::vector<BypassChoice> bypassChoices(const SessionController& source, const QString& name,
                                         const QStringList& things, const QString& around) {
   const SessionPtr session = source.session();
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
   if (!model || !source.services().canBypass) return {};
-  const NodeSet live = liveNodes(*model);
-  QStringList running, bypassed;
-  for (const QString& thing : things) {
-    std::vector<NodeId> dead = nodesIn(*model, thing);
-    if (std::erase_if(dead, [&](NodeId id) { return live.contains(id); }) > 0) running += thing;
-    if (const QStringList bypasses = bypassesOf(source.recipe(), *model, dead); !bypasses.isEmpty())
-      if (const QString scope = bypassedAround(bypasses, scopeWord({thing})); !bypassed.contains(scope))
-        bypassed += scope;
-  }
+  const auto [running, bypassed] = splitOf(source, *model, things);
   std::vector<BypassChoice> choices;
   if (!running.isEmpty()) {
     const QString scopes = scopeWord(running);

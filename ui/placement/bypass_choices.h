@@ -18,6 +18,10 @@ struct BypassChoice {
   QString tip() const;
 };
 
+/// What bypass would do first with things of the model graph. Quick: whether it can is not asked.
+enum class Bypass { nothing, leavesOut, restores };
+Bypass bypassOf(const SessionController& source, const QStringList& things);
+
 /// The first choices are of `things`, scopes and nodes of the model graph: Bypass of what runs, Restore of
 /// what is bypassed, named by the scope that was. Then Bypass of `around` and of the scopes around it, as far
 /// as it can be done. `name`: what the things are called together.

@@ -13,11 +13,11 @@
 
 namespace orrery::ui {
 
-/// Telling them looks through the graph, so it is done once for a choice in a graph.
-struct Drawing::Bypasses {
+/// Telling looks through the graph, so it is done once for a choice in a graph.
+struct Drawing::Chosen {
   graph::GraphVersion model;
-  std::vector<GraphView::Selected> chosen;
-  std::vector<BypassChoice> choices;
+  std::vector<GraphView::Selected> things;
+  Bypass bypass = Bypass::nothing;
 };
 
 Drawing::Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
@@ -28,7 +28,7 @@ Drawing::Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Quest
       outline_(outline),
       questions_(questions),
       heatBefore_(HeatMode::time),
-      bypasses_(std::make_unique<Bypasses>()) {
+      chosen_(std::make_unique<Chosen>()) {
   graph_->setSource(work_.drawn());
   graph_->showTab(work_.settings().fusedTab);
   graph_->setHeatMode(static_cast<HeatMode>(work_.settings().heat));
@@ -169,17 +169,17 @@ void Drawing::refresh() {
 }
 
 void Drawing::refreshOutline() {
-  const SessionPtr session = work_.drawn()->session();
-  graph::GraphVersion shown;
+  const SessionController& drawn = *work_.drawn();
+  const SessionPtr session = drawn.session();
+  const bool fused = graph_->fusedShown();
+  Outlined outlined{nullptr, session ? session->model_graph() : nullptr, drawn.recipe(), drawn.title()};
+  if (session) outlined.graph = fused ? session->fused_graph() : outlined.model;
+  if (outlined == outlined_) return;
+  outlined_ = outlined;
   std::unordered_set<NodeId> edited;
-  if (session) {
-    const graph::GraphVersion model = session->model_graph();
-    const bool fused = graph_->fusedShown();
-    shown = fused ? session->fused_graph() : model;
-    if (model) edited = editedNodes(*model, work_.drawn()->recipe());
-    if (fused && shown) edited = editedFused(*shown, edited);
-  }
-  outline_->setGraph(shown, edited, work_.drawn()->title());
+  if (outlined.model) edited = editedNodes(*outlined.model, outlined.recipe);
+  if (fused && outlined.graph) edited = editedFused(*outlined.graph, edited);
+  outline_->setGraph(outlined.graph, edited, outlined.title);
 }
 
 void Drawing::showPhase() {
@@ -258,18 +258,18 @@ void Drawing::find(const QString& text) {
   tools_->find()->setNote(text.isEmpty() ? QString() : found == 0 ? "none" : QString("1 of %1").arg(found));
 }
 
-const std::vector<BypassChoice>& Drawing::bypasses() {
+Bypass Drawing::bypassOfChosen() {
   const SessionPtr session = work_.drawn()->session();
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
-  std::vector<GraphView::Selected> chosen = graph_->view()->selection();
-  if (bypasses_->model != model || bypasses_->chosen != chosen)
-    *bypasses_ = {model, chosen, graph_->bypasses(chosen)};
-  return bypasses_->choices;
+  const std::vector<GraphView::Selected> things = graph_->view()->selection();
+  if (chosen_->model != model || chosen_->things != things)
+    *chosen_ = {model, things, graph_->bypassOf(things)};
+  return chosen_->bypass;
 }
 
 /// Or restores it, where it is bypassed.
 void Drawing::bypassSelection() {
-  const std::vector<BypassChoice> choices = bypasses();
+  const std::vector<BypassChoice> choices = graph_->bypasses(graph_->view()->selection());
   if (choices.empty()) return;
   const BypassChoice& choice = choices.front();
   if (!choice.refusal.isEmpty())
@@ -281,7 +281,7 @@ void Drawing::bypassSelection() {
 void Drawing::refuseDelete() {
   const std::vector<GraphView::Selected> chosen = graph_->view()->selection();
   if (chosen.empty()) return graph_->banner()->showNotice("Choose a node or a group first");
-  const std::vector<BypassChoice>& choices = bypasses();
+  const std::vector<BypassChoice> choices = graph_->bypasses(chosen);
   const auto choice = std::find_if(choices.begin(), choices.end(), [](const BypassChoice& one) {
     return !one.restores && one.refusal.isEmpty();
   });

@@ -11,7 +11,7 @@ class GraphPage;
 class MainToolBar;
 class OutlinePanel;
 class Questions;
-struct BypassChoice;
+enum class Bypass;
 enum class HeatMode : uint8_t;
 
 class Drawing : public QObject {
@@ -29,7 +29,7 @@ class Drawing : public QObject {
   void name();
 
  private:
-  struct Bypasses;
+  struct Chosen;
   void connectGraph();
   void connectOutline();
   void connectSessions();
@@ -44,7 +44,7 @@ class Drawing : public QObject {
   void showHeat(HeatMode mode);
   void noteEdit(const api::EditRecord& record, EditKind kind);
   void find(const QString& text);
-  const std::vector<BypassChoice>& bypasses();
+  Bypass bypassOfChosen();
   void bypassSelection();
   void refuseDelete();
 
@@ -53,8 +53,15 @@ class Drawing : public QObject {
   OutlinePanel* outline_;
   Questions* questions_;
   MainToolBar* tools_ = nullptr;
-  HeatMode heatBefore_;                 // the comparison
-  std::unique_ptr<Bypasses> bypasses_;  // of what is chosen, as last asked for
+  HeatMode heatBefore_;             // the comparison
+  std::unique_ptr<Chosen> chosen_;  // what bypassOfChosen() told last, and of what
+  struct Outlined {
+    graph::GraphVersion graph, model;
+    std::vector<edit::Edit> recipe;
+    QString title;
+    bool operator==(const Outlined&) const = default;
+  };
+  Outlined outlined_;
 };
 
 }  // namespace orrery::ui

@@ -31,10 +31,10 @@ CommandList Drawing::commands() {
            .icon = "bypass",
            .scope = graph_,  // single letters belong to the text fields while one has the focus
            .run = [this] { bypassSelection(); },
-           .enabled = [this] { return !bypasses().empty(); },
+           .enabled = [this] { return bypassOfChosen() != Bypass::nothing; },
            .words =
                [this] {
-                 const bool restores = !bypasses().empty() && bypasses().front().restores;
+                 const bool restores = bypassOfChosen() == Bypass::restores;
                  return QString(restores ? "&Restore the selection" : "&Bypass the selection");
                }},
           {.id = "graph.openAll",

@@ -289,6 +289,11 @@ void GraphPage::addBypasses(QMenu& menu, const std::vector<GraphView::Selected>&
   }
 }
 
+Bypass GraphPage::bypassOf(const std::vector<GraphView::Selected>& chosen) const {
+  const QStringList scopes = modelScopes(chosen);
+  return scopes.isEmpty() ? Bypass::nothing : ui::bypassOf(*source_, scopes);
+}
+
 std::vector<BypassChoice> GraphPage::bypasses(const std::vector<GraphView::Selected>& chosen) const {
   const QStringList scopes = modelScopes(chosen);
   if (scopes.isEmpty()) return {};

@@ -46,6 +46,7 @@ class GraphPage : public QWidget, public Themed {
   void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
   void setComparison(const Comparison& comparison);
+  Bypass bypassOf(const std::vector<GraphView::Selected>& chosen) const;
   /// What bypass can do with things of the graph shown: with them, then with the scopes around a single one.
   std::vector<BypassChoice> bypasses(const std::vector<GraphView::Selected>& chosen) const;
   /// The menu of what is chosen in the graph shown.

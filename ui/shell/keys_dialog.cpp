@@ -3,8 +3,10 @@
 #include <QAction>
 #include <QGridLayout>
 #include <QKeyEvent>
+#include <QPainter>
 #include <QScreen>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 #include "ui/shell/commands.h"
@@ -15,6 +17,8 @@ namespace {
 
 constexpr const char* kHowTo = "Click the keys of a command to give it others";
 constexpr const char* kNoKeys = "none";
+constexpr int kMostHeight = 680;
+constexpr double kKeysWidth = 124, kKeysHeight = 26;
 
 /// What no command is: it belongs to a field or a view.
 constexpr std::pair<const char*, const char*> kFixed[] = {
@@ -38,9 +42,8 @@ QString keysOf(const QAction& action) {
 
 }  // namespace
 
-KeyButton::KeyButton(const Theme& theme, const QString& keys, QWidget* parent)
-    : Button(theme, keys, Kind::quiet, parent) {
-  setKeys(keys);
+KeyButton::KeyButton(const Theme& theme, QWidget* parent) : QAbstractButton(parent), theme_(theme) {
+  setFocusPolicy(Qt::StrongFocus);
   connect(this, &QAbstractButton::clicked, this, [this] { ask(true); });
 }
 
@@ -51,18 +54,39 @@ void KeyButton::setKeys(const QString& keys) {
 
 void KeyButton::ask(bool asking) {
   asking_ = asking;
-  setCaption(asking ? "Press the keys" : keys_.isEmpty() ? kNoKeys : keys_);
+  setText(asking ? "Press the keys" : keys_.isEmpty() ? kNoKeys : keys_);
   update();
   if (asking) emit asked();
 }
 
+/// The same for all of them, so that nothing moves while keys are asked for.
+QSize KeyButton::sizeHint() const {
+  return {static_cast<int>(theme_.scaled(kKeysWidth)), static_cast<int>(theme_.scaled(kKeysHeight))};
+}
+
+void KeyButton::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const bool hot = underMouse() || isDown();
+  if (asking_)
+    paintBox(painter, rect(), 5, theme_(Token::selectionBg), theme_(Token::accent));
+  else if (hot)
+    paintBox(painter, rect(), 5, theme_(Token::hover), controlOutline(theme_));
+  if (hasFocus()) paintFocus(painter, rect(), 5, theme_);
+  painter.setFont(theme_.monoFont(11));
+  painter.setPen(theme_(asking_           ? Token::selectionText
+                        : hot             ? Token::text
+                        : keys_.isEmpty() ? Token::text3
+                                          : Token::text2));
+  painter.drawText(rect().adjusted(8, 0, -4, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
+}
+
 bool KeyButton::event(QEvent* event) {
-  if (!asking_) return Button::event(event);
+  if (!asking_) return QAbstractButton::event(event);
   if (event->type() == QEvent::ShortcutOverride) {
     event->accept();
     return true;
   }
-  if (event->type() != QEvent::KeyPress) return Button::event(event);
+  if (event->type() != QEvent::KeyPress) return QAbstractButton::event(event);
   const auto* key = static_cast<QKeyEvent*>(event);
   if (isModifier(key->key())) return true;
   ask(false);
@@ -74,7 +98,7 @@ bool KeyButton::event(QEvent* event) {
 
 void KeyButton::focusOutEvent(QFocusEvent* event) {
   if (asking_) ask(false);
-  Button::focusOutEvent(event);
+  QAbstractButton::focusOutEvent(event);
 }
 
 KeysDialog::KeysDialog(const Theme& theme, Commands& commands, QWidget* parent)
@@ -93,6 +117,7 @@ KeysDialog::KeysDialog(const Theme& theme, Commands& commands, QWidget* parent)
   auto* scroll = new QScrollArea(this);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setWidget(list);
   auto* close = new Button(theme, "Close", Button::Kind::primary, this);
   close->setFocus();
@@ -110,9 +135,9 @@ KeysDialog::KeysDialog(const Theme& theme, Commands& commands, QWidget* parent)
   layout->addWidget(scroll, 1);
   layout->addLayout(foot);
   showKeys();
-  const QSize room = screen()->availableGeometry().size();
-  resize(std::min(list->sizeHint().width() + 60, room.width() - 40),
-         std::min({list->sizeHint().height() + 90, 680, room.height() - 60}));
+  scroll->setMinimumWidth(list->minimumSizeHint().width() + scroll->verticalScrollBar()->sizeHint().width());
+  resize(scroll->minimumWidth() + 30, std::min({list->sizeHint().height() + 90, kMostHeight,
+                                                screen()->availableGeometry().height() - 60}));
 }
 
 /// In two columns, menu after menu.
@@ -129,7 +154,7 @@ void KeysDialog::addCommands(QGridLayout* grid, const Theme& theme) {
       const QString title = commands_.title(command);
       auto* name = new Text(theme, {Token::text, 12}, title);
       name->reserve(title);
-      auto* keys = new KeyButton(theme, keysOf(*commands_.action(command.id)), nullptr);
+      auto* keys = new KeyButton(theme, nullptr);
       keys->setObjectName(command.id);
       keys->setAccessibleName("Keys of " + title);
       connect(keys, &KeyButton::asked, this, [this, title] {
@@ -152,7 +177,7 @@ void KeysDialog::addFixed(QGridLayout* grid, const Theme& theme) {
     name->reserve(title);
     auto* fixed = new Text(theme, {Token::text2, 11, QFont::Normal, true}, keys);
     fixed->reserve(keys);
-    fixed->setContentsMargins(10, 4, 0, 4);
+    fixed->setContentsMargins(8, 4, 0, 4);
     grid->addWidget(name, row, column);
     grid->addWidget(fixed, row, column + 1);
   }

@@ -17,11 +17,13 @@ class Text;
 
 /// The keys of one command; after a click, the next ones that are pressed. Esc leaves them as they are,
 /// Backspace takes them away.
-class KeyButton : public Button {
+class KeyButton : public QAbstractButton {
   Q_OBJECT
  public:
-  KeyButton(const Theme& theme, const QString& keys, QWidget* parent);
+  KeyButton(const Theme& theme, QWidget* parent);
   void setKeys(const QString& keys);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return sizeHint(); }
   bool asking() const { return asking_; }
 
  signals:
@@ -30,10 +32,15 @@ class KeyButton : public Button {
 
  protected:
   bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void enterEvent(QEnterEvent*) override { update(); }
+  void leaveEvent(QEvent*) override { update(); }
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
   void ask(bool asking);
+
+  Theme theme_;
   QString keys_;
   bool asking_ = false;
 };

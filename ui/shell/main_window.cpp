@@ -150,7 +150,8 @@ void MainWindow::refresh() {
   status_->setFacts(statusFacts(*work_));
 }
 
-/// The strip over the graph: what the chat's model and the one beside it load, and edits that take their time.
+/// The strip over the graph: what the chat's model and the one beside it load, and edits that take their
+/// time.
 void MainWindow::setupLoads() {
   ProgressStrip* strip = graph_->progress();
   SecondDevice* both = work_->both();

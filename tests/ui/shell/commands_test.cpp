@@ -180,7 +180,9 @@ TEST_F(CommandsTest, WhatIsNotPossibleNowStandsLastAndDoesNothing) {
 
 TEST_F(CommandsTest, EscIsThePalettesWhileAReplyIsWritten) {
   engine_.chat.tokens = 100000;
-  ASSERT_TRUE(opened(*window_, "another"));
+  quit(*window_);
+  window_ = makeWindow();
+  ASSERT_TRUE(opened(*window_, "chat"));
   window_->chatPage()->send("Go on for ever");
   ASSERT_TRUE(waitUntil([&] { return window_->session()->state() == RunState::decode; }));
   openPalette();
@@ -264,6 +266,8 @@ TEST_F(CommandsTest, PalettesAndKeysFitASmallWindowInBothThemes) {
     const QString suffix = dark ? "-dark" : "-light";
     window_->setThemeChoice(dark ? ThemeChoice::dark : ThemeChoice::light);
     waitUntil([] { return false; }, 100);
+    window_->activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(window_.get()));
     openPalette();
     EXPECT_TRUE(isWhole(palette()));
     takePicture(*window_, "palette-all" + suffix);
