@@ -72,6 +72,10 @@ DevicePlace::~DevicePlace() {
   }
 }
 
+void DevicePlace::release(std::byte* memory) {
+  if (device_.epoch() == epoch_) device_.release(memory);
+}
+
 void DevicePlace::get(void* to, const void* from, size_t bytes) { device_.download(to, from, bytes); }
 
 std::byte* DevicePlace::allocate(const void* content, size_t bytes, size_t) {

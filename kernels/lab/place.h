@@ -95,7 +95,8 @@ class HostPlace final : public Place {
 class DevicePlace final : public Place {
  public:
   /// The team packs, on the host.
-  DevicePlace(Device& device, ThreadTeam& team) : Place(team), device_(device), host_(team) {}
+  DevicePlace(Device& device, ThreadTeam& team)
+      : Place(team), device_(device), epoch_(device.epoch()), host_(team) {}
   ~DevicePlace() override;
   using Place::get;
   void get(void* to, const void* from, size_t bytes) override;
@@ -105,10 +106,11 @@ class DevicePlace final : public Place {
 
  protected:
   std::byte* allocate(const void* content, size_t bytes, size_t alignment) override;
-  void release(std::byte* memory) override { device_.release(memory); }
+  void release(std::byte* memory) override;
 
  private:
   Device& device_;
+  uint64_t epoch_;  // of its memory: a device that was lost has taken it along
   HostPlace host_;
 };
 

@@ -43,7 +43,7 @@ Times time_calls(const std::function<void(size_t)>& call, const Timing& timing, 
   };
   double spent = run(1);
   while (spent < timing.warm_up_seconds) spent += run(1);
-  const double each = spent / static_cast<double>(next);
+  const double each = std::max(spent / static_cast<double>(next), 1e-9);
   const auto calls = static_cast<size_t>(std::clamp(timing.sample_seconds / each, 1.0, 1e6));
   std::vector<double> samples;
   for (int i = 0; i < std::max(timing.samples, 1); ++i)

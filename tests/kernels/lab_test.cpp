@@ -21,12 +21,12 @@ std::string takes_none(const Linear::Problem&, const Machine&) { return "not tod
 
 void run_right(const Linear::Args& args, const Launch& launch) { linear_rows().back().run(args, launch); }
 
-/// One bit of the last element, of about 2^-12 of its magnitude.
+/// One bit of the last element, of about a thirtieth of its magnitude.
 void run_flipped(const Linear::Args& args, const Launch& launch) {
   run_right(args, launch);
   const Linear::Operand& operand = args.operands[0];
   float& last = operand.dst[(args.tokens - 1) * operand.dst_stride + args.problem.segments[0].rows - 1];
-  last = float_from_bits(bits_of_float(last) ^ (1U << 11));
+  last = float_from_bits(bits_of_float(last) ^ (1U << 18));
 }
 /// The last column counts for nothing.
 void run_short(const Linear::Args& args, const Launch& launch) {
@@ -165,6 +165,14 @@ TEST(Lab, a_problem_is_told_in_words) {
   EXPECT_NE(reason.find("topknot"), std::string::npos) << reason;
 }
 
+/// The first row that takes it.
+size_t chosen(const Experiment& experiment, const Place& place) {
+  const std::vector<Version> versions = experiment.versions(kind_of(place));
+  size_t row = 0;
+  while (row + 1 < versions.size() && !versions[row].refusal.empty()) ++row;
+  return row;
+}
+
 /// All rows that take the problem are right; how many.
 int right_rows(std::string_view op, const std::string& problem, Place& place) {
   std::string reason;
@@ -219,12 +227,13 @@ TEST(Lab, calls_in_turn_read_operands_from_memory_where_that_is_asked_for) {
   ThreadTeam team(1);
   HostPlace place(team);
   CaseExperiment<LinearCase> experiment("made", LinearCase(1, 1024, {{64, DType::q8_0}}));
+  const size_t row = chosen(experiment, place);
   Timing timing = kBriefly;
   timing.caches = Caches::memory;
-  EXPECT_TRUE(experiment.measure(0, place, timing).times->memory);
+  EXPECT_TRUE(experiment.measure(row, place, timing).times->memory);
   const size_t cold = place.bytes_put();
   timing.caches = Caches::cache;
-  EXPECT_FALSE(experiment.measure(0, place, timing).times->memory);
+  EXPECT_FALSE(experiment.measure(row, place, timing).times->memory);
   EXPECT_GT(cold, 10 * (place.bytes_put() - cold));
 }
 
@@ -273,7 +282,7 @@ TEST_F(LabOnADevice, rows_are_verified_and_timed_in_a_graph) {
       EXPECT_GT(right_rows(family.op, family.known().front(), place), 0) << family.op;
     std::string reason;
     const auto experiment = make_experiment("linear", "1x1024x64 q8_0", reason);
-    const Record record = experiment->measure(0, place, kBriefly);
+    const Record record = experiment->measure(chosen(*experiment, place), place, kBriefly);
     ASSERT_TRUE(record.times);
     EXPECT_GT(record.times->launched, 0);
     EXPECT_TRUE(record.times->memory) << "a model's weights do not stay in a cache from token to token";
