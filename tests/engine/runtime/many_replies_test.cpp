@@ -138,7 +138,7 @@ TEST_P(ManyReplies, RequestsOnOneSequenceAreServedOneAfterTheOther) {
 }
 
 TEST_P(ManyReplies, APromptBesideAReplyIsReadInPartsThatFitBetweenItsTokens) {
-  const auto model = this->model(2048);
+  const auto model = this->model(2048), other = this->model(2048);
   const auto text = tiny_text(200, 39);
   const auto parts_of = [](std::vector<int64_t>& parts) {
     return [&parts, before = int64_t{0}](const PrefillStep& step) mutable {
@@ -150,7 +150,7 @@ TEST_P(ManyReplies, APromptBesideAReplyIsReadInPartsThatFitBetweenItsTokens) {
   TinyReply written, first, second;
   DecodeRequest request = tiny_request(text, 1, &first);
   request.on_prefill = parts_of(alone);
-  ASSERT_TRUE(scheduler_->decode(model, DeviceScheduler::new_sequence(model), std::move(request)).get().ok());
+  ASSERT_TRUE(scheduler_->decode(other, DeviceScheduler::new_sequence(other), std::move(request)).get().ok());
   EXPECT_THAT(alone, testing::ElementsAre(64, 64, 64, 8)) << "as many as a step takes";
 
   DecodeRequest late = tiny_request(text, 1, &second);
