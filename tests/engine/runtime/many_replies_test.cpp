@@ -193,9 +193,9 @@ std::vector<std::unique_ptr<Guest>> guests(size_t count, uint32_t seed) {
     auto guest = std::make_unique<Guest>();
     guest->shares = i % 3 == 0;
     if (guest->shares) guest->text = system;
-    for (const int32_t token : tiny_text(between(1, 50), seed + static_cast<uint32_t>(i)))
+    for (const int32_t token : tiny_text(between(1, 20), seed + static_cast<uint32_t>(i)))
       guest->text.push_back(token);
-    guest->count = between(1, 80);
+    guest->count = between(20, 120);
     guest->leaves_after = i % 4 == 1 ? between(1, guest->count) : guest->count;
     guest->sampling.temperature = i % 2 == 0 ? 0.0F : 1.0F;
     guest->sampling.seed = i;
