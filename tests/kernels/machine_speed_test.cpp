@@ -18,8 +18,17 @@ TEST(SpeedMeter, MeasuresLevelAfterLevelInParts) {
     EXPECT_LE(reading[i].bytes_per_second, reading[i - 1].bytes_per_second);
   }
   EXPECT_GE(reading.back().bytes, 160 << 20);
-  EXPECT_GT(reading.front().bytes_per_second, 1.5 * reading.back().bytes_per_second) << "caches are faster";
   EXPECT_GT(meter.multiplying()[static_cast<size_t>(Arithmetic::f32)], 1e8);
+}
+
+/// On a quiet machine: what else runs here slows the caches as it slows memory.
+TEST(MachineSpeed, CachesAreFasterThanMemory) {
+  ThreadTeam team(2);
+  SpeedMeter meter;
+  while (meter.measure(team)) {
+  }
+  const std::vector<ReadingSpeed>& reading = meter.reading();
+  EXPECT_GT(reading.front().bytes_per_second, 1.5 * reading.back().bytes_per_second);
 }
 
 }  // namespace
