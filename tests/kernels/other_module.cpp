@@ -3,6 +3,6 @@
 
 extern "C" const orrery::kernels::DeviceModule* orrery_device_module() {
   static const orrery::kernels::DeviceModule module{
-      orrery::kernels::kDeviceModuleVersion + 1, nullptr, nullptr, {}};
+      orrery::kernels::kDeviceModuleVersion + 1, nullptr, nullptr, {}, {}};
   return &module;
 }
