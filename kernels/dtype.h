@@ -28,7 +28,7 @@ struct DTypeInfo {
   std::string_view name;
   int block_elements, block_bytes, alignment;
 };
-constexpr DTypeInfo dtype_info(DType dtype) {
+[[gnu::always_inline]] constexpr DTypeInfo dtype_info(DType dtype) {  // leaves no symbol in an ISA's objects
   switch (dtype) {
 #define ORRERY_DTYPE(type, name, elements, bytes, alignment, ...) \
   case DType::type:                                               \

@@ -79,8 +79,9 @@ int main(int argc, char** argv) {
   try {
     return orrery::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("error: There is not enough memory (orrery-cli): Close other programs or use a smaller model\n",
-               stderr);
+    std::fputs(
+        "error: There is not enough memory (orrery-cli): Close other programs or use a smaller model\n",
+        stderr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: Something went wrong inside (%s): Please report it\n", error.what());
   }

@@ -51,7 +51,7 @@ std::string quoted_when_needed(const std::string& text) {
 }
 
 Error bad_words(std::string what, std::string_view words) {
-  return {ErrorCode::invalid_argument, std::move(what), std::string(words.substr(0, 200)),
+  return {ErrorCode::invalid_argument, std::move(what), fmt::format("edit \"{}\"", words.substr(0, 200)),
           "write it as VERB FIELD=VALUE ..., for example bypass scope=layers.3"};
 }
 

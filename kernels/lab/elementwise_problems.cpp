@@ -1,4 +1,6 @@
 // Problems of Elementwise by name.
+#include <iterator>
+
 #include "kernels/lab/elementwise_case.h"
 #include "kernels/lab/problems.h"
 
@@ -7,9 +9,15 @@ namespace {
 
 using Function = Elementwise::Function;
 
-constexpr std::string_view kFunctions[] = {"silu",          "gelu_erf", "gelu_tanh", "relu",
-                                           "tanh",          "add",      "mul",       "silu_mul",
-                                           "gelu_tanh_mul", "scale",    "softmax",   "l2_normalise"};
+constexpr std::string_view kFunctions[] = {
+#define ORRERY_ACTIVATION(name, flops) #name,
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
+#define ORRERY_ACTIVATION(name, flops) #name "_mul",
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
+    "add", "mul", "scale", "softmax", "l2_normalise"};
+static_assert(std::size(kFunctions) == static_cast<size_t>(Function::l2_normalise) + 1);
 
 std::vector<std::string> known() {
   std::vector<std::string> names;
@@ -40,8 +48,11 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kElementwiseProblems{
     Elementwise::kName,
-    "TOKENSxCOLS [silu|gelu_erf|gelu_tanh|relu|tanh|add|mul|silu_mul|gelu_tanh_mul|scale|softmax|"
-    "l2_normalise] [broadcast] [inputs=normal|uniform|heavy|masked] [seed=N]",
+    "TOKENSxCOLS ["
+#define ORRERY_ACTIVATION(name, flops) #name "|" #name "_mul|"
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
+    "add|mul|scale|softmax|l2_normalise] [broadcast] [inputs=normal|uniform|heavy|masked] [seed=N]",
     known, row_names<Elementwise>, make};
 
 }  // namespace orrery::kernels::lab

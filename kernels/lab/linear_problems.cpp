@@ -7,8 +7,15 @@
 namespace orrery::kernels::lab {
 namespace {
 
-constexpr std::string_view kEpilogues[] = {"none", "gelu_erf", "gelu_tanh", "silu",
-                                           "relu", "tanh",     "silu_mul",  "gelu_tanh_mul"};
+constexpr std::string_view kEpilogues[] = {
+    "none",
+#define ORRERY_ACTIVATION(name, flops) #name,
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
+#define ORRERY_ACTIVATION(name, flops) #name "_mul",
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
+};
 constexpr int64_t kPeriod = 256;    // of weight rows: inputs of a large matrix are made in a moment
 constexpr size_t kMostChecked = 4;  // tokens, where there are many products
 constexpr double kManyProducts = 1e8;
@@ -70,10 +77,12 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 }  // namespace
 
-extern const ProblemFamily kLinearProblems{
-    Linear::kName,
-    "TOKENSxCOLSxROWS[+ROWS..] TYPE[+TYPE..] [gelu_erf|gelu_tanh|silu|relu|tanh|silu_mul|gelu_tanh_mul] "
-    "[bias] [exact] [inputs=normal|uniform|heavy] [seed=N]",
-    known, row_names<Linear>, make};
+extern const ProblemFamily kLinearProblems{Linear::kName,
+                                           "TOKENSxCOLSxROWS[+ROWS..] TYPE[+TYPE..] ["
+#define ORRERY_ACTIVATION(name, flops) #name "|" #name "_mul|"
+#include "kernels/activations.inc"
+#undef ORRERY_ACTIVATION
+                                           "none] [bias] [exact] [inputs=normal|uniform|heavy] [seed=N]",
+                                           known, row_names<Linear>, make};
 
 }  // namespace orrery::kernels::lab

@@ -13,10 +13,13 @@ bool same(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+/// What follows the last separator is a part too, empty or not.
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  size_t begin = 0;
+  for (size_t end = 0; (end = text.find(at, begin)) != std::string::npos; begin = end + 1)
+    parts.push_back(text.substr(begin, end - begin));
+  parts.push_back(text.substr(begin));
   return parts;
 }
 
