@@ -41,12 +41,12 @@ AttentionShape shape_of(Words& words, const std::vector<int64_t>& sizes) {
 }
 
 std::vector<std::string> known() {
-  std::vector<std::string> names = {"SmolLM2 prompt 1x512x512 heads=9 kv_heads=3",
-                                    "SmolLM2 prompt 1x128x2048 heads=9 kv_heads=3",
-                                    "SmolLM2 decode 1x1x512 heads=9 kv_heads=3",
+  std::vector<std::string> names = {"SmolLM2 decode 1x1x512 heads=9 kv_heads=3",
                                     "SmolLM2 decode 1x1x8192 heads=9 kv_heads=3",
                                     "SmolLM2 decode 1x1x8192 heads=9 kv_heads=3 Q8_0",
                                     "SmolLM2 decode 16x1x1024 heads=9 kv_heads=3",
+                                    "SmolLM2 prompt 1x512x512 heads=9 kv_heads=3",
+                                    "SmolLM2 prompt 1x128x2048 heads=9 kv_heads=3",
                                     "1B prompt 1x512x512 heads=32 kv_heads=8",
                                     "8B prompt 1x512x512 heads=32 kv_heads=8 dim=128",
                                     "8B decode 1x1x4096 heads=32 kv_heads=8 dim=128",
