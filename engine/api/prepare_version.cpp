@@ -16,7 +16,12 @@ Result<weights::DevicePtr> open_card(const graph::Graph& graph, const std::strin
   if (card.empty() || card == home) return weights::DevicePtr();
   ORRERY_TRY(watch.stage("Opening " + card));
   ORRERY_ASSIGN(const std::optional<int> index, parse_device(card));
-  return runtime::open_device(index.value_or(0));
+  Result<weights::DevicePtr> opened = runtime::open_device(index.value_or(0));
+  if (opened.ok()) return opened;
+  Error error = opened.error();
+  for (const NodeId id : graph.order())
+    if (device_of(graph.node(id)) == card && error.where.empty()) error.where = graph.node(id).path();
+  return error;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace orrery::runtime {
 namespace {
 
 Error unavailable(int index, const std::string& reason) {
-  return {ErrorCode::device, "The device cannot be used", fmt::format("cuda:{}", index), reason};
+  return {ErrorCode::device, fmt::format("cuda:{} cannot be used", index), "", reason};
 }
 
 }  // namespace
