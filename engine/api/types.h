@@ -141,6 +141,12 @@ struct ChatResult {
   int64_t context_used = 0;
 };
 
+/// Of a reply that nobody waits for. Called in order, on the thread of the session's replies; must return
+/// quickly, and not let go of the session.
+struct ReplyEvents : ChatEvents {
+  std::function<void(Result<ChatResult>)> on_done;  // once, after all others
+};
+
 struct ScoreResult {
   int64_t tokens = 0;
   double nll_per_token = 0;  // of the tokens after the first, which nothing foretells; without any 0
