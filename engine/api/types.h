@@ -124,7 +124,7 @@ struct PrefillEvent {
   double ms = 0;
 };
 
-/// Called on the engine's thread, in order; must return quickly.
+/// Called in order, on the thread of whoever waits for the reply; must return quickly.
 struct ChatEvents {
   std::function<void(const PrefillEvent&)> on_prefill;
   std::function<void(const TokenEvent&)> on_token;
