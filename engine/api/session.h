@@ -15,6 +15,11 @@
 
 namespace orrery::api {
 
+/// A text of its own that replies go on from, beside the session's chat: what was read of it is kept as long
+/// as somebody holds it. Its replies are written one after another.
+class Conversation;
+using ConversationPtr = std::shared_ptr<Conversation>;
+
 class Session {
  public:
   /// Opens, builds and compiles. Progress stages are sentences for the person ("Reading
@@ -68,6 +73,12 @@ class Session {
   // Runs.
   virtual Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events,
                                   std::stop_token stop) = 0;
+  virtual ConversationPtr new_conversation() = 0;
+  /// Begins a reply and returns at once; those of several conversations are written together, and wait where
+  /// the cache is full. The source stops this reply alone, also while it waits: it ends as `cancelled`, with
+  /// what it had. What still runs when the session ends is stopped and told before.
+  virtual std::stop_source start(const ConversationPtr& conversation, ChatRequest request,
+                                 ReplyEvents events) = 0;
   virtual Result<ScoreResult> score(std::string_view text, int top, std::stop_token stop) = 0;
   virtual Result<std::vector<Classification>> classify(const std::vector<std::string>& texts,
                                                        const ClassifyCallback& on_result,

@@ -10,6 +10,7 @@
 #include "engine/api/machine_limits.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/prepare_version.h"
+#include "engine/api/replies.h"
 #include "engine/api/session.h"
 #include "engine/base/worker.h"
 #include "engine/generate/generator.h"
@@ -57,6 +58,9 @@ class SessionImpl final : public Session {
 
   Result<ChatResult> chat(const ChatRequest& request, const ChatEvents& events,
                           std::stop_token stop) override;
+  ConversationPtr new_conversation() override;
+  std::stop_source start(const ConversationPtr& conversation, ChatRequest request,
+                         ReplyEvents events) override;
   Result<ScoreResult> score(std::string_view text, int top, std::stop_token stop) override;
   Result<std::vector<Classification>> classify(const std::vector<std::string>& texts,
                                                const ClassifyCallback& on_result,
@@ -131,6 +135,14 @@ class SessionImpl final : public Session {
   Result<FittedPrompt> fitted_prompt(const ChatRequest& request) const;
   int64_t opening_tokens(const ChatRequest& request, const std::vector<int32_t>& ids) const;
 
+  // session_replies.cpp
+  struct ReplyRequest {
+    generate::Request request;
+    int64_t left_out_messages = 0;
+  };
+  /// An empty prompt is taken from the request.
+  Result<ReplyRequest> reply_request(std::vector<int32_t> prompt, const ChatRequest& request) const;
+
   // session_run.cpp
   Result<void> require(Task task) const;
 
@@ -142,7 +154,7 @@ class SessionImpl final : public Session {
   mutable std::mutex state_mutex_;  // held for a swap: of the state, and of the model's version with it
   SessionStatePtr state_;
 
-  std::mutex chat_mutex_;  // one reply at a time
+  std::mutex chat_mutex_;  // one reply of the session's own chat at a time
   mutable std::mutex sequence_mutex_;
   std::shared_ptr<runtime::Sequence> sequence_;
   std::shared_ptr<LazyLimits> limits_;
@@ -150,7 +162,9 @@ class SessionImpl final : public Session {
   mutable std::array<ProfilePtr, 2> profiles_;  // by phase, as last read
   mutable std::array<bool, 2> limited_ = {};    // with the machine's limits
   mutable LimitsReach reach_;
-  Worker edits_;  // last: ends before what its jobs use
+  // Last: they end before what their jobs use.
+  Worker edits_;
+  Replies replies_;
 };
 
 /// Of a version that nothing was done to yet.

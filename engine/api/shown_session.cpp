@@ -45,6 +45,11 @@ class ShownSession final : public Session {
   Result<ChatResult> chat(const ChatRequest&, const ChatEvents&, std::stop_token) override {
     return refusal();
   }
+  ConversationPtr new_conversation() override { return nullptr; }
+  std::stop_source start(const ConversationPtr&, ChatRequest, ReplyEvents events) override {
+    if (events.on_done) events.on_done(refusal());
+    return std::stop_source(std::nostopstate);
+  }
   Result<ScoreResult> score(std::string_view, int, std::stop_token) override { return refusal(); }
   Result<std::vector<Classification>> classify(const std::vector<std::string>&, const ClassifyCallback&,
                                                std::stop_token) override {

@@ -124,7 +124,7 @@ struct PrefillEvent {
   double ms = 0;
 };
 
-/// Called on the engine's thread, in order; must return quickly.
+/// Called in order, on the thread of whoever waits for the reply; must return quickly.
 struct ChatEvents {
   std::function<void(const PrefillEvent&)> on_prefill;
   std::function<void(const TokenEvent&)> on_token;
@@ -139,6 +139,12 @@ struct ChatResult {
   double prefill_ms = 0, decode_ms = 0, prefill_tokens_per_second = 0, decode_tokens_per_second = 0,
          time_to_first_token_ms = 0;
   int64_t context_used = 0;
+};
+
+/// Of a reply that nobody waits for. Called in order, on the thread of the session's replies; must return
+/// quickly, and not let go of the session.
+struct ReplyEvents : ChatEvents {
+  std::function<void(Result<ChatResult>)> on_done;  // once, after all others
 };
 
 struct ScoreResult {

@@ -332,6 +332,15 @@ void FakeSession::recordToken(const api::TokenEvent& token) {
   if (times.size() > api::kProfileRuns) times.erase(times.begin());
 }
 
+api::ConversationPtr FakeSession::new_conversation() { return nullptr; }
+
+std::stop_source FakeSession::start(const api::ConversationPtr&, api::ChatRequest request,
+                                    api::ReplyEvents events) {
+  return edits_.post([this, request = std::move(request), events = std::move(events)](std::stop_token stop) {
+    events.on_done(chat(request, events, std::move(stop)));
+  });
+}
+
 Result<api::ScoreResult> FakeSession::score(std::string_view, int, std::stop_token) {
   return api::ScoreResult{};
 }

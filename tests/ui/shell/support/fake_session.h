@@ -43,6 +43,9 @@ class FakeSession : public api::Session {
                              const api::TemplateOptions& options) const override;
   Result<api::ChatResult> chat(const api::ChatRequest& request, const api::ChatEvents& events,
                                std::stop_token stop) override;
+  api::ConversationPtr new_conversation() override;
+  std::stop_source start(const api::ConversationPtr& conversation, api::ChatRequest request,
+                         api::ReplyEvents events) override;
   Result<api::ScoreResult> score(std::string_view text, int top, std::stop_token stop) override;
   Result<std::vector<api::Classification>> classify(const std::vector<std::string>& texts,
                                                     const api::ClassifyCallback& on_result,
