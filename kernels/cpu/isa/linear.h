@@ -68,7 +68,7 @@ static constexpr ActivationLayout activation_layout(ActivationBlock block, int64
 }
 
 static constexpr ActivationBlock activation_block(DType weight) {
-  return is_super_block(weight) ? ActivationBlock::b256 : ActivationBlock::b32;
+  return dtype_info(weight).block_elements == 256 ? ActivationBlock::b256 : ActivationBlock::b32;
 }
 
 /// Rows [begin, end) of one quantised matrix times all tokens, from quantised activations; dst as in
