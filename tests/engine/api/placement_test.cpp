@@ -218,7 +218,12 @@ TEST(PlacementTest, UndoneEditsLeaveMemoryWhereItWas) {
   const uint64_t before = session->memory_use().program;
   for (int round = 0; round < 3; ++round) try_and_undo();
   EXPECT_EQ(forms(), derived);
-  EXPECT_NEAR(static_cast<double>(session->memory_use().program), static_cast<double>(before), 8U << 20)
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr double kNear = 40 << 20;  // the sanitizer holds back what was freed
+#else
+  constexpr double kNear = 8 << 20;
+#endif
+  EXPECT_NEAR(static_cast<double>(session->memory_use().program), static_cast<double>(before), kNear)
       << "all layers are some 100 MB";
 }
 
