@@ -11,6 +11,10 @@ if(ORRERY_SANITIZE)
   target_link_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE})
 endif()
 
+set(ORRERY_TEST_OPTIMISATION $<$<CONFIG:Release>:-O1>)
+if(ORRERY_SANITIZE)
+  set(ORRERY_TEST_OPTIMISATION -O0)
+endif()
 include(orrery_precompiled)
 
 # orrery_library(NAME SOURCES a.cpp ... DEPENDS target ...): a static library of one folder. A folder (and those in it) whose
@@ -22,8 +26,9 @@ function(orrery_library name)
   orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
 endfunction()
 
-# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...]): one GoogleTest program, one ctest entry.
-# Matchers are most of a test's code: in a release they are optimised less, for the time that takes.
+# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...]): one GoogleTest program, one ctest entry. Those
+# labelled threads are what the thread sanitizer runs; the target threads builds them.
+# Matchers are most of a test's code: they are optimised less than what they test, for the time that takes.
 function(orrery_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -33,12 +38,15 @@ function(orrery_test name)
   target_link_libraries(${name} PRIVATE orrery_options ${arg_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ORRERY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
                              ORRERY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE ${ORRERY_TEST_OPTIMISATION})
   orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
                        ENVIRONMENT "QT_QPA_PLATFORM=offscreen")
+  if(threads IN_LIST arg_LABELS)
+    add_dependencies(threads ${name})
+  endif()
 endfunction()
 
 # gpu_test(PROGRAM): the same tests once more on the first CUDA device, labelled gpu; skipped, and said so, where there is none.

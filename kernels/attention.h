@@ -75,8 +75,8 @@ struct Attention {
     float softcap = 0.0F;  // 0: none
     /// Scores get a bias by the distance of key and query, which counts up to this; 0: none.
     int64_t bias_reach = 0;
-    /// fast: packed queries, keys, values and weights may be rounded to 11 bits (TF32).
-    Accuracy accuracy = Accuracy::fast;
+    /// Of packed queries, keys, values and weights; keys in pages are read as they are kept.
+    Precision precision = Precision::balanced;
     /// How dst is stored: f32, or what the row's `writes` tells. Args::dst then points at elements of that
     /// type, and its stride counts them.
     DType dst = DType::f32;

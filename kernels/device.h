@@ -1,7 +1,7 @@
-// A device that is not the CPU, as the engine sees it: its memory, its one stream of work, marks to time by,
-// and captured graphs of work. liborrery_cuda.so implements it (kernels/cuda); the program opens that module
-// when a person asks for the device (kernels/device_module.h), so that it starts as fast and runs as well
-// without one.
+// A device that is not the CPU, as the engine sees it: its memory, its one stream of work, marks to time by
+// and to wait for, and captured graphs of work. liborrery_cuda.so implements it (kernels/cuda); the program
+// opens that module when a person asks for the device (kernels/device_module.h), so that it starts as fast
+// and runs as well without one.
 //
 // Calls that fail throw DeviceError; the engine's guards turn it into a message. Work goes to one stream, in
 // order: kernels (Launch::stream), copy(), marks and launch() follow each other; only upload() and download()
@@ -13,9 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "kernels/device_id.h"
 #include "kernels/fair_mutex.h"
 #include "kernels/machine.h"
 
@@ -28,11 +30,15 @@ class DeviceError : public std::runtime_error {
     lost,           // sticky: the context is gone, and with it all memory; renew() makes another
     failed
   };
-  DeviceError(Kind kind, const std::string& what) : std::runtime_error(what), kind_(kind) {}
+  DeviceError(Kind kind, const std::string& what, std::optional<DeviceId> device = std::nullopt)
+      : std::runtime_error(what), kind_(kind), device_(device) {}
   Kind kind() const { return kind_; }
+  /// Which device failed; none where that is not known.
+  std::optional<DeviceId> device() const { return device_; }
 
  private:
   Kind kind_;
+  std::optional<DeviceId> device_;
 };
 
 struct DeviceFacts {
@@ -51,7 +57,7 @@ struct DeviceVitals {
   double clock_mhz = 0, power_watts = 0, celsius = 0, busy_share = 0;
 };
 
-/// A moment in the stream.
+/// A moment in the stream of the device that made it.
 class DeviceMark {
  public:
   virtual ~DeviceMark() = default;
@@ -67,6 +73,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceFacts& facts() const = 0;
+  DeviceId id() const { return cuda_id(facts().index); }
   virtual DeviceVitals vitals() = 0;
 
   /// Device memory, 256-byte aligned, not cleared.
@@ -87,8 +94,13 @@ class Device {
   virtual void download(void* dst, const void* src, size_t bytes) = 0;
   /// Between device and allocate_host() memory, either way, in the stream's order.
   virtual void copy(void* dst, const void* src, size_t bytes) = 0;
+  /// Whether copy_from() takes memory of the other card without a way through the program's; prepares that
+  /// way at the first call.
+  virtual bool reaches(const Device& other) = 0;
+  /// From memory of another card that it reaches to its own, in the order of its own stream.
+  virtual void copy_from(const Device& other, void* dst, const void* src, size_t bytes) = 0;
 
-  virtual void* stream() const = 0;  // for Launch::stream
+  virtual void* stream() const = 0;  // for Launch::stream: kernels that this thread launches next go to it
   /// Held while work is given to the stream and waited for, while its results are downloaded, and by
   /// renew()'s caller.
   FairMutex& stream_mutex() { return stream_mutex_; }
@@ -97,6 +109,12 @@ class Device {
 
   virtual std::unique_ptr<DeviceMark> make_mark() = 0;
   virtual void record(DeviceMark& mark) = 0;
+  /// What its stream is given from now on begins when the mark of another device, recorded before, was
+  /// passed. Does not wait, and becomes part of no graph: not to be called while one is captured.
+  virtual void follow(const DeviceMark& mark) = 0;
+  /// Returns when a mark of its own was passed that was not recorded inside a graph. The stream stays this
+  /// thread's until wait().
+  virtual void wait_for(const DeviceMark& mark) = 0;
   /// Both passed: after wait().
   virtual double microseconds(const DeviceMark& from, const DeviceMark& to) = 0;
 

@@ -58,7 +58,61 @@ constexpr std::string_view name_of(DType dtype) { return dtype_info(dtype).name;
 constexpr bool is_quantised(DType dtype) { return dtype_info(dtype).block_elements > 1; }
 /// Its blocks hold blocks with scales of their own.
 constexpr bool is_super_block(DType dtype) { return dtype_info(dtype).block_elements == 256; }
+/// What activations are computed in.
+constexpr bool is_float(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+constexpr bool is_integer(DType dtype) {
+  return dtype == DType::i8 || dtype == DType::i16 || dtype == DType::i32 || dtype == DType::i64 ||
+         dtype == DType::u8;
+}
+/// Of these any value may be; the others are how weights are stored. A bool is a byte, 0 or 1.
+constexpr bool is_element(DType dtype) {
+  return is_float(dtype) || is_integer(dtype) || dtype == DType::boolean;
+}
 constexpr bool is_f8(DType dtype) { return dtype == DType::f8_e4m3 || dtype == DType::f8_e5m2; }
+
+/// What an element of an is_element type is in memory; 16-bit floats are their bits.
+template <DType kDType>
+struct ElementOf;
+template <>
+struct ElementOf<DType::f32> {
+  using Type = float;
+};
+template <>
+struct ElementOf<DType::f16> {
+  using Type = uint16_t;
+};
+template <>
+struct ElementOf<DType::bf16> {
+  using Type = uint16_t;
+};
+template <>
+struct ElementOf<DType::i8> {
+  using Type = int8_t;
+};
+template <>
+struct ElementOf<DType::i16> {
+  using Type = int16_t;
+};
+template <>
+struct ElementOf<DType::i32> {
+  using Type = int32_t;
+};
+template <>
+struct ElementOf<DType::i64> {
+  using Type = int64_t;
+};
+template <>
+struct ElementOf<DType::u8> {
+  using Type = uint8_t;
+};
+template <>
+struct ElementOf<DType::boolean> {
+  using Type = uint8_t;
+};
+template <DType kDType>
+using Element = typename ElementOf<kDType>::Type;
 
 template <DType kDType>
 struct DTypeConstant {
@@ -77,6 +131,34 @@ ORRERY_HOST_DEVICE_INLINE auto with_dtype(DType dtype, Function&& function) {
 #undef ORRERY_DTYPE
   }
   return function(DTypeConstant<DType::f32>{});
+}
+
+/// with_dtype of the is_element types only; nothing is called for another.
+ORRERY_NO_EXEC_CHECK
+template <class Function>
+ORRERY_HOST_DEVICE_INLINE void with_element(DType dtype, Function&& function) {
+  switch (dtype) {
+    case DType::f32:
+      return function(DTypeConstant<DType::f32>{});
+    case DType::f16:
+      return function(DTypeConstant<DType::f16>{});
+    case DType::bf16:
+      return function(DTypeConstant<DType::bf16>{});
+    case DType::i8:
+      return function(DTypeConstant<DType::i8>{});
+    case DType::i16:
+      return function(DTypeConstant<DType::i16>{});
+    case DType::i32:
+      return function(DTypeConstant<DType::i32>{});
+    case DType::i64:
+      return function(DTypeConstant<DType::i64>{});
+    case DType::u8:
+      return function(DTypeConstant<DType::u8>{});
+    case DType::boolean:
+      return function(DTypeConstant<DType::boolean>{});
+    default:
+      return;
+  }
 }
 
 /// Bytes of one row of `cols` elements; nothing when cols is negative or no multiple of the block.

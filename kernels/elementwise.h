@@ -20,7 +20,6 @@ struct Elementwise {
     add,
     mul,
     scale,
-    softmax,
     l2_normalise
   };
   struct Problem {

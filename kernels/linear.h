@@ -19,10 +19,6 @@ struct Linear {
   static constexpr std::string_view kName = "linear";
   static constexpr int kMaxSegments = 4;
 
-  /// fast: activations may be rounded to 16-bit integers per block (quantised weights) or bf16 (dense
-  /// bf16/f16 weights).
-  using Accuracy = kernels::Accuracy;
-
   struct Segment {
     int64_t rows = 0;
     DType weight = DType::f32;
@@ -35,7 +31,7 @@ struct Linear {
     std::array<Segment, kMaxSegments> segments{};
     int segment_count = 1;
     Epilogue epilogue = Epilogue::none;
-    Accuracy accuracy = Accuracy::fast;
+    Precision precision = Precision::balanced;
     /// How src and all dst are stored: f32, or what the row's `reads` and `writes` tell for this problem.
     /// Args then point at elements of that type, and strides count them.
     DType src = DType::f32, dst = DType::f32;

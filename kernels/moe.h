@@ -42,8 +42,8 @@ struct ExpertMlp {
     int64_t min_tokens = 1;  // lower bound of the bucket
     int64_t width = 0, inner = 0, experts = 0, active = 0;
     DType gate = DType::f32, up = DType::f32, down = DType::f32;
-    Epilogue activation = Epilogue::silu_mul;  // gated
-    Accuracy accuracy = Accuracy::fast;        // as for Linear
+    Epilogue activation = Epilogue::silu_mul;   // gated
+    Precision precision = Precision::balanced;  // as for Linear
   };
   /// Of all experts: expert e's matrix begins at base + e * stride bytes.
   struct Matrices {

@@ -9,32 +9,19 @@
 // empty when nothing is; every row asks it first.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/device_id.h"
 #include "kernels/dtype.h"
 #include "kernels/machine.h"
+#include "kernels/precision.h"
 #include "kernels/thread_team.h"
 
 namespace orrery::kernels {
-
-enum class DeviceKind : uint8_t { cpu, cuda };
-
-/// How much a row may round. exact: float32 arithmetic (weights dequantised exactly). fast: operands may be
-/// rounded as the op's header says, within tests' tolerances.
-enum class Accuracy : uint8_t { exact, fast };
-
-/// What a row rounds operands to before it multiplies them; sums are wider. int16: integers that share a
-/// scale by block of columns; f16: times a power of two by token; tf32: 11 bits.
-enum class Rounded : uint8_t { no, int16, f16, bf16, tf32 };
-struct Rounding {
-  Rounded activations = Rounded::no, weights = Rounded::no;
-  auto operator<=>(const Rounding&) const = default;
-};
 
 /// What a kernel runs with. `workspace` has at least the bytes that the row asked for, 64-byte aligned, and
 /// belongs to the call: nothing is kept in it between calls.

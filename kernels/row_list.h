@@ -42,6 +42,11 @@ class RowTable {
   RowTable(std::initializer_list<RowList> lists) : lists_(lists) {}
 
   std::span<const RowList> lists() const { return lists_; }
+  bool empty() const {
+    for (const RowList& list : lists_)
+      if (!list.empty()) return false;
+    return true;
+  }
   /// Empty where there is no list of the op.
   template <class Op>
   std::span<const Row<Op>> of() const {

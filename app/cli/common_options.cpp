@@ -37,11 +37,23 @@ void add_model_options(Parser& parser, api::OpenOptions& options) {
       .show_default();
   parser.add_option("--recipe", options.recipe,
                     "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home), "
-                    "set (node, attribute, value)");
+                    "precision (scope, dtype), set (node, attribute, value)");
   parser.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
   parser.add_flag("!--no-memory-check", options.check_memory,
                   "open even what is estimated not to fit into the device's memory");
-  parser.add_flag("--exact", options.exact, "float32 arithmetic throughout; slower");
+  const Option precision =
+      parser
+          .add_option(
+              "--precision", options.precision,
+              "what activations may be rounded to: balanced is bf16 with dense weights where the machine "
+              "multiplies bf16, int16 with quantised ones; exact is float32; a recipe may ask for "
+              "another in parts")
+          .one_of({"balanced", "exact", "bf16", "int16", "int8"})
+          .show_default();
+  parser
+      .add_flag(
+          "--exact", [&options] { options.precision = "exact"; }, "the same as --precision exact")
+      .excludes(precision);
 }
 
 void add_template_options(Parser& parser, TemplateFiles& files) {

@@ -108,7 +108,8 @@ std::string graph_dot(const graph::Graph& graph) {
     const graph::Node& node = graph.node(id);
     if (!drawn.contains(node)) continue;
     std::string label = fmt::format("{}\n{}", node.op->name, node.path());
-    if (const std::string_view device = device_of(node); !device.empty()) (label += "\n") += device;
+    for (const std::string_view asked : {device_of(node), precision_of(node)})
+      if (!asked.empty()) (label += "\n") += asked;
     text += fmt::format("  n{} [label={}{}];\n", id.value, dot_quoted(label),
                         node.is_source() ? ", shape=ellipse" : "");
   }

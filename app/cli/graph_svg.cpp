@@ -180,6 +180,8 @@ class Drawing {
   std::string draw(const Box& box) const {
     const graph::Node& node = *box.node;
     std::string corner(device_of(node));
+    if (const std::string_view precision = precision_of(node); !precision.empty())
+      (corner += corner.empty() ? "" : ", ") += precision;
     for (const size_t from : box.inputs)
       if (is_distant_input(boxes_[from], box))
         corner += (corner.empty() ? "" : ", ") + boxes_[from].node->name;

@@ -42,6 +42,9 @@ Option Parser::add_option(const std::string& name, std::function<void(const Valu
 Option Parser::add_flag(const std::string& name, bool& value, const std::string& doc) {
   return Option(app_->add_flag(name, value, doc));
 }
+Option Parser::add_flag(const std::string& name, std::function<void()> given, const std::string& doc) {
+  return Option(app_->add_flag_callback(name, std::move(given), doc));
+}
 Parser Parser::add_group(const std::string& name, const std::string& doc) {
   return Parser(app_->add_option_group(name, doc));
 }

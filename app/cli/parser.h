@@ -53,6 +53,7 @@ class Parser {
   Option add_option(const std::string& name, T& value, const std::string& doc);
   Option add_option(const std::string& name, std::function<void(const Values&)> take, const std::string& doc);
   Option add_flag(const std::string& name, bool& value, const std::string& doc);
+  Option add_flag(const std::string& name, std::function<void()> given, const std::string& doc);
   Parser add_group(const std::string& name, const std::string& doc = {});
   Option option(const std::string& name) const;     // one that was added
   void require_options(size_t least, size_t most);  // of this group

@@ -18,6 +18,9 @@ Json to_json(const api::PlanReport& plan) {
                      {"asked", step.asked},
                      {"reason", step.reason},
                      {"kernel", step.kernel},
+                     {"precision", step.precision},
+                     {"computes", step.computes},
+                     {"precision_reason", step.precision_reason},
                      {"refused", std::move(refused)},
                      {"flops", step.flops},
                      {"bytes", step.bytes}});
@@ -30,6 +33,9 @@ void print_table(const api::PlanReport& plan) {
     print(fmt::format("{:<44} {:<20} {:<6} {}\n", step.path, step.op, step.device, step.kernel));
     if (step.device != step.asked)
       print(fmt::format("    not on {} as asked: {}\n", step.asked, step.reason));
+    if (!step.precision_reason.empty())
+      print(fmt::format("    asked {}, computes in {}: {}\n", step.precision, step.computes,
+                        step.precision_reason));
     for (const auto& refusal : step.refused)
       print(fmt::format("    not {}: {}\n", refusal.kernel, refusal.reason));
   }

@@ -11,7 +11,27 @@ struct Options {
   std::vector<std::string> edits;
   std::string prompt;
   int64_t gen = 16;
+  bool measure = false;
+  std::string text;  // of --measure
 };
+
+Json to_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json to_json(const api::MeasuredChange& change) {
+  return {{"kl", to_json(change.kl)},
+          {"top1_agreement", to_json(change.top1_agreement)},
+          {"cosine", to_json(change.cosine)},
+          {"tokens", change.tokens},
+          {"positions", change.positions}};
+}
+
+void print_table(const api::MeasuredChange& change) {
+  if (change.cosine)
+    print(fmt::format("cosine {:.6f} with now, over {} tokens\n", *change.cosine, change.tokens));
+  if (change.kl)
+    print(fmt::format("KL {:.3g}, the same likeliest token at {:.1f} % of {} places, over {} tokens\n",
+                      *change.kl, 100 * change.top1_agreement.value_or(0), change.positions, change.tokens));
+}
 
 Json to_json(const api::MemoryUse& use) {
   return {{"weights", use.weights}, {"kv_cache", use.kv_cache}, {"scratch", use.scratch}};
@@ -114,6 +134,11 @@ Runner prepare_preview(Parser& parser, Context& context) {
       .take_all();
   parser.add_option("--prompt", options->prompt, "a raw prompt to run before, so that steps are measured");
   parser.add_option("--gen", options->gen, "tokens to write after the prompt").show_default();
+  parser.add_flag(
+      "--measure", options->measure,
+      "run a text through the graph as it is and as it would be, and tell how far the answers are "
+      "apart: KL and top-1 agreement, or an encoder's cosine");
+  parser.add_option("--text", options->text, "of --measure; none: a paragraph of its own");
   add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     std::vector<edit::Edit> edits;
@@ -124,11 +149,18 @@ Runner prepare_preview(Parser& parser, Context& context) {
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));
     ORRERY_TRY(run_prompt(context, *session, *options));
     ORRERY_ASSIGN(const api::Preview preview, session->preview(edits, context.stop()));
+    std::optional<api::MeasuredChange> measured;
+    if (options->measure && preview.refusals.empty()) {
+      ORRERY_ASSIGN(measured, session->measure(edits, options->text, context.stop()));
+    }
     const graph::GraphVersion graph = session->model_graph();
     if (context.json) {
-      print_json(to_json(preview, *session->model_graph()));
+      Json json = to_json(preview, *graph);
+      if (measured) json["measured"] = to_json(*measured);
+      print_json(json);
     } else {
-      print_table(preview, *session->model_graph());
+      print_table(preview, *graph);
+      if (measured) print_table(*measured);
     }
     return kExitDone;
   };

@@ -6,7 +6,7 @@
 namespace orrery::api {
 
 /// A side's own settings over those of `base`: "device=cuda:0,fusion=off". Keys: device, recipe, fusion
-/// (on, off), adapter, threads, precision (exact, fast), kv-type, context.
+/// (on, off), adapter, threads, precision (balanced, exact, bf16, int16, int8), kv-type, context.
 Result<OpenOptions> with_spec(const OpenOptions& base, std::string_view spec);
 
 enum class Side : uint8_t { a, b };

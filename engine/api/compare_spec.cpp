@@ -4,6 +4,7 @@
 
 #include "engine/api/compare.h"
 #include "engine/api/guard.h"
+#include "engine/api/inspect.h"
 
 namespace orrery::api {
 namespace {
@@ -43,7 +44,8 @@ Result<void> set(OpenOptions& options, std::string_view key, const Words& value)
   } else if (key == "fusion") {
     ORRERY_ASSIGN(options.fusion, one_of(key, value, "on", "off"));
   } else if (key == "precision") {
-    ORRERY_ASSIGN(options.exact, one_of(key, value, "exact", "fast"));
+    ORRERY_ASSIGN(const kernels::Precision precision, parse_precision(value));
+    options.precision = name_of(precision);
   } else if (key == "threads") {
     ORRERY_ASSIGN(options.threads, number<int>(key, value));
   } else if (key == "context") {

@@ -69,6 +69,16 @@ void keep_shared(Plain& a, Plain& b) {
   b.values = std::move(from_b);
 }
 
+/// The first float32 output of an encoder.
+ValueId result_of(const graph::Graph& graph) {
+  for (const ValueId output : graph.outputs()) {
+    const graph::Value* value = graph.find_value(output);
+    if (value && value->kind == graph::ValueKind::activation && value->type.dtype == DType::f32)
+      return output;
+  }
+  return {};
+}
+
 std::string path_of(const graph::Graph& graph, NodeId node) { return graph.node(node).path(); }
 
 }  // namespace
@@ -107,18 +117,31 @@ Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64
   return agreement;
 }
 
+int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b) { return step_tokens(a, b, kLogitTokens); }
+
+Result<std::array<std::vector<float>, 2>> answers_of(const ProbedVersion& a, const ProbedVersion& b,
+                                                     std::span<const int32_t> tokens, int64_t rows) {
+  std::array<std::vector<float>, 2> answers;
+  for (const ProbedVersion* side : {&a, &b}) {
+    const graph::Graph& graph = *side->version.fused;
+    const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
+    if (!value.valid())
+      return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
+    ORRERY_ASSIGN(auto probe,
+                  generate::Probe::run(side->session.engine(), side->version, {&value, 1}, tokens, rows));
+    ORRERY_ASSIGN(answers[side == &b], probe->read(0));
+  }
+  return answers;
+}
+
 Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
                             CompareResult& result) {
-  tokens = first_of(tokens, step_tokens(a, b, kLogitTokens));
+  tokens = first_of(tokens, logit_tokens(a, b));
   const int64_t rows = std::min(static_cast<int64_t>(tokens.size()), kLogitRows);
-  std::vector<float> logits[2];
-  for (SessionImpl* session : {&a, &b}) {
-    const auto version = session->state()->version;
-    const ValueId value = generate::logits_of(*version->fused);
-    if (!value.valid()) return {};
-    ORRERY_ASSIGN(auto probe, generate::Probe::run(session->engine(), *version, {&value, 1}, tokens, rows));
-    ORRERY_ASSIGN(logits[session == &b], probe->read(0));
-  }
+  const auto version_a = a.state()->version, version_b = b.state()->version;
+  if (!generate::logits_of(*version_a->fused).valid() || !generate::logits_of(*version_b->fused).valid())
+    return {};
+  ORRERY_ASSIGN(const auto logits, answers_of({a, *version_a}, {b, *version_b}, tokens, rows));
   if (logits[0].size() != logits[1].size())
     return Error{ErrorCode::shape_mismatch, "The sides have different vocabularies", "compare",
                  "choose two models with the same tokens"};

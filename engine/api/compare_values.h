@@ -1,6 +1,7 @@
 // How far the numbers of two sessions are apart.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "engine/api/compare.h"
@@ -16,6 +17,18 @@ struct Agreement {
   double kl = 0, top1 = 0;
 };
 Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64_t positions);
+
+/// A version as a session's scheduler runs it, published or not.
+struct ProbedVersion {
+  const SessionImpl& session;
+  const runtime::Version& version;
+};
+/// Tokens of one step that both can read for their distributions.
+int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b);
+/// What both give for `tokens`, in one step each: logits of the last `rows` tokens, an encoder's (rows 0)
+/// vector or logits.
+Result<std::array<std::vector<float>, 2>> answers_of(const ProbedVersion& a, const ProbedVersion& b,
+                                                     std::span<const int32_t> tokens, int64_t rows);
 
 /// Fills kl, top1_agreement and positions, from one step over `tokens` as the sides run; nothing for
 /// encoders.

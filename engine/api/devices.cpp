@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -15,7 +14,6 @@
 namespace orrery::api {
 namespace {
 
-constexpr std::string_view kCuda = "cuda";
 constexpr double kSm90FlopsPerClock = 4096;     // bf16 of one multiprocessor's tensor cores, dense
 constexpr double kSm90Clock = 1.83e9;           // boost
 constexpr double kSm90CacheBytesPerClock = 64;  // that one multiprocessor reads from the second cache
@@ -23,7 +21,7 @@ constexpr double kSm90CacheBytesPerClock = 64;  // that one multiprocessor reads
 DeviceEntry cuda_entry(int index) {
   const auto device = runtime::open_device(index);
   if (device.ok()) return entry_of(device.value());
-  return {device_name(index), "", device.error().advice, 0, 0};
+  return {to_string(kernels::cuda_id(index)), "", device.error().advice, 0, 0};
 }
 
 /// A refusal of what was asked for by an option of the command line.
@@ -35,38 +33,27 @@ Error with_option(Error error) {
 
 }  // namespace
 
-Result<std::optional<int>> parse_device(const std::string& name) {
-  if (name == "cpu") return std::optional<int>();
-  const Error unknown{ErrorCode::device, fmt::format("There is no device \"{}\"", name), "--device",
-                      "use cpu, or cuda:0 for the first CUDA device"};
-  if (!name.starts_with(kCuda)) return unknown;
-  if (name == kCuda) return std::optional<int>(0);
-  const char *begin = name.data() + kCuda.size() + 1, *end = name.data() + name.size();
-  int index = 0;
-  if (name[kCuda.size()] != ':' || begin == end) return unknown;
-  const auto [stopped, error] = std::from_chars(begin, end, index);
-  if (error != std::errc() || stopped != end || index < 0) return unknown;
-  return std::optional<int>(index);
-}
-
-std::string device_name(const std::optional<int>& index) {
-  return index ? fmt::format("cuda:{}", *index) : "cpu";
+Result<kernels::DeviceId> parse_device(const std::string& name) {
+  if (name == "cuda") return kernels::cuda_id(0);
+  if (const auto id = kernels::parse_device_id(name)) return *id;
+  return Error{ErrorCode::device, fmt::format("There is no device \"{}\"", name), "--device",
+               "use cpu, or cuda:0 for the first CUDA device"};
 }
 
 Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::string& device, int threads) {
-  ORRERY_ASSIGN(const std::optional<int> index, parse_device(device));
+  ORRERY_ASSIGN(const kernels::DeviceId id, parse_device(device));
   const int cores = kernels::available_cores();
   if (threads < 0 || threads > std::max(cores * 4, 256))
     return Error{ErrorCode::invalid_argument, fmt::format("{} threads cannot be started", threads),
                  "--threads", fmt::format("choose 1 to {}, or 0 for all cores", cores)};
   weights::DevicePtr opened;
-  if (index) {
-    auto device = runtime::open_device(*index);
+  if (!id.is_cpu()) {
+    auto device = runtime::open_device(id.index);
     if (!device.ok()) return with_option(std::move(device).error());
     opened = std::move(device).value();
   }
-  using Key = std::pair<int, int>;  // device, -1 the CPU; threads there
-  const Key key = index ? Key{*index, 0} : Key{-1, threads > 0 ? threads : cores};
+  using Key = std::pair<kernels::DeviceId, int>;  // threads of the CPU
+  const Key key{id, id.is_cpu() ? (threads > 0 ? threads : cores) : 0};
   static std::mutex mutex;
   static std::map<Key, std::weak_ptr<runtime::DeviceScheduler>> schedulers;
   const std::scoped_lock lock(mutex);
@@ -78,8 +65,8 @@ Result<std::shared_ptr<runtime::DeviceScheduler>> scheduler_for(const std::strin
 
 DeviceEntry entry_of(const weights::DevicePtr& device) {
   const weights::MemoryState memory = weights::memory_of(device);
-  return {device ? device_name(device->facts().index) : "cpu",
-          device ? device->facts().name : kernels::isa_summary(), "", memory.total, memory.free};
+  return {device ? to_string(device->id()) : "cpu", device ? device->facts().name : kernels::isa_summary(),
+          "", memory.total, memory.free};
 }
 
 MachineLimits limits_of(const kernels::DeviceFacts& facts) {
@@ -107,7 +94,7 @@ std::vector<DeviceEntry> list_devices() {
     std::vector<DeviceEntry> entries{entry_of(nullptr)};
     std::string reason;
     const int count = runtime::device_count(reason);
-    if (count == 0) entries.push_back({device_name(0), "", reason, 0, 0});
+    if (count == 0) entries.push_back({to_string(kernels::cuda_id(0)), "", reason, 0, 0});
     for (int index = 0; index < count; ++index) entries.push_back(cuda_entry(index));
     return entries;
   });

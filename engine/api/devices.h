@@ -5,12 +5,12 @@
 
 #include "engine/api/types.h"
 #include "engine/runtime/device_scheduler.h"
+#include "kernels/device_id.h"
 
 namespace orrery::api {
 
-/// Index of a CUDA device, or none: the CPU. "cuda" is "cuda:0". invalid_argument for another word.
-Result<std::optional<int>> parse_device(const std::string& name);
-std::string device_name(const std::optional<int>& index);  // "cpu", "cuda:0"
+/// "cuda" is "cuda:0". Refuses words that name no device.
+Result<kernels::DeviceId> parse_device(const std::string& name);
 
 /// One scheduler per device; on the CPU one for each number of threads, so that two sessions never fight for
 /// cores. threads 0: all cores.

@@ -53,6 +53,15 @@ Result<DType> parse_kv_type(const std::string& name) {
                "--kv-type", "use f16, bf16, f32 or q8_0"};
 }
 
+Result<kernels::Precision> parse_precision(const std::string& name) {
+  if (const auto precision = kernels::parse_precision(name)) return *precision;
+  std::string names;
+  for (const kernels::Precision precision : kernels::kPrecisions)
+    (names += names.empty() ? "" : ", ") += name_of(precision);
+  return Error{ErrorCode::invalid_argument, fmt::format("There is no precision \"{}\"", name.substr(0, 80)),
+               "--precision", "use one of " + names};
+}
+
 Task to_task(models::Task task) {
   switch (task) {
     case models::Task::generate:

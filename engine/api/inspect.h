@@ -8,6 +8,7 @@
 #include "engine/api/memory_estimate.h"
 #include "engine/models/builder.h"
 #include "engine/runtime/model.h"
+#include "kernels/precision.h"
 
 namespace orrery::api {
 
@@ -20,6 +21,8 @@ inline constexpr std::array kKvTypes = {KvType{"f16", DType::f16}, KvType{"bf16"
                                         KvType{"f32", DType::f32}, KvType{"q8_0", DType::q8_0}};
 std::string kv_type_name(DType dtype);
 Result<DType> parse_kv_type(const std::string& name);
+/// OpenOptions::precision; refuses another word with those that there are.
+Result<kernels::Precision> parse_precision(const std::string& name);
 
 Task to_task(models::Task task);
 
@@ -41,7 +44,7 @@ models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_
 /// What the plans of a fused graph take on one kind of device; a refusal where it cannot run there. `home` is
 /// where nodes run that name no device; none: there.
 MemoryDemand::Place place_demand(const graph::Graph& fused, Task task, const OpenOptions& options,
-                                 kernels::DeviceKind device, std::optional<kernels::DeviceKind> home = {});
+                                 kernels::DeviceId device, std::optional<kernels::DeviceId> home = {});
 /// The KV cache's part; the places are left empty. `exact`: it is kept in float32 whatever is asked for.
 MemoryDemand model_demand(std::string name, const models::BuiltModel& built, bool exact);
 /// What to do where memory does not suffice on `device`.

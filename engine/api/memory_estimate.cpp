@@ -42,12 +42,17 @@ DType kv_dtype(const std::string& kv_type) {
   return dtype.ok() ? *dtype : DType::f16;
 }
 
+kernels::Precision precision_in(const OpenOptions& options) {
+  const auto precision = parse_precision(options.precision);
+  return precision.ok() ? *precision : kernels::Precision::balanced;
+}
+
 uint64_t page_bytes(const graph::Graph& graph, DType dtype) {
   const auto states = compile::states_of(graph);
   if (!states.ok()) return 0;
   uint64_t bytes = 0;
   for (const compile::StateUse& state : states.value())
-    bytes += runtime::KvCache::slot_bytes(dtype, state.kv_heads, state.head_dim);
+    bytes += runtime::KvCache::slot_bytes(dtype, state.form);
   return bytes;
 }
 
@@ -55,8 +60,8 @@ uint64_t page_bytes(const graph::Graph& graph, DType dtype) {
 compile::PlacementOptions on_a_card(const OpenOptions& options, Task task) {
   compile::PlacementOptions placement;
   placement.home = "cuda:0";
-  placement.kv_dtype = options.exact ? DType::f32 : kv_dtype(options.kv_type);
-  placement.accuracy = options.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
+  placement.kv_dtype = is_exact(options) ? DType::f32 : kv_dtype(options.kv_type);
+  placement.precision = precision_in(options);
   if (const auto batch = choose_batch_tokens(options.batch_tokens, true, task); batch.ok())
     placement.batch_tokens = *batch;
   return placement;
@@ -70,14 +75,14 @@ std::string device_words(const DeviceMemory& memory) {
 }  // namespace
 
 MemoryDemand::Place place_demand(const graph::Graph& fused, Task task, const OpenOptions& options,
-                                 kernels::DeviceKind device, std::optional<kernels::DeviceKind> home) {
+                                 kernels::DeviceId device, std::optional<kernels::DeviceId> home) {
   compile::DemandOptions asked;
   asked.device = device;
   asked.home = home;
-  asked.kv_dtype = options.exact ? DType::f32 : kv_dtype(options.kv_type);
-  asked.accuracy = options.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
+  asked.kv_dtype = is_exact(options) ? DType::f32 : kv_dtype(options.kv_type);
+  asked.precision = precision_in(options);
   asked.threads = options.threads > 0 ? options.threads : kernels::available_cores();
-  const auto batch = choose_batch_tokens(options.batch_tokens, device != kernels::DeviceKind::cpu, task);
+  const auto batch = choose_batch_tokens(options.batch_tokens, !device.is_cpu(), task);
   if (!batch.ok()) return {0, 0, batch.error().to_string()};
   const auto demand = compile::demand_of(fused, buckets_for(task, *batch), asked);
   if (!demand.ok()) return {0, 0, demand.error().to_string()};
@@ -102,11 +107,11 @@ Result<MemoryDemand> memory_demand(const OpenOptions& options) {
     passes::Options passes;
     passes.fusion = options.fusion;
     ORRERY_ASSIGN(const passes::Outcome fused, passes::run_passes(built.graph, passes));
-    MemoryDemand demand = model_demand(display_name(*source.file), built, options.exact);
-    demand.cpu = place_demand(*fused.graph, to_task(built.task), options, kernels::DeviceKind::cpu);
+    MemoryDemand demand = model_demand(display_name(*source.file), built, is_exact(options));
+    demand.cpu = place_demand(*fused.graph, to_task(built.task), options, kernels::kCpuId);
     ORRERY_ASSIGN(const compile::Placement on_card,
                   compile::place(fused.graph, on_a_card(options, to_task(built.task))));
-    demand.cuda = place_demand(*on_card.graph, to_task(built.task), options, kernels::DeviceKind::cuda);
+    demand.cuda = place_demand(*on_card.graph, to_task(built.task), options, kernels::cuda_id(0));
     return demand;
   });
 }

@@ -10,8 +10,14 @@
 #include <vector>
 
 #include "engine/api/types.h"
+#include "kernels/precision.h"
 
 namespace orrery::api {
+
+/// Whether the KV cache is kept in float32 whatever kv_type says.
+inline bool is_exact(const OpenOptions& options) {
+  return options.precision == name_of(kernels::Precision::exact);
+}
 
 inline constexpr int64_t kDefaultContext = 8192;  // tokens, of a model that was made for as many
 

@@ -78,7 +78,7 @@ std::vector<Offer> memory_offers(const MemoryDemand& demand, const OpenOptions& 
     const int64_t smaller = round_context(asked.largest_context);
     if (smaller >= kLeastContext && smaller < context_of(demand, options.context))
       offers.push_back({"context", fmt::format("{}", smaller)});
-    if (options.kv_type == "f32" && !options.exact &&
+    if (options.kv_type == "f32" && !is_exact(options) &&
         estimate_memory(demand, *own, options.context, "f16").fit != Fit::too_large)
       offers.push_back({"kv-type", "f16"});
   }

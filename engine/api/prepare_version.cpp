@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/api/devices.h"
 #include "engine/passes/passes.h"
 #include "engine/runtime/devices.h"
@@ -10,18 +12,25 @@
 namespace orrery::api {
 namespace {
 
-/// The card that the graph needs beside home; null when it needs none.
-Result<weights::DevicePtr> open_card(const graph::Graph& graph, const std::string& home, const Watch& watch) {
-  ORRERY_ASSIGN(const std::string card, compile::card_of(graph, home));
-  if (card.empty() || card == home) return weights::DevicePtr();
-  ORRERY_TRY(watch.stage("Opening " + card));
-  ORRERY_ASSIGN(const std::optional<int> index, parse_device(card));
-  Result<weights::DevicePtr> opened = runtime::open_device(index.value_or(0));
-  if (opened.ok()) return opened;
-  Error error = opened.error();
-  for (const NodeId id : graph.order())
-    if (device_of(graph.node(id)) == card && error.where.empty()) error.where = graph.node(id).path();
-  return error;
+/// The cards that the graph needs beside home. A refusal names the first node that asks for what is not
+/// there.
+Result<std::vector<weights::DevicePtr>> open_cards(const graph::Graph& graph, const std::string& home,
+                                                   const Watch& watch) {
+  std::vector<weights::DevicePtr> cards;
+  for (const kernels::DeviceId id : compile::cards_asked(graph, home)) {
+    const std::string name = to_string(id);
+    if (name == home) continue;
+    ORRERY_TRY(watch.stage("Opening " + name));
+    Result<weights::DevicePtr> opened = runtime::open_device(id.index);
+    if (!opened.ok()) {
+      Error error = opened.error();
+      for (const NodeId node : graph.order())
+        if (device_of(graph.node(node)) == name && error.where.empty()) error.where = graph.node(node).path();
+      return error;
+    }
+    cards.push_back(std::move(opened).value());
+  }
+  return cards;
 }
 
 }  // namespace
@@ -31,7 +40,7 @@ Preparation preparation_of(const runtime::Model::Options& options, const std::st
   preparation.fusion = fusion;
   preparation.placement.home = home;
   preparation.placement.kv_dtype = options.kv_dtype;
-  preparation.placement.accuracy = options.accuracy;
+  preparation.placement.precision = options.precision;
   preparation.placement.batch_tokens = options.batch_tokens;
   preparation.placement.batch_outputs = runtime::kMaxOutputs;
   preparation.placement.threads = options.threads;
@@ -45,21 +54,26 @@ Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVers
   passes::Options options;
   options.fusion = preparation.fusion;
   ORRERY_TRY(watch.stage("Running the passes"));
-  ORRERY_ASSIGN(passes::Outcome passed,
-                passes::run_passes(*compile::without_home(model_graph, home), options));
-  ORRERY_ASSIGN(weights::DevicePtr card, open_card(*passed.graph, home, watch));
+  const graph::GraphVersion asked =
+      compile::without_default(compile::without_home(model_graph, home), preparation.placement.precision);
+  ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*asked, options));
+  ORRERY_ASSIGN(std::vector<weights::DevicePtr> cards, open_cards(*passed.graph, home, watch));
   ORRERY_TRY(watch.stage("Placing the nodes"));
   ORRERY_ASSIGN(compile::Placement placement, compile::place(std::move(passed.graph), preparation.placement));
-  if (placement.card.empty()) card = nullptr;
+  std::erase_if(cards, [&](const weights::DevicePtr& card) {
+    return std::ranges::find(placement.cards, card->id()) == placement.cards.end();
+  });
+  const graph::GraphVersion numbers = compile::with_default(*model_graph, preparation.placement.precision);
   return runtime::make_version(std::move(model_graph), std::move(placement.graph), std::move(placement.moved),
-                               std::move(card));
+                               std::move(cards), numbers);
 }
 
 /// With a team of its own: the scheduler goes on serving others.
 Result<void> prepare_plan(runtime::Model& model, const runtime::Version& version, const Watch& watch) {
-  const weights::DevicePtr card = model.devices(version).card;
-  const std::string words =
-      card ? fmt::format("Uploading to {}", card->facts().name) : std::string("Preparing the kernels");
+  const std::vector<weights::DevicePtr> cards = model.devices(version).cards;
+  const std::string words = cards.empty()       ? std::string("Preparing the kernels")
+                            : cards.size() == 1 ? "Uploading to " + cards[0]->facts().name
+                                                : fmt::format("Uploading to {} cards", cards.size());
   ORRERY_TRY(watch.stage(words));
   kernels::ThreadTeam team(1);
   const auto plan =

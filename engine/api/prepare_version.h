@@ -14,7 +14,7 @@ struct Preparation {
 /// How the model's graphs are prepared; `home` is its device's name.
 Preparation preparation_of(const runtime::Model::Options& options, const std::string& home, bool fusion);
 
-/// Opens the card when nodes ask for one; its own reason when it cannot be used. Reads no weight.
+/// Opens the cards that nodes ask for; its own reason when it cannot be used. Reads no weight.
 Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph,
                                                                 const Preparation& preparation,
                                                                 const Watch& watch = {});

@@ -165,13 +165,16 @@ Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::
 }
 
 StepTimeChange SessionImpl::step_time(const runtime::Version& before, const runtime::Version& after) const {
-  const auto card_limits = [&](const runtime::Version& version) {
-    return version.card ? limits_of(version.card->facts()) : MachineLimits();
+  const auto limits_on = [&](const runtime::Version& version) {
+    DeviceLimits by_device{{"", limits()}};
+    for (const weights::DevicePtr& card : version.cards)
+      by_device.emplace(to_string(card->id()), limits_of(card->facts()));
+    return by_device;
   };
-  const MachineLimits home = limits(), card_before = card_limits(before), card_after = card_limits(after);
+  const DeviceLimits limits_before = limits_on(before), limits_after = limits_on(after);
   ProfilePtr measured = profile(parts_.info.task == Task::generate ? Phase::decode : Phase::prefill);
   if (measured->fused_graph != before.fused) measured = std::make_shared<const Profile>();
-  return step_time_change({before, home, card_before}, {after, home, card_after}, *measured, context_used(),
+  return step_time_change({before, limits_before}, {after, limits_after}, *measured, context_used(),
                           parts_.model->options().kv_dtype);
 }
 

@@ -50,4 +50,12 @@ struct Preview {
   StepTimeChange step_us;
 };
 
+/// How far what edits make answers from what is there now: both read the same text in one step, and nothing
+/// is adopted.
+struct MeasuredChange {
+  std::optional<double> kl, top1_agreement;  // as CompareResult has them; none for encoders
+  std::optional<double> cosine;              // of what an encoder gives for the text; none for others
+  int64_t tokens = 0, positions = 0;         // read; distributions that were compared
+};
+
 }  // namespace orrery::api

@@ -1,7 +1,9 @@
 #include "engine/api/preview_cost.h"
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "engine/api/devices.h"
@@ -12,13 +14,6 @@
 namespace orrery::api {
 namespace {
 
-using kernels::DeviceKind;
-
-/// Where a node of the graph that runs has its rows: at home, or on the other device.
-enum class Side : uint8_t { home, other };
-
-Side side_of(const graph::Node& node) { return graph::device_of(node).empty() ? Side::home : Side::other; }
-
 /// Of one full context, in the states that lie there.
 uint64_t kv_bytes(const runtime::Model& model, const runtime::Version& version,
                   const weights::DevicePtr& there) {
@@ -26,7 +21,7 @@ uint64_t kv_bytes(const runtime::Model& model, const runtime::Version& version,
   uint64_t page = 0;
   for (const runtime::StateLayout& state : version.states)
     if (devices.memory_of(state.device) == there)
-      page += runtime::KvCache::slot_bytes(model.options().kv_dtype, state.kv_heads, state.head_dim);
+      page += runtime::KvCache::slot_bytes(model.options().kv_dtype, state.form);
   const int64_t tokens = runtime::KvCache::kPageTokens;
   return page * static_cast<uint64_t>((model.options().context + tokens - 1) / tokens);
 }
@@ -41,18 +36,19 @@ struct Estimate {
 /// Of the nodes that run, each in the run of those on its device.
 std::vector<Estimate> estimates_of(const LimitedVersion& limited, const Bindings& bindings) {
   const graph::Graph& graph = *limited.version.fused;
-  std::array<std::vector<Estimate>, 2> sides;
+  std::map<std::string_view, std::vector<Estimate>> devices;
   for (const NodeId id : graph.order())
     if (const graph::Node& node = graph.node(id); !node.is_source())
-      sides[static_cast<size_t>(side_of(node))].push_back({&node, graph.cost(id, bindings), 0});
+      devices[graph::device_of(node)].push_back({&node, graph.cost(id, bindings), 0});
   std::vector<Estimate> all;
-  for (const Side side : {Side::home, Side::other}) {
-    std::vector<Estimate>& nodes = sides[static_cast<size_t>(side)];
+  for (auto& [device, nodes] : devices) {
     std::vector<graph::Cost> costs;
     for (const Estimate& estimate : nodes) costs.push_back(estimate.cost);
     const std::vector<Arithmetic> arithmetic(costs.size(), Arithmetic::f32);
+    const auto known = limited.limits.find(device);
+    const MachineLimits none;
     const std::vector<LeastTime> least =
-        least_times(costs, arithmetic, side == Side::home ? limited.home : limited.card);
+        least_times(costs, arithmetic, known == limited.limits.end() ? none : known->second);
     for (size_t i = 0; i < nodes.size(); ++i)
       if (!graph::is_transfer(*nodes[i].node))
         nodes[i].least_us = std::max(least[i].memory_us, least[i].compute_us);
@@ -61,31 +57,48 @@ std::vector<Estimate> estimates_of(const LimitedVersion& limited, const Bindings
   return all;
 }
 
-/// The same work on the same device.
-bool same_work(const Estimate& a, const Estimate& b) {
-  return a.node->op == b.node->op && graph::device_of(*a.node) == graph::device_of(*b.node) &&
-         a.cost.bytes == b.cost.bytes && a.cost.flops == b.cost.flops;
+/// What decides how long a node takes: equal work on the same device takes equally long.
+using Work = std::tuple<const graph::OpSchema*, std::string_view, double, double>;
+Work work_of(const Estimate& estimate) {
+  return {estimate.node->op.get(), graph::device_of(*estimate.node), estimate.cost.bytes,
+          estimate.cost.flops};
 }
 
-/// How many times the least time nodes took, by side; 1 where nothing was measured.
-class Reach {
+/// What was measured, as it tells of nodes that were not: those that do the same work took so long on
+/// average; other work takes as many times its least time as the nodes of its op did, or else those of its
+/// device.
+class Experience {
  public:
-  void add(Side side, double us, double least_us) {
-    if (!(us > 0) || !(least_us > 0)) return;
-    Sum& sum = sums_[static_cast<size_t>(side)];
-    sum.us += us;
-    sum.least_us += least_us;
+  void add(const Estimate& estimate, double us) {
+    if (!(us > 0)) return;
+    add(by_work_[work_of(estimate)], us, 1);
+    if (!(estimate.least_us > 0)) return;
+    add(by_op_[{estimate.node->op.get(), graph::device_of(*estimate.node)}], us, estimate.least_us);
+    add(by_device_[graph::device_of(*estimate.node)], us, estimate.least_us);
   }
-  double of(Side side) const {
-    const Sum& sum = sums_[static_cast<size_t>(side)];
-    return sum.least_us > 0 ? sum.us / sum.least_us : 1;
+  /// None where neither equal work was measured nor a limit is known.
+  std::optional<double> of(const Estimate& estimate) const {
+    if (const auto work = by_work_.find(work_of(estimate)); work != by_work_.end())
+      return work->second.us / work->second.of;
+    if (estimate.least_us == 0) return {};
+    const std::string_view device = graph::device_of(*estimate.node);
+    if (const auto op = by_op_.find({estimate.node->op.get(), device}); op != by_op_.end())
+      return estimate.least_us * op->second.us / op->second.of;
+    const auto all = by_device_.find(device);
+    return all == by_device_.end() ? estimate.least_us : estimate.least_us * all->second.us / all->second.of;
   }
 
  private:
   struct Sum {
-    double us = 0, least_us = 0;
+    double us = 0, of = 0;
   };
-  std::array<Sum, 2> sums_;
+  static void add(Sum& sum, double us, double of) {
+    sum.us += us;
+    sum.of += of;
+  }
+  std::map<Work, Sum> by_work_;
+  std::map<std::pair<const graph::OpSchema*, std::string_view>, Sum> by_op_;
+  std::map<std::string_view, Sum> by_device_;
 };
 
 }  // namespace
@@ -94,18 +107,17 @@ Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const 
                                              Task task, const OpenOptions& options) {
   OpenOptions asked = options;
   asked.batch_tokens = model.options().batch_tokens;
-  const weights::DevicePtr card = model.devices(version).card;
   std::vector<weights::DevicePtr> devices{model.options().device};
-  if (card != model.options().device) devices.push_back(card);
+  for (const weights::DevicePtr& card : model.devices(version).cards)
+    if (card != model.options().device) devices.push_back(card);
   const auto on_cpu = [&](NodeId id) { return graph::device_of(version.fused->node(id)) == graph::kCpu; };
   if (model.options().device &&
       std::any_of(version.fused->order().begin(), version.fused->order().end(), on_cpu))
     devices.push_back(nullptr);
   std::vector<VersionMemory> memory;
   for (const weights::DevicePtr& device : devices) {
-    const MemoryDemand::Place place =
-        place_demand(*version.fused, task, asked, device ? DeviceKind::cuda : DeviceKind::cpu,
-                     model.devices(version).home);
+    const MemoryDemand::Place place = place_demand(
+        *version.fused, task, asked, device ? device->id() : kernels::kCpuId, model.devices(version).home);
     if (!place.refusal.empty()) return Error{ErrorCode::unsupported, place.refusal, "", ""};
     const DeviceEntry entry = entry_of(device);
     memory.push_back(
@@ -121,28 +133,30 @@ StepTimeChange step_time_change(const LimitedVersion& before, const LimitedVersi
   bindings[kKvBytes] = static_cast<int64_t>(row_bytes(kv_dtype, ops::kKvElements).value_or(0));
   const std::vector<Estimate> old = estimates_of(before, bindings), next = estimates_of(after, bindings);
   std::unordered_map<std::string, const Estimate*> known;
-  Reach reach;
+  Experience experience;
   StepTimeChange change;
   change.before = measured.step.us;
   change.before_measured = measured.step.us > 0;
-  double gone = 0;  // measured time of nodes that the new version may not have
+  double measured_us = 0;
   for (const Estimate& estimate : old) {
     const double us = measured.measured(estimate.node->id, true).timing.us;
     if (!change.before_measured) change.before += estimate.least_us;
-    reach.add(side_of(*estimate.node), us, estimate.least_us);
+    experience.add(estimate, us);
     known.emplace(estimate.node->path(), &estimate);
-    gone += us;
+    measured_us += us;
   }
-  change.after = change.before_measured ? change.before - gone : 0;
   for (const Estimate& estimate : next) {
     const auto was = known.find(estimate.node->path());
-    if (change.before_measured && was != known.end() && same_work(*was->second, estimate)) {
+    if (change.before_measured && was != known.end() && work_of(*was->second) == work_of(estimate)) {
       change.after += measured.measured(was->second->node->id, true).timing.us;
       continue;
     }
-    if (estimate.least_us == 0) ++change.unknown_nodes;
-    change.after += reach.of(side_of(*estimate.node)) * estimate.least_us;
+    const std::optional<double> us = experience.of(estimate);
+    if (!us) ++change.unknown_nodes;
+    change.after += us.value_or(0);
   }
+  // A step is its nodes, but the medians of nodes add up to another time than the median of steps.
+  if (measured_us > 0) change.after *= change.before / measured_us;
   if (change.before == 0) change.after = 0;
   return change;
 }

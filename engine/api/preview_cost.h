@@ -1,6 +1,9 @@
 // What a version costs, by estimate: memory on each device, and the time of a step.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "engine/api/preview.h"
 #include "engine/api/profile.h"
 #include "engine/runtime/model.h"
@@ -15,10 +18,12 @@ struct VersionMemory {
 Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const runtime::Version& version,
                                              Task task, const OpenOptions& options);
 
-/// A version and what limits it on the session's own device and on its card.
+/// What limits nodes by the device that they are placed on; "": at home.
+using DeviceLimits = std::map<std::string, MachineLimits, std::less<>>;
+
 struct LimitedVersion {
   const runtime::Version& version;
-  const MachineLimits &home, &card;
+  const DeviceLimits& limits;
 };
 /// `measured` is the profile of `before`, or an empty one. `context` tokens are read by a step.
 StepTimeChange step_time_change(const LimitedVersion& before, const LimitedVersion& after,

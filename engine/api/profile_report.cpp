@@ -136,8 +136,12 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
     kernels::ThreadTeam team(1);
     ORRERY_ASSIGN(const auto plan, parts_.model->plan(*version, compile::bucket_for(tokens, 1, 1), team));
     PlanReport report;
-    report.arena_bytes = plan->arena_bytes + plan->host_arena_bytes;
-    report.workspace_bytes = plan->workspace_bytes + plan->host_workspace_bytes;
+    report.arena_bytes = plan->host_arena_bytes;
+    report.workspace_bytes = plan->host_workspace_bytes;
+    for (const compile::CardUse& use : plan->cards) {
+      report.arena_bytes += use.arena_bytes;
+      report.workspace_bytes += use.workspace_bytes;
+    }
     report.compile_ms = plan->compile_milliseconds;
     const Bindings bindings{{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}};
     const PlacementReport placement(*version, parts_.options.device);
@@ -152,6 +156,11 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
       row.asked = std::move(place.asked);
       row.device = std::move(place.device);
       row.reason = std::move(place.reason);
+      if (step.computed) {
+        row.precision = name_of(step.computed->asked);
+        row.computes = name_of(step.computed->rounds);
+        row.precision_reason = step.computed->reason;
+      }
       for (const kernels::Refusal& refusal : step.refused)
         row.refused.push_back({refusal.kernel, refusal.reason});
       const graph::Cost cost = version->fused->cost(step.node, bindings);
@@ -206,12 +215,17 @@ MemoryUse SessionImpl::memory_use() const {
   });
 }
 
-DeviceVitals SessionImpl::vitals() const {
-  return guarded_or_empty([&]() -> DeviceVitals {
-    const weights::DevicePtr& device = parts_.scheduler->device();
-    if (!device) return {};
-    const kernels::DeviceVitals now = device->vitals();
-    return {now.memory_used, now.memory_total, now.clock_mhz, now.power_watts, now.celsius, now.busy_share};
+std::vector<DeviceVitals> SessionImpl::vitals() const {
+  return guarded_or_empty([&] {
+    std::vector<weights::DevicePtr> cards = parts_.model->devices(*state()->version).cards;
+    std::ranges::sort(cards, {}, [](const weights::DevicePtr& card) { return card->id(); });
+    std::vector<DeviceVitals> vitals;
+    for (const weights::DevicePtr& card : cards) {
+      const kernels::DeviceVitals now = card->vitals();
+      vitals.push_back({to_string(card->id()), card->facts().name, now.memory_used, now.memory_total,
+                        now.clock_mhz, now.power_watts, now.celsius, now.busy_share});
+    }
+    return vitals;
   });
 }
 

@@ -49,6 +49,10 @@ class Session {
   virtual std::stop_source submit(Change change, ChangeEvents events) = 0;
   /// What the edits would do, without doing it: they are prepared as far as no weight is read. Any thread.
   virtual Result<Preview> preview(const std::vector<edit::Edit>& edits, std::stop_token stop) const = 0;
+  /// What the edits do to the answers, measured without doing them: both versions read the text (none: one of
+  /// the program's own) beside what runs. What the edits need of weights is made for it. Any thread; waits.
+  virtual Result<MeasuredChange> measure(const std::vector<edit::Edit>& edits, std::string_view text,
+                                         std::stop_token stop) const = 0;
 
   // The same changes for who waits; not from a callback of a change.
   Result<EditRecord> apply(const edit::Edit& edit);
@@ -103,10 +107,10 @@ class Session {
   virtual Trace trace() const = 0;  // any thread; with 10^5 spans it takes some 100 ms
   virtual const MachineLimits& limits() const = 0;
   virtual std::vector<DerivedWeight> derived_weights() const = 0;
-  virtual MemoryUse memory_use() const = 0;  // any thread
-  virtual int64_t context_used() const = 0;  // tokens of the chat's sequence
-  virtual DeviceVitals vitals() const = 0;   // of the device that it runs on; any thread
-  virtual void forget_context() = 0;         // a new chat
+  virtual MemoryUse memory_use() const = 0;              // any thread
+  virtual int64_t context_used() const = 0;              // tokens of the chat's sequence
+  virtual std::vector<DeviceVitals> vitals() const = 0;  // of the cards that it runs on; any thread
+  virtual void forget_context() = 0;                     // a new chat
   /// What would fit now instead, after out_of_memory.
   virtual std::vector<Offer> memory_offers() const = 0;
   /// The same model and edits with another KV cache: shares the weights, so that nothing is loaded, and

@@ -48,6 +48,8 @@ class SessionImpl final : public Session {
   std::vector<NodePlacement> placement() const override;
   std::stop_source submit(Change change, ChangeEvents events) override;
   Result<Preview> preview(const std::vector<edit::Edit>& edits, std::stop_token stop) const override;
+  Result<MeasuredChange> measure(const std::vector<edit::Edit>& edits, std::string_view text,
+                                 std::stop_token stop) const override;
 
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
   std::string detokenize(const std::vector<int32_t>& ids) const override;
@@ -79,7 +81,7 @@ class SessionImpl final : public Session {
   std::vector<DerivedWeight> derived_weights() const override;
   MemoryUse memory_use() const override;
   int64_t context_used() const override;
-  DeviceVitals vitals() const override;
+  std::vector<DeviceVitals> vitals() const override;
   void forget_context() override;
   std::vector<Offer> memory_offers() const override;
   Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const override;

@@ -55,7 +55,7 @@ Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std
     runtime::Model::Options run = parts_.model->options();
     ORRERY_ASSIGN(run.context, choose_context(parts.info.context_length, parts.options.context));
     ORRERY_ASSIGN(const DType kv, parse_kv_type(parts.options.kv_type));
-    run.kv_dtype = parts.options.exact ? DType::f32 : kv;
+    run.kv_dtype = is_exact(parts.options) ? DType::f32 : kv;
     run.kv_tokens = kv_tokens(parts.demand, run);
     parts.info.memory.context = run.context;
     const SessionStatePtr now = state();
@@ -64,7 +64,8 @@ Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std
     auto own = std::make_shared<SessionState>(*now);
     const runtime::Version& version = *now->version;
     ORRERY_ASSIGN(own->version,
-                  runtime::make_version(version.model, version.fused, version.moved, version.card));
+                  runtime::make_version(version.model, version.fused, version.moved, version.cards,
+                                        compile::with_default(*version.model, run.precision)));
     parts.model = std::make_shared<runtime::Model>(parts.weights, own->version, run);
     return std::shared_ptr<Session>(std::make_shared<SessionImpl>(std::move(parts), std::move(own)));
   });

@@ -85,10 +85,11 @@ class Opening {
       : options_(options), watch_{progress, std::move(stop)} {}
 
   Result<std::shared_ptr<Session>> run() {
-    ORRERY_ASSIGN(const std::optional<int> index, parse_device(options_.device));
-    options_.device = device_name(index);
+    ORRERY_ASSIGN(const kernels::DeviceId id, parse_device(options_.device));
+    options_.device = to_string(id);
     ORRERY_ASSIGN(const DType kv_option, parse_kv_type(options_.kv_type));
-    const DType kv_type = options_.exact ? DType::f32 : kv_option;
+    ORRERY_ASSIGN(const kernels::Precision precision, parse_precision(options_.precision));
+    const DType kv_type = is_exact(options_) ? DType::f32 : kv_option;
     ORRERY_ASSIGN(auto scheduler, scheduler_for(options_.device, options_.threads));
     ORRERY_ASSIGN(const ModelPath path, resolve_model(options_.model, options_.adapter));
     ORRERY_TRY(watch_.stage(fmt::format("Reading {}", path.model.filename().string())));
@@ -107,7 +108,7 @@ class Opening {
     auto weights = std::make_shared<weights::WeightStore>(source.file, source.adapter);
     runtime::Model::Options run;
     run.kv_dtype = kv_type;
-    run.accuracy = options_.exact ? kernels::Linear::Accuracy::exact : kernels::Linear::Accuracy::fast;
+    run.precision = precision;
     run.device = scheduler->device();
     run.threads = scheduler->threads();
     run.context = context;
@@ -141,12 +142,12 @@ class Opening {
   /// On the device that it is opened on, and on the CPU, which can take it instead.
   MemoryDemand demand_of(const ModelSource& source, const models::BuiltModel& built,
                          const graph::Graph& fused, const weights::DevicePtr& device) const {
-    MemoryDemand demand = model_demand(display_name(*source.file), built, options_.exact);
-    const auto place = [&](kernels::DeviceKind kind) {
-      return place_demand(fused, to_task(built.task), options_, kind);
+    MemoryDemand demand = model_demand(display_name(*source.file), built, is_exact(options_));
+    const auto place = [&](kernels::DeviceId id) {
+      return place_demand(fused, to_task(built.task), options_, id);
     };
-    demand.cpu = place(kernels::DeviceKind::cpu);
-    if (device) demand.cuda = place(kernels::DeviceKind::cuda);
+    demand.cpu = place(kernels::kCpuId);
+    if (device) demand.cuda = place(device->id());
     return demand;
   }
 

@@ -72,7 +72,7 @@ class TraceBuilder {
     double bytes = 0, flops = 0;
     for (size_t i = 0; i < plan.nodes.size(); ++i) {
       const Plan::Node& node = plan.nodes[i];
-      TraceSpan& span = add_span(node.track, node.name, step.times[i], step.times[i + 1], step);
+      TraceSpan& span = add_span(node.track, node.name, step.times[i].begin, step.times[i].end, step);
       const graph::Cost cost = step.plan->graph->cost(step.plan->nodes[i].node, step.bindings);
       bytes += span.bytes = cost.bytes;
       flops += span.flops = cost.flops;

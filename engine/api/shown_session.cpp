@@ -33,6 +33,10 @@ class ShownSession final : public Session {
   Result<Preview> preview(const std::vector<edit::Edit>&, std::stop_token) const override {
     return refusal();
   }
+  Result<MeasuredChange> measure(const std::vector<edit::Edit>&, std::string_view,
+                                 std::stop_token) const override {
+    return refusal();
+  }
 
   Result<std::vector<int32_t>> tokenize(std::string_view, bool) const override { return refusal(); }
   std::string detokenize(const std::vector<int32_t>&) const override { return {}; }
@@ -74,7 +78,7 @@ class ShownSession final : public Session {
   std::vector<DerivedWeight> derived_weights() const override { return {}; }
   MemoryUse memory_use() const override { return {0, 0, 0, weights::program_bytes()}; }
   int64_t context_used() const override { return 0; }
-  DeviceVitals vitals() const override { return {}; }
+  std::vector<DeviceVitals> vitals() const override { return {}; }
   void forget_context() override {}
   std::vector<Offer> memory_offers() const override { return {}; }
   Result<std::shared_ptr<Session>> resized(int64_t, const std::string&) const override { return refusal(); }

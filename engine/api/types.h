@@ -30,7 +30,9 @@ struct OpenOptions {
   std::string kv_type = "f16";  // f16, bf16, f32, q8_0
   int64_t batch_tokens = 0;     // of one step at most; 0: what the device likes
   bool fusion = true;
-  bool exact = false;        // float32 arithmetic throughout
+  /// Of the nodes that do not ask for another: balanced, exact, bf16, int16, int8 (kernels/precision.h).
+  /// exact also keeps the KV cache in float32.
+  std::string precision = "balanced";
   bool check_memory = true;  // refuse what is estimated not to fit before any weight is read
 };
 
@@ -213,6 +215,9 @@ struct PlanStep {
   std::vector<std::string> not_asked;  // slower rows after the chosen one
   double flops = 0, bytes = 0;
   std::string asked, reason;  // where it was asked to run; why it runs elsewhere, empty when it does not
+  /// Of a node that multiplies: the precision that it was asked for ("bf16"), what it rounds activations to
+  /// ("int16", "float32": nothing), and why that is finer than asked, empty where it is not.
+  std::string precision, computes, precision_reason;
 };
 
 /// Where a node of the model graph runs.
@@ -244,8 +249,9 @@ struct DeviceEntry {
   uint64_t memory_bytes = 0, free_bytes = 0;
 };
 
-/// What a card says of itself now; zeros on the CPU, and where it says nothing.
+/// What a card says of itself now; zeros where it says nothing.
 struct DeviceVitals {
+  std::string device, name;                    // "cuda:0", "NVIDIA H200"
   uint64_t memory_used = 0, memory_total = 0;  // bytes, of all programs
   double clock_mhz = 0, power_watts = 0, celsius = 0, busy_share = 0;
 };

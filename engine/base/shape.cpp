@@ -1,5 +1,7 @@
 #include "engine/base/shape.h"
 
+#include <numeric>
+
 namespace orrery {
 
 std::optional<int64_t> Dim::evaluate(const Bindings& bindings) const {
@@ -44,6 +46,19 @@ Dim Dim::operator*(int64_t factor) const {
   product.constant_ *= factor;
   for (auto& [symbol, coefficient] : product.terms_) coefficient *= factor;
   return product;
+}
+
+int64_t Dim::divisor() const {
+  int64_t divisor = constant_;
+  for (const auto& [symbol, coefficient] : terms_) divisor = std::gcd(divisor, coefficient);
+  return divisor < 0 ? -divisor : divisor;
+}
+
+Dim Dim::operator/(int64_t divisor) const {
+  Dim quotient = *this;
+  quotient.constant_ /= divisor;
+  for (auto& [symbol, coefficient] : quotient.terms_) coefficient /= divisor;
+  return quotient;
 }
 
 std::string to_string(const Shape& shape) {

@@ -40,6 +40,10 @@ class Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
   Dim operator+(const Dim& other) const;
   Dim operator*(int64_t factor) const;
+  /// The greatest number that divides it whatever the symbols are; 0 for 0.
+  int64_t divisor() const;
+  /// `divisor` divides it.
+  Dim operator/(int64_t divisor) const;
 
  private:
   int64_t constant_ = 0;

@@ -110,10 +110,11 @@ ArenaLayout lay_out(std::span<const Lifetime> lifetimes) {
   return layout;
 }
 
-DeviceArenas lay_out(std::span<const Lifetime> lifetimes, std::span<const kernels::DeviceKind> devices) {
+DeviceArenas lay_out(std::span<const Lifetime> lifetimes, std::span<const kernels::DeviceId> devices) {
   DeviceArenas arenas;
   arenas.offsets.resize(lifetimes.size());
-  const auto lay_out_on = [&](kernels::DeviceKind device) {
+  for (const kernels::DeviceId device : devices) arenas.bytes.emplace(device, 0);
+  for (auto& [device, bytes] : arenas.bytes) {
     std::vector<Lifetime> own;
     std::vector<size_t> indices;
     for (size_t i = 0; i < lifetimes.size(); ++i)
@@ -123,10 +124,8 @@ DeviceArenas lay_out(std::span<const Lifetime> lifetimes, std::span<const kernel
       }
     const ArenaLayout layout = lay_out(own);
     for (size_t k = 0; k < indices.size(); ++k) arenas.offsets[indices[k]] = layout.offsets[k];
-    return layout.bytes;
-  };
-  arenas.host_bytes = lay_out_on(kernels::DeviceKind::cpu);
-  arenas.card_bytes = lay_out_on(kernels::DeviceKind::cuda);
+    bytes = layout.bytes;
+  }
   return arenas;
 }
 
@@ -146,6 +145,12 @@ Result<Liveness> liveness(const graph::Graph& graph, const Bucket& bucket) {
     for (const ValueId output : node.outputs) {
       const graph::Value& value = graph.value(output);
       if (value.kind == graph::ValueKind::state) continue;
+      if (const auto seen = known.find(node.op->view ? node.inputs.front() : ValueId{});
+          seen != known.end()) {
+        result.views.emplace_back(output, result.values[seen->second]);
+        known.emplace(output, seen->second);
+        continue;
+      }
       ORRERY_ASSIGN(const size_t bytes, value_bytes(node, value, bindings));
       known.emplace(output, result.values.size());
       result.values.push_back(output);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -27,12 +29,17 @@ struct ArenaLayout {
 /// Best fit over the free blocks, in the order of first use. Lifetimes may come in any order.
 ArenaLayout lay_out(std::span<const Lifetime> lifetimes);
 
-/// The same with an arena in the program's memory and one on the card.
+/// The same with an arena on each device.
 struct DeviceArenas {
   std::vector<size_t> offsets;  // one a lifetime, in the arena of its device
-  size_t host_bytes = 0, card_bytes = 0;
+  std::map<kernels::DeviceId, size_t> bytes;
+
+  size_t bytes_on(kernels::DeviceId device) const {
+    const auto it = bytes.find(device);
+    return it == bytes.end() ? 0 : it->second;
+  }
 };
-DeviceArenas lay_out(std::span<const Lifetime> lifetimes, std::span<const kernels::DeviceKind> devices);
+DeviceArenas lay_out(std::span<const Lifetime> lifetimes, std::span<const kernels::DeviceId> devices);
 
 /// The activations that the live nodes of a graph make, and when they live; `values[i]` belongs to
 /// `lifetimes[i]`. Fails with the node and value whose shape the bucket does not bind or whose bytes do not
@@ -41,6 +48,8 @@ struct Liveness {
   std::vector<NodeId> steps;  // live nodes that are no sources, in order
   std::vector<ValueId> values;
   std::vector<Lifetime> lifetimes;
+  /// Values that lie where another lies, which is one of `values` (OpSchema::view).
+  std::vector<std::pair<ValueId, ValueId>> views = {};
 };
 Result<Liveness> liveness(const graph::Graph& graph, const Bucket& bucket);
 

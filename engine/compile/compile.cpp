@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -10,13 +11,14 @@
 #include "engine/compile/arena.h"
 #include "engine/compile/kept.h"
 #include "engine/compile/plan.h"
+#include "engine/compile/segments.h"
 #include "engine/compile/source_slots.h"
 #include "engine/compile/states.h"
 
 namespace orrery::compile {
 namespace {
 
-using kernels::DeviceKind;
+using kernels::DeviceId;
 using ops::Slot;
 
 /// Lowers the nodes of one graph into a plan; also what the lowerings ask.
@@ -27,7 +29,10 @@ class Compiler final : public ops::LowerContext {
         graph_(*plan.graph),
         team_(team),
         asked_(asked),
-        sources_(graph_, weights, team, plan.options.device) {}
+        sources_(graph_, weights, team, plan.options.cards) {
+    std::erase(plan_.options.cards, nullptr);
+    for (const weights::DevicePtr& card : plan_.options.cards) epochs_[card->id()] = card->epoch();
+  }
 
   Result<void> run() {
     ORRERY_TRY(place_states());
@@ -37,8 +42,10 @@ class Compiler final : public ops::LowerContext {
       const graph::Node& node = graph_.node(id);
       here_ = runs_on(node, plan_.options.home);
       ORRERY_TRY(add_step(node));
-      if (asked_.on_node) asked_.on_node(plan_.steps.size(), steps_.size());
+      if (asked_.on_node) asked_.on_node(++done_, steps_.size());
     }
+    segmenter_.finish(plan_.steps, plan_.segments);
+    note_cards();
     for (const ValueId output : graph_.outputs()) plan_.output_slots.push_back(output_slot(output));
     plan_.weights = sources_.take_weights();
     plan_.constants = sources_.take_constants();
@@ -72,11 +79,11 @@ class Compiler final : public ops::LowerContext {
   int64_t max_outputs() const override { return plan_.options.bucket.max_outputs; }
   DType kv_dtype() const override { return plan_.options.kv_dtype; }
   int64_t context() const override { return plan_.options.context; }
-  kernels::Linear::Accuracy accuracy() const override { return plan_.options.accuracy; }
-  DeviceKind device() const override { return here_; }
+  kernels::Precision default_precision() const override { return plan_.options.precision; }
+  kernels::DeviceKind device() const override { return here_.kind; }
   const kernels::Machine& machine() const override {
-    const bool card = here_ != DeviceKind::cpu && plan_.options.device;
-    return card ? plan_.options.device->facts().machine : LowerContext::machine();
+    const weights::DevicePtr card = weights::find_card(plan_.options.cards, here_);
+    return card ? card->facts().machine : LowerContext::machine();
   }
   int threads() const override { return plan_.options.threads > 0 ? plan_.options.threads : team_.size(); }
 
@@ -94,14 +101,19 @@ class Compiler final : public ops::LowerContext {
   Result<void> place_activations() {
     ORRERY_ASSIGN(Liveness live, liveness(graph_, plan_.options.bucket));
     keep_rounded(live);
-    std::vector<DeviceKind> devices;
+    std::vector<DeviceId> devices;
     for (const ValueId value : live.values)
       devices.push_back(runs_on(graph_.node(graph_.value(value).producer), plan_.options.home));
     const DeviceArenas arenas = lay_out(live.lifetimes, devices);
-    for (size_t i = 0; i < live.values.size(); ++i)
+    for (size_t i = 0; i < live.values.size(); ++i) {
       placed_[live.values[i]] = {{Slot::Kind::arena, arenas.offsets[i], nullptr}, devices[i]};
-    plan_.host_arena_bytes = arenas.host_bytes;
-    plan_.arena_bytes = arenas.card_bytes;
+      bytes_[live.values[i]] = live.lifetimes[i].bytes;
+    }
+    for (const auto& [view, value] : live.views) {
+      placed_[view] = placed_.at(value);
+      bytes_[view] = bytes_.at(value);
+    }
+    arenas_ = arenas.bytes;
     steps_ = std::move(live.steps);
     for (const NodeId id : steps_) pass_states_on(graph_.node(id));
     return {};
@@ -113,7 +125,7 @@ class Compiler final : public ops::LowerContext {
     for (const NodeId id : live.steps) {
       const graph::Node& node = graph_.node(id);
       here_ = runs_on(node, plan_.options.home);
-      if (here_ != DeviceKind::cpu) roundings.emplace(id, ops::rounding_of(*this, node));
+      if (!here_.is_cpu()) roundings.emplace(id, ops::rounding_of(*this, node));
     }
     kept_ = kept_types(graph_, roundings);
     for (size_t i = 0; i < live.values.size(); ++i)
@@ -138,17 +150,18 @@ class Compiler final : public ops::LowerContext {
     return it != placed_.end() ? it->second : OutputSlot{slot(value), here_};
   }
 
-  /// Placement inserts a transfer wherever a value changes sides; kernels see one side's memory only.
+  /// Placement inserts a transfer wherever a value changes devices; kernels see one device's memory only.
   Result<void> check_sides(const graph::Node& node) const {
-    if (here_ != DeviceKind::cpu && !plan_.options.device)
-      return Error{ErrorCode::device, "The node is to run on a card, and none is open",
+    if (!here_.is_cpu() && !weights::find_card(plan_.options.cards, here_))
+      return Error{ErrorCode::device,
+                   fmt::format("The node is to run on {}, which is not open", to_string(here_)),
                    fmt::format("node {}", node.path()), "place it on the CPU, or open the card"};
     if (graph::is_transfer(node)) return {};
     for (const ValueId input : node.inputs)
       if (const auto it = placed_.find(input); it != placed_.end() && it->second.device != here_)
         return Error{ErrorCode::internal,
-                     fmt::format("{} lies on the other device, and no transfer brings it over",
-                                 graph_.value_path(input)),
+                     fmt::format("{} lies on {}, and no transfer brings it to {}", graph_.value_path(input),
+                                 to_string(it->second.device), to_string(here_)),
                      fmt::format("node {}", node.path()), "place both on one device"};
     return {};
   }
@@ -161,17 +174,45 @@ class Compiler final : public ops::LowerContext {
       if (error.where.empty()) error.where = fmt::format("node {}", node.path());
       return error;
     }
-    const DeviceKind side = step->transfer ? DeviceKind::cuda : here_;
-    if (plan_.segments.empty() || plan_.segments.back().device != side)
-      plan_.segments.push_back({plan_.steps.size(), plan_.steps.size(), side});
-    plan_.steps.push_back(std::move(step).value());
-    plan_.segments.back().end = plan_.steps.size();
+    const DeviceId side = step->transfer && here_.is_cpu() ? step->transfer->from : here_;
+    segmenter_.add(std::move(step).value(), side, accesses(node));
     return {};
+  }
+
+  /// States need not be told: all that touch one run on its device.
+  std::vector<Access> accesses(const graph::Node& node) const {
+    std::vector<Access> accesses;
+    const auto add = [&](ValueId value, bool writes) {
+      const auto it = placed_.find(value);
+      if (it == placed_.end() || it->second.slot.kind != Slot::Kind::arena) return;
+      const size_t begin = it->second.slot.offset;
+      accesses.push_back({it->second.device, begin, begin + std::max<size_t>(bytes_.at(value), 1), writes});
+    };
+    for (const ValueId input : node.inputs) add(input, false);
+    for (const ValueId output : node.outputs) add(output, true);
+    return accesses;
+  }
+
+  void note_cards() {
+    const auto of = [](const std::map<DeviceId, size_t>& bytes, DeviceId device) {
+      const auto it = bytes.find(device);
+      return it == bytes.end() ? 0 : it->second;
+    };
+    plan_.host_arena_bytes = of(arenas_, kernels::kCpuId);
+    plan_.host_workspace_bytes = of(workspaces_, kernels::kCpuId);
+    std::erase_if(plan_.options.cards, [&](const weights::DevicePtr& card) {
+      return std::ranges::none_of(plan_.segments,
+                                  [&](const Segment& segment) { return segment.device == card->id(); });
+    });
+    std::ranges::sort(plan_.options.cards, {}, [](const weights::DevicePtr& card) { return card->id(); });
+    for (const weights::DevicePtr& card : plan_.options.cards)
+      plan_.cards.push_back(
+          {card, epochs_.at(card->id()), of(arenas_, card->id()), of(workspaces_, card->id())});
   }
 
   Result<Step> lower(const graph::Node& node) {
     ORRERY_ASSIGN(ops::Lowered lowered, ops::lower_node(*this, node));
-    size_t& workspace = here_ == DeviceKind::cpu ? plan_.host_workspace_bytes : plan_.workspace_bytes;
+    size_t& workspace = workspaces_[here_];
     workspace = std::max(workspace, lowered.workspace_bytes);
     return Step{node.id,
                 node.op->name,
@@ -181,18 +222,23 @@ class Compiler final : public ops::LowerContext {
                 here_,
                 std::move(lowered.run),
                 std::nullopt,
-                lowered.arithmetic};
+                lowered.arithmetic,
+                std::move(lowered.computed)};
   }
 
   Result<Step> transfer(const graph::Node& node) const {
     const OutputSlot src = output_slot(node.inputs.at(0)), dst = output_slot(node.outputs.at(0));
     if (src.slot.kind != Slot::Kind::arena || src.device == dst.device)
-      return Error{ErrorCode::unsupported, "Only a value of the other device can be transferred",
+      return Error{ErrorCode::unsupported, "Only a value of another device can be transferred",
                    fmt::format("node {}", node.path()), "undo the placement"};
-    const char* kernel = here_ == DeviceKind::cpu ? "transfer.to_host" : "transfer.to_device";
+    const char* kernel = here_.is_cpu()        ? "transfer.to_host"
+                         : src.device.is_cpu() ? "transfer.to_device"
+                                               : "transfer.to_peer";
     return Step{
-        node.id, node.op->name, kernel,  {},
-        {},      here_,         nullptr, Transfer{src.slot, dst.slot, graph_.value(node.inputs[0]).type}};
+        node.id, node.op->name,
+        kernel,  {},
+        {},      here_,
+        nullptr, Transfer{src.slot, dst.slot, src.device, dst.device, graph_.value(node.inputs[0]).type}};
   }
 
   Plan& plan_;
@@ -200,17 +246,17 @@ class Compiler final : public ops::LowerContext {
   kernels::ThreadTeam& team_;
   const Options& asked_;
   mutable SourceSlots sources_;
-  DeviceKind here_ = DeviceKind::cpu;               // of the node that is being lowered
+  DeviceId here_;                                   // of the node that is being lowered
   std::unordered_map<ValueId, OutputSlot> placed_;  // activations and states
-  std::unordered_map<ValueId, DType> kept_;         // what is not kept as f32
+  std::unordered_map<ValueId, size_t> bytes_;       // of activations
+  std::map<DeviceId, size_t> arenas_, workspaces_;  // bytes
+  std::map<DeviceId, uint64_t> epochs_;             // of the cards, before anything was put on them
+  Segmenter segmenter_;
+  size_t done_ = 0;
+  std::unordered_map<ValueId, DType> kept_;  // what is not kept as f32
   mutable std::optional<Error> source_error_;
   std::vector<NodeId> steps_;
 };
-
-bool needs_card(const Plan& plan) {
-  return std::any_of(plan.segments.begin(), plan.segments.end(),
-                     [](const Segment& segment) { return segment.device != DeviceKind::cpu; });
-}
 
 }  // namespace
 
@@ -220,13 +266,11 @@ Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::
   static std::atomic<uint64_t> made{0};
   auto plan = std::make_shared<Plan>();
   plan->id = ++made;
-  plan->epoch = options.device ? options.device->epoch() : 0;
   plan->graph = std::move(fused);
   plan->options = options;
   plan->options.stop = {};
   plan->options.on_node = {};
   ORRERY_TRY(Compiler(*plan, weights, team, options).run());
-  if (!needs_card(*plan)) plan->options.device = nullptr;
   plan->compile_milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return std::shared_ptr<const Plan>(std::move(plan));

@@ -42,7 +42,7 @@ class Asking final : public ops::LowerContext {
   Result<void> ask(const Bucket& bucket) {
     bucket_ = bucket;
     ORRERY_ASSIGN(Liveness live, liveness(graph_, bucket));
-    if (options_.device != kernels::DeviceKind::cpu) keep_rounded(live);
+    if (!options_.device.is_cpu()) keep_rounded(live);
     demand_.arena_bytes = std::max(demand_.arena_bytes, arena_bytes(live));
     for (const NodeId id : live.steps)
       if (const graph::Node& node = graph_.node(id); runs_here(node)) ORRERY_TRY(ask(node));
@@ -87,21 +87,23 @@ class Asking final : public ops::LowerContext {
   int64_t max_outputs() const override { return bucket_.max_outputs; }
   DType kv_dtype() const override { return options_.kv_dtype; }
   int64_t context() const override { return 0; }  // the sizes are the same
-  kernels::Linear::Accuracy accuracy() const override { return options_.accuracy; }
-  kernels::DeviceKind device() const override { return options_.device; }
+  kernels::Precision default_precision() const override { return options_.precision; }
+  kernels::DeviceKind device() const override { return options_.device.kind; }
+  const kernels::Machine& machine() const override {
+    return kernels::machine_of(options_.device.kind, options_.device.index);
+  }
   int threads() const override { return options_.threads; }
 
  private:
-  kernels::DeviceKind side(const graph::Node& node) const {
+  kernels::DeviceId side(const graph::Node& node) const {
     return runs_on(node, options_.home.value_or(options_.device));
   }
 
   uint64_t arena_bytes(const Liveness& live) const {
-    std::vector<kernels::DeviceKind> devices;
+    std::vector<kernels::DeviceId> devices;
     for (const ValueId value : live.values)
       devices.push_back(side(graph_.node(graph_.value(value).producer)));
-    const DeviceArenas arenas = lay_out(live.lifetimes, devices);
-    return options_.device == kernels::DeviceKind::cpu ? arenas.host_bytes : arenas.card_bytes;
+    return lay_out(live.lifetimes, devices).bytes_on(options_.device);
   }
 
   /// As the compiler does for a card.

@@ -24,10 +24,10 @@ struct Demand {
 };
 
 struct DemandOptions {
-  kernels::DeviceKind device = kernels::DeviceKind::cpu;
-  std::optional<kernels::DeviceKind> home = {};  // of nodes that name no device; none: `device`
+  kernels::DeviceId device;
+  std::optional<kernels::DeviceId> home = {};  // of nodes that name no device; none: `device`
   DType kv_dtype = DType::f16;
-  kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
+  kernels::Precision precision = kernels::Precision::balanced;
   int threads = 1;
 };
 

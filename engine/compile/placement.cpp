@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "engine/compile/trial.h"
@@ -16,8 +17,15 @@ namespace {
 
 const std::string kDevice{graph::kDeviceAttribute};
 
-kernels::DeviceKind kind_of(std::string_view device) {
-  return device == graph::kCpu ? kernels::DeviceKind::cpu : kernels::DeviceKind::cuda;
+kernels::DeviceId id_of(std::string_view device) {
+  return kernels::parse_device_id(device).value_or(kernels::kCpuId);
+}
+
+/// What a transfer to the device is called after: "cpu", "cuda1".
+std::string word_of(std::string_view device) {
+  std::string word(device);
+  std::erase(word, ':');
+  return word;
 }
 
 /// Where one node is to run, and why there.
@@ -55,10 +63,11 @@ class Placer {
     });
   }
 
-  std::string card() const {
+  std::vector<kernels::DeviceId> cards() const {
+    std::set<kernels::DeviceId> cards;
     for (const auto& [id, place] : places_)
-      if (place.device != graph::kCpu) return place.device;
-    return {};
+      if (place.device != graph::kCpu) cards.insert(id_of(place.device));
+    return {cards.begin(), cards.end()};
   }
 
   std::vector<Moved> moved() const {
@@ -85,8 +94,8 @@ class Placer {
  private:
   /// Nothing when the CPU has none either: that is no matter of placement, and compiling tells it.
   std::optional<std::string> refusal_of(const graph::Node& node, const std::string& device) const {
-    auto reason = refusal(fused_, node, kind_of(device), options_);
-    if (!reason || refusal(fused_, node, kernels::DeviceKind::cpu, options_)) return std::nullopt;
+    auto reason = refusal(fused_, node, id_of(device), options_);
+    if (!reason || refusal(fused_, node, kernels::kCpuId, options_)) return std::nullopt;
     return reason;
   }
 
@@ -159,8 +168,7 @@ class Placer {
       if (const graph::Node& user = graph.node(use.node); is_transfer(user) && device_of(user) == device)
         return user.outputs.front();
     const std::string& scope = graph.node(reader).scope;
-    const std::string name =
-        graph.node(value.producer).name + (device == graph::kCpu ? "_to_cpu" : "_to_cuda");
+    const std::string name = graph.node(value.producer).name + "_to_" + word_of(device);
     ORRERY_ASSIGN(const NodeId transfer, graph.add_node({std::string(graph::kTransferOp),
                                                          scope,
                                                          passes::free_name(graph, scope, name),
@@ -176,39 +184,54 @@ class Placer {
   std::unordered_map<NodeId, Place> places_;
 };
 
-}  // namespace
-
-graph::GraphVersion without_home(graph::GraphVersion model, std::string_view home) {
+/// The graph with the attribute taken from the nodes that have that text for it.
+graph::GraphVersion without(graph::GraphVersion model, const std::string& attribute, std::string_view text,
+                            std::string_view (*text_of)(const graph::Node&)) {
   std::shared_ptr<graph::Graph> plain;
   for (const NodeId id : model->order()) {
-    if (device_of(model->node(id)) != home) continue;
+    if (text_of(model->node(id)) != text) continue;
     if (!plain) plain = std::make_shared<graph::Graph>(*model);
-    static_cast<void>(plain->set_attribute(id, kDevice, std::nullopt));  // every op may be without it
+    static_cast<void>(plain->set_attribute(id, attribute, std::nullopt));  // every op may be without it
   }
   return plain ? graph::GraphVersion(std::move(plain)) : std::move(model);
 }
 
-Result<std::string> card_of(const graph::Graph& graph, std::string_view home) {
-  std::string card(home == graph::kCpu ? std::string_view() : home);
+}  // namespace
+
+graph::GraphVersion without_home(graph::GraphVersion model, std::string_view home) {
+  return without(std::move(model), kDevice, home, graph::device_of);
+}
+
+graph::GraphVersion without_default(graph::GraphVersion model, kernels::Precision precision) {
+  return without(std::move(model), std::string(graph::kPrecisionAttribute), name_of(precision),
+                 graph::precision_of);
+}
+
+graph::GraphVersion with_default(const graph::Graph& model, kernels::Precision precision) {
+  auto named = std::make_shared<graph::Graph>(model);
+  for (const NodeId id : model.order())
+    if (const graph::Node& node = model.node(id); !node.is_source() && precision_of(node).empty())
+      static_cast<void>(named->set_attribute(id, std::string(graph::kPrecisionAttribute),
+                                             graph::Attribute(std::string(name_of(precision)))));
+  return named;
+}
+
+std::vector<kernels::DeviceId> cards_asked(const graph::Graph& graph, std::string_view home) {
+  std::set<kernels::DeviceId> cards;
   const std::vector<bool> live = graph.live();
   for (size_t i = 0; i < live.size(); ++i) {
     const graph::Node& node = graph.node(graph.order()[i]);
+    if (!live[i] || node.is_source()) continue;
     const std::string_view device = device_of(node);
-    if (!live[i] || device.empty() || device == graph::kCpu || device == card) continue;
-    if (!card.empty())
-      return Error{ErrorCode::unsupported,
-                   fmt::format("It is placed on {}, but the model uses {} already", device, card),
-                   node.path(),
-                   fmt::format("a model uses one CUDA device at most: place it on {} or cpu", card)};
-    card = device;
+    if (const kernels::DeviceId id = id_of(device.empty() ? home : device); !id.is_cpu()) cards.insert(id);
   }
-  return card;
+  return {cards.begin(), cards.end()};
 }
 
 Result<Placement> place(graph::GraphVersion fused, const PlacementOptions& options) {
   Placer placer(*fused, options);
   placer.decide();
-  Placement placement{std::move(fused), placer.moved(), placer.card()};
+  Placement placement{std::move(fused), placer.moved(), placer.cards()};
   if (placer.as_it_was()) return placement;
   ORRERY_ASSIGN(placement.graph, placer.write());
   return placement;

@@ -22,14 +22,14 @@ struct Moved {
 struct Placement {
   graph::GraphVersion graph;
   std::vector<Moved> moved;
-  std::string card;  // "cuda:0" when any node runs there; else empty
+  std::vector<kernels::DeviceId> cards;  // that nodes run on, in the order of their ids
 };
 
 /// What decides which kernels a plan of the model asks.
 struct PlacementOptions {
   std::string home = "cpu";  // where nodes without a device attribute run
   DType kv_dtype = DType::f16;
-  kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
+  kernels::Precision precision = kernels::Precision::balanced;
   int64_t batch_tokens = 512, batch_outputs = 64;  // of the largest step
   int threads = 1;
 };
@@ -38,12 +38,17 @@ struct PlacementOptions {
 /// those that do not name it. The same pointer where there are none.
 graph::GraphVersion without_home(graph::GraphVersion model, std::string_view home);
 
-/// The card that the live nodes are asked to run on, `home` included; empty for none. Refuses a second one.
-Result<std::string> card_of(const graph::Graph& graph, std::string_view home);
+/// The same of the precision, whose default the nodes that do not name one have.
+graph::GraphVersion without_default(graph::GraphVersion model, kernels::Precision precision);
+/// The other way round: all nodes name their precision, those that did not the default. For feed hashes.
+graph::GraphVersion with_default(const graph::Graph& model, kernels::Precision precision);
+
+/// The cards that the live nodes are asked to run on, in the order of their ids.
+std::vector<kernels::DeviceId> cards_asked(const graph::Graph& graph, std::string_view home);
 
 /// Afterwards the nodes that do not run at home carry their device, and no others do; the same pointer comes
 /// back when that was so already and all run at home. Nodes that touch one state run where it is written. The
-/// graph is one that the passes made; the card's module is open when a node asks for a card.
+/// graph is one that the passes made; the module is open when a node asks for a card.
 Result<Placement> place(graph::GraphVersion fused, const PlacementOptions& options);
 
 }  // namespace orrery::compile

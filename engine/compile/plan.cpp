@@ -2,10 +2,8 @@
 
 namespace orrery::compile {
 
-kernels::DeviceKind runs_on(const graph::Node& node, kernels::DeviceKind home) {
-  const std::string_view device = graph::device_of(node);
-  if (device.empty()) return home;
-  return device == graph::kCpu ? kernels::DeviceKind::cpu : kernels::DeviceKind::cuda;
+kernels::DeviceId runs_on(const graph::Node& node, kernels::DeviceId home) {
+  return kernels::parse_device_id(graph::device_of(node)).value_or(home);
 }
 
 size_t Transfer::bytes(const ops::StepContext& step) const {

@@ -23,9 +23,9 @@ struct Options {
   Bucket bucket;
   DType kv_dtype = DType::f16;
   int64_t context = 0;  // tokens of the longest text; 0: not known
-  kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
-  weights::DevicePtr device;  // the card of the nodes that do not run on the CPU; null: there are none
-  kernels::DeviceKind home = kernels::DeviceKind::cpu;  // where nodes without a device attribute run
+  kernels::Precision precision = kernels::Precision::balanced;
+  std::vector<weights::DevicePtr> cards;  // of the nodes that do not run on the CPU, each once
+  kernels::DeviceId home;                 // where nodes without a device attribute run
   bool keep_logits = false;  // the logits output is read after the step (outputs always live to its end)
   int threads = 0;           // of the team that will run the plan; 0: of the team that compiles it
   std::stop_token stop;      // looked at between nodes; a plan keeps none
@@ -33,11 +33,13 @@ struct Options {
 };
 
 /// Where a node of a compiled graph runs: what its device attribute says, or home.
-kernels::DeviceKind runs_on(const graph::Node& node, kernels::DeviceKind home);
+kernels::DeviceId runs_on(const graph::Node& node, kernels::DeviceId home);
 
-/// A value on its way to the other device's arena: a copy in the card's stream.
+/// A value on its way to another device's arena: a copy in the stream of the card that it goes to, or, to the
+/// program's memory, that it comes from.
 struct Transfer {
   ops::Slot src, dst;
+  kernels::DeviceId from, to;
   graph::ValueType type;
   size_t bytes(const ops::StepContext& step) const;
 };
@@ -45,33 +47,44 @@ struct Transfer {
 struct Step {
   NodeId node;
   std::string op, kernel;
-  std::vector<kernels::Refusal> refused;                  // rows asked before the kernel
-  std::vector<std::string> after;                         // rows not asked, after it
-  kernels::DeviceKind device = kernels::DeviceKind::cpu;  // where its results lie; a kernel runs there too
-  std::function<void(const ops::StepContext&)> run;       // null: a transfer
+  std::vector<kernels::Refusal> refused;             // rows asked before the kernel
+  std::vector<std::string> after;                    // rows not asked, after it
+  kernels::DeviceId device;                          // where its results lie; a kernel runs there too
+  std::function<void(const ops::StepContext&)> run;  // null: a transfer
   std::optional<Transfer> transfer;
   Arithmetic arithmetic = Arithmetic::f32;
+  std::optional<ops::Computed> computed = {};  // of nodes that multiply: what they round, and why
 };
 
-/// Steps begin to end - 1 that run one after another on one device. Transfers belong to the card.
+/// Steps begin to end - 1 that run one after another on one device. Transfers belong to the card whose stream
+/// copies them.
 struct Segment {
   size_t begin = 0, end = 0;
-  kernels::DeviceKind device = kernels::DeviceKind::cpu;
+  kernels::DeviceId device;
+  /// Earlier segments of other devices that must have ended before this one begins, but for those that
+  /// others wait for already. Segments of one device follow each other.
+  std::vector<size_t> after = {};
 };
 
 struct OutputSlot {
   ops::Slot slot;
-  kernels::DeviceKind device = kernels::DeviceKind::cpu;
+  kernels::DeviceId device;
+};
+
+/// A card that some steps of a plan need.
+struct CardUse {
+  weights::DevicePtr card;
+  uint64_t epoch = 0;  // when the plan was compiled; another one: its addresses are gone
+  size_t arena_bytes = 0, workspace_bytes = 0;
 };
 
 struct Plan {
-  uint64_t id = 0;            // no two plans of a run have the same
-  uint64_t epoch = 0;         // of the card when it was compiled; another one: its addresses are gone
-  graph::GraphVersion graph;  // the fused graph it was compiled from
-  Options options;            // its device is null when no step needs the card
+  uint64_t id = 0;             // no two plans of a run have the same
+  graph::GraphVersion graph;   // the fused graph it was compiled from
+  Options options;             // as it was asked for, without cards that no step needs
+  std::vector<CardUse> cards;  // in the order of their ids
   std::vector<Step> steps;
   std::vector<Segment> segments;
-  size_t arena_bytes = 0, workspace_bytes = 0;            // on the card
   size_t host_arena_bytes = 0, host_workspace_bytes = 0;  // in the program's memory
   std::vector<OutputSlot> output_slots;                   // of graph->outputs()
   std::vector<ValueId> states;                            // input states, by state index

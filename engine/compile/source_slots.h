@@ -18,34 +18,31 @@ weights::WeightView view_of(const graph::Node& weight);
 
 class SourceSlots {
  public:
-  /// `card` null: all is asked for on the CPU.
+  /// `cards`: those that anything is asked for on.
   SourceSlots(const graph::Graph& graph, weights::WeightStore& weights, kernels::ThreadTeam& team,
-              weights::DevicePtr card)
-      : graph_(graph), weights_(weights), team_(team), card_(std::move(card)) {}
+              std::vector<weights::DevicePtr> cards)
+      : graph_(graph), weights_(weights), team_(team), cards_(std::move(cards)) {}
 
   /// Of a weight in its stored form, a constant or a step input; none for any other value. A weight's bytes
   /// are made only here: a merged adapter costs memory.
-  Result<ops::Slot> slot(const graph::Value& value, kernels::DeviceKind device);
+  Result<ops::Slot> slot(const graph::Value& value, kernels::DeviceId device);
   /// A weight's bytes, packed when asked; refuses a value that is no weight.
-  Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing,
-                             kernels::DeviceKind device);
+  Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing, kernels::DeviceId device);
   /// The weights that were asked for and the constants, for whoever runs the steps.
   std::vector<weights::WeightBytes> take_weights() { return {held_.begin(), held_.end()}; }
   std::vector<weights::Buffer> take_constants() { return std::move(constants_); }
 
  private:
-  Result<ops::Slot> make(const graph::Value& value, kernels::DeviceKind device);
+  Result<ops::Slot> make(const graph::Value& value, kernels::DeviceId device);
   Result<ops::Slot> make_constant(const graph::Node& node, const graph::Value& value,
-                                  kernels::DeviceKind device);
-  weights::DevicePtr memory_of(kernels::DeviceKind device) const {
-    return device == kernels::DeviceKind::cpu ? nullptr : card_;
-  }
+                                  kernels::DeviceId device);
+  weights::DevicePtr memory_of(kernels::DeviceId device) const { return weights::find_card(cards_, device); }
 
   const graph::Graph& graph_;
   weights::WeightStore& weights_;
   kernels::ThreadTeam& team_;
-  weights::DevicePtr card_;
-  std::map<std::pair<ValueId, kernels::DeviceKind>, ops::Slot> slots_;
+  std::vector<weights::DevicePtr> cards_;
+  std::map<std::pair<ValueId, kernels::DeviceId>, ops::Slot> slots_;
   std::set<weights::WeightBytes> held_;
   std::set<weights::WeightTensor> taken_apart_;  // made once for all the rows that are taken of them
   std::vector<weights::Buffer> constants_;

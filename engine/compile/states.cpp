@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/compile/plan.h"
+#include "engine/ops/state_kind.h"
 #include "kernels/attention.h"
 
 namespace orrery::compile {
@@ -18,6 +19,16 @@ Result<int64_t> positive(const graph::Node& node, const char* attribute) {
     return Error{ErrorCode::invalid_argument, fmt::format("The state has no usable \"{}\"", attribute),
                  fmt::format("node {}", node.path()), "give it a whole number above 0"};
   return *number;
+}
+
+Result<StateForm> form_of(const graph::Graph& graph, const graph::Node& node) {
+  if (ops::keeps_record(node.attributes)) {
+    const auto elements = element_count(graph.value(node.outputs[0]).type.shape, {});
+    return StateForm::record(elements.value_or(0));
+  }
+  ORRERY_ASSIGN(const int64_t kv_heads, positive(node, "kv_heads"));
+  ORRERY_ASSIGN(const int64_t head_dim, positive(node, "head_dim"));
+  return StateForm::per_token(kv_heads, head_dim);
 }
 
 /// The state node that a state value descends from.
@@ -36,18 +47,28 @@ NodeId origin(const graph::Graph& graph, ValueId value) {
 }
 
 /// Where the first node runs that touches the state; placement keeps the others with it.
-std::optional<kernels::DeviceKind> device_of_state(const graph::Graph& graph, const std::vector<bool>& live,
-                                                   ValueId initial) {
+std::optional<kernels::DeviceId> device_of_state(const graph::Graph& graph, const std::vector<bool>& live,
+                                                 ValueId initial) {
   for (size_t i = 0; i < graph.order().size(); ++i) {
     const graph::Node& node = graph.node(graph.order()[i]);
     if (!live[i] || std::find(node.inputs.begin(), node.inputs.end(), initial) == node.inputs.end()) continue;
     if (graph::device_of(node).empty()) break;
-    return runs_on(node, kernels::DeviceKind::cpu);
+    return runs_on(node, kernels::kCpuId);
   }
   return std::nullopt;
 }
 
 }  // namespace
+
+size_t StateForm::page_bytes(DType kv) const {
+  if (is_record()) return static_cast<size_t>(elements) * sizeof(float);
+  return kernels::kv_page_bytes(kv, kPageTokens, kv_heads, head_dim);
+}
+
+std::string StateForm::words() const {
+  return is_record() ? fmt::format("{} numbers", elements)
+                     : fmt::format("{} heads of {}", kv_heads, head_dim);
+}
 
 Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
   std::vector<StateUse> states;
@@ -57,9 +78,8 @@ Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
     const graph::Node& node = graph.node(graph.order()[i]);
     if (!live[i] || !node.is_source() || node.outputs.size() != 1) continue;
     if (graph.value(node.outputs[0]).kind != graph::ValueKind::state) continue;
-    StateUse use{node.id, node.outputs[0], {}, 0, 0, device_of_state(graph, live, node.outputs[0])};
-    ORRERY_ASSIGN(use.kv_heads, positive(node, "kv_heads"));
-    ORRERY_ASSIGN(use.head_dim, positive(node, "head_dim"));
+    StateUse use{node.id, node.outputs[0], {}, {}, device_of_state(graph, live, node.outputs[0])};
+    ORRERY_ASSIGN(use.form, form_of(graph, node));
     index.emplace(node.id, states.size());
     states.push_back(use);
   }
@@ -76,7 +96,10 @@ uint64_t kv_cache_bytes(const graph::Graph& graph, DType dtype, int64_t tokens) 
   if (!states.ok()) return 0;
   uint64_t bytes = 0;
   for (const StateUse& state : states.value())
-    bytes += kernels::kv_page_bytes(dtype, tokens, state.kv_heads, state.head_dim);
+    bytes +=
+        state.form.is_record()
+            ? state.form.page_bytes(dtype) * static_cast<uint64_t>((tokens + kPageTokens - 1) / kPageTokens)
+            : kernels::kv_page_bytes(dtype, tokens, state.form.kv_heads, state.form.head_dim);
   return bytes;
 }
 

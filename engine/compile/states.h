@@ -1,7 +1,8 @@
-// The states (KV caches) of a graph: where each begins, and what it holds at the end of a step.
+// The states of a graph: where each begins, what it holds at the end of a step, and how much it keeps.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -9,18 +10,44 @@
 
 namespace orrery::compile {
 
+/// Tokens of a page: what sequences hold of states is shared, given back and cut off by pages.
+inline constexpr int64_t kPageTokens = 32;
+
+/// What a state keeps of a text, as its source node says.
+///   per_token: a key and a value of each token, in the dtype of the KV cache (kernels/attention.h)
+///   record: a fixed number of float32 (kernels/scan.h); each page has one, as it was after the page's last
+///   token
+struct StateForm {
+  enum class Kind : uint8_t { per_token, record };
+  Kind kind = Kind::per_token;
+  int64_t kv_heads = 0, head_dim = 0;  // per_token
+  int64_t elements = 0;                // record
+
+  static StateForm per_token(int64_t kv_heads, int64_t head_dim) {
+    return {Kind::per_token, kv_heads, head_dim, 0};
+  }
+  static StateForm record(int64_t elements) { return {Kind::record, 0, 0, elements}; }
+  bool is_record() const { return kind == Kind::record; }
+  /// Of a page; 0 where it cannot be kept with keys and values of type `kv`.
+  size_t page_bytes(DType kv) const;
+  /// "8 heads of 64", "24576 numbers"
+  std::string words() const;
+  bool operator==(const StateForm&) const = default;
+};
+
 struct StateUse {
   NodeId source;  // the "state" node: the same id in the model graph and in the graph that passes made of it
   ValueId initial;  // its value
   ValueId last;     // the graph output that follows from it; none when the step does not change it
-  int64_t kv_heads = 0, head_dim = 0;
-  std::optional<kernels::DeviceKind> device = {};  // where the nodes run that touch it; none: at home
+  StateForm form;
+  std::optional<kernels::DeviceId> device = {};  // where the nodes run that touch it; none: at home
 };
 
 /// In the order of the live state nodes, which is the state index of every plan of this graph.
 Result<std::vector<StateUse>> states_of(const graph::Graph& graph);
 
-/// Bytes that all states keep for `tokens` tokens of one sequence, elements of `dtype`; 0 without states.
+/// Bytes that all states keep for `tokens` tokens of one sequence, keys and values of `dtype`, records by
+/// whole pages; 0 without states.
 uint64_t kv_cache_bytes(const graph::Graph& graph, DType dtype, int64_t tokens);
 
 }  // namespace orrery::compile

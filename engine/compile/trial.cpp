@@ -10,7 +10,7 @@ using ops::Slot;
 /// Hands out made-up places: a lowering stores them, and what it makes is never run.
 class Trial final : public ops::LowerContext {
  public:
-  Trial(const graph::Graph& graph, kernels::DeviceKind device, const Bucket& bucket,
+  Trial(const graph::Graph& graph, kernels::DeviceId device, const Bucket& bucket,
         const PlacementOptions& options)
       : graph_(graph), device_(device), bucket_(bucket), options_(options) {}
 
@@ -39,15 +39,18 @@ class Trial final : public ops::LowerContext {
   int64_t max_outputs() const override { return bucket_.max_outputs; }
   DType kv_dtype() const override { return options_.kv_dtype; }
   int64_t context() const override { return 0; }
-  kernels::Linear::Accuracy accuracy() const override { return options_.accuracy; }
-  kernels::DeviceKind device() const override { return device_; }
+  kernels::Precision default_precision() const override { return options_.precision; }
+  kernels::DeviceKind device() const override { return device_.kind; }
+  const kernels::Machine& machine() const override {
+    return kernels::machine_of(device_.kind, device_.index);
+  }
   int threads() const override { return options_.threads; }
 
  private:
   static constexpr std::byte kNowhere{};
 
   const graph::Graph& graph_;
-  kernels::DeviceKind device_;
+  kernels::DeviceId device_;
   Bucket bucket_;
   const PlacementOptions& options_;
 };
@@ -55,7 +58,7 @@ class Trial final : public ops::LowerContext {
 }  // namespace
 
 std::optional<std::string> refusal(const graph::Graph& graph, const graph::Node& node,
-                                   kernels::DeviceKind device, const PlacementOptions& options) {
+                                   kernels::DeviceId device, const PlacementOptions& options) {
   if (!node.op->lowering) return std::nullopt;
   for (const Bucket& bucket :
        {bucket_for(1, 1, 1), bucket_for(options.batch_tokens, options.batch_outputs, options.batch_tokens)}) {

@@ -12,6 +12,6 @@ namespace orrery::compile {
 /// Why no kernel of the device can run the node, in the rows' own words; nothing when one can, in steps of
 /// one token and in the largest.
 std::optional<std::string> refusal(const graph::Graph& graph, const graph::Node& node,
-                                   kernels::DeviceKind device, const PlacementOptions& options);
+                                   kernels::DeviceId device, const PlacementOptions& options);
 
 }  // namespace orrery::compile

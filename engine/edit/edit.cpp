@@ -8,6 +8,7 @@
 #include "engine/edit/bypass.h"
 #include "engine/edit/check.h"
 #include "engine/edit/place.h"
+#include "engine/edit/precision.h"
 #include "engine/edit/scope_pattern.h"
 #include "engine/edit/set.h"
 
@@ -22,6 +23,12 @@ constexpr std::array kVerbs = {
         "scope=S device=D: the nodes of the scope run on D: cpu, cuda:N, or home (the model's own device). S "
         "may use * and a-b, or name one node.",
         place},
+    Verb{"precision",
+         "scope=S dtype=P: what the nodes of the scope may round activations to: balanced, exact (float32), "
+         "bf16, "
+         "int16, int8, or default (the model's own). S may use * and a-b, or name one node; * is the whole "
+         "model.",
+         precision},
     Verb{"set",
          "node=N attribute=A value=V: an attribute of one node, as the inspector shows it "
          "(node=sampler.sample attribute=top_k value=20).",
@@ -34,9 +41,10 @@ struct Fields {
   std::span<const std::string_view> names;
 };
 constexpr std::string_view kBypassFields[] = {"scope"}, kPlaceFields[] = {"scope", "device"},
+                           kPrecisionFields[] = {"scope", "dtype"},
                            kSetFields[] = {"node", "attribute", "value"};
 constexpr std::array kFields = {Fields{"bypass", kBypassFields}, Fields{"place", kPlaceFields},
-                                Fields{"set", kSetFields}};
+                                Fields{"precision", kPrecisionFields}, Fields{"set", kSetFields}};
 
 constexpr size_t kLongestWords = 65536;
 

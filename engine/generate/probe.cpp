@@ -93,7 +93,7 @@ Result<void> Probe::make_cache(const Engine& engine, std::span<const int32_t> to
   if (!states.empty()) {
     std::vector<runtime::StateLayout> layouts;
     for (const compile::StateUse& state : states)
-      layouts.push_back({layouts.size() + 1, state.kv_heads, state.head_dim, state.device});
+      layouts.push_back({layouts.size() + 1, state.form, state.device});
     const auto count = static_cast<int64_t>(tokens.size());
     const int64_t pages = (count + runtime::KvCache::kPageTokens - 1) / runtime::KvCache::kPageTokens;
     ORRERY_ASSIGN(kv_, runtime::KvCache::create(layouts, engine.model->options().kv_dtype, pages, devices_));
@@ -104,7 +104,7 @@ Result<void> Probe::make_cache(const Engine& engine, std::span<const int32_t> to
 }
 
 Result<void> Probe::step(kernels::ThreadTeam& team) {
-  executor_ = std::make_unique<runtime::Executor>(team, devices_.card);
+  executor_ = std::make_unique<runtime::Executor>(team);
   std::span<const kernels::PagedKv> states;
   if (kv_) states = kv_->states();
   return executor_->run(*plan_, batch_, states, nullptr);

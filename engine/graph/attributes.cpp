@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <span>
 
+#include "engine/graph/hash.h"
 #include "engine/graph/op_schema.h"
+#include "kernels/device_id.h"
+#include "kernels/precision.h"
 
 namespace orrery::graph {
 namespace {
@@ -15,6 +20,18 @@ std::string text_of(const std::vector<int64_t>& values) {
   std::string text = "[";
   for (const int64_t value : values) text += (text.size() > 1 ? ", " : "") + std::to_string(value);
   return text + "]";
+}
+
+constexpr size_t kShown = 8;
+
+/// Lists of numbers are tensors, of any size.
+std::string text_of(const std::vector<double>& values) {
+  const std::span<const double> first(values.data(), std::min(values.size(), kShown));
+  if (values.size() <= kShown) return fmt::format("[{}]", fmt::join(first, ", "));
+  uint64_t hash = 0;
+  for (const double value : values) hash = mix(hash, std::bit_cast<uint64_t>(value));
+  return fmt::format("[{}, ... {} numbers, #{:08x}]", fmt::join(first, ", "), values.size(),
+                     hash & 0xFFFFFFFFU);
 }
 
 AttributeType type_of(const Attribute& attribute) { return static_cast<AttributeType>(attribute.index()); }
@@ -44,6 +61,11 @@ Result<void> fit(const OpSchema& schema, const AttributeSpec& spec, Attribute& v
     value = static_cast<double>(*whole);
     return {};
   }
+  if (const auto* whole = std::get_if<std::vector<int64_t>>(&value);
+      whole && wanted == AttributeType::numbers) {
+    value = std::vector<double>(whole->begin(), whole->end());
+    return {};
+  }
   return Error{
       ErrorCode::invalid_argument,
       fmt::format("{} of {} is {}, not {}", spec.name, schema.name, name_of(wanted), to_string(value)), "",
@@ -58,15 +80,20 @@ Result<void> check_device(const Attribute& value) {
                "Use cpu, or cuda:0 for the first CUDA device"};
 }
 
+Result<void> check_precision(const Attribute& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text && kernels::parse_precision(*text)) return {};
+  std::string names;
+  for (const kernels::Precision precision : kernels::kPrecisions)
+    (names += names.empty() ? "" : ", ") += name_of(precision);
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("{} is \"{}\", which is none", kPrecisionAttribute, to_string(value)), "",
+               fmt::format("Use one of {}", names)};
+}
+
 }  // namespace
 
-bool is_device_name(std::string_view text) {
-  constexpr std::string_view kCuda = "cuda:";
-  if (!text.starts_with(kCuda)) return text == kCpu;
-  text.remove_prefix(kCuda.size());
-  return !text.empty() && text.size() <= 4 && (text.size() == 1 || text.front() != '0') &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
+bool is_device_name(std::string_view text) { return kernels::parse_device_id(text).has_value(); }
 
 std::string to_string(const Attribute& attribute) {
   return std::visit([](const auto& value) { return text_of(value); }, attribute);
@@ -84,6 +111,8 @@ std::string_view name_of(AttributeType type) {
       return "a text";
     case AttributeType::list:
       return "a list of whole numbers";
+    case AttributeType::numbers:
+      return "a list of numbers";
     case AttributeType::any:
       return "anything";
   }
@@ -92,8 +121,8 @@ std::string_view name_of(AttributeType type) {
 
 Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes) {
   for (auto& [name, value] : attributes) {
-    if (name == kDeviceAttribute && schema.family != OpFamily::source) {
-      ORRERY_TRY(check_device(value));
+    if (schema.family != OpFamily::source && (name == kDeviceAttribute || name == kPrecisionAttribute)) {
+      ORRERY_TRY(name == kDeviceAttribute ? check_device(value) : check_precision(value));
       continue;
     }
     const AttributeSpec* spec = find_spec(schema, name);

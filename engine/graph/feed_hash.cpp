@@ -3,18 +3,14 @@
 #include <cstring>
 
 #include "engine/graph/graph.h"
+#include "engine/graph/hash.h"
 
 namespace orrery::graph {
 namespace {
 
 class Hash {
  public:
-  void add(uint64_t word) {  // the finaliser of splitmix64 over a running sum
-    state_ += 0x9e3779b97f4a7c15ULL + word;
-    state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111ebULL;
-    state_ ^= state_ >> 31;
-  }
+  void add(uint64_t word) { state_ = mix(state_, word); }
   void add(std::string_view text) {
     add(static_cast<uint64_t>(text.size()));
     for (size_t i = 0; i < text.size(); i += 8) {
@@ -37,6 +33,10 @@ class Hash {
   void add_value(const std::vector<int64_t>& values) {
     add(static_cast<uint64_t>(values.size()));
     for (const int64_t value : values) add(static_cast<uint64_t>(value));
+  }
+  void add_value(const std::vector<double>& values) {
+    add(static_cast<uint64_t>(values.size()));
+    for (const double value : values) add_value(value);
   }
   uint64_t state_ = 0;
 };

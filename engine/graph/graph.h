@@ -3,9 +3,9 @@
 //
 // Sources are nodes too, with no inputs and one output, so six primitives are enough to edit everything:
 //   op "weight"   attributes {tensor}            value kind weight: a tensor of the model file
-//   op "input"    attributes {name}              value kind input: token_ids, positions, ... (see step_inputs
-//   below) op "state"    attributes {name, ...}         value kind state: a layer's KV cache before the step
-//   op "constant" attributes {value}             value kind constant
+//   op "input"    attributes {name}              value kind input: token_ids, ... (step_inputs.inc)
+//   op "state"    attributes {name, ...}         value kind state: what a layer keeps of a text
+//   op "constant" attributes {value} or {data}   value kind constant
 // State effects are explicit: kv_append(state, key, value) -> state. The final states are outputs of the
 // graph, so that dead-node removal keeps them. A node that no output depends on is bypassed: the model graph
 // keeps and draws it, the dead-node pass removes it from what runs.
@@ -52,6 +52,8 @@ struct Node {
 
 /// The device that a node is asked to run on; empty: the model's own.
 std::string_view device_of(const Node& node);
+/// The precision that a node is asked to compute in; empty: the model's own.
+std::string_view precision_of(const Node& node);
 /// The op that carries a value to another device. Its device attribute says where the copy lies.
 inline constexpr std::string_view kTransferOp = "transfer";
 inline bool is_transfer(const Node& node) { return node.op->name == kTransferOp; }
@@ -61,15 +63,18 @@ struct Use {
   int input = 0;
 };
 
-/// Names of the graph's step inputs and their types:
-///   token_ids i32[tokens], positions i32[tokens], sequence_starts i32[sequences+1], kv_lengths
-///   i32[sequences], output_rows i32[outputs]. The page table and the sampling requests travel beside them
-///   (ops/lowering.h).
+/// Names of the graph's step inputs. The page table and the sampling requests travel beside them
+/// (ops/lowering.h).
 namespace step_input {
-inline constexpr std::string_view token_ids = "token_ids", positions = "positions",
-                                  token_types = "token_types", sequence_starts = "sequence_starts",
-                                  kv_lengths = "kv_lengths", output_rows = "output_rows";
-}
+#define ORRERY_STEP_INPUT(name, ...) inline constexpr std::string_view name = #name;
+#include "engine/graph/step_inputs.inc"
+#undef ORRERY_STEP_INPUT
+}  // namespace step_input
+
+class Graph;
+/// What most nodes that run are asked to compute in: the precision of the model, from which the others
+/// differ. Empty: that which it was opened with.
+std::string_view common_precision(const Graph& graph);
 
 class Graph {
  public:

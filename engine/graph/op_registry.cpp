@@ -52,8 +52,9 @@ Result<void> check(const OpSchema& op) {
       return refuse(op, fmt::format("The input {} is variadic and not the last", op.inputs[i].name),
                     "put it last");
   for (const AttributeSpec& spec : op.attributes)
-    if (spec.name == kDeviceAttribute)
-      return refuse(op, "Every op has the attribute device", "give this one another name");
+    if (spec.name == kDeviceAttribute || spec.name == kPrecisionAttribute)
+      return refuse(op, fmt::format("Every op has the attribute {}", spec.name),
+                    "give this one another name");
   return {};
 }
 

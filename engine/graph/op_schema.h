@@ -23,8 +23,9 @@ struct Lowering;  // engine/ops/lowering.h
 
 namespace orrery::graph {
 
-using Attribute = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>>;
+using Attribute = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
+/// For a person; many numbers are the first of them, their count and a hash.
 std::string to_string(const Attribute& attribute);
 
 /// The families that the view colours.
@@ -49,6 +50,7 @@ struct ValueType {
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
+std::string to_string(const ValueType& type);  // "f32[tokens, 576]"
 /// Bytes of a value with the symbols bound; 0 where a symbol is free.
 double bytes_of(const ValueType& type, const Bindings& bindings);
 
@@ -59,7 +61,7 @@ struct InputSpec {
 };
 
 /// In the order of Attribute's alternatives; any: what the fallback has, or unchecked when there is none.
-enum class AttributeType : uint8_t { flag, integer, real, text, list, any };
+enum class AttributeType : uint8_t { flag, integer, real, text, list, numbers, any };
 std::string_view name_of(AttributeType type);  // "a whole number"
 
 struct AttributeSpec {
@@ -95,6 +97,9 @@ struct OpSchema {
   /// Error::where may be the name of the input at fault: the graph puts the node and the value in its place.
   std::function<Result<std::vector<ValueType>>(const NodeView&)> infer;
   std::function<Cost(const NodeView&, const Bindings&)> cost = {};  // none: it costs nothing
+  /// Its output is its first input's bytes under another shape: it lies where that lies, if that is an
+  /// activation.
+  bool view = false;
   /// How its nodes run. None: the compiler has a way of its own for them, or they are only drawn and checked.
   std::shared_ptr<const ops::Lowering> lowering = {};
   /// How many ops of this name the registry had before it, so that what one of them computed is not taken for
@@ -110,6 +115,10 @@ inline constexpr std::string_view kDeviceAttribute = "device";
 inline constexpr std::string_view kCpu = "cpu";
 /// Whether the text is "cpu" or "cuda:N".
 bool is_device_name(std::string_view text);
+
+/// How much a node may round what it multiplies, by the name of a kernels::Precision. Every op but the
+/// sources may carry it; absent, the model's own default holds.
+inline constexpr std::string_view kPrecisionAttribute = "precision";
 
 /// The attributes with absent ones filled in by their fallbacks and whole numbers made real where the schema
 /// says so, or which one is unknown, missing or of another type.

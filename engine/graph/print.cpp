@@ -39,10 +39,7 @@ std::string attributes_of(const Node& node) {
 
 std::string types_of(const Graph& graph, const Node& node) {
   std::string text;
-  for (const ValueId output : node.outputs) {
-    const ValueType& type = graph.value(output).type;
-    text += fmt::format(" {}{}", name_of(type.dtype), to_string(type.shape));
-  }
+  for (const ValueId output : node.outputs) text += " " + to_string(graph.value(output).type);
   return text;
 }
 

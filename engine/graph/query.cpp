@@ -1,14 +1,35 @@
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "engine/graph/graph.h"
 
 namespace orrery::graph {
 
-std::string_view device_of(const Node& node) {
-  const auto found = node.attributes.find(kDeviceAttribute);
-  const auto* device = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return device ? std::string_view(*device) : std::string_view();
+namespace {
+
+std::string_view text_of(const Node& node, std::string_view attribute) {
+  const auto found = node.attributes.find(attribute);
+  const auto* text = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text ? std::string_view(*text) : std::string_view();
+}
+
+}  // namespace
+
+std::string_view device_of(const Node& node) { return text_of(node, kDeviceAttribute); }
+std::string_view precision_of(const Node& node) { return text_of(node, kPrecisionAttribute); }
+
+std::string_view common_precision(const Graph& graph) {
+  std::unordered_map<std::string_view, int> counts;
+  std::string_view common;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.is_source()) continue;
+    const std::string_view asked = precision_of(node);
+    const int count = ++counts[asked];
+    if (count > counts[common]) common = asked;
+  }
+  return common;
 }
 
 const Node* Graph::find(NodeId id) const {
@@ -105,6 +126,10 @@ std::string Graph::value_path(ValueId id) const {
   const Value* value = find_value(id);
   if (!value) return "%" + std::to_string(id.value);
   return node(value->producer).path() + ":" + value->name;
+}
+
+std::string to_string(const ValueType& type) {
+  return std::string(name_of(type.dtype)) + to_string(type.shape);
 }
 
 double bytes_of(const ValueType& type, const Bindings& bindings) {

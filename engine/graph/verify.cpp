@@ -7,10 +7,6 @@
 namespace orrery::graph {
 namespace {
 
-std::string text_of(const ValueType& type) {
-  return std::string(name_of(type.dtype)) + to_string(type.shape);
-}
-
 /// Inputs exist and come first. False when inference cannot be asked.
 bool verify_inputs(const Graph& graph, const Node& node, const std::unordered_set<NodeId>& seen,
                    std::vector<Problem>& problems) {
@@ -51,7 +47,7 @@ void verify_types(const Graph& graph, const Node& node, std::vector<Problem>& pr
       problems.push_back({node.id,
                           {ErrorCode::shape_mismatch,
                            fmt::format("Its output {} is {}, but its inputs give {}", value.name,
-                                       text_of(value.type), text_of((*types)[i])),
+                                       to_string(value.type), to_string((*types)[i])),
                            node.path(), ""}});
   }
 }

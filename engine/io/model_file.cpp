@@ -23,12 +23,6 @@ std::string_view name_of(Format format) {
   return "?";
 }
 
-namespace {
-
-bool is_integer(DType dtype) { return dtype == DType::i8 || dtype == DType::i32 || dtype == DType::i64; }
-
-}  // namespace
-
 Result<void> check_runnable(const Tensor& tensor, const std::filesystem::path& path) {
   if (tensor.foreign_type.empty()) return {};
   std::string known;

@@ -7,6 +7,7 @@
 namespace orrery::models {
 
 Result<BuiltModel> build_llama(const io::ModelFile& file, const io::Adapter* adapter);
+Result<BuiltModel> build_mamba(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_gpt2(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_gpt_neox(const io::ModelFile& file, const io::Adapter* adapter);
 Result<BuiltModel> build_granite(const io::ModelFile& file, const io::Adapter* adapter);

@@ -33,6 +33,7 @@ class DecoderBuilder {
 
   ValueId layer(ValueId stream, int64_t number) {
     settings_ = decoder_.layer(number);
+    if (settings_.state_space) return mixer(stream, number);
     builder_.enter(fmt::format("layers.{}.attention", number));
     const ValueId attended = residual(stream, attention(stream, number));
     builder_.enter(fmt::format("layers.{}.mlp", number));
@@ -66,6 +67,12 @@ class DecoderBuilder {
   const std::vector<ValueId>& states() const { return states_; }
 
  private:
+  ValueId mixer(ValueId stream, int64_t number) {
+    builder_.enter(fmt::format("layers.{}.mixer", number));
+    const ValueId normed = norm(stream, {"norm", settings_.tensors.attention_norm, decoder_.width});
+    return residual(stream, mix_states(builder_, normed, *settings_.state_space, number, states_));
+  }
+
   ValueId lookup(const std::string& name, std::string_view ids, const std::string& table, int64_t rows,
                  double factor) {
     const ValueId weights = builder_.weight(name + ".weight", table + ".weight", {rows, decoder_.width});

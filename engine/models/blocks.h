@@ -8,6 +8,7 @@
 #include "engine/models/activation.h"
 #include "engine/models/builder.h"
 #include "engine/models/mixture.h"
+#include "engine/models/state_space.h"
 
 namespace orrery::models {
 
@@ -55,6 +56,8 @@ struct DecoderLayerSettings {
   RopeSettings rope;
   int64_t window = 0;                   // a token sees the last so many; 0: all
   std::optional<Mixture> mixture = {};  // in the place of the MLP
+  /// In the place of attention and MLP; attention_norm is its norm.
+  std::optional<StateSpace> state_space = {};
 };
 
 /// What query_norm and key_norm are: one norm for every head, one per head (with "*" for its number where
@@ -81,7 +84,8 @@ struct Decoder {
 /// The graph: "embed", the layers, "output", "sampler". In layers.N.attention: norm, q_proj, k_proj, v_proj,
 /// q_norm, k_norm, q_rope, k_rope, kv_cache, kv_append, sdpa, o_proj, post_norm, residual; in layers.N.mlp:
 /// norm, gate_proj, up_proj, act, gate, down_proj (router, top_experts, experts in a mixture), post_norm,
-/// residual; each where the layer has it.
+/// residual; each where the layer has it. A state space is in layers.N.mixer: norm, the nodes of
+/// state_space.h, residual.
 Result<BuiltModel> build_decoder(GraphBuilder& builder, const Decoder& decoder);
 
 }  // namespace orrery::models

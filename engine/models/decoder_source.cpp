@@ -114,12 +114,20 @@ Result<Decoder> DecoderSource::read() const {
       config_.file().metadata.integer(config_.name("expert_count")).value_or(0) > 0)
     return config_.unsupported(fmt::format("This {} is a mixture of experts", family_.gguf_name),
                                "Open one with a single MLP in each layer");
-  Decoder decoder;
-  ORRERY_ASSIGN(decoder.layers, config_.size("num_hidden_layers"));
-  ORRERY_ASSIGN(decoder.context_length, config_.size("max_position_embeddings"));
-  ORRERY_ASSIGN(decoder.width, config_.size("hidden_size"));
+  ORRERY_ASSIGN(Decoder decoder, read_outer());
   ORRERY_ASSIGN(decoder.mlp_width, config_.size("intermediate_size", 4 * decoder.width));
   ORRERY_TRY(read_attention_sizes(decoder));
+  return decoder;
+}
+
+Result<Decoder> DecoderSource::read_outer() const {
+  Decoder decoder;
+  ORRERY_ASSIGN(decoder.layers, config_.size("num_hidden_layers"));
+  const std::string_view context = "max_position_embeddings";
+  ORRERY_ASSIGN(decoder.context_length, family_.context_length > 0
+                                            ? config_.size(context, family_.context_length)
+                                            : config_.size(context));
+  ORRERY_ASSIGN(decoder.width, config_.size("hidden_size"));
   decoder.norm.op = family_.norm;
   ORRERY_ASSIGN(decoder.norm.eps,
                 config_.number(family_.norm == "rms_norm" ? "rms_norm_eps" : "layer_norm_eps", 0, 1));

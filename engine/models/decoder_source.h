@@ -16,6 +16,7 @@ struct DecoderFamily {
   std::string_view folder_prefix = "model.";  // of tensors in folders
   std::string_view layers = "layers";         // the list of them, in folders
   bool mixes_experts = false;                 // layers that have a router are mixtures
+  int64_t context_length = 0;                 // of files that do not say; 0: they must
   std::string_view token_table = "embed_tokens", position_table = "", output_norm = "norm",
                    output = "lm_head";  // in folders
 };
@@ -30,6 +31,8 @@ class DecoderSource {
   /// Whether the file has TENSOR.weight.
   bool has(const std::string& tensor) const { return builder_.has(tensor + ".weight"); }
 
+  /// All but what the layers are made of: their number, width, norms, activation, tables.
+  Result<Decoder> read_outer() const;
   /// All that the files of most decoders say, each number checked. The layers see all tokens.
   Result<Decoder> read() const;
   /// Of the parameters SECTION.rope_type, ... of config.json (empty: those of the whole model), or of GGUF

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/ops/state_kind.h"
+
 namespace orrery::models {
 
 GraphBuilder::GraphBuilder(const io::ModelFile& file, const io::Adapter* adapter)
@@ -109,6 +111,12 @@ ValueId GraphBuilder::output(ValueId first, size_t index) const {
 ValueId GraphBuilder::state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim) {
   graph::Attributes attributes = {
       {"name", scope_ + "." + name}, {"layer", layer}, {"kv_heads", kv_heads}, {"head_dim", head_dim}};
+  return add_node({"state", scope_, name, std::move(attributes), {}, {}, {}});
+}
+
+ValueId GraphBuilder::record(const std::string& name, int64_t layer, const std::vector<int64_t>& shape) {
+  graph::Attributes attributes = {
+      {"name", scope_ + "." + name}, {"layer", layer}, {"kind", std::string(ops::kRecord)}, {"shape", shape}};
   return add_node({"state", scope_, name, std::move(attributes), {}, {}, {}});
 }
 

@@ -34,7 +34,10 @@ class GraphBuilder {
   /// number.
   ValueId stacked_weight(const std::string& name, const std::string& tensors, int64_t count,
                          const std::vector<int64_t>& shape);
+  /// Keys and values of each token.
   ValueId state(const std::string& name, int64_t layer, int64_t kv_heads, int64_t head_dim);
+  /// Numbers of the text as a whole.
+  ValueId record(const std::string& name, int64_t layer, const std::vector<int64_t>& shape);
   /// Another output of the node whose first one this is.
   ValueId output(ValueId first, size_t index) const;
   /// The node's first output.

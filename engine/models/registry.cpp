@@ -27,6 +27,7 @@ std::span<const Architecture> architectures() {
       {"granite", build_granite},     //
       {"stablelm", build_stablelm},   //
       {"mixtral", build_mixtral},     //
+      {"mamba", build_mamba},         //
       {"qwen3_moe", build_qwen3_moe},
       {"qwen3moe", build_qwen3_moe},
       {"bert", build_bert, kEncoderTasks},

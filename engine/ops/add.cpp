@@ -1,24 +1,11 @@
-// add: dst = a + b, b like a or one row for every row of a
+// add: dst = a + b
 #include "engine/ops/pointwise_support.h"
 
 namespace orrery::ops {
-namespace {
-
-Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
-  return lower_binary(context, node, Function::add);
-}
-
-}  // namespace
 
 OpSchema add_op() {
-  return {.name = "add",
-          .family = OpFamily::elementwise,
-          .doc = "Sum of two values, or of a value and one row.",
-          .inputs = {{"a"}, {"b"}},
-          .outputs = {"dst"},
-          .infer = infer_binary,
-          .cost = cost_binary,
-          .lowering = lowered_to<kernels::Elementwise>(lower)};
+  return binary_op("add", Function::add, kernels::Combine::Function::add,
+                   "Sum of two values, broadcast against each other.");
 }
 
 }  // namespace orrery::ops

@@ -12,7 +12,7 @@ Types infer(const NodeView& view) {
   if (view.inputs[1]->shape != Shape{kv_heads, head_dim})
     return mismatch("state",
                     fmt::format("state is {}, but query {} needs [{}, {}] (kv_heads, head_dim)",
-                                describe(*view.inputs[1]), describe(*view.inputs[0]), kv_heads, head_dim));
+                                to_string(*view.inputs[1]), to_string(*view.inputs[0]), kv_heads, head_dim));
   if (const int64_t window = integer(*view.attributes, "window"); window < 0)
     return bad_attribute(fmt::format("window is {}; it must be at least 0", window));
   ORRERY_TRY(expect_not_negative(*view.attributes, "softcap"));

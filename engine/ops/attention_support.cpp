@@ -13,7 +13,7 @@ Result<int64_t> head_dim_of(const NodeView& view) {
     return bad_attribute(fmt::format("heads is {}; kv_heads {} does not divide it", heads, kv_heads));
   if (query.cols % heads != 0)
     return mismatch(
-        "query", fmt::format("query is {}, which {} heads do not divide", describe(*view.inputs[0]), heads));
+        "query", fmt::format("query is {}, which {} heads do not divide", to_string(*view.inputs[0]), heads));
   if (const double scale = real(*view.attributes, "scale"); !std::isfinite(scale))
     return bad_attribute(fmt::format("scale is {}; it must be finite", scale));
   return query.cols / heads;
@@ -34,7 +34,7 @@ kernels::Attention::Args attention_arguments(LowerContext& context, const graph:
   args.query_stride = args.dst_stride = cols_of(context, node.inputs[0]);
   args.problem.head_dim = args.query_stride / args.problem.heads;
   args.problem.tokens = context.max_tokens();
-  args.problem.accuracy = context.accuracy();
+  args.problem.precision = context.precision(node);
   args.scale = static_cast<float>(real(node.attributes, "scale"));
   return args;
 }

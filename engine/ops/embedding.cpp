@@ -10,7 +10,8 @@ Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Dim rows, indices(view, 0, "ids"));
   ORRERY_ASSIGN(const Stored table, stored_matrix(view, 1, "table"));
   if (const int64_t offset = integer(*view.attributes, "offset"); offset < 0 || offset >= table.rows)
-    return mismatch("table", fmt::format("offset is {}, but table is {}", offset, describe(*view.inputs[1])));
+    return mismatch("table",
+                    fmt::format("offset is {}, but table is {}", offset, to_string(*view.inputs[1])));
   return std::vector{f32(rows, table.cols)};
 }
 

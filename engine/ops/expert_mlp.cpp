@@ -16,10 +16,9 @@ Result<Stack> stack_of(const NodeView& view, size_t input, std::string_view name
   const ValueType& type = *view.inputs[input];
   const bool fixed =
       std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.is_constant(); });
-  if (type.shape.size() != 3 || !fixed || type.dtype == DType::i32 || type.dtype == DType::i64 ||
-      type.dtype == DType::i8)
+  if (type.shape.size() != 3 || !fixed || is_integer(type.dtype) || type.dtype == DType::boolean)
     return mismatch(name, fmt::format("{} is {}; it must be the weights of all experts [experts, rows, cols]",
-                                      name, describe(type)));
+                                      name, to_string(type)));
   return Stack{type.shape[0].constant(), type.shape[1].constant(), type.shape[2].constant()};
 }
 
@@ -37,7 +36,7 @@ Result<void> check_gates(const NodeView& view, const Sizes& sizes) {
     const int64_t rows = fused ? 2 * sizes.inner : sizes.inner;
     if (stack.experts != sizes.experts || stack.rows != rows || stack.cols != sizes.width)
       return mismatch(name, fmt::format("{} is {}, but down is {}: [{}, {}, {}] is needed", name,
-                                        describe(*view.inputs[input]), describe(*view.inputs[3]),
+                                        to_string(*view.inputs[input]), to_string(*view.inputs[3]),
                                         sizes.experts, rows, sizes.width));
   }
   return {};
@@ -49,15 +48,16 @@ Types infer(const NodeView& view) {
   if (experts.dtype != DType::i32 || experts.shape.size() != 2 || !experts.shape[1].is_constant() ||
       experts.shape[0] != src.rows)
     return mismatch("experts", fmt::format("experts is {}, but src is {}; each row needs its experts",
-                                           describe(experts), describe(*view.inputs[0])));
+                                           to_string(experts), to_string(*view.inputs[0])));
   if (view.inputs[2]->dtype != DType::f32 || view.inputs[2]->shape != experts.shape)
-    return mismatch("weights", fmt::format("weights is {}, but experts is {}", describe(*view.inputs[2]),
-                                           describe(experts)));
+    return mismatch("weights", fmt::format("weights is {}, but experts is {}", to_string(*view.inputs[2]),
+                                           to_string(experts)));
   ORRERY_ASSIGN(const Stack down, stack_of(view, 3, "down"));
   const Sizes sizes{down.experts, experts.shape[1].constant(), src.cols, down.cols};
   if (down.rows != src.cols || sizes.active > sizes.experts)
-    return mismatch("down", fmt::format("down is {}, but src is {} and a token has {} experts",
-                                        describe(*view.inputs[3]), describe(*view.inputs[0]), sizes.active));
+    return mismatch("down",
+                    fmt::format("down is {}, but src is {} and a token has {} experts",
+                                to_string(*view.inputs[3]), to_string(*view.inputs[0]), sizes.active));
   ORRERY_TRY(check_gates(view, sizes));
   const std::vector<std::string_view> activations = activation_names();
   ORRERY_TRY(expect_choice(*view.attributes, "activation", std::span(activations).subspan(1)));
@@ -101,7 +101,7 @@ kernels::ExpertMlp::Problem problem_of(LowerContext& context, const graph::Node&
   problem.up = node.inputs[5].valid() ? context.type(node.inputs[5]).dtype : gate.dtype;
   problem.activation = parse_epilogue(std::string(text(node.attributes, "activation")) + "_mul")
                            .value_or(kernels::Epilogue::silu_mul);
-  problem.accuracy = context.accuracy();
+  problem.precision = context.precision(node);
   return problem;
 }
 
@@ -137,7 +137,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.problem = problem_of(context, node, bounds(context, rows));
   ORRERY_ASSIGN(auto chosen, choose<kernels::ExpertMlp>(context, node, args.problem));
   ORRERY_TRY(find_matrices(context, node, args));
-  const Slot src = context.slot(node.inputs[0]), experts = context.slot(node.inputs[1]);
+  ORRERY_ASSIGN(const Slot experts, indices_of(context, node, node.inputs[1], "top_experts"));
+  const Slot src = context.slot(node.inputs[0]);
   const Slot weights = context.slot(node.inputs[2]), dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
     auto call = args;

@@ -35,11 +35,11 @@ Result<Stored> check_segment(const NodeView& view, const Matrix& src, const Layo
   if (weight.cols != src.cols)
     return mismatch("operands",
                     fmt::format("weight {} is {}, but src is {}: its rows have {} elements, not {}", i,
-                                describe(*view.inputs[layout.weight[i]]), describe(*view.inputs[0]),
+                                to_string(*view.inputs[layout.weight[i]]), to_string(*view.inputs[0]),
                                 weight.cols, src.cols));
   if (layout.bias[i] != 0)
     ORRERY_TRY(expect_vector(view, layout.bias[i], "operands", weight.rows,
-                             "a weight " + describe(*view.inputs[layout.weight[i]])));
+                             "a weight " + to_string(*view.inputs[layout.weight[i]])));
   return weight;
 }
 

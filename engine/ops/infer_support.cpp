@@ -14,10 +14,6 @@ T attribute_or_zero(const Attributes& attributes, std::string_view name) {
   return value ? *value : T{};
 }
 
-bool is_dense_float(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
-}
-
 }  // namespace
 
 int64_t integer(const Attributes& attributes, std::string_view name) {
@@ -43,10 +39,6 @@ std::optional<DType> parse_dtype(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(kLastDType); ++i)
     if (name_of(static_cast<DType>(i)) == name) return static_cast<DType>(i);
   return std::nullopt;
-}
-
-std::string describe(const ValueType& type) {
-  return std::string(name_of(type.dtype)) + to_string(type.shape);
 }
 
 Error mismatch(std::string_view input, std::string what) {
@@ -90,7 +82,7 @@ Result<Matrix> activation(const NodeView& view, size_t input, std::string_view n
   const ValueType& type = *view.inputs[input];
   if (type.dtype != DType::f32 || type.shape.size() != 2 || !type.shape[1].is_constant() ||
       type.shape[1].constant() <= 0)
-    return mismatch(name, fmt::format("{} is {}; it must be f32[rows, cols]", name, describe(type)));
+    return mismatch(name, fmt::format("{} is {}; it must be f32[rows, cols]", name, to_string(type)));
   return Matrix{type.shape[0], type.shape[1].constant()};
 }
 
@@ -98,8 +90,8 @@ Result<void> expect_same(const NodeView& view, size_t input, std::string_view na
                          std::string_view other_name) {
   if (*view.inputs[input] != *view.inputs[other])
     return mismatch(
-        name, fmt::format("{} is {}, but {} is {}; they must be equal", name, describe(*view.inputs[input]),
-                          other_name, describe(*view.inputs[other])));
+        name, fmt::format("{} is {}, but {} is {}; they must be equal", name, to_string(*view.inputs[input]),
+                          other_name, to_string(*view.inputs[other])));
   return {};
 }
 
@@ -107,25 +99,25 @@ Result<void> expect_vector(const NodeView& view, size_t input, std::string_view 
                            std::string_view reader) {
   if (input >= view.inputs.size() || !view.inputs[input]) return {};
   const ValueType& type = *view.inputs[input];
-  if (!is_dense_float(type.dtype) || type.shape != Shape{size})
-    return mismatch(name, fmt::format("{} is {}, but {} needs [{}] of f32, f16 or bf16", name, describe(type),
-                                      reader, size));
+  if (!is_float(type.dtype) || type.shape != Shape{size})
+    return mismatch(name, fmt::format("{} is {}, but {} needs [{}] of f32, f16 or bf16", name,
+                                      to_string(type), reader, size));
   return {};
 }
 
 Result<Stored> stored_matrix(const NodeView& view, size_t input, std::string_view name) {
   const ValueType& type = *view.inputs[input];
   const bool whole = type.shape.size() == 2 && type.shape[0].is_constant() && type.shape[1].is_constant();
-  if (!whole || type.dtype == DType::i32 || type.dtype == DType::i64 || type.dtype == DType::i8)
+  if (!whole || is_integer(type.dtype) || type.dtype == DType::boolean)
     return mismatch(
-        name, fmt::format("{} is {}; it must be a matrix of weights [rows, cols]", name, describe(type)));
+        name, fmt::format("{} is {}; it must be a matrix of weights [rows, cols]", name, to_string(type)));
   return Stored{type.shape[0].constant(), type.shape[1].constant()};
 }
 
 Result<Dim> indices(const NodeView& view, size_t input, std::string_view name) {
   const ValueType& type = *view.inputs[input];
   if (type.dtype != DType::i32 || type.shape.size() != 1)
-    return mismatch(name, fmt::format("{} is {}; it must be i32[n]", name, describe(type)));
+    return mismatch(name, fmt::format("{} is {}; it must be i32[n]", name, to_string(type)));
   return type.shape[0];
 }
 

@@ -34,7 +34,6 @@ std::string_view text(const Attributes& attributes, std::string_view name);
 std::vector<int64_t> list(const Attributes& attributes, std::string_view name);
 
 std::optional<DType> parse_dtype(std::string_view name);
-std::string describe(const ValueType& type);  // "f32[tokens, 576]"
 
 Error mismatch(std::string_view input, std::string what);
 Error bad_attribute(std::string what);

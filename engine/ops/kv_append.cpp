@@ -7,13 +7,15 @@ namespace {
 
 Types infer(const NodeView& view) {
   const ValueType& state = *view.inputs[0];
-  if (state.shape.size() != 2 || !state.shape[0].is_constant() || !state.shape[1].is_constant())
-    return mismatch("state", fmt::format("state is {}; it must be [kv_heads, head_dim]", describe(state)));
+  if (state.dtype != DType::f16 || state.shape.size() != 2 || !state.shape[0].is_constant() ||
+      !state.shape[1].is_constant())
+    return mismatch("state", fmt::format("state is {}; it must keep keys and values, f16[kv_heads, head_dim]",
+                                         to_string(state)));
   const auto wanted = product(state.shape[0].constant(), state.shape[1].constant());
   ORRERY_ASSIGN(const Matrix key, activation(view, 1, "key"));
   if (wanted != key.cols)
     return mismatch("key", fmt::format("key is {}, but a token of state {} has {} elements",
-                                       describe(*view.inputs[1]), describe(state), wanted.value_or(-1)));
+                                       to_string(*view.inputs[1]), to_string(state), wanted.value_or(-1)));
   ORRERY_TRY(expect_same(view, 2, "value", 1, "key"));
   return std::vector{state};
 }

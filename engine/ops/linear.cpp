@@ -8,10 +8,10 @@ Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
   ORRERY_ASSIGN(const Stored weight, stored_matrix(view, 1, "weight"));
   if (weight.cols != src.cols)
-    return mismatch("weight",
-                    fmt::format("weight is {}, but src is {}: its rows have {} elements, not {}",
-                                describe(*view.inputs[1]), describe(*view.inputs[0]), weight.cols, src.cols));
-  ORRERY_TRY(expect_vector(view, 2, "bias", weight.rows, "a weight " + describe(*view.inputs[1])));
+    return mismatch(
+        "weight", fmt::format("weight is {}, but src is {}: its rows have {} elements, not {}",
+                              to_string(*view.inputs[1]), to_string(*view.inputs[0]), weight.cols, src.cols));
+  ORRERY_TRY(expect_vector(view, 2, "bias", weight.rows, "a weight " + to_string(*view.inputs[1])));
   ORRERY_TRY(expect_choice(*view.attributes, "epilogue", activation_names()));
   return std::vector{f32(src.rows, weight.rows)};
 }

@@ -21,7 +21,7 @@ Linear::Problem problem_of(LowerContext& context, const graph::Node& node,
   problem.cols = cols_of(context, node.inputs[0]);
   problem.segment_count = static_cast<int>(segments.size());
   problem.epilogue = parse_epilogue(text(node.attributes, "epilogue")).value_or(Epilogue::none);
-  problem.accuracy = context.accuracy();
+  problem.precision = context.precision(node);
   problem.src = context.kept(node.inputs[0]);
   problem.dst = context.kept(segments[0].dst);
   for (size_t i = 0; i < segments.size(); ++i) {

@@ -27,21 +27,11 @@ constexpr kernels::WeightPacking kFloatPacking{"f32", float_bytes, pack_float};
 
 Result<RowCount> row_count(LowerContext& context, const graph::Node& node, ValueId value) {
   const Shape& shape = context.type(value).shape;
-  RowCount rows;
   if (shape.empty()) return RowCount{1, 0, 0, 0};
-  rows.constant = shape.front().constant();
-  for (const auto& [symbol, coefficient] : shape.front().terms()) {
-    if (symbol == kTokens)
-      rows.tokens = coefficient;
-    else if (symbol == kSequences)
-      rows.sequences = coefficient;
-    else if (symbol == kOutputs)
-      rows.outputs = coefficient;
-    else
-      return Error{ErrorCode::unsupported, fmt::format("A step does not know the size {}", symbol),
-                   fmt::format("{}, {}", node.path(), context.graph().value_path(value)), ""};
-  }
-  return rows;
+  if (const auto rows = row_count_of(shape.front())) return *rows;
+  return Error{ErrorCode::unsupported,
+               fmt::format("A step does not know the size {}", shape.front().to_string()),
+               fmt::format("{}, {}", node.path(), context.graph().value_path(value)), ""};
 }
 
 RowBounds bounds(const LowerContext& context, const RowCount& rows) {
@@ -63,10 +53,28 @@ int64_t cols_of(LowerContext& context, ValueId value) {
 
 Result<Slot> float_operand(LowerContext& context, ValueId value) {
   if (!value.valid()) return Slot{};
-  if (context.graph().value(value).kind != graph::ValueKind::weight) return context.slot(value);
+  if (context.graph().value(value).kind != graph::ValueKind::weight) {
+    if (context.type(value).dtype == DType::f32) return context.slot(value);
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{} is {}, and is read as f32", context.graph().value_path(value),
+                             to_string(context.type(value))),
+                 "", "Cast it to f32"};
+  }
   const bool plain = context.type(value).dtype == DType::f32;
   ORRERY_ASSIGN(const void* bytes, context.weight(value, plain ? nullptr : &kFloatPacking));
   return Slot{Slot::Kind::fixed, 0, bytes};
+}
+
+Result<Slot> indices_of(LowerContext& context, const graph::Node& node, ValueId value,
+                        std::string_view maker) {
+  const graph::Graph& graph = context.graph();
+  const graph::Node* made = &graph.node(graph.value(value).producer);
+  while (graph::is_transfer(*made)) made = &graph.node(graph.value(made->inputs[0]).producer);
+  if (made->op->name == maker) return context.slot(value);
+  return Error{ErrorCode::unsupported,
+               fmt::format("{} is made by {}; {} finds rows by it, and takes only what {} gives",
+                           graph.value_path(value), made->op->name, node.op->name, maker),
+               node.path(), fmt::format("Connect the result of {}", maker)};
 }
 
 Result<const void*> stored_weight(LowerContext& context, const graph::Node& node, ValueId value,

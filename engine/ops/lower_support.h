@@ -9,13 +9,6 @@
 
 namespace orrery::ops {
 
-/// A first dim as plain numbers, so that a closure can carry it.
-struct RowCount {
-  int64_t constant = 0, tokens = 0, sequences = 0, outputs = 0;
-  int64_t at(const StepContext& context) const {
-    return constant + tokens * context.tokens + sequences * context.sequences + outputs * context.outputs;
-  }
-};
 /// The first dim of the value's shape.
 Result<RowCount> row_count(LowerContext& context, const graph::Node& node, ValueId value);
 
@@ -31,6 +24,10 @@ int64_t cols_of(LowerContext& context, ValueId value);
 /// Where a float32 operand lies: the slot, or for a weight its bytes (converted to f32 once where stored
 /// otherwise).
 Result<Slot> float_operand(LowerContext& context, ValueId value);
+/// Where numbers lie by which a kernel finds rows, unchecked: refuses all but those that an op made, "input"
+/// or another that keeps them in range, carried to another device or not.
+Result<Slot> indices_of(LowerContext& context, const graph::Node& node, ValueId value,
+                        std::string_view maker);
 /// Where a weight's stored bytes lie; refuses a value that is no weight.
 Result<const void*> stored_weight(LowerContext& context, const graph::Node& node, ValueId value,
                                   const kernels::WeightPacking* packing);
@@ -38,13 +35,13 @@ Result<const void*> stored_weight(LowerContext& context, const graph::Node& node
 Error no_row(const LowerContext& context, const graph::Node& node,
              const std::vector<kernels::Refusal>& refused);
 
-/// A lowering onto the rows that the program and its modules have of a kernel op.
-template <class Kernel>
+/// A lowering onto the rows that the program and its modules have of kernel ops.
+template <class... Kernels>
 std::shared_ptr<const Lowering> lowered_to(decltype(Lowering::lower) lower,
                                            decltype(Lowering::rounding) rounding = nullptr) {
   return std::make_shared<const Lowering>(Lowering{
       std::move(lower), std::move(rounding),
-      [](kernels::DeviceKind device) { return kernels::RowList(kernels::rows_of<Kernel>(device)); }});
+      [](kernels::DeviceKind device) { return kernels::RowTable{kernels::rows_of<Kernels>(device)...}; }});
 }
 
 /// The rows that the node's op has here.
@@ -59,6 +56,36 @@ struct Chosen {
   Lowered lowered;  // all but run
 };
 
+/// What the row rounds of the problem, at most, over the outputs.
+template <class Kernel>
+kernels::Rounded rounded_by(const kernels::Row<Kernel>& row, const typename Kernel::Problem& problem) {
+  int outputs = 1;
+  if constexpr (requires { problem.segment_count; }) outputs = problem.segment_count;
+  kernels::Rounded most = kernels::Rounded::no;
+  for (int i = 0; row.rounding && i < outputs; ++i)
+    if (const kernels::Rounded one = row.rounding(problem, i).activations;
+        kernels::coarseness(one) > kernels::coarseness(most))
+      most = one;
+  return most;
+}
+
+/// What the chosen row computes in, of what the problem asks for.
+template <class Kernel>
+Computed computed_by(const LowerContext& context, const graph::Node& node, const kernels::Row<Kernel>& chosen,
+                     const typename Kernel::Problem& problem) {
+  Computed computed{problem.precision, rounded_by(chosen, problem), ""};
+  const kernels::Rounded wanted = kernels::coarsest(problem.precision);
+  if (problem.precision == kernels::Precision::balanced || computed.rounds == wanted) return computed;
+  for (const kernels::Row<Kernel>& row : rows_for<Kernel>(context, node)) {
+    if (rounded_by(row, problem) != wanted) continue;
+    computed.reason = row.supports(problem, context.machine());
+    if (computed.reason.empty()) computed.reason = fmt::format("{} comes before {}", chosen.name, row.name);
+    return computed;
+  }
+  computed.reason = fmt::format("no kernel of {} rounds to {} here", Kernel::kName, name_of(wanted));
+  return computed;
+}
+
 /// The first row that supports the problem; when none does, the error lists every reason.
 template <class Kernel>
 Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
@@ -71,6 +98,8 @@ Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
   chosen.lowered.refused = std::move(selection.refused);
   chosen.lowered.after = std::move(selection.after);
   chosen.lowered.arithmetic = selection.row->arithmetic;
+  if constexpr (requires { problem.precision; })
+    chosen.lowered.computed = computed_by(context, node, *selection.row, problem);
   if (selection.row->workspace)
     chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.machine(), context.threads());
   return chosen;

@@ -5,27 +5,54 @@
 #include <numeric>
 
 namespace orrery::ops {
-namespace {
 
-const void* input_of(const StepContext& context, StepInput input) {
-  switch (input) {
-    case StepInput::token_ids:
-      return context.token_ids;
-    case StepInput::positions:
-      return context.positions;
-    case StepInput::token_types:
-      return context.token_types;
-    case StepInput::sequence_starts:
-      return context.sequence_starts;
-    case StepInput::kv_lengths:
-      return context.kv_lengths;
-    case StepInput::output_rows:
-      return context.output_rows;
+std::optional<RowCount> row_count_of(const Dim& dim) {
+  RowCount rows;
+  rows.constant = dim.constant();
+  for (const auto& [symbol, coefficient] : dim.terms()) {
+    if (symbol == kTokens)
+      rows.tokens = coefficient;
+    else if (symbol == kSequences)
+      rows.sequences = coefficient;
+    else if (symbol == kOutputs)
+      rows.outputs = coefficient;
+    else
+      return std::nullopt;
   }
-  return nullptr;
+  return rows;
 }
 
-}  // namespace
+size_t StepInput::bytes(const StepContext& step) const {
+  int64_t elements = 1;
+  for (const RowCount& extent : extents) elements *= extent.at(step);
+  return row_bytes(type.dtype, elements).value_or(0);
+}
+
+std::span<const StepInput> step_inputs() {
+  static const std::vector<StepInput> inputs = [] {
+    std::vector<StepInput> table = {
+#define ORRERY_STEP_INPUT(name, dtype, ...)                                     \
+  {#name,                                                                       \
+   {DType::dtype, Shape{__VA_ARGS__}},                                          \
+   {},                                                                          \
+   [](const StepContext& step) { return static_cast<const void*>(step.name); }, \
+   [](StepContext& step, const void* at) { step.name = static_cast<const Element<DType::dtype>*>(at); }},
+#include "engine/graph/step_inputs.inc"
+#undef ORRERY_STEP_INPUT
+    };
+    for (StepInput& input : table)
+      for (const Dim& dim : input.type.shape) input.extents.push_back(row_count_of(dim).value_or(RowCount{}));
+    return table;
+  }();
+  return inputs;
+}
+
+std::optional<size_t> find_step_input(std::string_view name) {
+  const std::span<const StepInput> inputs = step_inputs();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].name == name) return i;
+  return std::nullopt;
+}
 
 double StepContext::mean_context() const {
   if (!kv_lengths || sequences <= 0) return 0;
@@ -39,13 +66,17 @@ const void* StepContext::address(const Slot& slot) const {
     case Slot::Kind::arena:
       return arena + slot.offset;
     case Slot::Kind::input:
-      return input_of(*this, static_cast<StepInput>(slot.offset));
+      return step_inputs()[slot.offset].read(*this);
     case Slot::Kind::fixed:
       return slot.fixed;
     case Slot::Kind::state:
       return states[slot.offset].base;
   }
   return nullptr;
+}
+
+kernels::Precision LowerContext::precision(const graph::Node& node) const {
+  return kernels::parse_precision(precision_of(node)).value_or(default_precision());
 }
 
 Result<Lowered> lower_node(LowerContext& context, const graph::Node& node) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,31 +12,28 @@
 #include "kernels/attention.h"
 #include "kernels/device_module.h"
 #include "kernels/linear.h"
+#include "kernels/precision.h"
 #include "kernels/row_list.h"
 #include "kernels/sample.h"
 
 namespace orrery::ops {
 
-/// The step inputs in the order of Slot::offset; names in graph::step_input.
-enum class StepInput : size_t { token_ids, positions, token_types, sequence_starts, kv_lengths, output_rows };
-
 /// Where a value's bytes are found when a step runs.
 struct Slot {
   enum class Kind : uint8_t { none, arena, input, fixed, state };
   Kind kind = Kind::none;
-  size_t offset = 0;            // arena: bytes; input: a StepInput; state: index into StepContext::states
+  size_t offset = 0;  // arena: bytes; input: index into step_inputs(); state: index into StepContext::states
   const void* fixed = nullptr;  // weights and constants
+
+  friend bool operator==(const Slot&, const Slot&) = default;
 };
 
 /// Everything that changes from step to step. Owned by the executor; pointers stay valid during the step.
 struct StepContext {
   int64_t tokens = 0, sequences = 0, outputs = 0;
-  const int32_t* token_ids = nullptr;                  // (tokens)
-  const int32_t* positions = nullptr;                  // (tokens)
-  const int32_t* token_types = nullptr;                // (tokens), 0 but in the second text of a pair
-  const int32_t* sequence_starts = nullptr;            // (sequences + 1)
-  const int32_t* kv_lengths = nullptr;                 // (sequences), after this step
-  const int32_t* output_rows = nullptr;                // (outputs)
+#define ORRERY_STEP_INPUT(name, dtype, ...) const Element<DType::dtype>* name = nullptr;
+#include "engine/graph/step_inputs.inc"
+#undef ORRERY_STEP_INPUT
   const int32_t* page_table = nullptr;                 // (sequences, max_pages)
   int64_t max_pages = 0, max_length = 0;               // max_length: a bound of kv_lengths
   const kernels::Sample::Request* sampling = nullptr;  // (outputs)
@@ -61,6 +59,32 @@ struct StepContext {
   const void* address(const Slot& slot) const;
 };
 
+/// A dim as plain numbers, so that a closure can carry it.
+struct RowCount {
+  int64_t constant = 0, tokens = 0, sequences = 0, outputs = 0;
+  int64_t at(const StepContext& context) const {
+    return constant + tokens * context.tokens + sequences * context.sequences + outputs * context.outputs;
+  }
+  friend bool operator==(const RowCount&, const RowCount&) = default;
+};
+/// Nothing for a symbol that a step does not bind.
+std::optional<RowCount> row_count_of(const Dim& dim);
+
+/// A step input: engine/graph/step_inputs.inc has them.
+struct StepInput {
+  std::string_view name;
+  graph::ValueType type;
+  std::vector<RowCount> extents;  // of the type's shape
+  const void* (*read)(const StepContext&) = nullptr;
+  void (*point)(StepContext&, const void*) = nullptr;
+
+  size_t bytes(const StepContext& step) const;
+};
+/// In the order of Slot::offset.
+std::span<const StepInput> step_inputs();
+/// None for another name.
+std::optional<size_t> find_step_input(std::string_view name);
+
 /// What a lowering may ask of the compiler.
 class LowerContext {
  public:
@@ -81,11 +105,20 @@ class LowerContext {
   virtual DType kv_dtype() const = 0;
   /// Tokens of the longest text that the plan serves; 0: not known.
   virtual int64_t context() const = 0;
-  virtual kernels::Linear::Accuracy accuracy() const = 0;
+  /// The model's own, of nodes that do not ask for another.
+  virtual kernels::Precision default_precision() const = 0;
+  kernels::Precision precision(const graph::Node& node) const;
   virtual kernels::DeviceKind device() const = 0;
   /// What the rows are asked for.
   virtual const kernels::Machine& machine() const { return kernels::machine_of(device()); }
   virtual int threads() const = 0;
+};
+
+/// What a node that multiplies rounds, and why that is finer than what it asked for.
+struct Computed {
+  kernels::Precision asked = kernels::Precision::balanced;
+  kernels::Rounded rounds = kernels::Rounded::no;
+  std::string reason;  // empty where it computes as it asked
 };
 
 struct Lowered {
@@ -95,6 +128,7 @@ struct Lowered {
   size_t workspace_bytes = 0;
   std::function<void(const StepContext&)> run;  // must not throw
   Arithmetic arithmetic = Arithmetic::f32;
+  std::optional<Computed> computed = {};  // none: its kernels multiply nothing that could be rounded
 };
 
 /// What the row that a lowering would choose does with its activations: the type that it rounds its first
@@ -109,7 +143,7 @@ struct Lowering {
   std::function<Result<Lowered>(LowerContext&, const graph::Node&)> lower;
   std::function<Rounding(LowerContext&, const graph::Node&)> rounding;  // none: no row of it rounds
   /// What its kernels are chosen from. The lists live as long as the op.
-  std::function<kernels::RowList(kernels::DeviceKind)> rows;
+  std::function<kernels::RowTable(kernels::DeviceKind)> rows;
 };
 
 /// Of the node's op; refused where it has none.

@@ -36,9 +36,6 @@ std::vector<InputSpec> inputs_of(Kind kind, bool residual) {
 Result<void> expect_weights(const NodeView& view, size_t input, std::string_view name, int64_t groups,
                             int64_t cols, const std::string& reader) {
   const ValueType* type = input < view.inputs.size() ? view.inputs[input] : nullptr;
-  const auto is_float = [](DType dtype) {
-    return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
-  };
   if (type && type->shape == Shape{groups, cols} && is_float(type->dtype)) return {};
   return expect_vector(view, input, name, cols, reader);
 }
@@ -47,7 +44,7 @@ Types infer_norm(const NodeView& view, Kind kind, bool residual) {
   ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
   if (residual) ORRERY_TRY(expect_same(view, 1, "residual", 0, "src"));
   const size_t weight = residual ? 2 : 1;
-  const std::string reader = "a norm of src " + describe(*view.inputs[0]);
+  const std::string reader = "a norm of src " + to_string(*view.inputs[0]);
   const int64_t groups = integer(*view.attributes, "groups");
   if (groups < 1 || src.cols % groups != 0)
     return bad_attribute(

@@ -14,7 +14,7 @@ Result<void> check_bias(const NodeView& view) {
   if (table.cols != heads || table.rows % 4 != 0 || table.rows > 4 * kBiasReach)
     return mismatch("bias", fmt::format("bias is {}, but {} heads need [buckets, {}] with a multiple of 4 "
                                         "buckets, at most {}",
-                                        describe(*view.inputs[4]), heads, heads, 4 * kBiasReach));
+                                        to_string(*view.inputs[4]), heads, heads, 4 * kBiasReach));
   return {};
 }
 
@@ -25,7 +25,7 @@ Types infer(const NodeView& view) {
   if (product(kv_heads, head_dim) != key.cols || key.rows != view.inputs[0]->shape[0])
     return mismatch("key",
                     fmt::format("key is {}, but query is {}: {} kv heads of {} are needed",
-                                describe(*view.inputs[1]), describe(*view.inputs[0]), kv_heads, head_dim));
+                                to_string(*view.inputs[1]), to_string(*view.inputs[0]), kv_heads, head_dim));
   ORRERY_TRY(expect_same(view, 2, "value", 1, "key"));
   ORRERY_TRY(indices(view, 3, "sequence_starts"));
   ORRERY_TRY(check_bias(view));
@@ -72,7 +72,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
     args.bias = static_cast<const float*>(bias);
   }
   const Slot query = context.slot(node.inputs[0]), key = context.slot(node.inputs[1]);
-  const Slot value = context.slot(node.inputs[2]), starts = context.slot(node.inputs[3]);
+  ORRERY_ASSIGN(const Slot starts, indices_of(context, node, node.inputs[3], "input"));
+  const Slot value = context.slot(node.inputs[2]);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
     auto call = args;

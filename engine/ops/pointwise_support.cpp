@@ -3,7 +3,18 @@
 namespace orrery::ops {
 namespace {
 
-bool is_one_row(const Shape& shape, int64_t cols) { return shape == Shape{cols} || shape == Shape{1, cols}; }
+/// a is f32[rows, cols] and so is b, or it is one row: f32, or a weight that is converted once.
+bool combines_rows(const LowerContext& context, const graph::Node& node) {
+  const ValueType &a = context.type(node.inputs[0]), &b = context.type(node.inputs[1]);
+  if (a.dtype != DType::f32 || a.shape.size() != 2 || !a.shape[1].is_constant() ||
+      context.type(node.outputs[0]).shape != a.shape)
+    return false;
+  const int64_t cols = a.shape[1].constant();
+  if (b.shape == Shape{cols})
+    return b.dtype == DType::f32 ||
+           (is_float(b.dtype) && context.graph().value(node.inputs[1]).kind == graph::ValueKind::weight);
+  return b == a || b == ValueType{DType::f32, {1, cols}};
+}
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node, kernels::Elementwise::Args args,
                       Slot b) {
@@ -44,31 +55,19 @@ Result<Lowered> lower_unary(LowerContext& context, const graph::Node& node, Func
   return lower(context, node, args, Slot{});
 }
 
-Types infer_binary(const NodeView& view) {
-  ORRERY_ASSIGN(const Matrix a, activation(view, 0, "a"));
-  const ValueType& b = *view.inputs[1];
-  if (b.shape == view.inputs[0]->shape && b.dtype == DType::f32) return std::vector{*view.inputs[0]};
-  if (is_one_row(b.shape, a.cols)) {
-    ORRERY_TRY(b.shape.size() == 1 ? expect_vector(view, 1, "b", a.cols, "a row for all of a")
-                                   : Result<void>{});
-    if (b.shape.size() == 1 || b.dtype == DType::f32) return std::vector{*view.inputs[0]};
-  }
-  return mismatch("b", fmt::format("b is {}, but a is {}; b must be equal or one row [{}]", describe(b),
-                                   describe(*view.inputs[0]), a.cols));
-}
-
-Cost cost_binary(const NodeView& view, const Bindings& bindings) {
-  return {count(view.outputs[0]->shape, bindings), bytes(*view.inputs[0], bindings) +
-                                                       bytes(*view.inputs[1], bindings) +
-                                                       bytes(*view.outputs[0], bindings)};
-}
-
-Result<Lowered> lower_binary(LowerContext& context, const graph::Node& node, Function function) {
-  kernels::Elementwise::Args args;
-  args.function = function;
-  args.broadcast = context.type(node.inputs[1]).shape != context.type(node.inputs[0]).shape;
-  ORRERY_ASSIGN(const Slot b, float_operand(context, node.inputs[1]));
-  return lower(context, node, args, b);
+OpSchema binary_op(std::string name, Function function, kernels::Combine::Function otherwise,
+                   std::string doc) {
+  OpSchema op = combine_op(std::move(name), otherwise, std::move(doc));
+  op.lowering = lowered_to<kernels::Elementwise, kernels::Combine>(
+      [=](LowerContext& context, const graph::Node& node) -> Result<Lowered> {
+        if (!combines_rows(context, node)) return CombineOp{otherwise}.lower(context, node);
+        kernels::Elementwise::Args args;
+        args.function = function;
+        args.broadcast = context.type(node.inputs[1]).shape != context.type(node.inputs[0]).shape;
+        ORRERY_ASSIGN(const Slot b, float_operand(context, node.inputs[1]));
+        return lower(context, node, args, b);
+      });
+  return op;
 }
 
 }  // namespace orrery::ops

@@ -1,7 +1,7 @@
 // Ops whose output has the type of their first input and that the Elementwise kernels run.
 #pragma once
 
-#include "engine/ops/lower_support.h"
+#include "engine/ops/combine_support.h"
 #include "kernels/elementwise.h"
 
 namespace orrery::ops {
@@ -14,9 +14,8 @@ Cost cost_unary(const NodeView& view, const Bindings& bindings, double each);
 Result<Lowered> lower_unary(LowerContext& context, const graph::Node& node, Function function,
                             double factor = 1.0);
 
-/// b is like a, or one row for all of a's.
-Types infer_binary(const NodeView& view);
-Cost cost_binary(const NodeView& view, const Bindings& bindings);
-Result<Lowered> lower_binary(LowerContext& context, const graph::Node& node, Function function);
+/// Elementwise where f32 rows are combined with such rows or with one row for all, else Combine.
+OpSchema binary_op(std::string name, Function function, kernels::Combine::Function otherwise,
+                   std::string doc);
 
 }  // namespace orrery::ops

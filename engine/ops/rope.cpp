@@ -52,12 +52,12 @@ Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Dim rows, indices(view, 1, "positions"));
   if (rows != src.rows)
     return mismatch("positions", fmt::format("positions is {}, but src is {}; each row needs a position",
-                                             describe(*view.inputs[1]), describe(*view.inputs[0])));
+                                             to_string(*view.inputs[1]), to_string(*view.inputs[0])));
   ORRERY_TRY(check_attributes(*view.attributes));
   const int64_t heads = integer(*view.attributes, "heads"), head_dim = integer(*view.attributes, "head_dim");
   if (product(heads, head_dim) != src.cols)
     return mismatch(
-        "src", fmt::format("src is {}, but {} heads of {} need [rows, {}]", describe(*view.inputs[0]), heads,
+        "src", fmt::format("src is {}, but {} heads of {} need [rows, {}]", to_string(*view.inputs[0]), heads,
                            head_dim, product(heads, head_dim).value_or(-1)));
   const int64_t pairs = integer(*view.attributes, "rope_dims") / 2;
   ORRERY_TRY(expect_vector(view, 2, "factors", pairs, "rope"));

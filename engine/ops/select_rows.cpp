@@ -22,7 +22,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.cols = cols_of(context, node.inputs[0]);
   ORRERY_ASSIGN(auto chosen, choose<kernels::Gather>(context, node, {args.kind, args.cols}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
-  const Slot src = context.slot(node.inputs[0]), index = context.slot(node.inputs[1]);
+  ORRERY_ASSIGN(const Slot index, indices_of(context, node, node.inputs[1], "input"));
+  const Slot src = context.slot(node.inputs[0]);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
     auto call = args;

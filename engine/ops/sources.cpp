@@ -1,7 +1,9 @@
 // The sources: weight, input, state, constant. They take nothing and are not lowered: the compiler binds
 // their values.
-#include "engine/graph/graph.h"
+#include "engine/ops/constant.h"
 #include "engine/ops/infer_support.h"
+#include "engine/ops/lowering.h"
+#include "engine/ops/state_kind.h"
 
 namespace orrery::ops {
 namespace {
@@ -41,6 +43,11 @@ Types infer_weight(const NodeView& view) {
   if (!dtype) return bad_attribute(fmt::format("dtype is \"{}\"", text(*view.attributes, "dtype")));
   ORRERY_ASSIGN(ValueType type, fixed_type(*dtype, list(*view.attributes, "shape")));
   ORRERY_TRY(check_rows(list(*view.attributes, "rows"), list(*view.attributes, "shape")));
+  if (const std::vector<int64_t> columns = list(*view.attributes, "columns");
+      !columns.empty() &&
+      (columns.size() != 2 || columns[0] < 0 || type.shape.size() != 2 || type.shape[1] != Dim(columns[1])))
+    return bad_attribute(fmt::format("columns is [{}]; it must name the columns of the shape {}",
+                                     fmt::join(columns, ", "), to_string(type.shape)));
   if (const int64_t stacked = integer(*view.attributes, "stacked");
       stacked < 0 || (stacked > 0 && (type.shape.size() < 2 || type.shape[0] != Dim(stacked))))
     return bad_attribute(fmt::format("stacked is {}, but the shape is {}", stacked, to_string(type.shape)));
@@ -48,19 +55,22 @@ Types infer_weight(const NodeView& view) {
 }
 
 Types infer_input(const NodeView& view) {
-  const std::string_view name = text(*view.attributes, "name");
-  using namespace graph::step_input;
-  const auto row = [](Dim size) { return std::vector{ValueType{DType::i32, {std::move(size)}}}; };
-  if (name == token_ids || name == positions || name == token_types) return row(kTokens);
-  if (name == sequence_starts) return row(Dim(kSequences) + 1);
-  if (name == kv_lengths) return row(kSequences);
-  if (name == output_rows) return row(kOutputs);
-  ORRERY_TRY(expect_choice(*view.attributes, "name",
-                           {token_ids, positions, token_types, sequence_starts, kv_lengths, output_rows}));
-  return row(0);
+  if (const auto input = find_step_input(text(*view.attributes, "name")))
+    return std::vector{step_inputs()[*input].type};
+  std::vector<std::string_view> names;
+  for (const StepInput& input : step_inputs()) names.push_back(input.name);
+  ORRERY_TRY(expect_choice(*view.attributes, "name", names));
+  return std::vector<ValueType>{};
 }
 
 Types infer_state(const NodeView& view) {
+  ORRERY_TRY(expect_choice(*view.attributes, "kind", {kKeysAndValues, kRecord}));
+  if (keeps_record(*view.attributes)) {
+    const std::vector<int64_t> shape = list(*view.attributes, "shape");
+    if (shape.empty()) return bad_attribute("shape is empty; a record has sizes");
+    ORRERY_ASSIGN(ValueType type, fixed_type(DType::f32, shape));
+    return std::vector{std::move(type)};
+  }
   ORRERY_TRY(expect_positive(*view.attributes, "kv_heads"));
   ORRERY_TRY(expect_positive(*view.attributes, "head_dim"));
   ORRERY_ASSIGN(ValueType type, fixed_type(DType::f16, {integer(*view.attributes, "kv_heads"),
@@ -69,11 +79,20 @@ Types infer_state(const NodeView& view) {
 }
 
 Types infer_constant(const NodeView& view) {
-  ORRERY_ASSIGN(ValueType type, fixed_type(DType::f32, list(*view.attributes, "shape")));
+  const auto dtype = parse_dtype(text(*view.attributes, "dtype"));
+  if (!dtype || !is_element(*dtype))
+    return bad_attribute(
+        fmt::format("dtype is \"{}\"; a constant is of f32, f16, bf16, i8, i16, i32, i64, u8 "
+                    "or bool",
+                    text(*view.attributes, "dtype")));
+  ORRERY_ASSIGN(ValueType type, fixed_type(*dtype, list(*view.attributes, "shape")));
+  ORRERY_TRY(check_constant(*view.attributes, type));
   return std::vector{std::move(type)};
 }
 
 }  // namespace
+
+bool keeps_record(const Attributes& attributes) { return text(attributes, "kind") == kRecord; }
 
 OpSchema weight_op() {
   return {
@@ -88,6 +107,8 @@ OpSchema weight_op() {
            {"transform", "What is done to it before it is used; empty: nothing", Attribute(std::string())},
            {"transposed", "The file holds the transpose of this shape", Attribute(false)},
            {"rows", "Its rows that are taken: begin and count, or begin, count, stride and runs; empty: all",
+            Attribute(std::vector<int64_t>())},
+           {"columns", "Its columns that are taken: begin and count; empty: all",
             Attribute(std::vector<int64_t>())},
            {"stacked",
             "So many tensors one behind another, * in the name standing for their number; 0: one tensor",
@@ -107,24 +128,32 @@ OpSchema input_op() {
 }
 
 OpSchema state_op() {
-  return {.name = "state",
-          .family = OpFamily::source,
-          .doc = "The keys and values of all tokens that a layer has read so far.",
-          .outputs = {"state"},
-          .attributes = {{"name", "What the state is called", {}, AttributeType::text},
-                         {"layer", "The layer it belongs to", {}, AttributeType::integer},
-                         {"kv_heads", "Key and value heads", {}, AttributeType::integer},
-                         {"head_dim", "Elements of one head", {}, AttributeType::integer}},
-          .infer = infer_state};
+  return {
+      .name = "state",
+      .family = OpFamily::source,
+      .doc =
+          "What a layer keeps of the tokens that it has read so far: keys and values of each, or a record.",
+      .outputs = {"state"},
+      .attributes = {{"name", "What the state is called", {}, AttributeType::text},
+                     {"layer", "The layer it belongs to", {}, AttributeType::integer},
+                     {"kind", "kv: keys and values of each token; record: numbers of the text as a whole",
+                      Attribute(std::string(kKeysAndValues))},
+                     {"kv_heads", "Key and value heads of kv", Attribute(int64_t{0})},
+                     {"head_dim", "Elements of one head of kv", Attribute(int64_t{0})},
+                     {"shape", "Sizes of a record, outermost first", Attribute(std::vector<int64_t>())}},
+      .infer = infer_state};
 }
 
 OpSchema constant_op() {
   return {.name = "constant",
           .family = OpFamily::source,
-          .doc = "A tensor of one number.",
+          .doc = "A tensor of one number, or of those that are given.",
           .outputs = {"value"},
-          .attributes = {{"value", "Every element", {}, AttributeType::real},
-                         {"shape", "Its sizes, outermost first", Attribute(std::vector<int64_t>{1})}},
+          .attributes = {{"value", "Every element, where there is no data", Attribute(0.0)},
+                         {"shape", "Its sizes, outermost first", Attribute(std::vector<int64_t>{1})},
+                         {"dtype", "The type of its elements: f32, i64, bool", Attribute(std::string("f32"))},
+                         {"data", "Its elements, the last dim fastest; empty: all are value",
+                          Attribute(std::vector<double>())}},
           .infer = infer_constant};
 }
 

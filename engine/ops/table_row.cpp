@@ -9,7 +9,7 @@ namespace {
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Stored table, stored_matrix(view, 0, "table"));
   if (const int64_t row = integer(*view.attributes, "row"); row < 0 || row >= table.rows)
-    return mismatch("table", fmt::format("row is {}, but table is {}", row, describe(*view.inputs[0])));
+    return mismatch("table", fmt::format("row is {}, but table is {}", row, to_string(*view.inputs[0])));
   return std::vector{ValueType{DType::f32, {table.cols}}};
 }
 

@@ -10,7 +10,7 @@ Types infer(const NodeView& view) {
   const int64_t active = integer(*view.attributes, "active");
   if (active < 1 || active > logits.cols)
     return mismatch("logits", fmt::format("active is {}, but logits is {}: it must be 1 to {}", active,
-                                          describe(*view.inputs[0]), logits.cols));
+                                          to_string(*view.inputs[0]), logits.cols));
   return std::vector{ValueType{DType::i32, {logits.rows, active}}, f32(logits.rows, active)};
 }
 

@@ -1,9 +1,12 @@
-// What depends on constants only is computed (scale, add, mul of constants of one value each),
-// scale(scale(x)) is one scale, and steps that change nothing go: scale by 1, add of 0, mul by 1.
+// What depends on constants only is computed: scale, add, mul of constants of one value each, of any size,
+// and any other op of small tensors by its own kernels. scale(scale(x)) is one scale, and steps that change
+// nothing go: scale by 1, add of 0, mul by 1, a cast to the own type, a reshape to the own shape.
 #include <array>
 #include <cmath>
 #include <optional>
 
+#include "engine/ops/constant.h"
+#include "engine/ops/evaluate.h"
 #include "engine/passes/match.h"
 #include "engine/passes/pass_list.h"
 #include "engine/passes/rewrite.h"
@@ -11,8 +14,11 @@
 namespace orrery::passes {
 namespace {
 
+/// The number that all elements of an f32 constant are.
 std::optional<double> constant(const graph::Graph& graph, ValueId value) {
   const graph::Node* node = producer_of(graph, value, "constant");
+  const auto* data = node ? attribute<std::vector<double>>(*node, "data") : nullptr;
+  if ((data && !data->empty()) || graph.value(value).type.dtype != DType::f32) return std::nullopt;
   const double* number = node ? attribute<double>(*node, "value") : nullptr;
   return number ? std::optional(*number) : std::nullopt;
 }
@@ -39,6 +45,8 @@ ValueId unchanged(const graph::Graph& graph, const graph::Node& node) {
     const double* factor = attribute<double>(node, "factor");
     return factor && *factor == 1.0 ? node.inputs[0] : ValueId{};
   }
+  if (op == "cast" || op == "reshape")
+    return graph.value(node.inputs[0]).type == graph.value(node.outputs[0]).type ? node.inputs[0] : ValueId{};
   if (op != "add" && op != "mul") return {};
   const double neutral = op == "add" ? 0.0 : 1.0;
   for (const size_t side : {0U, 1U})
@@ -57,19 +65,29 @@ std::optional<std::vector<int64_t>> fixed_shape(const graph::ValueType& type) {
   return shape;
 }
 
+/// The constant that a node's result is; nothing where it is none.
+std::optional<graph::Attributes> folded(const graph::Graph& graph, const graph::Node& node) {
+  const graph::ValueType& type = graph.value(node.outputs[0]).type;
+  const auto shape = fixed_shape(type);
+  if (!shape) return std::nullopt;
+  if (const std::optional<double> number = computed(graph, node); number && std::isfinite(*number))
+    return graph::Attributes{{"value", *number}, {"shape", *shape}};
+  const auto bytes = ops::evaluate(graph, node);
+  return bytes ? ops::constant_attributes(type, bytes->data()) : std::nullopt;
+}
+
 Result<bool> fold(graph::Graph& graph, const graph::Node& node) {
-  const std::optional<double> number = computed(graph, node);
-  const auto shape = fixed_shape(graph.value(node.outputs[0]).type);
-  if (!number || !std::isfinite(*number) || !shape) return false;
+  std::optional<graph::Attributes> attributes = folded(graph, node);
+  if (!attributes) return false;
   const NodeId old = node.id;
-  graph::Graph::NewNode folded;
-  folded.op = "constant";
-  folded.scope = node.scope;
-  folded.name = free_name(graph, node.scope, node.name + "_folded");
-  folded.attributes = {{"value", *number}, {"shape", *shape}};
-  folded.origins = origins_of(graph, std::array{old});
-  folded.before = old;
-  ORRERY_ASSIGN(const NodeId id, graph.add_node(std::move(folded)));
+  graph::Graph::NewNode constant;
+  constant.op = "constant";
+  constant.scope = node.scope;
+  constant.name = free_name(graph, node.scope, node.name + "_folded");
+  constant.attributes = std::move(*attributes);
+  constant.origins = origins_of(graph, std::array{old});
+  constant.before = old;
+  ORRERY_ASSIGN(const NodeId id, graph.add_node(std::move(constant)));
   ORRERY_TRY(replace_value(graph, graph.node(old).outputs[0], graph.node(id).outputs[0]));
   ORRERY_TRY(graph.remove_node(old));
   return true;
@@ -79,7 +97,7 @@ Result<bool> fold(graph::Graph& graph, const graph::Node& node) {
 Result<bool> join_scales(graph::Graph& graph, const graph::Node& outer) {
   if (outer.op->name != "scale") return false;
   const graph::Node* inner = producer_of(graph, outer.inputs[0], "scale");
-  if (!inner || !same_device(*inner, outer) || only_user(graph, inner->outputs[0]) != outer.id) return false;
+  if (!inner || !asked_alike(*inner, outer) || only_user(graph, inner->outputs[0]) != outer.id) return false;
   const double *a = attribute<double>(outer, "factor"), *b = attribute<double>(*inner, "factor");
   if (!a || !b || !std::isfinite(*a * *b)) return false;
   const NodeId outer_id = outer.id, inner_id = inner->id;
@@ -89,7 +107,7 @@ Result<bool> join_scales(graph::Graph& graph, const graph::Node& outer) {
   joined.scope = outer.scope;
   joined.name = free_name(graph, outer.scope, outer.name + "_joined");
   joined.attributes = {{"factor", factor}};
-  keep_device(outer, joined.attributes);
+  keep_asked(outer, joined.attributes);
   joined.inputs = {inner->inputs[0]};
   joined.origins = origins_of(graph, std::array{inner_id, outer_id});
   joined.before = outer_id;

@@ -37,7 +37,7 @@ Result<int> fuse_bias_activation(graph::Graph& graph) {
     const std::string_view epilogue = activation ? epilogue_of(*activation) : std::string_view();
     if (epilogue.empty()) continue;
     const graph::Node* linear = producer_of(graph, activation->inputs[0], "linear");
-    if (!linear || !is_plain_linear(graph, *linear) || !same_device(*linear, *activation)) continue;
+    if (!linear || !is_plain_linear(graph, *linear) || !asked_alike(*linear, *activation)) continue;
     if (only_user(graph, linear->outputs[0]) != id) continue;
     ORRERY_TRY(fuse(graph, linear->id, id, epilogue));
     ++rewrites;

@@ -13,7 +13,7 @@ namespace {
 
 const graph::Node* residual_add(const graph::Graph& graph, const graph::Node& norm) {
   const graph::Node* add = producer_of(graph, norm.inputs[0], "add");
-  if (!add || !same_device(*add, norm)) return nullptr;
+  if (!add || !asked_alike(*add, norm)) return nullptr;
   if (graph.value(add->inputs[0]).type != graph.value(add->inputs[1]).type) return nullptr;
   const bool stored = std::all_of(norm.inputs.begin() + 1, norm.inputs.end(), [&](ValueId input) {
     return !input.valid() || graph.node(graph.value(input).producer).is_source();

@@ -24,7 +24,7 @@ Result<NodeId> add_fused_linear(graph::Graph& graph, const FusedLinear& request)
   fused.attributes = {{"segments", static_cast<int64_t>(request.linears.size())},
                       {"has_bias", std::move(has_bias)},
                       {"epilogue", request.epilogue}};
-  keep_device(graph.node(request.linears.front()), fused.attributes);
+  keep_asked(graph.node(request.linears.front()), fused.attributes);
   fused.origins = origins_of(graph, request.origins);
   fused.before = request.before;
   return graph.add_node(std::move(fused));

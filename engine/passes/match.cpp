@@ -54,13 +54,13 @@ std::optional<GateUp> match_gate_up(const graph::Graph& graph, const graph::Node
       continue;
     const bool same_place = gate->inputs[0] == up->inputs[0] && gate->scope == up->scope &&
                             gate->scope == activation.scope && gate->scope == product.scope;
-    const bool same_devices =
-        same_device(*gate, *up) && same_device(*gate, activation) && same_device(*gate, product);
+    const bool asked_same =
+        asked_alike(*gate, *up) && asked_alike(*gate, activation) && asked_alike(*gate, product);
     const bool same_type = graph.value(gate->outputs[0]).type == graph.value(up->outputs[0]).type;
     const bool unseen = only_user(graph, gate->outputs[0]) == activation.id &&
                         only_user(graph, activated.id) == product.id &&
                         only_user(graph, up->outputs[0]) == product.id;
-    if (same_place && same_devices && same_type && unseen)
+    if (same_place && asked_same && same_type && unseen)
       return GateUp{gate->id, up->id, activation.id, product.id,
                     epilogue == "silu" ? "silu_mul" : "gelu_tanh_mul"};
   }

@@ -13,6 +13,8 @@ namespace {
 constexpr std::array kPasses = {
     Pass{"fold_constants", "Computes what depends on constants only, and drops steps that change nothing.",
          fold_constants},
+    Pass{"split_weights", "Reads the part of a weight that a split takes as a weight of its own.",
+         split_weights},
     Pass{"remove_dead_nodes", "Drops what no output needs: bypassed layers, and weights that nothing reads.",
          remove_dead_nodes},
     Pass{"fuse_residual_norm", "Adds the residual and normalises in one pass over the row.",

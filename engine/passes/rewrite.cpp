@@ -34,11 +34,15 @@ std::string free_name(const graph::Graph& graph, const std::string& scope, const
   return name + "_" + std::to_string(number);
 }
 
-bool same_device(const graph::Node& a, const graph::Node& b) { return device_of(a) == device_of(b); }
+bool asked_alike(const graph::Node& a, const graph::Node& b) {
+  return device_of(a) == device_of(b) && precision_of(a) == precision_of(b);
+}
 
-void keep_device(const graph::Node& node, graph::Attributes& attributes) {
+void keep_asked(const graph::Node& node, graph::Attributes& attributes) {
   if (const std::string_view device = device_of(node); !device.empty())
     attributes.insert_or_assign(std::string(graph::kDeviceAttribute), std::string(device));
+  if (const std::string_view precision = precision_of(node); !precision.empty())
+    attributes.insert_or_assign(std::string(graph::kPrecisionAttribute), std::string(precision));
 }
 
 std::vector<graph::Origin> origins_of(const graph::Graph& graph, std::span<const NodeId> nodes) {

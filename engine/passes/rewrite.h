@@ -18,10 +18,10 @@ std::string common_scope(const graph::Graph& graph, std::span<const NodeId> node
 /// `name`, or with "_2", "_3", ... after it when the path is taken.
 std::string free_name(const graph::Graph& graph, const std::string& scope, const std::string& name);
 
-/// Whether both are asked to run on the same device: only such nodes are joined.
-bool same_device(const graph::Node& a, const graph::Node& b);
-/// Gives what stands for the node its device.
-void keep_device(const graph::Node& node, graph::Attributes& attributes);
+/// Whether both are asked to run on the same device and in the same precision: only such nodes are joined.
+bool asked_alike(const graph::Node& a, const graph::Node& b);
+/// Gives what stands for the node its device and its precision.
+void keep_asked(const graph::Node& node, graph::Attributes& attributes);
 
 /// The nodes as origins of one fused node. The share of each is its part of the modelled time of one token,
 /// the larger of bytes / 35 GB/s and flops / 400 GFLOP/s; an origin that is fused itself is replaced by its

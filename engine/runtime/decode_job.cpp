@@ -60,7 +60,7 @@ bool DecodeJob::prepare() {
 
 Result<void> DecodeJob::take_pages() {
   ORRERY_TRY(model_->kv()->reserve(sequence_->kv, size()));
-  from_ = std::min(model_->kv()->valid_tokens(sequence_->kv), size() - 1);
+  from_ = model_->kv()->valid_tokens(sequence_->kv, size() - 1);
   remaining_ = size() - from_;
   if (!std::exchange(entered_, true) && !request_.score) outcome_.reused_tokens = from_;
   return {};
@@ -87,6 +87,7 @@ bool DecodeJob::join(StepBatch& batch, StepRoom& room) {
   if (tokens <= 0) return false;
   to_ = from_ + tokens;
   sequence_->last_step = model_->last_served;
+  model_->kv()->writing(sequence_->kv, from_);
   if (!timed_) {
     timed_ = true;
     first_step_ = last_token_ = Clock::now();

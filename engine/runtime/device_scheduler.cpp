@@ -23,10 +23,17 @@ auto promised() {
 
 }  // namespace
 
+struct DeviceScheduler::Begun {
+  explicit Begun(const ModelDevices& devices) {
+    for (const weights::DevicePtr& card : devices.cards) cards.emplace_back(card, card->epoch());
+  }
+  std::vector<std::pair<weights::DevicePtr, uint64_t>> cards;  // with their epochs
+};
+
 DeviceScheduler::DeviceScheduler(int threads, weights::DevicePtr device)
     : device_(std::move(device)),
       team_(threads > 0 ? threads : kernels::available_cores()),
-      executor_(team_, device_),
+      executor_(team_),
       thread_([this](const std::stop_token& stop) { loop(stop); }) {
   pthread_setname_np(thread_.native_handle(), "orrery-device");
 }
@@ -165,15 +172,14 @@ void DeviceScheduler::loop(const std::stop_token& stop) {
 void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
   model->last_served = ++served_;
   running_ = model->version();
-  const weights::DevicePtr card = model->devices(*running_).card;
-  const uint64_t epoch = card ? card->epoch() : 0;
+  const Begun begun(model->devices(*running_));
   packed_.clear();
   try {
     Result<void> result = pack(model);
     if (result.ok() && !batch_.empty()) result = run_packed(model, stop);
     if (!result.ok()) fail_step(result.error());
   } catch (const kernels::DeviceError& error) {
-    card_failed(error, card, epoch);
+    card_failed(error, begun);
   } catch (const std::bad_alloc&) {
     fail_step({ErrorCode::out_of_memory, "There was not enough memory for a step", "",
                "use a smaller --context or --batch-tokens, or close other models"});
@@ -185,18 +191,20 @@ void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_
 }
 
 /// A lost card takes every sequence on it along; it is made anew, and the weights go up again with the next
-/// plan. Whoever shares it may have done so since the step began at `epoch`.
-void DeviceScheduler::card_failed(const kernels::DeviceError& error, const weights::DevicePtr& card,
-                                  uint64_t epoch) {
-  if (error.kind() != kernels::DeviceError::Kind::lost || !card) return fail_step(weights::describe(error));
+/// plan. Whoever shares it may have done so since the step began. Sequences on other cards go on.
+void DeviceScheduler::card_failed(const kernels::DeviceError& error, const Begun& begun) {
   fail_step(weights::describe(error));
-  for (const auto& job : jobs_)
-    if (!job->finished() && job->model()->adopted_devices().card == card) job->fail(weights::describe(error));
-  try {
-    const std::scoped_lock stream(card->stream_mutex());
-    if (card->epoch() == epoch) card->renew();
-  } catch (const kernels::DeviceError&) {
-    // It stays lost: the next step tells so again.
+  if (error.kind() != kernels::DeviceError::Kind::lost) return;
+  for (const auto& [card, epoch] : begun.cards) {
+    if (error.device() && *error.device() != card->id()) continue;
+    for (const auto& job : jobs_)
+      if (!job->finished() && job->model()->adopted_devices().use(card)) job->fail(weights::describe(error));
+    try {
+      const std::scoped_lock stream(card->stream_mutex());
+      if (card->epoch() == epoch) card->renew();
+    } catch (const kernels::DeviceError&) {
+      // It stays lost: the next step tells so again.
+    }
   }
 }
 
@@ -254,8 +262,9 @@ Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, co
   ORRERY_ASSIGN(const auto plan, model->plan(*running_, batch_.bucket(), team_, stop));
   std::span<const kernels::PagedKv> states;
   if (model->kv()) states = model->kv()->states();
-  const weights::DevicePtr& card = plan->options.device;
-  Executor& executor = card && card != device_ ? model->executor_on(card, team_) : executor_;
+  const bool own =
+      std::ranges::all_of(plan->cards, [&](const compile::CardUse& use) { return use.card == device_; });
+  Executor& executor = own ? executor_ : model->executor_on(model->adopted_devices().cards, team_);
   StepTrace& trace = model->profiler.trace();
   const int64_t found = monotonic_ns();
   trace.begin_step();

@@ -75,7 +75,8 @@ class DeviceScheduler {
   int64_t prompt_tokens(const Model& model) const;
   Result<void> run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   void fail_step(const Error& error);
-  void card_failed(const kernels::DeviceError& error, const weights::DevicePtr& card, uint64_t epoch);
+  struct Begun;  // the cards of a step as they were when it began
+  void card_failed(const kernels::DeviceError& error, const Begun& begun);
 
   weights::DevicePtr device_;
   kernels::ThreadTeam team_;

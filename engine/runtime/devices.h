@@ -1,7 +1,9 @@
 // The CUDA devices of this machine, and what of them a model uses.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "engine/weights/weight_store.h"
 
@@ -14,14 +16,17 @@ int device_count(std::string& reason);
 /// such index, or why it cannot be opened.
 Result<weights::DevicePtr> open_device(int index);
 
-/// What the nodes of one model may run on: the CPU, and one card at most.
+/// What the nodes of one model run on: the CPU and any number of cards.
 struct ModelDevices {
-  kernels::DeviceKind home = kernels::DeviceKind::cpu;  // of what names no device
-  weights::DevicePtr card;                              // null: all run on the CPU
+  kernels::DeviceId home;                 // of what names no device
+  std::vector<weights::DevicePtr> cards;  // home's among them
 
   /// Where what is placed on `device` (none: at home) has its memory; null: the program's.
-  weights::DevicePtr memory_of(std::optional<kernels::DeviceKind> device) const {
-    return device.value_or(home) == kernels::DeviceKind::cpu ? nullptr : card;
+  weights::DevicePtr memory_of(std::optional<kernels::DeviceId> device) const {
+    return weights::find_card(cards, device.value_or(home));
+  }
+  bool use(const weights::DevicePtr& card) const {
+    return std::find(cards.begin(), cards.end(), card) != cards.end();
   }
 };
 

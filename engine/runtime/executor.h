@@ -1,4 +1,4 @@
-// Runs the steps of a plan one after another over its arenas, and tells the profiler how long each took.
+// Runs the steps of a plan over its arenas, and tells the profiler how long each took.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/runtime/device_runner.h"
+#include "engine/runtime/plan_runner.h"
 #include "engine/runtime/profiler.h"
 #include "engine/runtime/scratch.h"
 #include "engine/runtime/step_batch.h"
@@ -15,8 +15,7 @@ namespace orrery::runtime {
 
 class Executor {
  public:
-  /// `card` null: plans that need none.
-  explicit Executor(kernels::ThreadTeam& team, const weights::DevicePtr& card = {});
+  explicit Executor(kernels::ThreadTeam& team) : team_(team), cards_(std::make_unique<PlanRunner>(team)) {}
 
   /// Fails with out_of_memory when an arena cannot grow. `profiler` may be null. A kernel's or device's
   /// exception passes through.
@@ -35,9 +34,9 @@ class Executor {
                         Profiler* profiler);
 
   kernels::ThreadTeam& team_;
-  std::unique_ptr<DeviceRunner> card_;
+  std::unique_ptr<PlanRunner> cards_;
   weights::Buffer arena_, workspace_;
-  std::vector<int64_t> times_;
+  std::vector<TimeSpan> times_;
   ops::StepContext context_;
   std::atomic<size_t> bytes_{0};
   std::atomic<uint64_t> unsettled_{0};

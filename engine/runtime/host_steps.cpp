@@ -11,15 +11,16 @@ int64_t monotonic_ns() {
 }
 
 void run_host_steps(const compile::Plan& plan, const compile::Segment& segment,
-                    const ops::StepContext& context, int64_t* times) {
+                    const ops::StepContext& context, TimeSpan* times) {
   if (!times) {
     for (size_t i = segment.begin; i < segment.end; ++i) plan.steps[i].run(context);
     return;
   }
-  if (segment.begin == 0) times[0] = monotonic_ns();
+  int64_t begin = monotonic_ns();
   for (size_t i = segment.begin; i < segment.end; ++i) {
     plan.steps[i].run(context);
-    times[i + 1] = monotonic_ns();
+    times[i] = {begin, monotonic_ns()};
+    begin = times[i].end;
   }
 }
 

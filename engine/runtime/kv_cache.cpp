@@ -17,9 +17,10 @@ uint64_t next_id() {
   return ++counter;
 }
 
-bool same_geometry(const StateLayout& a, const StateLayout& b) {
-  return a.kv_heads == b.kv_heads && a.head_dim == b.head_dim;
-}
+bool same_geometry(const StateLayout& a, const StateLayout& b) { return a.form == b.form; }
+
+/// Where the page begins that the token lies in.
+int64_t page_begin(int64_t token) { return token - token % KvCache::kPageTokens; }
 
 /// The slot of each state: those with its hash first, then free ones of its geometry, if it can be where
 /// `lies_there` says that it need not move. Nothing when they do not suffice.
@@ -49,8 +50,8 @@ std::optional<std::vector<size_t>> match(const Slots& slots, std::span<const Sta
 
 }  // namespace
 
-size_t KvCache::slot_bytes(DType dtype, int64_t kv_heads, int64_t head_dim) {
-  return (kernels::kv_page_bytes(dtype, kPageTokens, kv_heads, head_dim) + 255) / 256 * 256;
+size_t KvCache::slot_bytes(DType dtype, const compile::StateForm& form) {
+  return (form.page_bytes(dtype) + 255) / 256 * 256;
 }
 
 Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> states, DType dtype,
@@ -62,11 +63,11 @@ Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> st
   std::vector<size_t> slots;
   std::vector<KvBanks::Wanted> wanted;
   for (const StateLayout& state : states) {
-    const size_t bytes = slot_bytes(dtype, state.kv_heads, state.head_dim);
+    const size_t bytes = slot_bytes(dtype, state.form);
     if (bytes == 0 || bytes > (size_t{1} << 32))
       return Error{ErrorCode::unsupported,
-                   fmt::format("A state of {} heads of {} cannot be kept as {}", state.kv_heads,
-                               state.head_dim, name_of(dtype)),
+                   fmt::format("A state of {} cannot be kept as {}", state.form.words(),
+                               name_of(state.form.is_record() ? DType::f32 : dtype)),
                    "KV cache", "choose another --kv-type"};
     slots.push_back(cache->slots_.size());
     cache->slots_.push_back({state, 1});
@@ -86,8 +87,9 @@ void KvCache::bind(std::span<const StateLayout> states, std::span<const size_t> 
       slot.layout.hash = states[i].hash;
       ++slot.epoch;
     }
-    bound_.push_back({banks_.base(slots[i]), banks_.page_stride(slots[i]), dtype_, kPageTokens,
-                      slot.layout.kv_heads, slot.layout.head_dim});
+    const compile::StateForm& form = slot.layout.form;
+    bound_.push_back({banks_.base(slots[i]), banks_.page_stride(slots[i]),
+                      form.is_record() ? DType::f32 : dtype_, kPageTokens, form.kv_heads, form.head_dim});
   }
 }
 
@@ -120,12 +122,11 @@ int64_t KvCache::kept_tokens(std::span<const StateLayout> states, const KvPages&
   if (sequence.cache != id_) return 0;
   const auto slots = match(slots_, states, [](size_t, const StateLayout&) { return true; });
   if (!slots) return 0;
-  int64_t tokens = static_cast<int64_t>(sequence.pages.size()) * kPageTokens;
-  for (size_t i = 0; i < states.size(); ++i) {
-    const size_t slot = (*slots)[i];
-    tokens = std::min(tokens, slots_[slot].layout.hash == states[i].hash ? valid_in(slot, sequence) : 0);
-  }
-  return tokens;
+  const auto kept_in = [&](size_t slot) {
+    const auto state = static_cast<size_t>(std::ranges::find(*slots, slot) - slots->begin());
+    return slots_[slot].layout.hash == states[state].hash ? valid_in(slot, sequence) : 0;
+  };
+  return common_tokens(*slots, static_cast<int64_t>(sequence.pages.size()) * kPageTokens, kept_in);
 }
 
 int64_t KvCache::valid_in(size_t slot, const KvPages& sequence) const {
@@ -133,11 +134,24 @@ int64_t KvCache::valid_in(size_t slot, const KvPages& sequence) const {
   return sequence.valid[slot].epoch == slots_[slot].epoch ? sequence.valid[slot].tokens : 0;
 }
 
-int64_t KvCache::valid_tokens(const KvPages& sequence) const {
+/// The most tokens after which all of the slots can go on.
+template <class ValidIn>
+int64_t KvCache::common_tokens(std::span<const size_t> slots, int64_t most, const ValidIn& valid_in) const {
+  int64_t tokens = most;
+  for (const size_t slot : slots) tokens = std::min(tokens, valid_in(slot));
+  const bool there = std::ranges::all_of(
+      slots, [&](size_t slot) { return !slots_[slot].layout.form.is_record() || valid_in(slot) == tokens; });
+  return there ? tokens : page_begin(tokens);
+}
+
+int64_t KvCache::valid_tokens(const KvPages& sequence, int64_t most) const {
   if (sequence.cache != id_) return 0;
-  int64_t tokens = static_cast<int64_t>(sequence.pages.size()) * kPageTokens;
-  for (const size_t slot : bound_slots_) tokens = std::min(tokens, valid_in(slot, sequence));
-  return tokens;
+  most = std::min(most, static_cast<int64_t>(sequence.pages.size()) * kPageTokens);
+  return common_tokens(bound_slots_, most, [&](size_t slot) { return valid_in(slot, sequence); });
+}
+
+bool KvCache::writes_records() const {
+  return std::ranges::any_of(bound_slots_, [&](size_t slot) { return slots_[slot].layout.form.is_record(); });
 }
 
 Result<void> KvCache::commit_slab() {
@@ -187,9 +201,20 @@ bool KvCache::forget_oldest() {
   return oldest.has_value();
 }
 
+/// Records will be written from token `first` on, where a page begins: no other sequence may hold these
+/// pages, or find them.
+void KvCache::own_pages(KvPages& sequence, int64_t first) {
+  const auto written = std::span(sequence.pages).subspan(static_cast<size_t>(first / kPageTokens));
+  if (std::ranges::any_of(written, [&](int32_t page) { return holders(page) > 1; }))
+    return truncate(sequence, first);
+  for (const int32_t page : written) known_.forget(page);
+}
+
 Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
   if (sequence.cache != id_) sequence = {id_, {}, {}, {}};
   sequence.valid.resize(slots_.size());
+  if (writes_records())
+    own_pages(sequence, page_begin(valid_tokens(sequence, std::max<int64_t>(tokens - 1, 0))));
   const auto needed = static_cast<size_t>(pages_for(tokens));
   const size_t before = sequence.pages.size();
   while (sequence.pages.size() < needed) {
@@ -205,6 +230,14 @@ Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
     return std::move(page).error();
   }
   return {};
+}
+
+void KvCache::writing(KvPages& sequence, int64_t from) {
+  if (sequence.cache != id_ || !writes_records()) return;
+  const int64_t first = page_begin(from);
+  for (const size_t slot : bound_slots_)
+    if (KvPages::Valid& valid = sequence.valid[slot]; slots_[slot].layout.form.is_record())
+      valid.tokens = std::min(valid.tokens, first);
 }
 
 void KvCache::written(KvPages& sequence, int64_t to, std::span<const int32_t> tokens) {
@@ -260,7 +293,10 @@ void KvCache::truncate(KvPages& sequence, int64_t tokens) {
   }
   const auto whole = static_cast<size_t>(tokens / kPageTokens);
   sequence.hashes.resize(std::min(sequence.hashes.size(), whole));
-  for (KvPages::Valid& valid : sequence.valid) valid.tokens = std::min(valid.tokens, tokens);
+  for (size_t slot = 0; slot < sequence.valid.size(); ++slot) {
+    int64_t& valid = sequence.valid[slot].tokens;
+    if (valid > tokens) valid = slots_[slot].layout.form.is_record() ? page_begin(tokens) : tokens;
+  }
 }
 
 void KvCache::share(KvPages& sequence, std::span<const int32_t> tokens) {

@@ -1,10 +1,12 @@
-// Paged KV storage of one model on one device.
+// Paged storage of the states of one model.
 //
-// One page holds kPageTokens tokens of every state (layer): [slot 0][slot 1]..., each slot laid out as
-// kernels/attention.h says, so that one page table serves all layers. The address range is reserved once, for
-// the limit; memory is committed in slabs as pages are first used, and pages that a sequence gives back are
-// used again. Each slot lies where its state's nodes run, in the program's memory or a card's (kv_banks.h),
-// under the same page numbers; it moves with what it holds when an adopted version places it elsewhere.
+// One page holds kPageTokens tokens of every state (layer): [slot 0][slot 1]..., keys and values laid out as
+// kernels/attention.h says, so that one page table serves all layers. A state that keeps a record
+// (kernels/scan.h) has one in each page, as it was after the page's last token that was read. The address
+// range is reserved once, for the limit; memory is committed in slabs as pages are first used, and pages that
+// a sequence gives back are used again. Each slot lies where its state's nodes run, in the program's memory
+// or a card's (kv_banks.h), under the same page numbers; it moves with what it holds when an adopted version
+// places it elsewhere.
 //
 // Pages are shared by sequences that begin alike: a full page whose tokens, and all before them, are the same
 // holds the same numbers. Nobody writes other tokens into a page that another holds: whoever forgets half of
@@ -13,18 +15,22 @@
 //
 // A slot belongs to a feed hash (graph.feed_hash of the state's last value). Each sequence knows for each
 // slot up to which token it is valid; so after an edit a state whose feed did not change keeps what it holds,
-// and the others are read again. Used by the scheduler's thread only, but for the counters, which any thread
-// may read.
+// and the others are read again. Keys and values are then there at every length below; a record only at that
+// length and at the ends of full pages. While a step writes a record in the middle of a page it is nowhere in
+// that page, so a page that records are written in is its sequence's own. Used by the scheduler's thread
+// only, but for the counters, which any thread may read.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/compile/states.h"
 #include "engine/runtime/devices.h"
 #include "engine/runtime/kv_banks.h"
 #include "engine/runtime/prefix_store.h"
@@ -35,15 +41,15 @@ namespace orrery::runtime {
 /// One state of a graph version. Equal hashes hold equal numbers for equal tokens.
 struct StateLayout {
   uint64_t hash = 0;
-  int64_t kv_heads = 0, head_dim = 0;
-  std::optional<kernels::DeviceKind> device = {};  // where it lies; none: at home
+  compile::StateForm form;
+  std::optional<kernels::DeviceId> device = {};  // where it lies; none: at home
 };
 
 class KvCache {
  public:
-  static constexpr int64_t kPageTokens = 32;
-  /// Of one state in a page, with its alignment; 0 where it cannot be kept as `dtype`.
-  static size_t slot_bytes(DType dtype, int64_t kv_heads, int64_t head_dim);
+  static constexpr int64_t kPageTokens = compile::kPageTokens;
+  /// Of one state in a page, with its alignment; 0 where it cannot be kept with keys and values as `dtype`.
+  static size_t slot_bytes(DType dtype, const compile::StateForm& form);
 
   /// `max_pages` bounds what sequences can hold together. Reserves addresses, commits nothing.
   static Result<std::unique_ptr<KvCache>> create(std::span<const StateLayout> states, DType dtype,
@@ -67,15 +73,22 @@ class KvCache {
   /// The states of the adopted version, by state index.
   const std::vector<kernels::PagedKv>& states() const { return bound_; }
 
-  /// Tokens of the sequence that every bound state holds.
-  int64_t valid_tokens(const KvPages& sequence) const;
-  /// Pages for `tokens` tokens; out_of_memory leaves the sequence as it was.
+  /// Tokens of the sequence that every bound state holds, so that a step can go on after them; `most` at
+  /// most.
+  int64_t valid_tokens(const KvPages& sequence, int64_t most = std::numeric_limits<int64_t>::max()) const;
+  /// Pages for `tokens` tokens, of which the next steps read those that are not valid, the last one in any
+  /// case. Where they will write records, pages that others hold are given up, and its own are no longer
+  /// found. out_of_memory takes no page.
   Result<void> reserve(KvPages& sequence, int64_t tokens);
+  /// Tells that a step is about to write the bound states from token `from` on: should it fail, records are
+  /// those of the page before.
+  void writing(KvPages& sequence, int64_t from);
   /// Tells that steps wrote the bound states up to token `to`. Other states keep what they hold of these
   /// tokens: whoever changes a token truncates there first. Full pages of `tokens`, the text as far as others
   /// may share it, can be found from now on.
   void written(KvPages& sequence, int64_t to, std::span<const int32_t> tokens = {});
-  /// Forgets the tokens from `tokens` on, and gives back the pages behind them.
+  /// Forgets the tokens from `tokens` on, and gives back the pages after them. In the middle of a page,
+  /// records are left as they were at its beginning.
   void truncate(KvPages& sequence, int64_t tokens);
   void release(KvPages& sequence) { truncate(sequence, 0); }
 
@@ -108,6 +121,10 @@ class KvCache {
   void bind(std::span<const StateLayout> states, std::span<const size_t> slots);
   std::vector<int32_t> used_pages() const;
   int64_t valid_in(size_t slot, const KvPages& sequence) const;
+  template <class ValidIn>
+  int64_t common_tokens(std::span<const size_t> slots, int64_t most, const ValidIn& valid_in) const;
+  bool writes_records() const;
+  void own_pages(KvPages& sequence, int64_t first);
 
   uint64_t id_ = 0;
   DType dtype_ = DType::f16;

@@ -10,7 +10,8 @@ namespace orrery::runtime {
 
 Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
                                                     std::vector<compile::Moved> moved,
-                                                    weights::DevicePtr card) {
+                                                    std::vector<weights::DevicePtr> cards,
+                                                    const graph::GraphVersion& numbers) {
   auto version = std::make_shared<Version>();
   // Hashes are taken from the model graph, so that fusion, which changes no number that is kept, keeps the
   // cache.
@@ -18,18 +19,18 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
   ORRERY_ASSIGN(const std::vector<compile::StateUse> run, compile::states_of(*fused));
   std::unordered_map<NodeId, uint64_t> hashes;
   for (const compile::StateUse& state : drawn)
-    if (state.last.valid()) hashes.emplace(state.source, model->feed_hash(state.last));
+    if (state.last.valid()) hashes.emplace(state.source, (numbers ? numbers : model)->feed_hash(state.last));
   for (const compile::StateUse& state : run) {
     const auto it = hashes.find(state.source);
     const ValueId last = state.last.valid() ? state.last : state.initial;
-    version->states.push_back({it != hashes.end() ? it->second : fused->feed_hash(last), state.kv_heads,
-                               state.head_dim, state.device});
+    version->states.push_back(
+        {it != hashes.end() ? it->second : fused->feed_hash(last), state.form, state.device});
   }
   version->drawn = passes::with_bypassed(fused, *model);
   version->model = std::move(model);
   version->fused = std::move(fused);
   version->moved = std::move(moved);
-  version->card = std::move(card);
+  version->cards = std::move(cards);
   return std::shared_ptr<const Version>(std::move(version));
 }
 
@@ -40,8 +41,13 @@ Model::Model(std::shared_ptr<weights::WeightStore> weights, std::shared_ptr<cons
 }
 
 ModelDevices Model::devices(const Version& version) const {
-  if (options_.device) return {kernels::DeviceKind::cuda, options_.device};
-  return {kernels::DeviceKind::cpu, version.card};
+  ModelDevices devices;
+  devices.cards = version.cards;
+  if (options_.device) {
+    devices.home = options_.device->id();
+    if (!devices.use(options_.device)) devices.cards.push_back(options_.device);
+  }
+  return devices;
 }
 
 std::shared_ptr<const Version> Model::version() const {
@@ -69,8 +75,8 @@ compile::Options Model::plan_options(const Version& version, const compile::Buck
   options.bucket = bucket;
   options.kv_dtype = options_.kv_dtype;
   options.context = options_.context;
-  options.accuracy = options_.accuracy;
-  options.device = devices.card;
+  options.precision = options_.precision;
+  options.cards = devices.cards;
   options.home = devices.home;
   options.threads = options_.threads;
   return options;
@@ -100,11 +106,11 @@ uint64_t Model::unsettled_steps() const {
   return executor_ ? executor_->unsettled_steps() : 0;
 }
 
-Executor& Model::executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team) {
+Executor& Model::executor_on(const std::vector<weights::DevicePtr>& cards, kernels::ThreadTeam& team) {
   const std::scoped_lock lock(version_mutex_);
-  if (executor_card_ != card) {
-    executor_ = std::make_unique<Executor>(team, card);
-    executor_card_ = card;
+  if (!executor_ || executor_cards_ != cards) {
+    executor_ = std::make_unique<Executor>(team);
+    executor_cards_ = cards;
   }
   return *executor_;
 }
@@ -112,7 +118,7 @@ Executor& Model::executor_on(const weights::DevicePtr& card, kernels::ThreadTeam
 void Model::end_executor() {
   const std::scoped_lock lock(version_mutex_);
   executor_ = nullptr;
-  executor_card_ = nullptr;
+  executor_cards_.clear();
 }
 
 Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
@@ -129,7 +135,7 @@ Result<void> Model::adopt(const std::shared_ptr<const Version>& version) {
   }
   adopted_ = version;
   adopted_devices_ = devices;
-  if (executor_card_ != devices.card) end_executor();
+  if (executor_cards_ != devices.cards) end_executor();
   return {};
 }
 

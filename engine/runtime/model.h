@@ -22,21 +22,24 @@ namespace orrery::runtime {
 /// made of it.
 struct Version {
   graph::GraphVersion model, fused;
-  graph::GraphVersion drawn;          // the fused one and, dead, what is bypassed
-  std::vector<StateLayout> states;    // by state index of the fused graph's plans
-  std::vector<compile::Moved> moved;  // nodes of the fused graph that run elsewhere than asked
-  weights::DevicePtr card;            // that nodes run on beside the model's own device; null: none
-  mutable PlanCache plans;            // of the fused graph; what their weights take ends with the version
+  graph::GraphVersion drawn;              // the fused one and, dead, what is bypassed
+  std::vector<StateLayout> states;        // by state index of the fused graph's plans
+  std::vector<compile::Moved> moved;      // nodes of the fused graph that run elsewhere than asked
+  std::vector<weights::DevicePtr> cards;  // that nodes run on beside the model's own device
+  mutable PlanCache plans;                // of the fused graph; what their weights take ends with the version
 };
+/// `numbers`: the model graph with all that its numbers depend on in its attributes, for the feed hashes;
+/// null: the model graph has it.
 Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
                                                     std::vector<compile::Moved> moved = {},
-                                                    weights::DevicePtr card = {});
+                                                    std::vector<weights::DevicePtr> cards = {},
+                                                    const graph::GraphVersion& numbers = {});
 
 class Model {
  public:
   struct Options {
     DType kv_dtype = DType::f16;
-    kernels::Linear::Accuracy accuracy = kernels::Linear::Accuracy::fast;
+    kernels::Precision precision = kernels::Precision::balanced;
     weights::DevicePtr device;   // where nodes run that name none; null: the CPU
     int threads = 1;             // of the scheduler's team
     int64_t context = 2048;      // tokens of one sequence at most
@@ -49,7 +52,7 @@ class Model {
   const Options& options() const { return options_; }
   weights::WeightStore& weights() const { return *weights_; }
 
-  /// What the version runs on: the model's own device, and the version's card.
+  /// What the version runs on: the model's own device, and the version's cards.
   ModelDevices devices(const Version& version) const;
 
   /// The version that the next step adopts. Any thread.
@@ -75,8 +78,8 @@ class Model {
   Result<void> adopt(const std::shared_ptr<const Version>& version);
   /// Of the version that was adopted last. Scheduler's thread.
   const ModelDevices& adopted_devices() const { return adopted_devices_; }
-  /// Runs steps on a card that is not the scheduler's own; ends with the model. Scheduler's thread.
-  Executor& executor_on(const weights::DevicePtr& card, kernels::ThreadTeam& team);
+  /// Runs steps on cards that are not the scheduler's own; ends with the model. Scheduler's thread.
+  Executor& executor_on(const std::vector<weights::DevicePtr>& cards, kernels::ThreadTeam& team);
   KvCache* kv() { return kv_.get(); }  // null before the first adopt; under kv_mutex
 
   /// All sequences that hold pages, or will; whoever ends one says so. Under kv_mutex.
@@ -96,7 +99,7 @@ class Model {
   Options options_;
   mutable std::mutex version_mutex_;
   std::shared_ptr<const Version> version_;
-  weights::DevicePtr executor_card_;  // of executor_; both under version_mutex_
+  std::vector<weights::DevicePtr> executor_cards_;  // of executor_; both under version_mutex_
   std::unique_ptr<Executor> executor_;
   std::weak_ptr<const Version> adopted_;
   ModelDevices adopted_devices_;

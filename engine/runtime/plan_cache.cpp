@@ -1,5 +1,7 @@
 #include "engine/runtime/plan_cache.h"
 
+#include <algorithm>
+
 namespace orrery::runtime {
 namespace {
 
@@ -8,10 +10,11 @@ bool same_bucket(const compile::Bucket& a, const compile::Bucket& b) {
          a.max_sequences == b.max_sequences;
 }
 
-/// Whether what the plan holds of a card is still there, and on the card that is asked for.
-bool same_card(const compile::Plan& plan, const weights::DevicePtr& card) {
-  if (!plan.options.device) return true;
-  return plan.options.device == card && plan.epoch == card->epoch();
+/// Whether what the plan holds of cards is still there, and on the cards that are asked for.
+bool same_cards(const compile::Plan& plan, const std::vector<weights::DevicePtr>& cards) {
+  return std::ranges::all_of(plan.cards, [&](const compile::CardUse& use) {
+    return use.epoch == use.card->epoch() && std::ranges::find(cards, use.card) != cards.end();
+  });
 }
 
 }  // namespace
@@ -19,7 +22,7 @@ bool same_card(const compile::Plan& plan, const weights::DevicePtr& card) {
 std::shared_ptr<const compile::Plan> PlanCache::find(const compile::Options& options) {
   const std::scoped_lock lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it)
-    if (same_bucket((*it)->options.bucket, options.bucket) && same_card(**it, options.device)) {
+    if (same_bucket((*it)->options.bucket, options.bucket) && same_cards(**it, options.cards)) {
       plans_.splice(plans_.begin(), plans_, it);
       return plans_.front();
     }

@@ -79,7 +79,7 @@ struct Profiler::Track {
     told = 0;
   }
 
-  void add(const compile::Plan& plan, const std::vector<int64_t>& times, double context) {
+  void add(const compile::Plan& plan, const std::vector<TimeSpan>& times, double context) {
     if (nodes.empty()) {
       for (const compile::Step& step : plan.steps) nodes.push_back(step.node);
       window.assign(kRuns * nodes.size(), 0);
@@ -90,7 +90,7 @@ struct Profiler::Track {
       for (const compile::Step& step : plan.steps) arithmetic.push_back(step.arithmetic);
     }
     int64_t* row = window.data() + (runs % kRuns) * nodes.size();
-    for (size_t i = 0; i < nodes.size(); ++i) row[i] = times[i + 1] - times[i];
+    for (size_t i = 0; i < nodes.size(); ++i) row[i] = times[i].length();
     contexts[runs % kRuns] = context;
     ++runs;
     ++generation;
@@ -143,8 +143,8 @@ bool Profiler::enabled() const {
 }
 
 void Profiler::record(const compile::Plan& plan, Phase phase, const ops::StepContext& context,
-                      const std::vector<int64_t>& times) {
-  if (times.size() != plan.steps.size() + 1) return;
+                      const std::vector<TimeSpan>& times) {
+  if (times.empty() || times.size() != plan.steps.size()) return;
   const double clock = clock_us();
   const std::scoped_lock lock(mutex_);
   if (trace_.on()) trace_.add_nodes(plan, bindings_of(plan, context, context.mean_context()), times);
@@ -154,7 +154,9 @@ void Profiler::record(const compile::Plan& plan, Phase phase, const ops::StepCon
   current.add(plan, times, context.mean_context());
   current.tokens = context.tokens;
   current.bindings = bindings_of(plan, context, context.mean_context());
-  current.charge(static_cast<double>(times.back() - times.front()) * 1e-3,
+  const int64_t begin = std::ranges::min(times, {}, &TimeSpan::begin).begin;
+  const int64_t end = std::ranges::max(times, {}, &TimeSpan::end).end;
+  current.charge(static_cast<double>(end - begin) * 1e-3,
                  elapsed_us(start) + clock * static_cast<double>(times.size()));
 }
 

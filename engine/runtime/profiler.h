@@ -39,10 +39,10 @@ class Profiler {
   /// Off, nodes are not measured, and what was measured of them is gone; latencies go on.
   void set_enabled(bool enabled);
   bool enabled() const;
-  /// Called by the executor after a step, with the end time of every plan step in nanoseconds of
-  /// CLOCK_MONOTONIC (times[0] is the start).
+  /// Called by the executor after a step, with the times of every plan step. Those of different devices may
+  /// overlap.
   void record(const compile::Plan& plan, Phase phase, const ops::StepContext& context,
-              const std::vector<int64_t>& times);
+              const std::vector<TimeSpan>& times);
   /// Called by jobs: what one token, one prompt (prefill) or one text took, as the person is told.
   void record_latency(const compile::Plan& plan, Phase phase, double milliseconds);
   ProfileSnapshot snapshot(Phase phase) const;

@@ -24,19 +24,19 @@ int64_t round_up_to_power(int64_t value, int64_t least) {
 
 /// Extents of a step, and the bytes that its inputs take.
 struct Extents {
-  size_t tokens, sequences, outputs, pages;
+  size_t sequences, outputs, pages;
+  size_t inputs = 0;  // bytes
 
   explicit Extents(const ops::StepContext& step)
-      : tokens(static_cast<size_t>(step.tokens)),
-        sequences(static_cast<size_t>(step.sequences)),
+      : sequences(static_cast<size_t>(step.sequences)),
         outputs(static_cast<size_t>(step.outputs)),
-        pages(step.page_table ? static_cast<size_t>(round_up_to_power(step.max_pages, kLeastPages)) : 0) {}
+        pages(step.page_table ? static_cast<size_t>(round_up_to_power(step.max_pages, kLeastPages)) : 0) {
+    for (const ops::StepInput& input : ops::step_inputs()) inputs += aligned(input.bytes(step));
+  }
 
   size_t bytes() const {
-    return 3 * aligned(tokens * sizeof(int32_t)) + aligned((sequences + 1) * sizeof(int32_t)) +
-           aligned(sequences * sizeof(int32_t)) + aligned(outputs * sizeof(int32_t)) +
-           aligned(sequences * pages * sizeof(int32_t)) + aligned(outputs * kRecent * sizeof(int32_t)) +
-           aligned(outputs * sizeof(Sample::Request));
+    return inputs + aligned(sequences * pages * sizeof(int32_t)) +
+           aligned(outputs * kRecent * sizeof(int32_t)) + aligned(outputs * sizeof(Sample::Request));
   }
 };
 
@@ -98,49 +98,37 @@ const Sample::Request* pack_requests(Packer& packer, const ops::StepContext& ste
 }  // namespace
 
 /// In powers of two, so that the addresses that captured work holds seldom change.
-Result<void> StagedStep::make_room(size_t bytes, size_t choices) {
+Result<void> StagedStep::make_room(size_t bytes) {
   bytes = std::bit_ceil(std::max(bytes, kLeastBytes));
   ORRERY_TRY(grow(inputs_, bytes, device_));
   grow(staged_, bytes, device_);
-  grow(choices_, std::bit_ceil(std::max(choices * sizeof(Sample::Choice), kLeastBytes)), device_);
   return {};
 }
 
 Result<void> StagedStep::stage(StepBatch& batch) {
-  here_ = {};
-  batch.fill(here_);
-  there_ = here_;
-  const Extents extents(here_);
-  ORRERY_TRY(make_room(extents.bytes(), extents.outputs));
+  ops::StepContext here;
+  batch.fill(here);
+  there_ = here;
+  const Extents extents(here);
+  ORRERY_TRY(make_room(extents.bytes()));
   Packer packer(staged_.data(), inputs_.data());
-  there_.token_ids = packer.copy(here_.token_ids, extents.tokens);
-  there_.positions = packer.copy(here_.positions, extents.tokens);
-  there_.token_types = packer.copy(here_.token_types, extents.tokens);
-  there_.sequence_starts = packer.copy(here_.sequence_starts, extents.sequences + 1);
-  there_.kv_lengths = packer.copy(here_.kv_lengths, extents.sequences);
-  there_.output_rows = packer.copy(here_.output_rows, extents.outputs);
+  for (const ops::StepInput& input : ops::step_inputs())
+    input.point(there_, packer.copy(static_cast<const std::byte*>(input.read(here)), input.bytes(here)));
   if (extents.pages > 0) {
-    there_.page_table = pack_pages(packer, here_, extents);
+    there_.page_table = pack_pages(packer, here, extents);
     there_.max_pages = static_cast<int64_t>(extents.pages);
   }
-  there_.sampling = pack_requests(packer, here_, extents.outputs);
-  there_.choices = choices();
-  there_.max_length = round_up_to_power(here_.max_length, kLeastPages * KvCache::kPageTokens);
+  there_.sampling = pack_requests(packer, here, extents.outputs);
+  there_.max_length = round_up_to_power(here.max_length, kLeastPages * KvCache::kPageTokens);
   used_ = packer.used();
   return {};
 }
 
 void StagedStep::send() { device_->copy(inputs_.data(), staged_.data(), used_); }
 
-void StagedStep::collect() const {
-  if (here_.outputs > 0)
-    std::memcpy(here_.choices, choices_.data(), static_cast<size_t>(here_.outputs) * sizeof(Sample::Choice));
-}
-
 void StagedStep::forget() {
   inputs_ = {};
   staged_ = {};
-  choices_ = {};
 }
 
 }  // namespace orrery::runtime

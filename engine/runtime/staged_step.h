@@ -1,5 +1,5 @@
 // The inputs of one step on their way to a device: laid out in page-locked memory, from where one copy takes
-// them over. The sampled tokens come back through memory that the device writes itself.
+// them over.
 #pragma once
 
 #include "engine/runtime/scratch.h"
@@ -17,31 +17,25 @@ class StagedStep {
   Result<void> stage(StepBatch& batch);
   /// Gives the copy to the stream.
   void send();
-  /// Hands the choices to the batch: after the stream's work.
-  void collect() const;
   /// After the device was renewed: nothing of before can be used.
   void forget();
 
-  /// The step as the program and as the device sees it. Arena, workspace, states, team and stream are left to
-  /// whoever runs it.
-  const ops::StepContext& here() const { return here_; }
+  /// The step as the device sees it. Choices, arena, workspace, states and stream are left to whoever runs
+  /// it.
   const ops::StepContext& there() const { return there_; }
-  kernels::Sample::Choice* choices() const {
-    return reinterpret_cast<kernels::Sample::Choice*>(choices_.data());
-  }
   /// Addresses that captured work holds.
   const void* source() const { return staged_.data(); }
   const void* target() const { return inputs_.data(); }
   size_t device_bytes() const { return inputs_.size(); }
 
  private:
-  Result<void> make_room(size_t bytes, size_t choices);
+  Result<void> make_room(size_t bytes);
 
   weights::DevicePtr device_;
   weights::Buffer inputs_;
-  PinnedMemory staged_, choices_;
+  PinnedMemory staged_;
   size_t used_ = 0;
-  ops::StepContext here_, there_;
+  ops::StepContext there_;
 };
 
 }  // namespace orrery::runtime

@@ -1,24 +1,23 @@
 #include "engine/runtime/step_trace.h"
 
-#include <fmt/format.h>
 #include <algorithm>
-
-#include "engine/runtime/host_steps.h"
+#include <string_view>
 
 namespace orrery::runtime {
 namespace {
 
 size_t spans_of(const StepTrace::Step& step) { return 1 + step.host.size() + step.times.size(); }
 
-std::string device_of(const compile::Plan& plan, const compile::Step& step) {
-  if (step.device == kernels::DeviceKind::cpu) return "cpu";
-  return fmt::format("cuda:{}", plan.options.device->facts().index);
-}
-
 /// A card's clock is laid on the host's to within some microseconds: what that error would move before an
-/// earlier node, or out of the step, is held at its edge.
-void hold_within(std::vector<int64_t>& times, int64_t begin, int64_t end) {
-  for (int64_t& time : times) time = begin = std::clamp(time, begin, end);
+/// earlier node of its device, or out of the step, is held at its edge.
+void hold_within(StepTrace::Step& step) {
+  std::map<std::string_view, int64_t> ends;  // by device
+  for (size_t i = 0; i < step.times.size(); ++i) {
+    int64_t& last = ends.try_emplace(step.plan->nodes[i].device, step.begin).first->second;
+    TimeSpan& time = step.times[i];
+    time.begin = std::clamp(time.begin, last, step.end);
+    time.end = last = std::clamp(time.end, time.begin, step.end);
+  }
 }
 
 }  // namespace
@@ -50,7 +49,7 @@ void StepTrace::add_host(const char* what, int64_t begin, int64_t end) {
 }
 
 void StepTrace::add_nodes(const compile::Plan& plan, const Bindings& bindings,
-                          const std::vector<int64_t>& times) {
+                          const std::vector<TimeSpan>& times) {
   if (!running_) return;
   running_->plan = names_of(plan);
   running_->bindings = bindings;
@@ -64,7 +63,7 @@ void StepTrace::end_step(Phase phase, int64_t tokens, int64_t sequences) {
   step.phase = phase;
   step.tokens = tokens;
   step.sequences = sequences;
-  hold_within(step.times, step.begin, step.end);
+  hold_within(step);
   const std::scoped_lock lock(mutex_);
   spans_ += spans_of(step);
   steps_.push_back(std::move(running_));
@@ -88,7 +87,7 @@ std::shared_ptr<const StepTrace::Names> StepTrace::names_of(const compile::Plan&
   auto names = std::make_shared<Names>();
   names->graph = plan.graph;
   for (const compile::Step& step : plan.steps)
-    names->nodes.push_back({step.node, step.op, step.kernel, device_of(plan, step)});
+    names->nodes.push_back({step.node, step.op, step.kernel, to_string(step.device)});
   names_[plan.id] = names;
   return names;
 }

@@ -14,6 +14,7 @@
 
 #include "engine/compile/plan.h"
 #include "engine/runtime/phase.h"
+#include "engine/runtime/time_span.h"
 
 namespace orrery::runtime {
 
@@ -40,7 +41,7 @@ class StepTrace {
     int64_t tokens = 0, sequences = 0;
     int64_t begin = 0, end = 0;
     std::shared_ptr<const Names> plan;  // null: its nodes were not measured
-    std::vector<int64_t> times;         // (nodes + 1): node i ran from times[i] to times[i + 1]
+    std::vector<TimeSpan> times;        // of its nodes
     Bindings bindings;                  // for the costs of its nodes
     std::vector<HostSpan> host;
   };
@@ -57,8 +58,9 @@ class StepTrace {
   // On the scheduler's thread, in this order; ignored while it is off. A step that fails is not ended.
   void begin_step();
   void add_host(const char* what, int64_t begin, int64_t end);
-  /// `times` as Profiler::record takes them; they are made to rise and to lie within the step.
-  void add_nodes(const compile::Plan& plan, const Bindings& bindings, const std::vector<int64_t>& times);
+  /// `times` as Profiler::record takes them; those of one device are made to follow each other and to lie
+  /// within the step.
+  void add_nodes(const compile::Plan& plan, const Bindings& bindings, const std::vector<TimeSpan>& times);
   void end_step(Phase phase, int64_t tokens, int64_t sequences);
 
  private:

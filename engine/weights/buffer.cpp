@@ -31,6 +31,12 @@ std::byte* allocate_here(size_t bytes) {
 
 }  // namespace
 
+DevicePtr find_card(std::span<const DevicePtr> cards, kernels::DeviceId id) {
+  const auto it =
+      std::ranges::find_if(cards, [&](const DevicePtr& card) { return card && card->id() == id; });
+  return id.is_cpu() || it == cards.end() ? nullptr : *it;
+}
+
 Error describe(const kernels::DeviceError& error) {
   switch (error.kind()) {
     case kernels::DeviceError::Kind::out_of_memory:

@@ -92,7 +92,9 @@ WeightTensor WeightStore::remember_tensor(const std::string& name, Form form) {
 Result<WeightTensor> WeightStore::made_tensor(const WeightView& view, kernels::ThreadTeam& team) {
   if (const auto known = find({view.name(), "", nullptr})) return WeightTensor(known, &known->tensor);
   if (view.is_whole()) return whole_tensor(view.tensor, team);
-  ORRERY_ASSIGN(Form form, view.stacked > 0 ? stack_of(view, team) : view_of(view, team));
+  ORRERY_ASSIGN(Form form, view.stacked > 0       ? stack_of(view, team)
+                           : view.columns.empty() ? view_of(view, team)
+                                                  : columns_of(view, team));
   return remember_tensor(view.name(), std::move(form));
 }
 
@@ -110,6 +112,20 @@ Result<WeightStore::Form> WeightStore::stack_of(const WeightView& view, kernels:
   }
   stack.tensor.shape.insert(stack.tensor.shape.begin(), view.stacked);
   return stack;
+}
+
+Result<WeightStore::Form> WeightStore::columns_of(const WeightView& view, kernels::ThreadTeam& team) {
+  WeightView all = view;
+  all.columns.clear();
+  ORRERY_ASSIGN(const WeightTensor source, made_tensor(all, team));
+  ORRERY_TRY(check_columns(*source, view.columns));
+  Form taken{{{}, "copy of its columns", "they lie between others in each row"}, *source};
+  taken.tensor.shape.back() = view.columns[1];
+  const size_t row = row_bytes(source->dtype, view.columns[1]).value_or(0);
+  ORRERY_ASSIGN(taken.buffer, Buffer::allocate(row * static_cast<size_t>(source->shape.front())));
+  copy_columns(*source, view.columns, taken.buffer.data());
+  give_back(*source);
+  return taken;
 }
 
 /// Rows of the transpose are rows of its copy, which all of them share. A view keeps its tensor's name.

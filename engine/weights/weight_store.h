@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ namespace orrery::weights {
 
 /// Null is the CPU.
 using DevicePtr = std::shared_ptr<kernels::Device>;
+
+/// The card with the id; null for the CPU, and where it is none of them.
+DevicePtr find_card(std::span<const DevicePtr> cards, kernels::DeviceId id);
 
 /// What a device's failure tells a person.
 Error describe(const kernels::DeviceError& error);
@@ -103,6 +107,7 @@ class WeightStore {
   Result<WeightTensor> whole_tensor(const std::string& name, kernels::ThreadTeam& team);
   Result<Form> stack_of(const WeightView& view, kernels::ThreadTeam& team);
   Result<Form> view_of(const WeightView& view, kernels::ThreadTeam& team);
+  Result<Form> columns_of(const WeightView& view, kernels::ThreadTeam& team);
   Result<Buffer> make(const io::Tensor& tensor, const kernels::WeightPacking* packing,
                       kernels::ThreadTeam& team, const DevicePtr& device) const;
   WeightTensor source(const std::string& name) const;

@@ -47,6 +47,7 @@ std::string WeightView::name() const {
   if (rows.size() == 2) text += fmt::format(", {} rows from {}", rows[1], rows[0]);
   if (rows.size() == 4)
     text += fmt::format(", {} times {} rows from {}, every {}", rows[3], rows[1], rows[0], rows[2]);
+  if (!columns.empty()) text += fmt::format(", {} columns from {}", columns[1], columns[0]);
   return text;
 }
 
@@ -77,6 +78,25 @@ Result<void> check_view(const io::Tensor& tensor, const WeightView& view) {
   if (tensor.shape.size() == 1 && dtype_info(tensor.dtype).block_elements != 1)
     return refuse(tensor, "A vector that is stored in blocks cannot be taken apart");
   return {};
+}
+
+Result<void> check_columns(const io::Tensor& tensor, const std::vector<int64_t>& columns) {
+  if (tensor.shape.size() != 2) return refuse(tensor, "Only a matrix has columns");
+  const int64_t block = dtype_info(tensor.dtype).block_elements, all = tensor.shape.back();
+  if (columns.size() != 2 || columns[0] < 0 || columns[1] < 1 || columns[0] > all - columns[1])
+    return refuse(tensor, fmt::format("The columns [{}] are asked of {}", fmt::join(columns, ", "), all));
+  if (columns[0] % block != 0 || columns[1] % block != 0)
+    return refuse(tensor, fmt::format("Columns [{}] cut a block of {}, which holds {}",
+                                      fmt::join(columns, ", "), name_of(tensor.dtype), block));
+  return {};
+}
+
+void copy_columns(const io::Tensor& tensor, const std::vector<int64_t>& columns, std::byte* dst) {
+  const size_t row = bytes_per_row(tensor), begin = row_bytes(tensor.dtype, columns[0]).value_or(0),
+               each = row_bytes(tensor.dtype, columns[1]).value_or(0);
+  for (int64_t r = 0; r < tensor.shape.front(); ++r)
+    std::memcpy(dst + static_cast<size_t>(r) * each,
+                tensor.data.data() + static_cast<size_t>(r) * row + begin, each);
 }
 
 Result<void> check_stack(const io::Tensor& first, const io::Tensor& next) {

@@ -16,15 +16,17 @@ struct WeightView {
   bool transposed = false;    // of a matrix; its rows are counted after that
   std::vector<int64_t> rows;  // {begin, count}, or {begin, count, stride, runs}: `runs` times `count` rows,
                               // whose starts are `stride` apart; empty: all. Elements, where it is a vector
-  int64_t stacked = 0;        // so many tensors one after another, "*" in the name standing for their
-                              // number from 0 on, with nothing of the above; 0: one tensor
+  std::vector<int64_t> columns =
+      {};               // of a matrix: {begin, count} of what rows and transposed leave; empty: all
+  int64_t stacked = 0;  // so many tensors one after another, "*" in the name standing for their
+                        // number from 0 on, with nothing of the above; 0: one tensor
 
   WeightView(std::string name) : tensor(std::move(name)) {}  // NOLINT: a name alone is the whole tensor
   WeightView(const char* name) : tensor(name) {}             // NOLINT
   WeightView(std::string name, bool is_transposed, std::vector<int64_t> which)
       : tensor(std::move(name)), transposed(is_transposed), rows(std::move(which)) {}
 
-  bool is_whole() const { return !transposed && rows.empty() && stacked == 0; }
+  bool is_whole() const { return !transposed && rows.empty() && columns.empty() && stacked == 0; }
   /// The name of one of the stacked tensors.
   std::string member(int64_t number) const;
   /// "h.0.attn.c_attn.weight, transposed, 64 rows from 64"; of a whole tensor its name.
@@ -36,6 +38,11 @@ std::optional<int64_t> row_count(const std::vector<int64_t>& rows);
 
 /// Refuses rows that the tensor does not have, and the transpose of what is no matrix of whole elements.
 Result<void> check_view(const io::Tensor& tensor, const WeightView& view);
+
+/// Refuses columns that the matrix does not have, or that begin or end inside a block.
+Result<void> check_columns(const io::Tensor& tensor, const std::vector<int64_t>& columns);
+/// dst = the columns of every row. They are checked.
+void copy_columns(const io::Tensor& tensor, const std::vector<int64_t>& columns, std::byte* dst);
 
 /// Refuses tensors of different types or shapes, which cannot be stacked.
 Result<void> check_stack(const io::Tensor& first, const io::Tensor& next);

@@ -272,6 +272,15 @@ void run(const Attention::Args& args, const Launch& launch) {
   run_units<kTable>(args, launch, units, threads);
 }
 
+std::string supports_bf16(const Attention::Problem& problem, const Machine& machine) {
+  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = missing(kAvx512Bf16, machine); !reason.empty()) return reason;
+  if (problem.keys != Attention::Keys::packed) return "the keys lie in pages, and are read as they are kept";
+  return too_coarse(problem.precision, Rounded::bf16);
+}
+
+Rounding rounds_to_bf16(const Attention::Problem&, int) { return {Rounded::bf16, Rounded::bf16}; }
+
 size_t workspace(const Attention::Problem& problem, const Machine&, int threads) {
   return Memory::bytes(problem.head_dim, threads);
 }
@@ -280,6 +289,12 @@ size_t workspace(const Attention::Problem& problem, const Machine&, int threads)
 
 std::span<const Row<Attention>> attention_rows() {
   static const Row<Attention> rows[] = {
+      {.name = "cpu.avx512_bf16.flash",
+       .supports = supports_bf16,
+       .run = run<avx512_bf16::kAttention>,
+       .workspace = workspace,
+       .arithmetic = Arithmetic::bf16,
+       .rounding = rounds_to_bf16},
       {.name = "cpu.avx512.flash",
        .supports = legal_on<Attention, ref::legal, kAvx512>,
        .run = run<avx512::kAttention>,

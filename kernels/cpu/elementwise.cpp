@@ -38,13 +38,10 @@ void run_pointwise(const Elementwise::Args& args, const Launch& launch) {
 
 template <const PointwiseTable& kTable>
 void run(const Elementwise::Args& args, const Launch& launch) {
-  if (args.function != Function::softmax && args.function != Function::l2_normalise) {
-    return run_pointwise<kTable>(args, launch);
-  }
-  const auto one_row = args.function == Function::softmax ? kTable.softmax : kTable.l2_normalise;
+  if (args.function != Function::l2_normalise) return run_pointwise<kTable>(args, launch);
   split(launch, args.tokens, args.cols, [&](int64_t begin, int64_t end, int) {
     for (int64_t t = begin; t < end; ++t)
-      one_row(args.a + t * args.cols, args.dst + t * args.cols, args.cols);
+      kTable.l2_normalise(args.a + t * args.cols, args.dst + t * args.cols, args.cols);
   });
 }
 

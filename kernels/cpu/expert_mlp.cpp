@@ -27,7 +27,7 @@ Linear::Problem gate_up_problem(const ExpertMlp::Problem& problem) {
   linear.segments[1] = {problem.inner, problem.up};
   linear.segment_count = 2;
   linear.epilogue = problem.activation;
-  linear.accuracy = problem.accuracy;
+  linear.precision = problem.precision;
   return linear;
 }
 
@@ -36,7 +36,7 @@ Linear::Problem down_problem(const ExpertMlp::Problem& problem) {
   linear.tokens = problem.tokens;
   linear.cols = problem.inner;
   linear.segments[0] = {problem.width, problem.down};
-  linear.accuracy = problem.accuracy;
+  linear.precision = problem.precision;
   return linear;
 }
 
@@ -181,6 +181,17 @@ class Experts {
 
 void run(const ExpertMlp::Args& args, const Launch& launch) { Experts(args, launch).run(); }
 
+/// Of the rows of Linear that it calls: the coarser one's.
+Rounding rounding(const ExpertMlp::Problem& problem, int) {
+  Rounding coarser;
+  for (const Linear::Problem& linear : {gate_up_problem(problem), down_problem(problem)}) {
+    const Row<Linear>& row = linear_row(linear, this_machine());
+    const Rounding own = row.rounding ? row.rounding(linear, 0) : Rounding{};
+    if (coarseness(own.activations) > coarseness(coarser.activations)) coarser = own;
+  }
+  return coarser;
+}
+
 }  // namespace
 
 std::span<const Row<ExpertMlp>> expert_mlp_rows() {
@@ -189,7 +200,8 @@ std::span<const Row<ExpertMlp>> expert_mlp_rows() {
        .supports = on_any_machine<ExpertMlp, ref::legal>,
        .run = run,
        .workspace = workspace,
-       .arithmetic = Arithmetic::int16},  // of the linear rows that it calls the fastest
+       .arithmetic = Arithmetic::int16,  // of the linear rows that it calls the fastest
+       .rounding = rounding},
       {.name = "cpu.reference", .supports = on_any_machine<ExpertMlp, ref::legal>, .run = ref::expert_mlp},
   };
   return rows;

@@ -4,37 +4,38 @@
 namespace orrery::kernels {
 namespace {
 
-Rounding rounds_to_integers(const Linear::Problem&, int) { return {.activations = Rounded::int16}; }
+Rounding rounds_to_int16(const Linear::Problem&, int) { return {.activations = Rounded::int16}; }
+Rounding rounds_to_int8(const Linear::Problem&, int) { return {.activations = Rounded::int8}; }
 Rounding rounds_to_bf16(const Linear::Problem&, int) { return {Rounded::bf16, Rounded::bf16}; }
+
+Row<Linear> int16_row(std::string_view name, const QuantFunctions& functions) {
+  return {.name = name,
+          .supports = functions.supports,
+          .run = functions.run,
+          .workspace = functions.workspace,
+          .arithmetic = Arithmetic::int16,
+          .rounding = rounds_to_int16};
+}
+
+/// They refuse all problems but those that ask for int8.
+Row<Linear> int8_row(std::string_view name, const QuantFunctions& functions) {
+  Row<Linear> row = int16_row(name, functions);
+  row.arithmetic = Arithmetic::int8;
+  row.rounding = rounds_to_int8;
+  return row;
+}
 
 }  // namespace
 
 std::span<const Row<Linear>> linear_rows() {
-  static constexpr Row<Linear> rows[] = {
-      {.name = "cpu.avx512_vnni.matvec",
-       .supports = supports_matvec_avx512,
-       .run = run_matvec_avx512,
-       .workspace = matvec_workspace,
-       .arithmetic = Arithmetic::int16,
-       .rounding = rounds_to_integers},
-      {.name = "cpu.avx512_vnni.tiles",
-       .supports = supports_tiles_avx512,
-       .run = run_tiles_avx512,
-       .workspace = tiles_workspace,
-       .arithmetic = Arithmetic::int16,
-       .rounding = rounds_to_integers},
-      {.name = "cpu.avx2_vnni.matvec",
-       .supports = supports_matvec_avx2_vnni,
-       .run = run_matvec_avx2_vnni,
-       .workspace = matvec_workspace,
-       .arithmetic = Arithmetic::int16,
-       .rounding = rounds_to_integers},
-      {.name = "cpu.avx2.matvec",
-       .supports = supports_matvec_avx2,
-       .run = run_matvec_avx2,
-       .workspace = matvec_workspace,
-       .arithmetic = Arithmetic::int16,
-       .rounding = rounds_to_integers},
+  static const Row<Linear> rows[] = {
+      int8_row("cpu.avx512_vnni.matvec_int8", kMatvecInt8Avx512),
+      int8_row("cpu.avx512_vnni.tiles_int8", kTilesInt8Avx512),
+      int8_row("cpu.avx2_vnni.matvec_int8", kMatvecInt8Avx2Vnni),
+      int16_row("cpu.avx512_vnni.matvec", kMatvecAvx512),
+      int16_row("cpu.avx512_vnni.tiles", kTilesAvx512),
+      int16_row("cpu.avx2_vnni.matvec", kMatvecAvx2Vnni),
+      int16_row("cpu.avx2.matvec", kMatvecAvx2),
       {.name = "cpu.onednn.bf16",
        .supports = supports_onednn_bf16,
        .run = run_onednn_bf16,

@@ -1,12 +1,12 @@
 // Rows cpu.onednn.f32 and cpu.onednn.bf16: dense weights packed into oneDNN's blocked form.
 //   packed weight, rows padded to 64 with zeros, cols % 16 == 0 (bf16: 32):
 //     f32 [rows / 64][cols / 16][16][64]        bf16 [rows / 64][cols / 32][16][64][2]
-//   Threads own whole panels of 64 rows; tiles of up to 64 tokens x 1 or 2 panels (few tokens: up to 16, so
-//   that a call into the library carries enough work) are multiplied into thread-local scratch and finished
-//   into dst. bf16: all threads first round src to bf16 in the workspace. f32: arithmetic is float32; f16 and
-//   bf16 weights are packed as f32 exactly. workspace: src as the element type when it must be converted or
-//   made dense, then per thread: two tiles, oneDNN's scratch traffic: packed weights once per 64 tokens (from
-//   L2), src once per panel
+//   Threads own whole panels of 64 rows; tiles of up to 64 tokens x 2 panels, or 4 of few columns (few
+//   tokens: up to 16, so that a call into the library carries enough work) are multiplied into thread-local
+//   scratch and finished into dst. bf16: all threads first round src to bf16 in the workspace. f32:
+//   arithmetic is float32; f16 and bf16 weights are packed as f32 exactly. workspace: src as the element type
+//   when it must be converted or made dense, then per thread: two tiles, oneDNN's scratch traffic: packed
+//   weights once per 64 tokens (from L2), src once per panel
 #include "kernels/cpu/linear_onednn.h"
 
 #include "kernels/cpu/linear_share.h"
@@ -18,7 +18,8 @@ namespace {
 using onednn::Element;
 
 constexpr int64_t kFewTokens = 8;
-constexpr size_t kTileBytes = 8192 * sizeof(float);  // 64 tokens x 128 rows, 16 x 512 or 8 x 1,024
+constexpr size_t kTileBytes = 16384 * sizeof(float);  // 64 tokens x 256 rows, or less
+constexpr int64_t kPanelBytes = 512 << 10;            // of weights that stay in L2 for all tokens
 
 /// Tokens as the library gets them.
 int64_t padded_tokens(Element element, int64_t tokens) {
@@ -26,16 +27,17 @@ int64_t padded_tokens(Element element, int64_t tokens) {
   return (tokens + step - 1) / step * step;
 }
 
-int64_t tile_rows(Element element, int64_t tokens) {
-  if (tokens > kFewTokens) return 128;
+int64_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2; }
+
+/// Enough for a call into the library, and no more than L2 keeps while the tokens go by.
+int64_t tile_rows(Element element, int64_t tokens, int64_t cols) {
+  if (tokens > kFewTokens) return 256 * cols * element_bytes(element) <= kPanelBytes ? 256 : 128;
   return padded_tokens(element, tokens) <= kFewTokens ? 1024 : 512;
 }
 
 int64_t padded_rows(int64_t rows) {
   return (rows + onednn::kPanelRows - 1) / onednn::kPanelRows * onednn::kPanelRows;
 }
-
-size_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2; }
 
 int64_t column_block(Element element) { return element == Element::f32 ? 16 : 32; }
 
@@ -95,13 +97,12 @@ std::string supports(Element element, const Linear::Problem& problem, const Mach
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_dense(dtype) && !is_f8(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
-    if (bf16 && dtype == DType::f32) return "f32 weights keep float32 arithmetic";
-    if (!bf16 && dtype != DType::f32 && problem.accuracy == Linear::Accuracy::fast &&
+    if (!bf16 && dtype != DType::f32 && problem.precision != Precision::exact &&
         !machine.cpu.features.has(kAvx512Bf16))
       return std::string(name_of(dtype)) + " weights would take the memory of f32; they are read as stored";
   }
-  if (bf16 && problem.accuracy == Linear::Accuracy::exact)
-    return "rounds to bf16; exact arithmetic was asked for";
+  if (bf16)
+    if (std::string reason = too_coarse(problem.precision, Rounded::bf16); !reason.empty()) return reason;
   if (problem.cols % column_block(element) != 0) {
     return std::to_string(problem.cols) + " columns; the blocked form takes multiples of " +
            std::to_string(column_block(element));
@@ -169,7 +170,8 @@ class Run {
     split_rows(args_, launch_, onednn::kPanelRows, [this](int segment, ThreadTeam::Range chunk, int thread) {
       const onednn::OneThread one;
       std::byte* own = scratch_.of_thread(launch_.workspace, thread);
-      const int64_t tile = tile_rows(element_, args_.tokens), end = padded_rows(chunk.end);
+      const int64_t tile = tile_rows(element_, args_.tokens, args_.problem.cols),
+                    end = padded_rows(chunk.end);
       for (int64_t r = chunk.begin; r < end; r += tile) rows(segment, r, std::min(r + tile, end), own);
     });
   }

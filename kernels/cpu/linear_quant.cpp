@@ -1,4 +1,5 @@
-// Rows cpu.<isa>.matvec and cpu.avx512_vnni.tiles: 16-bit integer activations on quantised weights as stored.
+// Rows cpu.<isa>.matvec and cpu.avx512_vnni.tiles: 16-bit integer activations on quantised weights as stored;
+// those of int8: 8-bit ones, half the products, where there is VNNI.
 //   First the activations are rounded into the workspace, one record a token and activation block size;
 //   then threads sum rows. workspace: records [forms][tokens], then per thread the up half of a gated panel
 //   and a tile panel
@@ -8,6 +9,8 @@ namespace orrery::kernels {
 namespace {
 
 enum class Way : uint8_t { rows, tiles };
+/// Of the activations: two of 8 bits, or one.
+enum class Halves : int { one = 1, two = 2 };
 
 constexpr int64_t kMostRowTokens = 8;
 
@@ -25,10 +28,11 @@ struct Scratch {
   size_t panel_at = 0;         // offset of the panel in a thread's part
   size_t thread_bytes = 0;
 
-  Scratch(const Linear::Problem& problem, int64_t tokens, Way way) {
+  Scratch(const Linear::Problem& problem, int64_t tokens, Way way, Halves halves) {
     for (int s = 0; s < problem.segment_count; ++s) {
       const ActivationBlock block = activation_block(problem.segments[s].weight);
-      record[static_cast<int>(block)] = activation_layout(block, problem.cols).bytes;
+      record[static_cast<int>(block)] =
+          activation_layout(block, problem.cols, static_cast<int>(halves)).bytes;
     }
     for (int form = 0; form < 2; ++form) {
       records[form] = threads_at;
@@ -40,7 +44,8 @@ struct Scratch {
   size_t total(int threads) const { return threads_at + thread_bytes * static_cast<size_t>(threads); }
 };
 
-std::string supports(CpuFeatures needed, Way way, const Linear::Problem& problem, const Machine& machine) {
+std::string supports(CpuFeatures needed, Way way, Halves halves, const Linear::Problem& problem,
+                     const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
   if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
@@ -48,8 +53,8 @@ std::string supports(CpuFeatures needed, Way way, const Linear::Problem& problem
     if (!is_quantised(dtype))
       return std::string(name_of(dtype)) + " weights; this row reads quantised blocks";
   }
-  if (problem.accuracy == Linear::Accuracy::exact)
-    return "rounds activations to 16 bits; exact arithmetic was asked for";
+  const Rounded rounded = halves == Halves::one ? Rounded::int8 : Rounded::int16;
+  if (std::string reason = too_coarse(problem.precision, rounded); !reason.empty()) return reason;
   const std::string tokens = problem.tokens == 1 ? "1 token" : std::to_string(problem.tokens) + " tokens";
   if (way == Way::rows && needed == kAvx512Vnni && problem.tokens > kMostRowTokens) {
     return tokens + "; walking rows pays up to " + std::to_string(kMostRowTokens);
@@ -60,27 +65,30 @@ std::string supports(CpuFeatures needed, Way way, const Linear::Problem& problem
   return "";
 }
 
-size_t workspace(Way way, const Linear::Problem& problem, int threads) {
-  return Scratch(problem, problem.tokens, way).total(threads);
+template <Way way, Halves halves>
+size_t workspace_of(const Linear::Problem& problem, const Machine&, int threads) {
+  return Scratch(problem, problem.tokens, way, halves).total(threads);
 }
 
-void quantise(const Linear::Args& args, const Launch& launch, const LinearTable& table,
+void quantise(const Linear::Args& args, const Launch& launch, const LinearTable& table, Halves halves,
               const Scratch& scratch) {
   split_tokens(args, launch, [&](ThreadTeam::Range tokens) {
     for (int form = 0; form < 2; ++form) {
       if (scratch.record[form] == 0) continue;
       for (int64_t t = tokens.begin; t < tokens.end; ++t)
         table.quantise(
-            static_cast<ActivationBlock>(form), args.src + t * args.src_stride, args.problem.cols,
+            static_cast<ActivationBlock>(form), static_cast<int>(halves), args.src + t * args.src_stride,
+            args.problem.cols,
             launch.workspace + scratch.records[form] + static_cast<size_t>(t) * scratch.record[form]);
     }
   });
 }
 
-void run(const LinearTable& table, Way way, const Linear::Args& args, const Launch& launch) {
-  const Scratch scratch(args.problem, args.tokens, way);
+template <const LinearTable& table, Way way, Halves halves>
+void run(const Linear::Args& args, const Launch& launch) {
+  const Scratch scratch(args.problem, args.tokens, way, halves);
   const SharePlan plan = quant_plan(way);
-  quantise(args, launch, table, scratch);
+  quantise(args, launch, table, halves, scratch);
   split_rows(args, launch, plan.grain, [&](int segment, ThreadTeam::Range rows, int thread) {
     std::byte* own =
         launch.workspace + scratch.threads_at + scratch.thread_bytes * static_cast<size_t>(thread);
@@ -93,6 +101,7 @@ void run(const LinearTable& table, Way way, const Linear::Args& args, const Laun
            .row_bytes = row_bytes(dtype, args.problem.cols).value_or(0),
            .cols = args.problem.cols,
            .activations = launch.workspace + scratch.records[form],
+           .halves = static_cast<int>(halves),
            .tokens = args.tokens,
            .dst = target.dst,
            .dst_stride = target.dst_stride,
@@ -104,31 +113,22 @@ void run(const LinearTable& table, Way way, const Linear::Args& args, const Laun
   });
 }
 
+template <const LinearTable& table, CpuFeatures needed, Way way, Halves halves>
+constexpr QuantFunctions functions() {
+  return {[](const Linear::Problem& p, const Machine& m) { return supports(needed, way, halves, p, m); },
+          run<table, way, halves>, workspace_of<way, halves>};
+}
+
 }  // namespace
 
-std::string supports_matvec_avx512(const Linear::Problem& p, const Machine& m) {
-  return supports(kAvx512Vnni, Way::rows, p, m);
-}
-std::string supports_matvec_avx2_vnni(const Linear::Problem& p, const Machine& m) {
-  return supports(kAvx2Vnni, Way::rows, p, m);
-}
-std::string supports_matvec_avx2(const Linear::Problem& p, const Machine& m) {
-  return supports(kAvx2, Way::rows, p, m);
-}
-std::string supports_tiles_avx512(const Linear::Problem& p, const Machine& m) {
-  return supports(kAvx512Vnni, Way::tiles, p, m);
-}
-size_t matvec_workspace(const Linear::Problem& p, const Machine&, int threads) {
-  return workspace(Way::rows, p, threads);
-}
-size_t tiles_workspace(const Linear::Problem& p, const Machine&, int threads) {
-  return workspace(Way::tiles, p, threads);
-}
-void run_matvec_avx512(const Linear::Args& a, const Launch& l) { run(avx512_vnni::kLinear, Way::rows, a, l); }
-void run_matvec_avx2_vnni(const Linear::Args& a, const Launch& l) {
-  run(avx2_vnni::kLinear, Way::rows, a, l);
-}
-void run_matvec_avx2(const Linear::Args& a, const Launch& l) { run(avx2::kLinear, Way::rows, a, l); }
-void run_tiles_avx512(const Linear::Args& a, const Launch& l) { run(avx512_vnni::kLinear, Way::tiles, a, l); }
+const QuantFunctions kMatvecAvx512 = functions<avx512_vnni::kLinear, kAvx512Vnni, Way::rows, Halves::two>();
+const QuantFunctions kTilesAvx512 = functions<avx512_vnni::kLinear, kAvx512Vnni, Way::tiles, Halves::two>();
+const QuantFunctions kMatvecAvx2Vnni = functions<avx2_vnni::kLinear, kAvx2Vnni, Way::rows, Halves::two>();
+const QuantFunctions kMatvecAvx2 = functions<avx2::kLinear, kAvx2, Way::rows, Halves::two>();
+const QuantFunctions kMatvecInt8Avx512 =
+    functions<avx512_vnni::kLinear, kAvx512Vnni, Way::rows, Halves::one>();
+const QuantFunctions kTilesInt8Avx512 =
+    functions<avx512_vnni::kLinear, kAvx512Vnni, Way::tiles, Halves::one>();
+const QuantFunctions kMatvecInt8Avx2Vnni = functions<avx2_vnni::kLinear, kAvx2Vnni, Way::rows, Halves::one>();
 
 }  // namespace orrery::kernels

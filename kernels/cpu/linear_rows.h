@@ -21,16 +21,13 @@ void linear(const Linear::Args& args, const Launch& launch);
 }  // namespace ref
 
 // linear_quant.cpp
-std::string supports_matvec_avx512(const Linear::Problem& problem, const Machine& machine);
-std::string supports_matvec_avx2_vnni(const Linear::Problem& problem, const Machine& machine);
-std::string supports_matvec_avx2(const Linear::Problem& problem, const Machine& machine);
-std::string supports_tiles_avx512(const Linear::Problem& problem, const Machine& machine);
-size_t matvec_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
-size_t tiles_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
-void run_matvec_avx512(const Linear::Args& args, const Launch& launch);
-void run_matvec_avx2_vnni(const Linear::Args& args, const Launch& launch);
-void run_matvec_avx2(const Linear::Args& args, const Launch& launch);
-void run_tiles_avx512(const Linear::Args& args, const Launch& launch);
+struct QuantFunctions {
+  std::string (*supports)(const Linear::Problem& problem, const Machine& machine);
+  void (*run)(const Linear::Args& args, const Launch& launch);
+  size_t (*workspace)(const Linear::Problem& problem, const Machine& machine, int threads);
+};
+extern const QuantFunctions kMatvecAvx512, kTilesAvx512, kMatvecAvx2Vnni, kMatvecAvx2;
+extern const QuantFunctions kMatvecInt8Avx512, kTilesInt8Avx512, kMatvecInt8Avx2Vnni;
 
 // linear_dense.cpp
 std::string supports_dot_avx512(const Linear::Problem& problem, const Machine& machine);

@@ -79,7 +79,7 @@ std::string supports_split_flash(const Attention::Problem& problem, const Machin
 std::string supports_packed(const Attention::Problem& problem, const Machine& machine) {
   if (std::string reason = legal_and_plain(problem); !reason.empty()) return reason;
   if (problem.keys != Attention::Keys::packed) return "the keys lie in pages; packed ones are read";
-  if (problem.accuracy == Accuracy::exact) return "exact arithmetic; packed keys are rounded to TF32";
+  if (std::string reason = too_coarse(problem.precision, Rounded::tf32); !reason.empty()) return reason;
   if (problem.head_dim % 4 != 0)
     return "heads of " + std::to_string(problem.head_dim) +
            " elements; multiples of 4 are read 16 bytes at a time";

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -138,7 +139,8 @@ class CudaDevice final : public Device {
     if (result == cudaErrorMemoryAllocation) {
       forget(result);
       throw DeviceError(DeviceError::Kind::out_of_memory,
-                        "This machine has no " + megabytes(bytes) + " of memory to lock for " + facts_.name);
+                        "This machine has no " + megabytes(bytes) + " of memory to lock for " + facts_.name,
+                        id());
     }
     check(result, "allocating page-locked memory");
     return memory;
@@ -184,7 +186,29 @@ class CudaDevice final : public Device {
     if (bytes > 0) check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream_), "copying");
   }
 
-  void* stream() const override { return stream_; }
+  bool reaches(const Device& other) override {
+    const int from = other.facts().index;
+    const std::shared_lock lock(mutex_);
+    const std::pair key(from, other.epoch());
+    if (const auto known = reached_.find(key); known != reached_.end()) return known->second;
+    make_current();
+    int can = 0;
+    check(cudaDeviceCanAccessPeer(&can, index_, from), "asking for a way between two cards");
+    if (can != 0) {
+      const cudaError_t result = cudaDeviceEnablePeerAccess(from, 0);
+      can = result == cudaSuccess || result == cudaErrorPeerAccessAlreadyEnabled ? 1 : 0;
+      forget(result);
+    }
+    return reached_[key] = can != 0;
+  }
+  /// No cudaMemcpyPeerAsync: a captured graph takes this one.
+  void copy_from(const Device&, void* dst, const void* src, size_t bytes) override { copy(dst, src, bytes); }
+
+  /// A kernel can only go to a stream of the device that is current.
+  void* stream() const override {
+    make_current();
+    return stream_;
+  }
   void wait() override {
     make_current();
     check(cudaStreamSynchronize(stream_), "running a step");
@@ -201,6 +225,18 @@ class CudaDevice final : public Device {
     check(cudaEventRecordWithFlags(own.event, stream_,
                                    capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault),
           "setting a mark");
+  }
+  void follow(const DeviceMark& mark) override {
+    const auto& other = static_cast<const Mark&>(mark);
+    other.made.require_alive("a mark");
+    make_current();
+    check(cudaStreamWaitEvent(stream_, other.event, 0), "waiting for another card");
+  }
+  void wait_for(const DeviceMark& mark) override {
+    const auto& own = static_cast<const Mark&>(mark);
+    own.made.require_alive("a mark");
+    make_current();
+    check(cudaEventSynchronize(own.event), "running a step");
   }
   double microseconds(const DeviceMark& from, const DeviceMark& to) override {
     make_current();
@@ -243,6 +279,7 @@ class CudaDevice final : public Device {
     ++*epoch_;
     static_cast<void>(cudaSetDevice(index_));
     stop();
+    reached_.clear();
     forget_blas();
     forget(cudaDeviceReset());
     try {
@@ -286,16 +323,18 @@ class CudaDevice final : public Device {
 
   DeviceError lost() const {
     return {DeviceError::Kind::lost,
-            facts_.name + " stopped at a fault, and the driver gives this program no other context on it"};
+            facts_.name + " stopped at a fault, and the driver gives this program no other context on it",
+            id()};
   }
 
   DeviceError out_of_memory(size_t bytes) const {
     static_cast<void>(cudaGetLastError());
     size_t free = 0, total = 0;
     forget(cudaMemGetInfo(&free, &total));
-    return {DeviceError::Kind::out_of_memory, facts_.name + " has no memory for " + megabytes(bytes) + ": " +
-                                                  std::to_string(free >> 20) + " of " +
-                                                  std::to_string(total >> 20) + " MB are free"};
+    return {DeviceError::Kind::out_of_memory,
+            facts_.name + " has no memory for " + megabytes(bytes) + ": " + std::to_string(free >> 20) +
+                " of " + std::to_string(total >> 20) + " MB are free",
+            id()};
   }
 
   int index_;
@@ -306,6 +345,7 @@ class CudaDevice final : public Device {
   std::unique_lock<std::mutex> capturing_;  // held from begin_capture() to end_capture()
   cudaStream_t stream_ = nullptr;
   size_t granularity_ = 0;
+  std::map<std::pair<int, uint64_t>, bool> reached_;  // by card and epoch; who works with the stream asks
   std::optional<AddressRanges> ranges_;
   std::optional<Uploader> uploader_;
   std::optional<Vitals> vitals_;

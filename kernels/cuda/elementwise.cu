@@ -1,11 +1,11 @@
 // Pointwise ops and row ops on (tokens, cols) f32 (elementwise.h); dst may be a source.
 //   activations: kernels/activation.h
-//   softmax: e^(x - max) / sum, 0 for a row of -inf      l2_normalise: x / max(|x|, 1e-12)
+//   l2_normalise: x / max(|x|, 1e-12)
 // Pointwise: a thread owns whole vectors (float4 where cols and addresses allow it, else float), which it
 // reads before it writes them; a grid of x over columns and y over rows, both striding. Without broadcast
-// everything is one row. Row ops: one block a row; a thread owns columns threadIdx.x + k blockDim.x, and the
-// row is read once for each pass (from cache after the first).
-// Bytes moved: 4 per element of each source and of dst.
+// everything is one row. l2_normalise: one block a row; a thread owns columns threadIdx.x + k blockDim.x, and
+// the row is read once for each pass (from cache after the first). Bytes moved: 4 per element of each source
+// and of dst.
 #include <algorithm>
 
 #include "kernels/cuda/device/activation.cuh"
@@ -31,9 +31,8 @@ __device__ inline float apply(Function function, float a, float b, float factor)
       return a * b;
     case Function::scale:
       return a * factor;
-    case Function::softmax:
     case Function::l2_normalise:
-      return a;  // row ops
+      return a;  // a row op
     default:
       const Epilogue epilogue = epilogue_of(function);
       const float value = activate<Math>(activation_of(epilogue), a);
@@ -65,23 +64,6 @@ __global__ void __launch_bounds__(kThreads) pointwise_kernel(const PointwiseCall
   }
 }
 
-__global__ void __launch_bounds__(1024) softmax_kernel(const Elementwise::Args args) {
-  __shared__ float shared[kWarp];
-  pdl_wait();
-  pdl_trigger_in_one_wave();
-  const float* a = args.a + blockIdx.x * args.cols;
-  float* dst = args.dst + blockIdx.x * args.cols;
-  float largest = -INFINITY;
-  for (int64_t c = threadIdx.x; c < args.cols; c += blockDim.x) largest = fmaxf(largest, a[c]);
-  largest = block_reduce(largest, -INFINITY, Larger{}, shared);
-  const bool nothing = largest == -INFINITY;
-  float sum = 0;
-  for (int64_t c = threadIdx.x; c < args.cols; c += blockDim.x) sum += expf(a[c] - largest);
-  sum = block_reduce(sum, 0.0F, Plus{}, shared);
-  for (int64_t c = threadIdx.x; c < args.cols; c += blockDim.x)
-    dst[c] = nothing ? 0.0F : expf(a[c] - largest) / sum;
-}
-
 __global__ void __launch_bounds__(1024) l2_normalise_kernel(const Elementwise::Args args) {
   __shared__ double shared[kWarp];
   pdl_wait();
@@ -99,14 +81,13 @@ __global__ void __launch_bounds__(1024) l2_normalise_kernel(const Elementwise::A
 
 void run_rows(const Elementwise::Args& args, const Launch& launch) {
   const int64_t threads = std::clamp<int64_t>((args.cols / 2 + kWarp - 1) / kWarp * kWarp, kWarp, 1024);
-  launch_kernel(launch, args.function == Function::softmax ? softmax_kernel : l2_normalise_kernel,
-                dim3(static_cast<unsigned>(args.tokens)), dim3(static_cast<unsigned>(threads)), 0, args);
+  launch_kernel(launch, l2_normalise_kernel, dim3(static_cast<unsigned>(args.tokens)),
+                dim3(static_cast<unsigned>(threads)), 0, args);
 }
 
 void run(const Elementwise::Args& args, const Launch& launch) {
   if (args.tokens <= 0) return;
-  if (args.function == Function::softmax || args.function == Function::l2_normalise)
-    return run_rows(args, launch);
+  if (args.function == Function::l2_normalise) return run_rows(args, launch);
   const int64_t rows = args.broadcast ? args.tokens : 1;
   const int64_t cols = args.broadcast ? args.cols : args.tokens * args.cols;
   const float* b = takes_two(args.function) ? args.b : args.a;

@@ -38,8 +38,12 @@ void check(cudaError_t result, const char* what) {
   const auto kind = result == cudaErrorMemoryAllocation ? DeviceError::Kind::out_of_memory
                     : is_sticky(result)                 ? DeviceError::Kind::lost
                                                         : DeviceError::Kind::failed;
-  throw DeviceError(kind, std::string("CUDA, ") + what + ": " + cudaGetErrorString(result) + " (" +
-                              cudaGetErrorName(result) + ")");
+  int device = 0;
+  static_cast<void>(cudaGetDevice(&device));
+  throw DeviceError(kind,
+                    std::string("CUDA, ") + what + ": " + cudaGetErrorString(result) + " (" +
+                        cudaGetErrorName(result) + ")",
+                    cuda_id(device));
 }
 
 void require_aligned(bool aligned) {

@@ -6,7 +6,7 @@
 //   magnitude becomes 2^13 to 2^14, so
 //                nothing overflows, and what is lost lies 2^-37 below it), to bf16 (bf16 weights), or f32,
 //                which is read where it is if it can be
-//   2. widen     quantised weights of the slab to f16; accuracy exact: to f32, as are f16 and bf16
+//   2. widen     quantised weights of the slab to f16; where less may be rounded to f32, as are f16 and bf16
 //   3. product   (tokens, slab) f32 and the bias, into dst
 //   4. finish    where there are scales, an activation or a gate: in place, from the cache
 //
@@ -35,13 +35,14 @@ constexpr int64_t kLeastTokens = 2048, kMostTokens = 8192;  // in one pass
 constexpr int64_t kPassBytes = int64_t{64} << 20;           // of prepared src
 constexpr int64_t kSlabBytes = int64_t{64} << 20;           // of widened weights; gated: of both
 
-Form form_of(DType weight, Accuracy accuracy) {
-  if (accuracy == Accuracy::exact || weight == DType::f32) return Form::f32;
-  return weight == DType::bf16 ? Form::bf16 : Form::f16;
+Form form_of(DType weight, Precision precision) {
+  if (weight == DType::f32) return Form::f32;
+  if (weight == DType::bf16) return allows(precision, Rounded::bf16) ? Form::bf16 : Form::f32;
+  return allows(precision, Rounded::f16) ? Form::f16 : Form::f32;
 }
 
 Form form_of(const Linear::Problem& p, int s) {
-  return form_of(p.segments[static_cast<size_t>(s)].weight, p.accuracy);
+  return form_of(p.segments[static_cast<size_t>(s)].weight, p.precision);
 }
 
 cudaDataType_t blas_type(Form form) {
@@ -286,7 +287,7 @@ DType dense_reads(const Linear::Problem& problem) {
 }
 
 DType dense_writes(const Linear::Problem& problem) {
-  const bool finished = problem.epilogue != Epilogue::none && problem.accuracy == Accuracy::fast;
+  const bool finished = problem.epilogue != Epilogue::none && allows(problem.precision, Rounded::bf16);
   return finished ? DType::bf16 : DType::f32;
 }
 

@@ -149,7 +149,7 @@ class Call {
 std::string supports_tiles(const Linear::Problem& problem, const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
   if (!problem.aligned) return kUnalignedWeights;
-  if (problem.accuracy == Accuracy::exact) return "exact arithmetic; this row rounds activations to f16";
+  if (std::string reason = too_coarse(problem.precision, Rounded::f16); !reason.empty()) return reason;
   int64_t rows = 0;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;

@@ -70,8 +70,9 @@ constexpr const TileConfig& config_of(int capability) {
 }
 constexpr const TileConfig& config_of(const CardMachine& card) { return config_of(card.capability); }
 
-constexpr Crossover crossover_of(const TileConfig& config, DType dtype, Accuracy accuracy, int64_t weights) {
-  if (is_packed(dtype) && accuracy == Accuracy::exact) return {32, 0};  // cuda.tiles rounds
+constexpr Crossover crossover_of(const TileConfig& config, DType dtype, Precision precision,
+                                 int64_t weights) {
+  if (is_packed(dtype) && !allows(precision, Rounded::f16)) return {32, 0};  // cuda.tiles rounds
   const Measured* found = is_packed(dtype) ? config.packed : &config.wide;
   for (const Measured& each : config.packed)
     if (each.dtype == dtype) found = &each;
@@ -83,7 +84,7 @@ constexpr Crossover crossover_of(const TileConfig& config, DType dtype, Accuracy
 inline Crossover crossover_of(const Linear::Problem& problem, const CardMachine& card) {
   int64_t rows = 0;
   for (int s = 0; s < problem.segment_count; ++s) rows += problem.segments[static_cast<size_t>(s)].rows;
-  return crossover_of(config_of(card), problem.segments[0].weight, problem.accuracy, rows * problem.cols);
+  return crossover_of(config_of(card), problem.segments[0].weight, problem.precision, rows * problem.cols);
 }
 
 /// Shared memory of each of `blocks` that run on one multiprocessor; the driver keeps 1 KB a block.

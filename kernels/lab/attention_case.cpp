@@ -11,8 +11,8 @@ constexpr size_t kPageGap = 64;  // pages need not lie back to back
 
 // Of the largest element.
 constexpr double kFloatTolerance = 2e-6;
-constexpr double kRoundedTolerance =
-    3e-3;  // queries, keys, values and weights of 11 bits, scores of up to 10
+/// Queries, keys, values and weights of 11 bits, scores of up to 10; of bf16 they have 8.
+constexpr double kRoundedTolerance = 3e-3, kBf16Tolerance = 8 * kRoundedTolerance;
 
 /// Rows [begin, end) of `row` elements.
 void append_rows(std::vector<float>& to, const std::vector<float>& from, int64_t row, int64_t begin,
@@ -52,7 +52,7 @@ AttentionCase::AttentionCase(const AttentionShape& shape, Attention::Keys keys,
              .window = shape.window,
              .softcap = shape.softcap,
              .bias_reach = shape.bias_reach,
-             .accuracy = shape.accuracy};
+             .precision = shape.precision};
   make_pages(parts, page_seed);
   for (size_t s = 0; s < parts.size(); ++s) append(parts[s], static_cast<int64_t>(s));
 }
@@ -108,7 +108,10 @@ bool AttentionCase::is_cold() const {
 }
 
 std::vector<Expected> AttentionCase::expected(const Roundings& roundings) const {
-  const double tolerance = roundings[0] == Rounding{} ? kFloatTolerance : kRoundedTolerance;
+  const Rounded rounded = roundings[0].activations;
+  const double tolerance = rounded == Rounded::no     ? kFloatTolerance
+                           : rounded == Rounded::bf16 ? kBf16Tolerance
+                                                      : kRoundedTolerance;
   return {{.output = run_reference<AttentionCase>(*this, attention_rows())[0], .tolerance = tolerance}};
 }
 

@@ -15,7 +15,7 @@ struct AttentionShape {
   int64_t window = 0;
   float softcap = 0.0F;
   int64_t bias_reach = 0;
-  Accuracy accuracy = Accuracy::exact;
+  Precision precision = Precision::exact;
   float scale = 0.3F;
 };
 

@@ -67,7 +67,7 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
   shape.window = words.count("window", 0);
   shape.softcap = static_cast<float>(words.number("softcap", 0));
   shape.bias_reach = words.count("bias", 0);
-  shape.accuracy = words.flag("exact") ? Accuracy::exact : Accuracy::fast;
+  shape.precision = words.precision();
   const Distribution inputs =
       words.inputs({Distribution::normal, Distribution::uniform, Distribution::heavy});
   const auto seed = static_cast<uint32_t>(words.count("seed", 5));
@@ -101,7 +101,7 @@ std::unique_ptr<Experiment> make_append(const std::string& name, Words& words) {
 extern const ProblemFamily kAttentionProblems{
     Attention::kName,
     "SEQUENCESxTOKENSxLENGTH heads=N [kv_heads=N] [dim=N] [f32|f16|bf16|Q8_0] [packed [causal]] [window=N] "
-    "[softcap=X] [bias=N] [exact] [inputs=normal|uniform|heavy] [seed=N]",
+    "[softcap=X] [bias=N] [exact|int16|int8] [inputs=normal|uniform|heavy] [seed=N]",
     known, row_names<Attention>, make};
 extern const ProblemFamily kKvAppendProblems{
     KvAppend::kName, "SEQUENCESxTOKENSxLENGTH kv_heads=N [dim=N] [f32|f16|bf16|Q8_0] [seed=N]", known_appends,

@@ -16,13 +16,12 @@ constexpr std::string_view kFunctions[] = {
 #define ORRERY_ACTIVATION(name, flops) #name "_mul",
 #include "kernels/activations.inc"
 #undef ORRERY_ACTIVATION
-    "add", "mul", "scale", "softmax", "l2_normalise"};
+    "add", "mul", "scale", "l2_normalise"};
 static_assert(std::size(kFunctions) == static_cast<size_t>(Function::l2_normalise) + 1);
 
 std::vector<std::string> known() {
   std::vector<std::string> names;
   for (const std::string_view function : kFunctions) names.push_back("512x1536 " + std::string(function));
-  names.emplace_back("attention map 512x512 softmax inputs=masked");
   return names;
 }
 
@@ -30,11 +29,8 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
   const std::vector<int64_t> sizes = words.sizes(2, "TOKENSxCOLS");
   const auto function = static_cast<Function>(words.choice(kFunctions, static_cast<size_t>(Function::add)));
   const bool broadcast = words.flag("broadcast");
-  const bool masked = function == Function::softmax;
   const Distribution inputs =
-      masked ? words.inputs(
-                   {Distribution::normal, Distribution::uniform, Distribution::heavy, Distribution::masked})
-             : words.inputs({Distribution::normal, Distribution::uniform, Distribution::heavy});
+      words.inputs({Distribution::normal, Distribution::uniform, Distribution::heavy});
   const auto seed = static_cast<uint32_t>(words.count("seed", 5));
   const Elementwise::Problem problem{function, sizes[1], broadcast};
   if (const std::string reason = ref::legal(problem); !reason.empty()) words.fail(reason);
@@ -52,7 +48,7 @@ extern const ProblemFamily kElementwiseProblems{
 #define ORRERY_ACTIVATION(name, flops) #name "|" #name "_mul|"
 #include "kernels/activations.inc"
 #undef ORRERY_ACTIVATION
-    "add|mul|scale|softmax|l2_normalise] [broadcast] [inputs=normal|uniform|heavy|masked] [seed=N]",
+    "add|mul|scale|l2_normalise] [broadcast] [inputs=normal|uniform|heavy] [seed=N]",
     known, row_names<Elementwise>, make};
 
 }  // namespace orrery::kernels::lab

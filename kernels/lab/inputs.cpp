@@ -111,6 +111,27 @@ std::vector<float> random_floats(size_t count, uint32_t seed, float scale, Distr
   return values;
 }
 
+std::vector<std::byte> random_elements(DType dtype, size_t count, uint32_t seed, Distribution distribution) {
+  std::vector<float> values = random_floats(count, seed, 1.0F, distribution);
+  std::mt19937 engine(seed);
+  for (float& value : values)
+    if (dtype == DType::boolean)
+      value = static_cast<float>(engine() % 2);
+    else if (is_integer(dtype))
+      value = static_cast<float>(static_cast<int>(engine() % 65536) - 32768);
+  std::vector<std::byte> elements(row_bytes(dtype, static_cast<int64_t>(count)).value_or(0));
+  quantise_row(dtype, values.data(), static_cast<int64_t>(count), elements.data());
+  return elements;
+}
+
+std::vector<float> as_floats(DType dtype, const std::vector<std::byte>& elements) {
+  const DTypeInfo info = dtype_info(dtype);
+  std::vector<float> values(elements.size() / static_cast<size_t>(info.block_bytes) *
+                            static_cast<size_t>(info.block_elements));
+  dequantise_row(dtype, elements.data(), static_cast<int64_t>(values.size()), values.data());
+  return values;
+}
+
 std::vector<std::byte> random_weights(DType dtype, int64_t rows, int64_t cols, uint32_t seed,
                                       int64_t period) {
   const size_t bytes = row_bytes(dtype, cols).value_or(0);
@@ -134,12 +155,12 @@ std::vector<std::byte> random_weights(DType dtype, int64_t rows, int64_t cols, u
   return stored;
 }
 
-std::vector<float> rounded_to_int16(const std::vector<float>& src, int64_t block) {
+std::vector<float> rounded_to_integers(const std::vector<float>& src, int64_t block, int largest) {
   std::vector<float> rounded(src.size());
   for (size_t at = 0; at < src.size(); at += static_cast<size_t>(block)) {
     float most = 0.0F;
     for (int64_t i = 0; i < block; ++i) most = std::max(most, std::fabs(src[at + static_cast<size_t>(i)]));
-    const float d = most / 32639.0F;
+    const float d = most / static_cast<float>(largest);
     const float inverse = d > 0.0F ? 1.0F / d : 0.0F;
     for (size_t i = at; i < at + static_cast<size_t>(block); ++i)
       rounded[i] = d * std::nearbyint(src[i] * inverse);

@@ -21,14 +21,21 @@ inline constexpr std::string_view kDistributionNames[] = {"normal", "uniform", "
 std::vector<float> random_floats(size_t count, uint32_t seed, float scale = 1.0F,
                                  Distribution distribution = Distribution::normal);
 
+/// Elements of an is_element type: floats as above, whole numbers in [-2^15, 2^15) or as far as the type
+/// goes.
+std::vector<std::byte> random_elements(DType dtype, size_t count, uint32_t seed,
+                                       Distribution distribution = Distribution::normal);
+/// Elements of any stored type as float32.
+std::vector<float> as_floats(DType dtype, const std::vector<std::byte>& elements);
+
 /// Stored rows of about N(0, 1 / cols) elements; random bits with fitting scales where a format is read only.
 /// Rows repeat after `period` of them; 0: they do not.
 std::vector<std::byte> random_weights(DType dtype, int64_t rows, int64_t cols, uint32_t seed,
                                       int64_t period = 0);
 
 /// Activations as a row that rounds them sees them:
-/// by block of columns d = max |x| / 32639 and d * round(x / d);
-std::vector<float> rounded_to_int16(const std::vector<float>& src, int64_t block);
+/// by block of columns d = max |x| / largest (32639, 127) and d * round(x / d);
+std::vector<float> rounded_to_integers(const std::vector<float>& src, int64_t block, int largest);
 /// as f16 times the power of two that brings a token's largest magnitude to [2^13, 2^14);
 std::vector<float> rounded_to_f16(const std::vector<float>& src, int64_t cols);
 /// as bf16.

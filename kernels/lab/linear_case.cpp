@@ -14,7 +14,7 @@ constexpr float kUntouched = -7776.0F;  // a bf16 too
 // All of |x| |w|.
 constexpr double kFloatTolerance = 2e-6;  // float32 sums in any order, up to 2,048 columns
 constexpr double kF16Tolerance = 5e-4;    // quantised weights rounded to float16, 2^-11
-constexpr double kBf16Tolerance = 2e-3;   // float16 weights rounded to bfloat16, 2^-9
+constexpr double kBf16Tolerance = 2e-3;   // float16 or float32 weights rounded to bfloat16, 2^-9
 
 /// Rows of `width` elements with `gap` NaNs between them, none after the last.
 std::vector<float> spread(const std::vector<float>& rows, int64_t width, int64_t gap) {
@@ -70,13 +70,13 @@ std::vector<float> repeated(const std::vector<float>& values, int64_t unique, in
 }  // namespace
 
 LinearCase::LinearCase(int64_t tokens, int64_t cols, const std::vector<Segment>& segments, Epilogue epilogue,
-                       Accuracy accuracy, const Inputs& inputs)
+                       Precision precision, const Inputs& inputs)
     : src(random_floats(static_cast<size_t>(tokens * cols), inputs.seed, 1.0F, inputs.distribution)) {
   problem.tokens = problem.min_tokens = tokens;
   problem.cols = cols;
   problem.segment_count = static_cast<int>(segments.size());
   problem.epilogue = epilogue;
-  problem.accuracy = accuracy;
+  problem.precision = precision;
   auto weights = std::make_shared<Weights>();
   weights->number = matrix_number();
   weights->period = inputs.period;
@@ -180,7 +180,9 @@ void LinearCase::cool(Linear::Args& args, const Row<Linear>& row, Place& place, 
 std::vector<float> LinearCase::seen(Rounding rounding, size_t segment) const {
   switch (rounding.activations) {
     case Rounded::int16:
-      return rounded_to_int16(src, dtype_info(problem.segments[segment].weight).block_elements);
+    case Rounded::int8:
+      return rounded_to_integers(src, dtype_info(problem.segments[segment].weight).block_elements,
+                                 rounding.activations == Rounded::int8 ? 127 : 32639);
     case Rounded::f16:
     case Rounded::tf32:
       return rounded_to_f16(src, problem.cols);
@@ -199,7 +201,7 @@ double LinearCase::tolerance(Rounding rounding) const {
     const DType dtype = problem.segments[static_cast<size_t>(s)].weight;
     if (rounding.weights == Rounded::f16 && is_quantised(dtype))
       tolerance = std::max(tolerance, kF16Tolerance);
-    if (rounding.weights == Rounded::bf16 && dtype == DType::f16)
+    if (rounding.weights == Rounded::bf16 && (dtype == DType::f16 || dtype == DType::f32))
       tolerance = std::max(tolerance, kBf16Tolerance);
   }
   return tolerance;

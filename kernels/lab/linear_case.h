@@ -25,10 +25,10 @@ class LinearCase {
   };
 
   LinearCase(int64_t tokens, int64_t cols, const std::vector<Segment>& segments,
-             Epilogue epilogue = Epilogue::none, Accuracy accuracy = Accuracy::fast)
-      : LinearCase(tokens, cols, segments, epilogue, accuracy, Inputs{}) {}
+             Epilogue epilogue = Epilogue::none, Precision precision = Precision::balanced)
+      : LinearCase(tokens, cols, segments, epilogue, precision, Inputs{}) {}
   LinearCase(int64_t tokens, int64_t cols, const std::vector<Segment>& segments, Epilogue epilogue,
-             Accuracy accuracy, const Inputs& inputs);
+             Precision precision, const Inputs& inputs);
 
   /// The same with so many tokens, of the same weights and activations, for a plan of [least, most] tokens.
   LinearCase with_tokens(int64_t tokens, int64_t least, int64_t most) const;

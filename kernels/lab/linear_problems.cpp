@@ -57,7 +57,7 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
   const std::vector<DType> types = words.types(DType::f32);
   const auto epilogue = static_cast<Epilogue>(words.choice(kEpilogues, 0));
   const bool bias = words.flag("bias");
-  const Accuracy accuracy = words.flag("exact") ? Accuracy::exact : Accuracy::fast;
+  const Precision precision = words.precision();
   const LinearCase::Inputs inputs{
       .distribution = words.inputs({Distribution::normal, Distribution::uniform, Distribution::heavy}),
       .seed = static_cast<uint32_t>(words.count("seed", 11)),
@@ -70,19 +70,20 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
     if (!row_bytes(segments[s].dtype, sizes[1])) words.fail("rows of that length are no whole blocks");
   }
   if (!words.error().empty()) return nullptr;
-  LinearCase c(sizes[0], sizes[1], segments, epilogue, accuracy, inputs);
+  LinearCase c(sizes[0], sizes[1], segments, epilogue, precision, inputs);
   if (c.work().flops > kManyProducts) c.most_checked = kMostChecked;
   return std::make_unique<CaseExperiment<LinearCase>>(name, std::move(c));
 }
 
 }  // namespace
 
-extern const ProblemFamily kLinearProblems{Linear::kName,
-                                           "TOKENSxCOLSxROWS[+ROWS..] TYPE[+TYPE..] ["
+extern const ProblemFamily kLinearProblems{
+    Linear::kName,
+    "TOKENSxCOLSxROWS[+ROWS..] TYPE[+TYPE..] ["
 #define ORRERY_ACTIVATION(name, flops) #name "|" #name "_mul|"
 #include "kernels/activations.inc"
 #undef ORRERY_ACTIVATION
-                                           "none] [bias] [exact] [inputs=normal|uniform|heavy] [seed=N]",
-                                           known, row_names<Linear>, make};
+    "none] [bias] [exact|int16|int8] [inputs=normal|uniform|heavy] [seed=N]",
+    known, row_names<Linear>, make};
 
 }  // namespace orrery::kernels::lab

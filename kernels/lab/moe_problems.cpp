@@ -39,7 +39,7 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
       .up = type,
       .down = type,
       .activation = words.flag("gelu_tanh_mul") ? Epilogue::gelu_tanh_mul : Epilogue::silu_mul,
-      .accuracy = words.flag("exact") ? Accuracy::exact : Accuracy::fast};
+      .precision = words.precision()};
   const auto seed = static_cast<uint32_t>(words.count("seed", 7));
   if (const std::string reason = ref::legal(problem); !reason.empty()) words.fail(reason);
   if (!words.error().empty()) return nullptr;
@@ -52,7 +52,8 @@ extern const ProblemFamily kTopExpertsProblems{
     TopExperts::kName, "TOKENSxEXPERTSxACTIVE [shares] [inputs=normal|uniform|heavy] [seed=N]", known_choices,
     row_names<TopExperts>, make_choice};
 extern const ProblemFamily kExpertMlpProblems{
-    ExpertMlp::kName, "TOKENSxWIDTHxINNER TYPE [experts=N] [active=N] [gelu_tanh_mul] [exact] [seed=N]",
-    known, row_names<ExpertMlp>, make};
+    ExpertMlp::kName,
+    "TOKENSxWIDTHxINNER TYPE [experts=N] [active=N] [gelu_tanh_mul] [exact|int16|int8] [seed=N]", known,
+    row_names<ExpertMlp>, make};
 
 }  // namespace orrery::kernels::lab

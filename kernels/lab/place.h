@@ -27,6 +27,9 @@ class Place {
   T* put(const std::vector<T>& values) {
     return reinterpret_cast<T*>(put(values.data(), values.size() * sizeof(T), alignof(T)));
   }
+  std::byte* put(const std::vector<std::byte>& bytes, DType elements) {
+    return put(bytes.data(), bytes.size(), static_cast<size_t>(dtype_info(elements).alignment));
+  }
   virtual void get(void* to, const void* from, size_t bytes) = 0;
   template <class T>
   std::vector<T> get(const T* from, size_t count) {

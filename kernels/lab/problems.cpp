@@ -4,9 +4,10 @@ namespace orrery::kernels::lab {
 
 std::span<const ProblemFamily> problem_families() {
   static const ProblemFamily families[] = {
-      kLinearProblems,     kAttentionProblems,   kKvAppendProblems,  kNormProblems,
-      kRopeProblems,       kElementwiseProblems, kEmbeddingProblems, kGatherProblems,
-      kTopExpertsProblems, kExpertMlpProblems,   kSampleProblems,
+      kLinearProblems,      kAttentionProblems,   kKvAppendProblems, kNormProblems,       kRopeProblems,
+      kElementwiseProblems, kEmbeddingProblems,   kGatherProblems,   kTopExpertsProblems, kExpertMlpProblems,
+      kSampleProblems,      kConvolutionProblems, kScanProblems,     kCombineProblems,    kCopyProblems,
+      kMatmulProblems,      kSoftmaxProblems,
   };
   return families;
 }

@@ -35,6 +35,7 @@ std::unique_ptr<Experiment> make_experiment(std::string_view op, const std::stri
 // <op>_problems.cpp
 extern const ProblemFamily kLinearProblems, kAttentionProblems, kKvAppendProblems, kNormProblems,
     kRopeProblems, kElementwiseProblems, kEmbeddingProblems, kGatherProblems, kTopExpertsProblems,
-    kExpertMlpProblems, kSampleProblems;
+    kExpertMlpProblems, kSampleProblems, kConvolutionProblems, kScanProblems, kCombineProblems, kCopyProblems,
+    kMatmulProblems, kSoftmaxProblems;
 
 }  // namespace orrery::kernels::lab

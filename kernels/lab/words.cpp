@@ -84,6 +84,12 @@ std::optional<std::string> Words::take(std::string_view word) {
 
 bool Words::flag(std::string_view word) { return take(word).has_value(); }
 
+Precision Words::precision() {
+  for (const Precision precision : {Precision::exact, Precision::int16, Precision::int8})
+    if (flag(name_of(precision))) return precision;
+  return Precision::balanced;
+}
+
 size_t Words::choice(std::span<const std::string_view> words, size_t otherwise) {
   for (size_t i = 0; i < words.size(); ++i)
     if (take(words[i])) return i;

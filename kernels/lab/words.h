@@ -9,6 +9,7 @@
 
 #include "kernels/dtype.h"
 #include "kernels/lab/inputs.h"
+#include "kernels/precision.h"
 
 namespace orrery::kernels::lab {
 
@@ -32,6 +33,8 @@ class Words {
   }
   /// "Q4_K+Q6_K", in any case.
   std::vector<DType> types(DType otherwise);
+  /// "exact", "int16" or "int8", else balanced; bf16 is the name of a type.
+  Precision precision();
   /// "inputs=heavy", one of those that the op defines.
   Distribution inputs(std::initializer_list<Distribution> defined);
 

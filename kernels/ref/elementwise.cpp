@@ -1,11 +1,9 @@
 // Pointwise ops, reference: each function in float64. One thread.
-//   softmax and l2_normalise work on rows: l2_normalise divides by max(norm, 1e-12), a softmax of
-//   nothing but -inf is 0
+//   l2_normalise works on rows and divides by max(norm, 1e-12)
 #include "kernels/elementwise.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kernels/ref/activation.h"
 
@@ -22,24 +20,12 @@ double apply(Function function, double a, double b, double factor) {
       return a * b;
     case Function::scale:
       return a * factor;
-    case Function::softmax:
     case Function::l2_normalise:
       return a;  // not pointwise; see below
     default:
       const Epilogue epilogue = epilogue_of(function);
       return activate<Math>(activation_of(epilogue), a) * (is_gated(epilogue) ? b : 1.0);
   }
-}
-
-void softmax_row(const float* src, int64_t cols, float* dst) {
-  const double largest = *std::max_element(src, src + cols);
-  if (largest == -std::numeric_limits<double>::infinity()) {
-    std::fill_n(dst, cols, 0.0F);
-    return;
-  }
-  double sum = 0;
-  for (int64_t c = 0; c < cols; ++c) sum += std::exp(src[c] - largest);
-  for (int64_t c = 0; c < cols; ++c) dst[c] = static_cast<float>(std::exp(src[c] - largest) / sum);
 }
 
 void l2_normalise_row(const float* src, int64_t cols, float* dst) {
@@ -62,9 +48,7 @@ void elementwise(const Elementwise::Args& args, const Launch&) {
   for (int64_t t = 0; t < args.tokens; ++t) {
     const float* a = args.a + t * args.cols;
     float* dst = args.dst + t * args.cols;
-    if (args.function == Function::softmax) {
-      softmax_row(a, args.cols, dst);
-    } else if (args.function == Function::l2_normalise) {
+    if (args.function == Function::l2_normalise) {
       l2_normalise_row(a, args.cols, dst);
     } else {
       const float* b = takes_two(args.function) ? args.b + (args.broadcast ? 0 : t * args.cols) : a;

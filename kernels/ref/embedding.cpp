@@ -7,7 +7,8 @@ namespace orrery::kernels::ref {
 
 std::string legal(const Embedding::Problem& problem) {
   if (problem.cols <= 0) return "the table has no columns";
-  if (problem.table == DType::i32 || problem.table == DType::i64) return "integer tables hold no embeddings";
+  if (is_integer(problem.table) || problem.table == DType::boolean)
+    return "integer tables hold no embeddings";
   if (!row_bytes(problem.table, problem.cols)) {
     return std::to_string(problem.cols) + " columns are no multiple of a " +
            std::string(name_of(problem.table)) + " block";

@@ -140,6 +140,11 @@ void dequantise_row(DType dtype, const void* src, int64_t cols, float* dst) {
       return widen_half<float_from_bf16>(src, cols, dst);
     case DType::i8:
       return widen<int8_t>(src, cols, dst);
+    case DType::i16:
+      return widen<int16_t>(src, cols, dst);
+    case DType::u8:
+    case DType::boolean:
+      return widen<uint8_t>(src, cols, dst);
     case DType::i32:
       return widen<int32_t>(src, cols, dst);
     case DType::i64:
@@ -188,6 +193,12 @@ void quantise_row(DType dtype, const float* src, int64_t cols, void* dst) {
       return narrow<uint16_t>(src, cols, dst, bf16_from_float);
     case DType::i8:
       return narrow<int8_t>(src, cols, dst, to_integer<int8_t>);
+    case DType::i16:
+      return narrow<int16_t>(src, cols, dst, to_integer<int16_t>);
+    case DType::u8:
+      return narrow<uint8_t>(src, cols, dst, to_integer<uint8_t>);
+    case DType::boolean:
+      return narrow<uint8_t>(src, cols, dst, [](float value) { return uint8_t{value != 0.0F}; });
     case DType::i32:
       return narrow<int32_t>(src, cols, dst, to_integer<int32_t>);
     case DType::i64:

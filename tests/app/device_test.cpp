@@ -80,7 +80,7 @@ TEST_F(OnDevice, InfoSaysWhetherItFits) {
     return run({"info", "smollm2", "--context", context, "--json"}).json()["memory"]["devices"];
   };
   const auto little = devices_at("512"), much = devices_at("8192");
-  ASSERT_EQ(little.size(), 3U);
+  ASSERT_EQ(little.size(), 4U);
   EXPECT_EQ(little[0]["device"], "cpu");
   EXPECT_EQ(little[1]["device"], "cuda:0");
   EXPECT_EQ(little[1]["total"], 400 << 20);

@@ -30,6 +30,45 @@ TEST(Preview, TellsWhatAnEditWouldDo) {
   EXPECT_LT(told["step_us"]["after_estimated"], told["step_us"]["before"]);
 }
 
+TEST(Preview, MeasuresWhatAnEditCosts) {
+  const auto decoder =
+      run({"preview", "smollm2", "--edit", "precision scope=* dtype=exact", "--measure", "--json"})
+          .json()["measured"];
+  EXPECT_LT(decoder["kl"], 1e-4);
+  EXPECT_GE(decoder["top1_agreement"], 0.98);
+  EXPECT_TRUE(decoder["cosine"].is_null());
+  EXPECT_GT(decoder["tokens"], 100);
+  const auto encoder = run({"preview", "minilm", "--edit", "precision scope=* dtype=exact", "--measure",
+                            "--text", "A short text.", "--json"})
+                           .json()["measured"];
+  EXPECT_GE(encoder["cosine"], 0.9995);
+  EXPECT_TRUE(encoder["kl"].is_null());
+  EXPECT_LT(encoder["tokens"], 10);
+  EXPECT_THAT(run({"preview", "minilm", "--edit", "precision scope=* dtype=exact", "--measure"}).out,
+              HasSubstr("cosine 0.999"));
+  const auto plain = run({"preview", "minilm", "--edit", "precision scope=* dtype=exact", "--json"}).json();
+  EXPECT_FALSE(plain.contains("measured"));
+}
+
+TEST(Precision, IsAnOptionOfAllThatRun) {
+  const auto computes = [](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"plan", "smollm2", "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const nlohmann::json plan = run(arguments).json();
+    for (const auto& step : plan["steps"])
+      if (step["op"] == "fused_linear") return step["computes"].get<std::string>();
+    return std::string();
+  };
+  EXPECT_EQ(computes({}), "int16");
+  EXPECT_EQ(computes({"--exact"}), "float32");
+  EXPECT_EQ(computes({"--precision", "exact"}), "float32");
+  EXPECT_EQ(computes({"--precision", "balanced"}), "int16");
+  const auto bf16 = run({"plan", "smollm2", "--precision", "bf16"}).out;
+  EXPECT_THAT(bf16, HasSubstr("asked bf16, computes in int16: Q4_1 weights are not dense"));
+  EXPECT_EQ(run({"plan", "smollm2", "--precision", "fp8"}).exit_code, 2);
+  EXPECT_EQ(run({"plan", "smollm2", "--precision", "bf16", "--exact"}).exit_code, 2);
+}
+
 TEST(Preview, NamesTheEditsThatAreRefused) {
   const auto told = run({"preview", "smollm2", "--edit", "bypass scope=layers.3", "--edit",
                          "bypass scope=layers.77", "--json"})

@@ -57,7 +57,8 @@ std::vector<Shape> shapes() {
 LinearCase case_of(const Shape& shape, DType dtype) {
   std::vector<LinearCase::Segment> segments;
   for (const int64_t rows : shape.rows) segments.push_back({rows, dtype});
-  LinearCase c(*std::rbegin(kTokens), shape.cols, segments, shape.epilogue, Accuracy::fast, {.period = 64});
+  LinearCase c(*std::rbegin(kTokens), shape.cols, segments, shape.epilogue, Precision::balanced,
+               {.period = 64});
   c.most_checked = 2;
   return c;
 }

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "kernels/cpu/isa.h"
 #include "tests/kernels/attention_testing.h"
 
 namespace orrery::kernels {
@@ -259,7 +260,7 @@ TEST(Attention, packed_sequences_may_be_rounded_to_eleven_bits) {
   };
   for (Shape shape : shapes) {
     shape.kv = DType::f32;
-    shape.accuracy = Accuracy::fast;
+    shape.precision = Precision::balanced;
     SCOPED_TRACE(std::to_string(shape.heads) + "/" + std::to_string(shape.kv_heads) + " x " +
                  std::to_string(shape.head_dim));
     const Sequence first(shape, 9, 100);
@@ -275,6 +276,45 @@ TEST(Attention, packed_sequences_may_be_rounded_to_eleven_bits) {
   }
 }
 
+TEST(Attention, no_row_is_coarser_than_asked) {
+  for (const Precision precision : kPrecisions) {
+    SCOPED_TRACE(std::string(name_of(precision)));
+    const Shape shape{
+        .heads = 4, .kv_heads = 2, .head_dim = 48, .kv = DType::f32, .causal = false, .precision = precision};
+    const Sequence sequence(shape, 77, 150);
+    const Step step(shape, {{&sequence, 77, 77}});
+    for (const Keys keys : {Keys::packed, Keys::paged}) {
+      for (const Row<Attention>& row : testing::all_rows(attention_rows())) {
+        const Rounded rounded = lab::roundings_of(row, step.problem(keys))[0].activations;
+        if (!allows(precision, rounded)) {
+          EXPECT_NE(lab::refusal_of(row, step.problem(keys)), "") << row.name;
+        }
+      }
+      testing::expect_rows_agree(step.on(keys), attention_rows(), testing::kOneGuard);
+    }
+  }
+}
+
+// Of the CPU: packed keys in bf16 where the machine multiplies it and that is allowed, pages never.
+TEST(Attention, the_first_row_rounds_as_asked) {
+  if (testing::device_under_test() != nullptr) GTEST_SKIP() << "a card rounds in its own way";
+  const bool bf16 = this_machine().cpu.features.has(kAvx512Bf16);
+  for (const Precision precision : kPrecisions) {
+    Shape shape{.heads = 2, .kv_heads = 2, .kv = DType::f32, .causal = false};
+    shape.precision = precision;
+    const Sequence sequence(shape, 5, 151);
+    const Step step(shape, {{&sequence, 5, 5}});
+    const bool rounds = bf16 && precision != Precision::exact && precision != Precision::int16;
+    for (const Keys keys : {Keys::packed, Keys::paged}) {
+      const auto chosen = select(attention_rows(), step.problem(keys), machine_of(DeviceKind::cpu));
+      ASSERT_NE(chosen.row, nullptr);
+      EXPECT_EQ(lab::roundings_of(*chosen.row, step.problem(keys))[0].activations,
+                rounds && keys == Keys::packed ? Rounded::bf16 : Rounded::no)
+          << name_of(precision) << ": " << chosen.row->name;
+    }
+  }
+}
+
 TEST(Attention, rounded_packed_rows_stay_inside_their_operands) {
   for (const int64_t head_dim : {4, 20, 32, 64, 80, 128}) {
     for (const int64_t length : {1, 31, 33, 63, 64, 65, 129}) {
@@ -284,7 +324,7 @@ TEST(Attention, rounded_packed_rows_stay_inside_their_operands) {
                         .head_dim = head_dim,
                         .kv = DType::f32,
                         .causal = length % 2 == 0,
-                        .accuracy = Accuracy::fast};
+                        .precision = Precision::balanced};
       const Sequence sequence(shape, length, 130);
       const Step step(shape, {{&sequence, length, length}});
       testing::expect_rows_agree(step.on(Keys::packed), attention_rows());
@@ -295,7 +335,7 @@ TEST(Attention, rounded_packed_rows_stay_inside_their_operands) {
 // Elements larger than f16 holds, and products that are not.
 TEST(Attention, packed_keys_and_values_of_any_size_are_finite) {
   Shape shape{.heads = 2, .kv_heads = 2, .kv = DType::f32, .causal = false};
-  shape.accuracy = Accuracy::fast;
+  shape.precision = Precision::balanced;
   Sequence sequence(shape, 70, 140);
   for (float& x : sequence.query) x *= 1e-6F;
   for (float& x : sequence.key) x *= 1e6F;

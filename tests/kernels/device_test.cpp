@@ -274,6 +274,61 @@ TEST_F(CudaDevice, marks_measure_the_work_between_them) {
   device_->release(to);
 }
 
+TEST_F(CudaDevice, a_mark_is_waited_for_without_what_follows_it) {
+  constexpr size_t kBytes = size_t{1} << 20;
+  auto* host = static_cast<uint8_t*>(device_->allocate_host(kBytes));
+  void* memory = device_->allocate(kBytes);
+  const auto mark = device_->make_mark();
+  for (const uint8_t value : {uint8_t{1}, uint8_t{2}}) {  // a mark is used again
+    std::vector<uint8_t> values(kBytes, value);
+    device_->upload(memory, values.data(), kBytes);
+    device_->copy(host, memory, kBytes);
+    device_->record(*mark);
+    device_->copy(memory, host, kBytes);
+    device_->wait_for(*mark);
+    EXPECT_EQ(host[kBytes - 1], value);
+    device_->wait();
+  }
+  device_->release(memory);
+  device_->release_host(host);
+}
+
+TEST_F(CudaDevice, another_cards_work_is_followed_and_its_memory_read) {
+  const DeviceModule* module = module_here();
+  std::string reason;
+  if (module->count(reason) < 2) GTEST_SKIP() << "this machine has one card";
+  const auto other = module->open(device_->facts().index == 0 ? 1 : 0);
+  constexpr size_t kBytes = size_t{64} << 20;
+  const std::vector<uint8_t> values(kBytes, 7);
+  auto* way = static_cast<std::byte*>(device_->allocate_host(kBytes));
+  auto* from = static_cast<std::byte*>(other->allocate(kBytes));
+  auto* to = static_cast<std::byte*>(device_->allocate(kBytes));
+  const auto mark = other->make_mark();
+  std::memcpy(way, values.data(), kBytes);
+  other->copy(from, way, kBytes);
+  other->record(*mark);
+  device_->follow(*mark);
+  if (device_->reaches(*other)) {
+    // Also as part of a graph.
+    device_->begin_capture();
+    device_->copy_from(*other, to, from, kBytes);
+    const auto graph = device_->end_capture();
+    device_->launch(*graph);
+    device_->copy_from(*other, to, from, kBytes);
+  } else {
+    device_->copy_from(*other, way, from, kBytes);
+    device_->copy(to, way, kBytes);
+  }
+  device_->wait();
+  other->wait();
+  std::vector<uint8_t> read(kBytes);
+  device_->download(read.data(), to, kBytes);
+  EXPECT_EQ(read, values);
+  other->release(from);
+  device_->release(to);
+  device_->release_host(way);
+}
+
 TEST_F(CudaDevice, a_graph_does_again_what_was_captured) {
   auto* host = static_cast<int*>(device_->allocate_host(2 * sizeof(int)));
   std::byte* memory = allocate(sizeof(int));

@@ -12,10 +12,10 @@ using Function = Elementwise::Function;
 using lab::ElementwiseCase;
 using testing::random_floats;
 
-constexpr Function kAll[] = {Function::silu,    Function::gelu_erf,      Function::gelu_tanh,
-                             Function::relu,    Function::tanh,          Function::add,
-                             Function::mul,     Function::silu_mul,      Function::scale,
-                             Function::softmax, Function::gelu_tanh_mul, Function::l2_normalise};
+constexpr Function kAll[] = {Function::silu,          Function::gelu_erf,    Function::gelu_tanh,
+                             Function::relu,          Function::tanh,        Function::add,
+                             Function::mul,           Function::silu_mul,    Function::scale,
+                             Function::gelu_tanh_mul, Function::l2_normalise};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 ElementwiseCase unary(Function function, int64_t tokens, const std::vector<float>& a,
@@ -99,35 +99,6 @@ TEST(Elementwise, extremes_stay_defined) {
       EXPECT_TRUE(std::isnan(dst[6])) << static_cast<int>(function);
     });
   }
-}
-
-// softmax((x, 0)) = 1 / (1 + e^-x) shows exp through the rows: each weight against std::exp.
-TEST(Elementwise, softmax_exponentials_are_within_two_ten_millionths) {
-  constexpr int64_t kRows = 200'000;
-  std::vector<float> a(2 * kRows, 0.0F);
-  for (int64_t i = 0; i < kRows; ++i) a[static_cast<size_t>(2 * i)] = -87.0F * static_cast<float>(i) / kRows;
-  const ElementwiseCase c = unary(Function::softmax, kRows, a);
-  testing::each_fast_row(elementwise_rows(), c.problem, [&](const Row<Elementwise>& row) {
-    const std::vector<float> dst = run(row, c);
-    double worst = 0;
-    for (size_t i = 0; i < a.size(); i += 2) {
-      const double expected =
-          std::exp(static_cast<double>(a[i])) / (1.0 + std::exp(static_cast<double>(a[i])));
-      worst = std::max(worst, std::abs(dst[i] - expected) / expected);
-    }
-    EXPECT_LT(worst, 3e-7);  // exp 2e-7 and the rounding of sum and quotient
-  });
-}
-
-TEST(Elementwise, softmax_of_masked_rows) {
-  const std::vector<float> a = {-kInfinity, 1.0F,       -kInfinity, 1.0F, -kInfinity, -kInfinity,
-                                -kInfinity, -kInfinity, 0.0F,       0.0F, -1e9F,      -kInfinity,
-                                88.0F,      -120.0F,    -1e30F,     87.0F};
-  const ElementwiseCase c = unary(Function::softmax, 4, a, 3e-7);
-  const std::vector<float> expected = run(testing::reference_of(elementwise_rows()), c);
-  EXPECT_EQ(std::vector<float>(expected.begin(), expected.begin() + 8),
-            (std::vector<float>{0, .5F, 0, .5F, 0, 0, 0, 0}));
-  testing::expect_rows_agree(c, elementwise_rows());
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST(Lab, a_row_that_refuses_is_not_run_unless_that_is_asked_for) {
 }
 
 TEST(Lab, weights_that_repeat_give_what_all_of_them_give) {
-  const LinearCase c(2, 64, {{70, DType::q4_0, true}, {33, DType::q4_0}}, Epilogue::none, Accuracy::fast,
+  const LinearCase c(2, 64, {{70, DType::q4_0, true}, {33, DType::q4_0}}, Epilogue::none, Precision::balanced,
                      {.period = 32});
   testing::expect_rows_agree(c, linear_rows());
   const std::vector<float> dst = run_reference<LinearCase>(c, linear_rows())[0].values;
@@ -148,6 +148,7 @@ TEST(Lab, a_problem_is_told_in_words) {
   };
   EXPECT_TRUE(told("linear", "decode 1x576x1536 q8_0")) << reason;
   EXPECT_TRUE(told("linear", "3x256x64+32 Q4_K+q6_k bias exact inputs=heavy seed=3")) << reason;
+  EXPECT_TRUE(told("linear", "3x256x64 Q4_K int8")) << reason;
   EXPECT_TRUE(told("linear", "2x64x32 silu_mul")) << reason;
   EXPECT_TRUE(told("attention", "1x4x70 heads=4 kv_heads=2 dim=32 q8_0 window=20")) << reason;
   EXPECT_FALSE(told("linear", "1x576 q8_0"));
@@ -207,6 +208,12 @@ constexpr std::pair<std::string_view, std::string_view> kSmall[] = {
     {"top_experts", "5x16x4"},
     {"expert_mlp", "3x64x32 Q4_0 experts=8 active=2"},
     {"sample", "3x500 top_k=4"},
+    {"causal_convolution", "2x5x40x70"},
+    {"selective_scan", "2x5x40x70"},
+    {"combine", "3x5x70 where column"},
+    {"copy", "3x5x70 transpose F32+BF16"},
+    {"matmul", "2x9x70x33 transposed"},
+    {"softmax", "3x70x5 BF16"},
 };
 
 TEST(Lab, each_op_has_problems_that_rows_solve) {
@@ -237,7 +244,7 @@ TEST(Lab, rows_solve_problems_of_any_distribution) {
     EXPECT_GT(right_rows("attention", "2x3x40 heads=4 kv_heads=2 inputs=" + inputs, place), 1);
     EXPECT_GT(right_rows("norm", "5x300 layer residual inputs=" + inputs, place), 1);
   }
-  EXPECT_GT(right_rows("elementwise", "5x300 softmax inputs=masked", place), 1);
+  EXPECT_GT(right_rows("softmax", "5x300x1 inputs=masked", place), 1);
   EXPECT_GT(right_rows("sample", "3x500 inputs=broken top=5", place), 1);
 }
 

@@ -1,6 +1,7 @@
 // Every row of Linear against the reference: dtypes, odd sizes, segments of mixed dtype, epilogues, strides.
 // Rows that round activations are compared with the reference on activations rounded the same way; that the
 // rounding itself stays within its bound is a test of its own.
+#include "kernels/cpu/isa.h"
 #include "linear_testing.h"
 
 namespace orrery::kernels {
@@ -95,16 +96,55 @@ TEST_P(LinearDtype, SmallerCallsStayInsideTheWorkspaceOfTheLargest) {
   }
 }
 
-TEST_P(LinearDtype, ExactModeKeepsFloat32) {
-  for (const int64_t tokens : {1, 6, 40}) {
-    const LinearCase c = linear_case(tokens, columns().back(), {{45, GetParam(), true}}, Epilogue::none,
-                                     Linear::Accuracy::exact);
-    for (const Row<Linear>& row : testing::all_rows(linear_rows())) {
-      if (lab::roundings_of(row, c.problem) != lab::Roundings{}) {
-        EXPECT_NE(lab::refusal_of(row, c.problem), "") << row.name;
+TEST_P(LinearDtype, NoRowIsCoarserThanAsked) {
+  for (const Precision precision : kPrecisions) {
+    for (const int64_t tokens : {1, 6, 40}) {
+      SCOPED_TRACE(std::string(name_of(precision)) + ", " + std::to_string(tokens) + " tokens");
+      const LinearCase c =
+          linear_case(tokens, columns().back(), {{45, GetParam(), true}}, Epilogue::none, precision);
+      for (const Row<Linear>& row : testing::all_rows(linear_rows())) {
+        const Rounded rounded = lab::roundings_of(row, c.problem)[0].activations;
+        if (!allows(precision, rounded)) {
+          EXPECT_NE(lab::refusal_of(row, c.problem), "") << row.name;
+        }
       }
+      check(c);
     }
-    check(c);
+  }
+}
+
+// Of the CPU: as coarse as allowed, where the machine has instructions for it.
+TEST_P(LinearDtype, TheFirstRowRoundsAsAsked) {
+  if (testing::device_under_test() != nullptr) GTEST_SKIP() << "a card rounds in its own way";
+  const CpuFeatures features = this_machine().cpu.features;
+  const bool vnni = features.has(kAvx512Vnni) || features.has(kAvx2Vnni);
+  const DType dtype = GetParam();
+  const int64_t cols = columns()[1];  // a multiple of 32
+  const auto expected = [&](Precision precision) {
+    if (precision == Precision::exact) return Rounded::no;
+    if (is_quantised(dtype)) return precision == Precision::int8 && vnni ? Rounded::int8 : Rounded::int16;
+    const bool bf16 = precision != Precision::int16 && features.has(kAvx512Bf16);
+    return bf16 ? Rounded::bf16 : Rounded::no;
+  };
+  for (const Precision precision : kPrecisions) {
+    for (const int64_t tokens : {1, 40}) {
+      const LinearCase c = linear_case(tokens, cols, {{64, dtype}}, Epilogue::none, precision);
+      const auto chosen = select(linear_rows(), c.problem, machine_of(DeviceKind::cpu));
+      ASSERT_NE(chosen.row, nullptr);
+      EXPECT_EQ(lab::roundings_of(*chosen.row, c.problem)[0].activations, expected(precision))
+          << name_of(precision) << " " << tokens << ": " << chosen.row->name;
+    }
+  }
+}
+
+TEST_P(LinearDtype, EightBitsStayInside) {
+  for (const int64_t tokens : {1, 4, 17}) {
+    for (const int64_t cols : {columns().front(), columns().back()}) {
+      stays_inside(linear_case(tokens, cols, {{65, GetParam(), true}, {3, GetParam()}}, Epilogue::none,
+                               Precision::int8));
+      check(linear_case(tokens, cols, {{65, GetParam()}, {65, GetParam(), true}}, Epilogue::silu_mul,
+                        Precision::int8));
+    }
   }
 }
 

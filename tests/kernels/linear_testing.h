@@ -11,8 +11,9 @@ using SegmentSpec = lab::LinearCase::Segment;
 
 /// A case whose rows of dst lie apart, so that what is written between them shows.
 inline lab::LinearCase linear_case(int64_t tokens, int64_t cols, const std::vector<SegmentSpec>& segments,
-                                   Epilogue epilogue = Epilogue::none, Accuracy accuracy = Accuracy::fast) {
-  lab::LinearCase c(tokens, cols, segments, epilogue, accuracy);
+                                   Epilogue epilogue = Epilogue::none,
+                                   Precision precision = Precision::balanced) {
+  lab::LinearCase c(tokens, cols, segments, epilogue, precision);
   c.dst_gap = 3;
   return c;
 }

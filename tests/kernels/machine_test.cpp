@@ -127,6 +127,48 @@ TEST(MachineRows, every_cpu_has_a_row_for_every_problem) {
   }
 }
 
+TEST(MachineRows, int8_is_multiplied_where_there_are_products_of_bytes_and_int16_elsewhere) {
+  const struct {
+    Machine machine;
+    const char *one, *many;
+  } rows[] = {
+      {baseline, "cpu.reference", "cpu.reference"},
+      {haswell, "cpu.avx2.matvec", "cpu.avx2.matvec"},
+      {alder_lake, "cpu.avx2_vnni.matvec_int8", "cpu.avx2_vnni.matvec_int8"},
+      {skylake_x, "cpu.avx2.matvec", "cpu.avx2.matvec"},
+      {cascade_lake, "cpu.avx512_vnni.matvec_int8", "cpu.avx512_vnni.tiles_int8"},
+      {zen4, "cpu.avx512_vnni.matvec_int8", "cpu.avx512_vnni.tiles_int8"},
+  };
+  for (const auto& [machine, one, many] : rows) {
+    SCOPED_TRACE(summary_of(machine.cpu.features));
+    for (const DType type : {DType::q4_0, DType::q8_0, DType::q4_k, DType::iq4_xs}) {
+      Linear::Problem problem = linear(type, 1);
+      problem.precision = Precision::int8;
+      EXPECT_EQ(on_cpu<Linear>(problem, machine), one);
+      problem.tokens = 64;
+      EXPECT_EQ(on_cpu<Linear>(problem, machine), many);
+    }
+  }
+}
+
+TEST(MachineRows, float32_weights_and_packed_keys_use_bf16_where_a_cpu_multiplies_it) {
+  for (const Machine& machine : {zen4, sapphire_rapids}) {
+    SCOPED_TRACE(summary_of(machine.cpu.features));
+    EXPECT_EQ(on_cpu<Linear>(linear(DType::f32, 8), machine), "cpu.onednn.bf16");
+    EXPECT_EQ(on_cpu<Attention>(encoder(128), machine), "cpu.avx512_bf16.flash");
+    for (const Precision finer : {Precision::exact, Precision::int16}) {
+      Linear::Problem problem = linear(DType::f32, 8);
+      problem.precision = finer;
+      EXPECT_EQ(on_cpu<Linear>(problem, machine), "cpu.onednn.f32");
+      Attention::Problem packed = encoder(128);
+      packed.precision = finer;
+      EXPECT_EQ(on_cpu<Attention>(packed, machine), "cpu.avx512.flash");
+    }
+  }
+  EXPECT_EQ(on_cpu<Attention>(encoder(128), ice_lake), "cpu.avx512.flash");
+  EXPECT_EQ(on_cpu<Attention>(encoder(128), haswell), "cpu.avx2.flash");
+}
+
 TEST(MachineRows, quantised_weights_use_the_products_of_bytes_that_a_cpu_has) {
   const struct {
     Machine machine;

@@ -49,7 +49,7 @@ TEST(TopExperts, rows_agree_with_the_reference) {
 }
 
 const std::vector<ExpertMlp::Problem> kMixtures = {
-    {.tokens = 40, .width = 20, .inner = 13, .experts = 4, .active = 2, .accuracy = Accuracy::exact},
+    {.tokens = 40, .width = 20, .inner = 13, .experts = 4, .active = 2, .precision = Precision::exact},
     {.tokens = 40,
      .width = 64,
      .inner = 96,
@@ -58,7 +58,7 @@ const std::vector<ExpertMlp::Problem> kMixtures = {
      .gate = DType::bf16,
      .up = DType::f16,
      .down = DType::bf16,
-     .accuracy = Accuracy::exact},
+     .precision = Precision::exact},
     {.tokens = 40,
      .width = 64,
      .inner = 32,
@@ -68,7 +68,7 @@ const std::vector<ExpertMlp::Problem> kMixtures = {
      .up = DType::q8_0,
      .down = DType::q4_1,
      .activation = Epilogue::gelu_tanh_mul,
-     .accuracy = Accuracy::exact},
+     .precision = Precision::exact},
     {.tokens = 40,
      .width = 96,
      .inner = 64,
@@ -77,7 +77,16 @@ const std::vector<ExpertMlp::Problem> kMixtures = {
      .gate = DType::q8_0,
      .up = DType::q8_0,
      .down = DType::q8_0,
-     .accuracy = Accuracy::fast},
+     .precision = Precision::balanced},
+    {.tokens = 40,
+     .width = 96,
+     .inner = 64,
+     .experts = 5,
+     .active = 1,
+     .gate = DType::q8_0,
+     .up = DType::q8_0,
+     .down = DType::q4_0,
+     .precision = Precision::int8},
 };
 
 TEST(ExpertMlp, rows_agree_with_the_reference) {

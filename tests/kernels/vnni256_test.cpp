@@ -20,11 +20,11 @@ constexpr int64_t kCols = 1024, kRows = 21, kTokens = 5;
 
 std::vector<std::byte> activations(DType weight, uint32_t seed) {
   const ActivationBlock block = activation_block(weight);
-  const size_t bytes = activation_layout(block, kCols).bytes;
+  const size_t bytes = activation_layout(block, kCols, 2).bytes;
   const std::vector<float> src = lab::random_floats(kTokens * kCols, seed, 1.0F, lab::Distribution::heavy);
   std::vector<std::byte> records(kTokens * bytes);
   for (int64_t t = 0; t < kTokens; ++t)
-    avx2::kLinear.quantise(block, src.data() + t * kCols, kCols,
+    avx2::kLinear.quantise(block, 2, src.data() + t * kCols, kCols,
                            records.data() + static_cast<size_t>(t) * bytes);
   return records;
 }
@@ -37,6 +37,7 @@ std::vector<float> sums(const LinearTable& table, DType weight, const std::vecto
                     .row_bytes = matrix.size() / kRows,
                     .cols = kCols,
                     .activations = records.data(),
+                    .halves = 2,
                     .tokens = kTokens,
                     .dst = dst.data(),
                     .dst_stride = kRows,

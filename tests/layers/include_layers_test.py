@@ -28,10 +28,10 @@ ENGINE_ORDER = {
     "api": ["base", "io", "text", "graph", "ops", "models", "weights", "edit", "passes", "compile", "runtime", "generate"],
     "serve": ["api"],
 }
-# Kernel op headers belong to the rooms that lower and run; types, activations, the team, the ISA and the machine's speed may be
-# used anywhere in engine.
+# Kernel op headers belong to the rooms that lower and run; types, activations, precisions, names of devices, the team, the ISA and
+# the machine's speed may be used anywhere in engine.
 DTYPES = {"kernels/dtype.h"}
-KERNEL_VOCABULARY = DTYPES | {"kernels/activation.h", "kernels/thread_team.h", "kernels/cpu/isa.h", "kernels/machine_speed.h"}
+KERNEL_VOCABULARY = DTYPES | {"kernels/activation.h", "kernels/device_id.h", "kernels/thread_team.h", "kernels/cpu/isa.h", "kernels/machine_speed.h", "kernels/precision.h"}
 KERNEL_USERS = {"ops", "compile", "runtime", "weights"}
 UI_ENGINE = {"api", "base", "graph"}
 PAGES = {"chat", "classify", "latency", "compare", "inspector", "lab", "library", "metadata"}

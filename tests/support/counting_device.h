@@ -30,6 +30,11 @@ class CountingDevice final : public Device {
     ++copies;
     real_->copy(dst, src, bytes);
   }
+  bool reaches(const Device& other) override { return real_->reaches(other); }
+  void copy_from(const Device& other, void* dst, const void* src, size_t bytes) override {
+    ++copies;
+    real_->copy_from(other, dst, src, bytes);
+  }
   void* stream() const override { return real_->stream(); }
   void wait() override {
     ++waits;
@@ -40,6 +45,8 @@ class CountingDevice final : public Device {
     ++marks;
     real_->record(mark);
   }
+  void follow(const DeviceMark& mark) override { real_->follow(mark); }
+  void wait_for(const DeviceMark& mark) override { real_->wait_for(mark); }
   double microseconds(const DeviceMark& from, const DeviceMark& to) override {
     return real_->microseconds(from, to);
   }

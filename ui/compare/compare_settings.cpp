@@ -26,7 +26,8 @@ std::vector<CompareSetting> compareSettings(const Devices& devices, const std::s
   std::vector<CompareSetting> settings;
   const Change edited = [recipeFile](api::OpenOptions& options) { options.recipe = recipeFile(); };
   addVariant(settings, "cpu", {}, {}, {});
-  addVariant(settings, "cpu", "exact", "exact", [](api::OpenOptions& options) { options.exact = true; });
+  addVariant(settings, "cpu", "exact", "exact",
+             [](api::OpenOptions& options) { options.precision = "exact"; });
   addVariant(settings, "cpu", "not fused", "unfused", unfuse);
   addVariant(settings, "cpu", "1 thread", "1", [](api::OpenOptions& options) { options.threads = 1; });
   if (!edits.empty()) addVariant(settings, "cpu", "edited", edits, edited);

@@ -1,5 +1,7 @@
 #include "ui/frame/device_in_use.h"
 
+#include <algorithm>
+
 #include "ui/frame/workspace.h"
 #include "ui/session/compare_controller.h"
 #include "ui/session/model_title.h"
@@ -8,26 +10,29 @@
 namespace orrery::ui {
 namespace {
 
-DeviceLine lineOf(const SessionPtr& session, const api::DeviceVitals& vitals) {
-  return {deviceTitle(session->options().device), QString::fromStdString(session->limits().cpu), vitals};
+void addLines(const std::vector<api::DeviceVitals>& cards, std::vector<DeviceLine>& lines) {
+  for (const api::DeviceVitals& card : cards) {
+    const auto same = [&](const DeviceLine& line) { return line.vitals.device == card.device; };
+    if (std::none_of(lines.begin(), lines.end(), same))
+      lines.push_back({deviceTitle(card.device), QString::fromStdString(card.name), card});
+  }
 }
 
 }  // namespace
 
-DeviceLine deviceInUse(const Workspace& work) {
+std::vector<DeviceLine> devicesInUse(const Workspace& work) {
+  std::vector<DeviceLine> lines;
   for (const SessionController* source : {work.session(), work.both()->second()})
-    if (const SessionPtr session = source->session(); session && session->options().device != "cpu")
-      return lineOf(session, source->vitals().device);
-  const CompareController& comparison = *work.comparison();
-  const SessionPtr compared = comparison.running() ? comparison.onDevice() : nullptr;
-  return compared ? lineOf(compared, comparison.vitals()) : DeviceLine{};
+    if (source->session()) addLines(source->vitals().cards, lines);
+  if (lines.empty() && work.comparison()->running()) addLines(work.comparison()->vitals(), lines);
+  return lines;
 }
 
-DeviceLine deviceShown(const Workspace& work) {
-  if (work.drawn() == work.session()) return deviceInUse(work);
-  const SessionPtr session = work.classifier()->session();
-  return session->options().device == "cpu" ? DeviceLine{}
-                                            : lineOf(session, work.classifier()->vitals().device);
+std::vector<DeviceLine> devicesShown(const Workspace& work) {
+  if (work.drawn() == work.session()) return devicesInUse(work);
+  std::vector<DeviceLine> lines;
+  addLines(work.classifier()->vitals().cards, lines);
+  return lines;
 }
 
 }  // namespace orrery::ui

@@ -1,7 +1,8 @@
-// Which card is in use, and what it says of itself.
+// Which cards are in use, and what each says of itself.
 #pragma once
 
 #include <QString>
+#include <vector>
 
 #include "engine/api/session.h"
 
@@ -10,13 +11,13 @@ namespace orrery::ui {
 class Workspace;
 
 struct DeviceLine {
-  QString title, name;  // "CUDA 0", "NVIDIA H200"; empty: all is on the CPU
+  QString title, name;  // "CUDA 0", "NVIDIA H200"
   api::DeviceVitals vitals;
 };
 
-/// The device that a message or a comparison runs on now.
-DeviceLine deviceInUse(const Workspace& work);
-/// That of the model that is drawn.
-DeviceLine deviceShown(const Workspace& work);
+/// The cards that a message or a comparison runs on now, each once; none: all is on the CPU.
+std::vector<DeviceLine> devicesInUse(const Workspace& work);
+/// Those of the model that is drawn.
+std::vector<DeviceLine> devicesShown(const Workspace& work);
 
 }  // namespace orrery::ui

@@ -3,17 +3,39 @@
 #include <QTimer>
 
 #include "ui/placement/place_menu.h"
+#include "ui/placement/precision_menu.h"
 #include "ui/placement/scope_words.h"
 #include "ui/session/compare_controller.h"
 #include "ui/session/memory_estimates.h"
 #include "ui/session/model_use.h"
 #include "ui/session/second_device.h"
 #include "ui/session/trace_saver.h"
+#include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr int kTickMilliseconds = 250;
+
+edit::Edit editOf(const QString& verb, const QString& scopes, const QString& word) {
+  edit::Edit edit;
+  edit.op = verb.toStdString();
+  edit.fields["scope"] = scopeWord({scopes}).toStdString();
+  if (!word.isEmpty()) edit.fields[verb == "precision" ? "dtype" : "device"] = word.toStdString();
+  return edit;
+}
+
+/// "Cosine 0.99981 with what is computed now (61 tokens)".
+QString wordsOf(const api::MeasuredChange& change) {
+  const QString read = format::counted(change.tokens, "token");
+  if (change.cosine)
+    return QString("cosine %1 with what it gives now, over %2").arg(*change.cosine, 0, 'f', 6).arg(read);
+  return QString("KL %1 and the same likeliest token at %2 of %3 places, over %4")
+      .arg(change.kl.value_or(0), 0, 'g', 2)
+      .arg(format::percent(change.top1_agreement.value_or(0)))
+      .arg(change.positions)
+      .arg(read);
+}
 
 }  // namespace
 
@@ -31,6 +53,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       both_(new SecondDevice(session_, services_, this)),
       estimates_(new MemoryEstimates(services_, this)),
       places_(new PlaceMenu(this)),
+      precisions_(new PrecisionMenu(this)),
       drawn_(session_),
       fusion_(options.fusion) {
   watch(session_);
@@ -52,6 +75,12 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
   });
   connect(places_, &PlaceMenu::chosen, this,
           [this](const QString& scopes, const QString& device) { edit("place", scopes, device); });
+  connect(precisions_, &PrecisionMenu::chosen, this,
+          [this](const QString& scopes, const QString& precision) { edit("precision", scopes, precision); });
+  connect(precisions_, &PrecisionMenu::measureAsked, this,
+          [this](const QString& scopes, const QString& precision) {
+            drawn_->measure(editOf("precision", scopes, precision));
+          });
   auto* tick = new QTimer(this);
   tick->setInterval(kTickMilliseconds);
   connect(tick, &QTimer::timeout, this, [this] {
@@ -80,6 +109,10 @@ void Workspace::watch(SessionController* source) {
   });
   connect(source, &SessionController::edited, this, &Workspace::changed);
   connect(source, &SessionController::editFailed, this, &Workspace::failed);
+  connect(source, &SessionController::measured, this,
+          [this](const edit::Edit& edit, const api::MeasuredChange& change) {
+            emit noticed(QString::fromStdString(edit.to_string()) + ": " + wordsOf(change));
+          });
   connect(source, &SessionController::planFailed, this, &Workspace::failed);
   connect(source, &SessionController::devicesScanned, this, &Workspace::takeDevices);
 }
@@ -114,12 +147,8 @@ api::Phase Workspace::phase() const {
   return session ? phaseShown(session->info(), phase_) : phase_;
 }
 
-void Workspace::edit(const QString& verb, const QString& scopes, const QString& device) {
-  edit::Edit edit;
-  edit.op = verb.toStdString();
-  edit.fields["scope"] = scopeWord({scopes}).toStdString();
-  if (!device.isEmpty()) edit.fields["device"] = device.toStdString();
-  drawn_->apply(edit);
+void Workspace::edit(const QString& verb, const QString& scopes, const QString& word) {
+  drawn_->apply(editOf(verb, scopes, word));
 }
 
 void Workspace::setProfiled(bool profiled) {

@@ -15,6 +15,7 @@ namespace orrery::ui {
 class CompareController;
 class MemoryEstimates;
 class PlaceMenu;
+class PrecisionMenu;
 class SecondDevice;
 class TraceSaver;
 
@@ -45,6 +46,7 @@ class Workspace : public QObject {
   SecondDevice* both() const { return both_; }
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
+  PrecisionMenu* precisions() const { return precisions_; }
   TraceSaver* traces() const { return traces_; }
 
   /// Whose graph is drawn.
@@ -71,8 +73,8 @@ class Workspace : public QObject {
   bool running() const;
   void stop();
 
-  /// Edits of the drawn model. `device`: of place.
-  void edit(const QString& verb, const QString& scopes, const QString& device = {});
+  /// Edits of the drawn model. `word`: the device of place, the dtype of precision.
+  void edit(const QString& verb, const QString& scopes, const QString& word = {});
   void restore(const QString& scopes) { drawn_->restore(scopes); }
   void undo() { drawn_->undo(); }
   void redo() { drawn_->redo(); }
@@ -133,6 +135,7 @@ class Workspace : public QObject {
   SecondDevice* both_;
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
+  PrecisionMenu* precisions_;
   SessionController* drawn_;
   bool fused_ = true, profiled_ = true, fusion_;
   api::Phase phase_ = api::Phase::decode;

@@ -43,6 +43,8 @@ QString GraphView::Private::nodeTip(int position) const {
   for (const ValueId id : node.outputs)
     if (const graph::Value* value = scene.graph->find_value(id))
       lines << tr("out  %1  %2").arg(text(value->name), valueLine(*value));
+  if (const std::string& precision = scene.nodes[at(position)].precision; !precision.empty())
+    lines << tr("asked to compute in %1").arg(text(precision));
   if (const NodePlace* place = places.fellBack(position))
     lines << tr("asked for %1; runs on %2: %3").arg(place->asked, place->device, place->reason);
   else if (places.several())

@@ -21,6 +21,7 @@ struct NodeLook {
   QList<QPointF> inputs;                  // where wires arrive; only asked for where ports are shown
   QString name, chip, time, left, right;  // chip "4 in 1" or "× 12"; left and right: the second line
   QString device;                         // tag: "CUDA 0", "mixed"; empty: none
+  QString precision;                      // tag: "int8", "mixed"; empty: the model's
   DeviceMark mark = DeviceMark::none;     // of the tag
   bool fellBack = false;                  // runs elsewhere than asked
   bool transfer = false;                  // carries a value from the device `source` to `mark`
@@ -73,7 +74,10 @@ class NodePainter {
   void paintBypassed(QPainter& painter, const NodeLook& look) const;
   void paintBypassedTexts(QPainter& painter, const NodeLook& look) const;
   void paintPort(QPainter& painter, const QPointF& centre, bool active) const;
-  void paintTag(QPainter& painter, const NodeLook& look) const;
+  enum class TagSide : uint8_t { left, right };
+  /// On the lower border of the box.
+  void paintTag(QPainter& painter, const QRectF& box, TagSide side, const QString& words,
+                const QColor& color) const;
   void paintNotch(QPainter& painter, const QRectF& box, double side, double radius, double pen) const;
 
   Theme theme_;

@@ -30,15 +30,16 @@ void NodePainter::paintNotch(QPainter& painter, const QRectF& box, double side, 
   painter.drawPath(notch);
 }
 
-void NodePainter::paintTag(QPainter& painter, const NodeLook& look) const {
-  const QColor color = markColor(look.mark, theme_);
-  const double width = textWidth(look.device, fonts_.tag) + 10;
-  const QRectF tag(look.box.right() - 6 - width, look.box.bottom() - 2.5, width, 12);
+void NodePainter::paintTag(QPainter& painter, const QRectF& box, TagSide side, const QString& words,
+                           const QColor& color) const {
+  const double width = textWidth(words, fonts_.tag) + 10;
+  const double left = side == TagSide::left ? box.left() + 6 : box.right() - 6 - width;
+  const QRectF tag(left, box.bottom() - 2.5, width, 12);
   fillRounded(painter, tag.adjusted(-1.5, -1.5, 1.5, 1.5), 4.5, theme_(Token::canvas));
   painter.setPen(QPen(color, 1));
   painter.setBrush(Theme::blend(theme_(Token::panel), color, 0.18));
   painter.drawRoundedRect(tag, 3, 3);
-  drawLabel(painter, tag, Qt::AlignHCenter, look.device, fonts_.tag);
+  drawLabel(painter, tag, Qt::AlignHCenter, words, fonts_.tag);
 }
 
 void NodePainter::paintPort(QPainter& painter, const QPointF& centre, bool active) const {

@@ -132,7 +132,10 @@ void NodePainter::paintNearFront(QPainter& painter, const NodeLook& look) const 
     }
   }
   paintMarks(painter, look);
-  if (!look.device.isEmpty() && !look.transfer) paintTag(painter, look);
+  if (!look.device.isEmpty() && !look.transfer)
+    paintTag(painter, look.box, TagSide::right, look.device, markColor(look.mark, theme_));
+  if (!look.precision.isEmpty())
+    paintTag(painter, look.box, TagSide::left, look.precision, theme_(Token::edited));
 }
 
 }  // namespace orrery::ui

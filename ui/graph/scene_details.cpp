@@ -93,7 +93,15 @@ std::string drawnName(const SceneGraph& scene, const SceneNode& node, const grap
   return name.empty() ? source.name : name;
 }
 
-void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings) {
+/// What a node is asked to compute in, where most are asked for something else.
+std::string ownPrecision(const graph::Node& node, std::string_view common) {
+  const std::string_view asked = precision_of(node);
+  if (!multiplies(node.op->family) || asked == common) return {};
+  return asked.empty() ? "default" : std::string(asked);
+}
+
+void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings,
+              std::string_view precision) {
   const graph::Graph& graph = *scene.graph;
   const graph::Node& source = graph.node(node.id);
   node.name = drawnName(scene, node, source);
@@ -101,6 +109,7 @@ void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings
   node.op = source.op->name;
   node.family = source.op->family;
   node.transfer = node.op == graph::kTransferOp;
+  node.precision = ownPrecision(source, precision);
   node.fused = std::max<int>(1, static_cast<int>(source.origins.size()));
   node.movedBytes = graph.cost(node.id, bindings).bytes;
   addPills(graph, source, node, bindings);
@@ -131,7 +140,8 @@ std::string shapeText(const Shape& shape, const Bindings& bindings) {
 }
 
 void describeNodes(SceneGraph& scene, const Bindings& bindings) {
-  for (SceneNode& node : scene.nodes) describe(scene, node, bindings);
+  const std::string_view precision = common_precision(*scene.graph);
+  for (SceneNode& node : scene.nodes) describe(scene, node, bindings, precision);
 }
 
 void describeGroups(SceneGraph& scene) {

@@ -27,6 +27,13 @@ struct ScenePill {
   bool empty() const { return text.empty(); }
 };
 
+/// Whether nodes of the family multiply, so that a precision may change what they give; others that are asked
+/// for one do not wear it.
+constexpr bool multiplies(graph::OpFamily family) {
+  return family == graph::OpFamily::linear || family == graph::OpFamily::attention ||
+         family == graph::OpFamily::custom;
+}
+
 struct SceneNode {
   NodeId id;
   int group = 0;     // index of the group it is drawn in
@@ -37,6 +44,7 @@ struct SceneNode {
   int fused = 1;             // origins fused into it
   bool live = true;          // an output depends on it
   bool transfer = false;     // carries a value to another device
+  std::string precision;     // that it is asked for, where the model's is another; "default": the file's own
   std::string detail, type;  // "576 → 1536" or the op; "[1, 576]" or the dtype of the weight
   ScenePill weights, inputs;
   double movedBytes = 0;  // the op's own cost: bytes of one run

@@ -42,6 +42,18 @@ graph::OpFamily mainFamily(const SceneGraph& scene, Span span) {
   return static_cast<graph::OpFamily>(best);
 }
 
+/// "int8" when all of the span is asked for that, "mixed" when some of it is; empty: all as the model.
+QString precisionOf(const SceneGraph& scene, Span span) {
+  const std::string* all = nullptr;
+  for (int i = span.begin; i < span.end; ++i) {
+    const SceneNode& node = scene.nodes[at(i)];
+    if (!multiplies(node.family)) continue;
+    if (all && *all != node.precision) return QStringLiteral("mixed");
+    all = &node.precision;
+  }
+  return all ? text(*all) : QString();
+}
+
 }  // namespace
 
 bool Marks::chooses(const SceneGraph& scene, const Hit& hit, Span span) const {
@@ -152,6 +164,7 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
     if (job.detail != Detail::far) look.time = valueText(job, span);
   }
   if (job.places && job.places->drawn()) describePlace(job, hit, span, look);
+  if (job.detail == Detail::near && !look.bypassed) look.precision = precisionOf(scene, span);
   if (look.bypassed) look.left = bypassText(scene.groups[at(hit.holder)]);
   if (!job.marks) return look;
   const Marks& marks = *job.marks;

@@ -37,11 +37,12 @@ QString firstLetterUp(QString text) {
 }  // namespace
 
 InspectorPage::InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places,
-                             QWidget* parent)
+                             PrecisionMenu* precisions, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
       session_(session),
       menu_(places),
+      precisionMenu_(precisions),
       scroll_(new QScrollArea(this)),
       corner_(new QWidget(this)) {
   auto* layout = new QVBoxLayout(this);
@@ -182,6 +183,7 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   addSides();
   if (!facts.bypassed) {
     addPlace(facts);
+    addPrecision(facts, step);
     addKernel(step, place);
   }
   addValues(facts);
@@ -216,7 +218,10 @@ void InspectorPage::buildScope(const ScopeFacts& facts) {
   if (!runs(session_->session()->info())) return;
   addTime();
   addSides();
-  if (!bypassed) addPlaces();
+  if (!bypassed) {
+    addPlaces();
+    addPrecisions();
+  }
   addEditButtons(facts.scope, {facts.scope});
 }
 

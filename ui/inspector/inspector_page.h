@@ -7,6 +7,7 @@
 #include <QWidget>
 
 #include "ui/inspector/inspector_placement.h"
+#include "ui/inspector/inspector_precision.h"
 #include "ui/inspector/inspector_rows.h"
 #include "ui/placement/bypass_choices.h"
 #include "ui/session/comparison.h"
@@ -19,7 +20,8 @@ namespace orrery::ui {
 class InspectorPage : public QWidget, public Themed {
   Q_OBJECT
  public:
-  InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places, QWidget* parent = nullptr);
+  InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places, PrecisionMenu* precisions,
+                QWidget* parent = nullptr);
 
   /// Whose graph is drawn: what is shown is of this model.
   void setSource(SessionController* source);
@@ -58,6 +60,8 @@ class InspectorPage : public QWidget, public Themed {
   void addSides();
   void addPlace(const NodeFacts& facts);
   void addPlaces();
+  void addPrecision(const NodeFacts& facts, const api::PlanStep* step);
+  void addPrecisions();
   void addKernel(const api::PlanStep* step, const NodePlace& place);
   void addValues(const NodeFacts& facts);
   void addAttributes(const NodeFacts& facts);
@@ -72,6 +76,7 @@ class InspectorPage : public QWidget, public Themed {
   Theme theme_;
   SessionController* session_;
   PlaceMenu* menu_;
+  PrecisionMenu* precisionMenu_;
   Places places_;  // of the graph that the chosen thing is in
   QScrollArea* scroll_;
   QWidget *content_ = nullptr, *corner_;

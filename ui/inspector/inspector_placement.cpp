@@ -9,12 +9,12 @@
 namespace orrery::ui {
 namespace {
 
+constexpr double kButtonWidth = 130;
 constexpr int kMostReasons = 3;  // of a scope
 
-using PlaceRows = std::vector<std::pair<QString, QString>>;
+}  // namespace
 
-/// A name and a device or an amount, in the device's colour.
-void addRows(const Theme& theme, Section* section, const PlaceRows& rows) {
+void addRows(const Theme& theme, Section* section, const NamedRows& rows) {
   auto* grid = new QGridLayout;
   grid->setHorizontalSpacing(12);
   grid->setVerticalSpacing(4);
@@ -35,7 +35,19 @@ void addReason(const Theme& theme, Section* section, const QString& reason) {
   section->content()->addWidget(text);
 }
 
-}  // namespace
+void addMenuButton(const Theme& theme, Section* section, const MenuButton& wanted) {
+  auto* button = new DropButton(theme, section->body());
+  button->setCaption(wanted.caption);
+  button->setIconName(wanted.icon);
+  button->setToolTip(wanted.tip);
+  const int width = static_cast<int>(theme.scaled(kButtonWidth));
+  button->setWidths(width, width);
+  QObject::connect(button->menu(), &QMenu::aboutToShow, button, [button, fill = wanted.fill] {
+    button->menu()->clear();
+    fill(button->menu());
+  });
+  section->content()->addWidget(button, 0, Qt::AlignLeft);
+}
 
 Token deviceToken(const QString& device) {
   if (device.startsWith(QLatin1String("CUDA"))) return Token::cuda;
@@ -75,7 +87,7 @@ void addPlaceRows(const Theme& theme, Section* section, const Places& places,
     if (place.fellBack())
       ++reasons[QString("asked for %1; on %2: %3").arg(place.asked, place.device, place.reason)];
   }
-  PlaceRows rows;
+  NamedRows rows;
   for (const auto& [device, count] : counts)
     rows.emplace_back(
         format::count(count) + " of " + format::counted(static_cast<qint64>(nodes.size()), "node"), device);
@@ -91,17 +103,9 @@ void addPlaceRows(const Theme& theme, Section* section, const Places& places,
 void addPlaceButton(const Theme& theme, Section* section, PlaceMenu* menu,
                     const std::shared_ptr<api::Session>& session, const QString& scopes) {
   if (scopes.isEmpty()) return;
-  auto* button = new DropButton(theme, section->body());
-  button->setCaption("Run on");
-  button->setIconName("gpu");
-  button->setToolTip("Choose where it runs; the next message does");
-  const int width = static_cast<int>(theme.scaled(110));
-  button->setWidths(width, width);
-  QObject::connect(button->menu(), &QMenu::aboutToShow, menu, [menu, button, session, scopes] {
-    button->menu()->clear();
-    menu->fill(button->menu(), *session, scopes);
-  });
-  section->content()->addWidget(button, 0, Qt::AlignLeft);
+  addMenuButton(theme, section,
+                {"Run on", "gpu", "Choose where it runs; the next message does",
+                 [menu, session, scopes](QMenu* to) { menu->fill(to, *session, scopes); }});
 }
 
 }  // namespace orrery::ui

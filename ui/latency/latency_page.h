@@ -39,7 +39,7 @@ class LatencyPage : public QWidget, public Themed {
   bool pairShown() const { return paired_; }
   const SideLooks& sides() const { return sides_; }
   const LatencySeries& pairSeries(bool b) const { return pair_[b]; }
-  void setDevice(const DeviceLine& device) { vitals_->setDevice(device); }
+  void setDevices(const std::vector<DeviceLine>& devices) { vitals_->setDevices(devices); }
   const VitalsStrip* vitals() const { return vitals_; }
   /// png, pdf or csv by the suffix. False with a reason.
   bool exportTo(const QString& path, QString* reason);

@@ -42,7 +42,7 @@ PageParts make(Workspace& work, QWidget* parent) {
                    [&work, page] { page->beginPair(work.comparison()->sides()); });
   QObject::connect(work.both(), &SecondDevice::began, page, &LatencyPage::beginPair);
   QObject::connect(&work, &Workspace::sourceChanged, page, &LatencyPage::setSource);
-  QObject::connect(&work, &Workspace::ticked, page, [&work, page] { page->setDevice(deviceInUse(work)); });
+  QObject::connect(&work, &Workspace::ticked, page, [&work, page] { page->setDevices(devicesInUse(work)); });
   QObject::connect(&work, &Workspace::phaseChanged, page, [&work] {
     const SessionPtr session = work.drawn()->session();
     const bool texts = session && session->info().task != api::Task::generate;

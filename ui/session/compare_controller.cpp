@@ -12,7 +12,7 @@ constexpr int kFeedMilliseconds = 33;
 bool same(const api::OpenOptions& a, const api::OpenOptions& b) {
   return a.model == b.model && a.adapter == b.adapter && a.recipe == b.recipe && a.device == b.device &&
          a.threads == b.threads && a.context == b.context && a.kv_type == b.kv_type && a.fusion == b.fusion &&
-         a.exact == b.exact && a.batch_tokens == b.batch_tokens;
+         a.precision == b.precision && a.batch_tokens == b.batch_tokens;
 }
 
 QString wordsOf(const api::Session& session) {
@@ -21,7 +21,7 @@ QString wordsOf(const api::Session& session) {
   QStringList words{options.device == "cpu" ? format::counted(limits.threads, "thread")
                                             : QString::fromStdString(limits.cpu)};
   words += options.fusion ? "fused" : "not fused";
-  if (options.exact) words += "exact";
+  if (options.precision != api::OpenOptions().precision) words += QString::fromStdString(options.precision);
   return words.join(", ");
 }
 
@@ -135,8 +135,7 @@ void CompareController::pollDevice() {
   if (!session || vitalsPending_) return;
   vitalsPending_ = true;
   watch_->post([this, session](std::stop_token) {
-    const api::DeviceVitals vitals = session->vitals();
-    post([this, vitals] {
+    post([this, vitals = session->vitals()] {
       vitalsPending_ = false;
       vitals_ = vitals;
     });

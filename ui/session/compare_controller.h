@@ -36,7 +36,7 @@ class CompareController : public QObject {
   void pollDevice();
   /// The side on a device that is open; null: none.
   SessionPtr onDevice() const { return onDevice_.lock(); }
-  const api::DeviceVitals& vitals() const { return vitals_; }
+  const std::vector<api::DeviceVitals>& vitals() const { return vitals_; }
 
  signals:
   void started();
@@ -77,7 +77,7 @@ class CompareController : public QObject {
   QTimer feedTimer_;
   std::stop_source stop_{std::nostopstate};
   std::weak_ptr<api::Session> onDevice_;
-  api::DeviceVitals vitals_;
+  std::vector<api::DeviceVitals> vitals_;
   bool vitalsPending_ = false;
   // Last: joined before what their jobs use is gone. The second reads vitals while the first runs.
   std::unique_ptr<Worker> worker_, watch_;

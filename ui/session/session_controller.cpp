@@ -172,13 +172,12 @@ void SessionController::scanDevices() {
 }
 
 void SessionController::pollDevice() {
-  if (!session_ || devicePending_ || session_->options().device == "cpu") return;
+  if (!session_ || devicePending_) return;
   devicePending_ = true;
   jobs_->post([this, session = session_, generation = sessionGeneration_](std::stop_token) {
-    const api::DeviceVitals vitals = session->vitals();
-    post([this, generation, vitals] {
+    post([this, generation, cards = session->vitals()] {
       devicePending_ = false;
-      if (generation == sessionGeneration_) vitals_.device = vitals;
+      if (generation == sessionGeneration_) vitals_.cards = cards;
     });
   });
 }
@@ -219,6 +218,22 @@ void SessionController::requestPlan(api::Phase phase) {
   });
 }
 
+void SessionController::measure(const edit::Edit& edit) {
+  if (!session_) return;
+  jobs_->post([this, edit, session = session_, generation = sessionGeneration_](std::stop_token stop) {
+    auto result = guarded<api::MeasuredChange>([&] { return session->measure({edit}, {}, std::move(stop)); });
+    post([this, edit, generation, result = std::move(result)] {
+      if (generation != sessionGeneration_) return;
+      if (result.ok()) {
+        emit measured(edit, *result);
+      } else {
+        emit editFailed(describeError(
+            QString("Could not measure %1").arg(QString::fromStdString(edit.to_string())), result.error()));
+      }
+    });
+  });
+}
+
 void SessionController::poll() {
   if (!session_) return;
   if (pollPending_) {  // it may have read what was before
@@ -245,9 +260,9 @@ void SessionController::poll() {
 void SessionController::takePolled() {
   if (!polled_) return;
   const Polled polled = *std::exchange(polled_, std::nullopt);
-  const api::DeviceVitals device = vitals_.device;
+  std::vector<api::DeviceVitals> cards = std::move(vitals_.cards);
   vitals_ = polled.vitals;
-  vitals_.device = device;
+  vitals_.cards = std::move(cards);
   const bool changed[] = {polled.profiles[0] != profiles_[0], polled.profiles[1] != profiles_[1]};
   for (const int phase : {0, 1}) {
     profiles_[phase] = polled.profiles[phase];

@@ -32,7 +32,7 @@ struct Vitals {
   api::MemoryUse memory;
   qint64 contextUsed = 0;  // tokens
   double overheadShare = 0;
-  api::DeviceVitals device;  // zeros on the CPU
+  std::vector<api::DeviceVitals> cards;  // that it runs on; none: all is on the CPU
 };
 
 using ProfilePtr = api::ProfilePtr;
@@ -115,6 +115,8 @@ class SessionController : public QObject {
   void cancelChanges();
   void setProfiling(bool enabled);
   void requestPlan(api::Phase phase);
+  /// What the edit would do to the answers; the graph stays as it is.
+  void measure(const edit::Edit& edit);
   /// Reads profile and vitals once, for instance after the phase switch.
   void poll();
   /// Reads what the card says of itself; nothing on the CPU.
@@ -149,6 +151,7 @@ class SessionController : public QObject {
   void graphChanged();
   void planReady(orrery::api::Phase phase, const orrery::ui::PlanPtr& plan);
   void planFailed(const orrery::ui::UiError& error);
+  void measured(const orrery::edit::Edit& edit, const orrery::api::MeasuredChange& change);
   void profileChanged(orrery::api::Phase phase);
   void vitalsChanged(const orrery::ui::Vitals& vitals);
 

@@ -7,7 +7,7 @@ namespace {
 
 bool sameWeights(const api::OpenOptions& a, const api::OpenOptions& b) {
   return a.device == b.device && a.threads == b.threads && a.batch_tokens == b.batch_tokens &&
-         a.exact == b.exact && a.adapter == b.adapter;
+         a.precision == b.precision && a.adapter == b.adapter;
 }
 
 }  // namespace

@@ -17,10 +17,11 @@ constexpr double kModelWidth = 150;  // a longer title is elided
 
 }  // namespace
 
-GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, QWidget* parent)
+GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* precisions, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
       places_(places),
+      precisions_(precisions),
       bar_(new QWidget(this)),
       tabs_(new QTabBar(bar_)),
       models_(new Segmented(theme, bar_)),
@@ -276,6 +277,9 @@ void GraphPage::addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& c
   if (scopes.isEmpty()) return;
   places_->fill(menu.addMenu(chosen.size() > 1 ? QString("Run %1 on").arg(chosen.size()) : "Run on"),
                 *source_->session(), scopeWord(scopes));
+  precisions_->fill(
+      menu.addMenu(chosen.size() > 1 ? QString("Compute %1 in").arg(chosen.size()) : "Compute in"),
+      *source_->session(), scopeWord(scopes));
 }
 
 void GraphPage::addBypasses(QMenu& menu, const std::vector<GraphView::Selected>& chosen) {

@@ -11,6 +11,7 @@
 #include "ui/graph/graph_view.h"
 #include "ui/placement/bypass_choices.h"
 #include "ui/placement/place_menu.h"
+#include "ui/placement/precision_menu.h"
 #include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
 #include "ui/shell/drop_hint.h"
@@ -23,7 +24,7 @@ namespace orrery::ui {
 class GraphPage : public QWidget, public Themed {
   Q_OBJECT
  public:
-  GraphPage(const Theme& theme, PlaceMenu* places, QWidget* parent = nullptr);
+  GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* precisions, QWidget* parent = nullptr);
 
   /// Whose graph is drawn. Each has views of its own, which keep what the person opened and where they were.
   void setSource(SessionController* source);
@@ -84,6 +85,7 @@ class GraphPage : public QWidget, public Themed {
 
   Theme theme_;
   PlaceMenu* places_;
+  PrecisionMenu* precisions_;
   SessionController* source_ = nullptr;
   QWidget* bar_;
   QTabBar* tabs_;

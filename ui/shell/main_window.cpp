@@ -81,7 +81,7 @@ void MainWindow::setupCentre() {
   const Theme& theme = work_->theme();
   setDockOptions(AllowTabbedDocks | AllowNestedDocks);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  graph_ = new GraphPage(theme, work_->places(), this);
+  graph_ = new GraphPage(theme, work_->places(), work_->precisions(), this);
   setCentralWidget(graph_);
   status_ = new StatusStrip(theme, this);
   auto* bar = new QStatusBar(this);
@@ -140,8 +140,18 @@ void MainWindow::setupNews() {
   connect(work_, &Workspace::noticed, this,
           [this](const QString& words) { graph_->banner()->showNotice(words); });
   connect(opening_, &Opening::opened, docks_, &Docks::showModel);
+  connect(status_, &StatusStrip::precisionAsked, this, &MainWindow::choosePrecision);
   connect(graph_->hint(), &DropHint::openAsked, work_, &Workspace::fileAsked);
   connect(graph_->hint(), &DropHint::libraryAsked, docks_, [this] { docks_->show("library"); });
+}
+
+/// Of the drawn model: all of its nodes.
+void MainWindow::choosePrecision(const QPoint& at) {
+  const SessionPtr session = work_->drawn()->session();
+  if (!session) return;
+  QMenu menu;
+  work_->precisions()->fill(&menu, *session, "*");
+  menu.exec(at - QPoint(0, menu.sizeHint().height()));
 }
 
 void MainWindow::refresh() {

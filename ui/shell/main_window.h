@@ -112,6 +112,7 @@ class MainWindow : public QMainWindow {
   CommandList ownCommands();
   CommandList themeCommands();
   void showKeys();
+  void choosePrecision(const QPoint& at);
   void refresh();
 
   std::unique_ptr<SettingsFile> file_;

@@ -1,6 +1,7 @@
 #include "ui/shell/status_strip.h"
 
 #include <QHelpEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
 
@@ -16,15 +17,16 @@ constexpr double kMargin = 12, kLeast = 48;  // kLeast: a text with less room is
 
 StatusStrip::StatusStrip(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setMouseTracking(true);
   setTheme(theme);
 }
 
 void StatusStrip::setFacts(const StatusFacts& facts) {
   if (facts == facts_) return;
   facts_ = facts;
-  setAccessibleName(
-      QStringList{facts.state, facts.model, facts.edits, facts.machine, facts.memory, facts.speed}.join(
-          ", "));
+  setAccessibleName(QStringList{facts.state, facts.model, facts.edits, facts.precision, facts.machine,
+                                facts.memory, facts.speed}
+                        .join(", "));
   update();
 }
 
@@ -39,9 +41,23 @@ bool StatusStrip::event(QEvent* event) {
   const auto* help = static_cast<QHelpEvent*>(event);
   if (memory_.contains(help->pos()))
     QToolTip::showText(help->globalPos(), facts_.memoryTip, this, memory_.toRect());
+  else if (precision_.contains(help->pos()))
+    QToolTip::showText(help->globalPos(), "What the model computes in; click to choose", this,
+                       precision_.toRect());
   else
     QToolTip::hideText();
   return true;
+}
+
+void StatusStrip::mousePressEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton && precision_.contains(event->position()))
+    emit precisionAsked(mapToGlobal(precision_.topLeft().toPoint()));
+  else
+    QWidget::mousePressEvent(event);
+}
+
+void StatusStrip::mouseMoveEvent(QMouseEvent* event) {
+  setCursor(precision_.contains(event->position()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
 }
 
 void StatusStrip::paintEvent(QPaintEvent*) {
@@ -53,9 +69,9 @@ void StatusStrip::paintEvent(QPaintEvent*) {
   painter.setBrush(theme_(facts_.live ? Token::accent : Token::text3));
   painter.drawEllipse(QPointF(16, middle), 4, 4);
   double x = 26;
-  const auto left = [&](const QString& text, Token token, bool line) {
+  const auto left = [&](const QString& text, Token token, bool line) -> QRectF {
     const double room = width() - kMargin - x - (line ? 11 : 0);
-    if (text.isEmpty() || room < kLeast) return;
+    if (text.isEmpty() || room < kLeast) return {};
     if (line) {
       painter.fillRect(QRectF(x, middle - 6, 1, 12),
                        Theme::blend(theme_(Token::border), theme_(Token::text3), 0.2));
@@ -66,11 +82,14 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     painter.setPen(theme_(token));
     const QString shown = QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, room);
     painter.drawText(QRectF(x, 0, room + 2, height()), Qt::AlignVCenter | Qt::AlignLeft, shown);
+    const double from = x;
     x += textWidth(shown, font) + 11;
+    return {from, 0, x - 11 - from, static_cast<double>(height())};
   };
   left(facts_.state, Token::text, false);
   left(facts_.model, Token::text2, true);
   left(facts_.edits, facts_.edited ? Token::edited : Token::text2, true);
+  precision_ = left(facts_.precision, Token::text2, true);
   left(facts_.machine, Token::text2, true);
   double right = width() - kMargin;
   const auto fromRight = [&](const QString& text, Token token) -> QRectF {

@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "ui/frame/device_in_use.h"
 #include "ui/frame/workspace.h"
+#include "ui/placement/precision_menu.h"
 #include "ui/session/compare_controller.h"
+#include "ui/session/model_title.h"
 #include "ui/session/model_use.h"
 #include "ui/session/second_device.h"
 #include "ui/theme/format.h"
@@ -51,21 +55,32 @@ QString deviceWords(const DeviceLine& device) {
   return words.join(", ");
 }
 
-/// What the figure counts. `card` is empty where the model runs on the CPU.
-QString memoryWords(const Vitals& vitals, const QString& card) {
+/// "CUDA 0, ... + CUDA 1, ...".
+QString devicesWords(const std::vector<DeviceLine>& devices) {
+  QStringList words;
+  for (const DeviceLine& device : devices) words += deviceWords(device);
+  return words.join(" + ");
+}
+
+/// What the figure counts. `device` is that of the model; `cards` are all that it uses.
+QString memoryWords(const Vitals& vitals, const std::string& device, const std::vector<DeviceLine>& cards) {
   const auto bytes = [](uint64_t value) { return format::bytes(static_cast<double>(value)); };
   const api::MemoryUse& use = vitals.memory;
   const QString parts = QString("weights %1, context %2, scratch %3")
                             .arg(bytes(use.weights), bytes(use.kv_cache), bytes(use.scratch));
-  if (card.isEmpty())
-    return QString(
-               "Memory that this program holds, the window and all models together, of this machine's.\n"
-               "The drawn model: %1")
-        .arg(parts);
-  return QString(
-             "Memory of %1 that the drawn model holds: %2.\n"
-             "All programs together hold %3 there; this program holds %4 of this machine's.")
-      .arg(card, parts, bytes(vitals.device.memory_used), bytes(use.program));
+  QString words = device == "cpu"
+                      ? QString(
+                            "Memory that this program holds, the window and all models together, of "
+                            "this machine's.\nThe drawn model: %1")
+                            .arg(parts)
+                      : QString(
+                            "Memory that the drawn model holds: %1.\n"
+                            "This program holds %2 of this machine's.")
+                            .arg(parts, bytes(use.program));
+  for (const DeviceLine& card : cards)
+    words += QString("\nOn %1 all programs together hold %2 of %3")
+                 .arg(card.title, bytes(card.vitals.memory_used), bytes(card.vitals.memory_total));
+  return words;
 }
 
 /// What the window's state is told of: the drawn model, unless only the other one does something.
@@ -89,10 +104,24 @@ QString editWords(const SessionController& source) {
   return format::counted(edits, "edit") + (source.unsaved() ? ", not saved" : "");
 }
 
-QString machineWords(const Workspace& work, const api::Session& session, const DeviceLine& used) {
+/// "balanced"; with how many nodes are asked for another.
+QString precisionWords(const api::Session& session) {
+  const graph::GraphVersion model = session.model_graph();
+  const std::string_view common = model ? common_precision(*model) : std::string_view();
+  qint64 others = 0;
+  if (model)
+    for (const NodeId id : model->order())
+      others += !model->node(id).is_source() && precision_of(model->node(id)) != common;
+  const QString words = modelPrecision(session);
+  return others == 0 ? words : words + ", " + format::counted(others, "node") + " otherwise";
+}
+
+QString machineWords(const Workspace& work, const api::Session& session,
+                     const std::vector<DeviceLine>& used) {
   const bool device = session.options().device != "cpu";
-  QString words = device ? deviceWords(used) : cpuWords(session.limits());
-  if (!device && !used.title.isEmpty()) words += " + " + deviceWords(used);
+  QString words = device ? devicesWords(used) : cpuWords(session.limits());
+  if (device && used.empty()) words = deviceTitle(session.options().device);
+  if (!device && !used.empty()) words += " + " + devicesWords(used);
   const SessionPtr second = work.both()->second()->session();
   if (device && second && work.drawn() == work.session()) words += " + " + cpuWords(second->limits());
   return words;
@@ -110,16 +139,21 @@ StatusFacts statusFacts(const Workspace& work) {
   const api::ModelInfo& info = session->info();
   const Vitals vitals = drawn.vitals();
   const bool device = session->options().device != "cpu";
-  const DeviceLine used = deviceShown(work);
+  const std::vector<DeviceLine> used = devicesShown(work);
   facts.model = drawn.title() + "  " + QString::fromStdString(info.main_dtype);
   facts.edited = !drawn.recipe().empty();
   facts.edits = editWords(drawn);
+  if (runs(info)) facts.precision = precisionWords(*session);
   facts.machine = machineWords(work, *session, used);
-  const double all = device ? static_cast<double>(vitals.device.memory_total) : machineMemory();
+  const auto home = std::find_if(used.begin(), used.end(), [&](const DeviceLine& line) {
+    return line.vitals.device == session->options().device;
+  });
+  const double of_card = home == used.end() ? 0 : static_cast<double>(home->vitals.memory_total);
+  const double all = device ? of_card : machineMemory();
   facts.memory =
       format::bytes(static_cast<double>(device ? vitals.memory.session() : vitals.memory.program)) + " / " +
       format::bytes(all);
-  facts.memoryTip = memoryWords(vitals, device ? used.title : QString());
+  facts.memoryTip = memoryWords(vitals, session->options().device, used);
   if (const ProfilePtr profile = drawn.profile(api::Phase::decode); profile && profile->per_second() > 0)
     facts.speed = format::rate(profile->per_second(), "tok/s");
   const int64_t limit = info.memory.context > 0 ? info.memory.context : info.context_length;

@@ -95,5 +95,8 @@ extern const AttentionTable kAttention;
 namespace avx512 {
 extern const AttentionTable kAttention;
 }
+namespace avx512_bf16 {
+extern const AttentionTable kAttention;  // of packed keys
+}
 
 }  // namespace orrery::kernels

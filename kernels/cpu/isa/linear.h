@@ -35,22 +35,23 @@ constexpr int64_t kDensePanel = 16;
 ///   blocks of 256 (for those in blocks of 256):  d per block, int16 sums per 16 and per 32 of high, then of
 ///   low
 /// and for tiles the int32 sums of the numbers per 32 or 16, negated. Arrays and pairs are padded with zeros
-/// to 128 columns.
-constexpr float kLargestActivation = 127 * 256 + 127;
+/// to 128 columns. 8-bit numbers, x = d low, have one half, which is low.
+constexpr float largest_activation(int halves) { return halves == 2 ? 127 * 256 + 127 : 127; }
 struct ActivationLayout {
   size_t low, scales, sums16, sums16_low, sums32, sums32_low,
-      negated;   // byte offsets in the record; high is at 0
+      negated;   // byte offsets in the record; high is at 0, of one half none
   size_t bytes;  // of one record
 };
 
 enum class ActivationBlock : uint8_t { b32, b256 };
 
-static constexpr ActivationLayout activation_layout(ActivationBlock block, int64_t cols) {
+static constexpr ActivationLayout activation_layout(ActivationBlock block, int64_t cols, int halves) {
   const auto align = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
   const size_t padded = (static_cast<size_t>(cols) + 127) / 128 * 128;
   ActivationLayout layout{};
-  layout.low = padded;
-  layout.scales = 2 * padded;
+  const auto both = static_cast<size_t>(halves);
+  layout.low = (both - 1) * padded;
+  layout.scales = both * padded;
   if (block == ActivationBlock::b32) {
     layout.negated = align(layout.scales + padded / 32 * 2 * sizeof(float));
     layout.bytes = align(layout.negated + padded / 32 * sizeof(int32_t));
@@ -59,9 +60,9 @@ static constexpr ActivationLayout activation_layout(ActivationBlock block, int64
   const size_t bytes16 = align(padded / 16 * sizeof(int16_t));
   const size_t bytes32 = align(padded / 32 * sizeof(int16_t));
   layout.sums16 = align(layout.scales + padded / 256 * sizeof(float) + sizeof(float));
-  layout.sums16_low = layout.sums16 + bytes16;
+  layout.sums16_low = layout.sums16 + (both - 1) * bytes16;
   layout.sums32 = layout.sums16_low + bytes16;
-  layout.sums32_low = layout.sums32 + bytes32;
+  layout.sums32_low = layout.sums32 + (both - 1) * bytes32;
   layout.negated = layout.sums32_low + bytes32;
   layout.bytes = align(layout.negated + padded / 16 * sizeof(int32_t));
   return layout;
@@ -78,7 +79,8 @@ struct QuantShare {
   const std::byte* matrix;
   size_t row_bytes;
   int64_t cols;
-  const std::byte* activations;  // records of activation_layout(activation_block(weight), cols)
+  const std::byte* activations;  // records of activation_layout(activation_block(weight), cols, halves)
+  int halves;                    // 2; or 1, where there is VNNI
   int64_t tokens;
   float* dst;
   int64_t dst_stride;
@@ -111,8 +113,8 @@ struct LinearFinish {
 struct LinearTable {
   void (*finish)(const LinearFinish& finish);
   void (*dense)(const DenseShare& share);
-  /// Rounds one token: d = max |x| / kLargestActivation per block, to nearest.
-  void (*quantise)(ActivationBlock block, const float* src, int64_t cols, std::byte* record);
+  /// Rounds one token: d = max |x| / largest_activation(halves) per block, to nearest.
+  void (*quantise)(ActivationBlock block, int halves, const float* src, int64_t cols, std::byte* record);
   void (*quant_rows)(const QuantShare& share);
   void (*quant_tiles)(const QuantShare& share);
   void (*to_bf16)(const float* src, int64_t n, uint16_t* dst);

@@ -1,5 +1,6 @@
 // Quantised sums for few tokens: dst[t, r] = sum_k dequantised(weight[r, k]) * dequantised(activation[t, k]).
-//   weight rows as stored (all block formats), activations 16-bit records (two int8 halves);
+//   weight rows as stored (all block formats), activations 16-bit records (two int8 halves), or 8-bit ones
+//   (one half; where there is VNNI);
 //   integer products and sums inside a block (32 or 256 columns) are exact, blocks are summed in float32. One
 //   call is one thread's rows, walked one after the other with prefetch, so that memory is read linearly; up
 //   to kGroup tokens are multiplied while a row's blocks are in registers, further tokens while it is in L1.
@@ -32,8 +33,7 @@ ORRERY_INLINE __m128 sum4(const __m256 (&x)[4]) {
 
 /// Rows r .. r + 3 of `tokens` tokens; only the first `rows` of them exist.
 template <class Format, int tokens>
-ORRERY_INLINE void four_rows(const QuantShare& share, const Activations& acts, int64_t r, int64_t rows,
-                             float* dst) {
+ORRERY_INLINE void four_rows(const QuantShare& share, const auto& acts, int64_t r, int64_t rows, float* dst) {
   Vec sums[tokens][4];
 #pragma GCC unroll 16
   for (int i = 0; i < 4; ++i) {
@@ -57,7 +57,7 @@ ORRERY_INLINE void four_rows(const QuantShare& share, const Activations& acts, i
 }
 
 template <class Format, int tokens>
-void group(const QuantShare& share, const Activations& acts, int64_t r, float* dst) {
+void group(const QuantShare& share, const auto& acts, int64_t r, float* dst) {
   const int64_t rows = share.end - r;
   if (rows >= 4) {
     four_rows<Format, tokens>(share, acts, r, 4, dst);
@@ -66,12 +66,13 @@ void group(const QuantShare& share, const Activations& acts, int64_t r, float* d
   }
 }
 
-template <class Format>
+template <int halves, class Format>
 void all_rows(const QuantShare& share) {
-  const ActivationLayout layout = activation_layout(activation_block(share.weight), share.cols);
+  const ActivationLayout layout = activation_layout(activation_block(share.weight), share.cols, halves);
   for (int64_t r = share.begin; r < share.end; r += 4) {
     for (int64_t t = 0; t < share.tokens; t += kGroup) {
-      const Activations acts{share.activations + static_cast<size_t>(t) * layout.bytes, layout.bytes, layout};
+      const Activations<halves> acts{share.activations + static_cast<size_t>(t) * layout.bytes, layout.bytes,
+                                     layout};
       float* dst = share.dst + t * share.dst_stride + (r - share.begin);
       switch (share.tokens - t) {
         case 1:
@@ -91,39 +92,47 @@ void all_rows(const QuantShare& share) {
   }
 }
 
-}  // namespace
-
-void linear_quant_rows(const QuantShare& share) {
+template <int halves>
+void rows_of(const QuantShare& share) {
   switch (share.weight) {
     case DType::q4_0:
-      return all_rows<Blocks32<Q4_0>>(share);
+      return all_rows<halves, Blocks32<Q4_0>>(share);
     case DType::q4_1:
-      return all_rows<Blocks32<Q4_1>>(share);
+      return all_rows<halves, Blocks32<Q4_1>>(share);
     case DType::q8_0:
-      return all_rows<Blocks32<Q8_0>>(share);
+      return all_rows<halves, Blocks32<Q8_0>>(share);
     case DType::q4_k:
-      return all_rows<Q4_K>(share);
+      return all_rows<halves, Q4_K>(share);
     case DType::q6_k:
-      return all_rows<Q6_K>(share);
+      return all_rows<halves, Q6_K>(share);
     case DType::q5_0:
-      return all_rows<Blocks32<Q5_0>>(share);
+      return all_rows<halves, Blocks32<Q5_0>>(share);
     case DType::q5_1:
-      return all_rows<Blocks32<Q5_1>>(share);
+      return all_rows<halves, Blocks32<Q5_1>>(share);
     case DType::iq4_nl:
-      return all_rows<Blocks32<IQ4_NL>>(share);
+      return all_rows<halves, Blocks32<IQ4_NL>>(share);
     case DType::mxfp4:
-      return all_rows<Blocks32<MXFP4>>(share);
+      return all_rows<halves, Blocks32<MXFP4>>(share);
     case DType::q2_k:
-      return all_rows<Q2_K>(share);
+      return all_rows<halves, Q2_K>(share);
     case DType::q3_k:
-      return all_rows<Q3_K>(share);
+      return all_rows<halves, Q3_K>(share);
     case DType::q5_k:
-      return all_rows<Q5_K>(share);
+      return all_rows<halves, Q5_K>(share);
     case DType::iq4_xs:
-      return all_rows<IQ4_XS>(share);
+      return all_rows<halves, IQ4_XS>(share);
     default:
       return;  // supports() lets nothing else through
   }
+}
+
+}  // namespace
+
+void linear_quant_rows(const QuantShare& share) {
+#if defined(__AVXVNNI__) || defined(__AVX512VNNI__)
+  if (share.halves == 1) return rows_of<1>(share);
+#endif
+  rows_of<2>(share);
 }
 
 }  // namespace orrery::kernels::ORRERY_ISA

@@ -7,7 +7,8 @@
 
 namespace orrery::kernels::ORRERY_ISA {
 
-/// Pointers into the records of consecutive tokens.
+/// Pointers into the records of consecutive tokens, of two halves or of one.
+template <int halves>
 struct Activations {
   const std::byte* record;
   size_t bytes;
@@ -18,17 +19,20 @@ struct Activations {
   const float* scales(int t) const { return at<float>(t, layout.scales); }
   const int32_t* negated(int t) const { return at<int32_t>(t, layout.negated); }
 
-  // The halves of token t as terms 2t and 2t + 1: x = sum of both, each values * scale.
-  const int8_t* values(int term) const { return term % 2 == 0 ? high(term / 2) : low(term / 2); }
-  float scale(int term, int64_t b) const { return scales(term / 2)[b] * (term % 2 == 0 ? 256.0F : 1.0F); }
+  // The halves of token t as terms 2t and 2t + 1, or its only one as term t: x = their sum, each values *
+  // scale.
+  const int8_t* values(int term) const { return is_high(term) ? high(token(term)) : low(token(term)); }
+  float scale(int term, int64_t b) const { return scales(token(term))[b] * (is_high(term) ? 256.0F : 1.0F); }
   const int16_t* sums16(int term) const {
-    return at<int16_t>(term / 2, term % 2 == 0 ? layout.sums16 : layout.sums16_low);
+    return at<int16_t>(token(term), is_high(term) ? layout.sums16 : layout.sums16_low);
   }
   const int16_t* sums32(int term) const {
-    return at<int16_t>(term / 2, term % 2 == 0 ? layout.sums32 : layout.sums32_low);
+    return at<int16_t>(token(term), is_high(term) ? layout.sums32 : layout.sums32_low);
   }
 
  private:
+  static constexpr int token(int term) { return term / halves; }
+  static constexpr bool is_high(int term) { return halves == 2 && term % 2 == 0; }
   template <class T>
   const T* at(int t, size_t offset) const {
     return reinterpret_cast<const T*>(record + static_cast<size_t>(t) * bytes + offset);
@@ -122,6 +126,13 @@ ORRERY_INLINE Vec first_quad(__m128 x) { return _mm256_zextps128_ps256(x); }
 ORRERY_INLINE IntVec minus_first(IntVec x, __m256i y) { return _mm256_sub_epi32(x, y); }
 #endif
 
+/// What the terms of token t give together.
+template <int halves>
+ORRERY_INLINE Vec both(const Vec* sum, int t) {
+  if constexpr (halves == 2) return sum[2 * t] + sum[2 * t + 1];
+  return sum[t];
+}
+
 template <int bytes>
 ORRERY_INLINE void fetch_block_ahead(const std::byte* w) {
 #pragma GCC unroll 16
@@ -130,7 +141,7 @@ ORRERY_INLINE void fetch_block_ahead(const std::byte* w) {
 
 /// Mins of 32 columns (Q4_K, Q5_K): the upper half of scales_mins_q4_k times the sums of the activations.
 struct Mins32 {
-  ORRERY_INLINE static __m128i sums(__m256i scales_mins, const Activations& acts, int term, int64_t b) {
+  ORRERY_INLINE static __m128i sums(__m256i scales_mins, const auto& acts, int term, int64_t b) {
     const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(acts.sums32(term) + 8 * b));
     return _mm_madd_epi16(_mm256_extracti128_si256(scales_mins, 1), x);
   }
@@ -143,10 +154,10 @@ struct Mins32 {
 /// d and m lie at kHalvesAt; blocks are added in float32.
 template <class Products>
 struct RowMins {
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
+  template <int tokens, int halves>
+  ORRERY_INLINE static void row(const std::byte* w, const Activations<halves>& acts, int64_t cols,
                                 Vec (&out)[tokens]) {
-    constexpr int terms = 2 * tokens;
+    constexpr int terms = halves * tokens;
     Vec sum[terms];
     __m128 side[terms];
 #pragma GCC unroll 16
@@ -174,7 +185,7 @@ struct RowMins {
 #pragma GCC unroll 16
     for (int t = 0; t < terms; ++t) sum[t] = sum[t] + first_quad(side[t]);
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = sum[2 * t] + sum[2 * t + 1];
+    for (int t = 0; t < tokens; ++t) out[t] = both<halves>(sum, t);
   }
 };
 
@@ -183,10 +194,10 @@ struct RowMins {
 /// in integers. d lies at kScaleAt.
 template <class Products>
 struct RowOffset {
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
+  template <int tokens, int halves>
+  ORRERY_INLINE static void row(const std::byte* w, const Activations<halves>& acts, int64_t cols,
                                 Vec (&out)[tokens]) {
-    constexpr int terms = 2 * tokens;
+    constexpr int terms = halves * tokens;
     Vec sum[terms];
 #pragma GCC unroll 16
     for (int t = 0; t < terms; ++t) sum[t] = set1(0.0F);
@@ -209,7 +220,7 @@ struct RowOffset {
       }
     }
 #pragma GCC unroll 16
-    for (int t = 0; t < tokens; ++t) out[t] = sum[2 * t] + sum[2 * t + 1];
+    for (int t = 0; t < tokens; ++t) out[t] = both<halves>(sum, t);
   }
 };
 

@@ -152,15 +152,17 @@ struct MXFP4 {
   }
 };
 
-template <class Format>
-ORRERY_INLINE __m256i both_halves(const std::byte* block, const int8_t* high, const int8_t* low) {
-  return Format::dot(_mm256_slli_epi32(Format::dot(_mm256_setzero_si256(), block, high), 8), block, low);
+template <class Format, int halves>
+ORRERY_INLINE __m256i dot_block(const std::byte* block, const Activations<halves>& acts, int t, int64_t at) {
+  __m256i sum = _mm256_setzero_si256();
+  if constexpr (halves == 2) sum = _mm256_slli_epi32(Format::dot(sum, block, acts.high(t) + at), 8);
+  return Format::dot(sum, block, acts.low(t) + at);
 }
 
 template <class Format>
 struct Blocks32 {
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
+  template <int tokens, int halves>
+  ORRERY_INLINE static void row(const std::byte* w, const Activations<halves>& acts, int64_t cols,
                                 __m256 (&out)[tokens]) {
     float side[tokens] = {};
 #pragma GCC unroll 16
@@ -172,7 +174,7 @@ struct Blocks32 {
 #pragma GCC unroll 16
       for (int t = 0; t < tokens; ++t) {
         const float* scales = acts.scales(t) + 2 * b;
-        const __m256i dot = both_halves<Format>(w, acts.high(t) + 32 * b, acts.low(t) + 32 * b);
+        const __m256i dot = dot_block<Format>(w, acts, t, 32 * b);
         side[t] += m * scales[1];
         out[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_set1_ps(d * scales[0]), out[t]);
       }

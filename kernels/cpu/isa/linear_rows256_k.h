@@ -21,7 +21,7 @@ struct Scales16 {
 
 /// dot += q x activations from column `at` on x scale.
 template <int terms>
-ORRERY_INLINE void add_products(__m256i q, __m256i scale, const Activations& acts, int64_t at,
+ORRERY_INLINE void add_products(__m256i q, __m256i scale, const auto& acts, int64_t at,
                                 __m256i (&dot)[terms]) {
 #pragma GCC unroll 16
   for (int t = 0; t < terms; ++t) {
@@ -48,7 +48,7 @@ struct ProductsQ4_K : Mins32 {
   static constexpr int kBytes = 144, kHalvesAt = 0;
   ORRERY_INLINE static __m256i head(const std::byte* w) { return scales_mins_q4_k(w + 4); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales_mins, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales_mins, const auto& acts, int64_t b,
                                 __m256i (&dot)[terms]) {
     const Scales16 scales(scales_mins);
 #pragma GCC unroll 16
@@ -62,7 +62,7 @@ struct ProductsQ5_K : Mins32 {
   static constexpr int kBytes = 176, kHalvesAt = 0;
   ORRERY_INLINE static __m256i head(const std::byte* w) { return scales_mins_q4_k(w + 4); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales_mins, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales_mins, const auto& acts, int64_t b,
                                 __m256i (&dot)[terms]) {
     const Scales16 scales(scales_mins);
     const __m256i fifth = load256(w + 16);
@@ -85,12 +85,12 @@ struct ProductsQ2_K {
     const __m256i both = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
     return {low_nibbles(both), _mm256_srli_epi16(both, 4)};
   }
-  ORRERY_INLINE static __m128i sums(const Head& head, const Activations& acts, int term, int64_t b) {
+  ORRERY_INLINE static __m128i sums(const Head& head, const auto& acts, int term, int64_t b) {
     const __m256i eight = _mm256_madd_epi16(head.mins, load256(acts.sums16(term) + 16 * b));
     return _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
   }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, const Head& head, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, const Head& head, const auto& acts, int64_t b,
                                 __m256i (&dot)[terms]) {
     const Scales16 scales(head.scales);
 #pragma GCC unroll 16
@@ -104,7 +104,7 @@ struct ProductsQ3_K {
   static constexpr int kBytes = 110, kScaleAt = 108, kOffsetShift = 2;
   ORRERY_INLINE static __m256i scales(const std::byte* w) { return scales_q3_k(w + 96); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i all_scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i all_scales, const auto& acts, int64_t b,
                                 __m256i (&dot)[terms]) {
     const Scales16 scales(all_scales);
     const __m256i third = load256(w);
@@ -124,7 +124,7 @@ struct ProductsQ6_K {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 192)));
   }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i all_scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i all_scales, const auto& acts, int64_t b,
                                 __m256i (&dot)[terms]) {
     const Scales16 scales(all_scales);
 #pragma GCC unroll 16
@@ -142,7 +142,7 @@ struct ProductsIQ4_XS {
   static constexpr int kBytes = 136, kScaleAt = 0, kOffsetShift = 0;
   ORRERY_INLINE static __m256i scales(const std::byte* w) { return scales_iq4_xs(w); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i all_scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i all_scales, const auto& acts, int64_t b,
                                 __m256i (&dot)[terms]) {
     const Scales16 scales(all_scales);
 #pragma GCC unroll 16

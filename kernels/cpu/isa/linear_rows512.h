@@ -119,8 +119,9 @@ struct Blocks32 {
     __m256 side[tokens];
   };
 
-  template <int tokens, int blocks>
-  ORRERY_INLINE static void step(const std::byte* w, const Activations& acts, int64_t b, Sums<tokens>& sums) {
+  template <int tokens, int blocks, int halves>
+  ORRERY_INLINE static void step(const std::byte* w, const Activations<halves>& acts, int64_t b,
+                                 Sums<tokens>& sums) {
     constexpr int kBytes = Format::kBytes;
     __m128i heads = _mm_cvtsi32_si128(head_word(w));
     if constexpr (blocks > 1) heads = _mm_insert_epi32(heads, head_word(w + kBytes), 1);
@@ -139,9 +140,10 @@ struct Blocks32 {
       sums.side[t] = _mm256_add_ps(sums.side[t], product);
       const __m512 scales = _mm512_castps256_ps512(product);
       const auto dot = [&](__m512i u, int64_t k) __attribute__((always_inline)) {
-        const __m512i high =
-            _mm512_dpbusd_epi32(_mm512_setzero_si512(), u, _mm512_loadu_si512(acts.high(t) + k));
-        return _mm512_dpbusd_epi32(_mm512_slli_epi32(high, 8), u, _mm512_loadu_si512(acts.low(t) + k));
+        __m512i sum = _mm512_setzero_si512();
+        if constexpr (halves == 2)
+          sum = _mm512_slli_epi32(_mm512_dpbusd_epi32(sum, u, _mm512_loadu_si512(acts.high(t) + k)), 8);
+        return _mm512_dpbusd_epi32(sum, u, _mm512_loadu_si512(acts.low(t) + k));
       };
       sums.dot[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot(low, 32 * b)),
                                     _mm512_permutexvar_ps(pick_low, scales), sums.dot[t]);
@@ -152,8 +154,8 @@ struct Blocks32 {
     }
   }
 
-  template <int tokens>
-  ORRERY_INLINE static void row(const std::byte* w, const Activations& acts, int64_t cols,
+  template <int tokens, int halves>
+  ORRERY_INLINE static void row(const std::byte* w, const Activations<halves>& acts, int64_t cols,
                                 __m512 (&out)[tokens]) {
     Sums<tokens> sums;
 #pragma GCC unroll 16

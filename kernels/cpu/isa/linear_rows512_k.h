@@ -30,7 +30,7 @@ ORRERY_INLINE __m512i add_where_set(__m512i q, __m512i bytes, int low, char valu
 
 /// dot += q x activations from column `at` on x scale.
 template <int terms>
-ORRERY_INLINE void add_products(__m512i q, __m512i scale, const Activations& acts, int64_t at,
+ORRERY_INLINE void add_products(__m512i q, __m512i scale, const auto& acts, int64_t at,
                                 __m512i (&dot)[terms]) {
 #pragma GCC unroll 16
   for (int t = 0; t < terms; ++t) {
@@ -57,7 +57,7 @@ struct ProductsQ4_K : Mins32 {
   static constexpr int kBytes = 144, kHalvesAt = 0;
   ORRERY_INLINE static __m256i head(const std::byte* w) { return scales_mins_q4_k(w + 4); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const auto& acts, int64_t b,
                                 __m512i (&dot)[terms]) {
 #pragma GCC unroll 16
     for (int c = 0; c < 4; ++c) {
@@ -72,7 +72,7 @@ struct ProductsQ5_K : Mins32 {
   static constexpr int kBytes = 176, kHalvesAt = 0;
   ORRERY_INLINE static __m256i head(const std::byte* w) { return scales_mins_q4_k(w + 4); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const auto& acts, int64_t b,
                                 __m512i (&dot)[terms]) {
     const __m512i fifth = both(w + 16);
 #pragma GCC unroll 16
@@ -102,13 +102,13 @@ struct ProductsQ2_K {
     return {_mm256_cvtepu8_epi16(_mm_and_si128(both, nibble)),
             _mm256_cvtepu8_epi16(_mm_and_si128(_mm_srli_epi16(both, 4), nibble))};
   }
-  ORRERY_INLINE static __m128i sums(const Head& head, const Activations& acts, int term, int64_t b) {
+  ORRERY_INLINE static __m128i sums(const Head& head, const auto& acts, int term, int64_t b) {
     const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(acts.sums16(term) + 16 * b));
     const __m256i eight = _mm256_madd_epi16(head.mins, x);
     return _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
   }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, const Head& head, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, const Head& head, const auto& acts, int64_t b,
                                 __m512i (&dot)[terms]) {
 #pragma GCC unroll 16
     for (int part = 0; part < 4; ++part)
@@ -122,7 +122,7 @@ struct ProductsQ3_K {
   static constexpr int kBytes = 110, kScaleAt = 108, kOffsetShift = 2;
   ORRERY_INLINE static __m256i scales(const std::byte* w) { return scales_q3_k(w + 96); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const auto& acts, int64_t b,
                                 __m512i (&dot)[terms]) {
     const __m512i third = both(w);
 #pragma GCC unroll 16
@@ -140,7 +140,7 @@ struct ProductsQ6_K {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 192)));
   }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const auto& acts, int64_t b,
                                 __m512i (&dot)[terms]) {
     // By how many bits each pair of high bits is moved to bits 4 and 5: the low nibbles' to the left, the
     // high ones' to the right.
@@ -172,7 +172,7 @@ struct ProductsIQ4_XS {
   static constexpr int kBytes = 136, kScaleAt = 0, kOffsetShift = 7;
   ORRERY_INLINE static __m256i scales(const std::byte* w) { return scales_iq4_xs(w); }
   template <int terms>
-  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const Activations& acts, int64_t b,
+  ORRERY_INLINE static void add(const std::byte* w, __m256i scales, const auto& acts, int64_t b,
                                 __m512i (&dot)[terms]) {
     const __m512i wide = _mm512_cvtepi16_epi32(scales);
     const __m512i pick = join(_mm256_setzero_si256(), _mm256_set1_epi32(2));

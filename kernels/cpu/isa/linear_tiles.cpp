@@ -43,7 +43,7 @@ ORRERY_INLINE void dot_half(const Panel& panel, const int8_t* const (&x)[tokens]
 
 /// Minus the sum of sub-block `sub` of the activations.
 template <class Format>
-ORRERY_INLINE int32_t negated_sum(const Activations& acts, int t, int64_t sub) {
+ORRERY_INLINE int32_t negated_sum(const auto& acts, int t, int64_t sub) {
   const int32_t* sums = acts.negated(t);  // of 16 columns in records of 256, else of 32
   if constexpr (Format::kWide && Format::kSub == 32) return sums[2 * sub] + sums[2 * sub + 1];
   return sums[sub];
@@ -51,8 +51,9 @@ ORRERY_INLINE int32_t negated_sum(const Activations& acts, int t, int64_t sub) {
 
 /// Integer sums of one sub-block: 256 * high + low, less the weights' offset times the sum of the
 /// activations.
-template <class Format, int tokens>
-ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t sub, __m512i (&sum)[tokens][2]) {
+template <class Format, int tokens, int halves>
+ORRERY_INLINE void dot(const Panel& panel, const Activations<halves>& acts, int64_t sub,
+                       __m512i (&sum)[tokens][2]) {
   constexpr int kGroups = Format::kSub / 4;
   const int8_t* high[tokens];
   const int8_t* low[tokens];
@@ -62,7 +63,7 @@ ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t sub,
     low[t] = acts.low(t);
     sum[t][0] = sum[t][1] = _mm512_setzero_si512();
   }
-  dot_half<tokens, kGroups>(panel, high, kGroups * sub, sum);
+  if constexpr (halves == 2) dot_half<tokens, kGroups>(panel, high, kGroups * sub, sum);
 #pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
     __m512i offset = _mm512_setzero_si512();
@@ -77,9 +78,9 @@ ORRERY_INLINE void dot(const Panel& panel, const Activations& acts, int64_t sub,
 
 /// Blocks of 32: total += d_w d_x dot (+ m d_x sum).
 template <class Format, int tokens>
-ORRERY_INLINE void block32(const Panel& panel, const Activations& acts, int64_t b, Sums<tokens>& total) {
+ORRERY_INLINE void block32(const Panel& panel, const auto& acts, int64_t b, Sums<tokens>& total) {
   __m512i sum[tokens][2];
-  dot<Format, tokens>(panel, acts, b, sum);
+  dot<Format>(panel, acts, b, sum);
 #pragma GCC unroll 16
   for (int h = 0; h < 2; ++h) {
     const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * b + 16 * h);
@@ -100,8 +101,8 @@ ORRERY_INLINE void block32(const Panel& panel, const Activations& acts, int64_t 
 
 /// The mins of one block of 256: block -= m * sum_s n_s (sum of the activations of s), the integer part
 /// exact.
-template <class Format, int tokens>
-ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& acts, int64_t b,
+template <class Format, int tokens, int halves>
+ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations<halves>& acts, int64_t b,
                            Sums<tokens>& block) {
   constexpr int kPairs = 128 / Format::kSub;
   const auto* factors = min_factors<Format>(panel, cols);
@@ -123,8 +124,9 @@ ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& 
       const auto sums = [&](int term) __attribute__((always_inline)) {
         return Format::kSub == 16 ? acts.sums16(term) : acts.sums32(term);
       };
-      const __m512i high = half(_mm512_setzero_si512(), sums(2 * t));
-      const __m512i sum = half(_mm512_slli_epi32(high, 8), sums(2 * t + 1));
+      __m512i sum = _mm512_setzero_si512();
+      if constexpr (halves == 2) sum = _mm512_slli_epi32(half(sum, sums(2 * t)), 8);
+      sum = half(sum, sums(halves * t + halves - 1));
       block.v[t][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), factor, block.v[t][h]);
     }
   }
@@ -132,7 +134,7 @@ ORRERY_INLINE void mins256(const Panel& panel, int64_t cols, const Activations& 
 
 /// Blocks of 256: block = sum over sub-blocks of d s dot (- mins), then total += d_x block.
 template <class Format, int tokens>
-ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations& acts, int64_t b,
+ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const auto& acts, int64_t b,
                             Sums<tokens>& total) {
   constexpr int kSubs = 256 / Format::kSub;
   Sums<tokens> block;
@@ -140,7 +142,7 @@ ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations&
   for (int t = 0; t < tokens; ++t) block.v[t][0] = block.v[t][1] = _mm512_setzero_ps();
   for (int64_t s = kSubs * b; s < kSubs * (b + 1); ++s) {
     __m512i sum[tokens][2];
-    dot<Format, tokens>(panel, acts, s, sum);
+    dot<Format>(panel, acts, s, sum);
 #pragma GCC unroll 16
     for (int h = 0; h < 2; ++h) {
       const __m512 scale = _mm512_loadu_ps(panel.scales + 32 * s + 16 * h);
@@ -150,7 +152,7 @@ ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations&
       }
     }
   }
-  if constexpr (Format::kOffsetShift == 0) mins256<Format, tokens>(panel, cols, acts, b, block);
+  if constexpr (Format::kOffsetShift == 0) mins256<Format>(panel, cols, acts, b, block);
 #pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) {
     const __m512 scale = _mm512_set1_ps(acts.scales(t)[b]);
@@ -160,8 +162,7 @@ ORRERY_INLINE void block256(const Panel& panel, int64_t cols, const Activations&
 }
 
 template <class Format, int tokens>
-void tile(const Panel& panel, int64_t cols, const Activations& acts, int64_t rows, float* dst,
-          int64_t dst_stride) {
+void tile(const Panel& panel, int64_t cols, const auto& acts, int64_t rows, float* dst, int64_t dst_stride) {
   Sums<tokens> total;
 #pragma GCC unroll 16
   for (int t = 0; t < tokens; ++t) total.v[t][0] = total.v[t][1] = _mm512_setzero_ps();
@@ -179,11 +180,12 @@ void tile(const Panel& panel, int64_t cols, const Activations& acts, int64_t row
   }
 }
 
-template <class Format>
+template <int halves, class Format>
 void panel_tiles(const QuantShare& share, const Panel& panel, int64_t rows, float* dst) {
-  const ActivationLayout layout = activation_layout(activation_block(share.weight), share.cols);
+  const ActivationLayout layout = activation_layout(activation_block(share.weight), share.cols, halves);
   for (int64_t t = 0; t < share.tokens; t += kTileTokens) {
-    const Activations acts{share.activations + static_cast<size_t>(t) * layout.bytes, layout.bytes, layout};
+    const Activations<halves> acts{share.activations + static_cast<size_t>(t) * layout.bytes, layout.bytes,
+                                   layout};
     float* out = dst + t * share.dst_stride;
     switch (share.tokens - t) {
       case 1:
@@ -208,7 +210,7 @@ void panel_tiles(const QuantShare& share, const Panel& panel, int64_t rows, floa
   }
 }
 
-template <class Format>
+template <int halves, class Format>
 void all_panels(const QuantShare& share) {
   const Panel panel = panel_at(share.scratch, share.cols);
   for (int64_t r = share.begin; r < share.end; r += kTilePanel) {
@@ -219,43 +221,49 @@ void all_panels(const QuantShare& share) {
                            lane < rows ? rows - lane : rows);
       Format::unpack(sixteen, share.cols, panel, lane);
     }
-    panel_tiles<Format>(share, panel, rows, share.dst + (r - share.begin));
+    panel_tiles<halves, Format>(share, panel, rows, share.dst + (r - share.begin));
+  }
+}
+
+template <int halves>
+void tiles_of(const QuantShare& share) {
+  switch (share.weight) {
+    case DType::q4_0:
+      return all_panels<halves, TileQ4_0>(share);
+    case DType::q4_1:
+      return all_panels<halves, TileQ4_1>(share);
+    case DType::q8_0:
+      return all_panels<halves, TileQ8_0>(share);
+    case DType::q4_k:
+      return all_panels<halves, TileQ4_K>(share);
+    case DType::q6_k:
+      return all_panels<halves, TileQ6_K>(share);
+    case DType::q5_0:
+      return all_panels<halves, TileQ5_0>(share);
+    case DType::q5_1:
+      return all_panels<halves, TileQ5_1>(share);
+    case DType::iq4_nl:
+      return all_panels<halves, TileIQ4_NL>(share);
+    case DType::mxfp4:
+      return all_panels<halves, TileMXFP4>(share);
+    case DType::q2_k:
+      return all_panels<halves, TileQ2_K>(share);
+    case DType::q3_k:
+      return all_panels<halves, TileQ3_K>(share);
+    case DType::q5_k:
+      return all_panels<halves, TileQ5_K>(share);
+    case DType::iq4_xs:
+      return all_panels<halves, TileIQ4_XS>(share);
+    default:
+      return;  // supports() lets nothing else through
   }
 }
 
 }  // namespace
 
 void linear_quant_tiles(const QuantShare& share) {
-  switch (share.weight) {
-    case DType::q4_0:
-      return all_panels<TileQ4_0>(share);
-    case DType::q4_1:
-      return all_panels<TileQ4_1>(share);
-    case DType::q8_0:
-      return all_panels<TileQ8_0>(share);
-    case DType::q4_k:
-      return all_panels<TileQ4_K>(share);
-    case DType::q6_k:
-      return all_panels<TileQ6_K>(share);
-    case DType::q5_0:
-      return all_panels<TileQ5_0>(share);
-    case DType::q5_1:
-      return all_panels<TileQ5_1>(share);
-    case DType::iq4_nl:
-      return all_panels<TileIQ4_NL>(share);
-    case DType::mxfp4:
-      return all_panels<TileMXFP4>(share);
-    case DType::q2_k:
-      return all_panels<TileQ2_K>(share);
-    case DType::q3_k:
-      return all_panels<TileQ3_K>(share);
-    case DType::q5_k:
-      return all_panels<TileQ5_K>(share);
-    case DType::iq4_xs:
-      return all_panels<TileIQ4_XS>(share);
-    default:
-      return;  // supports() lets nothing else through
-  }
+  if (share.halves == 1) return tiles_of<1>(share);
+  tiles_of<2>(share);
 }
 
 #endif

@@ -56,6 +56,9 @@ __device__ inline ScaleMinQ4K scale_min_q4_k(const uint8_t* packed, int b) {
 }
 
 template <DType dtype>
+constexpr bool kWhole = is_integer(dtype) || dtype == DType::boolean;
+
+template <DType dtype>
 __device__ inline float stored_at(const uint8_t* row, int64_t k) {
   if constexpr (dtype == DType::f32) {
     return reinterpret_cast<const float*>(row)[k];
@@ -63,12 +66,8 @@ __device__ inline float stored_at(const uint8_t* row, int64_t k) {
     return __half2float(reinterpret_cast<const __half*>(row)[k]);
   } else if constexpr (dtype == DType::bf16) {
     return __bfloat162float(reinterpret_cast<const __nv_bfloat16*>(row)[k]);
-  } else if constexpr (dtype == DType::i8) {
-    return static_cast<float>(reinterpret_cast<const int8_t*>(row)[k]);
-  } else if constexpr (dtype == DType::i32) {
-    return static_cast<float>(reinterpret_cast<const int32_t*>(row)[k]);
-  } else if constexpr (dtype == DType::i64) {
-    return static_cast<float>(reinterpret_cast<const int64_t*>(row)[k]);
+  } else if constexpr (kWhole<dtype>) {
+    return static_cast<float>(reinterpret_cast<const Element<dtype>*>(row)[k]);
   } else if constexpr (dtype == DType::q4_0 || dtype == DType::q4_1) {
     constexpr int head = dtype == DType::q4_0 ? 2 : 4;
     const uint8_t* block = row + (k / 32) * (head + 16);

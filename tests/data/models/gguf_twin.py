@@ -60,6 +60,20 @@ def write_rope(writer, config, head_dim):
     return {"rope_freqs.weight": llama3_factors(rope, dims)} if rope["rope_type"] == "llama3" else {}
 
 
+def write_mamba_sizes(writer, config):
+    writer.add_context_length(2 ** 20)  # arbitrary, as the converter says
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(0)
+    writer.add_head_count(0)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_ssm_conv_kernel(config.conv_kernel)
+    writer.add_ssm_inner_size(config.intermediate_size)
+    writer.add_ssm_state_size(config.state_size)
+    writer.add_ssm_time_step_rank(config.time_step_rank)
+    writer.add_layer_norm_rms_eps(config.layer_norm_epsilon)
+    writer.add_ssm_dt_b_c_rms(False)
+
+
 def write_sizes(writer, config, head_dim):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
@@ -115,6 +129,10 @@ def converted(config, name, tensor):
     if architecture == "gptneox" and "query_key_value" in name:  # head by head to all queries, keys, values
         heads = config.num_attention_heads
         tensor = tensor.reshape(heads, 3, -1, *tensor.shape[1:]).swapaxes(0, 1).reshape(tensor.shape)
+    if name.endswith(".A_log"):
+        tensor = -torch.exp(tensor)
+    if name.endswith(".conv1d.weight"):
+        tensor = tensor.squeeze(1)
     if name.endswith("experts.gate_up_proj"):  # of all experts, gate above up
         gate, up = tensor.chunk(2, dim=1)
         return {name.replace("gate_up_proj", "gate_proj.weight"): gate, name.replace("gate_up_proj", "up_proj.weight"): up}
@@ -138,7 +156,7 @@ def stack_head_norms(state):
 def add_tensor(writer, name, values, dtype):
     """Vectors and norms in float32, matrices as the folder has them."""
     kind = {torch.float16: gguf.GGMLQuantizationType.F16, torch.bfloat16: gguf.GGMLQuantizationType.BF16}.get(dtype)
-    if kind is None or values.ndim < 2 or "_norm" in name:
+    if kind is None or values.ndim < 2 or "_norm" in name or ".ssm_a" in name or "conv1d" in name:
         writer.add_tensor(name, values)
     else:
         writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
@@ -150,8 +168,12 @@ def write_gguf(path, config, state, dtype):
     names = gguf.get_tensor_name_map(kind, config.num_hidden_layers)
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name(f"tiny {config.model_type}")
-    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    write_sizes(writer, config, head_dim)
+    if architecture == "mamba":
+        write_mamba_sizes(writer, config)
+        head_dim = 0
+    else:
+        head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        write_sizes(writer, config, head_dim)
     write_experts(writer, config)
     tensors = write_rope(writer, config, head_dim) if hasattr(config, "rope_parameters") else {}
     for name, tensor in stack_head_norms(state).items():

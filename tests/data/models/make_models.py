@@ -105,6 +105,13 @@ CASES = {
         rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.5)), torch.float16),
     "stablelm_parallel": ("StableLmConfig", sizes(use_parallel_residual=True, rope_parameters=dict(
         rope_type="default", rope_theta=1000.0, partial_rotary_factor=0.25)), torch.bfloat16),
+    "mamba": ("MambaConfig", dict(
+        vocab_size=VOCABULARY, hidden_size=32, state_size=16, num_hidden_layers=3, conv_kernel=4, expand=2,
+        time_step_rank=3, bos_token_id=None, eos_token_id=None, pad_token_id=None), torch.float32),
+    "mamba_biased": ("MambaConfig", dict(
+        vocab_size=VOCABULARY, hidden_size=24, state_size=5, num_hidden_layers=2, conv_kernel=3, expand=2,
+        time_step_rank=2, use_bias=True, use_conv_bias=False, tie_word_embeddings=False, bos_token_id=None,
+        eos_token_id=None, pad_token_id=None), torch.bfloat16),
 }
 
 
@@ -116,12 +123,17 @@ def randomise(model, seed):
         return torch.randn(shape, generator=generator) * scale
 
     around_zero = "Gemma" in type(model).__name__  # its norms store the difference from 1
-    echoes = around_zero or "Granite" in type(model).__name__  # scaled embeddings that also are the output
+    echoes = around_zero or any(
+        part in type(model).__name__ for part in ("Granite", "Mamba"))  # scaled embeddings that also are the output
     for name, parameter in model.named_parameters():
         with torch.no_grad():
             if "norm" in name or ".ln_" in name:
                 one = 0.0 if around_zero or name.endswith(".bias") else 1.0
                 parameter.copy_(one + noise(parameter.shape, 0.3))
+            elif name.endswith("dt_proj.bias"):  # small steps in time: the state remembers tens of tokens
+                parameter.copy_(-3.0 + noise(parameter.shape, 0.5))
+            elif name.endswith("conv1d.weight"):
+                parameter.copy_(noise(parameter.shape, 0.7))
             elif parameter.ndim == 1:
                 parameter.copy_(noise(parameter.shape, 0.3))
             elif "embed" in name or "wte" in name or "wpe" in name:

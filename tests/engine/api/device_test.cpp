@@ -85,10 +85,13 @@ TEST(DeviceTest, TellsWhereItRuns) {
   ASSERT_TRUE(measured.ok()) << measured.error().to_string();
   EXPECT_EQ(measured.value().device, "cuda:1");
   EXPECT_GT(session->memory_use().session(), before) << "pages of the KV cache";
-  const DeviceVitals vitals = session->vitals();
-  EXPECT_EQ(vitals.memory_total, uint64_t{4096} << 20);
-  EXPECT_GE(vitals.memory_used, session->memory_use().session());
-  EXPECT_EQ(vitals.power_watts, 320);
+  const std::vector<DeviceVitals> vitals = session->vitals();
+  ASSERT_EQ(vitals.size(), 1U);
+  EXPECT_EQ(vitals[0].device, "cuda:1");
+  EXPECT_EQ(vitals[0].name, "Test device");
+  EXPECT_EQ(vitals[0].memory_total, uint64_t{4096} << 20);
+  EXPECT_GE(vitals[0].memory_used, session->memory_use().session());
+  EXPECT_EQ(vitals[0].power_watts, 320);
   EXPECT_THAT(session->derived_weights(),
               Contains(testing::Field(&DerivedWeight::transform, HasSubstr("on Test device"))));
 }
@@ -184,7 +187,7 @@ TEST(DeviceTest, EditsRunWithoutUploadingAgain) {
 
 TEST(DeviceTest, ListsWhatThereIs) {
   const std::vector<DeviceEntry> devices = list_devices();
-  ASSERT_EQ(devices.size(), 3U);
+  ASSERT_EQ(devices.size(), 4U);
   EXPECT_EQ(devices[0].device, "cpu");
   EXPECT_GT(devices[0].memory_bytes, devices[0].free_bytes);
   EXPECT_GT(devices[0].free_bytes, 0U);
@@ -201,7 +204,7 @@ TEST(DeviceTest, ListsWhatThereIs) {
 
 TEST(DeviceTest, RefusesWithWhatToDo) {
   EXPECT_THAT(refusal(on_device(smollm2(), "cuda:7")),
-              AllOf(HasSubstr("cuda:7"), HasSubstr("cuda:0 to cuda:1"), HasSubstr("--device cpu")));
+              AllOf(HasSubstr("cuda:7"), HasSubstr("cuda:0 to cuda:2"), HasSubstr("--device cpu")));
   for (const char* name : {"cuda:", "cuda:x", "cuda:-1", "cuda0", "gpu", ""})
     EXPECT_THAT(refusal(on_device(smollm2(), name)), HasSubstr("use cpu, or cuda:0")) << name;
   const Variable none("ORRERY_FAKE_DEVICE_REFUSES", "the NVIDIA driver is not loaded");

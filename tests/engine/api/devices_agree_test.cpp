@@ -9,8 +9,8 @@
 namespace orrery::api {
 namespace {
 
-constexpr double kExactNmse = 1e-7, kExactKl = 1e-6;  // float32 sums in another order
-constexpr double kFastNmse = 1e-3, kFastKl = 2e-3;    // activations rounded, each device in its way
+constexpr double kExactNmse = 1e-7, kExactKl = 1e-6;        // float32 sums in another order
+constexpr double kBalancedNmse = 1e-3, kBalancedKl = 2e-3;  // activations rounded, each device in its way
 
 OpenOptions model_under_test() {
   OpenOptions options = smollm2();
@@ -31,7 +31,7 @@ CompareRequest long_prompt(double divergent_nmse) {
 std::optional<CompareResult> compare_devices(const std::string& precision, double divergent_nmse) {
   const std::string device = device_under_test().empty() ? "cuda:0" : device_under_test();
   OpenOptions options = model_under_test();
-  options.exact = precision == "exact";
+  options.precision = precision;
   auto cpu = Session::open(options, {}, {});
   EXPECT_TRUE(cpu.ok()) << (cpu.ok() ? "" : cpu.error().to_string());
   options.device = device;
@@ -63,11 +63,11 @@ TEST(DevicesAgreeTest, ExactArithmetic) {
   EXPECT_EQ(result->probed_tokens, 64);
 }
 
-TEST(DevicesAgreeTest, FastArithmetic) {
-  const auto result = compare_devices("fast", kFastNmse);
+TEST(DevicesAgreeTest, BalancedArithmetic) {
+  const auto result = compare_devices("balanced", kBalancedNmse);
   if (!result) return;
   EXPECT_EQ(result->first_divergent, "");
-  EXPECT_LT(*result->kl, kFastKl);
+  EXPECT_LT(*result->kl, kBalancedKl);
   EXPECT_GE(*result->top1_agreement, 0.9);
   EXPECT_GT(compared(*result), 150U);
 }

@@ -162,7 +162,7 @@ TEST_F(Edits, TheLastLayerKeepsTheContext) {
 
 TEST_F(Edits, FusionChangesNoNumberAndKeepsTheContext) {
   OpenOptions options = smollm2();
-  options.exact = true;
+  options.precision = "exact";
   session_ = open_or_fail(options);
   ASSERT_TRUE(session_);
   const auto fused_nodes = session_->fused_graph()->order().size();

@@ -12,7 +12,7 @@ std::string folder_of(const std::string& name) { return ORRERY_TEST_DATA "/encod
 std::shared_ptr<Session> open_tiny(const std::string& name) {
   OpenOptions options;
   options.model = folder_of(name);
-  options.exact = true;
+  options.precision = "exact";
   return open_or_fail(options);
 }
 

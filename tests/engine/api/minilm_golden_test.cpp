@@ -27,7 +27,7 @@ std::vector<std::string> texts_of(const nlohmann::json& items) {
 class MiniLm : public testing::TestWithParam<bool> {
  protected:
   static OpenOptions with_arithmetic(OpenOptions options) {
-    options.exact = GetParam();
+    options.precision = GetParam() ? "exact" : "balanced";
     return options;
   }
   nlohmann::json reference_ = golden("minilm.json");
@@ -45,7 +45,7 @@ TEST_P(MiniLm, VectorsAreTheReferences) {
     const auto expected = reference_["embed"][i]["mean_pooled_unit_vector"].get<std::vector<float>>();
     const std::vector<float>& ours = together.value()[i].vector;
     ASSERT_EQ(ours.size(), expected.size());
-    EXPECT_GE(cosine(ours, expected), 0.99999) << texts[i];
+    EXPECT_GE(cosine(ours, expected), GetParam() ? 0.99999 : 0.9995) << texts[i];
     EXPECT_NEAR(cosine(ours, ours), 1.0, 1e-6);
     double norm = 0;
     for (const float value : ours) norm += double{value} * value;
@@ -76,7 +76,7 @@ TEST_P(MiniLm, ProbabilitiesAreTheReferences) {
     ASSERT_EQ(ours.probabilities.size(), expected.size());
     size_t best = 0;
     for (size_t k = 0; k < expected.size(); ++k) {
-      EXPECT_NEAR(ours.probabilities[k], expected[k], 1e-3) << ours.text;
+      EXPECT_NEAR(ours.probabilities[k], expected[k], GetParam() ? 1e-3 : 1e-2) << ours.text;
       if (expected[k] > expected[best]) best = k;
     }
     EXPECT_EQ(ours.label, session->info().labels[best]);
@@ -85,7 +85,7 @@ TEST_P(MiniLm, ProbabilitiesAreTheReferences) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arithmetic, MiniLm, testing::Values(true, false),
-                         [](const auto& info) { return info.param ? "exact" : "fast"; });
+                         [](const auto& info) { return info.param ? "exact" : "balanced"; });
 
 TEST(Encoders, ALongTextIsCutAtTheLimitAndManyArePacked) {
   OpenOptions options = sentiment();

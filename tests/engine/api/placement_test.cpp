@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "engine/api/compare.h"
@@ -13,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Each;
+using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -158,7 +160,8 @@ TEST(PlacementTest, ACardThatCannotBeUsedIsRefusedAndNothingChanges) {
   ASSERT_TRUE(session);
   const std::string before = graph::print(*session->model_graph());
   EXPECT_THAT(apply(*session, "place scope=layers.0 device=cuda:7").error().to_string(),
-              AllOf(HasSubstr("cuda:7 cannot be used"), HasSubstr("there are cuda:0 to cuda:1")));
+              AllOf(HasSubstr("cuda:7 cannot be used"), HasSubstr("there are cuda:0 to cuda:2"),
+                    HasSubstr("layers.0")));
   {
     const Variable none("ORRERY_FAKE_DEVICE_REFUSES", "the NVIDIA driver is not loaded");
     EXPECT_THAT(apply(*session, "place scope=layers.0 device=cuda:0").error().to_string(),
@@ -166,9 +169,51 @@ TEST(PlacementTest, ACardThatCannotBeUsedIsRefusedAndNothingChanges) {
   }
   EXPECT_EQ(graph::print(*session->model_graph()), before);
   EXPECT_THAT(session->edits(), IsEmpty());
-  ASSERT_TRUE(apply(*session, "place scope=layers.0 device=cuda:0").ok());
-  EXPECT_THAT(apply(*session, "place scope=layers.1 device=cuda:1").error().to_string(),
-              HasSubstr("the model uses cuda:0 already"));
+}
+
+TEST(PlacementTest, LayersOnThreeCardsAndTheCpuWriteWhatTheCpuWrites) {
+  const auto cpu = open_or_fail(smollm2());
+  ASSERT_TRUE(cpu);
+  const std::vector<std::string> edits{"place scope=layers.0-9 device=cuda:0",
+                                       "place scope=layers.10-19 device=cuda:1",
+                                       "place scope=layers.25-29 device=cuda:2"};
+  const auto spread = placed(smollm2(), edits);
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(reply_of(*spread), reply_of(*cpu));
+  EXPECT_EQ(placement_of(*spread, "layers.9.mlp.act").device, "cuda:0");
+  EXPECT_EQ(placement_of(*spread, "layers.10.mlp.act").device, "cuda:1");
+  EXPECT_EQ(placement_of(*spread, "layers.29.mlp.act").device, "cuda:2");
+  const auto plan = spread->plan(Phase::decode);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  std::vector<std::string> transfers;
+  for (const PlanStep& step : plan->steps)
+    if (step.op == "transfer") transfers.push_back(step.kernel + " " + step.device);
+  EXPECT_THAT(transfers,
+              ElementsAre("transfer.to_device cuda:0", "transfer.to_peer cuda:1", "transfer.to_host cpu",
+                          "transfer.to_device cuda:2", "transfer.to_host cpu"));
+  const std::vector<DeviceVitals> vitals = spread->vitals();
+  ASSERT_EQ(vitals.size(), 3U);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(vitals[i].device, "cuda:" + std::to_string(i));
+  for (const DeviceVitals& card : vitals) EXPECT_GT(card.memory_used, uint64_t{1} << 20) << card.device;
+}
+
+TEST(PlacementTest, WhatACardTellsOfMemoryIsOfThatCard) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  const auto preview = session->preview({edit::parse_edit("place scope=layers.0-9 device=cuda:0").value(),
+                                         edit::parse_edit("place scope=layers.10-11 device=cuda:2").value()},
+                                        {});
+  ASSERT_TRUE(preview.ok()) << preview.error().to_string();
+  ASSERT_EQ(preview->memory.size(), 3U);
+  const auto of = [&](const std::string& device) {
+    const auto it = std::ranges::find(preview->memory, device, &MemoryChange::device);
+    return it == preview->memory.end() ? MemoryUse{} : it->after;
+  };
+  EXPECT_GT(of("cuda:2").weights, 0U);
+  EXPECT_NEAR(static_cast<double>(of("cuda:0").weights), 5.0 * static_cast<double>(of("cuda:2").weights),
+              0.1 * static_cast<double>(of("cuda:0").weights))
+      << "ten layers and two";
+  EXPECT_EQ(of("cuda:0").kv_cache, 5 * of("cuda:2").kv_cache);
 }
 
 TEST(PlacementTest, MemoryOfBothSidesCounts) {

@@ -1,8 +1,10 @@
 // What a preview says is what the edits then do, and saying it does nothing.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
+#include "engine/api/preview_cost.h"
 #include "tests/engine/api/tiny_session.h"
 #include "tests/support/variable.h"
 
@@ -118,11 +120,11 @@ TEST_F(PreviewTest, RefusalsAreThoseOfTheEdits) {
   EXPECT_EQ(illegal.refusals[1].edit, 2U);
   EXPECT_EQ(illegal.refusals[0].reason.to_string(),
             tiny_->apply(edit_of("bypass scope=layers.9")).error().to_string());
-  const Preview two_cards =
-      preview({"place scope=layers.0 device=cuda:0", "place scope=layers.1 device=cuda:1"});
-  ASSERT_THAT(two_cards.refusals, SizeIs(1));
-  EXPECT_EQ(two_cards.refusals[0].edit, std::nullopt);
-  EXPECT_THAT(two_cards.refusals[0].reason.to_string(), HasSubstr("uses cuda:0 already"));
+  const Preview no_card =
+      preview({"place scope=layers.0 device=cuda:0", "place scope=layers.1 device=cuda:9"});
+  ASSERT_THAT(no_card.refusals, SizeIs(1));
+  EXPECT_EQ(no_card.refusals[0].edit, std::nullopt);
+  EXPECT_THAT(no_card.refusals[0].reason.to_string(), HasSubstr("cuda:9 cannot be used"));
 }
 
 TEST_F(PreviewTest, ItDoesNothing) {
@@ -178,6 +180,34 @@ TEST_F(PreviewTest, WhatItSaysIsWhatHappens) {
       }
     EXPECT_EQ(told.tokens_read_again, record.kv_kept ? 0 : held);
   }
+}
+
+size_t nodes_that_run(const graph::Graph& graph) {
+  return static_cast<size_t>(std::count_if(graph.order().begin(), graph.order().end(),
+                                           [&](NodeId id) { return !graph.node(id).is_source(); }));
+}
+
+/// Without limits of the machine, the nodes of a layer that comes back are known from their equals in others;
+/// and what nodes take by their medians is laid on what the step takes by its own.
+TEST_F(PreviewTest, EqualWorkIsTakenToLastEquallyLong) {
+  const std::shared_ptr<const runtime::Version> whole = tiny_.model().version();
+  ASSERT_TRUE(tiny_->apply(edit_of("bypass scope=layers.1")).ok());
+  const std::shared_ptr<const runtime::Version> bypassed = tiny_.model().version();
+  Profile measured;
+  measured.tokens = 1;
+  measured.step.us = 50;  // far less than its nodes by their medians
+  measured.fused = NodeTimes(1);
+  const std::vector<int64_t> ten_us{10'000};
+  for (const NodeId id : bypassed->fused->order())
+    if (!bypassed->fused->node(id).is_source()) measured.fused.add(id, ten_us, 1, {.node = id});
+  const DeviceLimits unknown;
+  const StepTimeChange change =
+      step_time_change({*bypassed, unknown}, {*whole, unknown}, measured, 40, DType::f16);
+  const size_t before = nodes_that_run(*bypassed->fused), after = nodes_that_run(*whole->fused);
+  ASSERT_GT(after, before + 5);
+  EXPECT_EQ(change.unknown_nodes, 0U);
+  EXPECT_DOUBLE_EQ(change.before, 50);
+  EXPECT_NEAR(change.after, 50.0 * static_cast<double>(after) / static_cast<double>(before), 1e-6);
 }
 
 TEST_F(PreviewTest, AStepIsEstimatedFromWhatWasMeasured) {

@@ -55,7 +55,7 @@ class Replies : public testing::Test {
  protected:
   void SetUp() override {
     OpenOptions options = smollm2();
-    options.exact = true;  // the same rows, so the same numbers, alone and together
+    options.precision = "exact";  // the same rows, so the same numbers, alone and together
     session_ = open_or_fail(options);
     ASSERT_TRUE(session_);
   }

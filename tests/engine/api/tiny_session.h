@@ -1,40 +1,55 @@
 // A session of the tiny model with random weights: edits of it take less than a millisecond or two.
 #pragma once
 
+#include <set>
+
 #include "engine/api/session_impl.h"
 #include "tests/engine/runtime/tiny_model.h"
 
 namespace orrery::api {
 
-struct TinySession {
-  explicit TinySession(int layers = 4) : tiny(layers) {
-    auto scheduler = std::make_shared<runtime::DeviceScheduler>(1);
-    runtime::Model::Options run = runtime::TinyModel::exact_options();
+/// A session of a graph and its weights, without a tokenizer.
+struct GraphSession {
+  GraphSession(const graph::GraphVersion& graph, std::shared_ptr<const io::ModelFile> file,
+               std::shared_ptr<weights::WeightStore> weights, runtime::Model::Options run) {
     run.threads = 1;
+    auto scheduler = std::make_shared<runtime::DeviceScheduler>(1, run.device);
     const Preparation preparation = preparation_of(run, "cpu", true);
-    auto version = prepare_version(tiny.graph(), preparation);
+    auto version = prepare_version(graph, preparation);
     EXPECT_TRUE(version.ok()) << (version.ok() ? "" : version.error().to_string());
     SessionImpl::Parts parts;
-    parts.options.exact = true;
+    parts.options.precision = "exact";
     parts.info.task = Task::generate;
-    parts.source.file = tiny.file;
-    parts.weights = tiny.weights;
+    parts.source.file = std::move(file);
+    parts.weights = weights;
     parts.scheduler = std::move(scheduler);
-    parts.model = std::make_shared<runtime::Model>(tiny.weights, *version, run);
+    parts.model = std::make_shared<runtime::Model>(std::move(weights), *version, run);
     session = std::make_shared<SessionImpl>(std::move(parts), opened_state(*version, true));
   }
 
   SessionImpl* operator->() const { return session.get(); }
   runtime::Model& model() const { return *session->engine().model; }
 
-  runtime::TinyReply reply(int64_t count, std::shared_ptr<runtime::Sequence> sequence = nullptr) const {
+  std::shared_ptr<runtime::Sequence> sequence() const {
+    return runtime::DeviceScheduler::new_sequence(session->engine().model);
+  }
+  runtime::TinyReply reply(const std::vector<int32_t>& text, int64_t count,
+                           std::shared_ptr<runtime::Sequence> into = nullptr) const {
     const generate::Engine engine = session->engine();
-    return runtime::tiny_reply(engine.scheduler, engine.model, runtime::tiny_text(40, 5), count,
-                               std::move(sequence));
+    return runtime::tiny_reply(engine.scheduler, engine.model, text, count, std::move(into));
   }
 
-  runtime::TinyModel tiny;
   std::shared_ptr<SessionImpl> session;
+};
+
+struct TinySession : GraphSession {
+  explicit TinySession(int layers = 4) : TinySession(runtime::TinyModel(layers)) {}
+  explicit TinySession(const runtime::TinyModel& tiny)
+      : GraphSession(tiny.graph(), tiny.file, tiny.weights, runtime::TinyModel::exact_options()) {}
+
+  runtime::TinyReply reply(int64_t count, std::shared_ptr<runtime::Sequence> sequence = nullptr) const {
+    return GraphSession::reply(runtime::tiny_text(40, 5), count, std::move(sequence));
+  }
 };
 
 inline edit::Edit edit_of(const std::string& words) {
@@ -44,7 +59,7 @@ inline edit::Edit edit_of(const std::string& words) {
 }
 
 /// Whether a state's parts are of one another: the graph is what its recipe makes, the version was made of
-/// that graph, and the version has the card that its nodes need.
+/// that graph, and the version has the cards that its nodes need.
 inline testing::AssertionResult belongs_together(const SessionState& state) {
   const auto fails = [] { return testing::AssertionFailure(); };
   const runtime::Version& version = *state.version;
@@ -58,10 +73,12 @@ inline testing::AssertionResult belongs_together(const SessionState& state) {
     if (!made.ok()) return fails() << made.error().to_string();
     if (graph::print(*made->graph) != graph::print(*state.model)) return fails() << "another recipe's graph";
   }
-  bool on_card = false;
+  std::set<std::string> asked, held;
   for (const NodeId id : version.fused->order())
-    on_card = on_card || graph::device_of(version.fused->node(id)).starts_with("cuda");
-  if (on_card != (version.card != nullptr)) return fails() << "another version's card";
+    if (const std::string_view device = graph::device_of(version.fused->node(id)); device.starts_with("cuda"))
+      asked.emplace(device);
+  for (const weights::DevicePtr& card : version.cards) held.insert(to_string(card->id()));
+  if (asked != held) return fails() << "another version's cards";
   return testing::AssertionSuccess();
 }
 

@@ -73,20 +73,52 @@ TEST(Arena, ALayeredModelComesNearItsPeak) {
   EXPECT_LE(layout.bytes, peak(lifetimes) * 5 / 4);
 }
 
+TEST(Arena, AViewLiesWhereItsSourceLiesAndKeepsItAlive) {
+  graph::Graph graph(ops::registry());
+  const auto add = [&](const char* op, graph::Attributes attributes, std::vector<ValueId> inputs) {
+    const auto node = graph.add_node({op,
+                                      "",
+                                      "n" + std::to_string(graph.order().size()),
+                                      std::move(attributes),
+                                      std::move(inputs),
+                                      {},
+                                      {}});
+    EXPECT_TRUE(node.ok()) << (node.ok() ? "" : node.error().to_string());
+    return graph.node(*node).outputs[0];
+  };
+  const auto reshape = [&](ValueId src, std::vector<int64_t> shape) {
+    return add("reshape", {{"shape", std::move(shape)}}, {src});
+  };
+  const ValueId positions = add("input", {{"name", std::string("positions")}}, {});
+  const ValueId source = reshape(positions, {0, 1});                            // step 0
+  const ValueId made = add("cast", {{"dtype", std::string("f16")}}, {source});  // 1
+  const ValueId view = reshape(made, {1, -1}), again = reshape(view, {-1});     // 2, 3
+  const ValueId last = add("add", {}, {again, again});                          // 4
+  graph.set_outputs({last});
+  const auto live = liveness(graph, bucket_for(64, 1, 1));
+  ASSERT_TRUE(live.ok()) << live.error().to_string();
+  EXPECT_THAT(live->values, testing::ElementsAre(source, made, last)) << "of an input there is a copy";
+  EXPECT_THAT(live->views, testing::ElementsAre(std::pair(view, made), std::pair(again, made)));
+  EXPECT_EQ(live->lifetimes[1].bytes, 128U);
+  EXPECT_EQ(live->lifetimes[1].first, 1);
+  EXPECT_EQ(live->lifetimes[1].last, 4) << "the view of its view is read there";
+}
+
 TEST(Arena, NothingNeedsNothing) { EXPECT_EQ(lay_out({}).bytes, 0U); }
 
 TEST(Arena, EachDeviceHasItsOwnAndNoTwoLiveBuffersOfItOverlap) {
+  const kernels::DeviceId kIds[] = {kernels::kCpuId, kernels::cuda_id(0), kernels::cuda_id(2)};
   std::mt19937 random(2);
   for (int round = 0; round < 100; ++round) {
     std::vector<Lifetime> lifetimes;
-    std::vector<kernels::DeviceKind> devices;
+    std::vector<kernels::DeviceId> devices;
     for (int i = 0; i < 60; ++i) {
       const int first = static_cast<int>(random() % 30);
       lifetimes.push_back({random() % 5000, first, first + static_cast<int>(random() % 6)});
-      devices.push_back(random() % 2 == 0 ? kernels::DeviceKind::cpu : kernels::DeviceKind::cuda);
+      devices.push_back(kIds[random() % 3]);
     }
     const DeviceArenas arenas = lay_out(lifetimes, devices);
-    for (const kernels::DeviceKind device : {kernels::DeviceKind::cpu, kernels::DeviceKind::cuda}) {
+    for (const kernels::DeviceId device : kIds) {
       std::vector<Lifetime> own;
       ArenaLayout layout;
       for (size_t i = 0; i < lifetimes.size(); ++i)
@@ -94,7 +126,7 @@ TEST(Arena, EachDeviceHasItsOwnAndNoTwoLiveBuffersOfItOverlap) {
           own.push_back(lifetimes[i]);
           layout.offsets.push_back(arenas.offsets[i]);
         }
-      layout.bytes = device == kernels::DeviceKind::cpu ? arenas.host_bytes : arenas.card_bytes;
+      layout.bytes = arenas.bytes_on(device);
       expect_disjoint(own, layout);
     }
   }

@@ -16,7 +16,7 @@ class DemandTest : public testing::Test {
  protected:
   Demand demand(std::vector<Bucket> buckets) {
     DemandOptions options;
-    options.accuracy = kernels::Linear::Accuracy::exact;
+    options.precision = kernels::Precision::exact;
     options.threads = team_.size();
     const auto asked = demand_of(*graph_, buckets, options);
     EXPECT_TRUE(asked.ok()) << (asked.ok() ? "" : asked.error().to_string());
@@ -25,7 +25,7 @@ class DemandTest : public testing::Test {
   std::shared_ptr<const Plan> plan(const Bucket& bucket) {
     Options options;
     options.bucket = bucket;
-    options.accuracy = kernels::Linear::Accuracy::exact;
+    options.precision = kernels::Precision::exact;
     const auto made = compile(graph_, *tiny_.weights, team_, options);
     EXPECT_TRUE(made.ok());
     return made.ok() ? made.value() : nullptr;

@@ -89,17 +89,17 @@ TEST_F(PlacementTest, AllAtHomeIsTheSameGraph) {
     EXPECT_EQ(placement.graph, fused_);
     EXPECT_THAT(placement.moved, IsEmpty());
   }
-  EXPECT_EQ(placed({}).card, "");
-  EXPECT_EQ(placed({}, "cuda:1").card, "cuda:1");
+  EXPECT_THAT(placed({}).cards, IsEmpty());
+  EXPECT_THAT(placed({}, "cuda:1").cards, ElementsAre(kernels::cuda_id(1)));
   EXPECT_EQ(placed({"place scope=* device=cpu"}).graph, fused_) << "home by its name is home";
 }
 
 TEST_F(PlacementTest, ALayerOnTheCardIsEnteredAndLeftByOneTransferEach) {
   const Placement placement = placed({"place scope=layers.0 device=cuda:0"});
-  EXPECT_EQ(placement.card, "cuda:0");
+  EXPECT_THAT(placement.cards, ElementsAre(kernels::cuda_id(0)));
   EXPECT_THAT(placement.moved, IsEmpty());
   EXPECT_THAT(transfers(*placement.graph),
-              ElementsAre("layers.0.embed_to_cuda cuda:0", "layers.1.mlp_residual_to_cpu cpu"));
+              ElementsAre("layers.0.embed_to_cuda0 cuda:0", "layers.1.mlp_residual_to_cpu cpu"));
   for (const NodeId id : placement.graph->order()) {
     const graph::Node& node = placement.graph->node(id);
     if (node.is_source() || is_transfer(node)) continue;
@@ -109,9 +109,9 @@ TEST_F(PlacementTest, ALayerOnTheCardIsEnteredAndLeftByOneTransferEach) {
 
 TEST_F(PlacementTest, ALayerOfTheCardsModelOnTheCpu) {
   const Placement placement = placed({"place scope=layers.1 device=cpu"}, "cuda:0");
-  EXPECT_EQ(placement.card, "cuda:0");
+  EXPECT_THAT(placement.cards, ElementsAre(kernels::cuda_id(0)));
   EXPECT_THAT(transfers(*placement.graph),
-              ElementsAre("layers.1.mlp_residual_to_cpu cpu", "output.mlp_residual_to_cuda cuda:0"));
+              ElementsAre("layers.1.mlp_residual_to_cpu cpu", "output.mlp_residual_to_cuda0 cuda:0"));
 }
 
 TEST_F(PlacementTest, WhatTheCardHasNoKernelForRunsOnTheCpuAndSaysWhy) {
@@ -135,7 +135,7 @@ TEST_F(PlacementTest, KernelsForAllStepsAreNeeded) {
   const Moved* head = moved(placement, "linear");
   ASSERT_NE(head, nullptr) << "one token would run, a prompt would not";
   EXPECT_THAT(head->reason, HasSubstr("the test device takes one token in linear"));
-  EXPECT_EQ(placement.card, "");
+  EXPECT_THAT(placement.cards, IsEmpty());
   EXPECT_EQ(placement.graph->node(head->node).attributes.count("device"), 0U) << "home is the CPU";
 }
 
@@ -155,7 +155,7 @@ TEST_F(PlacementTest, AStateThatTheCardCannotReadStaysOnTheCpu) {
   const Moved *reader = moved(placement, "attention"), *writer = moved(placement, "kv_append");
   ASSERT_TRUE(reader && writer);
   EXPECT_EQ(placement.moved.size(), 2U) << "the rest of the layer runs on the card";
-  EXPECT_EQ(placement.card, "cuda:0");
+  EXPECT_THAT(placement.cards, ElementsAre(kernels::cuda_id(0)));
   EXPECT_EQ(reader->device, "cpu");
   EXPECT_THAT(reader->reason, HasSubstr("the test device has no attention"));
   EXPECT_EQ(writer->device, "cpu");
@@ -163,18 +163,36 @@ TEST_F(PlacementTest, AStateThatTheCardCannotReadStaysOnTheCpu) {
               AllOf(HasSubstr("shares its state with layers.0."), HasSubstr("has no attention")));
 }
 
-TEST_F(PlacementTest, AModelUsesOneCard) {
+TEST_F(PlacementTest, LayersOnTwoCardsAreJoinedByOneTransferBetweenThem) {
+  const Placement placement =
+      placed({"place scope=layers.0 device=cuda:0", "place scope=layers.1 device=cuda:2"});
+  EXPECT_THAT(placement.cards, ElementsAre(kernels::cuda_id(0), kernels::cuda_id(2)));
+  EXPECT_THAT(placement.moved, IsEmpty());
+  EXPECT_THAT(transfers(*placement.graph),
+              ElementsAre("layers.0.embed_to_cuda0 cuda:0", "layers.1.mlp_residual_to_cuda2 cuda:2",
+                          "output.mlp_residual_to_cpu cpu"));
+}
+
+TEST_F(PlacementTest, WhatOneCardHasNoKernelForRunsOnTheCpuFromAnyCard) {
+  lacks("sample");
+  const Placement placement =
+      placed({"place scope=output device=cuda:1", "place scope=sampler device=cuda:2"});
+  ASSERT_EQ(placement.moved.size(), 1U);
+  EXPECT_EQ(placement.moved[0].asked, "cuda:2");
+  EXPECT_EQ(placement.moved[0].device, "cpu");
+  EXPECT_THAT(placement.cards, ElementsAre(kernels::cuda_id(1)));
+}
+
+TEST_F(PlacementTest, CardsThatAreAskedForAreHomeAndThoseOfLiveNodes) {
   auto model = std::make_shared<graph::Graph>(*tiny_.graph());
-  EXPECT_EQ(card_of(*model, "cpu").value(), "");
-  EXPECT_EQ(card_of(*model, "cuda:1").value(), "cuda:1");
-  ASSERT_TRUE(edit::apply(*model, edit::parse_edit("place scope=layers.0 device=cuda:0").value()).ok());
-  EXPECT_EQ(card_of(*model, "cpu").value(), "cuda:0");
-  EXPECT_EQ(card_of(*model, "cuda:0").value(), "cuda:0");
-  EXPECT_THAT(card_of(*model, "cuda:1").error().to_string(),
-              AllOf(HasSubstr("placed on cuda:0, but the model uses cuda:1 already (layers.0."),
-                    HasSubstr("place it on cuda:1 or cpu")));
-  ASSERT_TRUE(edit::apply(*model, edit::parse_edit("place scope=output device=cuda:1").value()).ok());
-  EXPECT_FALSE(card_of(*model, "cpu").ok());
+  EXPECT_THAT(cards_asked(*model, "cpu"), IsEmpty());
+  EXPECT_THAT(cards_asked(*model, "cuda:1"), ElementsAre(kernels::cuda_id(1)));
+  for (const char* words : {"place scope=layers.0 device=cuda:2", "place scope=output device=cuda:0"})
+    ASSERT_TRUE(edit::apply(*model, edit::parse_edit(words).value()).ok());
+  EXPECT_THAT(cards_asked(*model, "cuda:1"),
+              ElementsAre(kernels::cuda_id(0), kernels::cuda_id(1), kernels::cuda_id(2)));
+  ASSERT_TRUE(edit::apply(*model, edit::parse_edit("bypass scope=layers.0").value()).ok());
+  EXPECT_THAT(cards_asked(*model, "cpu"), ElementsAre(kernels::cuda_id(0)));
 }
 
 }  // namespace

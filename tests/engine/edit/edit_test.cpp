@@ -202,7 +202,7 @@ TEST(Verbs, AreListed) {
     names.push_back(verb.name);
     EXPECT_FALSE(verb.doc.empty()) << verb.name;
   }
-  EXPECT_THAT(names, ::testing::ElementsAre("bypass", "place", "set"));
+  EXPECT_THAT(names, ::testing::ElementsAre("bypass", "place", "precision", "set"));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
     EXPECT_TRUE(passed.ok());
     runtime::Model::Options options;
     options.kv_dtype = DType::f32;
-    options.accuracy = kernels::Linear::Accuracy::exact;
+    options.precision = kernels::Precision::exact;
     options.device = device_;
     options.threads = 2;
     options.context = built->context_length;

@@ -63,7 +63,7 @@ struct Encoder {
     const auto graph = std::make_shared<const graph::Graph>(built.graph);
     auto version = must(runtime::make_version(graph, must(passes::run_passes(*graph, {})).graph));
     runtime::Model::Options options;
-    options.accuracy = kernels::Linear::Accuracy::exact;
+    options.precision = kernels::Precision::exact;
     options.device = on;
     model = std::make_shared<runtime::Model>(std::make_shared<weights::WeightStore>(file, adapter),
                                              std::move(version), options);

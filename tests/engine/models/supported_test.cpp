@@ -55,7 +55,7 @@ std::string type_table(const kernels::RowTable& cuda) {
   const kernels::RowTable& cpu = kernels::rows_on(kernels::DeviceKind::cpu);
   for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
     const DType type = static_cast<DType>(i);
-    if (type == DType::i8 || type == DType::i32 || type == DType::i64) continue;
+    if (is_integer(type) || type == DType::boolean) continue;
     table += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(type),
                          row_for(cpu, kernels::machines::zen4, type, 1),
                          row_for(cpu, kernels::machines::zen4, type, kManyTokens),

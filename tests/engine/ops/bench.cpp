@@ -61,6 +61,15 @@ ValueId Bench::vector(const std::string& name, Floats data) {
   return value;
 }
 
+ValueId Bench::tensor(const std::string& name, DType dtype, Shape shape, const Floats& data) {
+  const ValueId value = source("constant", name, {{"dtype", std::string(name_of(dtype))}});
+  EXPECT_TRUE(graph_.set_value_type(value, {dtype, std::move(shape)}).ok());
+  const auto count = static_cast<int64_t>(data.size());
+  const Slot slot = place(value, *row_bytes(dtype, count));
+  kernels::quantise_row(dtype, data.data(), count, step().data<void>(slot));
+  return value;
+}
+
 ValueId Bench::weight(const std::string& name, DType dtype, std::vector<int64_t> shape, const Floats& data) {
   const ValueId value = source("weight", name, weight_attributes(name, dtype, shape));
   const int64_t cols = shape.back(), count = static_cast<int64_t>(data.size()) / cols;
@@ -86,10 +95,7 @@ Floats Bench::weight_values(ValueId weight) const {
 
 ValueId Bench::input(std::string_view name) {
   const ValueId value = source("input", std::string(name), {{"name", std::string(name)}});
-  constexpr std::string_view kNames[] = {"token_ids",       "positions",  "token_types",
-                                         "sequence_starts", "kv_lengths", "output_rows"};
-  for (size_t i = 0; i < std::size(kNames); ++i)
-    if (name == kNames[i]) slots_[value] = {Slot::Kind::input, i, nullptr};
+  if (const auto known = find_step_input(name)) slots_[value] = {Slot::Kind::input, *known, nullptr};
   return value;
 }
 
@@ -97,13 +103,30 @@ ValueId Bench::state(int64_t kv_heads, int64_t head_dim) {
   const ValueId value = source(
       "state", "kv",
       {{"name", std::string("kv")}, {"layer", int64_t{0}}, {"kv_heads", kv_heads}, {"head_dim", head_dim}});
-  slots_[value] = {Slot::Kind::state, 0, nullptr};
   const size_t bytes = kernels::kv_page_bytes(kv, kPageTokens, kv_heads, head_dim);
+  return make_pages(value, bytes, {nullptr, bytes, kv, kPageTokens, kv_heads, head_dim});
+}
+
+ValueId Bench::record(const std::vector<int64_t>& shape) {
+  const ValueId value = source("state", "record" + std::to_string(count_++),
+                               {{"name", std::string("record")},
+                                {"layer", int64_t{0}},
+                                {"kind", std::string("record")},
+                                {"shape", shape}});
+  const auto bytes =
+      static_cast<size_t>(element_count(graph_.value(value).type.shape, {}).value()) * sizeof(float);
+  return make_pages(value, bytes, {nullptr, bytes, DType::f32, kPageTokens, 0, 0});
+}
+
+ValueId Bench::make_pages(ValueId state, size_t bytes, const kernels::PagedKv& pages) {
+  slots_[state] = {Slot::Kind::state, 0, nullptr};
   pages_.resize(bytes * kPages / sizeof(std::max_align_t) + 1);
-  kv_pages_ = {reinterpret_cast<std::byte*>(pages_.data()), bytes, kv, kPageTokens, kv_heads, head_dim};
+  kv_pages_ = pages;
+  kv_pages_.base = reinterpret_cast<std::byte*>(pages_.data());
+  page_table_.clear();
   for (int64_t i = 0; i < sequences_ * 4; ++i)
     page_table_.push_back(static_cast<int32_t>((i * 5 + 3) % kPages));
-  return value;
+  return state;
 }
 
 Result<const void*> Bench::weight(ValueId value, const kernels::WeightPacking* packing) {
@@ -129,7 +152,7 @@ Result<Lowered> Bench::lower(NodeId id) {
     if (value.kind == graph::ValueKind::state)
       slots_[output] = slots_.at(node.inputs[0]);
     else
-      place(output, static_cast<size_t>(*element_count(value.type.shape, step().bindings())) * sizeof(float));
+      place(output, static_cast<size_t>(graph::bytes_of(value.type, step().bindings())));
   }
   return lower_node(*this, node);
 }
@@ -159,9 +182,8 @@ Floats Bench::floats(ValueId value, const StepContext& step) const {
   const graph::ValueType& type = graph_.value(value).type;
   const auto count = static_cast<size_t>(*element_count(type.shape, step.bindings()));
   Floats data(count);
-  for (size_t i = 0; i < count; ++i)
-    data[i] = type.dtype == DType::i32 ? static_cast<float>(step.data<int32_t>(slots_.at(value))[i])
-                                       : step.data<float>(slots_.at(value))[i];
+  kernels::dequantise_row(type.dtype, step.address(slots_.at(value)), static_cast<int64_t>(count),
+                          data.data());
   return data;
 }
 

@@ -25,10 +25,13 @@ class Bench : public LowerContext {
   /// f32[rows, cols] with rows a symbol of the step; the data has as many rows as the step.
   ValueId rows(const std::string& name, const Symbol& rows, Floats data);
   ValueId vector(const std::string& name, Floats data);  // computed, f32[n]
+  /// Computed, of any type and shape; the data has as many elements as the step makes of it.
+  ValueId tensor(const std::string& name, DType dtype, Shape shape, const Floats& data);
   /// Stored in dtype (quantised here); what the kernels will see of it is read back by weight_values().
   ValueId weight(const std::string& name, DType dtype, std::vector<int64_t> shape, const Floats& data);
   ValueId input(std::string_view name);
   ValueId state(int64_t kv_heads, int64_t head_dim);
+  ValueId record(const std::vector<int64_t>& shape);
   Floats weight_values(ValueId weight) const;  // dequantised
 
   /// Adds the node; its error when it is refused.
@@ -59,13 +62,14 @@ class Bench : public LowerContext {
   int64_t max_outputs() const override { return max_token_bound; }
   DType kv_dtype() const override { return kv; }
   int64_t context() const override { return longest_text; }
-  kernels::Linear::Accuracy accuracy() const override { return kernels::Linear::Accuracy::exact; }
+  kernels::Precision default_precision() const override { return kernels::Precision::exact; }
   kernels::DeviceKind device() const override { return placed; }
   int threads() const override { return team_.size(); }
 
  private:
   ValueId source(const std::string& op, const std::string& name, Attributes attributes);
   Slot place(ValueId value, size_t bytes);
+  ValueId make_pages(ValueId state, size_t bytes, const kernels::PagedKv& pages);
   StepContext step();
   Floats floats(ValueId value, const StepContext& step) const;
 

@@ -96,7 +96,7 @@ TEST_F(Refusals, RopeChecksItsGeometry) {
 
 TEST_F(Refusals, PointwiseAndRows) {
   EXPECT_THAT(refused("add", {x, y}), HasSubstr("b is f32[tokens, 32], but a is f32[tokens, 64]"));
-  EXPECT_THAT(refused("mul", {x, vector}), HasSubstr("one row [64]"));
+  EXPECT_THAT(refused("mul", {x, vector}), HasSubstr("32 and 64 cannot be broadcast"));
   EXPECT_THAT(refused("silu", {vector}), HasSubstr("src is f32[32]; it must be f32[rows, cols]"));
   EXPECT_THAT(refused("gelu", {x}, {{"approximation", std::string("fast")}}),
               HasSubstr("Choose one of none, tanh"));
@@ -124,6 +124,16 @@ TEST_F(Refusals, SourcesCheckTheirAttributes) {
                        {"kv_heads", int64_t{0}},
                        {"head_dim", int64_t{64}}}),
               HasSubstr("kv_heads is 0"));
+  const auto record = [](std::string kind, std::vector<int64_t> shape) {
+    return Attributes{{"name", std::string("s")},
+                      {"layer", int64_t{0}},
+                      {"kind", std::move(kind)},
+                      {"shape", std::move(shape)}};
+  };
+  EXPECT_EQ(refused("state", {}, record("record", {3, 64})), "");
+  EXPECT_THAT(refused("state", {}, record("record", {})), HasSubstr("shape is empty"));
+  EXPECT_THAT(refused("state", {}, record("record", {0})), HasSubstr("has the size 0"));
+  EXPECT_THAT(refused("state", {}, record("moments", {3})), HasSubstr("Choose one of kv, record"));
 }
 
 TEST_F(Refusals, ATransferKeepsItsTypeAndNamesADevice) {

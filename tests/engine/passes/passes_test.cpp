@@ -51,10 +51,11 @@ class Small {
     return add("rms_norm", {src, weight(name + ".weight", {8})}, {{"eps", 1e-5}}, name);
   }
 
-  void place(ValueId value, const std::string& device) {
-    if (!graph.set_attribute(graph.value(value).producer, "device", device).ok())
-      throw std::runtime_error("not placed");
+  void ask(ValueId value, const std::string& attribute, const std::string& word) {
+    if (!graph.set_attribute(graph.value(value).producer, attribute, word).ok())
+      throw std::runtime_error("not set");
   }
+  void place(ValueId value, const std::string& device) { ask(value, "device", device); }
 
   Outcome run(std::vector<ValueId> outputs, Options options = {}) {
     graph.set_outputs(std::move(outputs));
@@ -100,8 +101,8 @@ const Record& record(const Outcome& outcome, std::string_view pass) {
 TEST(Passes, RunInTheirOrder) {
   std::vector<std::string_view> names;
   for (const Pass& pass : all_passes()) names.push_back(pass.name);
-  EXPECT_THAT(names, ElementsAre("fold_constants", "remove_dead_nodes", "fuse_residual_norm", "fuse_qkv",
-                                 "fuse_gate_up", "fuse_bias_activation"));
+  EXPECT_THAT(names, ElementsAre("fold_constants", "split_weights", "remove_dead_nodes", "fuse_residual_norm",
+                                 "fuse_qkv", "fuse_gate_up", "fuse_bias_activation"));
 }
 
 TEST(Passes, UntouchedNodesKeepTheirIds) {
@@ -131,6 +132,30 @@ TEST(Passes, CanBeSwitchedOffAndKeepSnapshots) {
   EXPECT_TRUE(record(plain, "fuse_qkv").disabled);
   EXPECT_FALSE(record(plain, "remove_dead_nodes").disabled);
   EXPECT_FALSE(plain.records.front().after);
+}
+
+TEST(SplitWeights, APartOfAWeightIsAWeight) {
+  Small small;
+  const ValueId weight = small.weight("w", {8, 8});
+  const auto part = [&](int64_t axis, int64_t begin, int64_t count, ValueId of) {
+    return small.add("split", {of}, {{"axis", axis}, {"begin", begin}, {"count", count}});
+  };
+  const ValueId rows = part(0, 2, 4, weight), inner = part(0, 1, 2, rows);
+  const ValueId left = part(1, 0, 5, small.x);
+  const ValueId columns = part(1, 0, 5, rows);
+  const Outcome outcome =
+      small.run({small.add("linear", {small.x, inner}), small.add("linear", {left, columns})});
+  EXPECT_EQ(record(outcome, "split_weights").rewrites, 3) << "the fourth is of no weight";
+  const auto read = [&](size_t output) -> const Node& {
+    const Node& linear = outcome.graph->node(outcome.graph->value(outcome.graph->outputs()[output]).producer);
+    return outcome.graph->node(outcome.graph->value(linear.inputs[1]).producer);
+  };
+  const std::vector<int64_t> none, first{3, 2}, second{2, 4}, five{0, 5};
+  EXPECT_EQ(read(0).attributes.at("rows"), graph::Attribute(first)) << "rows 3 and 4 of the file's";
+  EXPECT_EQ(read(0).attributes.at("columns"), graph::Attribute(none));
+  EXPECT_EQ(read(1).attributes.at("rows"), graph::Attribute(second));
+  EXPECT_EQ(read(1).attributes.at("columns"), graph::Attribute(five));
+  EXPECT_EQ(read(1).attributes.at("shape"), graph::Attribute(std::vector<int64_t>{4, 5}));
 }
 
 TEST(ResidualNorm, SumAndNormedAreBothThere) {
@@ -191,6 +216,13 @@ TEST(Qkv, LinearsOfOneSourceAndScopeBecomeOne) {
   ASSERT_EQ(fused.origins.size(), 3U);
   EXPECT_NEAR(share_sum(fused), 1, 1e-12);
   EXPECT_GT(fused.origins[0].share, 1.5 * fused.origins[1].share);  // twice the rows
+}
+
+TEST(Qkv, OnlyThoseOfAnAttentionAreCalledSo) {
+  Small small;
+  std::vector<ValueId> outputs;
+  for (const char* name : {"step_proj", "b_proj", "c_proj"}) outputs.push_back(small.linear(small.x, name));
+  EXPECT_EQ(only(*small.run(outputs).graph, "fused_linear").path(), "s.linears");
 }
 
 TEST(Qkv, FourAtMost) {
@@ -309,6 +341,40 @@ TEST(FoldConstants, ComputesAndDrops) {
   EXPECT_EQ(outcome.graph->outputs()[1], folded.outputs[0]);
 }
 
+TEST(FoldConstants, TensorsAreComputedByTheirOwnOps) {
+  Small small;
+  const auto tensor = [&](std::vector<double> data, std::vector<int64_t> shape, const std::string& dtype) {
+    return small.add("constant", {},
+                     {{"data", std::move(data)}, {"shape", std::move(shape)}, {"dtype", dtype}});
+  };
+  const ValueId a = tensor({1, 2, 3, 4, 5, 6}, {2, 3}, "i32"), b = tensor({10, 20}, {2, 1}, "i32");
+  const ValueId turned = small.add("transpose", {small.add("sub", {b, a})});  // ((9, 8, 7), (16, 15, 14))
+  const ValueId mask = small.add("greater", {turned, tensor({9}, {}, "i32")});
+  const ValueId seen = small.add("reshape", {mask}, {{"shape", std::vector<int64_t>{-1}}});
+  const ValueId same = small.add("cast", {small.x}, {{"dtype", std::string("f32")}});
+  const Outcome outcome = small.run({turned, seen, same});
+  const auto folded = [&](size_t output) -> const Node& {
+    return outcome.graph->node(outcome.graph->value(outcome.graph->outputs()[output]).producer);
+  };
+  EXPECT_EQ(op_counts(*outcome.graph).size(), 1U) << "the embedding is left";
+  EXPECT_EQ(outcome.graph->value(outcome.graph->outputs()[0]).type, (graph::ValueType{DType::i32, {3, 2}}));
+  EXPECT_THAT(std::get<std::vector<double>>(folded(0).attributes.at("data")),
+              ElementsAre(9, 16, 8, 15, 7, 14));
+  EXPECT_EQ(outcome.graph->value(outcome.graph->outputs()[1]).type, (graph::ValueType{DType::boolean, {6}}));
+  EXPECT_THAT(std::get<std::vector<double>>(folded(1).attributes.at("data")), ElementsAre(0, 1, 0, 1, 0, 1));
+  EXPECT_EQ(outcome.graph->outputs()[2], small.x) << "a cast to its own type";
+}
+
+TEST(FoldConstants, LargeTensorsAndNumbersThatAreNoneStay) {
+  Small small;
+  const ValueId large = small.add("cast", {small.constant(1.5, {400, 400})}, {{"dtype", std::string("f16")}});
+  const ValueId zero = small.constant(0, {2});
+  const ValueId infinite = small.add("div", {small.constant(1, {2}), zero});
+  const auto counts = op_counts(*small.run({large, infinite}).graph);
+  EXPECT_EQ(counts.at("cast"), 1);
+  EXPECT_EQ(counts.at("div"), 1);
+}
+
 TEST(FoldConstants, AValueThatOthersReadStays) {
   Small small;
   const ValueId inner = small.add("scale", {small.x}, {{"factor", 2.0}});
@@ -353,29 +419,40 @@ Joined scales() {
   return it;
 }
 
-TEST(Passes, OnlyNodesOfOneDeviceAreJoinedAndKeepIt) {
+/// Only nodes that are asked alike are joined, and what they become is asked the same.
+void expect_asked_alike(const std::string& attribute, const std::string& word,
+                        std::string_view (*asked)(const Node&)) {
+  SCOPED_TRACE(attribute);
   for (const auto& make : {residual_norm, qkv, gate_up, bias_activation, scales}) {
     Joined together = make();
-    for (const ValueId part : together.parts) together.small.place(part, "cuda:0");
+    for (const ValueId part : together.parts) together.small.ask(part, attribute, word);
     const Outcome joined = together.small.run(together.outputs);
-    int placed = 0;
+    int found = 0;
     for (const NodeId id : joined.graph->order()) {
       const Node& node = joined.graph->node(id);
-      if (device_of(node) != "cuda:0") continue;
+      if (asked(node) != word) continue;
       EXPECT_EQ(node.origins.size(), together.parts.size());
-      ++placed;
+      ++found;
     }
-    EXPECT_EQ(placed, 1);
+    EXPECT_EQ(found, 1);
 
     for (size_t apart = 0; apart < together.parts.size(); ++apart) {
       Joined torn = make();
-      torn.small.place(torn.parts[apart], "cuda:0");
+      torn.small.ask(torn.parts[apart], attribute, word);
       const Outcome outcome = torn.small.run(torn.outputs);
       const Node* node = outcome.graph->find(torn.small.graph.value(torn.parts[apart]).producer);
-      ASSERT_NE(node, nullptr) << "the node that is placed elsewhere stays by itself";
-      EXPECT_EQ(device_of(*node), "cuda:0");
+      ASSERT_NE(node, nullptr) << "the node that is asked otherwise stays by itself";
+      EXPECT_EQ(asked(*node), word);
     }
   }
+}
+
+TEST(Passes, OnlyNodesOfOneDeviceAreJoinedAndKeepIt) {
+  expect_asked_alike("device", "cuda:0", graph::device_of);
+}
+
+TEST(Passes, OnlyNodesOfOnePrecisionAreJoinedAndKeepIt) {
+  expect_asked_alike("precision", "int8", graph::precision_of);
 }
 
 TEST(Qkv, ALinearWhoseActivationRunsElsewhereIsNotLeftToIt) {

@@ -57,6 +57,9 @@ TEST_F(OnDevice, TokensReplayOneGraph) {
   EXPECT_EQ(reply(text, 30).logprobs, on_cpu(text, 30).logprobs);
   EXPECT_EQ(card_->captures, 1) << "all lengths below 64 are one graph";
   EXPECT_EQ(card_->launches, 28) << "but the first of 29 steps";
+  EXPECT_EQ(card_->waits, 30) << "one a step";
+  EXPECT_EQ(card_->copies, 3) << "inputs: of the prompt, of the first token, in the graph";
+  EXPECT_EQ(card_->marks, 0);
 }
 
 TEST_F(OnDevice, OneReplayInManyIsMeasured) {
@@ -65,13 +68,13 @@ TEST_F(OnDevice, OneReplayInManyIsMeasured) {
   reply(text, 1);
   EXPECT_EQ(measured(Phase::prefill), 1U) << "a single run has a profile";
   const int marks = card_->marks;
-  for (int i = 0; i < 2 * DeviceRunner::kMeasuredEvery; ++i) reply(text, 1);
+  for (int i = 0; i < 2 * PlanRunner::kMeasuredEvery; ++i) reply(text, 1);
   EXPECT_EQ(measured(Phase::prefill), 3U);
   EXPECT_EQ(card_->captures, 2) << "with and without marks";
   EXPECT_EQ(card_->marks, 2 * marks) << "recorded when it ran and when it was captured, not at each replay";
   reply(tiny_text(4, 2), 3);
   EXPECT_EQ(measured(Phase::decode), 1U) << "from the second token on";
-  reply(tiny_text(4, 2), 2 + 2 * DeviceRunner::kMeasuredEvery);
+  reply(tiny_text(4, 2), 2 + 2 * PlanRunner::kMeasuredEvery);
   EXPECT_EQ(measured(Phase::decode), 3U);
 }
 

@@ -57,8 +57,8 @@ graph::OpSchema times_op(double extra = 1) {
     return std::move(chosen.lowered);
   };
   const auto rows = [](kernels::DeviceKind device) {
-    return device == kernels::DeviceKind::cpu ? kernels::RowList(std::span<const kernels::Row<Times>>(kRows))
-                                              : kernels::RowList();
+    return device == kernels::DeviceKind::cpu ? kernels::RowTable{std::span<const kernels::Row<Times>>(kRows)}
+                                              : kernels::RowTable();
   };
   return {.name = "times",
           .family = graph::OpFamily::custom,
@@ -151,7 +151,7 @@ TEST_F(JoinedOp, IsEditedByARecipe) {
 TEST_F(JoinedOp, WithoutRowsForADeviceIsRefusedThere) {
   const auto graph = graph_with("times", 1.5);
   const auto refused = compile::refusal(*graph, graph->node(graph->find_path("layers.0.more")),
-                                        kernels::DeviceKind::cuda, compile::PlacementOptions{});
+                                        kernels::cuda_id(0), compile::PlacementOptions{});
   EXPECT_EQ(refused, "No CUDA kernel can run this times: there is none for it");
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<StateLayout> layouts(std::initializer_list<uint64_t> hashes) {
   std::vector<StateLayout> states;
-  for (const uint64_t hash : hashes) states.push_back({hash, 2, 16});
+  for (const uint64_t hash : hashes) states.push_back({hash, compile::StateForm::per_token(2, 16)});
   return states;
 }
 
@@ -240,6 +240,141 @@ TEST(KvCache, WhatIsKeptIsWorthNothingAfterAnEditOfItsStates) {
   EXPECT_EQ(found(*cache, counting(64)), 64) << "the page that holds the new numbers is found";
   cache->release(again);
   EXPECT_EQ(filled(*cache, 16 * KvCache::kPageTokens).pages.size(), 16U) << "no page is lost";
+}
+
+/// States that keep records, of 100 numbers each.
+std::vector<StateLayout> records(std::initializer_list<uint64_t> hashes) {
+  std::vector<StateLayout> states;
+  for (const uint64_t hash : hashes) states.push_back({hash, compile::StateForm::record(100)});
+  return states;
+}
+
+std::unique_ptr<KvCache> records_of(std::initializer_list<uint64_t> hashes, int64_t pages = 16) {
+  auto cache = KvCache::create(records(hashes), DType::f16, pages);
+  EXPECT_TRUE(cache.ok());
+  return std::move(cache).value();
+}
+
+TEST(KvCacheRecords, AreThereAtTheLengthLastWrittenAndAtTheEndsOfPages) {
+  auto cache = records_of({1});
+  KvPages sequence = filled(*cache, 70);
+  EXPECT_EQ(cache->valid_tokens(sequence), 70);
+  EXPECT_EQ(cache->valid_tokens(sequence, 69), 64) << "the record is after token 70";
+  EXPECT_EQ(cache->valid_tokens(sequence, 64), 64);
+  EXPECT_EQ(cache->valid_tokens(sequence, 63), 32);
+  EXPECT_EQ(cache->valid_tokens(sequence, 31), 0);
+}
+
+TEST(KvCacheRecords, ArePagesOfFloat32ThatDoNotOverlap) {
+  auto cache = KvCache::create(std::vector<StateLayout>{{1, compile::StateForm::record(100)},
+                                                        {2, compile::StateForm::per_token(2, 16)},
+                                                        {3, compile::StateForm::record(7)}},
+                               DType::q8_0, 8);
+  ASSERT_FALSE(cache.ok()) << "heads of 16 are no blocks";
+  EXPECT_THAT(cache.error().to_string(), testing::HasSubstr("2 heads of 16"));
+  cache = KvCache::create(std::vector<StateLayout>{{1, compile::StateForm::record(100)},
+                                                   {2, compile::StateForm::per_token(2, 16)},
+                                                   {3, compile::StateForm::record(7)}},
+                          DType::f16, 8);
+  ASSERT_TRUE(cache.ok());
+  const size_t bytes[] = {400, 2 * 32 * 2 * 16 * 2, 28};
+  std::set<size_t> offsets;
+  for (size_t i = 0; i < 3; ++i) {
+    const kernels::PagedKv& state = (*cache)->states()[i];
+    EXPECT_EQ(state.dtype, i == 1 ? DType::f16 : DType::f32);
+    const auto offset = static_cast<size_t>(state.base - (*cache)->states()[0].base);
+    EXPECT_LE(offset + bytes[i], state.page_stride);
+    for (const size_t before : offsets) EXPECT_GE(offset, before + 28);
+    offsets.insert(offset);
+  }
+  EXPECT_EQ(offsets.size(), 3U);
+}
+
+TEST(KvCacheRecords, ATruncatedTextGoesOnFromTheBeginningOfThePage) {
+  auto cache = records_of({1});
+  KvPages sequence = filled(*cache, 70);
+  cache->truncate(sequence, 70);
+  EXPECT_EQ(cache->valid_tokens(sequence), 70) << "nothing was cut off";
+  cache->truncate(sequence, 66);
+  EXPECT_EQ(cache->valid_tokens(sequence), 64);
+  cache->truncate(sequence, 64);
+  EXPECT_EQ(cache->valid_tokens(sequence), 64);
+  cache->truncate(sequence, 33);
+  EXPECT_EQ(cache->valid_tokens(sequence), 32);
+}
+
+TEST(KvCacheRecords, BesideKeysAndValuesAllGoOnFromOneToken) {
+  auto cache = KvCache::create(std::vector<StateLayout>{{1, compile::StateForm::per_token(2, 16)},
+                                                        {2, compile::StateForm::record(100)}},
+                               DType::f16, 8);
+  ASSERT_TRUE(cache.ok());
+  KvPages sequence = filled(**cache, 50);
+  (*cache)->truncate(sequence, 45);
+  EXPECT_EQ((*cache)->valid_tokens(sequence), 32) << "keys are there, the record is not";
+}
+
+TEST(KvCacheRecords, AStepThatFailsLeavesThoseOfThePageBefore) {
+  auto cache = records_of({1});
+  KvPages sequence = filled(*cache, 40);
+  ASSERT_TRUE(cache->reserve(sequence, 80).ok());
+  cache->writing(sequence, 40);
+  EXPECT_EQ(cache->valid_tokens(sequence), 32) << "what the page holds is not known";
+  cache->written(sequence, 45);
+  EXPECT_EQ(cache->valid_tokens(sequence), 45);
+}
+
+TEST(KvCacheRecords, APageThatIsWrittenIsFoundOnlyWhenItIsFull) {
+  auto cache = records_of({1});
+  const std::vector<int32_t> text = counting(64);
+  KvPages sequence = read_by(*cache, text);
+  EXPECT_EQ(found(*cache, text), 64);
+  ASSERT_TRUE(cache->reserve(sequence, 64).ok());  // the last token once more
+  ASSERT_EQ(cache->valid_tokens(sequence, 63), 32);
+  cache->writing(sequence, 32);
+  cache->written(sequence, 40, text);
+  EXPECT_EQ(found(*cache, text), 32) << "the record of the second page is after token 40";
+  cache->writing(sequence, 40);
+  cache->written(sequence, 64, text);
+  EXPECT_EQ(found(*cache, text), 64);
+}
+
+TEST(KvCacheRecords, TwoSequencesNeverWriteIntoOnePage) {
+  auto cache = records_of({1});
+  const std::vector<int32_t> text = counting(70);
+  KvPages first = read_by(*cache, text), second = read_by(*cache, text);
+  for (size_t page = 0; page < 2; ++page) EXPECT_EQ(first.pages[page], second.pages[page]);
+  ASSERT_TRUE(adopts(*cache, records({10})));  // another version: both read again
+  ASSERT_TRUE(cache->reserve(first, 70).ok());
+  ASSERT_TRUE(cache->reserve(second, 70).ok());
+  for (size_t page = 0; page < 3; ++page) EXPECT_NE(first.pages[page], second.pages[page]);
+  EXPECT_EQ(cache->pages_in_use(), 6);
+}
+
+TEST(KvCacheRecords, TheLastTokenOfASharedTextIsReadIntoAPageOfItsOwn) {
+  auto cache = records_of({1});
+  const std::vector<int32_t> text = counting(64);
+  KvPages first = read_by(*cache, text);
+  const std::vector<int32_t> pages = first.pages;
+  KvPages second;
+  cache->share(second, text);
+  ASSERT_TRUE(cache->reserve(second, 64).ok());
+  EXPECT_EQ(cache->valid_tokens(second, 63), 32);
+  EXPECT_EQ(second.pages[0], pages[0]);
+  EXPECT_NE(second.pages[1], pages[1]);
+  EXPECT_EQ(first.pages, pages);
+}
+
+TEST(KvCacheRecords, AnEditAndItsUndoKeepThem) {
+  auto cache = records_of({1, 2});
+  KvPages sequence = filled(*cache, 50);
+  ASSERT_TRUE(adopts(*cache, records({1})));  // the second layer bypassed
+  EXPECT_EQ(cache->valid_tokens(sequence), 50);
+  ASSERT_TRUE(cache->reserve(sequence, 60).ok());
+  cache->writing(sequence, 50);
+  cache->written(sequence, 60);
+  EXPECT_EQ(cache->kept_tokens(records({1, 2}), sequence), 32) << "50 there, 60 here: the page's beginning";
+  ASSERT_TRUE(adopts(*cache, records({1, 2})));
+  EXPECT_EQ(cache->valid_tokens(sequence), 32);
 }
 
 }  // namespace

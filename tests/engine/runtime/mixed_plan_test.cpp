@@ -32,10 +32,13 @@ class Mixed : public testing::Test {
     return options;
   }
   std::shared_ptr<const Version> on_card(const Scopes& scopes, const weights::DevicePtr& card) const {
-    return placed_version(tiny_.graph(), scopes, "cuda:0", "cpu", card);
+    std::vector<weights::DevicePtr> cards;
+    if (card) cards.push_back(card);
+    return placed_version(tiny_.graph(), all_on(card ? to_string(card->id()) : "cuda:0", scopes), "cpu",
+                          std::move(cards));
   }
   std::shared_ptr<const Version> on_cpu(const Scopes& scopes) const {
-    return placed_version(tiny_.graph(), scopes, "cpu", "cuda:0");
+    return placed_version(tiny_.graph(), all_on("cpu", scopes), "cuda:0");
   }
   /// At home on the CPU, some scopes on the card.
   std::shared_ptr<Model> with_card(const Scopes& scopes, const weights::DevicePtr& card) const {
@@ -188,7 +191,7 @@ TEST_F(Mixed, WithoutACardItIsRefused) {
   kernels::ThreadTeam team(1);
   const auto plan = model->plan(*model->version(), compile::bucket_for(1, 1, 1), team);
   ASSERT_FALSE(plan.ok());
-  EXPECT_THAT(plan.error().to_string(), HasSubstr("none is open"));
+  EXPECT_THAT(plan.error().to_string(), HasSubstr("cuda:0, which is not open"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Graphs whose nodes run on two devices, made by hand.
+// Graphs whose nodes run on several devices, made by hand.
 #pragma once
 
 #include <map>
@@ -7,14 +7,16 @@
 
 namespace orrery::runtime {
 
-/// A version whose fused nodes in some scopes run on `device`, the others at home, with a transfer for each
-/// value that is read on the other side. `card`: the one of a model whose home is the CPU.
-inline std::shared_ptr<const Version> placed_version(const graph::GraphVersion& model,
-                                                     const std::vector<std::string>& scopes,
-                                                     const std::string& device, const std::string& home,
-                                                     weights::DevicePtr card = {}) {
+/// Scopes and the device that their nodes run on.
+using Places = std::vector<std::pair<std::string, std::string>>;
+
+/// A version whose fused nodes in some scopes run elsewhere than at home, with a transfer for each value that
+/// is read on another device. `cards`: beside home.
+inline std::shared_ptr<const Version> placed_version(const graph::GraphVersion& model, const Places& places,
+                                                     const std::string& home,
+                                                     std::vector<weights::DevicePtr> cards = {}) {
   auto graph = std::make_shared<graph::Graph>(*TinyModel::version(model)->fused);
-  for (const std::string& scope : scopes)
+  for (const auto& [scope, device] : places)
     for (const NodeId id : graph->in_scope(scope)) {
       if (graph->node(id).is_source()) continue;
       EXPECT_TRUE(graph->set_attribute(id, "device", device).ok());
@@ -46,9 +48,16 @@ inline std::shared_ptr<const Version> placed_version(const graph::GraphVersion& 
       EXPECT_TRUE(graph->set_input(id, static_cast<int>(i), copy).ok());
     }
   }
-  auto version = make_version(model, graph, {}, std::move(card));
+  auto version = make_version(model, graph, {}, std::move(cards));
   EXPECT_TRUE(version.ok());
   return version.value();
+}
+
+/// Some scopes on one device.
+inline Places all_on(const std::string& device, const std::vector<std::string>& scopes) {
+  Places places;
+  for (const std::string& scope : scopes) places.emplace_back(scope, device);
+  return places;
 }
 
 }  // namespace orrery::runtime

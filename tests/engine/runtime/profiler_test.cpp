@@ -113,9 +113,12 @@ struct OneTokenPlan {
   /// Every node takes `microseconds(node)`.
   template <class Microseconds>
   void record(Phase phase, Microseconds&& microseconds, int32_t length = 0) {
-    std::vector<int64_t> times(plan->steps.size() + 1, 0);
-    for (size_t i = 0; i < plan->steps.size(); ++i)
-      times[i + 1] = times[i] + static_cast<int64_t>(microseconds(i)) * 1000;
+    std::vector<TimeSpan> times(plan->steps.size());
+    int64_t now = 0;
+    for (size_t i = 0; i < plan->steps.size(); ++i) {
+      times[i] = {now, now + static_cast<int64_t>(microseconds(i)) * 1000};
+      now = times[i].end;
+    }
     ops::StepContext context;
     context.tokens = context.sequences = context.outputs = 1;
     if (length > 0) context.kv_lengths = &length;

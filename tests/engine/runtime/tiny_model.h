@@ -102,7 +102,7 @@ struct TinyModel {
   static Model::Options exact_options() {
     Model::Options options;
     options.kv_dtype = DType::f32;
-    options.accuracy = kernels::Linear::Accuracy::exact;
+    options.precision = kernels::Precision::exact;
     options.threads = 2;
     options.context = 256;
     options.batch_tokens = 64;

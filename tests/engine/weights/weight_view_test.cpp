@@ -69,6 +69,19 @@ TEST_F(WeightViews, RowsBetweenOthersAreOneCopy) {
   EXPECT_EQ(store_->derived()[0].tensor, "matrix, 2 times 1 rows from 1, every 3");
 }
 
+TEST_F(WeightViews, ColumnsAreOneCopyOfTheRowsThatAreTaken) {
+  WeightView columns("matrix", false, {1, 3});
+  columns.columns = {1, 1};
+  EXPECT_THAT(values(columns), ElementsAre(11, 21, 31));
+  EXPECT_EQ((*store_->tensor(columns, team_))->shape, (std::vector<int64_t>{3, 1}));
+  WeightView of_transpose("matrix", true, {});
+  of_transpose.columns = {4, 2};
+  EXPECT_THAT(values(of_transpose), ElementsAre(40, 50, 41, 51));
+  columns.columns = {1, 2};
+  EXPECT_THAT(refusal(columns), HasSubstr("The columns [1, 2] are asked of 2"));
+  EXPECT_EQ(columns.name(), "matrix, 3 rows from 1, 2 columns from 1");
+}
+
 TEST_F(WeightViews, RowsOfTheTransposeShareItsCopy) {
   EXPECT_THAT(values({"matrix", true, {}}), ElementsAre(0, 10, 20, 30, 40, 50, 1, 11, 21, 31, 41, 51));
   EXPECT_THAT(values({"matrix", true, {1, 1}}), ElementsAre(1, 11, 21, 31, 41, 51));

@@ -163,6 +163,19 @@ TEST_P(NodeSpritesTest, WhatMakesABoxLookDifferentIsNotTakenFromAnother) {
   EXPECT_NE(draw(plain(), 1.25), first);
 }
 
+TEST_P(NodeSpritesTest, APrecisionIsATagOfItsOwn) {
+  NodeLook look = plain();
+  look.device = "CUDA 0";
+  look.mark = DeviceMark::cuda;
+  const QImage device = draw(look);
+  look.precision = "int8";
+  const QImage both = draw(look);
+  EXPECT_EQ(both != device, GetParam() == Detail::near);
+  EXPECT_EQ(both.copy(120, 0, 180, 80), device.copy(120, 0, 180, 80)) << "the device's stays where it is";
+  look.precision = "bf16";
+  EXPECT_EQ(draw(look) != both, GetParam() == Detail::near);
+}
+
 INSTANTIATE_TEST_SUITE_P(Details, NodeSpritesTest, testing::Values(Detail::mid, Detail::near));
 
 TEST(LabelTest, LooksLikePlainText) {

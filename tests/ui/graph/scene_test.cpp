@@ -56,6 +56,31 @@ TEST(Scene, NumbersBelongToTheWordBefore) {
   EXPECT_TRUE(scopeParts("").empty());
 }
 
+TEST(Scene, NodesKnowAPrecisionThatIsNotTheModels) {
+  graph::Graph graph = *smol(false);
+  const auto precision = [&graph](const std::string& path) {
+    const auto scene = sceneOf(std::make_shared<const graph::Graph>(graph));
+    const SceneNode* node = scene->find(graph.find_path(path));
+    return node ? node->precision : "not drawn";
+  };
+  const auto ask = [&graph](std::string_view scope, const char* word) {
+    for (const NodeId id : graph.in_scope(scope))
+      if (!graph.node(id).is_source()) {
+        ASSERT_TRUE(graph.set_attribute(id, "precision", graph::Attribute(std::string(word))).ok());
+      }
+  };
+  EXPECT_EQ(precision("layers.3.mlp.down_proj"), "");
+  ask("layers.3", "int8");
+  EXPECT_EQ(precision("layers.3.mlp.down_proj"), "int8");
+  EXPECT_EQ(precision("layers.3.mlp.norm"), "") << "it multiplies nothing";
+  EXPECT_EQ(precision("layers.4.mlp.down_proj"), "");
+  ask("", "exact");  // the model's now
+  EXPECT_EQ(precision("layers.3.mlp.down_proj"), "");
+  ask("layers.3", "int8");
+  EXPECT_EQ(precision("layers.3.mlp.down_proj"), "int8");
+  EXPECT_EQ(precision("layers.4.mlp.down_proj"), "");
+}
+
 TEST(Scene, GroupsOfOneChildAreThatChild) {
   const auto scene = sceneOf(samples::layeredGraph(3));
   const SceneGroup& root = scene->groups.front();

@@ -67,13 +67,39 @@ TEST_F(BothTest, TheCardInUseTellsItsStateAtThePlotAndInTheStatusLine) {
   auto window = makeBoth();
   const VitalsStrip* vitals = window->latencyPage()->vitals();
   ASSERT_TRUE(waitUntil([&] { return vitals->isVisible(); }));
-  ASSERT_EQ(vitals->figures().size(), 4U);
-  EXPECT_EQ(vitals->figures()[1], std::pair(QString("power"), QString("320 W")));
-  EXPECT_EQ(vitals->figures()[2], std::pair(QString("memory"), QString("211 MB / 141 GB")));
+  ASSERT_EQ(vitals->lines().size(), 1U);
+  const auto& figures = vitals->lines()[0].figures;
+  ASSERT_EQ(figures.size(), 4U);
+  EXPECT_EQ(figures[1], std::pair(QString("power"), QString("320 W")));
+  EXPECT_EQ(figures[2], std::pair(QString("memory"), QString("211 MB / 141 GB")));
   EXPECT_TRUE(waitUntil([&] { return window->status()->facts().machine.contains("CUDA 0, AVX2, 1"); }));
   EXPECT_TRUE(window->status()->facts().machine.startsWith("CPU, 2 threads"));
   press(*window, cpuChoice);
   EXPECT_TRUE(waitUntil([&] { return !vitals->isVisible(); }));
+}
+
+TEST_F(BothTest, EachCardThatAModelIsSpreadOverTellsItsState) {
+  engine_.chat.cards = {"cuda:1", "cuda:2"};
+  auto window = makeOpened(engine_.services());
+  const VitalsStrip* vitals = window->latencyPage()->vitals();
+  ASSERT_TRUE(waitUntil([&] { return vitals->isVisible(); }));
+  const int of_one = vitals->height() / 2;
+  ASSERT_EQ(vitals->lines().size(), 2U);
+  EXPECT_EQ(vitals->lines()[0].title, "CUDA 1");
+  EXPECT_EQ(vitals->lines()[1].title, "CUDA 2");
+  EXPECT_EQ(vitals->lines()[1].figures[2], std::pair(QString("memory"), QString("64 MB / 24 GB")));
+  EXPECT_TRUE(waitUntil([&] {
+    const QString machine = window->status()->facts().machine;
+    return machine.startsWith("CPU, 2 threads") && machine.contains(" + CUDA 1, Test device, 1") &&
+           machine.contains(" + CUDA 2, Test device, 1");
+  }));
+  EXPECT_TRUE(
+      window->status()->facts().memoryTip.contains("On CUDA 2 all programs together hold 64 MB of 24 GB"));
+  takePicture(*window, "many-cards-dark");
+  press(*window, cudaChoice);
+  ASSERT_TRUE(waitUntil([&] { return vitals->lines().size() == 3; })) << "its own card before the others";
+  EXPECT_EQ(vitals->lines()[0].title, "CUDA 0");
+  EXPECT_EQ(vitals->height(), 3 * of_one);
 }
 
 TEST_F(BothTest, GoingBackGivesTheSecondOnesMemoryBack) {

@@ -102,7 +102,7 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "&View: Chat Classify Compare | Library Outline Inspector Chat Classify Compare Latency | Next panel "
       "Previous panel | Theme Reset the layout\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups | Fit Zoom in Zoom out\n"
-      "&Model: Fuse operations Measure every node\n"
+      "&Model: Fuse operations Measure every node Compute in...\n"
       "&Run: Run Stop | New chat Regenerate | Classify a CSV...\n"
       "&Help: Keys");
 }

@@ -86,7 +86,7 @@ TEST_F(RealMemoryTest, AModelThatDoesNotFitIsAskedAbout) {
   open(*shown, "cuda:0", 2048);
   EXPECT_FALSE(shown->session()->session());
   const auto dialog = [&] { return shown->findChild<OpenDialog*>(); };
-  ASSERT_TRUE(waitUntil([&] { return dialog() && dialog()->rows().size() == 3; }, 20000));
+  ASSERT_TRUE(waitUntil([&] { return dialog() && dialog()->rows().size() == 4; }, 20000));
   EXPECT_TRUE(dialog()->fewerButton()->isVisible());
   dialog()->fewerButton()->click();
   dialog()->loadButton()->click();

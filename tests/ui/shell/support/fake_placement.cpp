@@ -44,7 +44,11 @@ std::string runsOn(const graph::Node& node, const std::string& home) {
 graph::GraphVersion placed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& recipe) {
   graph::Graph copy = *graph;
   for (const edit::Edit& edit : recipe)
-    if (edit.op == "place") place(copy, edit);
+    if (edit.op == "place") {
+      place(copy, edit);
+    } else if (edit.op == "precision") {
+      static_cast<void>(need(edit::apply(copy, edit)));
+    }
   return std::make_shared<const graph::Graph>(std::move(copy));
 }
 

@@ -89,7 +89,8 @@ class Counted : public FakeSession {
 /// Only layers can be edited.
 Result<void> fakeFit(const edit::Edit& edit) {
   const auto scope = edit.fields.find("scope");
-  if (scope != edit.fields.end() && scope->second.rfind("layers.", 0) == 0) return {};
+  if (scope != edit.fields.end() && (scope->second.rfind("layers.", 0) == 0 || edit.op == "precision"))
+    return {};
   return Error{ErrorCode::invalid_argument, "The scope has no residual stream",
                scope == edit.fields.end() ? "" : scope->second, "choose a layer"};
 }
@@ -183,6 +184,12 @@ Result<api::PlanReport> FakeSession::plan(api::Phase) {
     step.bytes = 1e5;
     step.asked = moved.contains(id) ? moved[id].asked : step.device;
     step.reason = moved.contains(id) ? moved[id].reason : "";
+    if (node.op->family == graph::OpFamily::linear) {
+      const std::string_view asked = graph::precision_of(node);
+      step.precision = asked.empty() ? options_.precision : std::string(asked);
+      step.computes = asked == "exact" ? "float32" : "int16";
+      if (asked == "bf16") step.precision_reason = "Q4_1 weights are not dense";
+    }
     report.steps.push_back(std::move(step));
   }
   return report;
@@ -255,9 +262,19 @@ Result<api::Preview> FakeSession::preview(const std::vector<edit::Edit>&, std::s
   return api::Preview{};
 }
 
-api::DeviceVitals FakeSession::vitals() const {
-  if (options_.device == "cpu") return {};
-  return {211'000'000, 141'000'000'000, 1980, 320, 41, 0.9};
+Result<api::MeasuredChange> FakeSession::measure(const std::vector<edit::Edit>&, std::string_view,
+                                                 std::stop_token) const {
+  return api::MeasuredChange{
+      .kl = 0.0021, .top1_agreement = 0.97, .cosine = {}, .tokens = 120, .positions = 64};
+}
+
+std::vector<api::DeviceVitals> FakeSession::vitals() const {
+  std::vector<api::DeviceVitals> cards;
+  if (options_.device != "cpu")
+    cards.push_back({options_.device, "AVX2", 211'000'000, 141'000'000'000, 1980, 320, 41, 0.9});
+  for (const std::string& device : plan_.cards)
+    cards.push_back({device, "Test device", 64'000'000, 24'000'000'000, 1410, 170, 38, 0.4});
+  return cards;
 }
 
 Result<SessionPtr> FakeSession::resized(int64_t context, const std::string& kv_type) const {

@@ -20,6 +20,7 @@ struct FakePlan {
   bool failReply = false;
   ErrorCode failure = ErrorCode::out_of_memory;  // of a reply that fails
   std::vector<api::Offer> offers;                // what would fit then
+  std::vector<std::string> cards;                // that nodes run on beside the device
   /// While set, an edit is being prepared: it goes on when the edit is stopped.
   std::shared_ptr<std::atomic<bool>> editsHeld = std::make_shared<std::atomic<bool>>(false);
 };
@@ -35,6 +36,8 @@ class FakeSession : public api::Session {
   std::vector<api::NodePlacement> placement() const override;
   std::stop_source submit(api::Change change, api::ChangeEvents events) override;
   Result<api::Preview> preview(const std::vector<edit::Edit>& edits, std::stop_token stop) const override;
+  Result<api::MeasuredChange> measure(const std::vector<edit::Edit>& edits, std::string_view text,
+                                      std::stop_token stop) const override;
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const override;
   std::string detokenize(const std::vector<int32_t>& ids) const override;
   std::string piece(int32_t id) const override;
@@ -66,7 +69,7 @@ class FakeSession : public api::Session {
   api::MemoryUse memory_use() const override { return {98'000'000, 13'000'000, 0, 211'000'000}; }
   int64_t context_used() const override { return context_; }
   void forget_context() override { context_ = 0; }
-  api::DeviceVitals vitals() const override;
+  std::vector<api::DeviceVitals> vitals() const override;
   std::vector<api::Offer> memory_offers() const override { return plan_.offers; }
   Result<SessionPtr> resized(int64_t context, const std::string& kv_type) const override;
 

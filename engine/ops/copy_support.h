@@ -1,0 +1,20 @@
+// Ops that move elements, and perhaps convert them (kernels/copy.h).
+#pragma once
+
+#include <functional>
+
+#include "engine/ops/tensor_support.h"
+#include "kernels/copy.h"
+
+namespace orrery::ops {
+
+/// Lowers a node whose output is its first input seen another way. `point` is called at each step with the
+/// sizes of both: it writes the strides of the source, one a dim of the output, in elements, and returns
+/// where the first element lies.
+using SourceView =
+    std::function<int64_t(const int64_t* src_sizes, const int64_t* dst_sizes, int64_t* strides)>;
+Result<Lowered> lower_copy(LowerContext& context, const graph::Node& node, SourceView point);
+/// Lowers a node whose output is its inputs one after another along an axis; negative: from the last.
+Result<Lowered> lower_concat(LowerContext& context, const graph::Node& node, int64_t axis);
+
+}  // namespace orrery::ops

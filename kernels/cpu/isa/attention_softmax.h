@@ -1,0 +1,155 @@
+// What attention does between its two products, in float32 whatever these round: what a row sees, the running
+// softmax, chunks of keys merged in order.
+#pragma once
+
+#include "kernels/cpu/isa/attention_rows.h"
+#include "kernels/cpu/isa/simd_math.h"
+
+namespace orrery::kernels::ORRERY_ISA {
+
+constexpr float kMinusInfinity = -__builtin_inff();
+constexpr int kTileVectors = kTileKeys / kLanes;
+
+/// Keys [low, high) of a tile that a row sees, as far as the tile goes.
+struct Span {
+  int64_t low, high;
+};
+
+inline Span visible(const AttentionUnit& unit, int64_t row, int64_t begin, int64_t end) {
+  const int64_t position = unit.first_position + (unit.first_row + row) / unit.group;
+  Span keys{begin, end};
+  if (const int64_t last = visible_end(unit, position); last < end) keys.high = last;
+  if (unit.window > 0 && position + 1 - unit.window > begin) keys.low = position + 1 - unit.window;
+  return {keys.low - begin, keys.high - begin};
+}
+
+inline float exp_of(float x) {
+  float lanes[kLanes];
+  store(lanes, exp(set1(x)));
+  return lanes[0];
+}
+
+inline void scale_row(float* row, int64_t n, float factor) {
+  const Vec f = set1(factor);
+  for (int64_t i = 0; i < n; i += kLanes) store(row + i, load(row + i) * f);
+}
+
+/// Adds what row r has by distance for the keys from `begin` on.
+inline void add_bias(const AttentionUnit& unit, int64_t r, int64_t begin, int vectors, Vec* scores) {
+  const int64_t row = unit.first_row + r;
+  const int64_t reach = unit.bias_reach;
+  const float* bias = unit.bias + row % unit.group * (2 * reach + 1);
+  int64_t distance = begin - (unit.first_position + row / unit.group);
+  for (int v = 0; v < vectors; ++v, distance += kLanes) {
+    if (distance >= -reach && distance + kLanes - 1 <= reach) {
+      scores[v] = scores[v] + load(bias + distance);
+      continue;
+    }
+    float lanes[kLanes];
+    for (int64_t i = 0; i < kLanes; ++i) {
+      const int64_t at = distance + i;
+      lanes[i] = bias[at < -reach ? -reach : at > reach ? reach : at];
+    }
+    scores[v] = scores[v] + load(lanes);
+  }
+}
+
+/// Scores of one row for the keys from `begin` on to weights, in place; the row's state follows. `vectors`
+/// covers the tile's keys.
+inline void weigh(const AttentionUnit& unit, Span seen, int64_t begin, int vectors, float* scores, int64_t r,
+                  const AttentionState& state) {
+  Vec s[kTileVectors];
+  Vec best = set1(kMinusInfinity);
+  for (int v = 0; v < vectors; ++v) {
+    s[v] = load(scores + v * kLanes);
+    if (unit.softcap > 0) s[v] = set1(unit.softcap) * tanh(s[v] * set1(1.0F / unit.softcap));
+  }
+  if (unit.bias != nullptr) add_bias(unit, r, begin, vectors, s);
+  for (int v = 0; v < vectors; ++v) {
+    const int64_t first = v * kLanes;
+    if (seen.low > first || seen.high < first + kLanes) {
+      s[v] = select(lanes_between(seen.low - first, seen.high - first), s[v], set1(kMinusInfinity));
+    }
+    best = max(best, s[v]);
+  }
+  const float before = state.largest[r];
+  const float top = largest(best);
+  if (top == kMinusInfinity) {  // sees nothing here: weights of zero leave the row as it is
+    for (int v = 0; v < vectors; ++v) store(scores + v * kLanes, set1(0.0F));
+    return;
+  }
+  const float now = top > before ? top : before;
+  Vec added = set1(0.0F);
+  for (int v = 0; v < vectors; ++v) {
+    const Vec weight = exp(s[v] - set1(now));
+    store(scores + v * kLanes, weight);
+    added = added + weight;
+  }
+  if (now != before) {
+    const float shrink = exp_of(before - now);
+    scale_row(state.total + r * padded_dim(unit.head_dim), padded_dim(unit.head_dim), shrink);
+    state.sum[r] *= shrink;
+    state.largest[r] = now;
+  }
+  state.sum[r] += sum(added);
+}
+
+inline int64_t nearer(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/// state = the unit's rows over keys [begin, end): tile(rows, next) adds one tile of them, while `next` is
+/// asked for.
+template <class Tile>
+void each_tile(const AttentionUnit& unit, int64_t begin, int64_t end, const AttentionState& state,
+               Tile&& tile) {
+  for (int64_t r = 0; r < unit.rows; ++r) {
+    state.largest[r] = kMinusInfinity;
+    state.sum[r] = 0.0F;
+  }
+  __builtin_memset(state.total, 0,
+                   static_cast<size_t>(unit.rows * padded_dim(unit.head_dim)) * sizeof(float));
+  // While a tile is computed, the next one, which may be the next chunk's first, is on its way from memory.
+  const int64_t last_row = unit.first_row + unit.rows - 1;
+  const int64_t last = visible_end(unit, unit.first_position + last_row / unit.group);
+  TileRows tiles[2];
+  int64_t first = begin / kTileKeys * kTileKeys;
+  find_rows(unit.keys, first, nearer(first + kTileKeys, end), tiles[0]);
+  for (int64_t i = 0; first < end; first += kTileKeys, ++i) {
+    const int64_t next = first + kTileKeys;
+    TileRows& coming = tiles[(i + 1) % 2];
+    coming.count = 0;
+    if (next < last) find_rows(unit.keys, next, nearer(next + kTileKeys, next < end ? end : last), coming);
+    tile(tiles[i % 2], coming);
+  }
+}
+
+inline void merge(int64_t rows, int64_t head_dim, const AttentionState& into, const AttentionState& next) {
+  const int64_t padded = padded_dim(head_dim);
+  for (int64_t r = 0; r < rows; ++r) {
+    if (next.largest[r] == kMinusInfinity) continue;
+    const float top = into.largest[r] > next.largest[r] ? into.largest[r] : next.largest[r];
+    const float keep = exp_of(into.largest[r] - top);
+    const float take = exp_of(next.largest[r] - top);
+    into.largest[r] = top;
+    into.sum[r] = into.sum[r] * keep + next.sum[r] * take;
+    float* total = into.total + r * padded;
+    const float* more = next.total + r * padded;
+    for (int64_t d = 0; d < padded; d += kLanes) {
+      store(total + d, fma(load(total + d), set1(keep), load(more + d) * set1(take)));
+    }
+  }
+}
+
+inline void finish(const AttentionUnit& unit, const AttentionState& state) {
+  const int64_t padded = padded_dim(unit.head_dim);
+  for (int64_t r = 0; r < unit.rows; ++r) {
+    const int64_t row = unit.first_row + r;
+    float* dst = unit.dst + row / unit.group * unit.dst_stride + row % unit.group * unit.head_dim;
+    const float* total = state.total + r * padded;
+    const Vec factor = set1(state.sum[r] > 0 || state.sum[r] != state.sum[r] ? 1.0F / state.sum[r] : 0.0F);
+    int64_t d = 0;
+    for (; d + kLanes <= unit.head_dim; d += kLanes) store(dst + d, load(total + d) * factor);
+    if (d < unit.head_dim) store_part(dst + d, load(total + d) * factor, unit.head_dim - d);
+  }
+}
+
+}  // namespace orrery::kernels::ORRERY_ISA
