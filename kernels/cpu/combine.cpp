@@ -3,14 +3,11 @@
 #include "kernels/combine.h"
 
 #include "kernels/cpu/element_runs.h"
-#include "kernels/cpu/split.h"
 
 namespace orrery::kernels {
 namespace {
 
 using Function = Combine::Function;
-
-constexpr int64_t kPiece = 4096;  // elements of an item at most
 
 template <class T>
 void apply(Function function, const T* a, const T* b, const int64_t* condition, int64_t n, T* dst) {
@@ -55,23 +52,11 @@ void combine_run(const Combine::Args& args, const Walk<4>& walk, const int64_t* 
 
 void run(const Combine::Args& args, const Launch& launch) {
   const Walk<4> walk = collapsed(args.walk);
-  const int outer = walk.rank - 1;
-  const int64_t n = walk.sizes[outer];
-  const int64_t total = walk.elements();
-  if (total == 0) return;
-  const int64_t pieces = (n + kPiece - 1) / kPiece;
-  split(launch, total / n * pieces, std::min(n, kPiece), [&](int64_t begin, int64_t end, int) {
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t first = item % pieces * kPiece;
-      int64_t offsets[4];
-      for (int o = 0; o < 4; ++o)
-        offsets[o] = walk.offset(o, item / pieces, outer) + first * walk.strides[o][outer];
-      const int64_t count = std::min(kPiece, n - first);
-      if (is_float(args.problem.common))
-        combine_run<float>(args, walk, offsets, count);
-      else
-        combine_run<int64_t>(args, walk, offsets, count);
-    }
+  split_runs(launch, walk, [&](const int64_t* where, int64_t count) {
+    if (is_float(args.problem.common))
+      combine_run<float>(args, walk, where, count);
+    else
+      combine_run<int64_t>(args, walk, where, count);
   });
 }
 

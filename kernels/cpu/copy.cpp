@@ -5,12 +5,9 @@
 #include <cstring>
 
 #include "kernels/cpu/element_runs.h"
-#include "kernels/cpu/split.h"
 
 namespace orrery::kernels {
 namespace {
-
-constexpr int64_t kPiece = 4096;  // elements of an item at most
 
 template <class Word>
 void copy_words(const void* src, int64_t src_stride, int64_t n, void* dst, int64_t dst_stride) {
@@ -43,26 +40,16 @@ void convert_run(const Copy::Args& args, const std::byte* src, int64_t src_strid
 
 void run(const Copy::Args& args, const Launch& launch) {
   const Walk<2> walk = collapsed(args.walk);
-  const int outer = walk.rank - 1;
-  const int64_t n = walk.sizes[outer];
-  const int64_t total = walk.elements();
-  if (total == 0) return;
-  const int64_t pieces = (n + kPiece - 1) / kPiece;
-  split(launch, total / n * pieces, std::min(n, kPiece), [&](int64_t begin, int64_t end, int) {
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t first = item % pieces * kPiece;
-      const int64_t count = std::min(kPiece, n - first);
-      const int64_t from = walk.strides[0][outer];
-      const int64_t to = walk.strides[1][outer];
-      const std::byte* src = at(args.from, args.src, walk.offset(0, item / pieces, outer) + first * from);
-      std::byte* dst = at(args.to, args.dst, walk.offset(1, item / pieces, outer) + first * to);
-      if (args.from == args.to)
-        copy_run(dtype_info(args.from).block_bytes, src, from, count, dst, to);
-      else if (is_float(args.from))
-        convert_run<float>(args, src, from, count, dst, to);
-      else
-        convert_run<int64_t>(args, src, from, count, dst, to);
-    }
+  const int64_t from = walk.strides[0][walk.rank - 1], to = walk.strides[1][walk.rank - 1];
+  split_runs(launch, walk, [&](const int64_t* where, int64_t count) {
+    const std::byte* src = at(args.from, args.src, where[0]);
+    std::byte* dst = at(args.to, args.dst, where[1]);
+    if (args.from == args.to)
+      copy_run(dtype_info(args.from).block_bytes, src, from, count, dst, to);
+    else if (is_float(args.from))
+      convert_run<float>(args, src, from, count, dst, to);
+    else
+      convert_run<int64_t>(args, src, from, count, dst, to);
   });
 }
 

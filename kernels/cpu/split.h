@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/row.h"
 
 namespace orrery::kernels {
 
