@@ -117,7 +117,7 @@ Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const 
   std::vector<VersionMemory> memory;
   for (const weights::DevicePtr& device : devices) {
     const MemoryDemand::Place place = place_demand(
-        *version.fused, task, asked, device ? device->id() : kernels::kCpuId, model.devices(version).home);
+        version.fused, task, asked, device ? device->id() : kernels::kCpuId, model.devices(version).home);
     if (!place.refusal.empty()) return Error{ErrorCode::unsupported, place.refusal, "", ""};
     const DeviceEntry entry = entry_of(device);
     memory.push_back(
