@@ -72,8 +72,8 @@ struct Storage {
   DType src = DType::f32, dst = DType::f32;
 };
 
-/// Why the row cannot take activations that are stored so, empty when it can: what is not float32 must be what
-/// its `reads` and `writes` tell.
+/// Why the row cannot take activations that are stored so, empty when it can: what is not float32 must be
+/// what its `reads` and `writes` tell.
 template <class Op>
 std::string storage_refusal(const Row<Op>& row, const typename Op::Problem& problem) {
   if constexpr (requires { Op::storage(problem); }) {

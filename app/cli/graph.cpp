@@ -38,8 +38,9 @@ Runner prepare_graph(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
   add_model_options(parser, options->open);
   options->given_phase = add_phase_option(parser, options->phase);
-  parser.add_option("--level", options->level,
-                    "model: as it is edited; fused: as it runs, in the largest steps or in those of --phase")
+  parser
+      .add_option("--level", options->level,
+                  "model: as it is edited; fused: as it runs, in the largest steps or in those of --phase")
       .one_of({"model", "fused"})
       .show_default();
   options->given_format = parser.add_option("--format", options->format, "how it is written")

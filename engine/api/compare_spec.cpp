@@ -53,7 +53,9 @@ Result<void> set(OpenOptions& options, std::string_view key, const Words& value)
   } else if (key == "context") {
     ORRERY_ASSIGN(options.context, number<int64_t>(key, value));
   } else {
-    return refuse(key, value, "use device, recipe, fusion, disable-pass, adapter, threads, precision, kv-type or context");
+    return refuse(
+        key, value,
+        "use device, recipe, fusion, disable-pass, adapter, threads, precision, kv-type or context");
   }
   return {};
 }

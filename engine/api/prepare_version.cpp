@@ -34,7 +34,8 @@ Result<std::vector<weights::DevicePtr>> open_cards(const graph::Graph& graph, co
   return cards;
 }
 
-/// What the largest step of a prompt or a text asks the rows for, as far as it is known before anything is opened.
+/// What the largest step of a prompt or a text asks the rows for, as far as it is known before anything is
+/// opened.
 compile::Options largest_step(const Preparation& preparation) {
   const compile::PlacementOptions& placement = preparation.placement;
   compile::Options options;
@@ -58,8 +59,7 @@ passes::Options passes_of(const OpenOptions& options) {
 
 Result<void> check_passes(const std::vector<std::string>& names) {
   std::string known;
-  for (const passes::Pass& pass : passes::all_passes())
-    (known += known.empty() ? "" : ", ") += pass.name;
+  for (const passes::Pass& pass : passes::all_passes()) (known += known.empty() ? "" : ", ") += pass.name;
   for (const std::string& name : names)
     if (std::ranges::find(passes::all_passes(), name, &passes::Pass::name) == passes::all_passes().end())
       return Error{ErrorCode::invalid_argument, fmt::format("There is no pass \"{}\"", name.substr(0, 80)),

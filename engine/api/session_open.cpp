@@ -115,8 +115,9 @@ class Opening {
     run.context = context;
     ORRERY_ASSIGN(run.batch_tokens,
                   choose_batch_tokens(options_.batch_tokens, run.device != nullptr, to_task(built.task)));
-    ORRERY_ASSIGN(const auto version, prepare_version(std::make_shared<const graph::Graph>(built.graph),
-                                                      preparation_of(run, options_.device, passes_of(options_))));
+    ORRERY_ASSIGN(const auto version,
+                  prepare_version(std::make_shared<const graph::Graph>(built.graph),
+                                  preparation_of(run, options_.device, passes_of(options_))));
     const MemoryDemand demand = demand_of(source, built, version->fused, run.device);
     ORRERY_TRY(check_memory(demand, options_, devices_beside(run.device)));
     run.kv_tokens = kv_tokens(demand, run);

@@ -115,8 +115,7 @@ class Asking {
   }
   uint64_t arena_bytes(const graph::Graph& graph, const Liveness& live) const {
     std::vector<kernels::DeviceId> devices;
-    for (const ValueId value : live.values)
-      devices.push_back(side(graph.node(graph.value(value).producer)));
+    for (const ValueId value : live.values) devices.push_back(side(graph.node(graph.value(value).producer)));
     return lay_out(live.lifetimes, devices).bytes_on(options_.device);
   }
 

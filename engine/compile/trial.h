@@ -9,8 +9,8 @@
 
 namespace orrery::compile {
 
-/// What the lowerings of a plan's nodes are asked for on one device. Hands out made-up places: a lowering stores
-/// them, and what it makes is never run.
+/// What the lowerings of a plan's nodes are asked for on one device. Hands out made-up places: a lowering
+/// stores them, and what it makes is never run.
 class Trial : public ops::LowerContext {
  public:
   struct Setting {

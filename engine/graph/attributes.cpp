@@ -94,9 +94,10 @@ Result<void> check_precision(const Attribute& value) {
 Result<void> check_stored(const Attribute& value) {
   const auto* text = std::get_if<std::string>(&value);
   if (text && (*text == name_of(DType::bf16) || *text == name_of(DType::f16))) return {};
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("{} is \"{}\", which no activation is stored in", kStoredAttribute, to_string(value)),
-               "", "Use bf16 or f16, or take it away for f32"};
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("{} is \"{}\", which no activation is stored in", kStoredAttribute, to_string(value)), "",
+      "Use bf16 or f16, or take it away for f32"};
 }
 
 Result<void> check_common(std::string_view name, const Attribute& value) {

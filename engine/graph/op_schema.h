@@ -120,8 +120,9 @@ bool is_device_name(std::string_view text);
 /// sources may carry it; absent, the model's own default holds.
 inline constexpr std::string_view kPrecisionAttribute = "precision";
 
-/// The 16-bit float type that what a node makes is stored in, by its name; absent, it has the type that its op
-/// gives. Every op but the sources may carry it; inference gives it to all outputs, which are f32 without it.
+/// The 16-bit float type that what a node makes is stored in, by its name; absent, it has the type that its
+/// op gives. Every op but the sources may carry it; inference gives it to all outputs, which are f32 without
+/// it.
 inline constexpr std::string_view kStoredAttribute = "stored";
 
 /// Whether every op but the sources may carry an attribute of this name, which no schema has.

@@ -92,8 +92,8 @@ Result<Matrix> activation(const NodeView& view, size_t input, std::string_view n
 Result<Matrix> rounded_activation(const NodeView& view, size_t input, std::string_view name) {
   const ValueType& type = *view.inputs[input];
   if (!is_float(type.dtype) || !is_matrix(type.shape))
-    return mismatch(name, fmt::format("{} is {}; it must be [rows, cols] of f32, f16 or bf16", name,
-                                      to_string(type)));
+    return mismatch(
+        name, fmt::format("{} is {}; it must be [rows, cols] of f32, f16 or bf16", name, to_string(type)));
   return Matrix{type.shape[0], type.shape[1].constant()};
 }
 

@@ -57,6 +57,7 @@ struct Outcome {
 /// and the node.
 Result<Outcome> run_passes(const graph::Graph& graph, const Options& options);
 /// Those of the plan's stage, on a graph that is placed. The same pointer comes back when none rewrote it.
-Result<Outcome> run_plan_passes(graph::GraphVersion placed, const Options& options, const RoundingOf& rounding);
+Result<Outcome> run_plan_passes(graph::GraphVersion placed, const Options& options,
+                                const RoundingOf& rounding);
 
 }  // namespace orrery::passes

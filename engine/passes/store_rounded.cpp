@@ -20,8 +20,8 @@ Roundings roundings_of(const graph::Graph& graph, const RoundingOf& rounding) {
   return roundings;
 }
 
-/// Whether nobody takes the value as it is: each reader rounds it to this type, as its first input. A node that
-/// no output needs has a say while it is there, as types must fit all of them.
+/// Whether nobody takes the value as it is: each reader rounds it to this type, as its first input. A node
+/// that no output needs has a say while it is there, as types must fit all of them.
 bool is_rounded(const graph::Graph& graph, const Roundings& roundings, ValueId value, DType dtype) {
   const std::vector<ValueId>& outputs = graph.outputs();
   if (graph.value(value).type.dtype != DType::f32 ||
@@ -43,9 +43,8 @@ Result<int> store_rounded(Draft& draft, const RoundingOf& rounding) {
     if (own.writes == DType::f32) continue;
     const graph::Graph& graph = draft.graph();
     const std::vector<ValueId>& outputs = graph.node(id).outputs;  // all are stored alike
-    if (std::all_of(outputs.begin(), outputs.end(), [&](ValueId output) {
-          return is_rounded(graph, roundings, output, own.writes);
-        }))
+    if (std::all_of(outputs.begin(), outputs.end(),
+                    [&](ValueId output) { return is_rounded(graph, roundings, output, own.writes); }))
       makers.push_back(id);
   }
   if (makers.empty()) return 0;

@@ -8,8 +8,7 @@
 
 namespace orrery::runtime {
 
-Result<std::shared_ptr<const Version>> make_version(VersionParts parts,
-                                                    const graph::GraphVersion& numbers) {
+Result<std::shared_ptr<const Version>> make_version(VersionParts parts, const graph::GraphVersion& numbers) {
   auto version = std::make_shared<Version>();
   static_cast<VersionParts&>(*version) = std::move(parts);
   const graph::GraphVersion &model = version->model, &fused = version->fused;

@@ -25,7 +25,8 @@ struct VersionParts {
   std::vector<weights::DevicePtr> cards = {};  // that nodes run on beside the model's own device
   passes::Options passes = {};                 // that the fused graph was made with, and plans are
   std::vector<passes::Record> records = {};    // of the passes that made the fused graph
-  graph::GraphVersion drawn = {};  // what runs in the largest steps and, dead, what is bypassed; null: as fused
+  graph::GraphVersion drawn =
+      {};  // what runs in the largest steps and, dead, what is bypassed; null: as fused
 };
 
 /// What one model can run, immutable.
