@@ -4,6 +4,7 @@
 #include "engine/api/types.h"
 #include "engine/base/progress.h"
 #include "engine/compile/placement.h"
+#include "engine/passes/passes.h"
 #include "engine/runtime/model.h"
 
 namespace orrery::api {

@@ -35,7 +35,7 @@ struct Estimate {
 
 /// Of the nodes that run, each in the run of those on its device.
 std::vector<Estimate> estimates_of(const LimitedVersion& limited, const Bindings& bindings) {
-  const graph::Graph& graph = *limited.version.fused;
+  const graph::Graph& graph = limited.graph;
   std::map<std::string_view, std::vector<Estimate>> devices;
   for (const NodeId id : graph.order())
     if (const graph::Node& node = graph.node(id); !node.is_source())

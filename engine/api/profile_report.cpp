@@ -6,6 +6,7 @@
 #include "engine/api/machine_limits.h"
 #include "engine/api/placement_report.h"
 #include "engine/api/session_impl.h"
+#include "engine/passes/passes.h"
 #include "engine/weights/memory_state.h"
 
 namespace orrery::api {

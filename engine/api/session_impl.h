@@ -119,7 +119,7 @@ class SessionImpl final : public Session {
   void publish(SessionStatePtr state);
 
   // preview.cpp
-  StepTimeChange step_time(const runtime::Version& before, const runtime::Version& after) const;
+  Result<StepTimeChange> step_time(const runtime::Version& before, const runtime::Version& after) const;
 
   // session_memory.cpp
   /// An error of too little memory with what would fit.

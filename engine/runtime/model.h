@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/compile/placement.h"
+#include "engine/passes/passes.h"
 #include "engine/runtime/executor.h"
 #include "engine/runtime/kv_cache.h"
 #include "engine/runtime/plan_cache.h"
