@@ -2,6 +2,7 @@
 // follow them; the numbers are those of the same plan without.
 #include <gmock/gmock.h>
 
+#include "engine/compile/arena.h"
 #include "engine/compile/demand.h"
 #include "engine/ops/lower_support.h"
 #include "kernels/half.h"
