@@ -84,6 +84,7 @@ struct Attention {
     /// else rows that read so much at a time refuse.
     bool aligned = true;
   };
+  static Storage storage(const Problem& problem) { return {DType::f32, problem.dst}; }
   struct Args {
     Problem problem;
     const float* query = nullptr;  // (tokens, heads * head_dim)

@@ -39,6 +39,7 @@ struct Linear {
     /// time refuse.
     bool aligned = true;
   };
+  static Storage storage(const Problem& problem) { return {problem.src, problem.dst}; }
   struct Operand {
     const void* weight = nullptr;  // stored form, or the row's packing
     const float* bias = nullptr;

@@ -47,7 +47,7 @@ struct Row {
   std::string_view name;  // "cpu.avx512_vnni.matvec"
   DeviceKind device = DeviceKind::cpu;
   /// Empty when the row can run the problem on the machine, else the reason why not, for a person: "1 token;
-  /// tiles need 8 or more".
+  /// tiles need 8 or more". How activations are stored is asked of `reads` and `writes` (storage_refusal).
   std::string (*supports)(const Problem&, const Machine&) = nullptr;
   void (*run)(const Args&, const Launch&) = nullptr;
   /// Scratch bytes for the largest call of this problem; null for none.
@@ -65,6 +65,26 @@ struct Row {
   /// problem.
   Rounding (*rounding)(const Problem&, int output) = nullptr;
 };
+
+/// How the activations of a problem are stored. Ops that let their rows take others than float32 tell it by a
+/// static storage(problem).
+struct Storage {
+  DType src = DType::f32, dst = DType::f32;
+};
+
+/// Why the row cannot take activations that are stored so, empty when it can: what is not float32 must be
+/// what its `reads` and `writes` tell.
+template <class Op>
+std::string storage_refusal(const Row<Op>& row, const typename Op::Problem& problem) {
+  if constexpr (requires { Op::storage(problem); }) {
+    const Storage storage = Op::storage(problem);
+    if (storage.src != DType::f32 && (!row.reads || row.reads(problem) != storage.src))
+      return "src is " + std::string(name_of(storage.src)) + ", which it does not read";
+    if (storage.dst != DType::f32 && (!row.writes || row.writes(problem) != storage.dst))
+      return "dst is " + std::string(name_of(storage.dst)) + ", which it does not write";
+  }
+  return {};
+}
 
 /// `supports` of a row that takes every legal problem on any machine: on_any_machine<Op, ref::legal>.
 template <class Op, std::string (*legal)(const typename Op::Problem&)>
@@ -91,6 +111,7 @@ Selection<Op> select(std::span<const Row<Op>> rows, const typename Op::Problem& 
   Selection<Op> selection;
   for (const Row<Op>& row : rows) {
     std::string reason = row.supports(problem, machine);
+    if (reason.empty()) reason = storage_refusal(row, problem);
     if (reason.empty()) {
       selection.row = &row;
       for (const Row<Op>& other : rows.subspan(static_cast<size_t>(&row - rows.data()) + 1))

@@ -39,6 +39,11 @@ void add_model_options(Parser& parser, api::OpenOptions& options) {
                     "edits to apply, FILE.json: bypass (scope), place (scope, device: cpu, cuda:N or home), "
                     "precision (scope, dtype), set (node, attribute, value)");
   parser.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
+  parser
+      .add_option("--disable-pass", options.disabled_passes,
+                  "a pass that is left out, by the name that `plan` gives it; may be given again")
+      .one_value()
+      .take_all();
   parser.add_flag("!--no-memory-check", options.check_memory,
                   "open even what is estimated not to fit into the device's memory");
   const Option precision =
@@ -81,8 +86,8 @@ Result<api::TemplateOptions> read_template_options(const TemplateFiles& files) {
   return options;
 }
 
-void add_phase_option(Parser& parser, std::string& phase) {
-  parser.add_option("--phase", phase, "prefill: many tokens per step; decode: one token per sequence")
+Option add_phase_option(Parser& parser, std::string& phase) {
+  return parser.add_option("--phase", phase, "prefill: many tokens per step; decode: one token per sequence")
       .one_of({"prefill", "decode"})
       .show_default();
 }

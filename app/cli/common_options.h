@@ -14,7 +14,7 @@ void add_output_options(Parser& parser, Context& context);  // --json --quiet
 /// MODEL, and how it is opened.
 void add_model_options(Parser& parser, api::OpenOptions& options);
 Option add_model_name(Parser& parser, std::string& model, bool required = true);
-void add_phase_option(Parser& parser, std::string& phase);
+Option add_phase_option(Parser& parser, std::string& phase);
 api::Phase phase_of(const std::string& name);
 
 /// --tools --documents --var: what a chat template is given beside the messages.

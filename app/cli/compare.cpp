@@ -105,7 +105,7 @@ Runner prepare_compare(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
   add_model_options(parser, options->open);
   const char* spec =
-      "a side: comma list of device=, recipe=, fusion=on|off, adapter=, threads=, "
+      "a side: comma list of device=, recipe=, fusion=on|off, disable-pass=, adapter=, threads=, "
       "precision=balanced|exact|bf16|int16|int8, "
       "kv-type=, context=; what is left out is as given for both";
   parser.add_option("--a", options->a, spec).required();

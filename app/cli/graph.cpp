@@ -10,16 +10,19 @@ namespace {
 struct Options {
   api::OpenOptions open;
   std::string phase = "decode", level = "model", format = "text";
-  Option given_format;
+  Option given_phase, given_format;
 };
 
 /// Of a file that cannot run, the model graph as far as it is known; why, on stderr.
 Result<graph::GraphVersion> graph_to_draw(const Context& context, const Options& options) {
   ProgressLine progress(context);
   ORRERY_ASSIGN(const auto session, api::open_or_show(options.open, progress.callback(), context.stop()));
-  // Shapes stay symbolic, so both phases have one graph; the plan is what differs.
   const std::string& cannot_run = session->info().cannot_run;
   if (options.level == "fused") {
+    if (cannot_run.empty() && options.given_phase.given()) {
+      ORRERY_ASSIGN(api::PlanReport plan, session->plan(phase_of(options.phase)));
+      return std::move(plan.graph);
+    }
     if (cannot_run.empty()) return session->fused_graph();
     return Error{ErrorCode::unsupported, "The file cannot run, so there is no graph that runs",
                  session->info().path, cannot_run};
@@ -34,8 +37,10 @@ Result<graph::GraphVersion> graph_to_draw(const Context& context, const Options&
 Runner prepare_graph(Parser& parser, Context& context) {
   const auto options = std::make_shared<Options>();
   add_model_options(parser, options->open);
-  add_phase_option(parser, options->phase);
-  parser.add_option("--level", options->level, "model: as it is edited; fused: as it runs")
+  options->given_phase = add_phase_option(parser, options->phase);
+  parser
+      .add_option("--level", options->level,
+                  "model: as it is edited; fused: as it runs, in the largest steps or in those of --phase")
       .one_of({"model", "fused"})
       .show_default();
   options->given_format = parser.add_option("--format", options->format, "how it is written")

@@ -25,10 +25,21 @@ Json to_json(const api::PlanReport& plan) {
                      {"flops", step.flops},
                      {"bytes", step.bytes}});
   }
-  return {{"steps", std::move(steps)}, {"arena_bytes", plan.arena_bytes}};
+  Json passes = Json::array();
+  for (const api::PlanPass& pass : plan.passes)
+    passes.push_back({{"name", pass.name},
+                      {"doc", pass.doc},
+                      {"rewrites", pass.rewrites},
+                      {"ms", pass.ms},
+                      {"disabled", pass.disabled}});
+  return {{"passes", std::move(passes)}, {"steps", std::move(steps)}, {"arena_bytes", plan.arena_bytes}};
 }
 
 void print_table(const api::PlanReport& plan) {
+  for (const api::PlanPass& pass : plan.passes) {
+    const std::string did = pass.disabled ? "switched off" : fmt::format("{} rewritten", pass.rewrites);
+    print(fmt::format("pass {:<22} {:<14} {}\n", pass.name, did, pass.doc));
+  }
   for (const api::PlanStep& step : plan.steps) {
     print(fmt::format("{:<44} {:<20} {:<6} {}\n", step.path, step.op, step.device, step.kernel));
     if (step.device != step.asked)

@@ -43,6 +43,8 @@ Result<void> set(OpenOptions& options, std::string_view key, const Words& value)
     options.kv_type = value;
   } else if (key == "fusion") {
     ORRERY_ASSIGN(options.fusion, one_of(key, value, "on", "off"));
+  } else if (key == "disable-pass") {
+    options.disabled_passes.push_back(value);
   } else if (key == "precision") {
     ORRERY_ASSIGN(const kernels::Precision precision, parse_precision(value));
     options.precision = name_of(precision);
@@ -51,7 +53,9 @@ Result<void> set(OpenOptions& options, std::string_view key, const Words& value)
   } else if (key == "context") {
     ORRERY_ASSIGN(options.context, number<int64_t>(key, value));
   } else {
-    return refuse(key, value, "use device, recipe, fusion, adapter, threads, precision, kv-type or context");
+    return refuse(
+        key, value,
+        "use device, recipe, fusion, disable-pass, adapter, threads, precision, kv-type or context");
   }
   return {};
 }

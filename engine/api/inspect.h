@@ -43,7 +43,7 @@ models::BuiltModel build_to_show(const ModelSource& source, std::string& cannot_
 
 /// What the plans of a fused graph take on one kind of device; a refusal where it cannot run there. `home` is
 /// where nodes run that name no device; none: there.
-MemoryDemand::Place place_demand(const graph::Graph& fused, Task task, const OpenOptions& options,
+MemoryDemand::Place place_demand(const graph::GraphVersion& fused, Task task, const OpenOptions& options,
                                  kernels::DeviceId device, std::optional<kernels::DeviceId> home = {});
 /// The KV cache's part; the places are left empty. `exact`: it is kept in float32 whatever is asked for.
 MemoryDemand model_demand(std::string name, const models::BuiltModel& built, bool exact);

@@ -6,6 +6,7 @@
 
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
+#include "engine/api/prepare_version.h"
 #include "engine/api/session.h"
 #include "engine/compile/demand.h"
 #include "engine/compile/placement.h"
@@ -74,13 +75,14 @@ std::string device_words(const DeviceMemory& memory) {
 
 }  // namespace
 
-MemoryDemand::Place place_demand(const graph::Graph& fused, Task task, const OpenOptions& options,
+MemoryDemand::Place place_demand(const graph::GraphVersion& fused, Task task, const OpenOptions& options,
                                  kernels::DeviceId device, std::optional<kernels::DeviceId> home) {
   compile::DemandOptions asked;
   asked.device = device;
   asked.home = home;
   asked.kv_dtype = is_exact(options) ? DType::f32 : kv_dtype(options.kv_type);
   asked.precision = precision_in(options);
+  asked.passes = passes_of(options);
   asked.threads = options.threads > 0 ? options.threads : kernels::available_cores();
   const auto batch = choose_batch_tokens(options.batch_tokens, !device.is_cpu(), task);
   if (!batch.ok()) return {0, 0, batch.error().to_string()};
@@ -104,14 +106,12 @@ Result<MemoryDemand> memory_demand(const OpenOptions& options) {
     ORRERY_ASSIGN(const ModelPath path, resolve_model(options.model, options.adapter));
     ORRERY_ASSIGN(const ModelSource source, open_source(path, {}, {}));
     ORRERY_ASSIGN(const models::BuiltModel built, models::build(*source.file, source.adapter.get()));
-    passes::Options passes;
-    passes.fusion = options.fusion;
-    ORRERY_ASSIGN(const passes::Outcome fused, passes::run_passes(built.graph, passes));
+    ORRERY_ASSIGN(const passes::Outcome fused, passes::run_passes(built.graph, passes_of(options)));
     MemoryDemand demand = model_demand(display_name(*source.file), built, is_exact(options));
-    demand.cpu = place_demand(*fused.graph, to_task(built.task), options, kernels::kCpuId);
+    demand.cpu = place_demand(fused.graph, to_task(built.task), options, kernels::kCpuId);
     ORRERY_ASSIGN(const compile::Placement on_card,
                   compile::place(fused.graph, on_a_card(options, to_task(built.task))));
-    demand.cuda = place_demand(*on_card.graph, to_task(built.task), options, kernels::cuda_id(0));
+    demand.cuda = place_demand(on_card.graph, to_task(built.task), options, kernels::cuda_id(0));
     return demand;
   });
 }

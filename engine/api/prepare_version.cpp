@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/api/devices.h"
+#include "engine/passes/bypassed.h"
 #include "engine/passes/passes.h"
 #include "engine/runtime/devices.h"
 #include "engine/runtime/job.h"
@@ -33,11 +34,43 @@ Result<std::vector<weights::DevicePtr>> open_cards(const graph::Graph& graph, co
   return cards;
 }
 
+/// What the largest step of a prompt or a text asks the rows for, as far as it is known before anything is
+/// opened.
+compile::Options largest_step(const Preparation& preparation) {
+  const compile::PlacementOptions& placement = preparation.placement;
+  compile::Options options;
+  options.bucket = compile::bucket_for(placement.batch_tokens, 1, 1);
+  options.kv_dtype = placement.kv_dtype;
+  options.precision = placement.precision;
+  options.home = kernels::parse_device_id(placement.home).value_or(kernels::kCpuId);
+  options.passes = preparation.passes;
+  options.threads = placement.threads;
+  return options;
+}
+
 }  // namespace
 
-Preparation preparation_of(const runtime::Model::Options& options, const std::string& home, bool fusion) {
+passes::Options passes_of(const OpenOptions& options) {
+  passes::Options passes;
+  passes.disabled.insert(options.disabled_passes.begin(), options.disabled_passes.end());
+  passes.fusion = options.fusion;
+  return passes;
+}
+
+Result<void> check_passes(const std::vector<std::string>& names) {
+  std::string known;
+  for (const passes::Pass& pass : passes::all_passes()) (known += known.empty() ? "" : ", ") += pass.name;
+  for (const std::string& name : names)
+    if (std::ranges::find(passes::all_passes(), name, &passes::Pass::name) == passes::all_passes().end())
+      return Error{ErrorCode::invalid_argument, fmt::format("There is no pass \"{}\"", name.substr(0, 80)),
+                   "--disable-pass", "use one of " + known};
+  return {};
+}
+
+Preparation preparation_of(const runtime::Model::Options& options, const std::string& home,
+                           passes::Options passes) {
   Preparation preparation;
-  preparation.fusion = fusion;
+  preparation.passes = std::move(passes);
   preparation.placement.home = home;
   preparation.placement.kv_dtype = options.kv_dtype;
   preparation.placement.precision = options.precision;
@@ -51,21 +84,28 @@ Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVers
                                                                 const Preparation& preparation,
                                                                 const Watch& watch) {
   const std::string& home = preparation.placement.home;
-  passes::Options options;
-  options.fusion = preparation.fusion;
   ORRERY_TRY(watch.stage("Running the passes"));
   const graph::GraphVersion asked =
       compile::without_default(compile::without_home(model_graph, home), preparation.placement.precision);
-  ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*asked, options));
+  ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*asked, preparation.passes));
   ORRERY_ASSIGN(std::vector<weights::DevicePtr> cards, open_cards(*passed.graph, home, watch));
   ORRERY_TRY(watch.stage("Placing the nodes"));
   ORRERY_ASSIGN(compile::Placement placement, compile::place(std::move(passed.graph), preparation.placement));
   std::erase_if(cards, [&](const weights::DevicePtr& card) {
     return std::ranges::find(placement.cards, card->id()) == placement.cards.end();
   });
+  ORRERY_ASSIGN(const passes::Outcome largest,
+                compile::graph_of_plan(placement.graph, largest_step(preparation)));
   const graph::GraphVersion numbers = compile::with_default(*model_graph, preparation.placement.precision);
-  return runtime::make_version(std::move(model_graph), std::move(placement.graph), std::move(placement.moved),
-                               std::move(cards), numbers);
+  runtime::VersionParts parts;
+  parts.drawn = passes::with_bypassed(largest.graph, *model_graph);
+  parts.model = std::move(model_graph);
+  parts.fused = std::move(placement.graph);
+  parts.moved = std::move(placement.moved);
+  parts.cards = std::move(cards);
+  parts.passes = preparation.passes;
+  parts.records = std::move(passed.records);
+  return runtime::make_version(std::move(parts), numbers);
 }
 
 /// With a team of its own: the scheduler goes on serving others.

@@ -1,18 +1,25 @@
 // From the graph that a person edits to the one that runs: passes, then placement.
 #pragma once
 
+#include "engine/api/types.h"
 #include "engine/base/progress.h"
 #include "engine/compile/placement.h"
+#include "engine/passes/passes.h"
 #include "engine/runtime/model.h"
 
 namespace orrery::api {
 
 struct Preparation {
-  bool fusion = true;
+  passes::Options passes;
   compile::PlacementOptions placement;
 };
 /// How the model's graphs are prepared; `home` is its device's name.
-Preparation preparation_of(const runtime::Model::Options& options, const std::string& home, bool fusion);
+Preparation preparation_of(const runtime::Model::Options& options, const std::string& home,
+                           passes::Options passes);
+/// The passes of a model that is opened so.
+passes::Options passes_of(const OpenOptions& options);
+/// Refuses a name that no pass has, with those that there are.
+Result<void> check_passes(const std::vector<std::string>& names);
 
 /// Opens the cards that nodes ask for; its own reason when it cannot be used. Reads no weight.
 Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph,

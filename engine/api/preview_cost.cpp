@@ -35,7 +35,7 @@ struct Estimate {
 
 /// Of the nodes that run, each in the run of those on its device.
 std::vector<Estimate> estimates_of(const LimitedVersion& limited, const Bindings& bindings) {
-  const graph::Graph& graph = *limited.version.fused;
+  const graph::Graph& graph = limited.graph;
   std::map<std::string_view, std::vector<Estimate>> devices;
   for (const NodeId id : graph.order())
     if (const graph::Node& node = graph.node(id); !node.is_source())
@@ -117,7 +117,7 @@ Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const 
   std::vector<VersionMemory> memory;
   for (const weights::DevicePtr& device : devices) {
     const MemoryDemand::Place place = place_demand(
-        *version.fused, task, asked, device ? device->id() : kernels::kCpuId, model.devices(version).home);
+        version.fused, task, asked, device ? device->id() : kernels::kCpuId, model.devices(version).home);
     if (!place.refusal.empty()) return Error{ErrorCode::unsupported, place.refusal, "", ""};
     const DeviceEntry entry = entry_of(device);
     memory.push_back(

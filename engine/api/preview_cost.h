@@ -22,7 +22,7 @@ Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const 
 using DeviceLimits = std::map<std::string, MachineLimits, std::less<>>;
 
 struct LimitedVersion {
-  const runtime::Version& version;
+  const graph::Graph& graph;  // of its plan for such steps
   const DeviceLimits& limits;
 };
 /// `measured` is the profile of `before`, or an empty one. `context` tokens are read by a step.

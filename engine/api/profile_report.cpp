@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -5,6 +6,7 @@
 #include "engine/api/machine_limits.h"
 #include "engine/api/placement_report.h"
 #include "engine/api/session_impl.h"
+#include "engine/passes/passes.h"
 #include "engine/weights/memory_state.h"
 
 namespace orrery::api {
@@ -101,6 +103,14 @@ uint64_t bytes_read_on_cpu(const runtime::Version& version, const io::ModelFile&
   return bytes;
 }
 
+void add_passes(PlanReport& report, const std::vector<passes::Record>& records) {
+  for (const passes::Record& record : records) {
+    const auto pass = std::ranges::find(passes::all_passes(), record.pass, &passes::Pass::name);
+    report.passes.push_back(
+        {record.pass, std::string(pass->doc), record.rewrites, record.milliseconds, record.disabled});
+  }
+}
+
 std::string path_of(const graph::Graph& graph, NodeId id) {
   const graph::Node* node = graph.find(id);
   return node ? node->path() : std::string();
@@ -143,15 +153,18 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
       report.workspace_bytes += use.workspace_bytes;
     }
     report.compile_ms = plan->compile_milliseconds;
+    report.graph = plan->graph;
+    add_passes(report, version->records);
+    add_passes(report, plan->passes);
     const Bindings bindings{{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}};
     const PlacementReport placement(*version, parts_.options.device);
     for (const compile::Step& step : plan->steps) {
       PlanStep row;
       row.node = step.node;
-      row.path = path_of(*version->fused, step.node);
+      row.path = path_of(*plan->graph, step.node);
       row.op = step.op;
       row.kernel = step.kernel;
-      PlacementReport::Entry place = placement.of(version->fused->node(step.node));
+      PlacementReport::Entry place = placement.of(plan->graph->node(step.node));
       row.not_asked = step.after;
       row.asked = std::move(place.asked);
       row.device = std::move(place.device);
@@ -163,7 +176,7 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
       }
       for (const kernels::Refusal& refusal : step.refused)
         row.refused.push_back({refusal.kernel, refusal.reason});
-      const graph::Cost cost = version->fused->cost(step.node, bindings);
+      const graph::Cost cost = plan->graph->cost(step.node, bindings);
       row.flops = cost.flops;
       row.bytes = cost.bytes;
       report.steps.push_back(std::move(row));

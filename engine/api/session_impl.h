@@ -99,7 +99,9 @@ class SessionImpl final : public Session {
   std::shared_ptr<runtime::Sequence> chat_sequence() const;
   int64_t text_limit() const { return parts_.text_limit; }
   Preparation preparation(bool fusion) const {
-    return preparation_of(parts_.model->options(), parts_.options.device, fusion);
+    passes::Options passes = passes_of(parts_.options);
+    passes.fusion = fusion;
+    return preparation_of(parts_.model->options(), parts_.options.device, std::move(passes));
   }
 
  private:
@@ -117,7 +119,7 @@ class SessionImpl final : public Session {
   void publish(SessionStatePtr state);
 
   // preview.cpp
-  StepTimeChange step_time(const runtime::Version& before, const runtime::Version& after) const;
+  Result<StepTimeChange> step_time(const runtime::Version& before, const runtime::Version& after) const;
 
   // session_memory.cpp
   /// An error of too little memory with what would fit.

@@ -64,8 +64,7 @@ Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std
     auto own = std::make_shared<SessionState>(*now);
     const runtime::Version& version = *now->version;
     ORRERY_ASSIGN(own->version,
-                  runtime::make_version(version.model, version.fused, version.moved, version.cards,
-                                        compile::with_default(*version.model, run.precision)));
+                  runtime::make_version(version, compile::with_default(*version.model, run.precision)));
     parts.model = std::make_shared<runtime::Model>(parts.weights, own->version, run);
     return std::shared_ptr<Session>(std::make_shared<SessionImpl>(std::move(parts), std::move(own)));
   });

@@ -89,6 +89,7 @@ class Opening {
     options_.device = to_string(id);
     ORRERY_ASSIGN(const DType kv_option, parse_kv_type(options_.kv_type));
     ORRERY_ASSIGN(const kernels::Precision precision, parse_precision(options_.precision));
+    ORRERY_TRY(check_passes(options_.disabled_passes));
     const DType kv_type = is_exact(options_) ? DType::f32 : kv_option;
     ORRERY_ASSIGN(auto scheduler, scheduler_for(options_.device, options_.threads));
     ORRERY_ASSIGN(const ModelPath path, resolve_model(options_.model, options_.adapter));
@@ -114,9 +115,10 @@ class Opening {
     run.context = context;
     ORRERY_ASSIGN(run.batch_tokens,
                   choose_batch_tokens(options_.batch_tokens, run.device != nullptr, to_task(built.task)));
-    ORRERY_ASSIGN(const auto version, prepare_version(std::make_shared<const graph::Graph>(built.graph),
-                                                      preparation_of(run, options_.device, options_.fusion)));
-    const MemoryDemand demand = demand_of(source, built, *version->fused, run.device);
+    ORRERY_ASSIGN(const auto version,
+                  prepare_version(std::make_shared<const graph::Graph>(built.graph),
+                                  preparation_of(run, options_.device, passes_of(options_))));
+    const MemoryDemand demand = demand_of(source, built, version->fused, run.device);
     ORRERY_TRY(check_memory(demand, options_, devices_beside(run.device)));
     run.kv_tokens = kv_tokens(demand, run);
     const SessionStatePtr state = opened_state(version, options_.fusion);
@@ -141,7 +143,7 @@ class Opening {
  private:
   /// On the device that it is opened on, and on the CPU, which can take it instead.
   MemoryDemand demand_of(const ModelSource& source, const models::BuiltModel& built,
-                         const graph::Graph& fused, const weights::DevicePtr& device) const {
+                         const graph::GraphVersion& fused, const weights::DevicePtr& device) const {
     MemoryDemand demand = model_demand(display_name(*source.file), built, is_exact(options_));
     const auto place = [&](kernels::DeviceId id) {
       return place_demand(fused, to_task(built.task), options_, id);

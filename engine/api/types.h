@@ -30,6 +30,7 @@ struct OpenOptions {
   std::string kv_type = "f16";  // f16, bf16, f32, q8_0
   int64_t batch_tokens = 0;     // of one step at most; 0: what the device likes
   bool fusion = true;
+  std::vector<std::string> disabled_passes = {};  // by name; Session::plan() lists those that there are
   /// Of the nodes that do not ask for another: balanced, exact, bf16, int16, int8 (kernels/precision.h).
   /// exact also keeps the KV cache in float32.
   std::string precision = "balanced";
@@ -227,8 +228,18 @@ struct NodePlacement {
   std::string reason;         // why it runs elsewhere than asked; empty where it does not
 };
 
+/// What one pass did to the graph of a plan.
+struct PlanPass {
+  std::string name, doc;
+  int rewrites = 0;
+  double ms = 0;
+  bool disabled = false;
+};
+
 struct PlanReport {
   std::vector<PlanStep> steps;
+  graph::GraphVersion graph;     // that it runs, with the types that values have in steps of so many tokens
+  std::vector<PlanPass> passes;  // that made it of the model graph, in their order
   uint64_t arena_bytes = 0, workspace_bytes = 0;
   double compile_ms = 0;
 };

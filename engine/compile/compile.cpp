@@ -9,11 +9,11 @@
 
 #include "engine/base/progress.h"
 #include "engine/compile/arena.h"
-#include "engine/compile/kept.h"
 #include "engine/compile/plan.h"
 #include "engine/compile/segments.h"
 #include "engine/compile/source_slots.h"
 #include "engine/compile/states.h"
+#include "engine/compile/trial.h"
 
 namespace orrery::compile {
 namespace {
@@ -30,7 +30,6 @@ class Compiler final : public ops::LowerContext {
         team_(team),
         asked_(asked),
         sources_(graph_, weights, team, plan.options.cards) {
-    std::erase(plan_.options.cards, nullptr);
     for (const weights::DevicePtr& card : plan_.options.cards) epochs_[card->id()] = card->epoch();
   }
 
@@ -70,10 +69,6 @@ class Compiler final : public ops::LowerContext {
   }
 
   const graph::ValueType& type(ValueId value) const override { return graph_.value(value).type; }
-  DType kept(ValueId value) const override {
-    const auto it = kept_.find(value);
-    return it == kept_.end() ? DType::f32 : it->second;
-  }
   int64_t min_tokens() const override { return plan_.options.bucket.min_tokens; }
   int64_t max_tokens() const override { return plan_.options.bucket.max_tokens; }
   int64_t max_outputs() const override { return plan_.options.bucket.max_outputs; }
@@ -81,10 +76,7 @@ class Compiler final : public ops::LowerContext {
   int64_t context() const override { return plan_.options.context; }
   kernels::Precision default_precision() const override { return plan_.options.precision; }
   kernels::DeviceKind device() const override { return here_.kind; }
-  const kernels::Machine& machine() const override {
-    const weights::DevicePtr card = weights::find_card(plan_.options.cards, here_);
-    return card ? card->facts().machine : LowerContext::machine();
-  }
+  const kernels::Machine& machine() const override { return machine_on(plan_.options.cards, here_); }
   int threads() const override { return plan_.options.threads > 0 ? plan_.options.threads : team_.size(); }
 
  private:
@@ -100,7 +92,6 @@ class Compiler final : public ops::LowerContext {
 
   Result<void> place_activations() {
     ORRERY_ASSIGN(Liveness live, liveness(graph_, plan_.options.bucket));
-    keep_rounded(live);
     std::vector<DeviceId> devices;
     for (const ValueId value : live.values)
       devices.push_back(runs_on(graph_.node(graph_.value(value).producer), plan_.options.home));
@@ -117,19 +108,6 @@ class Compiler final : public ops::LowerContext {
     steps_ = std::move(live.steps);
     for (const NodeId id : steps_) pass_states_on(graph_.node(id));
     return {};
-  }
-
-  /// Only a card's kernels take values of 16 bits.
-  void keep_rounded(Liveness& live) {
-    Roundings roundings;
-    for (const NodeId id : live.steps) {
-      const graph::Node& node = graph_.node(id);
-      here_ = runs_on(node, plan_.options.home);
-      if (!here_.is_cpu()) roundings.emplace(id, ops::rounding_of(*this, node));
-    }
-    kept_ = kept_types(graph_, roundings);
-    for (size_t i = 0; i < live.values.size(); ++i)
-      if (kept(live.values[i]) != DType::f32) live.lifetimes[i].bytes /= 2;
   }
 
   /// A state that a node returns is the one that it was given, changed in place.
@@ -253,12 +231,26 @@ class Compiler final : public ops::LowerContext {
   std::map<DeviceId, uint64_t> epochs_;             // of the cards, before anything was put on them
   Segmenter segmenter_;
   size_t done_ = 0;
-  std::unordered_map<ValueId, DType> kept_;  // what is not kept as f32
   mutable std::optional<Error> source_error_;
   std::vector<NodeId> steps_;
 };
 
 }  // namespace
+
+Result<passes::Outcome> graph_of_plan(graph::GraphVersion fused, const Options& options) {
+  const passes::RoundingOf rounding = [&](const graph::Graph& graph, const graph::Node& node) {
+    const DeviceId device = runs_on(node, options.home);
+    Trial trial(graph, {.device = device,
+                        .machine = machine_on(options.cards, device),
+                        .bucket = options.bucket,
+                        .kv_dtype = options.kv_dtype,
+                        .precision = options.precision,
+                        .context = options.context,
+                        .threads = std::max(options.threads, 1)});
+    return ops::rounding_of(trial, node);
+  };
+  return passes::run_plan_passes(std::move(fused), options.passes, rounding);
+}
 
 Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::WeightStore& weights,
                                             kernels::ThreadTeam& team, const Options& options) {
@@ -266,10 +258,14 @@ Result<std::shared_ptr<const Plan>> compile(graph::GraphVersion fused, weights::
   static std::atomic<uint64_t> made{0};
   auto plan = std::make_shared<Plan>();
   plan->id = ++made;
-  plan->graph = std::move(fused);
   plan->options = options;
   plan->options.stop = {};
   plan->options.on_node = {};
+  std::erase(plan->options.cards, nullptr);
+  ORRERY_ASSIGN(passes::Outcome passed, graph_of_plan(fused, plan->options));
+  plan->fused = std::move(fused);
+  plan->graph = std::move(passed.graph);
+  plan->passes = std::move(passed.records);
   ORRERY_TRY(Compiler(*plan, weights, team, options).run());
   plan->compile_milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -9,16 +9,11 @@
 #include <utility>
 
 #include "engine/compile/arena.h"
-#include "engine/compile/kept.h"
 #include "engine/compile/source_slots.h"
+#include "engine/compile/trial.h"
 
 namespace orrery::compile {
 namespace {
-
-using ops::Slot;
-
-// What stands in for every weight: never read, aligned as devices align.
-alignas(256) constexpr std::byte kMadeUp[256]{};
 
 uint64_t stored_bytes(const graph::ValueType& type) {
   const auto elements = element_count(type.shape, {});
@@ -35,102 +30,29 @@ std::pair<int64_t, int64_t> matrix_of(const Shape& shape) {
   return {rows, shape.empty() ? 1 : shape.back().constant()};
 }
 
-class Asking final : public ops::LowerContext {
+/// By tensor and packing.
+using Forms = std::map<std::pair<std::string, std::string>, WeightForm>;
+
+/// Notes which weights the lowerings ask for.
+class Noting final : public Trial {
  public:
-  Asking(const graph::Graph& graph, const DemandOptions& options) : graph_(graph), options_(options) {}
+  Noting(const graph::Graph& graph, const Setting& setting, Forms& forms)
+      : Trial(graph, setting), forms_(forms) {}
 
-  Result<void> ask(const Bucket& bucket) {
-    bucket_ = bucket;
-    ORRERY_ASSIGN(Liveness live, liveness(graph_, bucket));
-    if (!options_.device.is_cpu()) keep_rounded(live);
-    demand_.arena_bytes = std::max(demand_.arena_bytes, arena_bytes(live));
-    for (const NodeId id : live.steps)
-      if (const graph::Node& node = graph_.node(id); runs_here(node)) ORRERY_TRY(ask(node));
-    return {};
-  }
-
-  Demand take() {
-    for (auto& [name, form] : forms_) demand_.weights.push_back(std::move(form));
-    return std::move(demand_);
-  }
-
-  const graph::Graph& graph() const override { return graph_; }
-  Slot slot(ValueId value) const override {
-    const graph::Value* known = graph_.find_value(value);
-    if (!known) return {};
-    switch (known->kind) {
-      case graph::ValueKind::input:
-        return {Slot::Kind::input, 0, nullptr};
-      case graph::ValueKind::state:
-        return {Slot::Kind::state, 0, nullptr};
-      case graph::ValueKind::activation:
-        return {Slot::Kind::arena, 0, nullptr};
-      case graph::ValueKind::weight:
-        note(*known, nullptr);
-        break;
-      case graph::ValueKind::constant:
-        break;
-    }
-    return {Slot::Kind::fixed, 0, kMadeUp};
+  ops::Slot slot(ValueId value) const override {
+    if (const graph::Value* known = graph().find_value(value);
+        known && known->kind == graph::ValueKind::weight)
+      note(*known, nullptr);
+    return Trial::slot(value);
   }
   Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing) override {
-    note(graph_.value(value), packing);
-    return static_cast<const void*>(kMadeUp);
+    note(graph().value(value), packing);
+    return Trial::weight(value, packing);
   }
-  const graph::ValueType& type(ValueId value) const override { return graph_.value(value).type; }
-  DType kept(ValueId value) const override {
-    const auto it = kept_.find(value);
-    return it == kept_.end() ? DType::f32 : it->second;
-  }
-  int64_t min_tokens() const override { return bucket_.min_tokens; }
-  int64_t max_tokens() const override { return bucket_.max_tokens; }
-  int64_t max_outputs() const override { return bucket_.max_outputs; }
-  DType kv_dtype() const override { return options_.kv_dtype; }
-  int64_t context() const override { return 0; }  // the sizes are the same
-  kernels::Precision default_precision() const override { return options_.precision; }
-  kernels::DeviceKind device() const override { return options_.device.kind; }
-  const kernels::Machine& machine() const override {
-    return kernels::machine_of(options_.device.kind, options_.device.index);
-  }
-  int threads() const override { return options_.threads; }
 
  private:
-  kernels::DeviceId side(const graph::Node& node) const {
-    return runs_on(node, options_.home.value_or(options_.device));
-  }
-
-  uint64_t arena_bytes(const Liveness& live) const {
-    std::vector<kernels::DeviceId> devices;
-    for (const ValueId value : live.values)
-      devices.push_back(side(graph_.node(graph_.value(value).producer)));
-    return lay_out(live.lifetimes, devices).bytes_on(options_.device);
-  }
-
-  /// As the compiler does for a card.
-  void keep_rounded(Liveness& live) {
-    kept_.clear();
-    Roundings roundings;
-    for (const NodeId id : live.steps)
-      if (const graph::Node& node = graph_.node(id); runs_here(node))
-        roundings.emplace(id, ops::rounding_of(*this, node));
-    kept_ = kept_types(graph_, roundings);
-    for (size_t i = 0; i < live.values.size(); ++i)
-      if (kept(live.values[i]) != DType::f32) live.lifetimes[i].bytes /= 2;
-  }
-
-  bool runs_here(const graph::Node& node) const {
-    if (graph::is_transfer(node)) return false;
-    return side(node) == options_.device;
-  }
-
-  Result<void> ask(const graph::Node& node) {
-    ORRERY_ASSIGN(const ops::Lowered lowered, ops::lower_node(*this, node));
-    demand_.workspace_bytes = std::max<uint64_t>(demand_.workspace_bytes, lowered.workspace_bytes);
-    return {};
-  }
-
   void note(const graph::Value& value, const kernels::WeightPacking* packing) const {
-    const graph::Node* source = graph_.find(value.producer);
+    const graph::Node* source = graph().find(value.producer);
     if (!source) return;
     const weights::WeightView view = view_of(*source);
     if (view.tensor.empty()) return;
@@ -142,17 +64,70 @@ class Asking final : public ops::LowerContext {
     it->second = {view.name(), form, packing ? packing->bytes(value.type.dtype, rows, cols) : stored, stored};
   }
 
-  const graph::Graph& graph_;
+  Forms& forms_;
+};
+
+class Asking {
+ public:
+  Asking(graph::GraphVersion fused, const DemandOptions& options)
+      : fused_(std::move(fused)), options_(options) {}
+
+  Result<void> ask(const Bucket& bucket) {
+    ORRERY_ASSIGN(const passes::Outcome passed, graph_of_plan(fused_, plan_options(bucket)));
+    const graph::Graph& graph = *passed.graph;
+    ORRERY_ASSIGN(const Liveness live, liveness(graph, bucket));
+    demand_.arena_bytes = std::max(demand_.arena_bytes, arena_bytes(graph, live));
+    Noting context(graph,
+                   {.device = options_.device,
+                    .machine = kernels::machine_of(options_.device.kind, options_.device.index),
+                    .bucket = bucket,
+                    .kv_dtype = options_.kv_dtype,
+                    .precision = options_.precision,
+                    .threads = options_.threads},
+                   forms_);
+    for (const NodeId id : live.steps) {
+      const graph::Node& node = graph.node(id);
+      if (graph::is_transfer(node) || side(node) != options_.device) continue;
+      ORRERY_ASSIGN(const ops::Lowered lowered, ops::lower_node(context, node));
+      demand_.workspace_bytes = std::max<uint64_t>(demand_.workspace_bytes, lowered.workspace_bytes);
+    }
+    return {};
+  }
+
+  Demand take() {
+    for (auto& [name, form] : forms_) demand_.weights.push_back(std::move(form));
+    return std::move(demand_);
+  }
+
+ private:
+  Options plan_options(const Bucket& bucket) const {
+    Options options;
+    options.bucket = bucket;
+    options.kv_dtype = options_.kv_dtype;
+    options.precision = options_.precision;
+    options.home = options_.home.value_or(options_.device);
+    options.passes = options_.passes;
+    options.threads = options_.threads;
+    return options;
+  }
+  kernels::DeviceId side(const graph::Node& node) const {
+    return runs_on(node, options_.home.value_or(options_.device));
+  }
+  uint64_t arena_bytes(const graph::Graph& graph, const Liveness& live) const {
+    std::vector<kernels::DeviceId> devices;
+    for (const ValueId value : live.values) devices.push_back(side(graph.node(graph.value(value).producer)));
+    return lay_out(live.lifetimes, devices).bytes_on(options_.device);
+  }
+
+  graph::GraphVersion fused_;
   const DemandOptions& options_;
-  Bucket bucket_;
   Demand demand_;
-  std::unordered_map<ValueId, DType> kept_;
-  mutable std::map<std::pair<std::string, std::string>, WeightForm> forms_;  // by tensor and packing
+  Forms forms_;
 };
 
 }  // namespace
 
-Result<Demand> demand_of(const graph::Graph& fused, std::span<const Bucket> buckets,
+Result<Demand> demand_of(const graph::GraphVersion& fused, std::span<const Bucket> buckets,
                          const DemandOptions& options) {
   Asking asking(fused, options);
   for (const Bucket& bucket : buckets) ORRERY_TRY(asking.ask(bucket));

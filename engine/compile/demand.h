@@ -28,12 +28,13 @@ struct DemandOptions {
   std::optional<kernels::DeviceId> home = {};  // of nodes that name no device; none: `device`
   DType kv_dtype = DType::f16;
   kernels::Precision precision = kernels::Precision::balanced;
+  passes::Options passes = {};
   int threads = 1;
 };
 
 /// Of the plans for these buckets together, as far as they run on the device. Fails as compile() does where a
 /// node has no row there.
-Result<Demand> demand_of(const graph::Graph& fused, std::span<const Bucket> buckets,
+Result<Demand> demand_of(const graph::GraphVersion& fused, std::span<const Bucket> buckets,
                          const DemandOptions& options);
 
 }  // namespace orrery::compile

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/ops/lowering.h"
+#include "engine/passes/passes.h"
 #include "engine/weights/weight_store.h"
 
 namespace orrery::compile {
@@ -26,9 +27,10 @@ struct Options {
   kernels::Precision precision = kernels::Precision::balanced;
   std::vector<weights::DevicePtr> cards;  // of the nodes that do not run on the CPU, each once
   kernels::DeviceId home;                 // where nodes without a device attribute run
-  bool keep_logits = false;  // the logits output is read after the step (outputs always live to its end)
-  int threads = 0;           // of the team that will run the plan; 0: of the team that compiles it
-  std::stop_token stop;      // looked at between nodes; a plan keeps none
+  bool keep_logits = false;     // the logits output is read after the step (outputs always live to its end)
+  passes::Options passes = {};  // those that are run for each plan
+  int threads = 0;              // of the team that will run the plan; 0: of the team that compiles it
+  std::stop_token stop;         // looked at between nodes; a plan keeps none
   std::function<void(size_t done, size_t nodes)> on_node = {};  // after each; a plan keeps none
 };
 
@@ -79,10 +81,12 @@ struct CardUse {
 };
 
 struct Plan {
-  uint64_t id = 0;             // no two plans of a run have the same
-  graph::GraphVersion graph;   // the fused graph it was compiled from
-  Options options;             // as it was asked for, without cards that no step needs
-  std::vector<CardUse> cards;  // in the order of their ids
+  uint64_t id = 0;                     // no two plans of a run have the same
+  graph::GraphVersion fused;           // what it was compiled from
+  graph::GraphVersion graph;           // what it runs: graph_of_plan() of that, with the same node ids
+  std::vector<passes::Record> passes;  // of those that made the one of the other
+  Options options;                     // as it was asked for, without cards that no step needs
+  std::vector<CardUse> cards;          // in the order of their ids
   std::vector<Step> steps;
   std::vector<Segment> segments;
   size_t host_arena_bytes = 0, host_workspace_bytes = 0;  // in the program's memory
@@ -92,6 +96,11 @@ struct Plan {
   std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;
 };
+
+/// The graph of the plan that these options ask for: the fused and placed one, after the passes that ask the
+/// rows of its devices in steps of that bucket. Without its arenas, weights and steps; the same pointer where
+/// no pass rewrote anything.
+Result<passes::Outcome> graph_of_plan(graph::GraphVersion fused, const Options& options);
 
 /// Lowers every node in order for the device that it runs on; buffers share the arena of their device by
 /// liveness. Fails with the node's reason when a node has no row or reads what lies on the other device, and

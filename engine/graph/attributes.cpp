@@ -91,7 +91,25 @@ Result<void> check_precision(const Attribute& value) {
                fmt::format("Use one of {}", names)};
 }
 
+Result<void> check_stored(const Attribute& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text && (*text == name_of(DType::bf16) || *text == name_of(DType::f16))) return {};
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("{} is \"{}\", which no activation is stored in", kStoredAttribute, to_string(value)), "",
+      "Use bf16 or f16, or take it away for f32"};
+}
+
+Result<void> check_common(std::string_view name, const Attribute& value) {
+  if (name == kDeviceAttribute) return check_device(value);
+  return name == kPrecisionAttribute ? check_precision(value) : check_stored(value);
+}
+
 }  // namespace
+
+bool is_common_attribute(std::string_view name) {
+  return name == kDeviceAttribute || name == kPrecisionAttribute || name == kStoredAttribute;
+}
 
 bool is_device_name(std::string_view text) { return kernels::parse_device_id(text).has_value(); }
 
@@ -121,8 +139,8 @@ std::string_view name_of(AttributeType type) {
 
 Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes) {
   for (auto& [name, value] : attributes) {
-    if (schema.family != OpFamily::source && (name == kDeviceAttribute || name == kPrecisionAttribute)) {
-      ORRERY_TRY(name == kDeviceAttribute ? check_device(value) : check_precision(value));
+    if (schema.family != OpFamily::source && is_common_attribute(name)) {
+      ORRERY_TRY(check_common(name, value));
       continue;
     }
     const AttributeSpec* spec = find_spec(schema, name);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +55,8 @@ struct Node {
 std::string_view device_of(const Node& node);
 /// The precision that a node is asked to compute in; empty: the model's own.
 std::string_view precision_of(const Node& node);
+/// The type that what a node makes is stored in; none: that which its op gives.
+std::optional<DType> stored_as(const Node& node);
 /// The op that carries a value to another device. Its device attribute says where the copy lies.
 inline constexpr std::string_view kTransferOp = "transfer";
 inline bool is_transfer(const Node& node) { return node.op->name == kTransferOp; }

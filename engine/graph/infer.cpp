@@ -12,6 +12,22 @@ size_t input_named(const OpSchema& op, std::string_view name) {
   return i;
 }
 
+/// What the op gives, stored as the node says.
+Result<void> store(const Node& node, std::vector<ValueType>& types) {
+  const std::optional<DType> stored = stored_as(node);
+  if (!stored) return {};
+  for (size_t i = 0; i < types.size(); ++i) {
+    const std::string& output = node.op->outputs[i];
+    if (types[i].dtype != DType::f32 || output == "state")
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("Its output {} is {}, which is not stored as {}", output, to_string(types[i]),
+                               name_of(*stored)),
+                   node.path(), fmt::format("Take its attribute {} away", kStoredAttribute)};
+    types[i].dtype = *stored;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<ValueType>> Graph::infer(const Node& node) const {
@@ -32,6 +48,7 @@ Result<std::vector<ValueType>> Graph::infer(const Node& node) const {
                  fmt::format("The op {} names {} outputs but makes {}", node.op->name,
                              node.op->outputs.size(), types->size()),
                  node.path(), ""};
+  ORRERY_TRY(store(node, types.value()));
   return types;
 }
 

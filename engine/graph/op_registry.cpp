@@ -52,7 +52,7 @@ Result<void> check(const OpSchema& op) {
       return refuse(op, fmt::format("The input {} is variadic and not the last", op.inputs[i].name),
                     "put it last");
   for (const AttributeSpec& spec : op.attributes)
-    if (spec.name == kDeviceAttribute || spec.name == kPrecisionAttribute)
+    if (is_common_attribute(spec.name))
       return refuse(op, fmt::format("Every op has the attribute {}", spec.name),
                     "give this one another name");
   return {};

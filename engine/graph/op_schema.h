@@ -120,6 +120,14 @@ bool is_device_name(std::string_view text);
 /// sources may carry it; absent, the model's own default holds.
 inline constexpr std::string_view kPrecisionAttribute = "precision";
 
+/// The 16-bit float type that what a node makes is stored in, by its name; absent, it has the type that its
+/// op gives. Every op but the sources may carry it; inference gives it to all outputs, which are f32 without
+/// it.
+inline constexpr std::string_view kStoredAttribute = "stored";
+
+/// Whether every op but the sources may carry an attribute of this name, which no schema has.
+bool is_common_attribute(std::string_view name);
+
 /// The attributes with absent ones filled in by their fallbacks and whole numbers made real where the schema
 /// says so, or which one is unknown, missing or of another type.
 Result<Attributes> complete_attributes(const OpSchema& schema, Attributes attributes);

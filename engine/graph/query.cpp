@@ -19,6 +19,13 @@ std::string_view text_of(const Node& node, std::string_view attribute) {
 std::string_view device_of(const Node& node) { return text_of(node, kDeviceAttribute); }
 std::string_view precision_of(const Node& node) { return text_of(node, kPrecisionAttribute); }
 
+std::optional<DType> stored_as(const Node& node) {
+  const std::string_view name = text_of(node, kStoredAttribute);
+  for (const DType dtype : {DType::bf16, DType::f16})
+    if (name == name_of(dtype)) return dtype;
+  return std::nullopt;
+}
+
 std::string_view common_precision(const Graph& graph) {
   std::unordered_map<std::string_view, int> counts;
   std::string_view common;

@@ -47,7 +47,7 @@ Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Layout layout, layout_of(*view.attributes, view.inputs.size()));
   for (const ValueType* input : view.inputs)
     if (!input) return bad_attribute("an operand is not connected");
-  ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
+  ORRERY_ASSIGN(const Matrix src, rounded_activation(view, 0, "src"));
   const auto epilogue = parse_epilogue(text(*view.attributes, "epilogue"));
   if (!epilogue) return bad_attribute(fmt::format("epilogue is \"{}\"", text(*view.attributes, "epilogue")));
   std::vector<ValueType> types;

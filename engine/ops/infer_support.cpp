@@ -14,6 +14,10 @@ T attribute_or_zero(const Attributes& attributes, std::string_view name) {
   return value ? *value : T{};
 }
 
+bool is_matrix(const Shape& shape) {
+  return shape.size() == 2 && shape[1].is_constant() && shape[1].constant() > 0;
+}
+
 }  // namespace
 
 int64_t integer(const Attributes& attributes, std::string_view name) {
@@ -80,9 +84,16 @@ Result<void> expect_choice(const Attributes& attributes, std::string_view name,
 
 Result<Matrix> activation(const NodeView& view, size_t input, std::string_view name) {
   const ValueType& type = *view.inputs[input];
-  if (type.dtype != DType::f32 || type.shape.size() != 2 || !type.shape[1].is_constant() ||
-      type.shape[1].constant() <= 0)
+  if (type.dtype != DType::f32 || !is_matrix(type.shape))
     return mismatch(name, fmt::format("{} is {}; it must be f32[rows, cols]", name, to_string(type)));
+  return Matrix{type.shape[0], type.shape[1].constant()};
+}
+
+Result<Matrix> rounded_activation(const NodeView& view, size_t input, std::string_view name) {
+  const ValueType& type = *view.inputs[input];
+  if (!is_float(type.dtype) || !is_matrix(type.shape))
+    return mismatch(
+        name, fmt::format("{} is {}; it must be [rows, cols] of f32, f16 or bf16", name, to_string(type)));
   return Matrix{type.shape[0], type.shape[1].constant()};
 }
 

@@ -56,6 +56,8 @@ struct Matrix {
 };
 /// f32[rows, cols] with constant cols.
 Result<Matrix> activation(const NodeView& view, size_t input, std::string_view name);
+/// The same where rows may take it rounded: f32, f16 or bf16.
+Result<Matrix> rounded_activation(const NodeView& view, size_t input, std::string_view name);
 /// The same type as another input, already checked.
 Result<void> expect_same(const NodeView& view, size_t input, std::string_view name, size_t other,
                          std::string_view other_name);

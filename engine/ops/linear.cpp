@@ -5,7 +5,7 @@ namespace orrery::ops {
 namespace {
 
 Types infer(const NodeView& view) {
-  ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
+  ORRERY_ASSIGN(const Matrix src, rounded_activation(view, 0, "src"));
   ORRERY_ASSIGN(const Stored weight, stored_matrix(view, 1, "weight"));
   if (weight.cols != src.cols)
     return mismatch(

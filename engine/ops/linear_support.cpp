@@ -22,8 +22,8 @@ Linear::Problem problem_of(LowerContext& context, const graph::Node& node,
   problem.segment_count = static_cast<int>(segments.size());
   problem.epilogue = parse_epilogue(text(node.attributes, "epilogue")).value_or(Epilogue::none);
   problem.precision = context.precision(node);
-  problem.src = context.kept(node.inputs[0]);
-  problem.dst = context.kept(segments[0].dst);
+  problem.src = context.type(node.inputs[0]).dtype;
+  problem.dst = context.type(segments[0].dst).dtype;
   for (size_t i = 0; i < segments.size(); ++i) {
     const ValueType& weight = context.type(segments[i].weight);
     problem.segments[i] = {weight.shape.front().constant(), weight.dtype, segments[i].bias.valid()};
@@ -69,7 +69,9 @@ Result<Lowered> lower_linear(LowerContext& context, const graph::Node& node,
     if (segments[i].dst.valid()) operands[i].dst = context.slot(segments[i].dst);
     args.operands[i].dst_stride = args.problem.segments[i].rows;
   }
-  ORRERY_ASSIGN(const Slot src, float_operand(context, node.inputs[0]));
+  const bool rounded = args.problem.src != DType::f32;
+  ORRERY_ASSIGN(const Slot src, rounded ? Result<Slot>(context.slot(node.inputs[0]))
+                                        : float_operand(context, node.inputs[0]));
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
     auto call = args;
     call.tokens = rows.at(step);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/ops/infer_support.h"
 #include "engine/ops/lowering.h"
 #include "kernels/device_module.h"
@@ -108,9 +110,10 @@ Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
 template <class Kernel>
 Rounding rounding_of_row(const LowerContext& context, const graph::Node& node,
                          const typename Kernel::Problem& problem) {
-  const kernels::Row<Kernel>* row =
-      kernels::select(rows_for<Kernel>(context, node), problem, context.machine()).row;
+  const std::span<const kernels::Row<Kernel>> rows = rows_for<Kernel>(context, node);
   Rounding rounding;
+  if (std::ranges::none_of(rows, [](const auto& row) { return row.reads || row.writes; })) return rounding;
+  const kernels::Row<Kernel>* row = kernels::select(rows, problem, context.machine()).row;
   if (row && row->reads) rounding.reads = row->reads(problem);
   if (row && row->writes) rounding.writes = row->writes(problem);
   return rounding;

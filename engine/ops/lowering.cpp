@@ -80,9 +80,15 @@ kernels::Precision LowerContext::precision(const graph::Node& node) const {
 }
 
 Result<Lowered> lower_node(LowerContext& context, const graph::Node& node) {
-  if (node.op->lowering) return node.op->lowering->lower(context, node);
-  return Error{ErrorCode::unsupported, fmt::format("The op \"{}\" cannot be run", node.op->name),
-               fmt::format("node {}", node.path()), "bypass or delete the node"};
+  if (!node.op->lowering)
+    return Error{ErrorCode::unsupported, fmt::format("The op \"{}\" cannot be run", node.op->name),
+                 fmt::format("node {}", node.path()), "bypass or delete the node"};
+  if (const auto stored = graph::stored_as(node); stored && rounding_of(context, node).writes != *stored)
+    return Error{ErrorCode::unsupported,
+                 fmt::format("No kernel here writes what a {} makes as {}", node.op->name, name_of(*stored)),
+                 fmt::format("node {}", node.path()),
+                 fmt::format("take its attribute {} away", graph::kStoredAttribute)};
+  return node.op->lowering->lower(context, node);
 }
 
 Rounding rounding_of(LowerContext& context, const graph::Node& node) {

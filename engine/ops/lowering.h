@@ -95,9 +95,6 @@ class LowerContext {
   /// cols).
   virtual Result<const void*> weight(ValueId value, const kernels::WeightPacking* packing) = 0;
   virtual const graph::ValueType& type(ValueId value) const = 0;
-  /// How the plan keeps an activation of type f32: so, or in the 16-bit type that its maker can write and
-  /// that all its readers would round it to.
-  virtual DType kept(ValueId) const { return DType::f32; }
   /// Bounds of the plan's bucket.
   virtual int64_t min_tokens() const = 0;
   virtual int64_t max_tokens() const = 0;
@@ -132,7 +129,8 @@ struct Lowered {
 };
 
 /// What the row that a lowering would choose does with its activations: the type that it rounds its first
-/// input to, and the one that it can write all its outputs in (kernels/row.h). f32: neither.
+/// input to and so takes as well, and the one that it can write all its outputs in (kernels/row.h). f32:
+/// neither.
 struct Rounding {
   DType reads = DType::f32, writes = DType::f32;
 };
@@ -146,7 +144,7 @@ struct Lowering {
   std::function<kernels::RowTable(kernels::DeviceKind)> rows;
 };
 
-/// Of the node's op; refused where it has none.
+/// Of the node's op; refused where it has none, and where its row cannot write what the node stores.
 Result<Lowered> lower_node(LowerContext& context, const graph::Node& node);
 Rounding rounding_of(LowerContext& context, const graph::Node& node);
 

@@ -55,7 +55,7 @@ kernels::Attention::Args arguments(LowerContext& context, const graph::Node& nod
   args.problem.causal = flag(node.attributes, "causal");
   args.problem.window = integer(node.attributes, "window");
   if (node.inputs[4].valid()) args.problem.bias_reach = kBiasReach;
-  args.problem.dst = context.kept(node.outputs[0]);
+  args.problem.dst = context.type(node.outputs[0]).dtype;
   args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
   return args;
 }

@@ -8,6 +8,8 @@ namespace {
 Types infer(const NodeView& view) {
   if (text(*view.attributes, graph::kDeviceAttribute).empty())
     return bad_attribute("a transfer needs a device: where its result lies");
+  if (!text(*view.attributes, graph::kStoredAttribute).empty())
+    return bad_attribute("a transfer carries a value as it is, and stores it in no other type");
   return std::vector{*view.inputs[0]};
 }
 

@@ -23,8 +23,12 @@ ValueId became_of(const graph::Graph& drawn, const graph::Graph& model, const Ow
   const graph::Value& wanted = model.value(value);
   const auto owner = owners.find(wanted.producer);
   if (owner == owners.end()) return {};
-  for (const ValueId output : drawn.node(owner->second).outputs)
-    if (drawn.value(output).type == wanted.type) return output;
+  const graph::Node& ran = drawn.node(owner->second);
+  for (const ValueId output : ran.outputs) {
+    const graph::ValueType& type = drawn.value(output).type;
+    const bool rounded = stored_as(ran) && wanted.type.dtype == DType::f32;
+    if (type.shape == wanted.type.shape && (rounded || type.dtype == wanted.type.dtype)) return output;
+  }
   return {};
 }
 

@@ -2,7 +2,8 @@
 // many places it rewrote, and leaves a graph of the same meaning.
 #pragma once
 
-#include "engine/graph/graph.h"
+#include "engine/passes/draft.h"
+#include "engine/passes/passes.h"
 
 namespace orrery::passes {
 
@@ -13,5 +14,6 @@ Result<int> fuse_residual_norm(graph::Graph& graph);
 Result<int> fuse_qkv(graph::Graph& graph);
 Result<int> fuse_gate_up(graph::Graph& graph);
 Result<int> fuse_bias_activation(graph::Graph& graph);
+Result<int> store_rounded(Draft& draft, const RoundingOf& rounding);
 
 }  // namespace orrery::passes

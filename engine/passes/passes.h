@@ -3,29 +3,40 @@
 // their modelled shares.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/graph/graph.h"
+#include "engine/ops/lowering.h"
 
 namespace orrery::passes {
+
+class Draft;
+
+/// When a pass runs: once, on what a person edits; or on what came of that, placed, for each plan, as it asks
+/// the rows that will run.
+enum class Stage : uint8_t { model, plan };
+
+/// How the row rounds that would run a node of the graph in the plan that is made.
+using RoundingOf = std::function<ops::Rounding(const graph::Graph&, const graph::Node&)>;
 
 struct Pass {
   std::string_view name;  // "fuse_qkv"
   std::string_view doc;
-  Result<int> (*run)(graph::Graph& graph);  // how many places it rewrote
+  Stage stage;
+  Result<int> (*run)(Draft& draft, const RoundingOf& rounding);  // how many places it rewrote
 };
 
-/// In the order they run: fold_constants, remove_dead_nodes, fuse_residual_norm, fuse_qkv, fuse_gate_up,
-/// fuse_bias_activation.
+/// In the order they run: fold_constants, split_weights, remove_dead_nodes, fuse_residual_norm, fuse_qkv,
+/// fuse_gate_up, fuse_bias_activation; for each plan store_rounded.
 std::span<const Pass> all_passes();
 
 struct Options {
   std::set<std::string, std::less<>> disabled;
-  bool fusion = true;  // false: only fold_constants and remove_dead_nodes
+  bool fusion = true;  // false: none of those that fuse
   bool snapshots = false;
 };
 
@@ -42,7 +53,11 @@ struct Outcome {
   std::vector<Record> records;
 };
 
-/// A pass whose result does not verify is an internal error that names the pass and the node.
+/// Those of the model's stage. A pass whose result does not verify is an internal error that names the pass
+/// and the node.
 Result<Outcome> run_passes(const graph::Graph& graph, const Options& options);
+/// Those of the plan's stage, on a graph that is placed. The same pointer comes back when none rewrote it.
+Result<Outcome> run_plan_passes(graph::GraphVersion placed, const Options& options,
+                                const RoundingOf& rounding);
 
 }  // namespace orrery::passes

@@ -8,11 +8,10 @@
 
 namespace orrery::runtime {
 
-Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
-                                                    std::vector<compile::Moved> moved,
-                                                    std::vector<weights::DevicePtr> cards,
-                                                    const graph::GraphVersion& numbers) {
+Result<std::shared_ptr<const Version>> make_version(VersionParts parts, const graph::GraphVersion& numbers) {
   auto version = std::make_shared<Version>();
+  static_cast<VersionParts&>(*version) = std::move(parts);
+  const graph::GraphVersion &model = version->model, &fused = version->fused;
   // Hashes are taken from the model graph, so that fusion, which changes no number that is kept, keeps the
   // cache.
   ORRERY_ASSIGN(const std::vector<compile::StateUse> drawn, compile::states_of(*model));
@@ -26,11 +25,7 @@ Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, g
     version->states.push_back(
         {it != hashes.end() ? it->second : fused->feed_hash(last), state.form, state.device});
   }
-  version->drawn = passes::with_bypassed(fused, *model);
-  version->model = std::move(model);
-  version->fused = std::move(fused);
-  version->moved = std::move(moved);
-  version->cards = std::move(cards);
+  if (!version->drawn) version->drawn = passes::with_bypassed(fused, *model);
   return std::shared_ptr<const Version>(std::move(version));
 }
 
@@ -78,6 +73,7 @@ compile::Options Model::plan_options(const Version& version, const compile::Buck
   options.precision = options_.precision;
   options.cards = devices.cards;
   options.home = devices.home;
+  options.passes = version.passes;
   options.threads = options_.threads;
   return options;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/compile/placement.h"
+#include "engine/passes/passes.h"
 #include "engine/runtime/executor.h"
 #include "engine/runtime/kv_cache.h"
 #include "engine/runtime/plan_cache.h"
@@ -18,21 +19,25 @@
 
 namespace orrery::runtime {
 
-/// A graph that one model can run, immutable. The model graph is the person's; the fused one is what passes
-/// made of it.
-struct Version {
+/// The graphs of a version. The model graph is the person's; the fused one is what passes made of it, placed.
+struct VersionParts {
   graph::GraphVersion model, fused;
-  graph::GraphVersion drawn;              // the fused one and, dead, what is bypassed
-  std::vector<StateLayout> states;        // by state index of the fused graph's plans
-  std::vector<compile::Moved> moved;      // nodes of the fused graph that run elsewhere than asked
-  std::vector<weights::DevicePtr> cards;  // that nodes run on beside the model's own device
-  mutable PlanCache plans;                // of the fused graph; what their weights take ends with the version
+  std::vector<compile::Moved> moved = {};      // nodes of the fused graph that run elsewhere than asked
+  std::vector<weights::DevicePtr> cards = {};  // that nodes run on beside the model's own device
+  passes::Options passes = {};                 // that the fused graph was made with, and plans are
+  std::vector<passes::Record> records = {};    // of the passes that made the fused graph
+  graph::GraphVersion drawn =
+      {};  // what runs in the largest steps and, dead, what is bypassed; null: as fused
+};
+
+/// What one model can run, immutable.
+struct Version : VersionParts {
+  std::vector<StateLayout> states;  // by state index of the fused graph's plans
+  mutable PlanCache plans;          // of the fused graph; what their weights take ends with the version
 };
 /// `numbers`: the model graph with all that its numbers depend on in its attributes, for the feed hashes;
 /// null: the model graph has it.
-Result<std::shared_ptr<const Version>> make_version(graph::GraphVersion model, graph::GraphVersion fused,
-                                                    std::vector<compile::Moved> moved = {},
-                                                    std::vector<weights::DevicePtr> cards = {},
+Result<std::shared_ptr<const Version>> make_version(VersionParts parts,
                                                     const graph::GraphVersion& numbers = {});
 
 class Model {

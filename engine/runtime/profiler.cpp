@@ -56,6 +56,7 @@ struct Profiler::Track {
   std::vector<NodeId> nodes;
   std::vector<Arithmetic> arithmetic;
   uint64_t plan = 0;            // of the last run
+  graph::GraphVersion graph;    // that it ran
   std::vector<int64_t> window;  // (kRuns, nodes), a ring of runs
   std::vector<double> contexts = std::vector<double>(kRuns);
   Bindings bindings;  // of the last run
@@ -68,6 +69,7 @@ struct Profiler::Track {
   void forget_nodes() {
     nodes.clear();
     arithmetic.clear();
+    graph = nullptr;
     window.clear();
     runs = 0;
     run_us = overhead_us = 0;
@@ -86,6 +88,7 @@ struct Profiler::Track {
     }
     if (arithmetic.empty() || this->plan != plan.id) {
       this->plan = plan.id;
+      graph = plan.graph;
       arithmetic.clear();
       for (const compile::Step& step : plan.steps) arithmetic.push_back(step.arithmetic);
     }
@@ -148,7 +151,7 @@ void Profiler::record(const compile::Plan& plan, Phase phase, const ops::StepCon
   const double clock = clock_us();
   const std::scoped_lock lock(mutex_);
   if (trace_.on()) trace_.add_nodes(plan, bindings_of(plan, context, context.mean_context()), times);
-  if (plan.graph != fused_ || !enabled_) return;
+  if (plan.fused != fused_ || !enabled_) return;
   const auto start = std::chrono::steady_clock::now();
   Track& current = track(phase);
   current.add(plan, times, context.mean_context());
@@ -162,7 +165,7 @@ void Profiler::record(const compile::Plan& plan, Phase phase, const ops::StepCon
 
 void Profiler::record_latency(const compile::Plan& plan, Phase phase, double milliseconds) {
   const std::scoped_lock lock(mutex_);
-  if (plan.graph != fused_) return;
+  if (plan.fused != fused_) return;
   Track& current = track(phase);
   current.latencies[current.told++ % kRuns] = std::llround(milliseconds * 1e6);
   ++current.generation;
@@ -172,6 +175,7 @@ ProfileSnapshot Profiler::snapshot(Phase phase) const {
   ProfileSnapshot snapshot;
   snapshot.phase = phase;
   Bindings bindings;
+  graph::GraphVersion ran;
   {
     const std::scoped_lock lock(mutex_);
     const Track& current = track(phase);
@@ -187,10 +191,11 @@ ProfileSnapshot Profiler::snapshot(Phase phase) const {
     snapshot.times = current.times();
     snapshot.overhead_share = current.overhead_us / (current.run_us + current.overhead_us);
     bindings = current.bindings;
+    ran = current.graph;
     const double context = current.mean_context();
     if (phase == Phase::decode && context > 0) bindings[kContext] = std::llround(context);
   }
-  for (const NodeId node : snapshot.nodes) snapshot.costs.push_back(snapshot.fused->cost(node, bindings));
+  for (const NodeId node : snapshot.nodes) snapshot.costs.push_back(ran->cost(node, bindings));
   return snapshot;
 }
 

@@ -280,6 +280,20 @@ TEST(Linear, WhatIsStoredRoundedChangesNoNumber) {
   }
 }
 
+// Bytes of another type than a row reads or writes are never given to it. The CPU's rows are of float32.
+TEST(Linear, NoRowIsChosenForWhatItDoesNotTakeRounded) {
+  const Linear::Problem plain = linear_case(40, 64, {{96, DType::bf16}}).problem;
+  Linear::Problem read = plain, written = plain;
+  read.src = written.dst = DType::bf16;
+  EXPECT_NE(select(linear_rows(), plain, this_machine()).row, nullptr);
+  const auto reading = select(linear_rows(), read, this_machine());
+  EXPECT_EQ(reading.row, nullptr);
+  EXPECT_EQ(reading.refused.back().reason, "src is bf16, which it does not read");
+  const auto writing = select(linear_rows(), written, this_machine());
+  EXPECT_EQ(writing.row, nullptr);
+  EXPECT_EQ(writing.refused.back().reason, "dst is bf16, which it does not write");
+}
+
 TEST(Linear, NotANumberIsSeen) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::q4_1, DType::q8_0, DType::q4_k, DType::q6_k}) {
     for (const int64_t tokens : {1, 12}) {

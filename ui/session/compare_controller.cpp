@@ -12,7 +12,8 @@ constexpr int kFeedMilliseconds = 33;
 bool same(const api::OpenOptions& a, const api::OpenOptions& b) {
   return a.model == b.model && a.adapter == b.adapter && a.recipe == b.recipe && a.device == b.device &&
          a.threads == b.threads && a.context == b.context && a.kv_type == b.kv_type && a.fusion == b.fusion &&
-         a.precision == b.precision && a.batch_tokens == b.batch_tokens;
+         a.disabled_passes == b.disabled_passes && a.precision == b.precision &&
+         a.batch_tokens == b.batch_tokens;
 }
 
 QString wordsOf(const api::Session& session) {

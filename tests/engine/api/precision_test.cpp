@@ -185,7 +185,7 @@ TEST(PrecisionTest, TheDefaultIsPartOfWhatAContextDependsOn) {
   const auto hash = [&](kernels::Precision precision) {
     runtime::Model::Options options = runtime::TinyModel::exact_options();
     options.precision = precision;
-    const auto version = prepare_version(tiny.graph(), preparation_of(options, "cpu", true));
+    const auto version = prepare_version(tiny.graph(), preparation_of(options, "cpu", {}));
     EXPECT_TRUE(version.ok()) << (version.ok() ? "" : version.error().to_string());
     return version.ok() ? (*version)->states.front().hash : 0;
   };

@@ -202,7 +202,7 @@ TEST_F(PreviewTest, EqualWorkIsTakenToLastEquallyLong) {
     if (!bypassed->fused->node(id).is_source()) measured.fused.add(id, ten_us, 1, {.node = id});
   const DeviceLimits unknown;
   const StepTimeChange change =
-      step_time_change({*bypassed, unknown}, {*whole, unknown}, measured, 40, DType::f16);
+      step_time_change({*bypassed->fused, unknown}, {*whole->fused, unknown}, measured, 40, DType::f16);
   const size_t before = nodes_that_run(*bypassed->fused), after = nodes_that_run(*whole->fused);
   ASSERT_GT(after, before + 5);
   EXPECT_EQ(change.unknown_nodes, 0U);

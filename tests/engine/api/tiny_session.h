@@ -14,7 +14,7 @@ struct GraphSession {
                std::shared_ptr<weights::WeightStore> weights, runtime::Model::Options run) {
     run.threads = 1;
     auto scheduler = std::make_shared<runtime::DeviceScheduler>(1, run.device);
-    const Preparation preparation = preparation_of(run, "cpu", true);
+    const Preparation preparation = preparation_of(run, "cpu", {});
     auto version = prepare_version(graph, preparation);
     EXPECT_TRUE(version.ok()) << (version.ok() ? "" : version.error().to_string());
     SessionImpl::Parts parts;

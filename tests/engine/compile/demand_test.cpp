@@ -18,7 +18,7 @@ class DemandTest : public testing::Test {
     DemandOptions options;
     options.precision = kernels::Precision::exact;
     options.threads = team_.size();
-    const auto asked = demand_of(*graph_, buckets, options);
+    const auto asked = demand_of(graph_, buckets, options);
     EXPECT_TRUE(asked.ok()) << (asked.ok() ? "" : asked.error().to_string());
     return asked.ok() ? asked.value() : Demand{};
   }

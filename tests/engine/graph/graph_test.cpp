@@ -108,6 +108,32 @@ TEST(Graph, EveryNodeButASourceMayNameItsDevice) {
               HasSubstr("has no attribute device"));
 }
 
+TEST(Graph, WhatANodeMakesMayBeStoredRounded) {
+  Graph graph(small_ops());
+  const ValueId a = leaf(graph, "a"), b = add(graph, "widen", "s", {a}, {{"stored", std::string("bf16")}});
+  const NodeId node = producer(graph, b);
+  EXPECT_EQ(to_string(graph.value(b).type).substr(0, 5), "bf16[");
+  EXPECT_EQ(stored_as(graph.node(node)), DType::bf16);
+  EXPECT_TRUE(verify(graph).empty());
+  ASSERT_TRUE(graph.set_attribute(node, "stored", std::nullopt).ok());
+  ASSERT_TRUE(graph.infer_types().ok());
+  EXPECT_EQ(graph.value(b).type.dtype, DType::f32);
+  EXPECT_EQ(stored_as(graph.node(node)), std::nullopt);
+
+  for (const char* word : {"", "f32", "Q8_0", "i16"})
+    EXPECT_THAT(graph.set_attribute(node, "stored", std::string(word)).error().to_string(),
+                HasSubstr("which no activation is stored in"))
+        << word;
+  EXPECT_THAT(graph.set_attribute(producer(graph, a), "stored", std::string("bf16")).error().to_string(),
+              HasSubstr("has no attribute stored"));
+  ASSERT_TRUE(graph.set_attribute(node, "stored", std::string("bf16")).ok());
+  ASSERT_TRUE(graph.infer_types().ok());
+  const auto again = graph.add_node({"widen", "s", "again", {{"stored", std::string("f16")}}, {b}, {}, {}});
+  ASSERT_FALSE(again.ok());
+  EXPECT_THAT(again.error().to_string(), HasSubstr("bf16[tokens, "));
+  EXPECT_THAT(again.error().to_string(), HasSubstr("which is not stored as f16"));
+}
+
 TEST(Graph, VariadicInputsTakeAnyNumber) {
   Graph graph(small_ops());
   const ValueId a = leaf(graph, "a");

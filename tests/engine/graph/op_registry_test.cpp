@@ -54,6 +54,8 @@ TEST(OpRegistry, WhatDoesNotHoldTogetherIsRefused) {
   op = op_named("mine");
   op.attributes = {{"device", "", Attribute(std::string("cpu"))}};
   EXPECT_THAT(refusal(op), HasSubstr("Every op has the attribute device"));
+  op.attributes = {{"stored", "", Attribute(std::string("bf16"))}};
+  EXPECT_THAT(refusal(op), HasSubstr("Every op has the attribute stored"));
   EXPECT_EQ(ops->find("mine"), nullptr);
 }
 

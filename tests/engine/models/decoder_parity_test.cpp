@@ -91,7 +91,7 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
     options.batch_tokens = batch_tokens;
     options.kv_tokens = 256;
     return std::make_shared<runtime::Model>(std::make_shared<weights::WeightStore>(*file, adapter),
-                                            runtime::make_version(graph, passed.value().graph).value(),
+                                            runtime::make_version({graph, passed.value().graph}).value(),
                                             options);
   }
 

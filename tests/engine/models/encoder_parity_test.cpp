@@ -61,7 +61,7 @@ struct Encoder {
                     : must(io::fit_adapter(*file, must(io::open_adapter(path_of(adapter_folder)))))),
         built(must(build(*file, adapter.get()))) {
     const auto graph = std::make_shared<const graph::Graph>(built.graph);
-    auto version = must(runtime::make_version(graph, must(passes::run_passes(*graph, {})).graph));
+    auto version = must(runtime::make_version({graph, must(passes::run_passes(*graph, {})).graph}));
     runtime::Model::Options options;
     options.precision = kernels::Precision::exact;
     options.device = on;

@@ -48,7 +48,7 @@ inline std::shared_ptr<const Version> placed_version(const graph::GraphVersion& 
       EXPECT_TRUE(graph->set_input(id, static_cast<int>(i), copy).ok());
     }
   }
-  auto version = make_version(model, graph, {}, std::move(cards));
+  auto version = make_version({model, graph, {}, std::move(cards)});
   EXPECT_TRUE(version.ok());
   return version.value();
 }

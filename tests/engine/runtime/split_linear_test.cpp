@@ -74,7 +74,7 @@ class SplitLinear : public testing::Test {
     EXPECT_TRUE(placement->moved.empty());
     std::vector<weights::DevicePtr> cards;
     for (const kernels::DeviceId id : placement->cards) cards.push_back(weights::find_card(cards_, id));
-    auto version = make_version(std::make_shared<const graph::Graph>(graph), placement->graph, {}, cards);
+    auto version = make_version({std::make_shared<const graph::Graph>(graph), placement->graph, {}, cards});
     Model::Options options = TinyModel::exact_options();
     options.threads = 1;
     return std::make_shared<Model>(weights_, version.value(), options);

@@ -94,7 +94,7 @@ struct TinyModel {
     options.fusion = fusion;
     auto passed = passes::run_passes(*graph, options);
     EXPECT_TRUE(passed.ok()) << (passed.ok() ? "" : passed.error().to_string());
-    auto version = make_version(graph, passed.value().graph);
+    auto version = make_version({graph, passed.value().graph});
     EXPECT_TRUE(version.ok());
     return version.value();
   }

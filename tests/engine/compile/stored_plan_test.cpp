@@ -1,0 +1,232 @@
+// A plan whose values are stored in bf16: the types are in its graph, and its buffers, costs and kernels
+// follow them; the numbers are those of the same plan without.
+#include <gmock/gmock.h>
+
+#include "engine/compile/arena.h"
+#include "engine/compile/demand.h"
+#include "engine/ops/lower_support.h"
+#include "kernels/half.h"
+#include "tests/engine/runtime/tiny_model.h"
+
+namespace orrery::compile {
+namespace {
+
+using runtime::TinyModel;
+using testing::HasSubstr;
+
+/// dst = src, rounded to bf16 when it is read, in steps of more than one token.
+struct Rounded {
+  static constexpr std::string_view kName = "rounded";
+  struct Problem {
+    int64_t tokens = 1;
+    DType src = DType::f32, dst = DType::f32;
+  };
+  static kernels::Storage storage(const Problem& problem) { return {problem.src, problem.dst}; }
+  struct Args {
+    Problem problem;
+    const void* src = nullptr;
+    void* dst = nullptr;
+    int64_t count = 0;
+  };
+};
+
+std::string takes_all(const Rounded::Problem&, const kernels::Machine&) { return {}; }
+DType in_bf16(const Rounded::Problem& problem) { return problem.tokens > 1 ? DType::bf16 : DType::f32; }
+void run(const Rounded::Args& args, const kernels::Launch&) {
+  for (int64_t i = 0; i < args.count; ++i) {
+    const uint16_t bits = args.problem.src == DType::bf16
+                              ? static_cast<const uint16_t*>(args.src)[i]
+                              : kernels::bf16_from_float(static_cast<const float*>(args.src)[i]);
+    if (args.problem.dst == DType::bf16)
+      static_cast<uint16_t*>(args.dst)[i] = bits;
+    else
+      static_cast<float*>(args.dst)[i] = kernels::float_from_bf16(bits);
+  }
+}
+const kernels::Row<Rounded> kRows[] = {{.name = "cpu.rounded",
+                                        .device = kernels::DeviceKind::cpu,
+                                        .supports = takes_all,
+                                        .run = run,
+                                        .reads = in_bf16,
+                                        .writes = in_bf16}};
+
+Rounded::Problem problem_of(const ops::LowerContext& context, const graph::Node& node) {
+  return {context.max_tokens(), context.type(node.inputs[0]).dtype, context.type(node.outputs[0]).dtype};
+}
+
+graph::OpSchema rounded_op() {
+  const auto lower = [](ops::LowerContext& context, const graph::Node& node) -> Result<ops::Lowered> {
+    Rounded::Args args{problem_of(context, node)};
+    ORRERY_ASSIGN(auto chosen, ops::choose<Rounded>(context, node, args.problem));
+    ORRERY_ASSIGN(const ops::RowCount rows, ops::row_count(context, node, node.inputs[0]));
+    const int64_t cols = ops::cols_of(context, node.inputs[0]);
+    const ops::Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);
+    chosen.lowered.run = [=, run = chosen.row->run](const ops::StepContext& step) {
+      auto call = args;
+      call.src = step.data<const void>(src);
+      call.dst = step.data<void>(dst);
+      call.count = rows.at(step) * cols;
+      run(call, step.launch());
+    };
+    return std::move(chosen.lowered);
+  };
+  const auto rounding = [](ops::LowerContext& context, const graph::Node& node) {
+    return ops::rounding_of_row<Rounded>(context, node, problem_of(context, node));
+  };
+  const auto rows = [](kernels::DeviceKind) {
+    return kernels::RowTable{std::span<const kernels::Row<Rounded>>(kRows)};
+  };
+  const auto infer = [](const graph::NodeView& view) -> ops::Types {
+    ORRERY_ASSIGN(const ops::Matrix src, ops::rounded_activation(view, 0, "src"));
+    return std::vector{ops::f32(src.rows, src.cols)};
+  };
+  return {.name = "rounded",
+          .family = graph::OpFamily::custom,
+          .doc = "Rounds to bf16.",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .infer = infer,
+          .cost =
+              [](const graph::NodeView& view, const Bindings& bindings) {
+                return graph::Cost{
+                    0, ops::bytes(*view.inputs[0], bindings) + ops::bytes(*view.outputs[0], bindings)};
+              },
+          .lowering = std::make_shared<const ops::Lowering>(ops::Lowering{lower, rounding, rows})};
+}
+
+/// The tiny model with three roundings one after another between its layers: the first two can be stored.
+class StoredPlan : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(ops::registry()->add(rounded_op()).ok());
+    auto graph = std::make_shared<graph::Graph>(*tiny_.graph());
+    ValueId last = graph->node(graph->find_path("layers.0.mlp_residual")).outputs[0];
+    const std::vector<graph::Use> users = graph->users(last);
+    for (const char* name : {"first", "second", "third"}) {
+      const auto node = graph->add_node({"rounded", "layers.0", name, {}, {last}, {}, users.front().node});
+      ASSERT_TRUE(node.ok()) << node.error().to_string();
+      last = graph->node(*node).outputs[0];
+    }
+    for (const graph::Use& use : users) ASSERT_TRUE(graph->set_input(use.node, use.input, last).ok());
+    model_ = graph;
+    fused_ = TinyModel::version(model_)->fused;
+  }
+  void TearDown() override { ASSERT_TRUE(ops::registry()->remove("rounded").ok()); }
+
+  std::shared_ptr<const Plan> plan(int64_t tokens, passes::Options passes = {}) {
+    Options options;
+    options.bucket = bucket_for(tokens, 1, 1);
+    options.precision = kernels::Precision::exact;
+    options.passes = std::move(passes);
+    const auto made = compile(fused_, *tiny_.weights, team_, options);
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().to_string());
+    return made.ok() ? made.value() : nullptr;
+  }
+  static const graph::ValueType& type(const graph::Graph& graph, const std::string& path) {
+    return graph.value(graph.node(graph.find_path(path)).outputs[0]).type;
+  }
+  runtime::TinyReply reply(passes::Options passes) {
+    auto version = runtime::make_version({.model = model_, .fused = fused_, .passes = std::move(passes)});
+    EXPECT_TRUE(version.ok());
+    return runtime::tiny_reply(
+        scheduler_,
+        std::make_shared<runtime::Model>(tiny_.weights, version.value(), TinyModel::exact_options()),
+        runtime::tiny_text(17, 3), 12);
+  }
+
+  TinyModel tiny_;
+  kernels::ThreadTeam team_{2};
+  runtime::DeviceScheduler scheduler_{2};
+  graph::GraphVersion model_, fused_;
+  const passes::Options off_{{"store_rounded"}, true, false};
+};
+
+TEST_F(StoredPlan, TypesAreInItsGraph) {
+  const auto with = plan(16), without = plan(16, off_);
+  ASSERT_TRUE(with && without);
+  EXPECT_EQ(with->fused, fused_);
+  EXPECT_EQ(to_string(type(*with->graph, "layers.0.first")), "bf16[tokens, 64]");
+  EXPECT_EQ(to_string(type(*with->graph, "layers.0.second")), "bf16[tokens, 64]");
+  EXPECT_EQ(to_string(type(*with->graph, "layers.0.third")), "f32[tokens, 64]") << "others read it";
+  EXPECT_EQ(with->graph->order(), fused_->order());
+  ASSERT_EQ(with->passes.size(), 1U);
+  EXPECT_EQ(with->passes[0].rewrites, 2);
+  EXPECT_EQ(without->graph, fused_);
+  EXPECT_TRUE(without->passes[0].disabled);
+  const Bindings bindings{{kTokens, 16}, {kSequences, 1}, {kOutputs, 1}};
+  const NodeId second = fused_->find_path("layers.0.second");
+  EXPECT_EQ(with->graph->cost(second, bindings).bytes, fused_->cost(second, bindings).bytes / 2);
+}
+
+TEST_F(StoredPlan, ABucketWhoseRowsRoundNothingRunsTheFusedGraphItself) {
+  const auto decode = plan(1);
+  ASSERT_TRUE(decode);
+  EXPECT_EQ(decode->graph, fused_);
+}
+
+TEST_F(StoredPlan, TheNumbersAreTheSame) {
+  const runtime::TinyReply with = reply({}), without = reply(off_);
+  EXPECT_EQ(with.ids, without.ids);
+  EXPECT_EQ(with.logprobs, without.logprobs) << "bit for bit";
+}
+
+TEST_F(StoredPlan, BuffersAreAsLargeAsTheTypes) {
+  const Bucket bucket = bucket_for(16, 1, 1);
+  const auto with = graph_of_plan(fused_, plan(16)->options);
+  ASSERT_TRUE(with.ok());
+  const auto bytes = [&](const graph::Graph& graph, const std::string& path) {
+    const Liveness live = liveness(graph, bucket).value();
+    const ValueId value = graph.node(graph.find_path(path)).outputs[0];
+    const auto at = std::find(live.values.begin(), live.values.end(), value) - live.values.begin();
+    return live.lifetimes.at(static_cast<size_t>(at)).bytes;
+  };
+  EXPECT_EQ(bytes(*with->graph, "layers.0.first"), 16U * 64 * 2);
+  EXPECT_EQ(bytes(*fused_, "layers.0.first"), 16U * 64 * 4);
+  for (const passes::Options& passes : {passes::Options(), off_}) {
+    DemandOptions options;
+    options.precision = kernels::Precision::exact;
+    options.passes = passes;
+    options.threads = team_.size();
+    const auto asked = demand_of(fused_, std::span(&bucket, 1), options);
+    ASSERT_TRUE(asked.ok()) << asked.error().to_string();
+    EXPECT_EQ(asked->arena_bytes, plan(16, passes)->host_arena_bytes);
+  }
+}
+
+// What nobody checked the rows for: the lowering refuses, where a kernel would write past its buffer.
+TEST_F(StoredPlan, WhatNoRowWritesIsRefused) {
+  auto graph = std::make_shared<graph::Graph>(*fused_);
+  const NodeId norm = graph->find_path("output.norm");
+  ASSERT_TRUE(graph->set_attribute(norm, "stored", std::string("bf16")).ok());
+  ASSERT_TRUE(graph->infer_types().ok());
+  fused_ = graph;
+  Options options;
+  options.bucket = bucket_for(16, 1, 1);
+  const auto made = compile(fused_, *tiny_.weights, team_, options);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().what, "No kernel here writes what a rms_norm makes as bf16");
+}
+
+TEST_F(StoredPlan, WhatNoRowReadsIsRefusedByAll) {
+  auto graph = std::make_shared<graph::Graph>(*fused_);
+  const ValueId logits = graph->node(graph->find_path("output.head")).inputs[0];
+  const auto cast = graph->add_node({"cast",
+                                     "output",
+                                     "cast",
+                                     {{"dtype", std::string("bf16")}},
+                                     {logits},
+                                     {},
+                                     graph->find_path("output.head")});
+  ASSERT_TRUE(cast.ok());
+  ASSERT_TRUE(graph->set_input(graph->find_path("output.head"), 0, graph->node(*cast).outputs[0]).ok());
+  fused_ = graph;
+  Options options;
+  options.bucket = bucket_for(16, 1, 1);
+  const auto made = compile(fused_, *tiny_.weights, team_, options);
+  ASSERT_FALSE(made.ok());
+  EXPECT_THAT(made.error().what, HasSubstr("No CPU kernel can run this linear"));
+  EXPECT_THAT(made.error().what, HasSubstr("cpu.reference: src is bf16, which it does not read"));
+}
+
+}  // namespace
+}  // namespace orrery::compile
