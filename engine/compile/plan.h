@@ -91,6 +91,9 @@ struct Plan {
   std::vector<weights::WeightBytes> weights;              // what the steps read, held
   std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;
+
+  /// Whether no step needs the program between the begin and the end.
+  bool only_on_cards() const;
 };
 
 /// Lowers every node in order for the device that it runs on; buffers share the arena of their device by
