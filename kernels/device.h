@@ -7,7 +7,8 @@
 // order: kernels (Launch::stream), copy(), marks and launch() follow each other; only upload() and download()
 // wait. All calls may come from any thread, but work for the stream from one thread at a time: who gives it
 // work holds stream_mutex() from the first call to the wait for the last, so that schedulers can share a
-// device.
+// device. What a thread captures is no work for the stream: it needs no mutex, and any number of threads may
+// capture beside the one that works.
 #pragma once
 
 #include <cstddef>
@@ -100,7 +101,9 @@ class Device {
   /// From memory of another card that it reaches to its own, in the order of its own stream.
   virtual void copy_from(const Device& other, void* dst, const void* src, size_t bytes) = 0;
 
-  virtual void* stream() const = 0;  // for Launch::stream: kernels that this thread launches next go to it
+  /// For Launch::stream: kernels that this thread launches next go to it, or, between begin_capture() and
+  /// end_capture(), to what this thread captures.
+  virtual void* stream() const = 0;
   /// Held while work is given to the stream and waited for, while its results are downloaded, and by
   /// renew()'s caller.
   FairMutex& stream_mutex() { return stream_mutex_; }
@@ -110,7 +113,7 @@ class Device {
   virtual std::unique_ptr<DeviceMark> make_mark() = 0;
   virtual void record(DeviceMark& mark) = 0;
   /// What its stream is given from now on begins when the mark of another device, recorded before, was
-  /// passed. Does not wait, and becomes part of no graph: not to be called while one is captured.
+  /// passed. Does not wait, and becomes part of no graph: not to be called by a thread that captures one.
   virtual void follow(const DeviceMark& mark) = 0;
   /// Returns when a mark of its own was passed that was not recorded inside a graph. The stream stays this
   /// thread's until wait().
@@ -118,8 +121,9 @@ class Device {
   /// Both passed: after wait().
   virtual double microseconds(const DeviceMark& from, const DeviceMark& to) = 0;
 
-  /// What is launched and copied between the two does not run, but becomes a graph. end_capture() after a
-  /// failure throws; the stream is usable again.
+  /// What this thread launches, copies and marks between the two does not run, but becomes a graph, which any
+  /// thread may launch; what other threads do is theirs. It must not wait meanwhile. end_capture() throws
+  /// after a failure, and where nothing was begun; the next capture is not touched by it.
   virtual void begin_capture() = 0;
   virtual std::unique_ptr<DeviceGraph> end_capture() = 0;
   virtual void launch(DeviceGraph& graph) = 0;

@@ -91,6 +91,7 @@ class Bench {
       ORRERY_TRY(tell(stage, 0));
       const uint64_t before = unsettled_steps();
       ORRERY_TRY(drop(once()));
+      engine_.scheduler.finish_captures(engine_.model);
       settled = unsettled_steps() == before;
     }
     return {};

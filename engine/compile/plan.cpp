@@ -1,9 +1,16 @@
 #include "engine/compile/plan.h"
 
+#include <algorithm>
+
 namespace orrery::compile {
 
 kernels::DeviceId runs_on(const graph::Node& node, kernels::DeviceId home) {
   return kernels::parse_device_id(graph::device_of(node)).value_or(home);
+}
+
+bool Plan::only_on_cards() const {
+  return !cards.empty() &&
+         std::ranges::none_of(segments, [](const Segment& segment) { return segment.device.is_cpu(); });
 }
 
 size_t Transfer::bytes(const ops::StepContext& step) const {

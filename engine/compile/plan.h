@@ -95,6 +95,9 @@ struct Plan {
   std::vector<weights::WeightBytes> weights;              // what the steps read, held
   std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;
+
+  /// Whether no step needs the program between the begin and the end.
+  bool only_on_cards() const;
 };
 
 /// The graph of the plan that these options ask for: the fused and placed one, after the passes that ask the

@@ -107,7 +107,7 @@ Result<void> Probe::step(kernels::ThreadTeam& team) {
   executor_ = std::make_unique<runtime::Executor>(team);
   std::span<const kernels::PagedKv> states;
   if (kv_) states = kv_->states();
-  return executor_->run(*plan_, batch_, states, nullptr);
+  return executor_->run(plan_, batch_, states, nullptr);
 }
 
 Result<std::vector<float>> Probe::read(size_t point) {

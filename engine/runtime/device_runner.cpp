@@ -5,16 +5,14 @@ namespace orrery::runtime {
 DeviceRunner::DeviceRunner(weights::DevicePtr device)
     : device_(std::move(device)), epoch_(device_->epoch()), staged_(device_) {}
 
-bool DeviceRunner::follow_epoch() {
-  if (epoch_ == device_->epoch()) return false;
+void DeviceRunner::follow_epoch() {
   epoch_ = device_->epoch();
-  marks_.clear();
+  marks_ = std::make_shared<LaidOutStep::Marks>();
   ends_.clear();
   arena_ = {};
   workspace_ = {};
   way_ = {};
   staged_.forget();
-  return true;
 }
 
 void DeviceRunner::require_epoch(uint64_t epoch) const {
@@ -24,36 +22,33 @@ void DeviceRunner::require_epoch(uint64_t epoch) const {
                                device_->id());
 }
 
-Result<void> DeviceRunner::stage(const compile::CardUse& use, StepBatch& batch,
-                                 std::span<const kernels::PagedKv> states, kernels::Sample::Choice* choices) {
+bool DeviceRunner::has_room(const compile::CardUse& use, const ops::StepContext& here, size_t way) const {
+  return runtime::has_room(arena_, use.arena_bytes) && runtime::has_room(workspace_, use.workspace_bytes) &&
+         staged_.has_room(here) && (way == 0 || runtime::has_room(way_, way));
+}
+
+Result<void> DeviceRunner::stage(const compile::CardUse& use, const ops::StepContext& here, size_t way,
+                                 LaidOutStep::Card& card) {
   ORRERY_TRY(grow(arena_, use.arena_bytes, device_));
   ORRERY_TRY(grow(workspace_, use.workspace_bytes, device_));
-  ORRERY_TRY(staged_.stage(batch));
-  context_ = staged_.there();
-  context_.choices = choices;
-  context_.states = states;
-  context_.arena = arena_.data();
-  context_.workspace = workspace_.data();
+  ORRERY_TRY(staged_.stage(here));
+  if (way > 0) grow(way_, way, device_);
+  card.context = staged_.there();
+  card.context.choices = here.choices;
+  card.context.states = here.states;
+  card.context.arena = arena_.data();
+  card.context.workspace = workspace_.data();
+  card.context.team = nullptr;
+  card.inputs = staged_.copy();
+  card.way = way_.data();
   return {};
 }
 
-std::vector<const void*> DeviceRunner::addresses() const {
-  return {arena_.data(), workspace_.data(), way_.data(), staged_.source(), staged_.target()};
-}
-
-void DeviceRunner::copy(const compile::Transfer& transfer, const ops::StepContext& from,
-                        const ops::StepContext& to, const weights::DevicePtr& other) {
-  auto* dst = to.data<std::byte>(transfer.dst);
-  const void* src = from.address(transfer.src);
-  const size_t bytes = transfer.bytes(context_);
-  if (!other) return device_->copy(dst, src, bytes);
-  if (device_->reaches(*other)) return device_->copy_from(*other, dst, src, bytes);
-  device_->copy_from(*other, way_.data(), src, bytes);
-  device_->copy(dst, way_.data(), bytes);
-}
-
-void DeviceRunner::make_marks(size_t count) {
-  while (marks_.size() < count) marks_.push_back(device_->make_mark());
+std::shared_ptr<const LaidOutStep::Marks> DeviceRunner::marks(size_t count) {
+  if (marks_->size() >= count) return marks_;
+  auto more = std::make_shared<LaidOutStep::Marks>(*marks_);  // what is being captured keeps the others
+  while (more->size() < count) more->push_back(device_->make_mark());
+  return marks_ = std::move(more);
 }
 
 void DeviceRunner::mark_end(size_t segment) {

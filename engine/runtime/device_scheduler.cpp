@@ -96,6 +96,13 @@ void DeviceScheduler::take_back(const std::shared_ptr<Model>& model,
   }).wait();
 }
 
+void DeviceScheduler::finish_captures(const std::shared_ptr<Model>& model) {
+  call(When::between_steps, [&](kernels::ThreadTeam&) {
+    executor_.finish_captures();
+    model->finish_captures();
+  }).wait();
+}
+
 void DeviceScheduler::submit(std::shared_ptr<Job> job) {
   const std::scoped_lock lock(mutex_);
   job->number = ++jobs_so_far_;
@@ -257,11 +264,19 @@ int64_t DeviceScheduler::prompt_tokens(const Model& model) const {
   return std::max<int64_t>(model.budget.prompt_tokens(usual) - brought, 0);
 }
 
+/// Unless there is no page for it.
+void DeviceScheduler::pad(Model& model) {
+  const std::scoped_lock lock(model.kv_mutex);
+  if (const auto page = model.kv()->spare_page()) batch_.pad(*page);
+}
+
 Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
   const int64_t start = monotonic_ns();
   ORRERY_ASSIGN(const auto plan, model->plan(*running_, batch_.bucket(), team_, stop));
+  const int64_t tokens = batch_.tokens(), sequences = batch_.sequences();
   std::span<const kernels::PagedKv> states;
   if (model->kv()) states = model->kv()->states();
+  if (plan->only_on_cards() && batch_.can_be_padded()) pad(*model);
   const bool own =
       std::ranges::all_of(plan->cards, [&](const compile::CardUse& use) { return use.card == device_; });
   Executor& executor = own ? executor_ : model->executor_on(model->adopted_devices().cards, team_);
@@ -271,10 +286,11 @@ Result<void> DeviceScheduler::run_packed(const std::shared_ptr<Model>& model, co
   // A plan that was there is found in far less time than compiling it took.
   if (static_cast<double>(found - start) >= plan->compile_milliseconds * 1e6)
     trace.add_host("compile", start, found);
-  ORRERY_TRY(executor.run(*plan, batch_, states, &model->profiler));
-  trace.end_step(batch_.phase(), batch_.tokens(), batch_.sequences());
+  ORRERY_TRY(executor.run(plan, batch_, states, &model->profiler));
+  if (plan->only_on_cards()) ahead_.expect(model, running_, replies_);
+  trace.end_step(batch_.phase(), tokens, sequences);
   const int64_t end = monotonic_ns();
-  model->budget.record(replies_, batch_.tokens() - replies_, static_cast<double>(end - found) * 1e-6);
+  model->budget.record(replies_, tokens - replies_, static_cast<double>(end - found) * 1e-6);
   const StepResult result{*plan, batch_, executor, static_cast<double>(end - start) * 1e-6};
   for (const auto& job : packed_) {
     if (job->finished()) continue;

@@ -16,6 +16,7 @@
 
 #include "engine/runtime/decode_job.h"
 #include "engine/runtime/encode_job.h"
+#include "engine/runtime/plan_ahead.h"
 
 namespace orrery::runtime {
 
@@ -58,6 +59,10 @@ class DeviceScheduler {
     return task->get_future();
   }
 
+  /// Returns when all is captured that steps of the model asked for so far: the next that are the same are
+  /// replays.
+  void finish_captures(const std::shared_ptr<Model>& model);
+
   size_t scratch_bytes() const { return executor_.bytes(); }
   uint64_t unsettled_steps() const { return executor_.unsettled_steps(); }
 
@@ -73,6 +78,7 @@ class DeviceScheduler {
   void step(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   Result<void> pack(const std::shared_ptr<Model>& model);
   int64_t prompt_tokens(const Model& model) const;
+  void pad(Model& model);
   Result<void> run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   void fail_step(const Error& error);
   struct Begun;  // the cards of a step as they were when it began
@@ -92,6 +98,7 @@ class DeviceScheduler {
   std::deque<std::shared_ptr<Job>> submitted_;
   uint64_t jobs_so_far_ = 0;
   std::deque<Task> tasks_, idle_tasks_;
+  PlanAhead ahead_;
   std::jthread thread_;  // last: ends before what it uses
 };
 

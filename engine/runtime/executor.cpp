@@ -4,10 +4,10 @@
 
 namespace orrery::runtime {
 
-Result<void> Executor::run(const compile::Plan& plan, StepBatch& batch,
+Result<void> Executor::run(std::shared_ptr<const compile::Plan> plan, StepBatch& batch,
                            std::span<const kernels::PagedKv> states, Profiler* profiler) {
-  const Result<void> done = plan.cards.empty() ? run_here(plan, batch, states, profiler)
-                                               : cards_->run(plan, batch, states, profiler);
+  const Result<void> done = plan->cards.empty() ? run_here(*plan, batch, states, profiler)
+                                                : cards_->run(std::move(plan), batch, states, profiler);
   bytes_.store(arena_.size() + workspace_.size() + cards_->bytes(), std::memory_order_relaxed);
   unsettled_.store(cards_->unsettled_steps(), std::memory_order_relaxed);
   return done;

@@ -19,15 +19,20 @@ class Executor {
 
   /// Fails with out_of_memory when an arena cannot grow. `profiler` may be null. A kernel's or device's
   /// exception passes through.
-  Result<void> run(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,
-                   Profiler* profiler);
+  Result<void> run(std::shared_ptr<const compile::Plan> plan, StepBatch& batch,
+                   std::span<const kernels::PagedKv> states, Profiler* profiler);
 
   /// A graph output of the last run; null for none. Valid until the next run.
   const float* output(const compile::Plan& plan, size_t index) const;
   /// Of the arenas and the workspaces; any thread.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  /// Steps so far that took longer than the same step will later: on a card, all but replays. Any thread.
+  /// Steps so far that took longer than the same step will later: on a card, until it is captured. Any
+  /// thread.
   uint64_t unsettled_steps() const { return unsettled_.load(std::memory_order_relaxed); }
+
+  /// Returns when what steps so far asked for is captured: the next that are the same are replays. By the
+  /// thread that runs them.
+  void finish_captures() { cards_->finish_captures(); }
 
  private:
   Result<void> run_here(const compile::Plan& plan, StepBatch& batch, std::span<const kernels::PagedKv> states,

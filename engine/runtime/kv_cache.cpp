@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace orrery::runtime {
 namespace {
@@ -165,11 +166,12 @@ Result<void> KvCache::commit_slab() {
   return {};
 }
 
-/// A free one, or new memory up to the limit; then what was kept gives way.
+/// A free one, or new memory up to the limit; then what was kept gives way, and the spare one at last.
 Result<int32_t> KvCache::take_page() {
   if (free_.empty() && pages_committed() < max_pages_) ORRERY_TRY(commit_slab());
   while (free_.empty() && forget_oldest()) {
   }
+  if (free_.empty() && spare_) free_.push_back(*std::exchange(spare_, std::nullopt));
   if (free_.empty())
     return Error{
         ErrorCode::out_of_memory,
@@ -179,6 +181,14 @@ Result<int32_t> KvCache::take_page() {
   free_.pop_back();
   hold_page(page);
   return page;
+}
+
+std::optional<int32_t> KvCache::spare_page() {
+  if (!spare_ && (!free_.empty() || forget_oldest())) {
+    spare_ = free_.back();
+    free_.pop_back();
+  }
+  return spare_;
 }
 
 void KvCache::hold_page(int32_t page) {

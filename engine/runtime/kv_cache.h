@@ -96,10 +96,15 @@ class KvCache {
   /// whole pages.
   void share(KvPages& sequence, std::span<const int32_t> tokens);
 
+  /// A page that no text holds, for rows that nobody reads (StepBatch::pad); what it holds is never read as a
+  /// text's. Good until pages are taken the next time: it is the first to go when a text finds none. Nothing
+  /// when there is none to spare.
+  std::optional<int32_t> spare_page();
+
   uint64_t id() const { return id_; }
   int64_t max_pages() const { return max_pages_; }
   static int64_t pages_for(int64_t tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
-  /// Held by sequences; those that are only kept do not count.
+  /// Held by sequences; those that are only kept, and the spare one, do not count.
   int64_t pages_in_use() const { return in_use_.load(std::memory_order_relaxed); }
   int64_t pages_committed() const { return committed_.load(std::memory_order_relaxed); }
   size_t bytes_committed() const { return static_cast<size_t>(pages_committed()) * banks_.page_bytes(); }
@@ -134,6 +139,7 @@ class KvCache {
   std::vector<size_t> bound_slots_;  // by state index
   std::vector<kernels::PagedKv> bound_;
   std::vector<int32_t> free_;     // used last, first
+  std::optional<int32_t> spare_;  // neither free nor held
   std::vector<int32_t> holders_;  // sequences, by page
   PrefixStore known_;
   std::atomic<int64_t> in_use_{0}, committed_{0};

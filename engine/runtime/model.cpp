@@ -111,6 +111,10 @@ Executor& Model::executor_on(const std::vector<weights::DevicePtr>& cards, kerne
   return *executor_;
 }
 
+void Model::finish_captures() {
+  if (executor_) executor_->finish_captures();
+}
+
 void Model::end_executor() {
   const std::scoped_lock lock(version_mutex_);
   executor_ = nullptr;

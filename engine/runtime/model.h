@@ -85,6 +85,7 @@ class Model {
   const ModelDevices& adopted_devices() const { return adopted_devices_; }
   /// Runs steps on cards that are not the scheduler's own; ends with the model. Scheduler's thread.
   Executor& executor_on(const std::vector<weights::DevicePtr>& cards, kernels::ThreadTeam& team);
+  void finish_captures();              // of executor_on(); scheduler's thread
   KvCache* kv() { return kv_.get(); }  // null before the first adopt; under kv_mutex
 
   /// All sequences that hold pages, or will; whoever ends one says so. Under kv_mutex.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/progress.h"
+
 namespace orrery::runtime {
 namespace {
 
@@ -19,8 +21,29 @@ bool same_cards(const compile::Plan& plan, const std::vector<weights::DevicePtr>
 
 }  // namespace
 
+/// While it lives, others wait for the plan that its thread compiles.
+class PlanCache::Compiling {
+ public:
+  /// Under the mutex.
+  Compiling(PlanCache& cache, const compile::Options& options) : cache_(cache) {
+    place_ = cache.compiling_.insert(cache.compiling_.end(), &options);
+  }
+  ~Compiling() {
+    const std::scoped_lock lock(cache_.mutex_);
+    cache_.compiling_.erase(place_);
+    ++cache_.ended_;
+    cache_.compiled_.notify_all();
+  }
+  Compiling(const Compiling&) = delete;
+  Compiling& operator=(const Compiling&) = delete;
+
+ private:
+  PlanCache& cache_;
+  std::list<const compile::Options*>::iterator place_;
+};
+
+/// Under the mutex.
 std::shared_ptr<const compile::Plan> PlanCache::find(const compile::Options& options) {
-  const std::scoped_lock lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it)
     if (same_bucket((*it)->options.bucket, options.bucket) && same_cards(**it, options.cards)) {
       plans_.splice(plans_.begin(), plans_, it);
@@ -33,9 +56,20 @@ Result<std::shared_ptr<const compile::Plan>> PlanCache::get(const graph::GraphVe
                                                             weights::WeightStore& weights,
                                                             kernels::ThreadTeam& team,
                                                             const compile::Options& options) {
-  if (auto plan = find(options)) return plan;
+  std::unique_lock lock(mutex_);
+  const auto is_this = [&](const compile::Options* other) {
+    return same_bucket(other->bucket, options.bucket) && other->cards == options.cards;
+  };
+  while (true) {
+    if (auto plan = find(options)) return plan;
+    if (std::ranges::none_of(compiling_, is_this)) break;
+    if (!compiled_.wait(lock, options.stop, [&, before = ended_] { return ended_ != before; }))
+      return cancelled_error();
+  }
+  const Compiling compiling(*this, options);
+  lock.unlock();
   ORRERY_ASSIGN(auto plan, compile::compile(fused, weights, team, options));
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock again(mutex_);
   plans_.push_front(plan);
   if (plans_.size() > limit_) plans_.pop_back();
   return plan;

@@ -17,8 +17,16 @@ void PinnedMemory::Free::operator()(std::byte* data) const {
   if (device && device->epoch() == epoch) device->release_host(data);
 }
 
+bool has_room(const weights::Buffer& memory, size_t bytes) {
+  return memory.size() >= std::max(bytes, kLeastBytes);
+}
+
+bool has_room(const PinnedMemory& memory, size_t bytes) {
+  return memory.size() >= std::max(bytes, kLeastBytes);
+}
+
 Result<void> grow(weights::Buffer& memory, size_t bytes, const weights::DevicePtr& device) {
-  if (memory.size() >= std::max(bytes, kLeastBytes)) return {};
+  if (has_room(memory, bytes)) return {};
   memory = {};
   ORRERY_ASSIGN(memory,
                 weights::Buffer::allocate(std::max(bytes, kLeastBytes), device, "the activations of a step"));
@@ -26,7 +34,7 @@ Result<void> grow(weights::Buffer& memory, size_t bytes, const weights::DevicePt
 }
 
 void grow(PinnedMemory& memory, size_t bytes, const weights::DevicePtr& device) {
-  if (memory.size() >= std::max(bytes, kLeastBytes)) return;
+  if (has_room(memory, bytes)) return;
   memory = {};
   memory = PinnedMemory(device, std::max(bytes, kLeastBytes));
 }

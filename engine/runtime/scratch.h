@@ -30,6 +30,9 @@ class PinnedMemory {
   size_t size_ = 0;
 };
 
+/// Whether grow() would leave the memory where it is.
+bool has_room(const weights::Buffer& memory, size_t bytes);
+bool has_room(const PinnedMemory& memory, size_t bytes);
 /// Makes the memory at least `bytes` large, and never empty; what it held is gone when it grows.
 Result<void> grow(weights::Buffer& memory, size_t bytes, const weights::DevicePtr& device = {});
 /// Throws DeviceError.

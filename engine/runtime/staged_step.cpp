@@ -16,6 +16,9 @@ constexpr size_t kLeastBytes = 4096;
 constexpr int64_t kLeastPages = 2;
 constexpr size_t kRecent = DecodeJob::kRecentTokens;
 
+/// Powers of two, so that the addresses that captured work holds seldom change.
+size_t rounded(size_t bytes) { return std::bit_ceil(std::max(bytes, kLeastBytes)); }
+
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 int64_t round_up_to_power(int64_t value, int64_t least) {
@@ -97,20 +100,17 @@ const Sample::Request* pack_requests(Packer& packer, const ops::StepContext& ste
 
 }  // namespace
 
-/// In powers of two, so that the addresses that captured work holds seldom change.
-Result<void> StagedStep::make_room(size_t bytes) {
-  bytes = std::bit_ceil(std::max(bytes, kLeastBytes));
-  ORRERY_TRY(grow(inputs_, bytes, device_));
-  grow(staged_, bytes, device_);
-  return {};
+bool StagedStep::has_room(const ops::StepContext& here) const {
+  const size_t bytes = rounded(Extents(here).bytes());
+  return runtime::has_room(inputs_, bytes) && runtime::has_room(staged_, bytes);
 }
 
-Result<void> StagedStep::stage(StepBatch& batch) {
-  ops::StepContext here;
-  batch.fill(here);
+Result<void> StagedStep::stage(const ops::StepContext& here) {
   there_ = here;
   const Extents extents(here);
-  ORRERY_TRY(make_room(extents.bytes()));
+  const size_t bytes = rounded(extents.bytes());
+  ORRERY_TRY(grow(inputs_, bytes, device_));
+  grow(staged_, bytes, device_);
   Packer packer(staged_.data(), inputs_.data());
   for (const ops::StepInput& input : ops::step_inputs())
     input.point(there_, packer.copy(static_cast<const std::byte*>(input.read(here)), input.bytes(here)));
@@ -123,8 +123,6 @@ Result<void> StagedStep::stage(StepBatch& batch) {
   used_ = packer.used();
   return {};
 }
-
-void StagedStep::send() { device_->copy(inputs_.data(), staged_.data(), used_); }
 
 void StagedStep::forget() {
   inputs_ = {};

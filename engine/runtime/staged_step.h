@@ -14,23 +14,25 @@ class StagedStep {
   /// Lays the step out. Only extents decide where what lies, so that a captured copy serves every step of the
   /// same extents; lengths and pages, which kernels size their grids by, are rounded up to powers of two.
   /// Throws DeviceError.
-  Result<void> stage(StepBatch& batch);
-  /// Gives the copy to the stream.
-  void send();
+  Result<void> stage(const ops::StepContext& here);
+  /// Whether the step can be laid out where those before were.
+  bool has_room(const ops::StepContext& here) const;
   /// After the device was renewed: nothing of before can be used.
   void forget();
 
   /// The step as the device sees it. Choices, arena, workspace, states and stream are left to whoever runs
   /// it.
   const ops::StepContext& there() const { return there_; }
-  /// Addresses that captured work holds.
-  const void* source() const { return staged_.data(); }
-  const void* target() const { return inputs_.data(); }
+  /// The copy that brings it over.
+  struct Copy {
+    void* dst = nullptr;
+    const void* src = nullptr;
+    size_t bytes = 0;
+  };
+  Copy copy() const { return {inputs_.data(), staged_.data(), used_}; }
   size_t device_bytes() const { return inputs_.size(); }
 
  private:
-  Result<void> make_room(size_t bytes);
-
   weights::DevicePtr device_;
   weights::Buffer inputs_;
   PinnedMemory staged_;

@@ -13,6 +13,7 @@ void StepBatch::clear() {
   output_rows_.clear();
   pages_.clear();
   requests_.clear();
+  padding_ = 0;
 }
 
 int64_t StepBatch::add_sequence(std::span<const int32_t> tokens, int64_t position,
@@ -33,6 +34,28 @@ int64_t StepBatch::add_output(int64_t row, const kernels::Sample::Request& reque
   output_rows_.push_back(static_cast<int32_t>(row));
   requests_.push_back(request);
   return outputs() - 1;
+}
+
+bool StepBatch::can_be_padded() const {
+  return phase() == Phase::decode && outputs() == sequences() && padded(sequences()) > sequences();
+}
+
+/// Texts of one token, of which only what they write themselves is read: the page may hold anything before.
+void StepBatch::pad(int32_t page) {
+  spare_page_ = page;
+  padding_ = padded(sequences()) - sequences();
+  kernels::Sample::Request request;
+  request.params.temperature = 0;
+  const int32_t token = 0;
+  for (int64_t i = 0; i < padding_; ++i) add_output(add_sequence({&token, 1}, 0, {&spare_page_, 1}), request);
+}
+
+ops::StepContext StepBatch::without_padding(const ops::StepContext& context) const {
+  ops::StepContext told = context;
+  told.tokens -= padding_;
+  told.sequences -= padding_;
+  told.outputs -= padding_;
+  return told;
 }
 
 void StepBatch::fill(ops::StepContext& context) {

@@ -1,4 +1,5 @@
-// The inputs of one token-packed step: rows of all sequences behind each other, no padding.
+// The inputs of one token-packed step: rows of all sequences behind each other. A card's step with many
+// replies ends with rows that nobody reads, so that few counts of replies are captured (pad()).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,14 @@ namespace orrery::runtime {
 
 class StepBatch {
  public:
+  /// Up to so many replies a step is not padded (measured on a card: it cost 11 %), more come in multiples of
+  /// it.
+  static constexpr int64_t kPaddedTo = 8;
+  /// As many replies as a step of so many brings to a card.
+  static int64_t padded(int64_t replies) {
+    return replies <= kPaddedTo ? replies : (replies + kPaddedTo - 1) / kPaddedTo * kPaddedTo;
+  }
+
   void clear();
   /// Appends a sequence's tokens, the first at `position`; after the step it is position + tokens long.
   /// `pages` is empty for encoders; `types` has the type of each token, or is empty: all are 0. Returns the
@@ -21,7 +30,18 @@ class StepBatch {
   /// Asks for the logits of a row. The request's `recent` must stay valid during the step. Returns the
   /// output's index.
   int64_t add_output(int64_t row, const kernels::Sample::Request& request);
+  /// Whether it would grow by pad(): more than kPaddedTo sequences that bring one token and want one output
+  /// each.
+  bool can_be_padded() const;
+  /// Appends texts of one token, each with an output, until their number is padded(). All of them write to
+  /// the `page`, and read nothing else. The bucket stays the same.
+  void pad(int32_t page);
+  /// Sequences, tokens and outputs that pad() added; they are the last of each.
+  int64_t padding() const { return padding_; }
+  /// The extents of what was added by others than pad(), for what is told of a step.
+  ops::StepContext without_padding(const ops::StepContext& context) const;
 
+  // With the padding:
   int64_t tokens() const { return static_cast<int64_t>(token_ids_.size()); }
   /// Of a sequence's tokens.
   int64_t first_row(int64_t sequence) const { return sequence_starts_[static_cast<size_t>(sequence)]; }
@@ -47,6 +67,8 @@ class StepBatch {
   std::vector<std::span<const int32_t>> pages_;
   std::vector<kernels::Sample::Request> requests_;
   std::vector<kernels::Sample::Choice> choices_;
+  int64_t padding_ = 0;
+  int32_t spare_page_ = 0;  // of the padding
 };
 
 }  // namespace orrery::runtime

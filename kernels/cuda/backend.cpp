@@ -2,10 +2,13 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <utility>
+#include <vector>
 
 #include "kernels/cuda/address_ranges.h"
 #include "kernels/cuda/card.h"
@@ -93,8 +96,17 @@ DeviceFacts facts_of(int index) {
           .machine = machine_of_card(index)};
 }
 
+/// What the calling thread captures: one graph of one device at a time, in a stream of its own.
+struct Capture {
+  const Device* device = nullptr;  // null: nothing
+  cudaStream_t stream = nullptr;
+  std::shared_lock<std::shared_mutex> under_way;
+};
+thread_local Capture capture;
+
 /// Entries for memory hold the lock shared, renew() holds it alone; what goes to the stream comes from one
-/// thread at a time, which is also who renews.
+/// thread at a time, which is also who renews. Captures hold a lock of their own shared, from their begin to
+/// their end: addresses are not unmapped meanwhile, and nobody renews.
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : index_(index) {
@@ -163,8 +175,8 @@ class CudaDevice final : public Device {
     if (!ranges().commit(range, begin, end)) throw out_of_memory(end - begin);
   }
   void unreserve(void* range) noexcept override {
+    const std::unique_lock no_capture(captures_);
     const std::shared_lock lock(mutex_);
-    const std::lock_guard no_capture(capture_mutex_);  // a stream that is captured cannot be waited for
     forget(cudaSetDevice(index_));
     forget(cudaStreamSynchronize(stream_));
     if (ranges_) ranges_->unreserve(range);
@@ -178,12 +190,12 @@ class CudaDevice final : public Device {
   }
   void download(void* dst, const void* src, size_t bytes) override {
     make_current();
-    if (bytes > 0) check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_), "downloading");
-    check(cudaStreamSynchronize(stream_), "downloading");
+    if (bytes > 0) check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, mine()), "downloading");
+    check(cudaStreamSynchronize(mine()), "downloading");
   }
   void copy(void* dst, const void* src, size_t bytes) override {
     make_current();
-    if (bytes > 0) check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream_), "copying");
+    if (bytes > 0) check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, mine()), "copying");
   }
 
   bool reaches(const Device& other) override {
@@ -207,11 +219,11 @@ class CudaDevice final : public Device {
   /// A kernel can only go to a stream of the device that is current.
   void* stream() const override {
     make_current();
-    return stream_;
+    return mine();
   }
   void wait() override {
     make_current();
-    check(cudaStreamSynchronize(stream_), "running a step");
+    check(cudaStreamSynchronize(mine()), "running a step");
   }
 
   std::unique_ptr<DeviceMark> make_mark() override {
@@ -219,11 +231,11 @@ class CudaDevice final : public Device {
     return std::make_unique<Mark>(index_, epoch_);
   }
   void record(DeviceMark& mark) override {
-    auto& own = static_cast<Mark&>(mark);
-    own.made.require_alive("a mark");
+    auto& marked = static_cast<Mark&>(mark);
+    marked.made.require_alive("a mark");
     make_current();
-    check(cudaEventRecordWithFlags(own.event, stream_,
-                                   capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault),
+    check(cudaEventRecordWithFlags(marked.event, mine(),
+                                   is_capturing() ? cudaEventRecordExternal : cudaEventRecordDefault),
           "setting a mark");
   }
   void follow(const DeviceMark& mark) override {
@@ -247,23 +259,33 @@ class CudaDevice final : public Device {
     return milliseconds * 1e3;
   }
 
-  /// Only this thread's calls are held against the capture: others go on to allocate and upload.
+  /// Only this thread's calls are held against the capture: others go on to launch, allocate and upload.
   void begin_capture() override {
+    if (capture.device)
+      throw DeviceError(DeviceError::Kind::failed, "A thread that captures a step began another", id());
+    std::shared_lock under_way(captures_);
     make_current();
-    std::unique_lock no_unreserve(capture_mutex_);
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "beginning to capture a step");
-    capturing_ = std::move(no_unreserve);
+    cudaStream_t stream = take_stream();
+    const cudaError_t result = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (result != cudaSuccess) give_stream(stream);
+    check(result, "beginning to capture a step");
+    capture = {this, stream, std::move(under_way)};
   }
+  /// The graph is on the device when it returns, whichever stream launches it.
   std::unique_ptr<DeviceGraph> end_capture() override {
+    if (!is_capturing())
+      throw DeviceError(DeviceError::Kind::failed, "The end of a capture that was not begun", id());
+    const Capture ended = std::exchange(capture, {});
+    const std::unique_ptr<CUstream_st, std::function<void(cudaStream_t)>> stream(
+        ended.stream, [this](cudaStream_t used) { give_stream(used); });
     make_current();
     cudaGraph_t recorded = nullptr;
-    const cudaError_t result = cudaStreamEndCapture(stream_, &recorded);
-    capturing_ = {};
-    check(result, "capturing a step");
+    check(cudaStreamEndCapture(stream.get(), &recorded), "capturing a step");
     if (!recorded) throw DeviceError(DeviceError::Kind::failed, "CUDA captured no step");
     const std::unique_ptr<CUgraph_st, cudaError_t (*)(cudaGraph_t)> owner(recorded, cudaGraphDestroy);
     auto graph = std::make_unique<Graph>(index_, epoch_, recorded);
-    check(cudaGraphUpload(graph->executable, stream_), "placing a graph on the device");
+    check(cudaGraphUpload(graph->executable, stream.get()), "placing a graph on the device");
+    check(cudaStreamSynchronize(stream.get()), "placing a graph on the device");
     return graph;
   }
   void launch(DeviceGraph& graph) override {
@@ -274,8 +296,9 @@ class CudaDevice final : public Device {
   }
 
   void renew() override {
+    if (is_capturing()) capture = {};
+    const std::unique_lock no_capture(captures_);
     const std::unique_lock lock(mutex_);
-    capturing_ = {};
     ++*epoch_;
     static_cast<void>(cudaSetDevice(index_));
     stop();
@@ -310,6 +333,32 @@ class CudaDevice final : public Device {
     ranges_.reset();
     if (stream_) forget(cudaStreamDestroy(stream_));
     stream_ = nullptr;
+    const std::lock_guard streams(streams_mutex_);
+    for (cudaStream_t stream : capture_streams_) forget(cudaStreamDestroy(stream));
+    capture_streams_.clear();
+  }
+
+  bool is_capturing() const { return capture.device == this; }
+  /// Where the calling thread's work goes.
+  cudaStream_t mine() const { return is_capturing() ? capture.stream : stream_; }
+
+  /// To capture in; made when all others are in use.
+  cudaStream_t take_stream() {
+    {
+      const std::lock_guard lock(streams_mutex_);
+      if (!capture_streams_.empty()) {
+        cudaStream_t stream = capture_streams_.back();
+        capture_streams_.pop_back();
+        return stream;
+      }
+    }
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream to capture in");
+    return stream;
+  }
+  void give_stream(cudaStream_t stream) {
+    const std::lock_guard lock(streams_mutex_);
+    capture_streams_.push_back(stream);
   }
 
   void make_current() const { check(cudaSetDevice(index_), "choosing the device"); }
@@ -341,9 +390,10 @@ class CudaDevice final : public Device {
   DeviceFacts facts_;
   Epoch epoch_ = std::make_shared<std::atomic<uint64_t>>(1);
   std::shared_mutex mutex_;
-  std::mutex capture_mutex_;
-  std::unique_lock<std::mutex> capturing_;  // held from begin_capture() to end_capture()
+  std::shared_mutex captures_;  // taken before mutex_
   cudaStream_t stream_ = nullptr;
+  std::mutex streams_mutex_;
+  std::vector<cudaStream_t> capture_streams_;  // that no thread captures in
   size_t granularity_ = 0;
   std::map<std::pair<int, uint64_t>, bool> reached_;  // by card and epoch; who works with the stream asks
   std::optional<AddressRanges> ranges_;

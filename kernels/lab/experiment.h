@@ -116,8 +116,8 @@ void verify_and_time(const Case& c, const Row<typename Case::Op>& row, const std
   const size_t before = place.bytes_put();
   auto call = c.place(row, place);
   const size_t bytes = place.bytes_put() - before;
-  const Launch launch = place.launch(put_workspace(row, c.problem, place));
-  row.run(call.args, launch);
+  std::byte* const workspace = put_workspace(row, c.problem, place);
+  row.run(call.args, place.launch(workspace));
   place.wait();
   record.agreement = compare(call.read(place), expected);
   if (!record.agreement->ok) return;
@@ -138,7 +138,7 @@ void verify_and_time(const Case& c, const Row<typename Case::Op>& row, const std
     }
     put += place.bytes_put() - at;
   }
-  const auto run = [&](size_t i) { row.run(calls[i % calls.size()], launch); };
+  const auto run = [&](size_t i) { row.run(calls[i % calls.size()], place.launch(workspace)); };
   record.times = place.device() != nullptr ? time_calls(*place.device(), run, timing, calls.size())
                                            : time_calls(run, timing, place.team().size() == 1);
   record.times->memory = memory;

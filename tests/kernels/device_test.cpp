@@ -369,6 +369,133 @@ TEST_F(CudaDevice, a_graph_does_again_what_was_captured) {
   device_->release_host(host);
 }
 
+/// A number that work of the device copies, over and over.
+struct CopiedNumber {
+  CopiedNumber(Device& device, int turns)
+      : device_(device),
+        host(static_cast<int*>(device.allocate_host(2 * sizeof(int)))),
+        memory_(device.allocate(sizeof(int))),
+        turns_(turns) {
+    host[0] = host[1] = 0;
+  }
+  ~CopiedNumber() {
+    device_.release(memory_);
+    device_.release_host(host);
+  }
+  CopiedNumber(const CopiedNumber&) = delete;
+  CopiedNumber& operator=(const CopiedNumber&) = delete;
+
+  void issue() {
+    for (int turn = 0; turn < turns_; ++turn) {
+      device_.copy(memory_, &host[0], sizeof(int));
+      device_.copy(&host[1], memory_, sizeof(int));
+    }
+  }
+  std::unique_ptr<DeviceGraph> captured() {
+    device_.begin_capture();
+    issue();
+    return device_.end_capture();
+  }
+
+ private:
+  Device& device_;
+
+ public:
+  int* host;  // issue() and its graphs copy the first to the second
+
+ private:
+  void* memory_;
+  int turns_;
+};
+
+TEST_F(CudaDevice, another_thread_captures_while_the_stream_works) {
+  CopiedNumber worked(*device_, 50), captured(*device_, 50);
+  captured.host[0] = 7;
+  std::atomic<bool> done = false;
+  std::vector<std::unique_ptr<DeviceGraph>> graphs;
+  std::jthread other([&] {
+    for (int i = 0; i < 20; ++i) graphs.push_back(captured.captured());
+    done = true;
+  });
+  int turns = 0;
+  for (; !done || turns < 20; ++turns) {
+    worked.host[0] = turns + 1;
+    worked.issue();
+    device_->wait();
+    ASSERT_EQ(worked.host[1], turns + 1) << "the stream's work runs";
+  }
+  other.join();
+  EXPECT_EQ(captured.host[1], 0) << "captured work does not run";
+  ASSERT_EQ(graphs.size(), 20U);
+  for (const auto& graph : graphs) {
+    ++captured.host[0];
+    device_->launch(*graph);
+    device_->wait();
+    EXPECT_EQ(captured.host[1], captured.host[0]) << "any thread launches it, in the device's stream";
+  }
+}
+
+TEST_F(CudaDevice, a_graph_of_another_thread_follows_what_the_stream_was_given) {
+  CopiedNumber copied(*device_, 1);
+  std::unique_ptr<DeviceGraph> graph;
+  std::jthread([&] { graph = copied.captured(); }).join();
+  const int three = 3;
+  std::byte* memory = allocate(sizeof(int));
+  device_->upload(memory, &three, sizeof(int));
+  copied.host[0] = 1;
+  device_->copy(&copied.host[0], memory, sizeof(int));
+  device_->launch(*graph);
+  device_->wait();
+  EXPECT_EQ(copied.host[1], 3);
+  device_->release(memory);
+}
+
+TEST_F(CudaDevice, threads_capture_at_once_and_each_gets_its_own) {
+  constexpr size_t kThreads = 4;
+  std::vector<std::unique_ptr<CopiedNumber>> numbers;
+  for (size_t i = 0; i < kThreads; ++i)
+    numbers.push_back(std::make_unique<CopiedNumber>(*device_, 20 + static_cast<int>(i)));
+  for (int turn = 0; turn < 10; ++turn) {
+    std::vector<std::unique_ptr<DeviceGraph>> graphs(kThreads);
+    {
+      std::atomic<size_t> begun{0};
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < kThreads; ++i)
+        threads.emplace_back([&, i] {
+          device_->begin_capture();
+          for (++begun; begun < kThreads;) std::this_thread::yield();
+          numbers[i]->issue();
+          graphs[i] = device_->end_capture();
+        });
+    }
+    for (size_t i = 0; i < kThreads; ++i) {
+      for (const auto& number : numbers) number->host[1] = 0;
+      numbers[i]->host[0] = 1 + turn;
+      device_->launch(*graphs[i]);
+      device_->wait();
+      for (size_t k = 0; k < kThreads; ++k) EXPECT_EQ(numbers[k]->host[1], k == i ? 1 + turn : 0);
+    }
+  }
+}
+
+TEST_F(CudaDevice, a_capture_that_fails_on_another_thread_disturbs_nobody) {
+  CopiedNumber worked(*device_, 10);
+  std::jthread([&] {
+    device_->begin_capture();
+    EXPECT_THROW(device_->wait(), DeviceError) << "who captures cannot wait";
+    EXPECT_THROW(device_->end_capture(), DeviceError);
+  }).join();
+  worked.host[0] = 5;
+  worked.issue();
+  device_->wait();
+  EXPECT_EQ(worked.host[1], 5);
+  const auto graph = worked.captured();
+  worked.host[0] = 6;
+  device_->launch(*graph);
+  device_->wait();
+  EXPECT_EQ(worked.host[1], 6);
+}
+
 TEST_F(CudaDevice, a_failed_capture_leaves_the_stream_usable) {
   EXPECT_THROW(device_->end_capture(), DeviceError) << "nothing was begun";
   std::byte* memory = allocate(64);

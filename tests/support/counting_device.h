@@ -1,6 +1,9 @@
-// A device that hands all on to another, and counts what a step gives to the stream.
+// A device that hands all on to another, and counts what steps give to the stream and what is captured of
+// them.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -12,7 +15,9 @@ class CountingDevice final : public Device {
  public:
   explicit CountingDevice(std::shared_ptr<Device> real) : real_(std::move(real)) {}
 
-  int captures = 0, launches = 0, copies = 0, marks = 0, waits = 0;
+  std::atomic<int> captures{0}, launches{0}, copies{0}, marks{0}, waits{0};
+  /// Called by each thread that begins to capture.
+  std::function<void()> on_capture;
 
   const DeviceFacts& facts() const override { return real_->facts(); }
   DeviceVitals vitals() override { return real_->vitals(); }
@@ -52,6 +57,7 @@ class CountingDevice final : public Device {
   }
   void begin_capture() override {
     ++captures;
+    if (on_capture) on_capture();
     real_->begin_capture();
   }
   std::unique_ptr<DeviceGraph> end_capture() override { return real_->end_capture(); }

@@ -1,10 +1,11 @@
 // A module of kernels/device_module.h without a card, so that the engine's whole path for devices is tested
 // on any machine: "device" memory is host memory, filled with NaNs, and the rows are the CPU's, labelled as
 // the device's. Each device has a thread that does what its stream is given, in order, while the program goes
-// on: what is read before a wait or a mark is wrong here too. Capturing keeps each call with its arguments
-// and replays it, as a real graph does: lengths, positions and pages must come from device memory. Refused
-// are work that comes from two threads between two waits, which a holder of stream_mutex() never gives, and
-// kernels and copies that are given memory of another device.
+// on: what is read before a wait or a mark is wrong here too. Capturing keeps each call of the thread with
+// its arguments and replays it, as a real graph does: lengths, positions and pages must come from device
+// memory. Refused are work that comes from two threads between two waits, which a holder of stream_mutex()
+// never gives, kernels and copies that are given memory of another device, waiting while one captures, and
+// graphs from before a reset.
 //
 // Set by the environment: ORRERY_FAKE_DEVICE_REFUSES (a reason: no device is there), ORRERY_FAKE_DEVICE_MB
 // (memory of each), ORRERY_FAKE_DEVICE_TAKEN_MB (what other programs hold of it, read at every allocation),
@@ -54,6 +55,8 @@ uint64_t number_from(const char* variable, uint64_t otherwise) {
 using Call = std::function<void()>;
 
 struct FakeGraph final : DeviceGraph {
+  uint64_t epoch = 0;
+  bool failed = false;
   std::shared_ptr<std::vector<Call>> calls = std::make_shared<std::vector<Call>>();
 };
 
@@ -211,6 +214,7 @@ class FakeDevice final : public Device {
 
   void upload(void* dst, const void* src, size_t bytes) override { std::memcpy(dst, src, bytes); }
   void download(void* dst, const void* src, size_t bytes) override {
+    require_no_capture();
     claim();
     stream_.wait();
     std::memcpy(dst, src, bytes);
@@ -231,6 +235,7 @@ class FakeDevice final : public Device {
 
   void* stream() const override { return const_cast<FakeDevice*>(this); }
   void wait() override {
+    require_no_capture();
     claim();
     may_be_lost();
     stream_.wait();
@@ -240,7 +245,7 @@ class FakeDevice final : public Device {
   std::unique_ptr<DeviceMark> make_mark() override { return std::make_unique<FakeMark>(); }
   void record(DeviceMark& mark) override {
     auto& own = static_cast<FakeMark&>(mark);
-    if (capture_) return issue([&own] { own.when = std::chrono::steady_clock::now(); });
+    if (captured()) return issue([&own] { own.when = std::chrono::steady_clock::now(); });
     issue([&own, times = ++own.recorded] {
       own.when = std::chrono::steady_clock::now();
       own.passed = times;
@@ -263,10 +268,22 @@ class FakeDevice final : public Device {
 
   void begin_capture() override {
     ++counters.captures;
-    capture_ = std::make_unique<FakeGraph>();
+    auto graph = std::make_unique<FakeGraph>();
+    graph->epoch = epoch_;
+    const std::scoped_lock lock(captures_mutex_);
+    if (!captures_.emplace(std::this_thread::get_id(), std::move(graph)).second)
+      throw DeviceError(DeviceError::Kind::failed, "a thread that captures began another", id());
   }
-  std::unique_ptr<DeviceGraph> end_capture() override { return std::move(capture_); }
+  std::unique_ptr<DeviceGraph> end_capture() override {
+    const std::scoped_lock lock(captures_mutex_);
+    const auto ended = captures_.extract(std::this_thread::get_id());
+    if (ended.empty() || ended.mapped()->failed)
+      throw DeviceError(DeviceError::Kind::failed, "the capture failed, or was not begun", id());
+    return std::move(ended.mapped());
+  }
   void launch(DeviceGraph& graph) override {
+    if (static_cast<FakeGraph&>(graph).epoch != epoch_)
+      throw DeviceError(DeviceError::Kind::failed, "a graph is from before a reset", id());
     claim();
     may_be_lost();
     issue([calls = static_cast<FakeGraph&>(graph).calls] {
@@ -282,13 +299,11 @@ class FakeDevice final : public Device {
   }
   uint64_t epoch() const override { return epoch_; }
 
-  /// Runs when all before it has, or becomes part of the graph that is being captured.
+  /// Runs when all before it has, or becomes part of the graph that this thread captures.
   void issue(Call call) {
+    if (FakeGraph* graph = captured()) return graph->calls->push_back(std::move(call));
     claim();
-    if (capture_)
-      capture_->calls->push_back(std::move(call));
-    else
-      stream_.push(std::move(call));
+    stream_.push(std::move(call));
   }
 
   /// Throws where the address is another device's.
@@ -315,6 +330,18 @@ class FakeDevice final : public Device {
   ThreadTeam& team() { return team_; }
 
  private:
+  /// What this thread captures; null: nothing.
+  FakeGraph* captured() {
+    const std::scoped_lock lock(captures_mutex_);
+    const auto own = captures_.find(std::this_thread::get_id());
+    return own == captures_.end() ? nullptr : own->second.get();
+  }
+  void require_no_capture() {
+    FakeGraph* graph = captured();
+    if (!graph) return;
+    graph->failed = true;
+    throw DeviceError(DeviceError::Kind::failed, "a thread waited for the stream while it captured", id());
+  }
   /// The stream is this thread's until it has waited.
   void claim() {
     std::thread::id user;
@@ -362,7 +389,8 @@ class FakeDevice final : public Device {
   std::map<void*, std::pair<size_t, size_t>> ranges_;  // reserved, committed
   std::atomic<uint64_t> used_{0}, epoch_{1}, left_{0};
   std::atomic<std::thread::id> user_;
-  std::unique_ptr<FakeGraph> capture_;
+  std::mutex captures_mutex_;
+  std::map<std::thread::id, std::unique_ptr<FakeGraph>> captures_;
   ThreadTeam team_{1};  // of the stream's thread
   Stream stream_;
 };

@@ -414,6 +414,24 @@ TEST(RecordStates, AChatIsTheSameOnEveryDevice) {
   EXPECT_EQ(chatted(*on_card), replies);
 }
 
+TEST(RecordStates, ManyRepliesOnACardAreThoseOfTheirTextsAlone) {
+  const MambaFolder folder;
+  const auto session = folder.open("cuda:0");
+  ASSERT_TRUE(session);
+  const generate::Engine engine = static_cast<SessionImpl&>(*session).engine();
+  constexpr size_t kCount = 13;  // more than eight are padded
+  constexpr int64_t kLong = 40;  // beyond a page
+  std::vector<TinyReply> replies(kCount);
+  std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
+  for (uint32_t i = 0; i < kCount; ++i)
+    ends.push_back(engine.scheduler.decode(engine.model, runtime::DeviceScheduler::new_sequence(engine.model),
+                                           runtime::tiny_request(text_of(3 + i, i), kLong, &replies[i])));
+  for (uint32_t i = 0; i < kCount; ++i) {
+    ASSERT_TRUE(ends[i].get().ok());
+    expect_same(replies[i], alone(text_of(3 + i, i), kLong));
+  }
+}
+
 TEST(RecordStates, MemoryIsCountedByPages) {
   const auto file = mamba_file();
   const graph::Graph graph = mamba_graph(*file);

@@ -41,9 +41,11 @@ TEST_F(OnDevice, TextsOfTheSameLengthReplayOneGraph) {
   for (uint32_t i = 0; i < 5; ++i) {
     const auto text = tiny_text(21, i);
     EXPECT_EQ(reply(text, 1).logprobs, on_cpu(text, 1).logprobs) << "text " << i;
+    scheduler_->finish_captures(model_);
   }
-  EXPECT_EQ(card_->captures, 1);
-  EXPECT_EQ(card_->launches, 4);
+  EXPECT_EQ(card_->captures, 1) << "when the second came";
+  EXPECT_EQ(card_->launches, 3) << "from the third on";
+  EXPECT_EQ(scheduler_->unsettled_steps(), 2U);
 }
 
 TEST_F(OnDevice, ATextThatComesOnceIsNotCaptured) {
@@ -53,13 +55,17 @@ TEST_F(OnDevice, ATextThatComesOnceIsNotCaptured) {
 
 TEST_F(OnDevice, TokensReplayOneGraph) {
   model_->profiler.set_enabled(false);
+  reply(tiny_text(4, 2), 3);
+  scheduler_->finish_captures(model_);
+  card_->waits = card_->copies = 0;
   const auto text = tiny_text(5, 1);
   EXPECT_EQ(reply(text, 30).logprobs, on_cpu(text, 30).logprobs);
   EXPECT_EQ(card_->captures, 1) << "all lengths below 64 are one graph";
-  EXPECT_EQ(card_->launches, 28) << "but the first of 29 steps";
+  EXPECT_EQ(card_->launches, 29) << "all steps but the prompt's";
   EXPECT_EQ(card_->waits, 30) << "one a step";
-  EXPECT_EQ(card_->copies, 3) << "inputs: of the prompt, of the first token, in the graph";
+  EXPECT_EQ(card_->copies, 1) << "inputs of the prompt; others are in the graph";
   EXPECT_EQ(card_->marks, 0);
+  EXPECT_EQ(scheduler_->unsettled_steps(), 4U) << "two prompts and the first two tokens";
 }
 
 TEST_F(OnDevice, OneReplayInManyIsMeasured) {
@@ -68,12 +74,15 @@ TEST_F(OnDevice, OneReplayInManyIsMeasured) {
   reply(text, 1);
   EXPECT_EQ(measured(Phase::prefill), 1U) << "a single run has a profile";
   const int marks = card_->marks;
-  for (int i = 0; i < 2 * PlanRunner::kMeasuredEvery; ++i) reply(text, 1);
+  reply(text, 1);
+  scheduler_->finish_captures(model_);
+  EXPECT_EQ(measured(Phase::prefill), 2U) << "beside the capture";
+  for (int i = 1; i < 2 * PlanRunner::kMeasuredEvery; ++i) reply(text, 1);
   EXPECT_EQ(measured(Phase::prefill), 3U);
   EXPECT_EQ(card_->captures, 2) << "with and without marks";
-  EXPECT_EQ(card_->marks, 2 * marks) << "recorded when it ran and when it was captured, not at each replay";
+  EXPECT_EQ(card_->marks, 3 * marks) << "recorded when it ran and when it was captured, not at each replay";
   reply(tiny_text(4, 2), 3);
-  EXPECT_EQ(measured(Phase::decode), 1U) << "from the second token on";
+  EXPECT_EQ(measured(Phase::decode), 1U) << "from the second step on";
   reply(tiny_text(4, 2), 2 + 2 * PlanRunner::kMeasuredEvery);
   EXPECT_EQ(measured(Phase::decode), 3U);
 }

@@ -123,6 +123,34 @@ TEST(KvCache, MemoryIsCommittedAsItIsUsed) {
   EXPECT_LE(cache->bytes_committed(), size_t{16} << 20);
 }
 
+TEST(KvCache, TheSparePageIsNoTexts) {
+  auto cache = cache_of({1, 2}, 4);
+  EXPECT_FALSE(cache->spare_page()) << "nothing was committed yet";
+  KvPages sequence = filled(*cache, 2 * KvCache::kPageTokens);
+  const auto spare = cache->spare_page();
+  ASSERT_TRUE(spare);
+  EXPECT_EQ(cache->spare_page(), spare) << "one is enough";
+  EXPECT_EQ(cache->pages_in_use(), 2);
+  ASSERT_TRUE(cache->reserve(sequence, 3 * KvCache::kPageTokens).ok());
+  EXPECT_THAT(sequence.pages, testing::Not(testing::Contains(*spare)));
+  cache->release(sequence);
+  sequence = filled(*cache, 3 * KvCache::kPageTokens);
+  EXPECT_THAT(sequence.pages, testing::Not(testing::Contains(*spare)));
+}
+
+TEST(KvCache, TheSparePageGoesToATextThatFindsNone) {
+  auto cache = cache_of({1}, 3);
+  KvPages sequence = filled(*cache, KvCache::kPageTokens);
+  ASSERT_TRUE(cache->spare_page());
+  ASSERT_TRUE(cache->reserve(sequence, 3 * KvCache::kPageTokens).ok()) << "the limit is all texts'";
+  EXPECT_EQ(cache->pages_in_use(), 3);
+  EXPECT_FALSE(cache->spare_page()) << "none is left";
+  KvPages other;
+  EXPECT_FALSE(cache->reserve(other, 1).ok());
+  cache->release(sequence);
+  EXPECT_TRUE(cache->spare_page());
+}
+
 std::vector<int32_t> counting(int64_t count, int32_t from = 0) {
   std::vector<int32_t> tokens(static_cast<size_t>(count));
   std::iota(tokens.begin(), tokens.end(), from);
