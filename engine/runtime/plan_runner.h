@@ -68,7 +68,6 @@ class PlanRunner {
   Result<void> stage(StepBatch& batch, std::span<const kernels::PagedKv> states);
   bool has_room() const;
   void forget_renewed();
-  void take_captured();
   How how_to_run(Phase phase, bool profiled);
   void prepare_marks();
   void run_segments(const How& how);
