@@ -16,7 +16,7 @@ Option Option::range(int64_t least, int64_t most) const {
 Option Option::one_of(std::vector<std::string> values) const {
   return Option(option_->check(CLI::IsMember(std::move(values))));
 }
-Option Option::one_value() const { return Option(option_->expected(1)); }
+Option Option::one_value() const { return Option(option_->expected(1)->allow_extra_args(false)); }
 Option Option::take_all() const { return Option(option_->take_all()); }
 Option Option::show_default() const { return Option(option_->capture_default_str()); }
 Option Option::group(const std::string& title) const { return Option(option_->group(title)); }

@@ -6,6 +6,7 @@
 #include "engine/api/machine_limits.h"
 #include "engine/api/placement_report.h"
 #include "engine/api/session_impl.h"
+#include "engine/passes/bypassed.h"
 #include "engine/passes/passes.h"
 #include "engine/weights/memory_state.h"
 
@@ -153,7 +154,7 @@ Result<PlanReport> SessionImpl::plan(Phase phase) {
       report.workspace_bytes += use.workspace_bytes;
     }
     report.compile_ms = plan->compile_milliseconds;
-    report.graph = plan->graph;
+    report.graph = passes::with_bypassed(plan->graph, *version->model);
     add_passes(report, version->records);
     add_passes(report, plan->passes);
     const Bindings bindings{{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}};

@@ -238,7 +238,8 @@ struct PlanPass {
 
 struct PlanReport {
   std::vector<PlanStep> steps;
-  graph::GraphVersion graph;     // that it runs, with the types that values have in steps of so many tokens
+  /// What it runs, with the types that values have in steps of so many tokens; and dead what is bypassed.
+  graph::GraphVersion graph;
   std::vector<PlanPass> passes;  // that made it of the model graph, in their order
   uint64_t arena_bytes = 0, workspace_bytes = 0;
   double compile_ms = 0;

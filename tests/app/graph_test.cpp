@@ -133,5 +133,31 @@ TEST(Plan, EveryStepHasItsKernelAndRefusals) {
   }
 }
 
+TEST(Plan, ListsThePassesWhichCanBeSwitchedOff) {
+  const std::vector<std::string> names = {"fold_constants",       "split_weights", "remove_dead_nodes",
+                                          "fuse_residual_norm",   "fuse_qkv",      "fuse_gate_up",
+                                          "fuse_bias_activation", "store_rounded"};
+  const auto whole = run({"plan", "minilm", "--json"}).json();
+  const auto without =
+      run({"plan", "--disable-pass", "store_rounded", "--disable-pass", "fuse_qkv", "minilm", "--json"})
+          .json();
+  ASSERT_EQ(whole["passes"].size(), names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(whole["passes"][i]["name"], names[i]);
+    EXPECT_NE(whole["passes"][i]["doc"], "");
+    EXPECT_EQ(whole["passes"][i]["disabled"], false) << names[i];
+    EXPECT_EQ(without["passes"][i]["disabled"], names[i] == "store_rounded" || names[i] == "fuse_qkv");
+  }
+  EXPECT_GT(whole["passes"][4]["rewrites"], 0);
+  EXPECT_GT(without["steps"].size(), whole["steps"].size()) << "queries, keys and values one by one";
+  EXPECT_THAT(run({"plan", "minilm"}).out, HasSubstr("store_rounded"));
+  const Outcome unknown = run({"plan", "minilm", "--disable-pass", "fuse_all"});
+  expect_refused(unknown);
+  EXPECT_THAT(unknown.err, HasSubstr("There is no pass \"fuse_all\""));
+  EXPECT_THAT(unknown.err, HasSubstr("use one of fold_constants, "));
+  EXPECT_THAT(run({"graph", "minilm", "--level", "fused", "--phase", "prefill"}).out,
+              HasSubstr("fused_linear("));
+}
+
 }  // namespace
 }  // namespace orrery::cli::test

@@ -141,10 +141,12 @@ TEST(CompareTest, RefusesWhatCannotBeCompared) {
 TEST(CompareTest, SpecsChangeWhatTheyName) {
   OpenOptions base = smollm2();
   base.threads = 2;
-  const auto options = with_spec(base, "device=cuda:1,fusion=off,precision=exact,kv-type=f32,context=512");
+  const auto options = with_spec(
+      base, "device=cuda:1,fusion=off,disable-pass=store_rounded,precision=exact,kv-type=f32,context=512");
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->device, "cuda:1");
   EXPECT_FALSE(options->fusion);
+  EXPECT_EQ(options->disabled_passes, std::vector<std::string>{"store_rounded"});
   EXPECT_EQ(options->precision, "exact");
   EXPECT_EQ(options->kv_type, "f32");
   EXPECT_EQ(options->context, 512);

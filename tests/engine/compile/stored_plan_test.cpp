@@ -125,13 +125,13 @@ class StoredPlan : public testing::Test {
   static const graph::ValueType& type(const graph::Graph& graph, const std::string& path) {
     return graph.value(graph.node(graph.find_path(path)).outputs[0]).type;
   }
-  runtime::TinyReply reply(passes::Options passes) {
+  std::shared_ptr<runtime::Model> model(passes::Options passes) {
     auto version = runtime::make_version({.model = model_, .fused = fused_, .passes = std::move(passes)});
     EXPECT_TRUE(version.ok());
-    return runtime::tiny_reply(
-        scheduler_,
-        std::make_shared<runtime::Model>(tiny_.weights, version.value(), TinyModel::exact_options()),
-        runtime::tiny_text(17, 3), 12);
+    return std::make_shared<runtime::Model>(tiny_.weights, version.value(), TinyModel::exact_options());
+  }
+  runtime::TinyReply reply(const std::shared_ptr<runtime::Model>& model) {
+    return runtime::tiny_reply(scheduler_, model, runtime::tiny_text(17, 3), 12);
   }
 
   TinyModel tiny_;
@@ -165,9 +165,22 @@ TEST_F(StoredPlan, ABucketWhoseRowsRoundNothingRunsTheFusedGraphItself) {
 }
 
 TEST_F(StoredPlan, TheNumbersAreTheSame) {
-  const runtime::TinyReply with = reply({}), without = reply(off_);
+  const runtime::TinyReply with = reply(model({})), without = reply(model(off_));
   EXPECT_EQ(with.ids, without.ids);
   EXPECT_EQ(with.logprobs, without.logprobs) << "bit for bit";
+}
+
+TEST_F(StoredPlan, AVersionSaysWhichPassesItsPlansHaveAndProfilesCountTheirTypes) {
+  const auto bytes = [&](passes::Options passes) {
+    const auto running = model(std::move(passes));
+    reply(running);
+    const runtime::ProfileSnapshot read = running->profiler.snapshot(runtime::Phase::prefill);
+    const auto second = std::ranges::find(read.nodes, fused_->find_path("layers.0.second"));
+    if (second == read.nodes.end()) return 0.0;
+    return read.costs.at(static_cast<size_t>(second - read.nodes.begin())).bytes;
+  };
+  EXPECT_EQ(bytes({}), 17 * 64 * (2 + 2));
+  EXPECT_EQ(bytes(off_), 17 * 64 * (4 + 4));
 }
 
 TEST_F(StoredPlan, BuffersAreAsLargeAsTheTypes) {
