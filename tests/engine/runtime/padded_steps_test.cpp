@@ -240,12 +240,16 @@ TEST_F(PaddedSteps, MemoryMovesOnlyWhenNothingIsBeingCaptured) {
   Gate gate(*card_);
   replies(12, 10);
   gate.wait_for_somebody();
+  const int before = card_->waits;
+  int meanwhile = 0;
   std::jthread opens([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    meanwhile = card_->waits - before;
     gate.open();
   });
   const std::vector<TinyReply> more = replies(60, 30);  // another plan, with a larger arena
   opens.join();
+  EXPECT_EQ(meanwhile, 0) << "no step ran in the larger arena";
   scheduler_->finish_captures(model_);
   expect_as_alone(more, 30);
   expect_as_alone(replies(12, 30), 30);
