@@ -33,7 +33,8 @@ struct Times {
 /// call(i) is the i-th. processor_time: of this thread.
 Times time_calls(const std::function<void(size_t)>& call, const Timing& timing, bool processor_time);
 
-/// Samples are launches of a graph that has captured enough calls to pass over `copies` of the operands.
+/// Samples are launches of a graph that has captured enough calls to pass over `copies` of the operands; each
+/// call asks the device for the stream, which is another one while it is captured.
 Times time_calls(Device& device, const std::function<void(size_t)>& call, const Timing& timing,
                  size_t copies);
 

@@ -409,24 +409,31 @@ struct CopiedNumber {
 };
 
 TEST_F(CudaDevice, another_thread_captures_while_the_stream_works) {
+  constexpr int kTurns = 20;
   CopiedNumber worked(*device_, 50), captured(*device_, 50);
   captured.host[0] = 7;
-  std::atomic<bool> done = false;
+  std::atomic<int> begun{0}, done{0};
   std::vector<std::unique_ptr<DeviceGraph>> graphs;
-  std::jthread other([&] {
-    for (int i = 0; i < 20; ++i) graphs.push_back(captured.captured());
-    done = true;
+  std::jthread other([&](const std::stop_token& stop) {
+    for (int turn = 1; turn <= kTurns && !stop.stop_requested(); ++turn) {
+      device_->begin_capture();
+      captured.issue();
+      for (begun = turn; done < turn && !stop.stop_requested();) std::this_thread::yield();
+      captured.issue();
+      graphs.push_back(device_->end_capture());
+    }
   });
-  int turns = 0;
-  for (; !done || turns < 20; ++turns) {
-    worked.host[0] = turns + 1;
+  for (int turn = 1; turn <= kTurns; ++turn) {
+    while (begun < turn) std::this_thread::yield();
+    worked.host[0] = turn;
     worked.issue();
     device_->wait();
-    ASSERT_EQ(worked.host[1], turns + 1) << "the stream's work runs";
+    EXPECT_EQ(worked.host[1], turn) << "the stream's work runs";
+    done = turn;
   }
   other.join();
   EXPECT_EQ(captured.host[1], 0) << "captured work does not run";
-  ASSERT_EQ(graphs.size(), 20U);
+  ASSERT_EQ(graphs.size(), static_cast<size_t>(kTurns));
   for (const auto& graph : graphs) {
     ++captured.host[0];
     device_->launch(*graph);

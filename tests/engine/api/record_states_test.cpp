@@ -112,9 +112,13 @@ TEST(RecordStates, WhoGivesWayIsReadAgain) {
   const generate::Engine engine = session->engine();
   std::vector<TinyReply> replies(3);
   std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
+  std::promise<void> all;  // nothing runs before they are there
+  engine.scheduler.call(runtime::DeviceScheduler::When::between_steps,
+                        [there = all.get_future().share()](kernels::ThreadTeam&) { there.wait(); });
   for (uint32_t i = 0; i < 3; ++i)
     ends.push_back(engine.scheduler.decode(engine.model, session.sequence(),
                                            runtime::tiny_request(text_of(30, i), 40, &replies[i])));
+  all.set_value();
   int64_t gave_way = 0;
   for (uint32_t i = 0; i < 3; ++i) {
     const auto end = ends[i].get();

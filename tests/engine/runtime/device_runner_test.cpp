@@ -55,7 +55,7 @@ TEST_F(OnDevice, ATextThatComesOnceIsNotCaptured) {
 
 TEST_F(OnDevice, TokensReplayOneGraph) {
   model_->profiler.set_enabled(false);
-  reply(tiny_text(4, 2), 3);
+  reply(tiny_text(6, 2), 3);
   scheduler_->finish_captures(model_);
   card_->waits = card_->copies = 0;
   const auto text = tiny_text(5, 1);
