@@ -61,6 +61,11 @@ KeySource paged_keys(const Attention::Args& args, int64_t sequence, int64_t kv_h
           .format = kv_format(kv.dtype)};
 }
 
+/// An address among elements of dst, whose type the pointer's is only where it is f32.
+float* element_of(float* dst, DType dtype, int64_t index) {
+  return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(dst) + index * dtype_info(dtype).block_bytes);
+}
+
 AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t kv_head, int64_t tile) {
   const Attention::Problem& problem = args.problem;
   const int64_t group = problem.heads / problem.kv_heads;
@@ -69,7 +74,7 @@ AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t k
   const int64_t length = args.ragged.kv_lengths[sequence];
   const int64_t head = kv_head * group * problem.head_dim;
   return {.query = args.query + first_token * args.query_stride + head,
-          .dst = args.dst + first_token * args.dst_stride + head,
+          .dst = element_of(args.dst, problem.dst, first_token * args.dst_stride + head),
           .query_stride = args.query_stride,
           .dst_stride = args.dst_stride,
           .first_row = tile * kUnitRows,
@@ -81,6 +86,7 @@ AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t k
           .length = length,
           .window = problem.window,
           .causal = problem.causal,
+          .rounded = problem.dst == DType::bf16,
           .scale = args.scale,
           .softcap = problem.softcap,
           .bias = problem.bias_reach > 0
@@ -281,6 +287,8 @@ std::string supports_bf16(const Attention::Problem& problem, const Machine& mach
 
 Rounding rounds_to_bf16(const Attention::Problem&, int) { return {Rounded::bf16, Rounded::bf16}; }
 
+DType bf16(const Attention::Problem&) { return DType::bf16; }
+
 size_t workspace(const Attention::Problem& problem, const Machine&, int threads) {
   return Memory::bytes(problem.head_dim, threads);
 }
@@ -293,6 +301,7 @@ std::span<const Row<Attention>> attention_rows() {
        .supports = supports_bf16,
        .run = run<avx512_bf16::kAttention>,
        .workspace = workspace,
+       .writes = bf16,
        .arithmetic = Arithmetic::bf16,
        .rounding = rounds_to_bf16},
       {.name = "cpu.avx512.flash",

@@ -7,6 +7,7 @@ namespace {
 Rounding rounds_to_int16(const Linear::Problem&, int) { return {.activations = Rounded::int16}; }
 Rounding rounds_to_int8(const Linear::Problem&, int) { return {.activations = Rounded::int8}; }
 Rounding rounds_to_bf16(const Linear::Problem&, int) { return {Rounded::bf16, Rounded::bf16}; }
+DType bf16(const Linear::Problem&) { return DType::bf16; }
 
 Row<Linear> int16_row(std::string_view name, const QuantFunctions& functions) {
   return {.name = name,
@@ -41,6 +42,8 @@ std::span<const Row<Linear>> linear_rows() {
        .run = run_onednn_bf16,
        .workspace = onednn_bf16_workspace,
        .packing = onednn_bf16_packing,
+       .reads = bf16,
+       .writes = bf16,
        .arithmetic = Arithmetic::bf16,
        .rounding = rounds_to_bf16},
       {.name = "cpu.onednn.f32",

@@ -3,11 +3,15 @@
 //     f32 [rows / 64][cols / 16][16][64]        bf16 [rows / 64][cols / 32][16][64][2]
 //   Threads own whole panels of 64 rows; tiles of up to 64 tokens x 2 panels, or 4 of few columns (few
 //   tokens: up to 16, so that a call into the library carries enough work) are multiplied into thread-local
-//   scratch and finished into dst. bf16: all threads first round src to bf16 in the workspace. f32:
-//   arithmetic is float32; f16 and bf16 weights are packed as f32 exactly. workspace: src as the element type
-//   when it must be converted or made dense, then per thread: two tiles, oneDNN's scratch traffic: packed
-//   weights once per 64 tokens (from L2), src once per panel
+//   scratch and finished there, then written to dst. bf16: src may be stored rounded, else all threads first
+//   round it in the workspace; dst may be, so that the next matmul reads half the bytes and rounds nothing.
+//   f32: arithmetic is float32; f16 and bf16 weights are packed as f32 exactly.
+//   workspace: src as the element type when it must be converted, made dense or padded, then per thread: two
+//   tiles, oneDNN's scratch
+//   traffic: packed weights once per 64 tokens (from L2), src once per panel
 #include "kernels/cpu/linear_onednn.h"
+
+#include <cstring>
 
 #include "kernels/cpu/linear_share.h"
 #include "kernels/half.h"
@@ -26,6 +30,8 @@ int64_t padded_tokens(Element element, int64_t tokens) {
   const int64_t step = onednn::token_step(element);
   return (tokens + step - 1) / step * step;
 }
+
+DType dtype_of(Element element) { return element == Element::f32 ? DType::f32 : DType::bf16; }
 
 int64_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2; }
 
@@ -160,7 +166,8 @@ class Run {
         args_(args),
         launch_(launch),
         scratch_(element, args.problem, args.tokens),
-        converted_(element == Element::bf16 || args.src_stride != args.problem.cols) {}
+        converted_(dtype_of(element) != args.problem.src || args.src_stride != args.problem.cols ||
+                   padded_tokens(element, args.tokens) != args.tokens) {}
 
   void operator()() {
     if (converted_) {
@@ -179,12 +186,15 @@ class Run {
  private:
   void convert(ThreadTeam::Range tokens) {
     const int64_t cols = args_.problem.cols;
+    const auto bytes = static_cast<size_t>(cols * element_bytes(element_));
+    const auto* all = reinterpret_cast<const std::byte*>(args_.src);
     for (int64_t t = tokens.begin; t < tokens.end; ++t) {
-      const float* src = args_.src + t * args_.src_stride;
-      if (element_ == Element::f32) {
-        std::copy_n(src, cols, reinterpret_cast<float*>(launch_.workspace) + t * cols);
+      const std::byte* src = all + t * args_.src_stride * dtype_info(args_.problem.src).block_bytes;
+      std::byte* row = launch_.workspace + static_cast<size_t>(t) * bytes;
+      if (args_.problem.src == dtype_of(element_)) {
+        std::memcpy(row, src, bytes);
       } else {
-        table_.to_bf16(src, cols, reinterpret_cast<uint16_t*>(launch_.workspace) + t * cols);
+        table_.to_bf16(reinterpret_cast<const float*>(src), cols, reinterpret_cast<uint16_t*>(row));
       }
     }
   }
@@ -211,7 +221,6 @@ class Run {
       const int64_t tokens = std::min(args_.tokens - t, onednn::kTokens);
       const onednn::Shape shape{element_, padded_tokens(element_, tokens), end - begin, args_.problem.cols};
       LinearFinish finish = finish_of(args_, segment, begin, count);
-      float* dst = finish.dst + t * finish.dst_stride;
       multiply(shape, segment, begin, t, tile, own + 2 * kTileBytes);
       if (is_gated(args_.problem.epilogue)) {
         multiply(shape, 1, begin, t, up, own + 2 * kTileBytes);
@@ -223,9 +232,17 @@ class Run {
       finish.tokens = tokens;
       table_.finish(finish);
       for (int64_t i = 0; i < tokens; ++i) {
-        std::copy_n(tile + i * shape.rows, count, dst + i * args_.operands[segment].dst_stride);
+        write(tile + i * shape.rows, count, args_.operands[segment].dst,
+              (t + i) * args_.operands[segment].dst_stride + begin);
       }
     }
+  }
+
+  void write(const float* values, int64_t count, float* dst, int64_t at) const {
+    if (args_.problem.dst == DType::bf16)
+      table_.to_bf16(values, count, reinterpret_cast<uint16_t*>(dst) + at);
+    else
+      std::copy_n(values, count, dst + at);
   }
 
   void multiply(const onednn::Shape& shape, int segment, int64_t row, int64_t token, float* tile,

@@ -76,7 +76,7 @@ Call<Attention> AttentionCase::place(const Row<Attention>&, Place& place) const 
   args.problem = problem;
   args.query = place.put(query_);
   args.query_stride = args.dst_stride = width;
-  args.dst = place.put(std::vector<float>(query_.size(), -9.0F));
+  args.dst = put_activations(problem.dst, std::vector<float>(query_.size(), -9.0F), place);
   args.scale = shape_.scale;
   args.bias = shape_.bias_reach > 0 ? place.put(bias_) : nullptr;
   args.ragged = ragged();
@@ -93,8 +93,10 @@ Call<Attention> AttentionCase::place(const Row<Attention>&, Place& place) const 
     args.ragged.page_table = place.put(table_);
     args.kv.base = place.put(memory_);
   }
-  call.read = [dst = args.dst, width, count = query_.size()](Place& from) {
-    return std::vector<Output>{{.name = "dst", .values = from.get(dst, count), .cols = width}};
+  call.read = [dst = args.dst, stored = problem.dst, width,
+               count = static_cast<int64_t>(query_.size())](Place& from) {
+    return std::vector<Output>{
+        {.name = "dst", .values = get_activations(stored, dst, 0, count, from), .cols = width}};
   };
   return call;
 }

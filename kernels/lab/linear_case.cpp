@@ -28,23 +28,6 @@ std::vector<float> spread(const std::vector<float>& rows, int64_t width, int64_t
   return result;
 }
 
-float* put_activations(DType dtype, const std::vector<float>& values, Place& place) {
-  if (dtype == DType::f32) return place.put(values);
-  std::vector<uint16_t> halves(values.size());
-  std::transform(values.begin(), values.end(), halves.begin(), bf16_from_float);
-  return reinterpret_cast<float*>(place.put(halves));
-}
-
-/// `count` elements from element `at` on.
-std::vector<float> get_activations(DType dtype, const float* memory, int64_t at, int64_t count,
-                                   Place& place) {
-  if (dtype == DType::f32) return place.get(memory + at, static_cast<size_t>(count));
-  const auto halves = place.get(reinterpret_cast<const uint16_t*>(memory) + at, static_cast<size_t>(count));
-  std::vector<float> values(halves.size());
-  std::transform(halves.begin(), halves.end(), values.begin(), float_from_bf16);
-  return values;
-}
-
 float norm(const float* x, int64_t cols) {
   double sum = 0.0;
   for (int64_t k = 0; k < cols; ++k) sum += static_cast<double>(x[k]) * x[k];

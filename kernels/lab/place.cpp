@@ -6,6 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "kernels/half.h"
+
 namespace orrery::kernels::lab {
 
 std::byte* Place::put(const void* content, size_t bytes, size_t alignment) {
@@ -82,6 +84,22 @@ std::byte* DevicePlace::allocate(const void* content, size_t bytes, size_t) {
   auto* memory = static_cast<std::byte*>(device_.allocate(std::max<size_t>(bytes, 1)));
   if (content != nullptr && bytes > 0) device_.upload(memory, content, bytes);
   return memory;
+}
+
+float* put_activations(DType dtype, const std::vector<float>& values, Place& place) {
+  if (dtype == DType::f32) return place.put(values);
+  std::vector<uint16_t> halves(values.size());
+  std::transform(values.begin(), values.end(), halves.begin(), bf16_from_float);
+  return reinterpret_cast<float*>(place.put(halves));
+}
+
+std::vector<float> get_activations(DType dtype, const float* memory, int64_t at, int64_t count,
+                                   Place& place) {
+  if (dtype == DType::f32) return place.get(memory + at, static_cast<size_t>(count));
+  const auto halves = place.get(reinterpret_cast<const uint16_t*>(memory) + at, static_cast<size_t>(count));
+  std::vector<float> values(halves.size());
+  std::transform(halves.begin(), halves.end(), values.begin(), float_from_bf16);
+  return values;
 }
 
 }  // namespace orrery::kernels::lab

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/device.h"
+#include "kernels/dtype.h"
 #include "kernels/row.h"
 
 namespace orrery::kernels::lab {
@@ -116,5 +117,10 @@ class DevicePlace final : public Place {
   uint64_t epoch_;  // of its memory: a device that was lost has taken it along
   HostPlace host_;
 };
+
+/// Activations as f32, or rounded to bf16: how Problem::src and dst tell that they are stored.
+float* put_activations(DType dtype, const std::vector<float>& values, Place& place);
+/// `count` elements from element `at` on.
+std::vector<float> get_activations(DType dtype, const float* memory, int64_t at, int64_t count, Place& place);
 
 }  // namespace orrery::kernels::lab

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/half.h"
 #include "tests/kernels/attention_testing.h"
 
 namespace orrery::kernels {
@@ -312,6 +313,22 @@ TEST(Attention, the_first_row_rounds_as_asked) {
                 rounds && keys == Keys::packed ? Rounded::bf16 : Rounded::no)
           << name_of(precision) << ": " << chosen.row->name;
     }
+  }
+}
+
+TEST(Attention, what_is_stored_rounded_is_the_same_rounded) {
+  for (const int64_t head_dim : {20, 64}) {
+    const Shape shape{.heads = 4, .kv_heads = 2, .head_dim = head_dim, .kv = DType::f32, .causal = false};
+    const Sequence first(shape, 70, 152), second(shape, 9, 153);
+    const Step step(shape, {{&first, 70, 70}, {&second, 9, 9}});
+    testing::each_fast_row(attention_rows(), step.problem(Keys::packed), [&](const Row<Attention>& row) {
+      testing::AttentionCase c = step.on(Keys::packed);
+      if (!row.writes) return;
+      std::vector<float> expected = testing::run(c, row, 2)[0].values;
+      for (float& x : expected) x = float_from_bf16(bf16_from_float(x));
+      c.problem.dst = row.writes(c.problem);
+      EXPECT_EQ(testing::run(c, row, 2)[0].values, expected) << row.name;
+    });
   }
 }
 

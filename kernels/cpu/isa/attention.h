@@ -37,7 +37,7 @@ struct KeySource {
 struct AttentionUnit {
   const float*
       query;   // first token of the step, first of the kv head's query heads; heads are head_dim apart
-  float* dst;  // the same place in dst
+  float* dst;  // the same place in dst; where it is rounded, of bf16
   int64_t query_stride, dst_stride;
   int64_t first_row, rows, group, head_dim;
   int64_t step_rows;       // of the whole step of the sequence: very few take another way
@@ -45,6 +45,7 @@ struct AttentionUnit {
   int64_t length;          // keys of the sequence
   int64_t window;          // 0: none
   bool causal;
+  bool rounded;  // dst is stored as bf16: only what computes in it writes it
   float scale, softcap;
   const float* bias;  // of distance 0 for the kv head's first query head, the next ones' behind it; or null
   int64_t bias_reach;

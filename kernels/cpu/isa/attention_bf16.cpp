@@ -4,6 +4,7 @@
 //   layout, pairs of bf16: Q (rows, head_dim / 2), K (head_dim / 2, 64 keys), V (32 pairs of keys, padded
 //     head_dim), P in the place of S: row r begins where the scores of row r did
 //   what is not there, behind an odd head_dim or the last key, is zero
+//   dst may be stored as bf16 too, where the next matmul would round it
 //   a call is one thread's work; scratch and state belong to it
 //   traffic: 8 * keys * head_dim bytes a unit        arithmetic: 4 * rows * keys * head_dim flops
 #include "kernels/cpu/isa/attention_product.h"
@@ -111,8 +112,19 @@ void chunk(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch
             [&](const TileRows& rows, const TileRows& next) { tile(unit, rows, next, scratch, state); });
 }
 
+void finish_as_asked(const AttentionUnit& unit, const AttentionState& state) {
+  if (!unit.rounded) return finish(unit, state);
+  auto* dst = reinterpret_cast<uint16_t*>(unit.dst);
+  finish_rows(unit, state, [&](int64_t at, Vec values, int64_t count) {
+    if (count == kLanes) return store_bf16(dst + at, values);
+    uint16_t part[kLanes];
+    store_bf16(part, values);
+    __builtin_memcpy(dst + at, part, static_cast<size_t>(count) * sizeof(uint16_t));
+  });
+}
+
 }  // namespace
 
-const AttentionTable kAttention = {chunk, merge, finish};
+const AttentionTable kAttention = {chunk, merge, finish_as_asked};
 
 }  // namespace orrery::kernels::ORRERY_ISA

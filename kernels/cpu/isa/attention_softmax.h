@@ -139,17 +139,27 @@ inline void merge(int64_t rows, int64_t head_dim, const AttentionState& into, co
   }
 }
 
-inline void finish(const AttentionUnit& unit, const AttentionState& state) {
+/// dst = total / sum, by write(element of dst, values, how many of them).
+template <class Write>
+void finish_rows(const AttentionUnit& unit, const AttentionState& state, Write&& write) {
   const int64_t padded = padded_dim(unit.head_dim);
   for (int64_t r = 0; r < unit.rows; ++r) {
     const int64_t row = unit.first_row + r;
-    float* dst = unit.dst + row / unit.group * unit.dst_stride + row % unit.group * unit.head_dim;
+    const int64_t dst = row / unit.group * unit.dst_stride + row % unit.group * unit.head_dim;
     const float* total = state.total + r * padded;
     const Vec factor = set1(state.sum[r] > 0 || state.sum[r] != state.sum[r] ? 1.0F / state.sum[r] : 0.0F);
-    int64_t d = 0;
-    for (; d + kLanes <= unit.head_dim; d += kLanes) store(dst + d, load(total + d) * factor);
-    if (d < unit.head_dim) store_part(dst + d, load(total + d) * factor, unit.head_dim - d);
+    for (int64_t d = 0; d < unit.head_dim; d += kLanes)
+      write(dst + d, load(total + d) * factor, nearer(kLanes, unit.head_dim - d));
   }
+}
+
+inline void finish(const AttentionUnit& unit, const AttentionState& state) {
+  finish_rows(unit, state, [&](int64_t at, Vec values, int64_t count) {
+    if (count == kLanes)
+      store(unit.dst + at, values);
+    else
+      store_part(unit.dst + at, values, count);
+  });
 }
 
 }  // namespace orrery::kernels::ORRERY_ISA
