@@ -4,115 +4,17 @@
 
 #include "engine/compile/arena.h"
 #include "engine/compile/demand.h"
-#include "engine/ops/lower_support.h"
-#include "kernels/half.h"
-#include "tests/engine/runtime/tiny_model.h"
+#include "tests/engine/runtime/rounded_op.h"
 
 namespace orrery::compile {
 namespace {
 
 using runtime::TinyModel;
+using runtime::type_made_by;
 using testing::HasSubstr;
 
-/// dst = src, rounded to bf16 when it is read, in steps of more than one token.
-struct Rounded {
-  static constexpr std::string_view kName = "rounded";
-  struct Problem {
-    int64_t tokens = 1;
-    DType src = DType::f32, dst = DType::f32;
-  };
-  static kernels::Storage storage(const Problem& problem) { return {problem.src, problem.dst}; }
-  struct Args {
-    Problem problem;
-    const void* src = nullptr;
-    void* dst = nullptr;
-    int64_t count = 0;
-  };
-};
-
-std::string takes_all(const Rounded::Problem&, const kernels::Machine&) { return {}; }
-DType in_bf16(const Rounded::Problem& problem) { return problem.tokens > 1 ? DType::bf16 : DType::f32; }
-void run(const Rounded::Args& args, const kernels::Launch&) {
-  for (int64_t i = 0; i < args.count; ++i) {
-    const uint16_t bits = args.problem.src == DType::bf16
-                              ? static_cast<const uint16_t*>(args.src)[i]
-                              : kernels::bf16_from_float(static_cast<const float*>(args.src)[i]);
-    if (args.problem.dst == DType::bf16)
-      static_cast<uint16_t*>(args.dst)[i] = bits;
-    else
-      static_cast<float*>(args.dst)[i] = kernels::float_from_bf16(bits);
-  }
-}
-const kernels::Row<Rounded> kRows[] = {{.name = "cpu.rounded",
-                                        .device = kernels::DeviceKind::cpu,
-                                        .supports = takes_all,
-                                        .run = run,
-                                        .reads = in_bf16,
-                                        .writes = in_bf16}};
-
-Rounded::Problem problem_of(const ops::LowerContext& context, const graph::Node& node) {
-  return {context.max_tokens(), context.type(node.inputs[0]).dtype, context.type(node.outputs[0]).dtype};
-}
-
-graph::OpSchema rounded_op() {
-  const auto lower = [](ops::LowerContext& context, const graph::Node& node) -> Result<ops::Lowered> {
-    Rounded::Args args{problem_of(context, node)};
-    ORRERY_ASSIGN(auto chosen, ops::choose<Rounded>(context, node, args.problem));
-    ORRERY_ASSIGN(const ops::RowCount rows, ops::row_count(context, node, node.inputs[0]));
-    const int64_t cols = ops::cols_of(context, node.inputs[0]);
-    const ops::Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs[0]);
-    chosen.lowered.run = [=, run = chosen.row->run](const ops::StepContext& step) {
-      auto call = args;
-      call.src = step.data<const void>(src);
-      call.dst = step.data<void>(dst);
-      call.count = rows.at(step) * cols;
-      run(call, step.launch());
-    };
-    return std::move(chosen.lowered);
-  };
-  const auto rounding = [](ops::LowerContext& context, const graph::Node& node) {
-    return ops::rounding_of_row<Rounded>(context, node, problem_of(context, node));
-  };
-  const auto rows = [](kernels::DeviceKind) {
-    return kernels::RowTable{std::span<const kernels::Row<Rounded>>(kRows)};
-  };
-  const auto infer = [](const graph::NodeView& view) -> ops::Types {
-    ORRERY_ASSIGN(const ops::Matrix src, ops::rounded_activation(view, 0, "src"));
-    return std::vector{ops::f32(src.rows, src.cols)};
-  };
-  return {.name = "rounded",
-          .family = graph::OpFamily::custom,
-          .doc = "Rounds to bf16.",
-          .inputs = {{"src"}},
-          .outputs = {"dst"},
-          .infer = infer,
-          .cost =
-              [](const graph::NodeView& view, const Bindings& bindings) {
-                return graph::Cost{
-                    0, ops::bytes(*view.inputs[0], bindings) + ops::bytes(*view.outputs[0], bindings)};
-              },
-          .lowering = std::make_shared<const ops::Lowering>(ops::Lowering{lower, rounding, rows})};
-}
-
-/// The tiny model with three roundings one after another between its layers: the first two can be stored.
 class StoredPlan : public testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(ops::registry()->add(rounded_op()).ok());
-    auto graph = std::make_shared<graph::Graph>(*tiny_.graph());
-    ValueId last = graph->node(graph->find_path("layers.0.mlp_residual")).outputs[0];
-    const std::vector<graph::Use> users = graph->users(last);
-    for (const char* name : {"first", "second", "third"}) {
-      const auto node = graph->add_node({"rounded", "layers.0", name, {}, {last}, {}, users.front().node});
-      ASSERT_TRUE(node.ok()) << node.error().to_string();
-      last = graph->node(*node).outputs[0];
-    }
-    for (const graph::Use& use : users) ASSERT_TRUE(graph->set_input(use.node, use.input, last).ok());
-    model_ = graph;
-    fused_ = TinyModel::version(model_)->fused;
-  }
-  void TearDown() override { ASSERT_TRUE(ops::registry()->remove("rounded").ok()); }
-
   std::shared_ptr<const Plan> plan(int64_t tokens, passes::Options passes = {}) {
     Options options;
     options.bucket = bucket_for(tokens, 1, 1);
@@ -121,9 +23,6 @@ class StoredPlan : public testing::Test {
     const auto made = compile(fused_, *tiny_.weights, team_, options);
     EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().to_string());
     return made.ok() ? made.value() : nullptr;
-  }
-  static const graph::ValueType& type(const graph::Graph& graph, const std::string& path) {
-    return graph.value(graph.node(graph.find_path(path)).outputs[0]).type;
   }
   std::shared_ptr<runtime::Model> model(passes::Options passes) {
     auto version = runtime::make_version({.model = model_, .fused = fused_, .passes = std::move(passes)});
@@ -137,7 +36,8 @@ class StoredPlan : public testing::Test {
   TinyModel tiny_;
   kernels::ThreadTeam team_{2};
   runtime::DeviceScheduler scheduler_{2};
-  graph::GraphVersion model_, fused_;
+  const runtime::RoundedOp op_;
+  graph::GraphVersion model_ = op_.graph_of(tiny_), fused_ = TinyModel::version(model_)->fused;
   const passes::Options off_{{"store_rounded"}, true, false};
 };
 
@@ -145,9 +45,9 @@ TEST_F(StoredPlan, TypesAreInItsGraph) {
   const auto with = plan(16), without = plan(16, off_);
   ASSERT_TRUE(with && without);
   EXPECT_EQ(with->fused, fused_);
-  EXPECT_EQ(to_string(type(*with->graph, "layers.0.first")), "bf16[tokens, 64]");
-  EXPECT_EQ(to_string(type(*with->graph, "layers.0.second")), "bf16[tokens, 64]");
-  EXPECT_EQ(to_string(type(*with->graph, "layers.0.third")), "f32[tokens, 64]") << "others read it";
+  EXPECT_EQ(type_made_by(*with->graph, "layers.0.first"), "bf16[tokens, 64]");
+  EXPECT_EQ(type_made_by(*with->graph, "layers.0.second"), "bf16[tokens, 64]");
+  EXPECT_EQ(type_made_by(*with->graph, "layers.0.third"), "f32[tokens, 64]") << "others read it";
   EXPECT_EQ(with->graph->order(), fused_->order());
   ASSERT_EQ(with->passes.size(), 1U);
   EXPECT_EQ(with->passes[0].rewrites, 2);
