@@ -235,6 +235,23 @@ TEST_F(PaddedSteps, TheEndWaitsForWhatIsBeingCaptured) {
   EXPECT_LE(card_->captures, 1) << "what waited behind it is dropped";
 }
 
+TEST_F(PaddedSteps, AModelEndsWhileAStepOfItIsCaptured) {
+  model_->profiler.set_enabled(false);
+  Gate gate(*card_);
+  replies(12, 10);
+  gate.wait_for_somebody();
+  const std::weak_ptr<Model> ended = model_;
+  model_ = tiny_.model(options());
+  for (int turn = 0; turn < 5000 && !ended.expired(); ++turn)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_TRUE(ended.expired()) << "what is being captured holds the plan alone";
+  gate.open();
+  expect_as_alone(replies(12, 30), 30);
+  scheduler_->finish_captures(model_);
+  expect_as_alone(replies(12, 30), 30);
+  EXPECT_GT(card_->launches, 0);
+}
+
 TEST_F(PaddedSteps, MemoryMovesOnlyWhenNothingIsBeingCaptured) {
   model_->profiler.set_enabled(false);
   Gate gate(*card_);
