@@ -5,25 +5,25 @@
 #include <utility>
 
 namespace orrery::runtime {
-namespace {
 
 /// What fails here is not told: the step goes on running directly, and if its device is lost it says so
 /// itself.
-LaidOutStep::Graphs captured(LaidOutStep& step, bool measured) {
+LaidOutStep::Graphs CaptureQueue::capture(Wanted wanted) {
+  wanted.step.plan = wanted.plan.lock();
+  if (!wanted.step.plan) return {};
   try {
-    return step.capture(measured);
+    return wanted.step.capture(wanted.key.measured);
   } catch (const std::exception&) {
     return {};
   }
 }
 
-}  // namespace
-
 void CaptureQueue::add(const LaidOutStep& step, bool measured) {
   const StepKey key = step.key(measured);
   if (!asked_.insert(key).second) return;
   const std::scoped_lock lock(mutex_);
-  Wanted& wanted = wanted_.emplace_back(key, step);
+  Wanted& wanted = wanted_.emplace_back(key, step, step.plan);
+  wanted.step.plan = nullptr;
   wanted.states.assign(step.here.states.begin(), step.here.states.end());
   wanted.step.here.states = wanted.states;
   for (auto& [id, card] : wanted.step.cards) card.context.states = wanted.states;
@@ -62,9 +62,8 @@ void CaptureQueue::loop(const std::stop_token& stop) {
     wanted_.pop_front();
     busy_ = true;
     lock.unlock();
-    LaidOutStep::Graphs graphs = captured(next.step, next.key.measured);
     const StepKey key = next.key;
-    { const Wanted ended = std::move(next); }  // the plan may end with it: not under the mutex
+    LaidOutStep::Graphs graphs = capture(std::move(next));  // the plan may end there: not under the mutex
     lock.lock();
     busy_ = false;
     done_.push_back({key, std::move(graphs)});

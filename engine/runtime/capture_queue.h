@@ -20,7 +20,7 @@ class CaptureQueue {
  public:
   struct Captured {
     StepKey key;
-    LaidOutStep::Graphs graphs;  // none: it could not be captured
+    LaidOutStep::Graphs graphs;  // none: it could not be captured, or its plan ended before
   };
 
   CaptureQueue() = default;
@@ -40,10 +40,12 @@ class CaptureQueue {
  private:
   struct Wanted {
     StepKey key;
-    LaidOutStep step;
+    LaidOutStep step;  // without its plan, which may end before its turn comes
+    std::weak_ptr<const compile::Plan> plan;
     std::vector<kernels::PagedKv> states;  // of the step
   };
   void loop(const std::stop_token& stop);
+  static LaidOutStep::Graphs capture(Wanted wanted);
 
   std::set<StepKey> asked_;  // and not taken
 
