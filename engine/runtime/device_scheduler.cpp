@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <shared_mutex>
 
 #include "engine/runtime/admission.h"
 #include "engine/runtime/host_steps.h"
@@ -25,8 +26,12 @@ auto promised() {
 
 struct DeviceScheduler::Begun {
   explicit Begun(const ModelDevices& devices) {
-    for (const weights::DevicePtr& card : devices.cards) cards.emplace_back(card, card->epoch());
+    for (const weights::DevicePtr& card : devices.cards) {
+      held.emplace_back(in_use(card->id()));
+      cards.emplace_back(card, card->epoch());
+    }
   }
+  std::vector<std::shared_lock<std::shared_mutex>> held;       // nobody starts them anew meanwhile
   std::vector<std::pair<weights::DevicePtr, uint64_t>> cards;  // with their epochs
 };
 
@@ -179,7 +184,7 @@ void DeviceScheduler::loop(const std::stop_token& stop) {
 void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_token& stop) {
   model->last_served = ++served_;
   running_ = model->version();
-  const Begun begun(model->devices(*running_));
+  Begun begun(model->devices(*running_));
   packed_.clear();
   try {
     Result<void> result = pack(model);
@@ -198,15 +203,18 @@ void DeviceScheduler::step(const std::shared_ptr<Model>& model, const std::stop_
 }
 
 /// A lost card takes every sequence on it along; it is made anew, and the weights go up again with the next
-/// plan. Whoever shares it may have done so since the step began. Sequences on other cards go on.
-void DeviceScheduler::card_failed(const kernels::DeviceError& error, const Begun& begun) {
+/// plan. That waits for the steps of others who share it, one of whom may come first. Sequences on other
+/// cards go on.
+void DeviceScheduler::card_failed(const kernels::DeviceError& error, Begun& begun) {
   fail_step(weights::describe(error));
+  begun.held.clear();
   if (error.kind() != kernels::DeviceError::Kind::lost) return;
   for (const auto& [card, epoch] : begun.cards) {
     if (error.device() && *error.device() != card->id()) continue;
     for (const auto& job : jobs_)
       if (!job->finished() && job->model()->adopted_devices().use(card)) job->fail(weights::describe(error));
     try {
+      const std::unique_lock alone(in_use(card->id()));
       const std::scoped_lock stream(card->stream_mutex());
       if (card->epoch() == epoch) card->renew();
     } catch (const kernels::DeviceError&) {

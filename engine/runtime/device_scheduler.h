@@ -82,7 +82,7 @@ class DeviceScheduler {
   Result<void> run_packed(const std::shared_ptr<Model>& model, const std::stop_token& stop);
   void fail_step(const Error& error);
   struct Begun;  // the cards of a step as they were when it began
-  void card_failed(const kernels::DeviceError& error, const Begun& begun);
+  void card_failed(const kernels::DeviceError& error, Begun& begun);
 
   weights::DevicePtr device_;
   kernels::ThreadTeam team_;

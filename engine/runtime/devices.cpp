@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
+
 #include "kernels/device_module.h"
 
 namespace orrery::runtime {
@@ -38,6 +41,13 @@ Result<weights::DevicePtr> open_device(int index) {
   } catch (const kernels::DeviceError& error) {
     return unavailable(index, error.what());
   }
+}
+
+std::shared_mutex& in_use(kernels::DeviceId card) {
+  static std::mutex mutex;
+  static std::map<kernels::DeviceId, std::shared_mutex> cards;
+  const std::scoped_lock lock(mutex);
+  return cards[card];
 }
 
 }  // namespace orrery::runtime

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <shared_mutex>
 #include <vector>
 
 #include "engine/weights/weight_store.h"
@@ -15,6 +16,10 @@ int device_count(std::string& reason);
 /// The device, shared by all that use it at the same time; the reason of device_count(), or that there is no
 /// such index, or why it cannot be opened.
 Result<weights::DevicePtr> open_device(int index);
+
+/// Held shared during a step by who runs it on the card, and alone by who starts the card anew: the program's
+/// page-locked memory goes with it (Device::renew), which the steps of others read and write at any time.
+std::shared_mutex& in_use(kernels::DeviceId card);
 
 /// What the nodes of one model run on: the CPU and any number of cards.
 struct ModelDevices {

@@ -328,5 +328,38 @@ TEST_F(LostCard, EndsOnlyWhatUsesIt) {
   EXPECT_EQ(again.ids, fine.ids);
 }
 
+TEST_F(LostCard, IsNotStartedAnewUnderAnothersStep) {
+  const TinyModel tiny(4);
+  Model::Options options = TinyModel::exact_options();
+  options.threads = 1;
+  const std::vector<int32_t> text = tiny_text(21, 1);
+  DeviceScheduler alone(1);
+  const TinyReply expected = tiny_reply(alone, tiny.model(options), text, 40);
+  for (int launches = 20; launches < 60; launches += 7) {
+    weights::DevicePtr card;
+    {
+      const Variable lost("ORRERY_FAKE_DEVICE_LOST_AFTER", std::to_string(launches).c_str());
+      card = open_or_fail(1);
+    }
+    ASSERT_EQ(card->epoch(), 1U) << "it is another round's";
+    DeviceScheduler here(1), beside(1);
+    const auto placed = [&](const Places& places) {
+      return std::make_shared<Model>(tiny.weights, placed_version(tiny.graph(), places, "cpu", {card}),
+                                     options);
+    };
+    const auto one = placed({{"layers.0", "cuda:1"}, {"layers.2", "cuda:1"}});
+    const auto other = placed({{"layers.1", "cuda:1"}, {"layers.3", "cuda:1"}});
+    TinyReply first, second;
+    auto a = here.decode(one, DeviceScheduler::new_sequence(one), tiny_request(text, 40, &first));
+    auto b = beside.decode(other, DeviceScheduler::new_sequence(other), tiny_request(text, 40, &second));
+    const bool first_ended = !a.get().ok(), second_ended = !b.get().ok();
+    EXPECT_NE(first_ended, second_ended) << "whose step met the loss, and nobody else";
+    EXPECT_EQ((first_ended ? second : first).ids, expected.ids);
+    EXPECT_EQ(card->epoch(), 2U) << "made anew once";
+    EXPECT_EQ(tiny_reply(here, one, text, 40).ids, expected.ids);
+    EXPECT_EQ(tiny_reply(beside, other, text, 40).ids, expected.ids);
+  }
+}
+
 }  // namespace
 }  // namespace orrery::runtime
