@@ -17,6 +17,8 @@ constexpr double kMostMs = 200;  // instrumented code is several times slower
 constexpr double kMostMs = 16;  // a frame; of the processor, as the engine uses every core meanwhile
 #endif
 
+constexpr int kAttempts = 6;
+
 class EventLoopTest : public WindowTest {
  protected:
   void openWindow() {
@@ -44,7 +46,7 @@ class EventLoopTest : public WindowTest {
   /// while; what the window itself does would show each time.
   void holdBar(const char* doing, const std::function<void()>& begin, const std::function<void()>& act) {
     std::vector<EventTime> longest;
-    for (int attempt = 0; attempt < 3; ++attempt) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
       if (window_) quit(*window_);
       begin();
       app().watch();
