@@ -115,6 +115,7 @@ Result<void> prepare_plan(runtime::Model& model, const runtime::Version& version
                             : cards.size() == 1 ? "Uploading to " + cards[0]->facts().name
                                                 : fmt::format("Uploading to {} cards", cards.size());
   ORRERY_TRY(watch.stage(words));
+  const runtime::HeldCards held = runtime::hold(cards);
   kernels::ThreadTeam team(1);
   const auto plan =
       model.plan(version, compile::bucket_for(1, 1, 1), team, watch.stop, [&](size_t done, size_t nodes) {

@@ -25,13 +25,10 @@ auto promised() {
 }  // namespace
 
 struct DeviceScheduler::Begun {
-  explicit Begun(const ModelDevices& devices) {
-    for (const weights::DevicePtr& card : devices.cards) {
-      held.emplace_back(in_use(card->id()));
-      cards.emplace_back(card, card->epoch());
-    }
+  explicit Begun(const ModelDevices& devices) : held(hold(devices.cards)) {
+    for (const weights::DevicePtr& card : devices.cards) cards.emplace_back(card, card->epoch());
   }
-  std::vector<std::shared_lock<std::shared_mutex>> held;       // nobody starts them anew meanwhile
+  HeldCards held;                                              // nobody starts them anew meanwhile
   std::vector<std::pair<weights::DevicePtr, uint64_t>> cards;  // with their epochs
 };
 

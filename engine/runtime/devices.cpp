@@ -50,4 +50,10 @@ std::shared_mutex& in_use(kernels::DeviceId card) {
   return cards[card];
 }
 
+HeldCards hold(const std::vector<weights::DevicePtr>& cards) {
+  HeldCards held;
+  for (const weights::DevicePtr& card : cards) held.emplace_back(in_use(card->id()));
+  return held;
+}
+
 }  // namespace orrery::runtime

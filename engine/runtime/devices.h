@@ -17,9 +17,13 @@ int device_count(std::string& reason);
 /// such index, or why it cannot be opened.
 Result<weights::DevicePtr> open_device(int index);
 
-/// Held shared during a step by who runs it on the card, and alone by who starts the card anew: the program's
-/// page-locked memory goes with it (Device::renew), which the steps of others read and write at any time.
+/// Held shared during a step by who runs it on the card, and by who compiles a plan for it; alone by who
+/// starts the card anew: its memory and the program's page-locked memory go with that (Device::renew), which
+/// others read and write at any time.
 std::shared_mutex& in_use(kernels::DeviceId card);
+/// Holds them shared. No thread may hold a card twice.
+using HeldCards = std::vector<std::shared_lock<std::shared_mutex>>;
+HeldCards hold(const std::vector<weights::DevicePtr>& cards);
 
 /// What the nodes of one model run on: the CPU and any number of cards.
 struct ModelDevices {

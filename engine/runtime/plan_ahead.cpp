@@ -53,6 +53,7 @@ void PlanAhead::compile(const Wanted& wanted, const std::stop_token& stop) {
     if (model.use_count() == 1 || version.use_count() == 1) enough.request_stop();
   };
   try {
+    const HeldCards held = hold(model->devices(*version).cards);
     kernels::ThreadTeam team(1);
     static_cast<void>(model->plan(*version, wanted.bucket, team, enough.get_token(), still_wanted));
   } catch (const std::exception&) {
