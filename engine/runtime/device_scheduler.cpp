@@ -25,7 +25,9 @@ auto promised() {
 }  // namespace
 
 struct DeviceScheduler::Begun {
-  explicit Begun(const ModelDevices& devices) {
+  /// In the order of their ids, so that nobody waits in a circle.
+  explicit Begun(ModelDevices devices) {
+    std::ranges::sort(devices.cards, {}, [](const weights::DevicePtr& card) { return card->id(); });
     for (const weights::DevicePtr& card : devices.cards) {
       held.emplace_back(in_use(card->id()));
       cards.emplace_back(card, card->epoch());
