@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -50,7 +51,8 @@ std::shared_mutex& in_use(kernels::DeviceId card) {
   return cards[card];
 }
 
-HeldCards hold(const std::vector<weights::DevicePtr>& cards) {
+HeldCards hold(std::vector<weights::DevicePtr> cards) {
+  std::ranges::sort(cards, {}, [](const weights::DevicePtr& card) { return card->id(); });
   HeldCards held;
   for (const weights::DevicePtr& card : cards) held.emplace_back(in_use(card->id()));
   return held;

@@ -21,9 +21,10 @@ Result<weights::DevicePtr> open_device(int index);
 /// starts the card anew: its memory and the program's page-locked memory go with that (Device::renew), which
 /// others read and write at any time.
 std::shared_mutex& in_use(kernels::DeviceId card);
-/// Holds them shared. No thread may hold a card twice.
+/// Holds them shared, taken in the order of their ids, so that nobody waits in a circle. No thread may hold a
+/// card twice.
 using HeldCards = std::vector<std::shared_lock<std::shared_mutex>>;
-HeldCards hold(const std::vector<weights::DevicePtr>& cards);
+HeldCards hold(std::vector<weights::DevicePtr> cards);
 
 /// What the nodes of one model run on: the CPU and any number of cards.
 struct ModelDevices {
