@@ -123,7 +123,8 @@ struct Lowered {
   std::vector<kernels::Refusal> refused;  // rows asked before it
   std::vector<std::string> after;         // rows not asked, after it
   size_t workspace_bytes = 0;
-  std::function<void(const StepContext&)> run;  // must not throw
+  /// Must not throw. Any thread may call it, several at once: a step runs while another captures it.
+  std::function<void(const StepContext&)> run;
   Arithmetic arithmetic = Arithmetic::f32;
   std::optional<Computed> computed = {};  // none: its kernels multiply nothing that could be rounded
 };

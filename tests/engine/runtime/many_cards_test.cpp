@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "engine/ops/lower_support.h"
@@ -203,7 +204,10 @@ class LookingOp {
   LookingOp(const LookingOp&) = delete;
   LookingOp& operator=(const LookingOp&) = delete;
 
-  std::vector<Seen> seen;
+  std::vector<Seen> seen() const {
+    const std::scoped_lock lock(mutex_);
+    return seen_;
+  }
 
  private:
   graph::OpSchema schema() {
@@ -218,7 +222,10 @@ class LookingOp {
         auto* to = step.data<float>(dst);
         const auto* from = step.data<const float>(src);
         const size_t bytes = static_cast<size_t>(rows.at(step) * cols) * sizeof(float);
-        seen.push_back({to_string(id), fake_device_owner(from), fake_device_owner(to)});
+        {
+          const std::scoped_lock lock(mutex_);  // a step runs while another thread captures it
+          seen_.push_back({to_string(id), fake_device_owner(from), fake_device_owner(to)});
+        }
         if (const weights::DevicePtr card = weights::find_card(cards_, id))
           card->copy(to, from, bytes);
         else
@@ -237,6 +244,8 @@ class LookingOp {
   }
 
   std::vector<weights::DevicePtr> cards_;
+  mutable std::mutex mutex_;
+  std::vector<Seen> seen_;
 };
 
 TEST_F(ManyCards, EveryKernelIsGivenMemoryOfItsOwnDevice) {
@@ -254,8 +263,9 @@ TEST_F(ManyCards, EveryKernelIsGivenMemoryOfItsOwnDevice) {
   const auto model =
       std::make_shared<Model>(tiny_.weights, placed_version(graph, spread_, "cpu", cards_), options());
   expect_same(tiny_reply(cpu_, model, text_, 5), plain(text_, 5));
+  cpu_.finish_captures(model);
   std::map<std::string, size_t> looks;
-  for (const LookingOp::Seen& seen : op.seen) {
+  for (const LookingOp::Seen& seen : op.seen()) {
     const int own = seen.device == "cpu" ? -1 : seen.device.back() - '0';
     EXPECT_EQ(seen.src, own) << "on " << seen.device;
     EXPECT_EQ(seen.dst, own) << "on " << seen.device;
