@@ -24,7 +24,7 @@ inline bool before(const Candidate& a, const Candidate& b) {
 }
 
 /// What turns a logit into its probability among the candidates.
-struct Softmax {
+struct CandidateSoftmax {
   double largest, sum;
   double operator()(const Candidate& c) const { return std::exp(c.logit - largest) / sum; }
   /// The logit of a probability.
@@ -51,13 +51,13 @@ class Candidates {
     for (const Candidate& c : all_) largest = std::max(largest, c.logit);
     return largest;
   }
-  Softmax softmax() const {
-    Softmax p{largest(), 0};
+  CandidateSoftmax softmax() const {
+    CandidateSoftmax p{largest(), 0};
     for (const Candidate& c : all_) p.sum += std::exp(c.logit - p.largest);
     return p;
   }
   /// -sum p log p = log sum - sum p (l - largest), nats
-  double entropy(const Softmax& p) const {
+  double entropy(const CandidateSoftmax& p) const {
     double mean = 0;
     for (const Candidate& c : all_) mean += std::exp(c.logit - p.largest) * (c.logit - p.largest);
     return std::max(std::log(p.sum) - mean / p.sum, 0.0);
@@ -88,7 +88,7 @@ class Candidates {
     sorted_ = kept;
   }
   /// The same in the order of the distance from a logit.
-  void keep_mass_near(double mass, double center, const Softmax& p) {
+  void keep_mass_near(double mass, double center, const CandidateSoftmax& p) {
     all_.resize(sort_to_mass(mass, p, 0, [&](const Candidate& a, const Candidate& b) {
       const double of_a = std::abs(center - a.logit), of_b = std::abs(center - b.logit);
       return of_a != of_b ? of_a < of_b : before(a, b);
@@ -127,7 +127,7 @@ class Candidates {
   /// How many, in the order of `less`, reach the mass, one at least. They are in order then, as the first
   /// `sorted` were before.
   template <class Less>
-  size_t sort_to_mass(double wanted, const Softmax& p, size_t sorted, Less less) {
+  size_t sort_to_mass(double wanted, const CandidateSoftmax& p, size_t sorted, Less less) {
     double mass = 0;
     size_t count = 0;
     while (count < all_.size() && (count == 0 || mass < wanted)) {

@@ -143,7 +143,7 @@ class Chain {
   /// -log p = log sum + largest - l, so that the typical logits are those nearest to one.
   void typical() {
     if (!(chain_.typical_p < 1)) return;
-    const Softmax p = candidates_.softmax();
+    const CandidateSoftmax p = candidates_.softmax();
     candidates_.keep_mass_near(chain_.typical_p, p.logit_of(1) - candidates_.entropy(p), p);
   }
 
@@ -158,7 +158,7 @@ class Chain {
   }
 
   /// The inverse of the cumulated probabilities, most likely first.
-  const Candidate& pick(const Softmax& p) {
+  const Candidate& pick(const CandidateSoftmax& p) {
     const double wanted = philox_uniform(params_.seed, position_);
     double reached = 0;
     for (size_t i = 0; i < candidates_.size(); ++i)
@@ -187,7 +187,7 @@ class Chain {
         candidates_.keep_likeliest(static_cast<size_t>(std::clamp(std::round(k), 1.0, 1e9)));
       return;
     }
-    const Softmax p = candidates_.softmax();
+    const CandidateSoftmax p = candidates_.softmax();
     const double least = p.logit_of(std::exp2(-mu));
     least > p.largest ? candidates_.keep_likeliest(1) : candidates_.keep_from(least);
   }
@@ -197,7 +197,7 @@ class Chain {
     double mu =
         chain_.mirostat_mu != nullptr && std::isfinite(*chain_.mirostat_mu) ? *chain_.mirostat_mu : 2 * tau;
     cut_by_mirostat(mu);
-    const Softmax p = candidates_.softmax();
+    const CandidateSoftmax p = candidates_.softmax();
     const Candidate& drawn = pick(p);
     if (std::isfinite(chain_.mirostat_eta)) mu -= chain_.mirostat_eta * (-std::log2(p(drawn)) - tau);
     if (chain_.mirostat_mu != nullptr) *chain_.mirostat_mu = mu;

@@ -13,7 +13,7 @@
 #include "ui/shell/commands.h"
 #include "ui/shell/device_choice.h"
 #include "ui/shell/docks.h"
-#include "ui/shell/drawing.h"
+#include "ui/shell/drawn_model.h"
 #include "ui/shell/drop_preview.h"
 #include "ui/shell/file_drops.h"
 #include "ui/shell/focus_order.h"
@@ -94,12 +94,12 @@ void MainWindow::setupCentre() {
       *work_, graph_->banner(), [this](SessionController* source) { return opening_->askSaveRecipe(source); },
       this);
   opening_ = new Opening(*work_, graph_, questions_, this);
-  drawing_ = new Drawing(*work_, graph_, outlinePanel(), questions_, this);
+  drawn_model_ = new DrawnModel(*work_, graph_, outlinePanel(), questions_, this);
 }
 
 void MainWindow::setupCommands() {
   commands_->add(opening_->commands());
-  commands_->add(drawing_->commands());
+  commands_->add(drawn_model_->commands());
   commands_->add(docks_->commands());
   commands_->add(ownCommands());
   commands_->add(themeCommands());
@@ -118,7 +118,7 @@ void MainWindow::setupTools() {
   tools_ =
       new MainToolBar(work_->theme(), commands_->tools(Tools::left), commands_->tools(Tools::graph), this);
   addToolBar(Qt::TopToolBarArea, tools_);
-  drawing_->setTools(tools_);
+  drawn_model_->setTools(tools_);
   device_ = new DeviceChoice(*work_, tools_, options_->both, this);
   opening_->offerModels(tools_->modelButton()->menu(), action("file.open"));
   connect(tools_, &MainToolBar::runAsked, action("chat.run"), &QAction::trigger);

@@ -20,7 +20,7 @@ class ComparePage;
 class DeviceChoice;
 class DockFrame;
 class Docks;
-class Drawing;
+class DrawnModel;
 class DropPreview;
 class FocusWalk;
 class GraphPage;
@@ -124,7 +124,7 @@ class MainWindow : public QMainWindow {
   Docks* docks_ = nullptr;
   Questions* questions_ = nullptr;
   Opening* opening_ = nullptr;
-  Drawing* drawing_ = nullptr;
+  DrawnModel* drawn_model_ = nullptr;
   MainToolBar* tools_ = nullptr;
   DeviceChoice* device_ = nullptr;
   CommandPalette* palette_ = nullptr;

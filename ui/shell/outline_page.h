@@ -1,4 +1,4 @@
-// The outline as a page of the window. What it shows is the drawing's business (drawing.h).
+// The outline as a page of the window. What it shows is DrawnModel's business.
 #pragma once
 
 #include "ui/frame/page.h"

@@ -14,12 +14,12 @@ class Questions;
 enum class Bypass;
 enum class HeatMode : uint8_t;
 
-class Drawing : public QObject {
+class DrawnModel : public QObject {
   Q_OBJECT
  public:
-  Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
-          QObject* parent = nullptr);
-  ~Drawing() override;
+  DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
+             QObject* parent = nullptr);
+  ~DrawnModel() override;
 
   CommandList commands();
   void setTools(MainToolBar* tools);

@@ -1,4 +1,4 @@
-#include "ui/shell/drawing.h"
+#include "ui/shell/drawn_model.h"
 
 #include <QApplication>
 #include <QShortcut>
@@ -14,14 +14,14 @@
 namespace orrery::ui {
 
 /// Telling looks through the graph, so it is done once for a choice in a graph.
-struct Drawing::Chosen {
+struct DrawnModel::Chosen {
   graph::GraphVersion model;
   std::vector<GraphView::Selected> things;
   Bypass bypass = Bypass::nothing;
 };
 
-Drawing::Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
-                 QObject* parent)
+DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
+                       QObject* parent)
     : QObject(parent),
       work_(work),
       graph_(graph),
@@ -36,14 +36,14 @@ Drawing::Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Quest
   connectGraph();
   connectOutline();
   connectSessions();
-  connect(&work_, &Workspace::drawAsked, this, &Drawing::draw);
+  connect(&work_, &Workspace::drawAsked, this, &DrawnModel::draw);
   connect(&work_, &Workspace::nodeAsked, this, [this](NodeId node, bool fused) {
     graph_->showTab(fused);
     choose(node, fused);
   });
-  connect(&work_, &Workspace::pathAsked, this, &Drawing::showPath);
-  connect(&work_, &Workspace::compareAsked, this, &Drawing::takeComparison);
-  connect(&work_, &Workspace::profileChanged, this, &Drawing::showProfile);
+  connect(&work_, &Workspace::pathAsked, this, &DrawnModel::showPath);
+  connect(&work_, &Workspace::compareAsked, this, &DrawnModel::takeComparison);
+  connect(&work_, &Workspace::profileChanged, this, &DrawnModel::showProfile);
   connect(&work_, &Workspace::settingsAsked, this, [this] {
     const HeatMode shown = graph_->modelView()->heatMode();  // a comparison ends with the window
     work_.settings().heat = static_cast<int>(shown == HeatMode::ratio ? HeatMode::time : shown);
@@ -51,9 +51,9 @@ Drawing::Drawing(Workspace& work, GraphPage* graph, OutlinePanel* outline, Quest
   });
 }
 
-Drawing::~Drawing() = default;
+DrawnModel::~DrawnModel() = default;
 
-void Drawing::connectGraph() {
+void DrawnModel::connectGraph() {
   connect(graph_, &GraphPage::nodeChosen, &work_, &Workspace::nodeChosen);
   connect(graph_, &GraphPage::scopeChosen, &work_, &Workspace::scopeChosen);
   connect(graph_, &GraphPage::choiceCleared, &work_, &Workspace::choiceCleared);
@@ -75,7 +75,7 @@ void Drawing::connectGraph() {
   });
 }
 
-void Drawing::connectOutline() {
+void DrawnModel::connectOutline() {
   connect(graph_, &GraphPage::placesChanged, outline_, &OutlinePanel::setPlaces);
   connect(outline_, &OutlinePanel::menuAsked, this,
           [this](const QPoint& at) { graph_->showMenuOf(outline_->selection(), at); });
@@ -90,11 +90,11 @@ void Drawing::connectOutline() {
   for (QWidget* view : {static_cast<QWidget*>(graph_), static_cast<QWidget*>(outline_)}) {
     auto* key = new QShortcut(QKeySequence::Delete, view);
     key->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(key, &QShortcut::activated, this, &Drawing::refuseDelete);
+    connect(key, &QShortcut::activated, this, &DrawnModel::refuseDelete);
   }
 }
 
-void Drawing::setTools(MainToolBar* tools) {
+void DrawnModel::setTools(MainToolBar* tools) {
   tools_ = tools;
   tools_->setHeatMode(static_cast<HeatMode>(work_.settings().heat));
   connect(tools_, &MainToolBar::heatChosen, this, [this](HeatMode mode) {
@@ -106,7 +106,7 @@ void Drawing::setTools(MainToolBar* tools) {
     showPhase();
   });
   SearchField* field = tools_->find();
-  connect(field, &QLineEdit::textChanged, this, &Drawing::find);
+  connect(field, &QLineEdit::textChanged, this, &DrawnModel::find);
   connect(field, &QLineEdit::returnPressed, this, [this, field] {
     GraphView* view = graph_->view();
     const bool back = QApplication::keyboardModifiers() & Qt::ShiftModifier;
@@ -119,21 +119,21 @@ void Drawing::setTools(MainToolBar* tools) {
   });
 }
 
-void Drawing::connectSessions() {
+void DrawnModel::connectSessions() {
   for (SessionController* source : {work_.session(), work_.classifier()}) {
-    connect(source, &SessionController::graphChanged, this, &Drawing::refresh);
-    connect(source, &SessionController::loadEnded, this, &Drawing::name);
-    connect(source, &SessionController::edited, this, &Drawing::noteEdit);
+    connect(source, &SessionController::graphChanged, this, &DrawnModel::refresh);
+    connect(source, &SessionController::loadEnded, this, &DrawnModel::name);
+    connect(source, &SessionController::edited, this, &DrawnModel::noteEdit);
     connect(source, &SessionController::stateChanged, this, [this, source](RunState state) {
       if (source != graph_->source()) return;
       if (state == RunState::prefill || state == RunState::classify) graph_->resetScale();
       graph_->setRunning(state != RunState::idle);
     });
   }
-  connect(work_.both(), &SecondDevice::changed, this, &Drawing::name);
+  connect(work_.both(), &SecondDevice::changed, this, &DrawnModel::name);
 }
 
-void Drawing::draw(SessionController* source) {
+void DrawnModel::draw(SessionController* source) {
   if (work_.drawn() != source && source->session()) {
     graph_->setSource(source);
     work_.draw(source);
@@ -144,7 +144,7 @@ void Drawing::draw(SessionController* source) {
   name();
 }
 
-void Drawing::name() {
+void DrawnModel::name() {
   const SessionController* drawn = work_.drawn();
   const SessionPtr session = drawn->session();
   const bool other = drawn == work_.classifier();
@@ -160,7 +160,7 @@ void Drawing::name() {
   emit work_.changed();
 }
 
-void Drawing::refresh() {
+void DrawnModel::refresh() {
   refreshOutline();
   if (work_.compared()) showSides();
   emit work_.graphShown();
@@ -168,7 +168,7 @@ void Drawing::refresh() {
   emit work_.changed();
 }
 
-void Drawing::refreshOutline() {
+void DrawnModel::refreshOutline() {
   const SessionController& drawn = *work_.drawn();
   const SessionPtr session = drawn.session();
   const bool fused = graph_->fusedShown();
@@ -182,7 +182,7 @@ void Drawing::refreshOutline() {
   outline_->setGraph(outlined.graph, edited, outlined.title);
 }
 
-void Drawing::showPhase() {
+void DrawnModel::showPhase() {
   const SessionPtr session = work_.drawn()->session();
   const bool encodes = session && session->info().task != api::Task::generate;
   const api::Phase phase = work_.phase();
@@ -195,19 +195,19 @@ void Drawing::showPhase() {
   showProfile();
 }
 
-void Drawing::showProfile() {
+void DrawnModel::showProfile() {
   if (!work_.drawn()->session() || work_.compared()) return;
   outline_->setTimings(
       figuresOf(work_.drawn()->profile(work_.phase()), nullptr, nullptr, graph_->fusedShown()));
 }
 
-void Drawing::choose(NodeId node, bool fused) {
+void DrawnModel::choose(NodeId node, bool fused) {
   graph_->view()->select(node);
   emit work_.nodeChosen(node, fused);
 }
 
 /// The node of that path in the graph that is shown, in the outline and in the inspector.
-void Drawing::showPath(const QString& path) {
+void DrawnModel::showPath(const QString& path) {
   const SessionPtr session = work_.session()->session();
   if (!session) return;
   if (work_.drawn() != work_.session()) draw(work_.session());
@@ -218,7 +218,7 @@ void Drawing::showPath(const QString& path) {
 }
 
 /// Both graphs in the colours of the two sides, and their columns; without a comparison all as before.
-void Drawing::takeComparison(const Comparison& comparison) {
+void DrawnModel::takeComparison(const Comparison& comparison) {
   if (!work_.session()->session() || (!comparison && !work_.compared())) return;
   work_.setCompared(comparison);
   if (comparison && work_.drawn() != work_.session()) draw(work_.session());
@@ -231,7 +231,7 @@ void Drawing::takeComparison(const Comparison& comparison) {
   showProfile();
 }
 
-void Drawing::showSides() {
+void DrawnModel::showSides() {
   const SessionPtr session = work_.session()->session();
   if (!work_.compared() || !session || work_.drawn() != work_.session())
     return outline_->setSides(std::nullopt);
@@ -241,24 +241,24 @@ void Drawing::showSides() {
   if (model && shown) outline_->setTimings(figuresOf(ComparisonIndex(work_.compared()), *shown, *model));
 }
 
-void Drawing::showHeat(HeatMode mode) {
+void DrawnModel::showHeat(HeatMode mode) {
   graph_->setHeatMode(mode);
   tools_->setHeatMode(mode);
 }
 
-void Drawing::noteEdit(const api::EditRecord& record, EditKind kind) {
+void DrawnModel::noteEdit(const api::EditRecord& record, EditKind kind) {
   const QString name = QString::fromStdString(record.name);
   const QString done = (kind == EditKind::undone ? "Undone: " : "Done: ") + name;
   emit work_.noticed(done + (record.kv_kept ? "; the next message runs on it"
                                             : "; the context is read again at the next message"));
 }
 
-void Drawing::find(const QString& text) {
+void DrawnModel::find(const QString& text) {
   const int found = graph_->view()->find(text);
   tools_->find()->setNote(text.isEmpty() ? QString() : found == 0 ? "none" : QString("1 of %1").arg(found));
 }
 
-Bypass Drawing::bypassOfChosen() {
+Bypass DrawnModel::bypassOfChosen() {
   const SessionPtr session = work_.drawn()->session();
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
   const std::vector<GraphView::Selected> things = graph_->view()->selection();
@@ -268,7 +268,7 @@ Bypass Drawing::bypassOfChosen() {
 }
 
 /// Or restores it, where it is bypassed.
-void Drawing::bypassSelection() {
+void DrawnModel::bypassSelection() {
   const std::vector<BypassChoice> choices = graph_->bypasses(graph_->view()->selection());
   if (choices.empty()) return;
   const BypassChoice& choice = choices.front();
@@ -278,7 +278,7 @@ void Drawing::bypassSelection() {
 }
 
 /// There is no edit that deletes; the nearest one is offered.
-void Drawing::refuseDelete() {
+void DrawnModel::refuseDelete() {
   const std::vector<GraphView::Selected> chosen = graph_->view()->selection();
   if (chosen.empty()) return graph_->banner()->showNotice("Choose a node or a group first");
   const std::vector<BypassChoice> choices = graph_->bypasses(chosen);

@@ -1,12 +1,12 @@
 // What can be asked of the graph that is drawn.
 #include "ui/placement/bypass_choices.h"
 #include "ui/session/second_device.h"
-#include "ui/shell/drawing.h"
+#include "ui/shell/drawn_model.h"
 #include "ui/shell/graph_page.h"
 
 namespace orrery::ui {
 
-CommandList Drawing::commands() {
+CommandList DrawnModel::commands() {
   const auto view = [this] { return graph_->view(); };
   return {{.id = "edit.undo",
            .text = "&Undo edit",
