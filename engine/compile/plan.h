@@ -96,7 +96,7 @@ struct Plan {
   std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;
 
-  /// Whether no step needs the program between the begin and the end.
+  /// Whether no step needs the program from its start to its end.
   bool only_on_cards() const;
 };
 

@@ -122,7 +122,9 @@ Result<void> PlanRunner::stage(StepBatch& batch, std::span<const kernels::PagedK
 /// A step that was not seen before runs directly; a capture would cost more than it brings if it never came
 /// again.
 PlanRunner::How PlanRunner::how_to_run(Phase phase, bool profiled) {
-  const StepKey key = step_.key(false), marked_key = step_.key(true);
+  const StepKey key = step_.key(false);
+  StepKey marked_key = key;
+  marked_key.measured = true;
   if (bool& seen = seen_.get(key); !seen) {
     seen = true;
     ++unsettled_;

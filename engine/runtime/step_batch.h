@@ -1,5 +1,5 @@
-// The inputs of one token-packed step: rows of all sequences behind each other. A card's step with many
-// replies ends with rows that nobody reads, so that few counts of replies are captured (pad()).
+// The inputs of one token-packed step: the rows of all sequences, one after the other. A card's step with
+// many replies ends with rows that nobody reads, so that few counts of replies are captured (pad()).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class StepBatch {
   void pad(int32_t page);
   /// Sequences, tokens and outputs that pad() added; they are the last of each.
   int64_t padding() const { return padding_; }
-  /// The extents of what was added by others than pad(), for what is told of a step.
+  /// The step's extents as they were before pad(): what traces, profiles and costs count.
   ops::StepContext without_padding(const ops::StepContext& context) const;
 
   // With the padding:

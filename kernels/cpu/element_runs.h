@@ -23,7 +23,7 @@ void load_run(DType dtype, const void* src, int64_t stride, int64_t n, int64_t* 
 void store_run(DType dtype, const float* src, int64_t n, void* dst, int64_t stride);
 void store_run(DType dtype, const int64_t* src, int64_t n, void* dst, int64_t stride);
 
-/// Element `index` behind an address.
+/// Element `index` from an address on.
 inline const std::byte* at(DType dtype, const void* base, int64_t index) {
   return static_cast<const std::byte*>(base) + index * dtype_info(dtype).block_bytes;
 }

@@ -3,7 +3,7 @@
 //   S = bf16(scale Q) bf16(K)^T      P = e^(S - m'), l = rowsum P in float32      O += bf16(P) bf16(V)
 //   layout, pairs of bf16: Q (rows, head_dim / 2), K (head_dim / 2, 64 keys), V (32 pairs of keys, padded
 //     head_dim), P in the place of S: row r begins where the scores of row r did
-//   what is not there, behind an odd head_dim or the last key, is zero
+//   what is not there, past an odd head_dim or the last key, is zero
 //   dst may be stored as bf16 too, where the next matmul would round it
 //   a call is one thread's work; scratch and state belong to it
 //   traffic: 8 * keys * head_dim bytes a unit        arithmetic: 4 * rows * keys * head_dim flops

@@ -231,7 +231,7 @@ TEST_F(PaddedSteps, TheEndWaitsForWhatIsBeingCaptured) {
     gate.open();
   });
   scheduler_ = nullptr;  // the model, and with it the plan, is still there
-  EXPECT_EQ(card_->captures, 1) << "what waited behind it is dropped";
+  EXPECT_EQ(card_->captures, 1) << "what was queued after it is dropped";
 }
 
 TEST_F(PaddedSteps, AModelEndsWhileAStepOfItIsCaptured) {

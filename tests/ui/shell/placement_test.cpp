@@ -11,12 +11,6 @@ namespace {
 
 const std::vector<api::DeviceEntry> kCard = {{"cpu", "AVX2", "", 0, 0}, {"cuda:0", "NVIDIA H200", "", 0, 0}};
 
-QAction* actionOf(const QMenu* menu, const QString& start) {
-  for (QAction* action : menu->actions())
-    if (action->text().startsWith(start)) return action;
-  return nullptr;
-}
-
 class PlacementTest : public WindowTest {
  protected:
   void SetUp() override {
@@ -51,22 +45,9 @@ class PlacementTest : public WindowTest {
     ask();
     return title;
   }
-  static bool recipeIs(MainWindow& window, const QStringList& words) {
-    return waitUntil([&] {
-      QStringList recipe;
-      for (const edit::Edit& edit : window.session()->session()->recipe())
-        recipe += QString::fromStdString(edit.to_string());
-      return recipe == words;
-    });
-  }
   static DeviceMark mark(MainWindow& window, const QString& scope) {
     return static_cast<DeviceMark>(
         window.outlinePanel()->model()->indexOfScope(scope).data(OutlineModel::deviceRole).toInt());
-  }
-  static QStringList texts(const QWidget& page) {
-    QStringList all;
-    for (const Text* text : page.findChildren<Text*>()) all += text->text();
-    return all;
   }
   std::unique_ptr<QMenu> menu_;
 };

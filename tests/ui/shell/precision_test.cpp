@@ -9,12 +9,6 @@
 namespace orrery::ui::testing {
 namespace {
 
-QAction* actionOf(const QMenu* menu, const QString& start) {
-  for (QAction* action : menu->actions())
-    if (action->text().startsWith(start)) return action;
-  return nullptr;
-}
-
 class PrecisionTest : public WindowTest {
  protected:
   std::unique_ptr<MainWindow> started(ThemeChoice theme = ThemeChoice::dark) {
@@ -47,20 +41,7 @@ class PrecisionTest : public WindowTest {
     ask();
     return chosen;
   }
-  static bool recipeIs(MainWindow& window, const QStringList& words) {
-    return waitUntil([&] {
-      QStringList recipe;
-      for (const edit::Edit& edit : window.session()->session()->recipe())
-        recipe += QString::fromStdString(edit.to_string());
-      return recipe == words;
-    });
-  }
   static QString status(MainWindow& window) { return window.status()->facts().precision; }
-  static QStringList texts(const QWidget& page) {
-    QStringList all;
-    for (const Text* text : page.findChildren<Text*>()) all += text->text();
-    return all;
-  }
   static QString notice(MainWindow& window) {
     return window.graphPage()->banner()->title() + window.graphPage()->banner()->body();
   }

@@ -48,6 +48,27 @@ bool press(const Banner* banner, const QString& words) {
   return false;
 }
 
+bool recipeIs(MainWindow& window, const QStringList& words) {
+  return waitUntil([&] {
+    QStringList recipe;
+    for (const edit::Edit& edit : window.session()->session()->recipe())
+      recipe += QString::fromStdString(edit.to_string());
+    return recipe == words;
+  });
+}
+
+QStringList texts(const QWidget& page) {
+  QStringList all;
+  for (const Text* text : page.findChildren<Text*>()) all += text->text();
+  return all;
+}
+
+QAction* actionOf(const QMenu* menu, const QString& words) {
+  for (QAction* action : menu->actions())
+    if (action->text().startsWith(words)) return action;
+  return nullptr;
+}
+
 void quit(MainWindow& window) {
   if (!window.close()) press(window.graphPage()->banner(), "Quit without saving");
   EXPECT_FALSE(window.isVisible());

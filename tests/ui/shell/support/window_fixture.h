@@ -37,6 +37,12 @@ QString writeFile(const QString& path, const QByteArray& bytes);
 bool isWhole(const QWidget* widget);
 /// Presses the button of a banner whose words begin so. False where there is none.
 bool press(const Banner* banner, const QString& words);
+/// Whether the model's edits come to be these, as they are written after --edit.
+bool recipeIs(MainWindow& window, const QStringList& words);
+/// What is written on a page.
+QStringList texts(const QWidget& page);
+/// The menu's entry whose words begin so; null: there is none.
+QAction* actionOf(const QMenu* menu, const QString& words);
 /// Closes the window, whatever is lost.
 void quit(MainWindow& window);
 
