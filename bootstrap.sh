@@ -30,7 +30,6 @@ models              python3-pip
 models              ca-certificates
 desktop             qt6-base-dev
 desktop             qt6-svg-dev
-desktop             libqt6svg6-dev
 desktop             qt6-wayland
 desktop             libgl1-mesa-dev
 plots               libqcustomplot-dev
