@@ -90,7 +90,8 @@ TEST(MemoryEstimateTest, TellsWhatWillBeUsed) {
   }
 }
 
-/// Whole, so that the system holds the pages of embeddings that no text asks for: they count once they are held.
+/// Whole, so that the system holds the pages of embeddings that no text asks for: they count once they are
+/// held.
 void read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   ASSERT_TRUE(file) << path;
