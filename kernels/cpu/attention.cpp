@@ -13,6 +13,7 @@
 
 #include "kernels/cpu/isa/attention.h"
 #include "kernels/cpu/split.h"
+#include "kernels/cpu/storage.h"
 
 namespace orrery::kernels {
 namespace {
@@ -59,11 +60,6 @@ KeySource paged_keys(const Attention::Args& args, int64_t sequence, int64_t kv_h
           .key_stride = row,
           .value_stride = row,
           .format = kv_format(kv.dtype)};
-}
-
-/// An address among elements of dst, whose type the pointer's is only where it is f32.
-float* element_of(float* dst, DType dtype, int64_t index) {
-  return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(dst) + index * dtype_info(dtype).block_bytes);
 }
 
 AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t kv_head, int64_t tile) {

@@ -1,19 +1,21 @@
 // Rows cpu.onednn.f32 and cpu.onednn.bf16: dense weights packed into oneDNN's blocked form.
 //   packed weight, rows padded to 64 with zeros, cols % 16 == 0 (bf16: 32):
 //     f32 [rows / 64][cols / 16][16][64]        bf16 [rows / 64][cols / 32][16][64][2]
-//   Threads own whole panels of 64 rows; tiles of up to 64 tokens x 2 panels, or 4 of few columns (few
+//   Threads own whole panels of 64 rows; tiles of up to 256 tokens x 2 panels, or 4 of few columns (few
 //   tokens: up to 16, so that a call into the library carries enough work) are multiplied into thread-local
-//   scratch and finished there, then written to dst. bf16: src may be stored rounded, else all threads first
-//   round it in the workspace; dst may be, so that the next matmul reads half the bytes and rounds nothing.
+//   scratch and finished on their way to dst.
+//   bf16: src may be stored rounded, else all threads first round it in the workspace; dst may be, so that
+//   the next matmul reads half the bytes and rounds nothing.
 //   f32: arithmetic is float32; f16 and bf16 weights are packed as f32 exactly.
 //   workspace: src as the element type when it must be converted, made dense or padded, then per thread: two
 //   tiles, oneDNN's scratch
-//   traffic: packed weights once per 64 tokens (from L2), src once per panel
+//   traffic: packed weights once per 256 tokens (from L2), src once per panel
 #include "kernels/cpu/linear_onednn.h"
 
 #include <cstring>
 
 #include "kernels/cpu/linear_share.h"
+#include "kernels/cpu/storage.h"
 #include "kernels/half.h"
 
 namespace orrery::kernels {
@@ -22,7 +24,7 @@ namespace {
 using onednn::Element;
 
 constexpr int64_t kFewTokens = 8;
-constexpr size_t kTileBytes = 16384 * sizeof(float);  // 64 tokens x 256 rows, or less
+constexpr size_t kTileBytes = 65536 * sizeof(float);  // 256 tokens x 256 rows, or less
 constexpr int64_t kPanelBytes = 512 << 10;            // of weights that stay in L2 for all tokens
 
 /// Tokens as the library gets them.
@@ -114,7 +116,7 @@ std::string supports(Element element, const Linear::Problem& problem, const Mach
            std::to_string(column_block(element));
   }
   const bool elsewhere = !(machine.cpu == this_machine().cpu);  // where the library cannot be asked
-  const int64_t tokens = std::min(padded_tokens(element, problem.tokens), onednn::kTokens);
+  const int64_t tokens = onednn::tokens_of_call(padded_tokens(element, problem.tokens));
   if (!elsewhere && onednn::matmul({element, tokens, onednn::kPanelRows, problem.cols}) == nullptr) {
     return "oneDNN has no fast matmul for this machine";
   }
@@ -217,8 +219,8 @@ class Run {
     auto* tile = reinterpret_cast<float*>(own);
     auto* up = reinterpret_cast<float*>(own + kTileBytes);
     const int64_t count = std::min(end, args_.problem.segments[segment].rows) - begin;
-    for (int64_t t = 0; t < args_.tokens; t += onednn::kTokens) {
-      const int64_t tokens = std::min(args_.tokens - t, onednn::kTokens);
+    for (int64_t t = 0, tokens = 0; t < args_.tokens; t += tokens) {
+      tokens = onednn::tokens_of_call(args_.tokens - t);
       const onednn::Shape shape{element_, padded_tokens(element_, tokens), end - begin, args_.problem.cols};
       LinearFinish finish = finish_of(args_, segment, begin, count);
       multiply(shape, segment, begin, t, tile, own + 2 * kTileBytes);
@@ -227,22 +229,14 @@ class Run {
         finish.up = up;
         finish.up_stride = shape.rows;
       }
-      finish.dst = tile;
-      finish.dst_stride = shape.rows;
+      finish.src = tile;
+      finish.src_stride = shape.rows;
+      finish.rounded = args_.problem.dst == DType::bf16;
+      finish.dst = element_of(args_.operands[segment].dst, args_.problem.dst,
+                              t * args_.operands[segment].dst_stride + begin);
       finish.tokens = tokens;
       table_.finish(finish);
-      for (int64_t i = 0; i < tokens; ++i) {
-        write(tile + i * shape.rows, count, args_.operands[segment].dst,
-              (t + i) * args_.operands[segment].dst_stride + begin);
-      }
     }
-  }
-
-  void write(const float* values, int64_t count, float* dst, int64_t at) const {
-    if (args_.problem.dst == DType::bf16)
-      table_.to_bf16(values, count, reinterpret_cast<uint16_t*>(dst) + at);
-    else
-      std::copy_n(values, count, dst + at);
   }
 
   void multiply(const onednn::Shape& shape, int segment, int64_t row, int64_t token, float* tile,

@@ -9,7 +9,14 @@
 namespace orrery::kernels::onednn {
 
 constexpr int64_t kPanelRows = 64;  // weight rows of a packed panel: oneDNN's own choice for these shapes
-constexpr int64_t kTokens = 64;     // most tokens of one call
+constexpr int64_t kTokens = 256;    // most tokens of one call
+
+/// Tokens of the next call when so many are left: whole groups of 64 before the rest, so that texts of any
+/// length ask for few shapes.
+constexpr int64_t tokens_of_call(int64_t left) {
+  constexpr int64_t kGroup = 64;
+  return left >= kTokens ? kTokens : left >= kGroup ? left / kGroup * kGroup : left;
+}
 
 /// Of one call, most.
 size_t scratch_bytes();

@@ -42,6 +42,8 @@ inline LinearFinish finish_of(const Linear::Args& args, int segment, int64_t beg
   finish.function = args.problem.epilogue;
   finish.dst = args.operands[segment].dst + begin;
   finish.dst_stride = args.operands[segment].dst_stride;
+  finish.src = finish.dst;
+  finish.src_stride = finish.dst_stride;
   finish.bias = bias(segment);
   if (is_gated(args.problem.epilogue)) finish.up_bias = bias(1);
   finish.tokens = args.tokens;

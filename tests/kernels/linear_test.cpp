@@ -149,7 +149,7 @@ TEST_P(LinearDtype, EightBitsStayInside) {
 }
 
 TEST_P(LinearDtype, LargeMatrixOnThreeThreads) {
-  for (const int64_t tokens : {1, 3, 64, 128})
+  for (const int64_t tokens : {1, 3, 64, 128, 330})
     check(linear_case(tokens, columns().back(), {{577, GetParam()}}), 3);
 }
 
@@ -165,7 +165,7 @@ TEST_P(LinearDtype, EpiloguesAndBias) {
 
 TEST_P(LinearDtype, GatedEpilogues) {
   for (const Epilogue epilogue : {Epilogue::silu_mul, Epilogue::gelu_tanh_mul}) {
-    for (const int64_t tokens : {1, 5, 19}) {
+    for (const int64_t tokens : {1, 5, 19, 70}) {
       check(
           linear_case(tokens, columns()[1], {{1100, GetParam(), true}, {1100, GetParam(), false}}, epilogue));
     }
@@ -174,14 +174,14 @@ TEST_P(LinearDtype, GatedEpilogues) {
 
 TEST_P(LinearDtype, ATokenDependsNeitherOnTheOthersNorOnTheThreads) {
   const int64_t cols = columns().back();
-  for (const int64_t tokens : {8, 21}) {
+  for (const auto& [tokens, first] : {std::pair<int64_t, int64_t>{8, 3}, {21, 10}, {330, 100}}) {
     const LinearCase c = linear_case(tokens, cols, {{70, GetParam()}});
     for (const Row<Linear>& row : testing::all_rows(linear_rows())) {
       if (!lab::refusal_of(row, c.problem).empty()) continue;
       const auto all = run(c, row, 2);
       EXPECT_EQ(all, run(c, row, 1)) << row.name;
       EXPECT_EQ(all, run(c, row, 3)) << row.name;
-      const int64_t first = tokens == 8 ? 3 : 10;  // the call split in two
+      // The call split in two.
       const auto head = run(with_src(c, {c.src.begin(), c.src.begin() + first * cols}), row);
       const auto tail = run(with_src(c, {c.src.begin() + first * cols, c.src.end()}), row);
       std::vector<float> joined = head[0];

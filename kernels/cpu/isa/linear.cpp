@@ -1,6 +1,6 @@
 // Epilogues of Linear and the table of its functions.
-//   dst = act(dst + bias)       dst = act(dst + bias) * (up + up_bias)       (tokens, count) f32, in place
-//   traffic: dst (and up) once, from cache: a share is finished right after it was summed
+//   dst = act(src + bias)       dst = act(src + bias) * (up + up_bias)       (tokens, count) f32; dst f32 or
+//   bf16 traffic: src (and up) and dst once, from cache: a share is finished right after it was summed
 #include "kernels/cpu/isa/linear.h"
 
 #include "kernels/cpu/isa/linear_parts.h"
@@ -9,13 +9,14 @@
 namespace orrery::kernels::ORRERY_ISA {
 namespace {
 
-/// dst[i] = function(dst[i] + bias[i], up[i] + up_bias[i]) for one token.
-template <class Function>
+/// dst[i] = function(src[i] + bias[i], up[i] + up_bias[i]) for one token; Element: of dst.
+template <class Element, class Function>
 void finish_token(const LinearFinish& f, int64_t token, Function&& function) {
-  float* dst = f.dst + token * f.dst_stride;
+  const float* src = f.src + token * f.src_stride;
+  auto* dst = reinterpret_cast<Element*>(f.dst) + token * f.dst_stride;
   const float* up = f.up == nullptr ? nullptr : f.up + token * f.up_stride;
   each_vector(f.count, [&](auto read, auto write) {
-    Vec x = read(dst);
+    Vec x = read(src);
     if (f.bias != nullptr) x = x + read(f.bias);
     Vec y = set1(0.0F);
     if (up != nullptr) {
@@ -28,13 +29,14 @@ void finish_token(const LinearFinish& f, int64_t token, Function&& function) {
 
 template <class Function>
 void finish_all(const LinearFinish& f, Function&& function) {
-  for (int64_t t = 0; t < f.tokens; ++t) finish_token(f, t, function);
+  for (int64_t t = 0; t < f.tokens; ++t)
+    f.rounded ? finish_token<uint16_t>(f, t, function) : finish_token<float>(f, t, function);
 }
 
 }  // namespace
 
 void linear_finish(const LinearFinish& f) {
-  if (f.function == Epilogue::none && f.bias == nullptr) return;
+  if (f.function == Epilogue::none && f.bias == nullptr && f.dst == f.src) return;
   with_activation(activation_of(f.function), [&](auto constant) {
     constexpr Activation kActivation = decltype(constant)::value;
     if (is_gated(f.function))
@@ -45,12 +47,7 @@ void linear_finish(const LinearFinish& f) {
 }
 
 void linear_to_bf16(const float* src, int64_t n, uint16_t* dst) {
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) store_bf16(dst + i, load(src + i));
-  if (i == n) return;
-  uint16_t part[kLanes];
-  store_bf16(part, load_part(src + i, n - i));
-  std::memcpy(dst + i, part, static_cast<size_t>(n - i) * sizeof(uint16_t));
+  each_vector(n, [&](auto read, auto write) { write(dst, read(src)); });
 }
 
 #if defined(ORRERY_ISA_AVX512) && defined(__AVX512VNNI__)

@@ -96,12 +96,15 @@ static constexpr size_t tile_scratch_bytes(int64_t cols) {
          2 * static_cast<size_t>(cols / 16 + 16) * kTilePanel * sizeof(float);
 }
 
-/// dst = act(dst + bias), or for gated functions act(dst + bias) * (up + up_bias), on (tokens, count). Biases
-/// may be null.
+/// dst = act(src + bias), or for gated functions act(src + bias) * (up + up_bias), on (tokens, count). Biases
+/// may be null; dst may be src.
 struct LinearFinish {
   Epilogue function;
-  float* dst;
+  const float* src;
+  int64_t src_stride;
+  float* dst;  // where it is rounded, of bf16
   int64_t dst_stride;
+  bool rounded;  // dst is stored as bf16
   const float* up;
   int64_t up_stride;
   const float* bias;

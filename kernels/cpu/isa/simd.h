@@ -332,17 +332,27 @@ ORRERY_INLINE Vec load_part_bf16(const void* src, int64_t n) {
   return load_bf16(part);
 }
 
-/// body(offset, load_at, store_at) over n elements: whole vectors, then one masked part.
+ORRERY_INLINE void store_as(float* dst, Vec x) { store(dst, x); }
+ORRERY_INLINE void store_as(uint16_t* dst, Vec x) { store_bf16(dst, x); }
+ORRERY_INLINE void store_part_as(float* dst, Vec x, int64_t n) { store_part(dst, x, n); }
+ORRERY_INLINE void store_part_as(uint16_t* dst, Vec x, int64_t n) {
+  uint16_t part[kLanes];
+  store_bf16(part, x);
+  std::memcpy(dst, part, static_cast<size_t>(n) * sizeof(uint16_t));
+}
+
+/// body(load_at, store_at) over n elements: whole vectors, then one masked part. What is stored to uint16_t
+/// is rounded to bf16.
 template <class Body>
 ORRERY_INLINE void each_vector(int64_t n, Body&& body) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    body([i](const float* src) { return load(src + i); }, [i](float* dst, Vec x) { store(dst + i, x); });
+    body([i](const float* src) { return load(src + i); }, [i](auto* dst, Vec x) { store_as(dst + i, x); });
   }
   const int64_t rest = n - i;
   if (rest > 0) {
     body([i, rest](const float* src) { return load_part(src + i, rest); },
-         [i, rest](float* dst, Vec x) { store_part(dst + i, x, rest); });
+         [i, rest](auto* dst, Vec x) { store_part_as(dst + i, x, rest); });
   }
 }
 

@@ -12,6 +12,7 @@ namespace orrery::kernels::ORRERY_ISA {
 template <int n>
 ORRERY_INLINE Vec polynomial(Vec x, const float (&c)[n]) {
   Vec y = set1(c[n - 1]);
+#pragma GCC unroll 16  // coefficients stay in registers
   for (int i = n - 2; i >= 0; --i) y = fma(y, x, set1(c[i]));
   return y;
 }
