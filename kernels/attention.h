@@ -77,14 +77,14 @@ struct Attention {
     int64_t bias_reach = 0;
     /// Of packed queries, keys, values and weights; keys in pages are read as they are kept.
     Precision precision = Precision::balanced;
-    /// How dst is stored: f32, or what the row's `writes` tells. Args::dst then points at elements of that
-    /// type, and its stride counts them.
-    DType dst = DType::f32;
+    /// How packed queries, keys and values, and dst, are stored: f32, or what the row's `reads` and `writes`
+    /// tell. The pointers of Args are then to elements of that type, and the strides count them.
+    DType src = DType::f32, dst = DType::f32;
     /// Pages, and rows of packed operands, begin at multiples of 16 bytes where the size of a head allows it;
     /// else rows that read so much at a time refuse.
     bool aligned = true;
   };
-  static Storage storage(const Problem& problem) { return {DType::f32, problem.dst}; }
+  static Storage storage(const Problem& problem) { return {problem.src, problem.dst}; }
   struct Args {
     Problem problem;
     const float* query = nullptr;  // (tokens, heads * head_dim)

@@ -7,7 +7,8 @@ namespace orrery::ops {
 namespace {
 
 Types infer(const NodeView& view) {
-  ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view));
+  ORRERY_ASSIGN(const Matrix query, activation(view, 0, "query"));
+  ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view, query));
   const int64_t kv_heads = integer(*view.attributes, "kv_heads");
   if (view.inputs[1]->shape != Shape{kv_heads, head_dim})
     return mismatch("state",

@@ -4,8 +4,7 @@
 
 namespace orrery::ops {
 
-Result<int64_t> head_dim_of(const NodeView& view) {
-  ORRERY_ASSIGN(const Matrix query, activation(view, 0, "query"));
+Result<int64_t> head_dim_of(const NodeView& view, const Matrix& query) {
   ORRERY_TRY(expect_positive(*view.attributes, "heads"));
   ORRERY_TRY(expect_positive(*view.attributes, "kv_heads"));
   const int64_t heads = integer(*view.attributes, "heads"), kv_heads = integer(*view.attributes, "kv_heads");

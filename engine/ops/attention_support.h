@@ -6,7 +6,7 @@
 namespace orrery::ops {
 
 /// Head counts divide and the scale is finite; then the head_dim that query's cols give.
-Result<int64_t> head_dim_of(const NodeView& view);
+Result<int64_t> head_dim_of(const NodeView& view, const Matrix& query);
 
 /// Operations and query/dst bytes of `tokens` queries that see `keys` keys each on average: a product and a
 /// sum for the score, the same for the weighted values; 5 for the softmax.

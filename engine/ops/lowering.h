@@ -130,10 +130,11 @@ struct Lowered {
 };
 
 /// What the row that a lowering would choose does with its activations: the type that it rounds its first
-/// input to and so takes as well, and the one that it can write all its outputs in (kernels/row.h). f32:
-/// neither.
+/// inputs to and so takes as well, all of them or none, and the one that it can write all its outputs in
+/// (kernels/row.h). f32: neither.
 struct Rounding {
   DType reads = DType::f32, writes = DType::f32;
+  int inputs = 1;
 };
 
 /// How the nodes of an op run: what graph::OpSchema::lowering points at. The sources have none, as the

@@ -19,10 +19,14 @@ Result<void> check_bias(const NodeView& view) {
 }
 
 Types infer(const NodeView& view) {
-  ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view));
-  ORRERY_ASSIGN(const Matrix key, activation(view, 1, "key"));
+  ORRERY_ASSIGN(const Matrix query, rounded_activation(view, 0, "query"));
+  ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view, query));
+  ORRERY_ASSIGN(const Matrix key, rounded_activation(view, 1, "key"));
+  if (view.inputs[1]->dtype != view.inputs[0]->dtype)
+    return mismatch("key", fmt::format("key is {}, but query is {}: they are of one type",
+                                       to_string(*view.inputs[1]), to_string(*view.inputs[0])));
   const int64_t kv_heads = integer(*view.attributes, "kv_heads");
-  if (product(kv_heads, head_dim) != key.cols || key.rows != view.inputs[0]->shape[0])
+  if (product(kv_heads, head_dim) != key.cols || key.rows != query.rows)
     return mismatch("key",
                     fmt::format("key is {}, but query is {}: {} kv heads of {} are needed",
                                 to_string(*view.inputs[1]), to_string(*view.inputs[0]), kv_heads, head_dim));
@@ -31,7 +35,7 @@ Types infer(const NodeView& view) {
   ORRERY_TRY(check_bias(view));
   if (const int64_t window = integer(*view.attributes, "window"); window < 0)
     return bad_attribute(fmt::format("window is {}; it must be at least 0", window));
-  return std::vector{*view.inputs[0]};
+  return std::vector{f32(query.rows, query.cols)};
 }
 
 Cost cost(const NodeView& view, const Bindings& bindings) {
@@ -55,13 +59,16 @@ kernels::Attention::Args arguments(LowerContext& context, const graph::Node& nod
   args.problem.causal = flag(node.attributes, "causal");
   args.problem.window = integer(node.attributes, "window");
   if (node.inputs[4].valid()) args.problem.bias_reach = kBiasReach;
+  args.problem.src = context.type(node.inputs[0]).dtype;
   args.problem.dst = context.type(node.outputs[0]).dtype;
   args.key_stride = args.value_stride = cols_of(context, node.inputs[1]);
   return args;
 }
 
 Rounding rounding(LowerContext& context, const graph::Node& node) {
-  return rounding_of_row<kernels::Attention>(context, node, arguments(context, node).problem);
+  Rounding rounding = rounding_of_row<kernels::Attention>(context, node, arguments(context, node).problem);
+  rounding.inputs = 3;  // query, key and value
+  return rounding;
 }
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {

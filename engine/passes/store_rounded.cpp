@@ -1,6 +1,7 @@
 // A kernel that multiplies bf16 rounds its float32 input first. Where every reader of a value does so, its
 // maker may round it instead: the same numbers, and half the bytes on both sides.
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "engine/passes/pass_list.h"
@@ -20,8 +21,8 @@ Roundings roundings_of(const graph::Graph& graph, const RoundingOf& rounding) {
   return roundings;
 }
 
-/// Whether nobody takes the value as it is: each reader rounds it to this type, as its first input. A node
-/// that no output needs has a say while it is there, as types must fit all of them.
+/// Whether nobody takes the value as it is: each reader rounds it to this type, as one of its first inputs. A
+/// node that no output needs has a say while it is there, as types must fit all of them.
 bool is_rounded(const graph::Graph& graph, const Roundings& roundings, ValueId value, DType dtype) {
   const std::vector<ValueId>& outputs = graph.outputs();
   if (graph.value(value).type.dtype != DType::f32 ||
@@ -30,7 +31,22 @@ bool is_rounded(const graph::Graph& graph, const Roundings& roundings, ValueId v
   const std::vector<graph::Use> uses = graph.users(value);
   return std::all_of(uses.begin(), uses.end(), [&](const graph::Use& use) {
     const auto reader = roundings.find(use.node);
-    return use.input == 0 && reader != roundings.end() && reader->second.reads == dtype;
+    return reader != roundings.end() && use.input < reader->second.inputs && reader->second.reads == dtype;
+  });
+}
+
+/// Whether a reader of the node's outputs would get some of the inputs that it takes rounded from nodes that
+/// are not among the makers: it takes all of them so, or none.
+bool is_read_with_others(const graph::Graph& graph, const Roundings& roundings,
+                         const std::set<NodeId>& makers, NodeId id) {
+  const auto mixed = [&](const graph::Use& use) {
+    const std::vector<ValueId>& inputs = graph.node(use.node).inputs;
+    return !std::all_of(inputs.begin(), inputs.begin() + roundings.at(use.node).inputs,
+                        [&](ValueId input) { return makers.contains(graph.value(input).producer); });
+  };
+  return std::ranges::any_of(graph.node(id).outputs, [&](ValueId output) {
+    const std::vector<graph::Use> uses = graph.users(output);
+    return std::ranges::any_of(uses, mixed);
   });
 }
 
@@ -38,14 +54,17 @@ bool is_rounded(const graph::Graph& graph, const Roundings& roundings, ValueId v
 
 Result<int> store_rounded(Draft& draft, const RoundingOf& rounding) {
   const Roundings roundings = roundings_of(draft.graph(), rounding);
-  std::vector<NodeId> makers;
+  const graph::Graph& graph = draft.graph();
+  std::set<NodeId> makers;
   for (const auto& [id, own] : roundings) {
-    if (own.writes == DType::f32) continue;
-    const graph::Graph& graph = draft.graph();
     const std::vector<ValueId>& outputs = graph.node(id).outputs;  // all are stored alike
-    if (std::all_of(outputs.begin(), outputs.end(),
-                    [&](ValueId output) { return is_rounded(graph, roundings, output, own.writes); }))
-      makers.push_back(id);
+    if (own.writes != DType::f32 && std::ranges::all_of(outputs, [&](ValueId output) {
+          return is_rounded(graph, roundings, output, own.writes);
+        }))
+      makers.insert(id);
+  }
+  const auto left_out = [&](NodeId id) { return is_read_with_others(graph, roundings, makers, id); };
+  while (std::erase_if(makers, left_out) > 0) {
   }
   if (makers.empty()) return 0;
   for (const NodeId id : makers)

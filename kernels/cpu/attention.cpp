@@ -38,14 +38,19 @@ int64_t count_units(const Attention::Args& args) {
 
 KeySource packed_keys(const Attention::Args& args, int64_t first_token, int64_t kv_head) {
   const int64_t offset = kv_head * args.problem.head_dim;
-  return {.key = reinterpret_cast<const std::byte*>(args.key + first_token * args.key_stride + offset),
-          .value = reinterpret_cast<const std::byte*>(args.value + first_token * args.value_stride + offset),
+  const DType stored = args.problem.src;
+  const auto at = [&](const float* rows, int64_t stride) {
+    return reinterpret_cast<const std::byte*>(element_of(rows, stored, first_token * stride + offset));
+  };
+  const auto element = static_cast<size_t>(dtype_info(stored).block_bytes);
+  return {.key = at(args.key, args.key_stride),
+          .value = at(args.value, args.value_stride),
           .pages = nullptr,
           .page_stride = 0,
           .page_tokens = 0,
-          .key_stride = static_cast<size_t>(args.key_stride) * sizeof(float),
-          .value_stride = static_cast<size_t>(args.value_stride) * sizeof(float),
-          .format = KvFormat::f32};
+          .key_stride = static_cast<size_t>(args.key_stride) * element,
+          .value_stride = static_cast<size_t>(args.value_stride) * element,
+          .format = kv_format(stored)};
 }
 
 KeySource paged_keys(const Attention::Args& args, int64_t sequence, int64_t kv_head) {
@@ -69,7 +74,7 @@ AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t k
   const int64_t first_token = args.ragged.sequence_starts[sequence];
   const int64_t length = args.ragged.kv_lengths[sequence];
   const int64_t head = kv_head * group * problem.head_dim;
-  return {.query = args.query + first_token * args.query_stride + head,
+  return {.query = element_of(args.query, problem.src, first_token * args.query_stride + head),
           .dst = element_of(args.dst, problem.dst, first_token * args.dst_stride + head),
           .query_stride = args.query_stride,
           .dst_stride = args.dst_stride,
@@ -297,6 +302,7 @@ std::span<const Row<Attention>> attention_rows() {
        .supports = supports_bf16,
        .run = run<avx512_bf16::kAttention>,
        .workspace = workspace,
+       .reads = bf16,
        .writes = bf16,
        .arithmetic = Arithmetic::bf16,
        .rounding = rounds_to_bf16},

@@ -14,4 +14,8 @@ inline float* element_of(float* operand, DType dtype, int64_t index) {
                                   index * dtype_info(dtype).block_bytes);
 }
 
+inline const float* element_of(const float* operand, DType dtype, int64_t index) {
+  return element_of(const_cast<float*>(operand), dtype, index);
+}
+
 }  // namespace orrery::kernels

@@ -74,7 +74,7 @@ Call<Attention> AttentionCase::place(const Row<Attention>&, Place& place) const 
   Call<Attention> call;
   Attention::Args& args = call.args;
   args.problem = problem;
-  args.query = place.put(query_);
+  args.query = put_activations(problem.src, query_, place);
   args.query_stride = args.dst_stride = width;
   args.dst = put_activations(problem.dst, std::vector<float>(query_.size(), -9.0F), place);
   args.scale = shape_.scale;
@@ -85,8 +85,8 @@ Call<Attention> AttentionCase::place(const Row<Attention>&, Place& place) const 
   args.kv = pages();
   args.kv.base = nullptr;
   if (problem.keys == Attention::Keys::packed) {
-    args.key = place.put(key_);
-    args.value = place.put(value_);
+    args.key = put_activations(problem.src, key_, place);
+    args.value = put_activations(problem.src, value_, place);
     args.key_stride = args.value_stride = shape_.kv_heads * shape_.head_dim;
     args.ragged.page_table = nullptr;
   } else {

@@ -317,7 +317,7 @@ TEST(Attention, the_first_row_rounds_as_asked) {
 }
 
 TEST(Attention, what_is_stored_rounded_is_the_same_rounded) {
-  for (const int64_t head_dim : {20, 64}) {
+  for (const int64_t head_dim : {4, 20, 64, 80}) {
     const Shape shape{.heads = 4, .kv_heads = 2, .head_dim = head_dim, .kv = DType::f32, .causal = false};
     const Sequence first(shape, 70, 152), second(shape, 9, 153);
     const Step step(shape, {{&first, 70, 70}, {&second, 9, 9}});
@@ -328,6 +328,9 @@ TEST(Attention, what_is_stored_rounded_is_the_same_rounded) {
       for (float& x : expected) x = float_from_bf16(bf16_from_float(x));
       c.problem.dst = row.writes(c.problem);
       EXPECT_EQ(testing::run(c, row, 2)[0].values, expected) << row.name;
+      if (!row.reads) return;
+      c.problem.src = row.reads(c.problem);
+      EXPECT_EQ(testing::run(c, row, 2)[0].values, expected) << row.name << ", read rounded";
     });
   }
 }

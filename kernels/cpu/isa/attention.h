@@ -35,9 +35,9 @@ struct KeySource {
 
 /// Row r is head (first_row + r) % group of token (first_row + r) / group.
 struct AttentionUnit {
-  const float*
-      query;   // first token of the step, first of the kv head's query heads; heads are head_dim apart
-  float* dst;  // the same place in dst; where it is rounded, of bf16
+  const float* query;  // first token of the step, first of the kv head's query heads; heads are head_dim
+                       // apart; stored as packed keys are
+  float* dst;          // the same place in dst; where it is rounded, of bf16
   int64_t query_stride, dst_stride;
   int64_t first_row, rows, group, head_dim;
   int64_t step_rows;       // of the whole step of the sequence: very few take another way

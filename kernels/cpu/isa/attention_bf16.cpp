@@ -1,55 +1,75 @@
 // Attention of one unit over one chunk of packed keys, as attention.cpp has it, with both products in bf16
 // (AVX-512 BF16: vdpbf16ps, pairs of neighbouring depths, sums in float32):
-//   S = bf16(scale Q) bf16(K)^T      P = e^(S - m'), l = rowsum P in float32      O += bf16(P) bf16(V)
+//   S = scale bf16(Q) bf16(K)^T      P = e^(S - m'), l = rowsum P in float32      O += bf16(P) bf16(V)
 //   layout, pairs of bf16: Q (rows, head_dim / 2), K (head_dim / 2, 64 keys), V (32 pairs of keys, padded
 //     head_dim), P in the place of S: row r begins where the scores of row r did
 //   what is not there, past an odd head_dim or the last key, is zero
-//   dst may be stored as bf16 too, where the next matmul would round it
+//   Q, K and V may come rounded, at half the bytes; dst may be stored so too, where the next matmul would
+//   round it
 //   a call is one thread's work; scratch and state belong to it
-//   traffic: 8 * keys * head_dim bytes a unit        arithmetic: 4 * rows * keys * head_dim flops
+//   traffic: 8 * keys * head_dim bytes a unit, 4 where they come rounded        arithmetic: 4 * rows * keys *
+//   head_dim flops
 #include "kernels/cpu/isa/attention_product.h"
 #include "kernels/cpu/isa/attention_softmax.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 namespace {
 
-constexpr KvFormat kFormat = KvFormat::f32;
-
 ORRERY_INLINE Vec some(const float* src, int64_t n) {
   if (n <= 0) return set1(0.0F);
   return n >= kLanes ? load(src) : load_part(src, n);
 }
 
-/// 32 elements of a row from d on as 16 pairs, zero past the row's end.
-ORRERY_INLINE Vec pairs_of(const float* row, int64_t d, int64_t dim, Vec scale) {
-  const Vec low = some(row + d, dim - d) * scale, high = some(row + d + kLanes, dim - d - kLanes) * scale;
-  return (Vec)_mm512_cvtne2ps_pbh(high, low);
+/// The first n elements, zero past them.
+ORRERY_INLINE __m256i some(const uint16_t* src, int64_t n) {
+  if (n >= kLanes) return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src));
+  uint16_t part[kLanes] = {};
+  if (n > 0) __builtin_memcpy(part, src, static_cast<size_t>(n) * sizeof(uint16_t));
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(part));
 }
+
+/// Two vectors of elements as bf16, the first in the lower half.
+ORRERY_INLINE Vec rounded(Vec low, Vec high) { return (Vec)_mm512_cvtne2ps_pbh(high, low); }
+ORRERY_INLINE Vec rounded(__m256i low, __m256i high) {
+  return (Vec)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+/// 32 elements of a row from d on as 16 pairs, zero past the row's end.
+template <class Element>
+ORRERY_INLINE Vec pairs_of(const Element* row, int64_t d, int64_t dim) {
+  return rounded(some(row + d, dim - d), some(row + d + kLanes, dim - d - kLanes));
+}
+
+template <class Element>
+constexpr KvFormat kFormatOf = sizeof(Element) == 4 ? KvFormat::f32 : KvFormat::bf16;
 
 /// Pairs that a row of `dim` elements has, in whole vectors.
 ORRERY_INLINE int64_t padded_pairs(int64_t dim) { return (dim + 31) / 32 * 16; }
 
+template <class Element>
 void load_query(const AttentionUnit& unit, float* query) {
-  const Vec scale = set1(unit.scale);
   const int64_t pairs = padded_pairs(unit.head_dim);
   for (int64_t r = 0; r < unit.rows; ++r) {
     const int64_t row = unit.first_row + r;
-    const float* src = unit.query + row / unit.group * unit.query_stride + row % unit.group * unit.head_dim;
+    const auto* src = reinterpret_cast<const Element*>(unit.query) + row / unit.group * unit.query_stride +
+                      row % unit.group * unit.head_dim;
     for (int64_t k = 0; k < pairs; k += kLanes)
-      store(query + r * pairs + k, pairs_of(src, 2 * k, unit.head_dim, scale));
+      store(query + r * pairs + k, pairs_of(src, 2 * k, unit.head_dim));
   }
 }
 
 /// Columns past the last row repeat it; no query sees them.
+template <class Element>
 void load_keys(const TileRows& rows, const TileRows& next, int64_t dim, float* key) {
   const int64_t pairs = padded_pairs(dim);
   for (int64_t first = 0; first < rows.count; first += kLanes) {
-    for (int64_t i = first; i < first + kLanes && i < next.count; ++i) prefetch<kFormat>(next.key[i], dim);
+    for (int64_t i = first; i < first + kLanes && i < next.count; ++i)
+      prefetch<kFormatOf<Element>>(next.key[i], dim);
     for (int64_t k = 0; k < pairs; k += kLanes) {
       Vec block[kLanes];
 #pragma GCC unroll 16
       for (int i = 0; i < kLanes; ++i)
-        block[i] = pairs_of(reinterpret_cast<const float*>(rows.key[first + i]), 2 * k, dim, set1(1.0F));
+        block[i] = pairs_of(reinterpret_cast<const Element*>(rows.key[first + i]), 2 * k, dim);
       transpose(block);
 #pragma GCC unroll 16
       for (int i = 0; i < kLanes; ++i) store(key + (k + i) * kTileKeys + first, block[i]);
@@ -58,16 +78,17 @@ void load_keys(const TileRows& rows, const TileRows& next, int64_t dim, float* k
 }
 
 /// value[i / 2][d] has the elements d of rows i and i + 1.
+template <class Element>
 void load_values(const TileRows& rows, const TileRows& next, int64_t dim, int64_t padded, float* value) {
   const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7,
                                          22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   for (int64_t i = 0; i < rows.count; i += 2) {
-    for (int64_t n = i; n < i + 2 && n < next.count; ++n) prefetch<kFormat>(next.value[n], dim);
-    const auto* even = reinterpret_cast<const float*>(rows.value[i]);
-    const auto* odd = i + 1 < rows.count ? reinterpret_cast<const float*>(rows.value[i + 1]) : nullptr;
+    for (int64_t n = i; n < i + 2 && n < next.count; ++n) prefetch<kFormatOf<Element>>(next.value[n], dim);
+    const auto* even = reinterpret_cast<const Element*>(rows.value[i]);
+    const auto* odd = reinterpret_cast<const Element*>(rows.value[i + 1 < rows.count ? i + 1 : i]);
+    const int64_t odd_dim = i + 1 < rows.count ? dim : 0;
     for (int64_t d = 0; d < padded; d += kLanes) {
-      const Vec high = odd != nullptr ? some(odd + d, dim - d) : set1(0.0F);
-      const auto both = (__m512i)_mm512_cvtne2ps_pbh(high, some(even + d, dim - d));
+      const auto both = (__m512i)rounded(some(even + d, dim - d), some(odd + d, odd_dim - d));
       store(value + i / 2 * padded + d, (Vec)_mm512_permutexvar_epi16(order, both));
     }
   }
@@ -80,8 +101,10 @@ ORRERY_INLINE void round_weights(float* row) {
     store(row + i / 2, (Vec)_mm512_cvtne2ps_pbh(load(row + i + kLanes), load(row + i)));
 }
 
+template <class Element>
 void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next, float* scratch,
           const AttentionState& state) {
+  const Vec scale = set1(unit.scale);
   const int64_t dim = unit.head_dim, padded = padded_dim(dim), pairs = padded_pairs(dim);
   float* query = scratch;
   float* key = query + kUnitRows * padded;
@@ -89,13 +112,14 @@ void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next,
   float* scores = value + kTileKeys * padded;
   const int vectors = static_cast<int>((rows.count + kLanes - 1) / kLanes);
   const auto as_pairs = [](const float* p) { return reinterpret_cast<const uint32_t*>(p); };
-  load_keys(rows, next, dim, key);
-  load_values(rows, next, dim, padded, value);
+  load_keys<Element>(rows, next, dim, key);
+  load_values<Element>(rows, next, dim, padded, value);
   multiply(Product<Bf16Pairs>{as_pairs(query), as_pairs(key), scores, pairs, kTileKeys, kTileKeys,
                               (dim + 1) / 2, false},
            unit.rows, vectors * kLanes);
   for (int64_t r = 0; r < unit.rows; ++r) {
     float* row = scores + r * kTileKeys;
+    for (int v = 0; v < vectors; ++v) store(row + v * kLanes, load(row + v * kLanes) * scale);
     weigh(unit, visible(unit, r, rows.begin, rows.begin + rows.count), rows.begin, vectors, row, r, state);
     for (int64_t i = vectors * kLanes; i < kTileKeys; i += kLanes) store(row + i, set1(0.0F));
     round_weights(row);
@@ -105,11 +129,20 @@ void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next,
            unit.rows, padded);
 }
 
+template <class Element>
+void chunk_of(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
+              const AttentionState& state) {
+  load_query<Element>(unit, scratch);
+  each_tile(unit, begin, end, state, [&](const TileRows& rows, const TileRows& next) {
+    tile<Element>(unit, rows, next, scratch, state);
+  });
+}
+
 void chunk(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
            const AttentionState& state) {
-  load_query(unit, scratch);
-  each_tile(unit, begin, end, state,
-            [&](const TileRows& rows, const TileRows& next) { tile(unit, rows, next, scratch, state); });
+  const bool stored_rounded = unit.keys.format == KvFormat::bf16;
+  stored_rounded ? chunk_of<uint16_t>(unit, begin, end, scratch, state)
+                 : chunk_of<float>(unit, begin, end, scratch, state);
 }
 
 void finish_as_asked(const AttentionUnit& unit, const AttentionState& state) {

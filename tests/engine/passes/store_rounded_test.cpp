@@ -121,6 +121,23 @@ TEST_F(StoreRounded, NotAnOutputNorAnotherInputThanTheFirst) {
   EXPECT_EQ(stored(made_), DType::f32);
 }
 
+TEST_F(StoreRounded, AllThatAReaderTakesRoundedOrNone) {
+  const ValueId key = linear("key", source("y")), value = linear("value", source("z"));
+  const ValueId starts = add("input", "sequence_starts", {}, {{"name", std::string("sequence_starts")}});
+  const ValueId attended = add("packed_attention", "attend", {made_, key, value, starts},
+                               {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"scale", 0.5}});
+  graph_.set_outputs({attended});
+  rounds(attended, {DType::bf16, DType::f32, 3});
+  rounds(made_, kWrites), rounds(key, kWrites);
+  EXPECT_EQ(stored(made_), DType::f32) << "value's maker cannot write it";
+  rounds(value, kWrites);
+  const Outcome outcome = run();
+  for (const ValueId each : {made_, key, value})
+    EXPECT_EQ(outcome.graph->value(each).type.dtype, DType::bf16);
+  EXPECT_EQ(outcome.graph->value(attended).type.dtype, DType::f32);
+  EXPECT_TRUE(verify(*outcome.graph).empty());
+}
+
 TEST_F(StoreRounded, AllOutputsOfANodeOrNone) {
   const ValueId fused =
       add("fused_linear", "fused", {source("y"), weight("w0"), weight("w1")}, {{"segments", int64_t{2}}});
