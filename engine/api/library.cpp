@@ -21,11 +21,6 @@ constexpr std::pair<int64_t, std::string_view> kMixes[] = {
     {10, "Q2_K"},   {11, "Q3_K_S"}, {12, "Q3_K_M"}, {13, "Q3_K_L"}, {14, "Q4_K_S"}, {15, "Q4_K_M"},
     {16, "Q5_K_S"}, {17, "Q5_K_M"}, {21, "Q2_K_S"}, {27, "IQ3_M"},  {29, "IQ2_M"},  {38, "MXFP4_MOE"}};
 
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
 /// The first GGUF file of a folder, by name.
 fs::path gguf_in(const fs::path& folder) {
   fs::path first;

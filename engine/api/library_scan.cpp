@@ -14,11 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostEntries = 50'000;  // of folders, in all
 
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
 bool is_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(path, error);
@@ -65,6 +60,11 @@ bool is_gguf(const fs::path& file) {
 }
 
 }  // namespace
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
 
 std::vector<fs::path> LibraryScan::entries(const fs::path& folder) {
   std::vector<fs::path> paths;

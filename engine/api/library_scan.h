@@ -14,6 +14,8 @@ struct FoundModel {
   std::filesystem::path path;
 };
 
+bool is_file(const std::filesystem::path& path);  // false, too, where it cannot be seen
+
 /// Collects models; one that is met twice, by links or by two ways, is kept once. Links are followed, cycles
 /// end. It looks at 50,000 entries of folders in all, so that a disk's root does no harm.
 class LibraryScan {
