@@ -24,8 +24,9 @@ namespace {
 using onednn::Element;
 
 constexpr int64_t kFewTokens = 8;
-constexpr size_t kTileBytes = 65536 * sizeof(float);  // 256 tokens x 256 rows, or less
-constexpr int64_t kPanelBytes = 512 << 10;            // of weights that stay in L2 for all tokens
+constexpr int64_t kTileRows = 256;          // most weight rows of a tile with more than kFewTokens
+constexpr int64_t kFewTile = 16384;         // elements of a tile with no more
+constexpr int64_t kPanelBytes = 512 << 10;  // of weights that stay in L2 for all tokens
 
 /// Tokens as the library gets them.
 int64_t padded_tokens(Element element, int64_t tokens) {
@@ -39,7 +40,8 @@ int64_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2;
 
 /// Enough for a call into the library, and no more than L2 keeps while the tokens go by.
 int64_t tile_rows(Element element, int64_t tokens, int64_t cols) {
-  if (tokens > kFewTokens) return 256 * cols * element_bytes(element) <= kPanelBytes ? 256 : 128;
+  if (tokens > kFewTokens)
+    return kTileRows * cols * element_bytes(element) <= kPanelBytes ? kTileRows : kTileRows / 2;
   return padded_tokens(element, tokens) <= kFewTokens ? 1024 : 512;
 }
 
@@ -126,10 +128,14 @@ std::string supports(Element element, const Linear::Problem& problem, const Mach
 /// Where things lie in the workspace of one call.
 struct Scratch {
   size_t source = 0;  // bytes of the converted src
-  size_t thread_bytes = 2 * kTileBytes + onednn::scratch_bytes();
+  size_t tile_bytes;
+  size_t thread_bytes;
 
   Scratch(Element element, const Linear::Problem& problem, int64_t tokens) {
-    const int64_t elements = padded_tokens(element, tokens) * problem.cols;
+    const int64_t padded = padded_tokens(element, tokens), elements = padded * problem.cols;
+    tile_bytes = sizeof(float) *
+                 static_cast<size_t>(std::max(std::min(padded, onednn::kTokens) * kTileRows, kFewTile));
+    thread_bytes = 2 * tile_bytes + onednn::scratch_bytes();
     source = (static_cast<size_t>(elements) * element_bytes(element) + 63) / 64 * 64;
   }
   std::byte* of_thread(std::byte* workspace, int thread) const {
@@ -217,15 +223,15 @@ class Run {
   /// Padded rows [begin, end) of a segment, all tokens.
   void rows(int segment, int64_t begin, int64_t end, std::byte* own) {
     auto* tile = reinterpret_cast<float*>(own);
-    auto* up = reinterpret_cast<float*>(own + kTileBytes);
+    auto* up = reinterpret_cast<float*>(own + scratch_.tile_bytes);
     const int64_t count = std::min(end, args_.problem.segments[segment].rows) - begin;
     for (int64_t t = 0, tokens = 0; t < args_.tokens; t += tokens) {
       tokens = onednn::tokens_of_call(args_.tokens - t);
       const onednn::Shape shape{element_, padded_tokens(element_, tokens), end - begin, args_.problem.cols};
       LinearFinish finish = finish_of(args_, segment, begin, count);
-      multiply(shape, segment, begin, t, tile, own + 2 * kTileBytes);
+      multiply(shape, segment, begin, t, tile, own + 2 * scratch_.tile_bytes);
       if (is_gated(args_.problem.epilogue)) {
-        multiply(shape, 1, begin, t, up, own + 2 * kTileBytes);
+        multiply(shape, 1, begin, t, up, own + 2 * scratch_.tile_bytes);
         finish.up = up;
         finish.up_stride = shape.rows;
       }
