@@ -1,3 +1,5 @@
+// bypass scope=S: what enters S also leaves it. The nodes stay in the model graph, dead; the dead-node pass
+// takes them out of what runs.
 #include "engine/edit/bypass.h"
 
 #include <fmt/format.h>
@@ -132,12 +134,25 @@ Result<Stream> find_stream(const graph::Graph& graph, std::string_view scope) {
   return stream;
 }
 
+namespace {
+
+/// All scopes that the pattern names, in one journal; the final states of what is bypassed are outputs no
+/// more.
 Result<graph::Journal> bypass(graph::Graph& graph, const Edit& edit) {
   const std::string& pattern = edit.fields.at("scope");
   ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
   graph::Transaction transaction(graph, "bypass " + pattern);
   for (const std::string& scope : scopes) ORRERY_TRY(bypass_one(graph, transaction, scope));
   return transaction.commit();
+}
+
+}  // namespace
+
+Verb bypass_verb() {
+  static constexpr Field kFields[] = {
+      {"scope", FieldKind::scopes,
+       "what is bypassed: one stream enters it, and one of the same type leaves it"}};
+  return {"bypass", "what enters the scope also leaves it; its nodes stay, hollow", kFields, bypass};
 }
 
 }  // namespace orrery::edit

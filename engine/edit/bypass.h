@@ -1,5 +1,4 @@
-// bypass scope=S: what enters S also leaves it. The nodes stay in the model graph, dead; the dead-node pass
-// takes them out of what runs.
+// The residual stream through a scope.
 #pragma once
 
 #include "engine/edit/edit.h"
@@ -12,9 +11,5 @@ struct Stream {
   ValueId enters, leaves;
 };
 Result<Stream> find_stream(const graph::Graph& graph, std::string_view scope);
-
-/// All scopes that the pattern names, in one journal; the final states of what is bypassed are outputs no
-/// more.
-Result<graph::Journal> bypass(graph::Graph& graph, const Edit& edit);
 
 }  // namespace orrery::edit

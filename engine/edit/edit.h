@@ -2,12 +2,11 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/graph/transaction.h"
+#include "engine/edit/verb.h"
 
 namespace orrery::edit {
 
@@ -18,13 +17,6 @@ struct Edit {
   std::string to_string() const;  // "bypass scope=layers.3"
   friend bool operator==(const Edit&, const Edit&) = default;
 };
-
-struct Verb {
-  std::string_view name;
-  std::string_view doc;
-  Result<graph::Journal> (*apply)(graph::Graph& graph, const Edit& edit);
-};
-std::span<const Verb> verbs();
 
 /// Applies to the graph or leaves it as it was and says why.
 Result<graph::Journal> apply(graph::Graph& graph, const Edit& edit);

@@ -1,7 +1,8 @@
-#include "engine/edit/precision.h"
-
+// precision scope=S dtype=P: how much the nodes of S may round what they multiply. "*" names all nodes, so
+// that it sets what the model computes in.
 #include <fmt/format.h>
 
+#include "engine/edit/edit.h"
 #include "engine/edit/scope_attribute.h"
 #include "kernels/precision.h"
 
@@ -10,27 +11,33 @@ namespace {
 
 constexpr std::string_view kDefault = "default";
 
-/// The attribute's value; none for the model's own.
-Result<std::optional<std::string>> wanted_precision(const std::string& word) {
-  if (word == kDefault) return std::optional<std::string>();
-  if (kernels::parse_precision(word)) return std::optional(word);
-  std::string names;
-  for (const kernels::Precision precision : kernels::kPrecisions) (names += name_of(precision)) += ", ";
-  return Error{ErrorCode::invalid_argument, fmt::format("\"{}\" is no precision", word.substr(0, 80)),
-               "dtype", fmt::format("use {}or {} for the model's own", names, kDefault)};
+/// Every node but the sources. Refused when that changes nothing.
+Result<graph::Journal> precision(graph::Graph& graph, const Edit& edit) {
+  const std::string &pattern = edit.fields.at("scope"), &word = edit.fields.at("dtype");
+  return set_in_scopes(graph, {.pattern = pattern,
+                               .attribute = graph::kPrecisionAttribute,
+                               .value = word == kDefault ? std::nullopt : std::optional(word),
+                               .name = fmt::format("precision of {}: {}", pattern, word),
+                               .nothing = "weights, inputs and states are not computed: name what reads them",
+                               .unchanged = fmt::format("It computes in {} already", word)});
 }
 
 }  // namespace
 
-Result<graph::Journal> precision(graph::Graph& graph, const Edit& edit) {
-  const std::string &pattern = edit.fields.at("scope"), &word = edit.fields.at("dtype");
-  ORRERY_ASSIGN(const std::optional<std::string> wanted, wanted_precision(word));
-  return set_in_scopes(graph, {.pattern = pattern,
-                               .attribute = graph::kPrecisionAttribute,
-                               .value = wanted,
-                               .name = fmt::format("precision of {}: {}", pattern, word),
-                               .nothing = "weights, inputs and states are not computed: name what reads them",
-                               .unchanged = fmt::format("It computes in {} already", word)});
+Verb precision_verb() {
+  static const auto kChoices = [] {
+    std::vector<std::string_view> names;
+    for (const kernels::Precision precision : kernels::kPrecisions) names.push_back(name_of(precision));
+    names.push_back(kDefault);
+    return names;
+  }();
+  static const Field kFields[] = {
+      {"scope", FieldKind::scopes, "what computes so; * is the whole model"},
+      {.name = "dtype",
+       .kind = FieldKind::choice,
+       .doc = "what activations may be rounded to; exact is float32, default the model's own",
+       .choices = kChoices}};
+  return {"precision", "how much the nodes of the scope may round what they multiply", kFields, precision};
 }
 
 }  // namespace orrery::edit

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
+
+#include "engine/edit/number_in.h"
 
 namespace orrery::edit {
 namespace {
@@ -20,13 +21,6 @@ std::vector<std::string_view> split(std::string_view text, char separator = '.')
   }
 }
 
-std::optional<int64_t> number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                                   : std::nullopt;
-}
-
 struct Part {
   enum class Kind : uint8_t { text, any, range } kind = Kind::text;
   std::string_view text;
@@ -35,7 +29,7 @@ struct Part {
 
   bool matches(std::string_view part) const {
     if (kind != Kind::range) return kind == Kind::any || part == text;
-    const auto value = number(part);
+    const auto value = number_in<int64_t>(part);
     return value && *value >= first && *value <= last;
   }
 };
@@ -45,7 +39,8 @@ Part parse_part(std::string_view text) {
   part.text = text;
   if (text == "*") part.kind = Part::Kind::any;
   if (const size_t dash = text.find('-'); dash != std::string_view::npos) {
-    const auto first = number(text.substr(0, dash)), last = number(text.substr(dash + 1));
+    const auto first = number_in<int64_t>(text.substr(0, dash)),
+               last = number_in<int64_t>(text.substr(dash + 1));
     if (first && last) {
       part.kind = Part::Kind::range;
       part.first = *first;
@@ -61,7 +56,8 @@ bool match(std::vector<Part>& pattern, const std::vector<std::string_view>& path
     if (!pattern[i].matches(path[i])) return false;
   for (size_t i = 0; i < pattern.size(); ++i)
     if (pattern[i].kind == Part::Kind::range)
-      if (const int64_t value = *number(path[i]); value == pattern[i].first || value == pattern[i].last)
+      if (const int64_t value = *number_in<int64_t>(path[i]);
+          value == pattern[i].first || value == pattern[i].last)
         pattern[i].seen.insert(value);
   return true;
 }

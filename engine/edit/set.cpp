@@ -1,20 +1,13 @@
-#include "engine/edit/set.h"
-
+// set node=N attribute=A value=V: another value for an attribute of one node.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
+
+#include "engine/edit/edit.h"
+#include "engine/edit/number_in.h"
 
 namespace orrery::edit {
 namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::optional<std::vector<int64_t>> list_in(std::string_view text) {
   if (text.size() > 1 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
@@ -47,8 +40,8 @@ std::string names_of(const graph::Attributes& attributes) {
   return names.empty() ? "it has none" : "it has " + names;
 }
 
-}  // namespace
-
+/// V is read as the attribute's type. Refused for sources, for a value of another type or out of its range,
+/// and when it changes nothing.
 Result<graph::Journal> set(graph::Graph& graph, const Edit& edit) {
   const std::string &path = edit.fields.at("node"), &name = edit.fields.at("attribute"),
                     &text = edit.fields.at("value");
@@ -73,6 +66,16 @@ Result<graph::Journal> set(graph::Graph& graph, const Edit& edit) {
   graph::Transaction transaction(graph, fmt::format("set {} of {} to {}", name, path, text));
   ORRERY_TRY(transaction.set_attribute(id, name, value));
   return transaction.commit();
+}
+
+}  // namespace
+
+Verb set_verb() {
+  static constexpr Field kFields[] = {
+      {"node", FieldKind::node, "path of the node, as the inspector shows it: sampler.sample"},
+      {"attribute", FieldKind::attribute, "which of its attributes"},
+      {"value", FieldKind::text, "true or false, a number, a text, or numbers with commas between"}};
+  return {"set", "another value for an attribute of one node", kFields, set};
 }
 
 }  // namespace orrery::edit

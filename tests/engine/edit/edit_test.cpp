@@ -196,13 +196,52 @@ TEST(Bypass, DeadNodesInTheScopeDoNotCount) {
   EXPECT_EQ(input_of(graph, "b.out", 0), x);
 }
 
-TEST(Verbs, AreListed) {
+TEST(Verbs, SayWhatTheyAreAndWhatTheyTake) {
   std::vector<std::string_view> names;
   for (const Verb& verb : verbs()) {
     names.push_back(verb.name);
     EXPECT_FALSE(verb.doc.empty()) << verb.name;
+    EXPECT_FALSE(verb.fields.empty()) << verb.name;
+    for (const Field& field : verb.fields) {
+      EXPECT_FALSE(field.doc.empty()) << verb.name << " " << field.name;
+      EXPECT_EQ(field.kind == FieldKind::choice, !field.choices.empty()) << verb.name << " " << field.name;
+      EXPECT_EQ(verb.field(field.name), &field);
+      EXPECT_TRUE(field.fallback.empty() || check_field(field, field.fallback).ok()) << field.name;
+    }
+    EXPECT_EQ(find_verb(verb.name), &verb);
   }
-  EXPECT_THAT(names, ::testing::ElementsAre("bypass", "place", "precision", "set"));
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"bypass", "place", "precision", "set"}));
+  EXPECT_EQ(find_verb("nothing"), nullptr);
+}
+
+TEST(Fields, AreCheckedByTheirKinds) {
+  constexpr std::string_view kChoices[] = {"q8_0", "q4_k"};
+  const struct {
+    Field field;
+    std::vector<std::string_view> fit, unfit;
+  } cases[] = {
+      {{.name = "n", .kind = FieldKind::integer, .least = 1, .most = 9},
+       {"1", "9"},
+       {"0", "10", "1.5", "one", "9 "}},
+      {{.name = "x", .kind = FieldKind::real, .least = 0}, {"0", "0.5", "1e3"}, {"-1", "nan", "", "1,5"}},
+      {{.name = "f", .kind = FieldKind::flag}, {"true", "false"}, {"yes", "1"}},
+      {{.name = "c", .kind = FieldKind::choice, .choices = kChoices}, {"q8_0"}, {"Q8_0", "q4_0"}},
+      {{.name = "d", .kind = FieldKind::device}, {"cpu", "cuda:1", "home"}, {"gpu", "cuda"}},
+      {{.name = "r", .kind = FieldKind::ranges}, {"0", "0-3,7", "2,1"}, {"3-2", "-1", "1-", "1,,2", "a"}},
+      {{.name = "as", .kind = FieldKind::name}, {"a", "layers.3.mlp@2"}, {".a", "a.", "a..b", "a b", "a:b"}},
+      {{.name = "v", .kind = FieldKind::value}, {"a.b:dst"}, {"a.b"}},
+      {{.name = "i", .kind = FieldKind::input}, {"a.0"}, {"a"}},
+      {{.name = "o", .kind = FieldKind::attributes}, {"{}", R"({"eps": 1})"}, {"[]", "eps"}}};
+  for (const auto& [field, fit, unfit] : cases) {
+    for (const std::string_view text : fit)
+      EXPECT_TRUE(check_field(field, text).ok()) << field.name << " " << text;
+    for (const std::string_view text : unfit) {
+      const auto refused = check_field(field, text);
+      ASSERT_FALSE(refused.ok()) << field.name << " " << text;
+      EXPECT_EQ(refused.error().where, field.name);
+      EXPECT_FALSE(refused.error().advice.empty());
+    }
+  }
 }
 
 }  // namespace

@@ -67,8 +67,8 @@ TEST_F(Place, OneNodeOrTheWholeModelAndBackHome) {
 TEST_F(Place, RefusalsSayWhyAndLeaveTheGraph) {
   EXPECT_THAT(refusal("place scope=layers.3"), HasSubstr("The field device is missing"));
   EXPECT_THAT(refusal("place scope=layers.3 device=gpu"),
-              HasSubstr("\"gpu\" names no device (device): use cpu"));
-  EXPECT_THAT(refusal("place scope=layers.3 device=cuda:-1"), HasSubstr("names no device"));
+              HasSubstr("\"gpu\" is not a device (device): use cpu"));
+  EXPECT_THAT(refusal("place scope=layers.3 device=cuda:-1"), HasSubstr("is not a device"));
   EXPECT_THAT(refusal("place scope=layers.99 device=cpu"), HasSubstr("no such scope"));
   EXPECT_THAT(refusal("place scope=layers.3.attention.q_proj.weight device=cpu"),
               HasSubstr("Nothing runs in it"));

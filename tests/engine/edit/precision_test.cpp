@@ -74,8 +74,8 @@ TEST_F(PrecisionVerb, OneNodeOrTheWholeModelAndBackToItsOwn) {
 TEST_F(PrecisionVerb, RefusalsSayWhyAndLeaveTheGraph) {
   EXPECT_THAT(refusal("precision scope=layers.3"), HasSubstr("The field dtype is missing"));
   EXPECT_THAT(refusal("precision scope=layers.3 dtype=fp8"),
-              AllOf(HasSubstr("\"fp8\" is no precision"),
-                    HasSubstr("use balanced, exact, bf16, int16, int8, or default for the model's own")));
+              AllOf(HasSubstr("\"fp8\" is not one of the choices (dtype)"),
+                    HasSubstr("use one of balanced, exact, bf16, int16, int8, default")));
   EXPECT_THAT(refusal("precision scope=layers.99 dtype=int8"), HasSubstr("no such scope"));
   EXPECT_THAT(refusal("precision scope=layers.3.attention.q_proj.weight dtype=int8"),
               HasSubstr("Nothing runs in it"));
