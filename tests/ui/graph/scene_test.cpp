@@ -18,7 +18,6 @@ namespace {
 constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
 
-size_t at(int index) { return static_cast<size_t>(index); }
 std::shared_ptr<const SceneGraph> sceneOf(const graph::GraphVersion& graph) {
   return makeScene(graph, kStep, {});
 }
