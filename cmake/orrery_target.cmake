@@ -43,11 +43,11 @@ function(orrery_library name)
   orrery_together(${name} ALONE ${arg_ALONE})
 endfunction()
 
-# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...]): one GoogleTest program, one ctest entry. Those
+# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...] [ALONE a.cpp ...]): one GoogleTest program, one ctest entry. Those
 # labelled threads are what the thread sanitizer runs; the target threads builds them.
 # Matchers are most of a test's code: they are optimised less than what they test, for the time that takes.
 function(orrery_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ALONE" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900)
   endif()
@@ -57,6 +57,7 @@ function(orrery_test name)
                              ORRERY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE ${ORRERY_TEST_OPTIMISATION})
   orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
+  orrery_together(${name} ALONE ${arg_ALONE})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
