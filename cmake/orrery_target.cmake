@@ -11,26 +11,43 @@ if(ORRERY_SANITIZE)
   target_link_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE})
 endif()
 
+# For folders whose code waits for a person, and not a person for it: a third less time to compile than -O2.
+set(ORRERY_COLD_OPTIMISATION $<$<CONFIG:Release>:-O1>)
 set(ORRERY_TEST_OPTIMISATION $<$<CONFIG:Release>:-O1>)
 if(ORRERY_SANITIZE)
-  set(ORRERY_TEST_OPTIMISATION -O0)
+  # For folders whose code waits for a person, and not a person for it: a third less time to compile than -O2.
+set(ORRERY_COLD_OPTIMISATION $<$<CONFIG:Release>:-O1>)
+set(ORRERY_TEST_OPTIMISATION -O0)
 endif()
 include(orrery_precompiled)
 
-# orrery_library(NAME SOURCES a.cpp ... DEPENDS target ...): a static library of one folder. A folder (and those in it) whose
-# files take precompiled headers sets ORRERY_PRECOMPILED to their name.
+# orrery_together(TARGET [ALONE a.cpp ...]): with ORRERY_UNITY its files are compiled eight at a time, in the order of the list:
+# half of what one takes alone is to instantiate what all of them include. Names of unnamed namespaces are therefore distinct
+# in a folder. ALONE: files whose names are rather kept (a format's limits, an op's `infer`), or that include what others must not.
+function(orrery_together target)
+  cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ORRERY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(ORRERY_UNITY)  # GCC takes files that are included for headers, whose types must not hold one of an unnamed namespace
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# orrery_library(NAME SOURCES a.cpp ... DEPENDS target ... [ALONE a.cpp ...]): a static library of one folder. A folder (and
+# those in it) whose files take precompiled headers sets ORRERY_PRECOMPILED to their name. ALONE: see orrery_together().
 function(orrery_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;ALONE" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC orrery_options ${arg_DEPENDS})
   orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
+  orrery_together(${name} ALONE ${arg_ALONE})
 endfunction()
 
-# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...]): one GoogleTest program, one ctest entry. Those
+# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...] [ALONE a.cpp ...]): one GoogleTest program, one ctest entry. Those
 # labelled threads are what the thread sanitizer runs; the target threads builds them.
 # Matchers are most of a test's code: they are optimised less than what they test, for the time that takes.
 function(orrery_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ALONE" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900)
   endif()
@@ -40,6 +57,7 @@ function(orrery_test name)
                              ORRERY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE ${ORRERY_TEST_OPTIMISATION})
   orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
+  orrery_together(${name} ALONE ${arg_ALONE})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"

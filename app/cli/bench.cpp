@@ -6,7 +6,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   api::OpenOptions open;
   api::BenchOptions bench;
 };
@@ -51,7 +51,7 @@ void print_rates(const api::BenchResult& result, int repeats) {
 }  // namespace
 
 Runner prepare_bench(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchOptions>();
   add_model_options(parser, options->open);
   api::BenchOptions& bench = options->bench;
   constexpr int64_t kMostTokens = 1 << 20, kMostAtOnce = 1 << 16;

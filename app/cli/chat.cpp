@@ -10,7 +10,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct ChatOptions {
   api::OpenOptions open;
   std::string system, prompt;
   bool raw = false;
@@ -52,7 +52,7 @@ void print_alternatives(const api::TokenEvent& token) {
   fmt::print(stderr, "{}\n", line);
 }
 
-Result<int> one_reply(api::Session& session, Options& options, const Context& context) {
+Result<int> one_reply(api::Session& session, ChatOptions& options, const Context& context) {
   if (options.raw) {
     options.request.raw = options.prompt;
     options.request.messages.clear();
@@ -76,7 +76,7 @@ Result<int> one_reply(api::Session& session, Options& options, const Context& co
 }  // namespace
 
 Runner prepare_chat(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ChatOptions>();
   add_model_options(parser, options->open);
   parser.add_option("--system", options->system, "system message");
   options->given_prompt =

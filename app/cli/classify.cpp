@@ -10,7 +10,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct ClassifyOptions {
   api::OpenOptions open;
   std::string texts, csv, text_column, label_column, out;
 };
@@ -26,7 +26,7 @@ Result<size_t> find_column(const CsvTable& table, const std::string& name, const
                fmt::format("The columns are {}", fmt::join(table.header, ", "))};
 }
 
-Result<Job> read_job(const Options& options, const Context& context) {
+Result<Job> read_job(const ClassifyOptions& options, const Context& context) {
   Job job;
   if (options.csv.empty()) {
     ORRERY_ASSIGN(job.texts, texts_of(context, options.texts));
@@ -79,7 +79,7 @@ Result<std::vector<api::Classification>> classify(api::Session& session, const J
       context.stop());
 }
 
-Result<int> run(const Options& options, const Context& context) {
+Result<int> run(const ClassifyOptions& options, const Context& context) {
   ORRERY_ASSIGN(const Job job, read_job(options, context));
   ORRERY_ASSIGN(const auto session, open_session(context, options.open));
   const bool show = !context.json && options.out.empty();
@@ -102,7 +102,7 @@ Result<int> run(const Options& options, const Context& context) {
 }  // namespace
 
 Runner prepare_classify(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ClassifyOptions>();
   add_model_options(parser, options->open);
   Parser source = add_text_options(parser, context, options->texts);
   Option csv = source.add_option("--csv", options->csv, "a table with a header line");

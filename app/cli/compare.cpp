@@ -10,7 +10,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   api::OpenOptions open;
   std::string a, b, prompt;
   bool raw = false;
@@ -75,7 +75,7 @@ void print_table(const api::CompareResult& result) {
             : fmt::format("first node that differs: {}\n", result.first_divergent));
 }
 
-Result<int> run(const Options& options, const Context& context) {
+Result<int> run(const CompareOptions& options, const Context& context) {
   ORRERY_ASSIGN(const api::OpenOptions side_a, api::with_spec(options.open, options.a));
   ORRERY_ASSIGN(const api::OpenOptions side_b, api::with_spec(options.open, options.b));
   ORRERY_ASSIGN(const auto a, open_session(context, side_a));
@@ -102,7 +102,7 @@ Result<int> run(const Options& options, const Context& context) {
 }  // namespace
 
 Runner prepare_compare(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   add_model_options(parser, options->open);
   const char* spec =
       "a side: comma list of device=, recipe=, fusion=on|off, disable-pass=, adapter=, threads=, "

@@ -6,7 +6,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct EmbedOptions {
   api::OpenOptions open;
   std::string texts;
 };
@@ -14,7 +14,7 @@ struct Options {
 }  // namespace
 
 Runner prepare_embed(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EmbedOptions>();
   add_model_options(parser, options->open);
   add_text_options(parser, context, options->texts);
   add_output_options(parser, context);

@@ -7,14 +7,14 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct GraphOptions {
   api::OpenOptions open;
   std::string phase = "decode", level = "model", format = "text";
   Option given_phase, given_format;
 };
 
 /// Of a file that cannot run, the model graph as far as it is known; why, on stderr.
-Result<graph::GraphVersion> graph_to_draw(const Context& context, const Options& options) {
+Result<graph::GraphVersion> graph_to_draw(const Context& context, const GraphOptions& options) {
   ProgressLine progress(context);
   ORRERY_ASSIGN(const auto session, api::open_or_show(options.open, progress.callback(), context.stop()));
   const std::string& cannot_run = session->info().cannot_run;
@@ -35,7 +35,7 @@ Result<graph::GraphVersion> graph_to_draw(const Context& context, const Options&
 }  // namespace
 
 Runner prepare_graph(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GraphOptions>();
   add_model_options(parser, options->open);
   options->given_phase = add_phase_option(parser, options->phase);
   parser

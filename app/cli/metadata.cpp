@@ -12,7 +12,7 @@ namespace {
 
 using Action = MetadataEdit::Action;
 
-struct Options {
+struct MetadataOptions {
   std::string model, out;
   std::vector<std::string> set, remove, rename;
 };
@@ -29,7 +29,7 @@ Result<MetadataEdit> parse_set(const std::string& text) {
 }
 
 /// In the order: removed, renamed, set.
-Result<std::vector<MetadataEdit>> edits_of(const Options& options) {
+Result<std::vector<MetadataEdit>> edits_of(const MetadataOptions& options) {
   std::vector<MetadataEdit> edits;
   for (const std::string& key : options.remove) edits.push_back({Action::remove, key});
   for (const std::string& text : options.rename) {
@@ -46,7 +46,7 @@ Result<std::vector<MetadataEdit>> edits_of(const Options& options) {
   return edits;
 }
 
-Result<int> print_keys(const Options& options, const Context& context) {
+Result<int> print_keys(const MetadataOptions& options, const Context& context) {
   ORRERY_ASSIGN(const auto keys, api::list_metadata(options.model));
   if (context.json) {
     Json document = Json::array();
@@ -60,7 +60,7 @@ Result<int> print_keys(const Options& options, const Context& context) {
   return kExitDone;
 }
 
-Result<int> save(const Options& options, const Context& context) {
+Result<int> save(const MetadataOptions& options, const Context& context) {
   ORRERY_ASSIGN(const std::vector<MetadataEdit> edits, edits_of(options));
   {
     ProgressLine progress(context);
@@ -78,7 +78,7 @@ Result<int> save(const Options& options, const Context& context) {
 }  // namespace
 
 Runner prepare_metadata(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MetadataOptions>();
   add_model_name(parser, options->model);
   const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* doc) {
     return parser.add_option(name, values, doc).one_value().take_all();

@@ -6,7 +6,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct PreviewOptions {
   api::OpenOptions open;
   std::vector<std::string> edits;
   std::string prompt;
@@ -112,7 +112,7 @@ void print_table(const api::Preview& preview, const graph::Graph& graph) {
 }
 
 /// What was written so far is read, and measured.
-Result<void> run_prompt(const Context& context, api::Session& session, const Options& options) {
+Result<void> run_prompt(const Context& context, api::Session& session, const PreviewOptions& options) {
   if (options.prompt.empty()) return {};
   api::ChatRequest request;
   request.raw = options.prompt;
@@ -126,7 +126,7 @@ Result<void> run_prompt(const Context& context, api::Session& session, const Opt
 }  // namespace
 
 Runner prepare_preview(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PreviewOptions>();
   add_model_options(parser, options->open);
   parser.add_option("--edit", options->edits, "an edit, as bypass scope=layers.3; may be repeated")
       .required()

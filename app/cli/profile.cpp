@@ -10,7 +10,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct ProfileOptions {
   api::OpenOptions open;
   std::string prompt, out, beside;
   int64_t tokens = 0;  // in the prompt's place, at random
@@ -20,7 +20,7 @@ struct Options {
 using Sessions = std::vector<std::shared_ptr<api::Session>>;
 
 /// Ids at random in the prompt's place. A bench warms up, so they run twice.
-api::BenchOptions bench_of(const Options& options, int64_t gen) {
+api::BenchOptions bench_of(const ProfileOptions& options, int64_t gen) {
   api::BenchOptions bench;
   bench.prompt = 0;
   bench.depth = bench.tokens = options.tokens;
@@ -29,13 +29,15 @@ api::BenchOptions bench_of(const Options& options, int64_t gen) {
   return bench;
 }
 
-Result<void> run_tokens(api::Session& session, const Options& options, int64_t gen, std::stop_token stop) {
+Result<void> run_tokens(api::Session& session, const ProfileOptions& options, int64_t gen,
+                        std::stop_token stop) {
   auto result = session.bench(bench_of(options, gen), {}, std::move(stop));
   return result.ok() ? Result<void>() : Result<void>(std::move(result).error());
 }
 
 /// A greedy reply of `gen` tokens, or one encoded text.
-Result<void> run_once(api::Session& session, const Options& options, int64_t gen, std::stop_token stop) {
+Result<void> run_once(api::Session& session, const ProfileOptions& options, int64_t gen,
+                      std::stop_token stop) {
   if (options.tokens > 0) return run_tokens(session, options, gen, std::move(stop));
   switch (session.info().task) {
     case api::Task::generate: {
@@ -61,7 +63,7 @@ Result<void> run_once(api::Session& session, const Options& options, int64_t gen
 
 /// Opens --device and, where it is asked for, --beside; those two also run once unseen, so that both begin
 /// with compiled plans and weights in place.
-Result<Sessions> open_sides(const Options& options, const Context& context) {
+Result<Sessions> open_sides(const ProfileOptions& options, const Context& context) {
   constexpr int64_t kWarmTokens = 2;
   api::OpenOptions open = options.open;
   if (options.tokens > 0) open.least_context = api::bench_context(bench_of(options, options.gen));
@@ -84,7 +86,7 @@ Result<Sessions> open_sides(const Options& options, const Context& context) {
 }
 
 /// All sessions at the same time, seen by profiler and trace; where one fails the others stop.
-Result<void> run_measured(const Sessions& sessions, const Options& options, const Context& context) {
+Result<void> run_measured(const Sessions& sessions, const ProfileOptions& options, const Context& context) {
   std::stop_source stop;
   const std::stop_callback stop_all(context.stop(), [&stop] { stop.request_stop(); });
   std::latch start(static_cast<std::ptrdiff_t>(sessions.size()));
@@ -173,7 +175,7 @@ void print_tables(const api::Session& session) {
   if (decode->step.runs > 0) print_table(*decode, "decode");
 }
 
-Result<int> run(const Options& options, const Context& context) {
+Result<int> run(const ProfileOptions& options, const Context& context) {
   ORRERY_ASSIGN(const Sessions sessions, open_sides(options, context));
   ORRERY_TRY(run_measured(sessions, options, context));
   if (!options.out.empty()) {
@@ -195,7 +197,7 @@ Result<int> run(const Options& options, const Context& context) {
 }  // namespace
 
 Runner prepare_profile(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProfileOptions>();
   add_model_options(parser, options->open);
   Parser source = parser.add_group("prompt", "what the model reads");
   source.add_option("--prompt", options->prompt, "a text");

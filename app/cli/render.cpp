@@ -5,13 +5,13 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct RenderOptions {
   std::string model, template_file, messages, bos, eos;
   TemplateFiles files;
   bool no_prompt = false;
 };
 
-Result<std::string> render(const Options& options, const api::TextTools* tools) {
+Result<std::string> render(const RenderOptions& options, const api::TextTools* tools) {
   ORRERY_ASSIGN(const std::vector<api::Message> messages, read_messages(options.messages));
   ORRERY_ASSIGN(api::TemplateOptions given, read_template_options(options.files));
   given.generation_prompt = !options.no_prompt;
@@ -23,7 +23,7 @@ Result<std::string> render(const Options& options, const api::TextTools* tools) 
 }  // namespace
 
 Runner prepare_render(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RenderOptions>();
   Option model = add_model_name(parser, options->model, false);
   Option source =
       parser.add_option("--template", options->template_file, "a Jinja chat template, FILE.jinja");

@@ -9,7 +9,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct RerankOptions {
   api::OpenOptions open;
   std::string query, texts;
 };
@@ -26,7 +26,7 @@ std::vector<size_t> ranking(const std::vector<api::Relevance>& relevance) {
 }  // namespace
 
 Runner prepare_rerank(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RerankOptions>();
   add_model_options(parser, options->open);
   parser.add_option("--query", options->query, "what the passages are to answer").required();
   add_text_options(parser, context, options->texts);

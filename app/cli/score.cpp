@@ -7,7 +7,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct ScoreOptions {
   api::OpenOptions open;
   std::string text, file, texts;
   int top = 0;
@@ -31,7 +31,7 @@ void print_score(const api::ScoreResult& score) {
                       Json(token.piece).dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
-Result<std::vector<std::string>> texts_to_score(const Options& options) {
+Result<std::vector<std::string>> texts_to_score(const ScoreOptions& options) {
   if (!options.texts.empty()) return read_texts(options.texts);
   if (options.file.empty()) return std::vector<std::string>{options.text};
   ORRERY_ASSIGN(std::string text, read_file(options.file));
@@ -41,7 +41,7 @@ Result<std::vector<std::string>> texts_to_score(const Options& options) {
 }  // namespace
 
 Runner prepare_score(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ScoreOptions>();
   add_model_options(parser, options->open);
   Parser source = parser.add_group("text", "what is scored");
   source.add_option("--text", options->text, "a text");

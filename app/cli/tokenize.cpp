@@ -7,12 +7,12 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct TokenizeOptions {
   std::string model;
   bool special = false, decode = false;
 };
 
-Result<int> encode(const api::TextTools& tools, const Options& options, const Context& context) {
+Result<int> encode(const api::TextTools& tools, const TokenizeOptions& options, const Context& context) {
   const std::vector<int32_t> ids = tools.encode(read_stdin(), options.special);
   Json pieces = Json::array();
   for (const int32_t id : ids) pieces.push_back(tools.piece(id));
@@ -39,7 +39,7 @@ Result<int> decode(const api::TextTools& tools, const Context& context) {
 }  // namespace
 
 Runner prepare_tokenize(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TokenizeOptions>();
   add_model_name(parser, options->model);
   parser.add_flag("--special", options->special, "add what the model adds around a text (BOS, CLS, SEP)");
   parser.add_flag("--decode", options->decode, "the other way: ids on stdin, text on stdout");

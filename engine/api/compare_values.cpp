@@ -79,8 +79,6 @@ ValueId result_of(const graph::Graph& graph) {
   return {};
 }
 
-std::string path_of(const graph::Graph& graph, NodeId node) { return graph.node(node).path(); }
-
 }  // namespace
 
 Difference difference_of(std::span<const float> a, std::span<const float> b) {
@@ -166,7 +164,7 @@ Result<void> compare_nodes(SessionImpl& a, SessionImpl& b, std::span<const int32
   std::unordered_map<std::string, NodeComparison*> rows;
   for (NodeComparison& node : result.nodes) rows.emplace(node.node, &node);
   for (size_t i = 0; i < plain_a.values.size(); ++i) {
-    const auto row = rows.find(path_of(plain_a.graph(), probe_a->points()[i].node));
+    const auto row = rows.find(plain_a.graph().node(probe_a->points()[i].node).path());
     if (row == rows.end() || probe_a->points()[i].elements != probe_b->points()[i].elements) continue;
     ORRERY_ASSIGN(const std::vector<float> values_a, probe_a->read(i));
     ORRERY_ASSIGN(const std::vector<float> values_b, probe_b->read(i));

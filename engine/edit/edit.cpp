@@ -30,7 +30,7 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 /// Words between spaces; double quotes keep spaces together, and a backslash inside them takes the next
 /// character as it is.
-Result<std::vector<std::string>> split(std::string_view words) {
+Result<std::vector<std::string>> split_words(std::string_view words) {
   std::vector<std::string> parts;
   bool quoted = false, inside = false;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -71,7 +71,7 @@ Result<graph::Journal> apply(graph::Graph& graph, const Edit& edit) {
 
 Result<Edit> parse_edit(std::string_view words) {
   if (words.size() > kLongestWords) return bad_words("The edit is too long", words);
-  ORRERY_ASSIGN(const std::vector<std::string> parts, split(words));
+  ORRERY_ASSIGN(const std::vector<std::string> parts, split_words(words));
   if (parts.empty()) return bad_words("The edit is empty", words);
   Edit edit{parts.front(), {}};
   for (size_t i = 1; i < parts.size(); ++i) {

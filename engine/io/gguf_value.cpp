@@ -16,11 +16,6 @@ namespace {
 constexpr std::array<std::string_view, 13> kNames = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
                                                      "bool", "string", "array", "u64", "i64", "f64"};
 
-template <class T>
-void append(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
 void append_text(std::string& bytes, std::string_view text) {
   append(bytes, static_cast<uint64_t>(text.size()));
   bytes += text;

@@ -92,11 +92,6 @@ class Editor {
   std::vector<std::unique_ptr<std::string>> made_;  // values that the source does not have
 };
 
-template <class T>
-void append(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
 /// All that stands before the first tensor's bytes.
 std::string header(std::span<const std::byte> source, const GgufLayout& layout,
                    const std::vector<Entry>& entries) {

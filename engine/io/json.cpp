@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostLevels = 64;
 constexpr size_t kLongestKey = 1024;
-constexpr uint64_t kEntryCost = 192, kItemCost = 64;
+constexpr uint64_t kEntryCost = 192, kElementCost = 64;
 
 using Scalar = std::variant<std::monostate, bool, int64_t, double, std::string>;
 
@@ -102,7 +102,7 @@ class Flattener : public nlohmann::json_sax<nlohmann::json> {
     if (levels_.empty()) return fail("The root of the JSON text is not an object");
     Level& level = levels_.back();
     if (level.array && level.plain) {
-      if (!allowance_.take(kItemCost)) return fail("The JSON text has too many entries");
+      if (!allowance_.take(kElementCost)) return fail("The JSON text has too many entries");
       level.items.push_back(std::move(value));
       ++level.index;
       return true;

@@ -10,18 +10,18 @@ namespace orrery::models {
 namespace {
 
 /// Where the tensors are that belong to no layer.
-struct Names {
+struct BertNames {
   std::string words, positions, types, norm;
   HeadLayouts heads;
 };
 
-const Names& names_of(bool gguf) {
-  static const Names kFolder{"embeddings.word_embeddings",
-                             "embeddings.position_embeddings",
-                             "embeddings.token_type_embeddings",
-                             "embeddings.LayerNorm",
-                             {{"pooler", "pooler.dense", {"tanh", ""}}, {}}};
-  static const Names kGguf{
+const BertNames& names_of(bool gguf) {
+  static const BertNames kFolder{"embeddings.word_embeddings",
+                                 "embeddings.position_embeddings",
+                                 "embeddings.token_type_embeddings",
+                                 "embeddings.LayerNorm",
+                                 {{"pooler", "pooler.dense", {"tanh", ""}}, {}}};
+  static const BertNames kGguf{
       "token_embd",
       "position_embd",
       "token_types",
@@ -44,7 +44,7 @@ EncoderTensors layer_tensors(bool gguf, int64_t layer) {
 Result<BuiltModel> build_bert(const io::ModelFile& file, const io::Adapter* adapter) {
   const bool gguf = file.format == io::Format::gguf;
   const Config config(file, gguf ? "bert." : "");
-  const Names& names = names_of(gguf);
+  const BertNames& names = names_of(gguf);
   GraphBuilder builder(file, adapter);
   ORRERY_TRY(check_absolute_positions(config));
   ORRERY_ASSIGN(EncoderSizes sizes, read_encoder_sizes(config, gguf ? gguf_encoder_keys() : EncoderKeys{}));

@@ -13,7 +13,7 @@ const EncoderKeys kKeys{"n_layers",       "dim",       "n_heads", "hidden_dim", 
                         "layer_norm_eps", "activation"};
 const HeadLayouts kHeads{{"pre_classifier", "pre_classifier", {"relu", ""}}, {}};
 
-EncoderTensors layer_tensors(int64_t layer) {
+EncoderTensors distilbert_layer_tensors(int64_t layer) {
   const std::string at = fmt::format("transformer.layer.{}.", layer), attention = at + "attention.";
   return {attention + "q_lin",  attention + "k_lin", attention + "v_lin", attention + "out_lin",
           at + "sa_layer_norm", at + "ffn.lin1",     at + "ffn.lin2",     at + "output_layer_norm"};
@@ -40,7 +40,7 @@ Result<BuiltModel> build_distilbert(const io::ModelFile& file, const io::Adapter
   const ValueId sum = builder.add("add", "add_position", {word, place});
   ValueId stream = layer_norm(builder, "norm", sum, "embeddings.LayerNorm", sizes);
   for (int64_t layer = 0; layer < sizes.layers && !builder.failed(); ++layer)
-    stream = post_norm_layer(builder, stream, layer, sizes, layer_tensors(layer));
+    stream = post_norm_layer(builder, stream, layer, sizes, distilbert_layer_tensors(layer));
   return finish_encoder(config, builder, stream, sizes, head);
 }
 

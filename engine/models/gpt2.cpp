@@ -8,7 +8,7 @@
 namespace orrery::models {
 namespace {
 
-constexpr KeyName kFolderKeys[] = {
+constexpr KeyName kGpt2Keys[] = {
     {"num_hidden_layers", "n_layer"},  {"max_position_embeddings", "n_positions"},
     {"hidden_size", "n_embd"},         {"intermediate_size", "n_inner"},
     {"num_attention_heads", "n_head"}, {"layer_norm_eps", "layer_norm_epsilon"},
@@ -21,7 +21,7 @@ Result<void> check_scores(const Config& config) {
   return {};
 }
 
-DecoderLayerSettings layer_of(const DecoderSource& source, const Decoder& decoder, int64_t layer) {
+DecoderLayerSettings gpt2_layer(const DecoderSource& source, const Decoder& decoder, int64_t layer) {
   DecoderLayerSettings settings;
   DecoderTensors& tensors = settings.tensors;
   const std::string at = source.layer_prefix(layer);
@@ -47,7 +47,7 @@ Result<BuiltModel> build_gpt2(const io::ModelFile& file, const io::Adapter* adap
                        {.gguf_name = "gpt2",
                         .norm = "layer_norm",
                         .activation = "gelu_new",
-                        .folder_keys = kFolderKeys,
+                        .folder_keys = kGpt2Keys,
                         .folder_prefix = "transformer.",
                         .layers = "h",
                         .token_table = "wte",
@@ -55,7 +55,7 @@ Result<BuiltModel> build_gpt2(const io::ModelFile& file, const io::Adapter* adap
                         .output_norm = "ln_f"});
   ORRERY_TRY(check_scores(source.config()));
   ORRERY_ASSIGN(Decoder decoder, source.read());
-  decoder.layer = [&](int64_t layer) { return layer_of(source, decoder, layer); };
+  decoder.layer = [&](int64_t layer) { return gpt2_layer(source, decoder, layer); };
   return build_decoder(source.builder(), decoder);
 }
 

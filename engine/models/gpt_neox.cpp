@@ -7,8 +7,8 @@
 namespace orrery::models {
 namespace {
 
-constexpr KeyName kFolderKeys[] = {{"rope_theta", "rotary_emb_base"},
-                                   {"partial_rotary_factor", "rotary_pct"}};
+constexpr KeyName kGptNeoxKeys[] = {{"rope_theta", "rotary_emb_base"},
+                                    {"partial_rotary_factor", "rotary_pct"}};
 
 /// The query (0), key (1) or value (2) rows of every head.
 Projection of_heads(const Decoder& decoder, const std::string& tensor, int64_t which) {
@@ -17,7 +17,7 @@ Projection of_heads(const Decoder& decoder, const std::string& tensor, int64_t w
           {.rows = {which * dims, dims, 3 * dims, decoder.heads}, .of_rows = 3 * dims * decoder.heads}};
 }
 
-DecoderLayerSettings layer_of(const DecoderSource& source, const Decoder& decoder, int64_t layer) {
+DecoderLayerSettings gpt_neox_layer(const DecoderSource& source, const Decoder& decoder, int64_t layer) {
   DecoderLayerSettings settings{source.tensors(layer), decoder.rope};
   DecoderTensors& tensors = settings.tensors;
   const std::string at = source.layer_prefix(layer);
@@ -43,7 +43,7 @@ Result<BuiltModel> build_gpt_neox(const io::ModelFile& file, const io::Adapter* 
                        {.gguf_name = "gptneox",
                         .norm = "layer_norm",
                         .activation = "gelu",
-                        .folder_keys = kFolderKeys,
+                        .folder_keys = kGptNeoxKeys,
                         .folder_prefix = "gpt_neox.",
                         .token_table = "embed_in",
                         .output_norm = "final_layer_norm",
@@ -51,7 +51,7 @@ Result<BuiltModel> build_gpt_neox(const io::ModelFile& file, const io::Adapter* 
   ORRERY_ASSIGN(Decoder decoder, source.read());
   decoder.parallel_residual = source.config().flag("use_parallel_residual", true);
   ORRERY_ASSIGN(decoder.rope, source.read_rope(decoder));
-  decoder.layer = [&](int64_t layer) { return layer_of(source, decoder, layer); };
+  decoder.layer = [&](int64_t layer) { return gpt_neox_layer(source, decoder, layer); };
   return build_decoder(source.builder(), decoder);
 }
 

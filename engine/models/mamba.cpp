@@ -7,7 +7,7 @@
 namespace orrery::models {
 namespace {
 
-constexpr KeyName kFolderKeys[] = {{"rms_norm_eps", "layer_norm_epsilon"}};
+constexpr KeyName kMambaKeys[] = {{"rms_norm_eps", "layer_norm_epsilon"}};
 
 Result<StateSpace> read_space(const DecoderSource& source, const Decoder& decoder) {
   const Config& config = source.config();
@@ -53,7 +53,7 @@ DecoderLayerSettings layer_of(const DecoderSource& source, const StateSpace& all
 Result<BuiltModel> build_mamba(const io::ModelFile& file, const io::Adapter* adapter) {
   DecoderSource source(file, adapter,
                        {.gguf_name = "mamba",
-                        .folder_keys = kFolderKeys,
+                        .folder_keys = kMambaKeys,
                         .folder_prefix = "backbone.",
                         .context_length = int64_t{1} << 20,
                         .token_table = "embeddings",

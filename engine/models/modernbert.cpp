@@ -10,14 +10,14 @@
 namespace orrery::models {
 namespace {
 
-struct Names {
+struct ModernBertNames {
   std::string words, norm, final_norm;
   std::string attention_norm, qkv, attention_output, mlp_norm, gate_up,
       down;           // of a layer, after its prefix
   std::string layer;  // before its number
 };
 
-Names names_of(bool gguf, const std::string& prefix) {
+ModernBertNames names_of(bool gguf, const std::string& prefix) {
   if (gguf)
     return {"token_embd",  "token_embd_norm", "output_norm", "attn_norm", "attn_qkv",
             "attn_output", "ffn_norm",        "ffn_up",      "ffn_down",  "blk."};
@@ -61,7 +61,7 @@ struct LayerTypes {
 
 struct ModernBert {
   EncoderSizes sizes;
-  Names names;
+  ModernBertNames names;
   View global, local;
   LayerTypes types;
 };

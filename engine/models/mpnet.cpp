@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kPadding = 1;  // of positions, whatever pad_token_id says
 constexpr int64_t kBuckets = 32;
 
-EncoderTensors layer_tensors(int64_t layer) {
+EncoderTensors mpnet_layer_tensors(int64_t layer) {
   const std::string at = fmt::format("encoder.layer.{}.", layer), attention = at + "attention.";
   return {attention + "attn.q",    attention + "attn.k",      attention + "attn.v", attention + "attn.o",
           attention + "LayerNorm", at + "intermediate.dense", at + "output.dense",  at + "output.LayerNorm"};
@@ -41,7 +41,7 @@ Result<BuiltModel> build_mpnet(const io::ModelFile& file, const io::Adapter* ada
   const ValueId bias =
       builder.weight("distance_bias", "encoder.relative_attention_bias.weight", {kBuckets, sizes.heads});
   for (int64_t layer = 0; layer < sizes.layers && !builder.failed(); ++layer)
-    stream = post_norm_layer(builder, stream, layer, sizes, layer_tensors(layer), bias);
+    stream = post_norm_layer(builder, stream, layer, sizes, mpnet_layer_tensors(layer), bias);
   return finish_encoder(config, builder, stream, sizes, head);
 }
 

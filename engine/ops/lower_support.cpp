@@ -5,10 +5,6 @@
 namespace orrery::ops {
 namespace {
 
-size_t float_bytes(DType, int64_t rows, int64_t cols) {
-  return static_cast<size_t>(rows * cols) * sizeof(float);
-}
-
 void pack_float(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed,
                 kernels::ThreadTeam& team) {
   const size_t stride = row_bytes(dtype, cols).value_or(0);
@@ -24,6 +20,10 @@ void pack_float(const void* stored, DType dtype, int64_t rows, int64_t cols, voi
 constexpr kernels::WeightPacking kFloatPacking{"f32", float_bytes, pack_float};
 
 }  // namespace
+
+size_t float_bytes(DType, int64_t rows, int64_t cols) {
+  return static_cast<size_t>(rows * cols) * sizeof(float);
+}
 
 Result<RowCount> row_count(LowerContext& context, const graph::Node& node, ValueId value) {
   const Shape& shape = context.type(value).shape;

@@ -30,6 +30,8 @@ Result<Slot> float_operand(LowerContext& context, ValueId value);
 /// or another that keeps them in range, carried to another device or not.
 Result<Slot> indices_of(LowerContext& context, const graph::Node& node, ValueId value,
                         std::string_view maker);
+/// Of a packing in float32.
+size_t float_bytes(DType, int64_t rows, int64_t cols);
 /// Where a weight's stored bytes lie; refuses a value that is no weight.
 Result<const void*> stored_weight(LowerContext& context, const graph::Node& node, ValueId value,
                                   const kernels::WeightPacking* packing);

@@ -7,10 +7,6 @@
 namespace orrery::ops {
 namespace {
 
-size_t float_bytes(DType, int64_t rows, int64_t cols) {
-  return static_cast<size_t>(rows * cols) * sizeof(float);
-}
-
 template <bool kNegatedExp>
 void pack_by_channel(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed,
                      kernels::ThreadTeam&) {

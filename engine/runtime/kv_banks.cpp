@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kSlotAlignment = 256;
 
-size_t aligned(size_t bytes) { return (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment; }
+size_t aligned_slot(size_t bytes) { return (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment; }
 
 /// To and from any memory; by way of the program's where both are cards.
 void copy_bytes(const weights::DevicePtr& from, const std::byte* src, const weights::DevicePtr& to,
@@ -37,7 +37,7 @@ Result<std::list<KvBanks::Bank>> KvBanks::make_banks(std::span<const Wanted> wan
                              [&](const Bank& known) { return known.device == wanted[i].device; });
     if (bank == banks.end()) bank = banks.insert(bank, Bank{wanted[i].device, {}});
     places[i] = {&*bank, bank->page_bytes, wanted[i].bytes};
-    bank->page_bytes += aligned(wanted[i].bytes);
+    bank->page_bytes += aligned_slot(wanted[i].bytes);
     ++bank->slots;
   }
   for (Bank& bank : banks) {

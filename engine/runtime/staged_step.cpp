@@ -12,12 +12,12 @@ namespace {
 using kernels::Sample;
 
 constexpr size_t kAlignment = 256;
-constexpr size_t kLeastBytes = 4096;
+constexpr size_t kLeastRegion = 4096;
 constexpr int64_t kLeastPages = 2;
 constexpr size_t kRecent = DecodeJob::kRecentTokens;
 
 /// Powers of two, so that the addresses that captured work holds seldom change.
-size_t rounded(size_t bytes) { return std::bit_ceil(std::max(bytes, kLeastBytes)); }
+size_t rounded(size_t bytes) { return std::bit_ceil(std::max(bytes, kLeastRegion)); }
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 

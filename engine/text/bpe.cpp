@@ -25,11 +25,6 @@ uint64_t key_of(TokenId left, TokenId right) {
   return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right);
 }
 
-// The standard heap functions keep the greatest first: highest priority, then leftmost.
-bool later(const Scratch::Candidate& a, const Scratch::Candidate& b) {
-  return a.priority != b.priority ? a.priority < b.priority : a.position > b.position;
-}
-
 std::string shown(std::string_view token) { return "\"" + replace_invalid(token.substr(0, 60)) + "\""; }
 
 Error damaged(std::string what, std::string where) {

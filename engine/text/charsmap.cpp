@@ -5,7 +5,7 @@
 namespace orrery::text {
 namespace {
 
-Error damaged(std::string what) {
+Error damaged_charsmap(std::string what) {
   return {ErrorCode::corrupt_file, std::move(what), "precompiled_charsmap",
           "The tokenizer of this model is damaged; get the file again"};
 }
@@ -38,7 +38,7 @@ Result<std::string> decode_base64(std::string_view text) {
   int bits = 0;
   for (const char c : text) {
     const int digit = base64_digit(c);
-    if (digit < 0) return damaged("The character map is not base64");
+    if (digit < 0) return damaged_charsmap("The character map is not base64");
     pending = (pending << 6 | static_cast<uint32_t>(digit)) & 0xFFFFFU;
     bits += 6;
     if (bits < 8) continue;
@@ -120,9 +120,10 @@ class SentencePiece final : public Normalizer {
 }  // namespace
 
 Result<Charsmap> Charsmap::parse(std::string_view bytes) {
-  if (bytes.size() < 4) return damaged("The character map is cut off");
+  if (bytes.size() < 4) return damaged_charsmap("The character map is cut off");
   const size_t size = read_unit(bytes, 0);
-  if (size % 4 != 0 || size > bytes.size() - 4) return damaged("The character map's trie is cut off");
+  if (size % 4 != 0 || size > bytes.size() - 4)
+    return damaged_charsmap("The character map's trie is cut off");
   Charsmap charsmap;
   charsmap.units_.reserve(size / 4);
   for (size_t i = 0; i < size; i += 4) charsmap.units_.push_back(read_unit(bytes, 4 + i));

@@ -267,19 +267,19 @@ Result<Value> slice(const Value& value, const Arguments& arguments, Budget& budg
   return budget.list(std::move(columns), Form::generator);
 }
 
-constexpr NamedFilter kFilters[] = {{"length", length},      {"count", length},
-                                    {"default", fallback},   {"d", fallback},
-                                    {"first", first},        {"last", last},
-                                    {"list", list_filter},   {"reverse", reverse},
-                                    {"items", items_filter}, {"attr", attribute_filter},
-                                    {"join", join},          {"sort", sort},
-                                    {"dictsort", dictsort},  {"groupby", groupby},
-                                    {"unique", unique},      {"min", extreme<true>},
-                                    {"max", extreme<false>}, {"sum", sum},
-                                    {"batch", batch},        {"slice", slice}};
+constexpr NamedFilter kListFilters[] = {{"length", length},      {"count", length},
+                                        {"default", fallback},   {"d", fallback},
+                                        {"first", first},        {"last", last},
+                                        {"list", list_filter},   {"reverse", reverse},
+                                        {"items", items_filter}, {"attr", attribute_filter},
+                                        {"join", join},          {"sort", sort},
+                                        {"dictsort", dictsort},  {"groupby", groupby},
+                                        {"unique", unique},      {"min", extreme<true>},
+                                        {"max", extreme<false>}, {"sum", sum},
+                                        {"batch", batch},        {"slice", slice}};
 
 }  // namespace
 
-std::span<const NamedFilter> list_filters() { return kFilters; }
+std::span<const NamedFilter> list_filters() { return kListFilters; }
 
 }  // namespace orrery::text::jinja

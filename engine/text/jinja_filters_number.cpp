@@ -79,11 +79,11 @@ Result<Value> round_filter(const Value& value, const Arguments& arguments, Budge
   return value.real() ? Value(rounded) : Value(static_cast<int64_t>(rounded));
 }
 
-constexpr NamedFilter kFilters[] = {
+constexpr NamedFilter kNumberFilters[] = {
     {"int", integer_filter}, {"float", float_filter}, {"abs", absolute}, {"round", round_filter}};
 
 }  // namespace
 
-std::span<const NamedFilter> number_filters() { return kFilters; }
+std::span<const NamedFilter> number_filters() { return kNumberFilters; }
 
 }  // namespace orrery::text::jinja

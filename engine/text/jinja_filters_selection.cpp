@@ -62,14 +62,14 @@ Result<Value> select(const Value& value, const Arguments& arguments, Budget& bud
   return budget.list(std::move(results), Form::generator);
 }
 
-constexpr NamedFilter kFilters[] = {{"map", map},
-                                    {"select", select<true, false>},
-                                    {"reject", select<false, false>},
-                                    {"selectattr", select<true, true>},
-                                    {"rejectattr", select<false, true>}};
+constexpr NamedFilter kSelectionFilters[] = {{"map", map},
+                                             {"select", select<true, false>},
+                                             {"reject", select<false, false>},
+                                             {"selectattr", select<true, true>},
+                                             {"rejectattr", select<false, true>}};
 
 }  // namespace
 
-std::span<const NamedFilter> selection_filters() { return kFilters; }
+std::span<const NamedFilter> selection_filters() { return kSelectionFilters; }
 
 }  // namespace orrery::text::jinja

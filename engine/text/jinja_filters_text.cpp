@@ -180,28 +180,28 @@ Result<Value> url_encode(const Value& value, const Arguments&, Budget& budget) {
 
 Result<Value> same(const Value& value, const Arguments&, Budget&) { return value; }
 
-constexpr NamedFilter kFilters[] = {{"trim", as_method<kStrip>},
-                                    {"upper", as_method<kUpper>},
-                                    {"lower", as_method<kLower>},
-                                    {"capitalize", as_method<kCapitalize>},
-                                    {"replace", as_method<kReplace>},
-                                    {"title", title_filter},
-                                    {"tojson", json_filter},
-                                    {"string", string_filter},
-                                    {"safe", same},
-                                    {"escape", escape},
-                                    {"e", escape},
-                                    {"forceescape", escape},
-                                    {"xmlattr", xml_attributes},
-                                    {"indent", indent},
-                                    {"center", center},
-                                    {"format", format_filter},
-                                    {"truncate", truncate},
-                                    {"wordcount", word_count},
-                                    {"urlencode", url_encode}};
+constexpr NamedFilter kTextFilters[] = {{"trim", as_method<kStrip>},
+                                        {"upper", as_method<kUpper>},
+                                        {"lower", as_method<kLower>},
+                                        {"capitalize", as_method<kCapitalize>},
+                                        {"replace", as_method<kReplace>},
+                                        {"title", title_filter},
+                                        {"tojson", json_filter},
+                                        {"string", string_filter},
+                                        {"safe", same},
+                                        {"escape", escape},
+                                        {"e", escape},
+                                        {"forceescape", escape},
+                                        {"xmlattr", xml_attributes},
+                                        {"indent", indent},
+                                        {"center", center},
+                                        {"format", format_filter},
+                                        {"truncate", truncate},
+                                        {"wordcount", word_count},
+                                        {"urlencode", url_encode}};
 
 }  // namespace
 
-std::span<const NamedFilter> text_filters() { return kFilters; }
+std::span<const NamedFilter> text_filters() { return kTextFilters; }
 
 }  // namespace orrery::text::jinja

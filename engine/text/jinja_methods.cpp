@@ -219,48 +219,48 @@ Result<Value> zero_filled(Text text, const Arguments& arguments, Budget& budget)
 
 bool is_alphanumeric(std::string_view point) { return is_letter(point) || is_decimal(point); }
 
-struct Named {
+struct NamedMethod {
   std::string_view name;
   StringMethod run;
 };
-constexpr Named kStringMethods[] = {{"strip", stripped<true, true>},
-                                    {"lstrip", stripped<true, false>},
-                                    {"rstrip", stripped<false, true>},
-                                    {"startswith", matches_end<true>},
-                                    {"endswith", matches_end<false>},
-                                    {"split", split<false>},
-                                    {"rsplit", split<true>},
-                                    {"splitlines", splitlines},
-                                    {"partition", partition<false>},
-                                    {"rpartition", partition<true>},
-                                    {"replace", replace},
-                                    {"removeprefix", remove_end<true>},
-                                    {"removesuffix", remove_end<false>},
-                                    {"upper", changed<uppercase>},
-                                    {"lower", changed<lowercase>},
-                                    {"casefold", changed<lowercase>},
-                                    {"title", changed<title>},
-                                    {"capitalize", changed<capitalize>},
-                                    {"swapcase", changed<swap_case>},
-                                    {"find", find_in<false, false>},
-                                    {"rfind", find_in<true, false>},
-                                    {"index", find_in<false, true>},
-                                    {"rindex", find_in<true, true>},
-                                    {"count", count},
-                                    {"join", join},
-                                    {"format", format_braces},
-                                    {"ljust", aligned<'<'>},
-                                    {"rjust", aligned<'>'>},
-                                    {"center", aligned<'c'>},
-                                    {"zfill", zero_filled},
-                                    {"isdigit", every<is_decimal>},
-                                    {"isdecimal", every<is_decimal>},
-                                    {"isnumeric", every<is_decimal>},
-                                    {"isalpha", every<is_letter>},
-                                    {"isalnum", every<is_alphanumeric>},
-                                    {"isspace", every<is_space>},
-                                    {"islower", of_case<Case::lower>},
-                                    {"isupper", of_case<Case::upper>}};
+constexpr NamedMethod kStringMethods[] = {{"strip", stripped<true, true>},
+                                          {"lstrip", stripped<true, false>},
+                                          {"rstrip", stripped<false, true>},
+                                          {"startswith", matches_end<true>},
+                                          {"endswith", matches_end<false>},
+                                          {"split", split<false>},
+                                          {"rsplit", split<true>},
+                                          {"splitlines", splitlines},
+                                          {"partition", partition<false>},
+                                          {"rpartition", partition<true>},
+                                          {"replace", replace},
+                                          {"removeprefix", remove_end<true>},
+                                          {"removesuffix", remove_end<false>},
+                                          {"upper", changed<uppercase>},
+                                          {"lower", changed<lowercase>},
+                                          {"casefold", changed<lowercase>},
+                                          {"title", changed<title>},
+                                          {"capitalize", changed<capitalize>},
+                                          {"swapcase", changed<swap_case>},
+                                          {"find", find_in<false, false>},
+                                          {"rfind", find_in<true, false>},
+                                          {"index", find_in<false, true>},
+                                          {"rindex", find_in<true, true>},
+                                          {"count", count},
+                                          {"join", join},
+                                          {"format", format_braces},
+                                          {"ljust", aligned<'<'>},
+                                          {"rjust", aligned<'>'>},
+                                          {"center", aligned<'c'>},
+                                          {"zfill", zero_filled},
+                                          {"isdigit", every<is_decimal>},
+                                          {"isdecimal", every<is_decimal>},
+                                          {"isnumeric", every<is_decimal>},
+                                          {"isalpha", every<is_letter>},
+                                          {"isalnum", every<is_alphanumeric>},
+                                          {"isspace", every<is_space>},
+                                          {"islower", of_case<Case::lower>},
+                                          {"isupper", of_case<Case::upper>}};
 constexpr std::string_view kDictMethods[] = {"get", "keys", "values", "items", "copy"};
 constexpr std::string_view kListMethods[] = {"index", "count", "copy"};
 constexpr std::string_view kLoopMethods[] = {"cycle", "changed"};
@@ -272,9 +272,9 @@ bool holds(const Names& names, std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-const Named* string_method(std::string_view name) {
+const NamedMethod* string_method(std::string_view name) {
   const auto* found = std::find_if(std::begin(kStringMethods), std::end(kStringMethods),
-                                   [&](const Named& method) { return method.name == name; });
+                                   [&](const NamedMethod& method) { return method.name == name; });
   return found == std::end(kStringMethods) ? nullptr : found;
 }
 

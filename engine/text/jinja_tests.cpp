@@ -11,12 +11,12 @@ namespace {
 bool is_container(const Value& v) { return v.string() || v.list() || (v.dict() && !v.dict()->is_namespace); }
 bool is_generator(const Value& v) { return v.list() && v.list()->form == Form::generator; }
 
-struct Named {
+struct NamedKind {
   std::string_view name;
   bool (*holds)(const Value&);
 };
 // Tests of a value alone. Undefined counts as an empty sequence that can be called, as in Jinja.
-constexpr Named kKinds[] = {
+constexpr NamedKind kKinds[] = {
     {"defined", [](const Value& v) { return !v.is_undefined(); }},
     {"undefined", [](const Value& v) { return v.is_undefined(); }},
     {"none", [](const Value& v) { return v.is_none(); }},
@@ -55,9 +55,9 @@ Result<bool> divisible(const Value& value, int64_t by) {
   return by == -1 || *number % by == 0;
 }
 
-const Named* kind_of(std::string_view name) {
+const NamedKind* kind_of(std::string_view name) {
   const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                   [&](const Named& kind) { return kind.name == name; });
+                                   [&](const NamedKind& kind) { return kind.name == name; });
   return found == std::end(kKinds) ? nullptr : found;
 }
 
@@ -71,7 +71,7 @@ bool has_test(std::string_view name) {
 Result<bool> apply_test(const std::string& name, const Value& value, const Arguments& arguments,
                         Budget& budget) {
   ORRERY_TRY(budget.step(1 + static_cast<int64_t>((value.string() ? value.string()->size() : 0) / 64)));
-  if (const Named* kind = kind_of(name)) return kind->holds(value);
+  if (const NamedKind* kind = kind_of(name)) return kind->holds(value);
   if (name == "lower" || name == "upper") {
     ORRERY_ASSIGN(const std::string text, to_text(value, budget));
     return is_case(text, name == "lower" ? Case::lower : Case::upper);

@@ -10,13 +10,8 @@
 namespace orrery::text {
 namespace {
 
-constexpr size_t kShort = 32;                   // symbols; below, searching beats a heap
+constexpr size_t kShortPart = 32;               // symbols; below, searching beats a heap
 constexpr size_t kLongestPart = INT32_MAX / 4;  // positions are 32-bit; no word is near that
-
-// The standard heap functions keep the greatest first: highest score, then leftmost.
-bool later(const Scratch::Candidate& a, const Scratch::Candidate& b) {
-  return a.priority != b.priority ? a.priority < b.priority : a.position > b.position;
-}
 
 void place_symbols(std::string_view part, const PieceTable& pieces, std::vector<Scratch::Symbol>& symbols) {
   symbols.clear();
@@ -132,7 +127,7 @@ void SentencePieceBpe::encode(std::string_view part, Scratch& scratch, std::vect
   if (scratch.joins.empty()) scratch.joins.resize(Scratch::kJoins);
   scratch.unused_split.clear();
   place_symbols(part, *pieces_, symbols);
-  if (symbols.size() <= kShort)
+  if (symbols.size() <= kShortPart)
     merge_short(part, scratch);
   else
     merge_long(part, scratch);

@@ -11,7 +11,7 @@
 namespace orrery::text {
 namespace {
 
-Error damaged(std::string what) {
+Error damaged_file(std::string what) {
   return {ErrorCode::corrupt_file, std::move(what), "tokenizer.model",
           "Get the model's tokenizer.model again"};
 }
@@ -120,7 +120,7 @@ bool read_trainer(std::string_view bytes, ModelFile& file) {
   return !message.damaged();
 }
 
-Result<void> read_normalizer(std::string_view bytes, ModelFile& file) {
+Result<void> read_normalizer_settings(std::string_view bytes, ModelFile& file) {
   SentencePieceNormalization& normalization = file.parts.normalization;
   Message message(bytes);
   while (const auto field = message.next()) {
@@ -131,7 +131,7 @@ Result<void> read_normalizer(std::string_view bytes, ModelFile& file) {
     if (field->number == 4) normalization.remove_extra_spaces = field->integer != 0;
     if (field->number == 5) file.escapes_spaces = field->integer != 0;
   }
-  if (message.damaged()) return damaged("The normalizer of the model is cut off");
+  if (message.damaged()) return damaged_file("The normalizer of the model is cut off");
   return {};
 }
 
@@ -140,12 +140,13 @@ Result<ModelFile> read_file(std::string_view bytes) {
   Message message(bytes);
   while (const auto field = message.next()) {
     if (field->number == 1 && !read_piece(field->bytes, file.parts))
-      return damaged(fmt::format("Piece {} is damaged", file.parts.tokens.size()));
+      return damaged_file(fmt::format("Piece {} is damaged", file.parts.tokens.size()));
     if (field->number == 2 && !read_trainer(field->bytes, file))
-      return damaged("The settings of the model are cut off");
-    if (field->number == 3) ORRERY_TRY(read_normalizer(field->bytes, file));
+      return damaged_file("The settings of the model are cut off");
+    if (field->number == 3) ORRERY_TRY(read_normalizer_settings(field->bytes, file));
   }
-  if (message.damaged() || file.parts.tokens.empty()) return damaged("The file is no sentencepiece model");
+  if (message.damaged() || file.parts.tokens.empty())
+    return damaged_file("The file is no sentencepiece model");
   return file;
 }
 

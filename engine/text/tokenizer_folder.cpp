@@ -15,7 +15,7 @@ using Frame = TokenizerClass::Frame;
 
 constexpr size_t kFarthestId = 65536;  // past the vocabulary
 
-Error damaged(std::string what, std::string_view name) {
+Error damaged_file(std::string what, std::string_view name) {
   return {ErrorCode::corrupt_file, std::move(what), std::string(name),
           fmt::format("Get the model's {} again", name)};
 }
@@ -47,8 +47,8 @@ Result<std::vector<std::pair<std::string, std::string>>> read_merges(std::string
     if (line.empty() || (first && line.starts_with("#version"))) continue;
     const size_t space = line.find(' ');
     if (space == 0 || space == std::string_view::npos || space + 1 == line.size())
-      return damaged(fmt::format("Merge {} is not two parts with a space between", merges.size()),
-                     "merges.txt");
+      return damaged_file(fmt::format("Merge {} is not two parts with a space between", merges.size()),
+                          "merges.txt");
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
   return merges;
@@ -132,7 +132,7 @@ class Description {
     const std::string token = settings_.special(name, usual);
     const auto found = ids_.find(token);
     if (found == ids_.end())
-      return damaged(fmt::format("The {} is not in the vocabulary", name), "tokenizer_config.json");
+      return damaged_file(fmt::format("The {} is not in the vocabulary", name), "tokenizer_config.json");
     return json::array({token, found->second});
   }
 
@@ -214,8 +214,8 @@ Result<std::shared_ptr<const Tokenizer>> read_model_file(const TokenizerFiles& f
   if (const TokenId eos = find(settings.special("eos_token", known->eos)); eos >= 0) parts.eos = eos;
   for (const AddedToken& token : parts.added)
     if (static_cast<size_t>(token.id) >= parts.tokens.size() + kFarthestId)
-      return damaged(fmt::format("An added token has the id {}, far past the vocabulary", token.id),
-                     "tokenizer_config.json");
+      return damaged_file(fmt::format("An added token has the id {}, far past the vocabulary", token.id),
+                          "tokenizer_config.json");
   if (known->name == "Llama") {
     // The class looks at each text itself, and adds no space before one that it finds.
     parts.normalization.add_prefix = false;

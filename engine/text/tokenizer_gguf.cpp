@@ -17,19 +17,19 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-Error damaged(std::string what, std::string key) {
+Error damaged_key(std::string what, std::string key) {
   return {ErrorCode::corrupt_file, std::move(what), "tokenizer.ggml." + key, "Get the model file again"};
 }
 
 /// Reads the keys of one file.
-class Reader {
+class GgufReader {
  public:
-  explicit Reader(const Metadata& metadata) : metadata_(metadata) {}
+  explicit GgufReader(const Metadata& metadata) : metadata_(metadata) {}
 
   Result<std::vector<std::string>> tokens() const {
     const auto* tokens = metadata_.texts("tokenizer.ggml.tokens");
-    if (!tokens || tokens->empty()) return damaged("The model has no list of tokens", "tokens");
-    if (tokens->size() > INT32_MAX / 2) return damaged("The list of tokens is too long", "tokens");
+    if (!tokens || tokens->empty()) return damaged_key("The model has no list of tokens", "tokens");
+    if (tokens->size() > INT32_MAX / 2) return damaged_key("The list of tokens is too long", "tokens");
     return *tokens;
   }
 
@@ -38,7 +38,7 @@ class Reader {
     const auto* list = metadata_.integers("tokenizer.ggml.token_type");
     if (!list) return types;
     if (list->size() != vocabulary)
-      return damaged(fmt::format("{} tokens have {} types", vocabulary, list->size()), "token_type");
+      return damaged_key(fmt::format("{} tokens have {} types", vocabulary, list->size()), "token_type");
     for (size_t i = 0; i < vocabulary; ++i)
       if ((*list)[i] >= 1 && (*list)[i] <= 6) types[i] = static_cast<PieceType>((*list)[i]);
     return types;
@@ -47,20 +47,21 @@ class Reader {
   Result<std::vector<double>> scores(size_t vocabulary) const {
     const auto* list = metadata_.numbers("tokenizer.ggml.scores");
     if (!list || list->size() != vocabulary)
-      return damaged(fmt::format("{} tokens have {} scores", vocabulary, list ? list->size() : 0), "scores");
+      return damaged_key(fmt::format("{} tokens have {} scores", vocabulary, list ? list->size() : 0),
+                         "scores");
     return *list;
   }
 
   Result<std::vector<std::pair<std::string, std::string>>> merges() const {
     std::vector<std::pair<std::string, std::string>> merges;
     const auto* lines = metadata_.texts("tokenizer.ggml.merges");
-    if (!lines) return damaged("The model has no merges", "merges");
+    if (!lines) return damaged_key("The model has no merges", "merges");
     merges.reserve(lines->size());
     for (size_t i = 0; i < lines->size(); ++i) {
       const std::string& line = (*lines)[i];
       const size_t space = line.find(' ', 1);  // a part may itself be written with a leading space
       if (space == std::string::npos || space + 1 >= line.size())
-        return damaged(fmt::format("Merge {} is not two parts with a space between", i), "merges");
+        return damaged_key(fmt::format("Merge {} is not two parts with a space between", i), "merges");
       merges.emplace_back(line.substr(0, space), line.substr(space + 1));
     }
     return merges;
@@ -72,7 +73,7 @@ class Reader {
       const auto id = metadata_.integer(fmt::format("tokenizer.ggml.{}_token_id", name));
       if (!id || *id == UINT32_MAX || *id == -1) continue;  // how some writers say "none"
       if (*id < 0 || *id >= static_cast<int64_t>(vocabulary))
-        return damaged(
+        return damaged_key(
             fmt::format("The {} id {} is outside the vocabulary of {} tokens", name, *id, vocabulary),
             std::string(name) + "_token_id");
       return static_cast<TokenId>(*id);
@@ -114,7 +115,8 @@ Ids joined(Ids ids, const Ids& more) {
 }
 
 /// Two texts stand apart by EOS and SEP where there is a separator, else each has what one text has.
-Result<PostProcessor> frame(const Reader& reader, const Ids& before, const Ids& after, size_t vocabulary) {
+Result<PostProcessor> frame(const GgufReader& reader, const Ids& before, const Ids& after,
+                            size_t vocabulary) {
   ORRERY_ASSIGN(const TokenId separator, reader.id({"seperator", "separator", "sep"}, vocabulary));
   if (separator >= 0) return PostProcessor::around(before, joined(after, {separator}), after, 0);
   return PostProcessor::around(before, joined(after, before), after, 1);
@@ -146,7 +148,7 @@ void set_writing(bool byte_level, PipelineParts& parts) {
   parts.decoder = {replace_step(std::string(kSpaceMark), " "), byte_fallback_step(), fuse_step()};
 }
 
-Result<std::shared_ptr<const Tokenizer>> read_bpe(const Reader& reader, std::string_view pre) {
+Result<std::shared_ptr<const Tokenizer>> read_bpe(const GgufReader& reader, std::string_view pre) {
   ORRERY_ASSIGN(std::vector<std::string> tokens, reader.tokens());
   const size_t size = tokens.size();
   ORRERY_ASSIGN(const std::vector<PieceType> types, reader.types(size));
@@ -176,7 +178,7 @@ Result<std::shared_ptr<const Tokenizer>> read_bpe(const Reader& reader, std::str
 }
 
 /// The character map is stored as a list of bytes, which some writers sign.
-Result<std::optional<Charsmap>> read_charsmap(const Reader& reader) {
+Result<std::optional<Charsmap>> read_charsmap(const GgufReader& reader) {
   const auto* list = reader.integers("precompiled_charsmap");
   if (!list || list->empty()) return std::optional<Charsmap>();
   std::string bytes;
@@ -186,7 +188,8 @@ Result<std::optional<Charsmap>> read_charsmap(const Reader& reader) {
   return std::optional(std::move(charsmap));
 }
 
-Result<std::shared_ptr<const Tokenizer>> read_sentencepiece(const Reader& reader, SentencePieceKind kind) {
+Result<std::shared_ptr<const Tokenizer>> read_sentencepiece(const GgufReader& reader,
+                                                            SentencePieceKind kind) {
   const bool bpe = kind == SentencePieceKind::bpe;
   SentencePieceParts parts;
   ORRERY_ASSIGN(parts.tokens, reader.tokens());
@@ -217,7 +220,7 @@ void restore_continuations(std::vector<std::string>& tokens) {
   }
 }
 
-Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const Reader& reader) {
+Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const GgufReader& reader) {
   ORRERY_ASSIGN(std::vector<std::string> tokens, reader.tokens());
   const size_t size = tokens.size();
   ORRERY_ASSIGN(const std::vector<PieceType> types, reader.types(size));
@@ -231,7 +234,7 @@ Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const Reader& reader) {
   parts.normalizer = bert_normalizer(normalization);
   add_bert_words(parts.pre_tokenizer);
   ORRERY_ASSIGN(const TokenId unknown, reader.id({"unknown"}, size));
-  if (unknown < 0) return damaged("The model names no unknown token", "unknown_token_id");
+  if (unknown < 0) return damaged_key("The model names no unknown token", "unknown_token_id");
   parts.model = std::make_shared<const WordPiece>(*parts.vocabulary, unknown, "##", WordPiece::kLongestWord);
   parts.decoder = {wordpiece_step("##", true)};
   ORRERY_ASSIGN(parts.bos, reader.id({"cls", "bos"}, size));
@@ -245,19 +248,20 @@ Result<std::shared_ptr<const Tokenizer>> read_wordpiece(const Reader& reader) {
 
 struct GgufModel {
   std::string_view name;
-  Result<std::shared_ptr<const Tokenizer>> (*read)(const Reader&);
+  Result<std::shared_ptr<const Tokenizer>> (*read)(const GgufReader&);
 };
 constexpr GgufModel kModels[] = {
     {"gpt2",
-     [](const Reader& reader) {
+     [](const GgufReader& reader) {
        const std::string* pre = reader.text("pre");
        return read_bpe(reader, pre ? *pre : "");
      }},
-    {"gemma4", [](const Reader& reader) { return read_bpe(reader, "gemma4"); }},
-    {"llama", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::bpe); }},
-    {"t5", [](const Reader& reader) { return read_sentencepiece(reader, SentencePieceKind::unigram); }},
+    {"gemma4", [](const GgufReader& reader) { return read_bpe(reader, "gemma4"); }},
+    {"llama", [](const GgufReader& reader) { return read_sentencepiece(reader, SentencePieceKind::bpe); }},
+    {"t5", [](const GgufReader& reader) { return read_sentencepiece(reader, SentencePieceKind::unigram); }},
     {"bert", read_wordpiece},
-    {"no_vocab", [](const Reader&) -> Result<std::shared_ptr<const Tokenizer>> { return no_vocabulary(); }},
+    {"no_vocab",
+     [](const GgufReader&) -> Result<std::shared_ptr<const Tokenizer>> { return no_vocabulary(); }},
 };
 
 }  // namespace
@@ -269,7 +273,7 @@ std::vector<std::string_view> gguf_tokenizer_models() {
 }
 
 Result<std::shared_ptr<const Tokenizer>> tokenizer_from_gguf(const Metadata& metadata) {
-  const Reader reader(metadata);
+  const GgufReader reader(metadata);
   const std::string* model = reader.text("model");
   if (!model)
     return Error{ErrorCode::unsupported, "The model brings no tokenizer", "tokenizer.ggml.model",

@@ -7,7 +7,7 @@ namespace {
 using nlohmann::json;
 using StepPtr = std::shared_ptr<const DecodeStep>;
 
-Result<StepPtr> read_replace(const json& decoder) {
+Result<StepPtr> read_replace_decoder(const json& decoder) {
   const json& pattern = member(decoder, "pattern");
   const std::string content = text_of(decoder, "content");
   if (member(pattern, "String").is_string()) return replace_step(text_of(pattern, "String"), content);
@@ -15,7 +15,7 @@ Result<StepPtr> read_replace(const json& decoder) {
   return replace_step(std::move(regex), content);
 }
 
-Result<StepPtr> read_strip(const json& decoder) {
+Result<StepPtr> read_strip_decoder(const json& decoder) {
   const std::string content = text_of(decoder, "content");
   const int64_t start = integer_of(decoder, "start", 0), stop = integer_of(decoder, "stop", 0);
   if (content.empty() || code_point_at(content, 0).bytes != content.size() || start < 0 || stop < 0)
@@ -23,27 +23,29 @@ Result<StepPtr> read_strip(const json& decoder) {
   return strip_step(code_point_at(content, 0).value, static_cast<size_t>(start), static_cast<size_t>(stop));
 }
 
-Result<StepPtr> read_metaspace(const json& decoder) {
+Result<StepPtr> read_metaspace_decoder(const json& decoder) {
   const std::string scheme =
       text_of(decoder, "prepend_scheme", flag_of(decoder, "add_prefix_space", true) ? "always" : "never");
   return metaspace_step(text_of(decoder, "replacement", std::string(kSpaceMark)), scheme != "never");
 }
 
-Result<StepPtr> read_wordpiece(const json& decoder) {
+Result<StepPtr> read_wordpiece_decoder(const json& decoder) {
   return wordpiece_step(text_of(decoder, "prefix", "##"), flag_of(decoder, "cleanup", true));
 }
 
-Result<StepPtr> read_suffix(const json& decoder) { return suffix_step(text_of(decoder, "suffix", "</w>")); }
+Result<StepPtr> read_suffix_decoder(const json& decoder) {
+  return suffix_step(text_of(decoder, "suffix", "</w>"));
+}
 
-constexpr JsonType<StepPtr> kTypes[] = {
+constexpr JsonType<StepPtr> kDecoderTypes[] = {
     {"ByteLevel", [](const json&) -> Result<StepPtr> { return byte_level_step(); }},
     {"ByteFallback", [](const json&) -> Result<StepPtr> { return byte_fallback_step(); }},
     {"Fuse", [](const json&) -> Result<StepPtr> { return fuse_step(); }},
-    {"Replace", read_replace},
-    {"Strip", read_strip},
-    {"Metaspace", read_metaspace},
-    {"WordPiece", read_wordpiece},
-    {"BPEDecoder", read_suffix},
+    {"Replace", read_replace_decoder},
+    {"Strip", read_strip_decoder},
+    {"Metaspace", read_metaspace_decoder},
+    {"WordPiece", read_wordpiece_decoder},
+    {"BPEDecoder", read_suffix_decoder},
 };
 
 Result<void> append(const json& decoder, Decoder& steps) {
@@ -52,7 +54,7 @@ Result<void> append(const json& decoder, Decoder& steps) {
     for (const json& inner : member(decoder, "decoders")) ORRERY_TRY(append(inner, steps));
     return {};
   }
-  const JsonType<StepPtr>* found = find_type(kTypes, type);
+  const JsonType<StepPtr>* found = find_type(kDecoderTypes, type);
   if (!found) return json_unsupported("decoder", type);
   ORRERY_ASSIGN(StepPtr step, found->read(decoder));
   steps.push_back(std::move(step));
@@ -62,7 +64,7 @@ Result<void> append(const json& decoder, Decoder& steps) {
 }  // namespace
 
 std::vector<std::string_view> decoder_types() {
-  std::vector<std::string_view> names = names_of(kTypes);
+  std::vector<std::string_view> names = names_of(kDecoderTypes);
   names.insert(names.begin(), "Sequence");
   return names;
 }

@@ -112,11 +112,11 @@ std::string type_of(const TokenizerJson& file, const json& model) {
   return member(model, "max_input_chars_per_word").is_null() ? "WordLevel" : "WordPiece";
 }
 
-constexpr std::string_view kTypes[] = {"BPE", "Unigram", "WordPiece", "WordLevel"};
+constexpr std::string_view kModelTypes[] = {"BPE", "Unigram", "WordPiece", "WordLevel"};
 
 }  // namespace
 
-std::vector<std::string_view> model_types() { return {std::begin(kTypes), std::end(kTypes)}; }
+std::vector<std::string_view> model_types() { return {std::begin(kModelTypes), std::end(kModelTypes)}; }
 
 Result<bool> read_model(TokenizerJson& file, const std::vector<AddedToken>& added, bool byte_level,
                         PipelineParts& parts) {

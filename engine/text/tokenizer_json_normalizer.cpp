@@ -52,7 +52,7 @@ Result<NormalizerPtr> read_prepend(const json& normalizer) {
   return prepend_normalizer(text_of(normalizer, "prepend"));
 }
 
-constexpr Type kTypes[] = {
+constexpr Type kNormalizerTypes[] = {
     {"Sequence", read_sequence},
     {"NFC", read_form<NormalForm::nfc>},
     {"NFD", read_form<NormalForm::nfd>},
@@ -71,12 +71,12 @@ constexpr Type kTypes[] = {
 
 }  // namespace
 
-std::vector<std::string_view> normalizer_types() { return names_of(kTypes); }
+std::vector<std::string_view> normalizer_types() { return names_of(kNormalizerTypes); }
 
 Result<NormalizerPtr> read_normalizer(const json& normalizer) {
   if (normalizer.is_null()) return NormalizerPtr();
   const std::string type = text_of(normalizer, "type");
-  const Type* found = find_type(kTypes, type);
+  const Type* found = find_type(kNormalizerTypes, type);
   return found ? found->read(normalizer) : json_unsupported("normalizer", type);
 }
 

@@ -29,7 +29,7 @@ Result<std::vector<Item>> read_items(const json& list, const json& table) {
   return items;
 }
 
-Result<PostProcessor> read_template(const json& processor) {
+Result<PostProcessor> read_template_processor(const json& processor) {
   const json& table = member(processor, "special_tokens");
   PostProcessor result;
   ORRERY_ASSIGN(result.single, read_items(member(processor, "single"), table));
@@ -44,7 +44,7 @@ Result<TokenId> pair_id(const json& pair) {
   return id_of(pair[1]);
 }
 
-Result<PostProcessor> read_bert(const json& processor, bool roberta) {
+Result<PostProcessor> read_bert_processor(const json& processor, bool roberta) {
   ORRERY_ASSIGN(const TokenId cls, pair_id(member(processor, "cls")));
   ORRERY_ASSIGN(const TokenId sep, pair_id(member(processor, "sep")));
   if (!roberta) return PostProcessor::around({cls}, {sep}, {sep}, 1);
@@ -52,7 +52,7 @@ Result<PostProcessor> read_bert(const json& processor, bool roberta) {
 }
 
 /// Of several steps at most one may add tokens: what a second one would do to those is not supported.
-Result<PostProcessor> read_sequence(const json& processor) {
+Result<PostProcessor> read_sequence_processor(const json& processor) {
   PostProcessor result;
   bool found = false;
   for (const json& inner : member(processor, "processors")) {
@@ -64,23 +64,23 @@ Result<PostProcessor> read_sequence(const json& processor) {
   return result;
 }
 
-constexpr JsonType<PostProcessor> kTypes[] = {
-    {"Sequence", read_sequence},
-    {"TemplateProcessing", read_template},
-    {"BertProcessing", [](const json& processor) { return read_bert(processor, false); }},
-    {"RobertaProcessing", [](const json& processor) { return read_bert(processor, true); }},
+constexpr JsonType<PostProcessor> kPostProcessorTypes[] = {
+    {"Sequence", read_sequence_processor},
+    {"TemplateProcessing", read_template_processor},
+    {"BertProcessing", [](const json& processor) { return read_bert_processor(processor, false); }},
+    {"RobertaProcessing", [](const json& processor) { return read_bert_processor(processor, true); }},
     // It changes offsets only.
     {"ByteLevel", [](const json&) -> Result<PostProcessor> { return PostProcessor(); }},
 };
 
 }  // namespace
 
-std::vector<std::string_view> post_processor_types() { return names_of(kTypes); }
+std::vector<std::string_view> post_processor_types() { return names_of(kPostProcessorTypes); }
 
 Result<PostProcessor> read_post_processor(const json& processor) {
   if (processor.is_null()) return PostProcessor();
   const std::string type = text_of(processor, "type");
-  const JsonType<PostProcessor>* found = find_type(kTypes, type);
+  const JsonType<PostProcessor>* found = find_type(kPostProcessorTypes, type);
   return found ? found->read(processor) : json_unsupported("post-processor", type);
 }
 

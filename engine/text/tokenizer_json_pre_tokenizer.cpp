@@ -79,7 +79,7 @@ Result<PreTokenizerStepPtr> read_spaces(const json&) {
 }
 
 /// Those that are one step.
-constexpr JsonType<PreTokenizerStepPtr> kTypes[] = {
+constexpr JsonType<PreTokenizerStepPtr> kPreTokenizerTypes[] = {
     {"Split", read_split},
     {"Metaspace", read_metaspace},
     {"Whitespace", read_words},
@@ -91,7 +91,7 @@ constexpr JsonType<PreTokenizerStepPtr> kTypes[] = {
 };
 constexpr std::string_view kOthers[] = {"Sequence", "ByteLevel", "BertPreTokenizer"};
 
-class Reader {
+class PreTokenizerReader {
  public:
   Result<void> read(const json& stage) {
     const std::string type = text_of(stage, "type");
@@ -107,7 +107,7 @@ class Reader {
       return {};
     }
     if (type == "BertPreTokenizer") return add_bert_words(result_.steps), Result<void>();
-    const JsonType<PreTokenizerStepPtr>* found = find_type(kTypes, type);
+    const JsonType<PreTokenizerStepPtr>* found = find_type(kPreTokenizerTypes, type);
     if (!found) return json_unsupported("pre-tokenizer", type);
     ORRERY_ASSIGN(PreTokenizerStepPtr step, found->read(stage));
     result_.steps.add(std::move(step));
@@ -129,12 +129,12 @@ class Reader {
 
 std::vector<std::string_view> pre_tokenizer_types() {
   std::vector<std::string_view> names(std::begin(kOthers), std::end(kOthers));
-  for (const std::string_view name : names_of(kTypes)) names.push_back(name);
+  for (const std::string_view name : names_of(kPreTokenizerTypes)) names.push_back(name);
   return names;
 }
 
 Result<JsonPreTokenizer> read_pre_tokenizer(const json& pre_tokenizer) {
-  Reader reader;
+  PreTokenizerReader reader;
   if (!pre_tokenizer.is_null()) ORRERY_TRY(reader.read(pre_tokenizer));
   return reader.take();
 }

@@ -9,7 +9,7 @@ using nlohmann::json;
 constexpr size_t kDeepest = 64;
 constexpr size_t kMostNodes = 400'000;  // of the tree beside vocabulary and merges
 
-class Reader final : public nlohmann::json_sax<json> {
+class JsonReader final : public nlohmann::json_sax<json> {
  public:
   TokenizerJson take() { return std::move(result_); }
   const std::string& problem() const { return problem_; }
@@ -157,7 +157,7 @@ class Reader final : public nlohmann::json_sax<json> {
 }  // namespace
 
 Result<TokenizerJson> read_tokenizer_json(std::string_view text, std::string_view name) {
-  Reader reader;
+  JsonReader reader;
   const bool whole = json::sax_parse(text.begin(), text.end(), &reader);
   TokenizerJson result = reader.take();
   if (!whole || !result.rest.is_object())

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kUnknownPenalty = 10;  // below the lowest score
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr size_t kLongestPart = INT32_MAX / 4;  // positions are 32-bit; no word is near that
+constexpr size_t kLongestText = INT32_MAX / 4;  // positions are 32-bit; no word is near that
 
 }  // namespace
 
@@ -66,8 +66,8 @@ void Unigram::find_paths(std::string_view text, std::vector<Scratch::Path>& path
 }
 
 void Unigram::encode(std::string_view text, Scratch& scratch, std::vector<TokenId>& ids) const {
-  for (; text.size() > kLongestPart; text.remove_prefix(kLongestPart))
-    encode(text.substr(0, kLongestPart), scratch, ids);
+  for (; text.size() > kLongestText; text.remove_prefix(kLongestText))
+    encode(text.substr(0, kLongestText), scratch, ids);
   if (precision_ == Precision::single)
     find_paths<float>(text, scratch.paths);
   else

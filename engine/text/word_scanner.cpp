@@ -8,7 +8,7 @@
 namespace orrery::text {
 namespace {
 
-struct Character {
+struct ScannedCharacter {
   uint8_t kind = 0;
   uint8_t bytes = 0;  // 0: the end of the text, or not UTF-8
   bool is(int kinds) const { return (kind & kinds) != 0; }
@@ -16,25 +16,25 @@ struct Character {
   bool is_other() const { return bytes > 0 && !is(kLetter | kNumber | kSpace); }
 };
 
-[[gnu::noinline]] Character wide_at(std::string_view text, size_t position) {
+[[gnu::noinline]] ScannedCharacter wide_character(std::string_view text, size_t position) {
   const CodePoint point = code_point_at(text, position);
   if (!point.valid) return {};
   return {character_kinds(point.value), static_cast<uint8_t>(point.bytes)};
 }
 
-inline Character at(std::string_view text, size_t position) {
+inline ScannedCharacter at(std::string_view text, size_t position) {
   if (position >= text.size()) return {};
   const auto byte = static_cast<uint8_t>(text[position]);
-  return byte < 0x80 ? Character{kAsciiKinds[byte], 1} : wide_at(text, position);
+  return byte < 0x80 ? ScannedCharacter{kAsciiKinds[byte], 1} : wide_character(text, position);
 }
 
 /// The end of a run of `kinds`.
 size_t run(std::string_view text, size_t position, int kinds) {
-  for (Character c = at(text, position); c.is(kinds); c = at(text, position)) position += c.bytes;
+  for (ScannedCharacter c = at(text, position); c.is(kinds); c = at(text, position)) position += c.bytes;
   return position;
 }
 size_t run_of_others(std::string_view text, size_t position) {
-  for (Character c = at(text, position); c.is_other(); c = at(text, position)) position += c.bytes;
+  for (ScannedCharacter c = at(text, position); c.is_other(); c = at(text, position)) position += c.bytes;
   return position;
 }
 
@@ -64,7 +64,7 @@ size_t contraction(std::string_view text, size_t position, bool any_case) {
 /// \s+(?!\S)|\s+ from a space on: all of a run at the end of the text, else all but its last.
 size_t spaces(std::string_view text, size_t position) {
   size_t last = position, end = position;
-  for (Character c = at(text, end); c.is(kSpace); c = at(text, end)) {
+  for (ScannedCharacter c = at(text, end); c.is(kSpace); c = at(text, end)) {
     last = end;
     end += c.bytes;
   }
@@ -75,7 +75,7 @@ size_t spaces(std::string_view text, size_t position) {
 size_t spaces_and_lines(std::string_view text, size_t position) {
   size_t line_end = position;
   for (size_t i = position;;) {
-    const Character c = at(text, i);
+    const ScannedCharacter c = at(text, i);
     if (!c.is(kSpace)) break;
     i += c.bytes;
     if (c.is(kNewLine)) line_end = i;
@@ -84,7 +84,7 @@ size_t spaces_and_lines(std::string_view text, size_t position) {
 }
 
 size_t digits(std::string_view text, size_t position, int most) {
-  for (Character c = at(text, position); most-- > 0 && c.is(kNumber); c = at(text, position))
+  for (ScannedCharacter c = at(text, position); most-- > 0 && c.is(kNumber); c = at(text, position))
     position += c.bytes;
   return position;
 }
@@ -103,10 +103,10 @@ size_t punctuation(std::string_view text, size_t position, std::string_view tail
 }
 
 /// A character that may stand before a word: neither a line's end nor letter nor number.
-bool may_lead(const Character& c) { return c.bytes > 0 && !c.is(kLetter | kNumber | kNewLine); }
+bool may_lead(const ScannedCharacter& c) { return c.bytes > 0 && !c.is(kLetter | kNumber | kNewLine); }
 
 size_t scan_words(std::string_view text, size_t position, int most_digits) {
-  const Character c = at(text, position);
+  const ScannedCharacter c = at(text, position);
   if (c.bytes == 0) return invalid_run(text, position);
   if (const size_t end = contraction(text, position, true); end > position) return end;
   if (c.is(kLetter)) return run(text, position, kLetter);
@@ -119,7 +119,7 @@ size_t scan_words(std::string_view text, size_t position, int most_digits) {
 /// [upper]*[lower]+ from `begin`, taken back as far as needed; `begin` when there is none.
 size_t word_to_lower(std::string_view text, size_t begin) {
   size_t end = begin, last_both = begin;  // after the last character that is of both kinds
-  for (Character c = at(text, end); c.is(kUpper); c = at(text, end)) {
+  for (ScannedCharacter c = at(text, end); c.is(kUpper); c = at(text, end)) {
     end += c.bytes;
     if (c.is(kLower)) last_both = end;
   }
@@ -134,7 +134,7 @@ size_t word_from_upper(std::string_view text, size_t begin) {
 }
 
 /// One of the two forms of a word with case, with or without a character before it.
-size_t cased_word(std::string_view text, size_t position, const Character& c,
+size_t cased_word(std::string_view text, size_t position, const ScannedCharacter& c,
                   size_t (*form)(std::string_view, size_t)) {
   if (may_lead(c)) {
     const size_t begin = position + c.bytes;
@@ -144,7 +144,7 @@ size_t cased_word(std::string_view text, size_t position, const Character& c,
 }
 
 size_t scan_cased(std::string_view text, size_t position, int most_digits, bool contractions) {
-  const Character c = at(text, position);
+  const ScannedCharacter c = at(text, position);
   if (c.bytes == 0) return invalid_run(text, position);
   for (const auto form : {word_to_lower, word_from_upper})
     if (const size_t end = cased_word(text, position, c, form); end > position)
@@ -157,10 +157,10 @@ size_t scan_cased(std::string_view text, size_t position, int most_digits, bool 
 }  // namespace
 
 size_t scan_digits_apart(std::string_view text, size_t position) {
-  const Character first = at(text, position);
+  const ScannedCharacter first = at(text, position);
   if (first.is(kNumber)) return position + first.bytes;
   while (position < text.size()) {
-    const Character c = at(text, position);
+    const ScannedCharacter c = at(text, position);
     if (c.is(kNumber)) break;
     position += c.bytes ? c.bytes : code_point_at(text, position).bytes;
   }
@@ -168,7 +168,7 @@ size_t scan_digits_apart(std::string_view text, size_t position) {
 }
 
 size_t scan_gpt2(std::string_view text, size_t position) {
-  Character c = at(text, position);
+  ScannedCharacter c = at(text, position);
   if (c.bytes == 0) return invalid_run(text, position);
   if (const size_t end = contraction(text, position, false); end > position) return end;
   const size_t begin = position + (text[position] == ' ');

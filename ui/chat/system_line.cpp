@@ -7,7 +7,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kHeight = 26;
-constexpr int kInset = 10, kGap = 8;
+constexpr int kInset = 10, kLineGap = 8;
 
 }  // namespace
 
@@ -50,11 +50,11 @@ void SystemLine::paintEvent(QPaintEvent*) {
            theme_(Token::border));
   if (hasFocus()) paintFocus(painter, rect(), radius, theme_);
   const QFont caption = theme_.textFont(11.5, QFont::DemiBold), words = theme_.textFont(11.5);
-  QRectF area = QRectF(rect()).adjusted(kInset, 0, -clear_->width() - kGap, 0);
+  QRectF area = QRectF(rect()).adjusted(kInset, 0, -clear_->width() - kLineGap, 0);
   painter.setFont(caption);
   painter.setPen(theme_(Token::text3));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, "System prompt");
-  area.adjust(QFontMetricsF(caption).horizontalAdvance("System prompt") + kGap, 0, 0, 0);
+  area.adjust(QFontMetricsF(caption).horizontalAdvance("System prompt") + kLineGap, 0, 0, 0);
   painter.setFont(words);
   painter.setPen(theme_(Token::text2));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft,

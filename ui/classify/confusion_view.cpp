@@ -12,7 +12,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kCell = 30, kLeastCell = 15, kHeight = 135;  // the matrix is as high as fits, cells as wide
-constexpr double kFoot = 34, kGap = 3;
+constexpr double kFoot = 34, kCellGap = 3;
 constexpr double kNameShare = 0.4;  // of the width, at most
 constexpr double kBearing = 2;      // of letters that reach to the left
 constexpr double kLeastPx = 9;
@@ -38,7 +38,7 @@ void ConfusionView::setTheme(const Theme& theme) {
 
 QSize ConfusionView::sizeHint() const {
   const auto count = static_cast<double>(matrix_.labels.size());
-  const double cell = std::clamp(kHeight / std::max(count, 1.0), kLeastCell, kCell + kGap);
+  const double cell = std::clamp(kHeight / std::max(count, 1.0), kLeastCell, kCell + kCellGap);
   return {160, static_cast<int>(theme_.scaled(count * cell + kFoot))};
 }
 
@@ -53,7 +53,7 @@ double ConfusionView::namesWidth() const {
 QRectF ConfusionView::cellRect(int truth, int predicted) const {
   const double left = namesWidth(), count = static_cast<double>(matrix_.labels.size());
   const double wide = (width() - left) / count, high = (height() - theme_.scaled(kFoot)) / count;
-  const double gap = wide > 3 * kGap ? kGap : 1;
+  const double gap = wide > 3 * kCellGap ? kCellGap : 1;
   return {left + predicted * wide, truth * high, wide - gap, high - std::min<double>(gap, high / 4)};
 }
 
@@ -77,8 +77,9 @@ void ConfusionView::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(kBearing, row.top(), names, row.height()), Qt::AlignVCenter | Qt::AlignLeft,
                      elided(matrix_.labels[label], font, names));
     if (column.width() < leastWidth(matrix_.labels[label], font)) continue;  // the tool tip has it
-    painter.drawText(QRectF(column.left(), column.bottom() + kGap, column.width(), theme_.scaled(kFoot) / 2),
-                     Qt::AlignCenter, elided(matrix_.labels[label], font, column.width()));
+    painter.drawText(
+        QRectF(column.left(), column.bottom() + kCellGap, column.width(), theme_.scaled(kFoot) / 2),
+        Qt::AlignCenter, elided(matrix_.labels[label], font, column.width()));
   }
   const double foot = theme_.scaled(kFoot) / 2;
   painter.drawText(QRectF(namesWidth(), height() - foot, width() - namesWidth(), foot), Qt::AlignCenter,

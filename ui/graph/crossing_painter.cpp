@@ -9,8 +9,6 @@
 namespace orrery::ui {
 namespace {
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 /// The middle of the longest stretch, its arrow left out.
 QPointF placeOn(const PlacedWire& wire) {
   constexpr double kArrow = 8;

@@ -8,7 +8,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kWidth = 232, kHeight = 86, kRadius = 7, kInset = 12;
+constexpr double kCardWidth = 232, kCardHeight = 86, kCardRadius = 7, kCardInset = 12;
 
 }  // namespace
 
@@ -32,16 +32,16 @@ void DivergenceCard::setDivergence(const Divergence& divergence) {
 }
 
 QSize DivergenceCard::sizeHint() const {
-  return {qRound(theme_.scaled(kWidth)), qRound(theme_.scaled(kHeight))};
+  return {qRound(theme_.scaled(kCardWidth)), qRound(theme_.scaled(kCardHeight))};
 }
 
 void DivergenceCard::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  const double s = theme_.scaled(1), left = kInset * s, room = width() - 2 * left;
+  const double s = theme_.scaled(1), left = kCardInset * s, room = width() - 2 * left;
   painter.setPen(QPen(theme_(hasFocus() ? Token::accent : Token::warn), hasFocus() ? 2 : 1));
   painter.setBrush(theme_(underMouse() ? Token::hover : Token::panel));
-  painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), kRadius, kRadius);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), kCardRadius, kCardRadius);
   paintIcon(painter, u"warn", QRectF(left, 9 * s, 13 * s, 13 * s), theme_(Token::warn));
   painter.setFont(theme_.textFont(12, QFont::DemiBold));
   painter.setPen(theme_(Token::text));

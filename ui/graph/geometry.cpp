@@ -6,8 +6,6 @@
 namespace orrery::ui {
 namespace {
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 double distanceTo(Point a, Point b, Point p) {
   const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
   const double t = length > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / length, 0.0, 1.0) : 0;

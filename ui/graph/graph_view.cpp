@@ -13,7 +13,6 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kZoomStep = 1.2;
-size_t at(int index) { return static_cast<size_t>(index); }
 
 }  // namespace
 

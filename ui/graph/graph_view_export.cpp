@@ -10,7 +10,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kMargin = 24;
+constexpr double kPictureMargin = 24;
 
 bool refuse(QString* reason, const QString& text) {
   if (reason) *reason = text;
@@ -25,17 +25,17 @@ bool GraphView::exportImage(const QString& path, QString* reason) {
   const Theme light(Theme::Mode::light, d.theme.bodySize());
   const ScenePainter scenePainter(light);
   const Rect box = d.drawing.bounds();
-  const QSizeF size(box.w + 2 * kMargin, box.h + 2 * kMargin);
+  const QSizeF size(box.w + 2 * kPictureMargin, box.h + 2 * kPictureMargin);
   Marks none;
   PaintJob job = d.job(QRectF());
   job.marks = &none;
-  job.visible = box.grown(kMargin);
+  job.visible = box.grown(kPictureMargin);
   job.detail = Detail::near;
   job.scale = 1;
   job.running = -1;
   const auto draw = [&](QPainter& painter) {
     painter.fillRect(QRectF(QPointF(), size), light(Token::canvas));
-    painter.translate(kMargin - box.x, kMargin - box.y);
+    painter.translate(kPictureMargin - box.x, kPictureMargin - box.y);
     scenePainter.paint(painter, job);
   };
   const QString suffix = QFileInfo(path).suffix().toLower();

@@ -6,8 +6,6 @@
 namespace orrery::ui {
 namespace {
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 QRegularExpression patternOf(const QString& text) {
   QString pattern = QRegularExpression::escape(text);
   pattern.replace(QStringLiteral("\\*"), QStringLiteral(".*"))

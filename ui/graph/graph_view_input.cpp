@@ -9,12 +9,6 @@
 #include "ui/graph/graph_view_private.h"
 
 namespace orrery::ui {
-namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
-
-}  // namespace
-
 Point GraphView::Private::toScene(QPointF viewportPoint) const {
   const QPointF p = visibleScene().topLeft() + viewportPoint / scale;
   return {p.x(), p.y()};

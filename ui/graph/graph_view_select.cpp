@@ -6,12 +6,6 @@
 #include "ui/graph/graph_view_private.h"
 
 namespace orrery::ui {
-namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
-
-}  // namespace
-
 std::vector<GraphView::Selected> GraphView::selection() const {
   std::vector<Selected> all = d_->alsoSelected;
   if (!d_->selected.empty()) all.push_back(d_->selected);

@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kMotion = 180;  // ms
 constexpr int kHeatMilliseconds = 100;
-size_t at(int index) { return static_cast<size_t>(index); }
 
 }  // namespace
 

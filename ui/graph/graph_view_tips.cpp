@@ -9,9 +9,6 @@
 namespace orrery::ui {
 namespace {
 
-size_t at(int index) { return static_cast<size_t>(index); }
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
 QString crossingLine(const Crossing& crossing) {
   if (crossing.bytes <= 0) return GraphView::tr("changes devices: reads a copy that is there already");
   const QString bytes = format::bytes(crossing.bytes);

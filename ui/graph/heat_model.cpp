@@ -13,8 +13,6 @@ constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostRatio = 16;
 constexpr double kLeastShare = 1e-5;  // what is less is as cold
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 /// To the next 1, 2 or 5 times a power of ten; a negative value goes away from zero, so -roundDown(-x) rounds
 /// x up.
 double roundDown(double value) {

@@ -16,8 +16,6 @@ constexpr size_t kKernel = 12, kRate = 9;      // "flash_packed", "99.9 GB/s"
 constexpr size_t kFoldedDoc = 17, kShare = 6;  // "≈ 1 240 µs each", "49.7 %"
 constexpr size_t kMostCached = 256;
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
   return hash * 0xff51afd7ed558ccdULL;

@@ -5,8 +5,6 @@
 namespace orrery::ui {
 namespace {
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 std::optional<LayoutReply> work(Hierarchy& hierarchy, const LayoutRequest& request, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
   LayoutReply reply;

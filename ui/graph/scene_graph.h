@@ -20,6 +20,9 @@ namespace orrery::ui {
 
 inline constexpr int kEntry = -1, kExit = -2;
 
+/// A position or an index of a scene as the standard library counts.
+inline size_t at(int index) { return static_cast<size_t>(index); }
+
 /// What one node takes from sources, by side of the box.
 struct ScenePill {
   std::string text;  // "ffn_gate, ffn_up", "positions"

@@ -9,10 +9,6 @@
 namespace orrery::ui {
 namespace {
 
-size_t at(int index) { return static_cast<size_t>(index); }
-QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
-QString text(const std::string& s) { return QString::fromStdString(s); }
-
 /// "vnni.matvec" of "cpu.avx512_vnni.matvec": without the device, which the tool bar or a tag says, and
 /// without what the instruction set builds on.
 QString shortKernel(const QString& kernel) {

@@ -13,10 +13,6 @@
 namespace orrery::ui {
 namespace {
 
-size_t at(int index) { return static_cast<size_t>(index); }
-QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
-QString text(const std::string& s) { return QString::fromStdString(s); }
-
 /// A box that would fill no pixel.
 bool isTiny(const Placed& placed, const QTransform& toPixels, Point origin) {
   if (placed.kind == Placed::Kind::open) return false;

@@ -12,6 +12,9 @@
 
 namespace orrery::ui {
 
+inline QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
+inline QString text(const std::string& words) { return QString::fromStdString(words); }
+
 /// One thing that the person chose.
 struct Chosen {
   int node = -1;                   // a position

@@ -15,8 +15,6 @@ namespace {
 
 constexpr double kCorner = 8;
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 bool holds(const SceneGraph& scene, int group, const GroupLayout& layout, int item, int position) {
   if (item < 0) return false;
   const Span span = spanOf(scene, scene.groups[at(group)], layout.items[at(item)]);

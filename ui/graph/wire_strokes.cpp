@@ -7,10 +7,10 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kSame = 1e-6;        // of coordinates that sums made
-constexpr double kDot = 2, kGap = 3;  // widths
-constexpr double kBend = 1.623;       // length of a right angle's bend, in radii
-constexpr double kLead = 0.75;        // a corner runs this far into its stretches: no seam between them
+constexpr double kSame = 1e-6;                 // of coordinates that sums made
+constexpr double kDotLength = 2, kDotGap = 3;  // widths
+constexpr double kBend = 1.623;                // length of a right angle's bend, in radii
+constexpr double kLead = 0.75;  // a corner runs this far into its stretches: no seam between them
 
 Rect around(Point a, Point b) {
   return {std::min(a.x, b.x), std::min(a.y, b.y), std::abs(a.x - b.x), std::abs(a.y - b.y)};
@@ -106,9 +106,9 @@ void WireStrokes::addStretch(Point from, Point to, double along, const Rect& see
   const Point a = within(seen, from), b = within(seen, to);
   if (!dotted_) return straight_.add(a, b);
   const double skipped = std::hypot(a.x - from.x, a.y - from.y), length = std::hypot(b.x - a.x, b.y - a.y);
-  const double period = (kDot + kGap) * width_;
+  const double period = (kDotLength + kDotGap) * width_;
   for (double dot = -std::fmod(along + skipped, period); dot < length; dot += period) {
-    const double begin = std::max(0.0, dot), end = std::min(length, dot + kDot * width_);
+    const double begin = std::max(0.0, dot), end = std::min(length, dot + kDotLength * width_);
     if (begin < end) straight_.add(towards(a, b, begin), towards(a, b, end));
   }
 }
@@ -142,7 +142,7 @@ void WireStrokes::paint(QPainter& painter, const QColor& color) {
 
 QPen wirePen(const QColor& color, double width, bool dotted) {
   QPen pen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
-  if (dotted) pen.setDashPattern({kDot, kGap});
+  if (dotted) pen.setDashPattern({kDotLength, kDotGap});
   return pen;
 }
 

@@ -11,7 +11,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kGap = 4;          // px about labels
+constexpr double kLabelGap = 4;     // px about labels
 constexpr double kOver = 7;         // px at body 13: clear of the topmost tick's number
 constexpr double kMarkShare = 0.4;  // of the plot, that an edit's name may take
 constexpr double kNear = 5;         // px, of the pointer from an edit's line
@@ -26,7 +26,7 @@ class Places {
   explicit Places(const QRectF& page) : page_(page) {}
 
   const QRectF* at(const QRectF& area) const {
-    const QRectF wanted = area.adjusted(-kGap, 0, kGap, 0);
+    const QRectF wanted = area.adjusted(-kLabelGap, 0, kLabelGap, 0);
     const auto other = std::find_if(taken_.begin(), taken_.end(),
                                     [&](const QRectF& taken) { return taken.intersects(wanted); });
     return other == taken_.end() ? nullptr : &*other;
@@ -150,11 +150,11 @@ void LatencyPlot::fillItems(const LatencySeries& series, bool live) {
 
 void LatencyPlot::placeWords() {
   const QRectF plot = axisRect()->rect(), page = viewport();
-  Places places(page.adjusted(0, 0, -kGap, 0));
+  Places places(page.adjusted(0, 0, -kLabelGap, 0));
   const double row = plot.top() - theme_.scaled(kOver);  // the foot of what stands above the plot
   const QSizeF y = sizeOf(*yWord_), x = sizeOf(*xWord_), live = sizeOf(*liveWord_);
   places.take(yWord_, {{QPointF(page.left() + theme_.scaled(12), row - y.height()), y}});
-  places.take(xWord_, {{QPointF(plot.right() - x.width(), plot.bottom() + kGap + 2), x}});
+  places.take(xWord_, {{QPointF(plot.right() - x.width(), plot.bottom() + kLabelGap + 2), x}});
   if (liveWord_->visible())
     places.take(liveWord_, {{QPointF(plot.right() - live.width(), row - live.height()), live}});
 
@@ -163,7 +163,7 @@ void LatencyPlot::placeWords() {
                  to = std::min(xAxis->coordToPixel(note.to), plot.right());
     const QSizeF size = sizeOf(*note.text);
     QRectF area(QPointF(from, row - size.height()), size);
-    while (const QRectF* other = places.at(area)) area.moveLeft(other->right() + kGap + 1);
+    while (const QRectF* other = places.at(area)) area.moveLeft(other->right() + kLabelGap + 1);
     places.take(note.text, area.left() < to ? std::vector{area} : std::vector<QRectF>());
   }
   for (const Note& note : edits_) places.addLine(xAxis->coordToPixel(note.from));
@@ -171,10 +171,10 @@ void LatencyPlot::placeWords() {
     const double line = xAxis->coordToPixel(note.from);
     note.text->setText(elided(note.words, note.text->font(), kMarkShare * plot.width()));
     const QSizeF size = sizeOf(*note.text);
-    const double left = line - kGap - 1 - size.width();
+    const double left = line - kLabelGap - 1 - size.width();
     std::vector<QRectF> areas;
-    for (double top = plot.top() + kGap; top + size.height() <= plot.bottom(); top += size.height()) {
-      if (line >= plot.left()) areas.emplace_back(QPointF(line + kGap + 1, top), size);
+    for (double top = plot.top() + kLabelGap; top + size.height() <= plot.bottom(); top += size.height()) {
+      if (line >= plot.left()) areas.emplace_back(QPointF(line + kLabelGap + 1, top), size);
       if (left >= plot.left()) areas.emplace_back(QPointF(left, top), size);
     }
     places.take(note.text, line <= plot.right() ? areas : std::vector<QRectF>());
@@ -185,10 +185,10 @@ void LatencyPlot::placeWords() {
                  block = std::max(yAxis->coordToPixel(note.ms), plot.top());
     const QSizeF size = sizeOf(*note.text);
     std::vector<QRectF> areas;
-    if (left <= right && block - kGap - size.height() >= plot.top())
-      areas.emplace_back(QPointF(left, block - kGap - size.height()), size);
-    if (left + kGap + size.width() <= right && block + kGap + size.height() <= plot.bottom())
-      areas.emplace_back(QPointF(left + kGap, block + kGap), size);
+    if (left <= right && block - kLabelGap - size.height() >= plot.top())
+      areas.emplace_back(QPointF(left, block - kLabelGap - size.height()), size);
+    if (left + kLabelGap + size.width() <= right && block + kLabelGap + size.height() <= plot.bottom())
+      areas.emplace_back(QPointF(left + kLabelGap, block + kLabelGap), size);
     places.take(note.text, areas);
   }
 }

@@ -15,8 +15,6 @@ namespace {
 
 constexpr double kHeight = 52, kPadding = 10, kBar = 8, kFigures = 190;
 
-QString bytes(uint64_t value) { return format::bytes(static_cast<double>(value)); }
-
 }  // namespace
 
 QColor colorOf(MemoryPart part, const Theme& theme) {

@@ -4,6 +4,7 @@
 #include <QStringView>
 
 #include "engine/api/memory_estimate.h"
+#include "ui/theme/format.h"
 #include "ui/theme/theme.h"
 
 namespace orrery::ui {
@@ -24,6 +25,8 @@ inline FitLook lookOf(api::Fit fit) {
   }
   return {Token::error, u"error"};
 }
+
+inline QString bytes(uint64_t value) { return format::bytes(static_cast<double>(value)); }
 
 inline QString wordOf(api::Fit fit) {
   const std::string_view name = api::name_of(fit);

@@ -5,8 +5,8 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
+#include "ui/library/fit_look.h"
 #include "ui/session/model_title.h"
-#include "ui/theme/format.h"
 #include "ui/widgets/banner.h"
 
 namespace orrery::ui {
@@ -16,8 +16,6 @@ constexpr int kWidth = 600, kMargin = 16, kGap = 12;
 constexpr int64_t kLeastOffered = 256;  // tokens
 constexpr const char* kKvTypes[] = {"f16", "bf16", "f32", "q8_0"};
 constexpr const char* kParts[] = {"weights", "KV cache", "scratch"};
-
-QString bytes(uint64_t value) { return format::bytes(static_cast<double>(value)); }
 
 QString titleOf(const api::OpenOptions& options) {
   const QString model = QString::fromStdString(options.model), name = QFileInfo(model).fileName();

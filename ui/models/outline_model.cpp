@@ -12,8 +12,6 @@ namespace {
 
 const Bindings kStep = {{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
 
-size_t at(int index) { return static_cast<size_t>(index); }
-
 /// One row: the root, a scope, a stack of layers, or a node.
 struct Row {
   enum class Kind : uint8_t { scope, stack, node };

@@ -9,7 +9,7 @@ namespace {
 const std::string kCpu(graph::kCpu), kFirstCard = "cuda:0";
 
 /// The device that all of the nodes are asked to run on: empty for the model's own, nothing when they differ.
-std::optional<std::string> askedOf(const graph::Graph& model, const QString& scopes) {
+std::optional<std::string> deviceAskedOf(const graph::Graph& model, const QString& scopes) {
   std::optional<std::string> asked;
   for (const NodeId id : nodesIn(model, scopes)) {
     const std::string device(graph::device_of(model.node(id)));
@@ -28,7 +28,7 @@ void PlaceMenu::setDevices(std::vector<api::DeviceEntry> devices, const QString&
 
 void PlaceMenu::fill(QMenu* menu, const api::Session& session, const QString& scopes) {
   const graph::GraphVersion model = session.model_graph();
-  const std::optional<std::string> asked = model ? askedOf(*model, scopes) : std::nullopt;
+  const std::optional<std::string> asked = model ? deviceAskedOf(*model, scopes) : std::nullopt;
   const std::string& home = session.options().device;
   menu->setToolTipsVisible(true);
   addDevice(menu, scopes, kCpu, {}, {}, asked == kCpu);

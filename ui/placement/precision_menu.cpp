@@ -17,7 +17,7 @@ constexpr Choice kChoices[] = {
 };
 
 /// What all of the nodes are asked for: empty for the model's own, nothing when they differ.
-std::optional<std::string> askedOf(const graph::Graph& model, const QString& scopes) {
+std::optional<std::string> precisionAskedOf(const graph::Graph& model, const QString& scopes) {
   std::optional<std::string> asked;
   for (const NodeId id : nodesIn(model, scopes)) {
     const std::string precision(graph::precision_of(model.node(id)));
@@ -37,7 +37,7 @@ QString modelPrecision(const api::Session& session) {
 
 void PrecisionMenu::fill(QMenu* menu, const api::Session& session, const QString& scopes) {
   const graph::GraphVersion model = session.model_graph();
-  const std::optional<std::string> asked = model ? askedOf(*model, scopes) : std::nullopt;
+  const std::optional<std::string> asked = model ? precisionAskedOf(*model, scopes) : std::nullopt;
   const auto add = [&](QMenu* to, const QString& words, const QString& precision, bool measured) {
     QAction* action = to->addAction(words, this, [this, scopes, precision, measured] {
       measured ? emit measureAsked(scopes, precision) : emit chosen(scopes, precision);

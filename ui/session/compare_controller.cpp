@@ -7,7 +7,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr int kFeedMilliseconds = 33;
+constexpr int kCompareFeedMilliseconds = 33;
 
 bool same(const api::OpenOptions& a, const api::OpenOptions& b) {
   return a.model == b.model && a.adapter == b.adapter && a.recipe == b.recipe && a.device == b.device &&
@@ -34,7 +34,7 @@ CompareController::CompareController(Services services, QObject* parent)
       sides_(std::make_shared<Sides>()),
       worker_(std::make_unique<Worker>()),
       watch_(std::make_unique<Worker>()) {
-  feedTimer_.setInterval(kFeedMilliseconds);
+  feedTimer_.setInterval(kCompareFeedMilliseconds);
   connect(&feedTimer_, &QTimer::timeout, this, &CompareController::drain);
 }
 

@@ -6,7 +6,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kHeight = 32;
+constexpr double kTitleHeight = 32;
 constexpr int kMiddle = 3, kCorner = 4;  // places in the layout
 
 }  // namespace
@@ -75,7 +75,7 @@ void DockTitle::setCorner(QWidget* widget) {
 
 void DockTitle::setTheme(const Theme& theme) {
   theme_ = theme;
-  setFixedHeight(static_cast<int>(theme.scaled(kHeight)));
+  setFixedHeight(static_cast<int>(theme.scaled(kTitleHeight)));
   update();
 }
 

@@ -13,7 +13,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kUsualWidth = 1600;  // of the window that shares are of
-constexpr double kMostHeight = 0.36;  // of the window, for docks below
+constexpr double kMostBelow = 0.36;   // of the window, for docks below
 
 int pixels(double size) { return static_cast<int>(size); }
 
@@ -121,7 +121,7 @@ void Docks::shareOut() {
     const bool bottom = made.page.area == Qt::BottomDockWidgetArea;
     if (bottom && share.width() > 0) below.add(made.dock, share.width());
     if (bottom && share.height() > 0)
-      height.add(made.dock, std::min(share.height(), pixels(kMostHeight * window_->height())));
+      height.add(made.dock, std::min(share.height(), pixels(kMostBelow * window_->height())));
     if (!bottom && share.height() > 0) column.add(made.dock, share.height());
     const auto alike = [&](const Made& other) { return other.page.area == made.page.area; };
     const bool first = &made == &*std::find_if(made_.begin(), made_.end(), alike);

@@ -8,7 +8,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kCardWidth = 320, kCardHeight = 220;
+constexpr double kHintWidth = 320, kHintHeight = 220;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void DropHint::setTheme(const Theme& theme) {
 }
 
 QRectF DropHint::card() const {
-  QRectF card(0, 0, theme_.scaled(kCardWidth), theme_.scaled(kCardHeight));
+  QRectF card(0, 0, theme_.scaled(kHintWidth), theme_.scaled(kHintHeight));
   card.moveCenter(QRectF(rect()).center());
   return card;
 }

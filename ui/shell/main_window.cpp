@@ -33,7 +33,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr int kWidth = 1600, kHeight = 1000;
+constexpr int kFirstWidth = 1600, kFirstHeight = 1000;
 
 Theme themeFor(ThemeChoice choice, Theme::Mode system) {
   if (choice == ThemeChoice::system) return Theme(system);
@@ -204,7 +204,7 @@ void MainWindow::setupLayout() {
   layout_ = new WindowLayout(this, [this] { docks_->shareOut(); });
   connect(layout_, &WindowLayout::restored, docks_, &Docks::findFront);
   connect(docks_, &Docks::shown, layout_, &WindowLayout::settle);
-  layout_->restore(work_->settings().geometry, work_->settings().state, {kWidth, kHeight});
+  layout_->restore(work_->settings().geometry, work_->settings().state, {kFirstWidth, kFirstHeight});
 }
 
 void MainWindow::setThemeChoice(ThemeChoice choice) {

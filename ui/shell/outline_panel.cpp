@@ -14,7 +14,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRow = 22.6, kTime = 70, kShortTime = 53;  // "≈ 1.37 ms", "≈1.4 ms"
+constexpr double kRowHeight = 22.6, kTime = 70, kShortTime = 53;  // "≈ 1.37 ms", "≈1.4 ms"
 constexpr double kIndent = 14, kLeastIndent = 8;
 constexpr double kShare = 64, kLeastShare = 30;   // a bar
 constexpr double kRatio = 66, kRatioNumber = 38;  // a bar and a number; the number alone
@@ -24,7 +24,7 @@ constexpr int kBefore = 3, kAfter = 6;            // a cell's words
 }  // namespace
 
 QSize OutlineDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const {
-  return {40, static_cast<int>(std::lround(theme_.scaled(kRow)))};
+  return {40, static_cast<int>(std::lround(theme_.scaled(kRowHeight)))};
 }
 
 QFont OutlineDelegate::nameFont(const QModelIndex& index) const {

@@ -10,8 +10,8 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kHeight = 26;
-constexpr double kMargin = 12, kLeast = 48;  // kLeast: a text with less room is left out
+constexpr double kStripHeight = 26;
+constexpr double kStripMargin = 12, kLeast = 48;  // kLeast: a text with less room is left out
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void StatusStrip::setFacts(const StatusFacts& facts) {
 
 void StatusStrip::setTheme(const Theme& theme) {
   theme_ = theme;
-  setFixedHeight(static_cast<int>(theme.scaled(kHeight)));
+  setFixedHeight(static_cast<int>(theme.scaled(kStripHeight)));
   update();
 }
 
@@ -70,7 +70,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
   painter.drawEllipse(QPointF(16, middle), 4, 4);
   double x = 26;
   const auto left = [&](const QString& text, Token token, bool line) -> QRectF {
-    const double room = width() - kMargin - x - (line ? 11 : 0);
+    const double room = width() - kStripMargin - x - (line ? 11 : 0);
     if (text.isEmpty() || room < kLeast) return {};
     if (line) {
       painter.fillRect(QRectF(x, middle - 6, 1, 12),
@@ -91,7 +91,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
   left(facts_.edits, facts_.edited ? Token::edited : Token::text2, true);
   precision_ = left(facts_.precision, Token::text2, true);
   left(facts_.machine, Token::text2, true);
-  double right = width() - kMargin;
+  double right = width() - kStripMargin;
   const auto fromRight = [&](const QString& text, Token token) -> QRectF {
     if (text.isEmpty()) return {};
     const QFont font = theme_.monoFont(11, token == Token::text ? QFont::Medium : QFont::Normal);

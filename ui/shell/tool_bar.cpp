@@ -11,7 +11,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kHeight = 42;
+constexpr double kBarHeight = 42;
 
 const std::pair<HeatMode, const char*> kHeatModes[] = {{HeatMode::time, "Heat: time"},
                                                        {HeatMode::bytes, "Heat: bytes"},
@@ -272,7 +272,7 @@ void MainToolBar::setHeatMode(HeatMode mode) {
 
 void MainToolBar::setTheme(const Theme& theme) {
   theme_ = theme;
-  setFixedHeight(static_cast<int>(theme.scaled(kHeight)));
+  setFixedHeight(static_cast<int>(theme.scaled(kBarHeight)));
 }
 
 void MainToolBar::paintEvent(QPaintEvent*) {

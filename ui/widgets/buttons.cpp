@@ -12,8 +12,6 @@ namespace {
 
 constexpr double kControlHeight = 28, kRadius = 5, kIcon = 16, kPadding = 10;
 
-int ceilInt(double value) { return static_cast<int>(std::ceil(value)); }
-
 }  // namespace
 
 Button::Button(const Theme& theme, const QString& text, Kind kind, QWidget* parent)

@@ -7,7 +7,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kIcon = 20;
+constexpr double kLabelIcon = 20;
 
 }  // namespace
 
@@ -22,13 +22,13 @@ void IconLabel::setTheme(const Theme& theme) {
 
 QSize IconLabel::sizeHint() const {
   const QMargins margins = contentsMargins();
-  const int side = qRound(theme_.scaled(kIcon));
+  const int side = qRound(theme_.scaled(kLabelIcon));
   return {side + margins.left() + margins.right(), side + margins.top() + margins.bottom()};
 }
 
 void IconLabel::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  const double side = theme_.scaled(kIcon);
+  const double side = theme_.scaled(kLabelIcon);
   QRectF area(0, 0, side, side);
   area.moveCenter(QRectF(contentsRect()).center());
   paintIcon(painter, icon_, area, theme_(Token::text2));

@@ -13,7 +13,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kPadding = 12, kMark = 16, kChevron = 14;
+constexpr double kCellPadding = 12, kMark = 16, kChevron = 14;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void Segmented::setTheme(const Theme& theme) {
 
 double Segmented::widthOf(const Choice& choice) const {
   const double text = QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(choice.text);
-  return std::ceil(text + 2 * theme_.scaled(kPadding) + (choice.mark == Mark::none ? 0 : kMark - 4) +
+  return std::ceil(text + 2 * theme_.scaled(kCellPadding) + (choice.mark == Mark::none ? 0 : kMark - 4) +
                    (choice.menu ? theme_.scaled(kChevron) : 0));
 }
 
@@ -107,7 +107,7 @@ void Segmented::paintEvent(QPaintEvent*) {
     if (on)
       paintBox(painter, cell, radius, theme_(Token::hover),
                Theme::blend(theme_(Token::hover), theme_(Token::borderStrong), 0.6));
-    double x = cell.left() + theme_.scaled(kPadding);
+    double x = cell.left() + theme_.scaled(kCellPadding);
     if (choice.mark != Mark::none) {
       const QRectF dot(x - 2, height() / 2.0 - 3.5, 7, 7);
       painter.setPen(refused ? QPen(theme_(Token::disabled), 1) : QPen(Qt::NoPen));

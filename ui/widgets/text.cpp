@@ -12,8 +12,6 @@ namespace {
 
 constexpr double kChipHeight = 18, kChipPadding = 6, kChipIcon = 12;
 
-int ceilInt(double value) { return static_cast<int>(std::ceil(value)); }
-
 }  // namespace
 
 Text::Text(const Theme& theme, const TextStyle& style, const QString& text, QWidget* parent)

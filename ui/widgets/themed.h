@@ -3,6 +3,7 @@
 
 #include <QFont>
 #include <QWidget>
+#include <cmath>
 
 #include "ui/theme/theme.h"
 
@@ -15,6 +16,9 @@ class Themed {
   virtual ~Themed() = default;
   virtual void setTheme(const Theme& theme) = 0;
 };
+
+/// The whole pixels that hold a length.
+inline int ceilInt(double value) { return static_cast<int>(std::ceil(value)); }
 
 /// Calls setTheme of `root` and of every Themed widget below it.
 void propagateTheme(QWidget* root, const Theme& theme);

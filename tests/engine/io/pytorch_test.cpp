@@ -85,7 +85,7 @@ TEST(PyTorch, TensorsAreTheMappedFile) {
   EXPECT_EQ((tensor.data.data() - bytes.data()) % 64, 0);
 }
 
-struct Attack {
+struct PickleAttack {
   const char* name;
   std::string pickle;
   ErrorCode code;
@@ -102,7 +102,7 @@ std::string repeated(std::string_view operations, int times) {
   return text;
 }
 
-std::vector<Attack> code_attacks() {
+std::vector<PickleAttack> code_attacks() {
   return {
       {"os.system", asking_for("os", "system"), kUnsupported, "\"os.system\": it would run code"},
       {"builtins.eval", asking_for("builtins", "eval"), kUnsupported, "\"builtins.eval\""},
@@ -128,7 +128,7 @@ std::vector<Attack> code_attacks() {
   };
 }
 
-std::vector<Attack> stack_attacks() {
+std::vector<PickleAttack> stack_attacks() {
   return {
       {"nothing", ".", kCorrupt, "not there"},
       {"no end", "\x80\x02}", kCorrupt, "ends too early"},
@@ -157,7 +157,7 @@ std::vector<Attack> stack_attacks() {
   };
 }
 
-std::vector<Attack> tensor_attacks() {
+std::vector<PickleAttack> pickled_tensor_attacks() {
   const auto of_arguments = [](const PickleBytes& arguments) {
     return PickleBytes()
         .name("torch._utils", "_rebuild_tensor_v2")
@@ -213,8 +213,8 @@ std::vector<Attack> tensor_attacks() {
 
 TEST(PyTorch, RefusesPicklesByNameAndPlace) {
   const TempFolder folder;
-  for (const auto& attacks : {code_attacks(), stack_attacks(), tensor_attacks()})
-    for (const Attack& attack : attacks) {
+  for (const auto& attacks : {code_attacks(), stack_attacks(), pickled_tensor_attacks()})
+    for (const PickleAttack& attack : attacks) {
       SCOPED_TRACE(attack.name);
       expect_refused(open(folder.write("a.pt", torch_zip(attack.pickle))), attack.code, attack.words);
     }

@@ -44,7 +44,7 @@ TEST(Safetensors, EmptyTensorsAndEscapedNamesAreLegal) {
   EXPECT_TRUE((*opened)->find("a")->data.empty());
 }
 
-struct Attack {
+struct HeaderAttack {
   const char* name;
   std::string header;
   size_t data;
@@ -61,7 +61,7 @@ std::string one(const std::string& shape, const std::string& offsets, const std:
   return "{" + entry("t", dtype, shape, offsets) + "}";
 }
 
-std::vector<Attack> attacks() {
+std::vector<HeaderAttack> header_attacks() {
   return {
       {"nested 100,000 deep", "{\"t\":" + std::string(100'000, '['), 8, "array"},
       {"objects 100,000 deep", std::string("{\"__metadata__\":") + std::string(100'000, '{'), 8, "JSON"},
@@ -106,7 +106,7 @@ std::vector<Attack> attacks() {
 
 TEST(Safetensors, RefusesAttacksByNameAndPlace) {
   const TempFolder folder;
-  for (const Attack& attack : attacks()) {
+  for (const HeaderAttack& attack : header_attacks()) {
     SCOPED_TRACE(attack.name);
     expect_refused(open(folder.write("a.safetensors", safetensors(attack.header, attack.data))), attack.code,
                    attack.words);

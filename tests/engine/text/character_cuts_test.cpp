@@ -26,7 +26,7 @@ const std::vector<std::string> kTokens = {"<unk>",
                                           "\xC3\xA9",
                                           "b\xC3\xA9",
                                           "\xE2\x96\x81\xE2\x96\x81"};
-const std::vector<std::pair<std::string, std::string>> kMerges = {
+const std::vector<std::pair<std::string, std::string>> kPieceMerges = {
     {"b", "c"},        {"a", "b"},
     {"ab", "c"},       {"\xE2\x96\x81", "a"},
     {"b", "\xC3\xA9"}, {"\xE2\x96\x81", "\xE2\x96\x81"}};
@@ -72,7 +72,7 @@ void expect_same_spelling(const Model& model) {
 }
 
 std::shared_ptr<const Bpe> bpe(BpeOptions options) {
-  auto made = Bpe::make(std::make_shared<const Vocabulary>(kTokens), kMerges, std::move(options));
+  auto made = Bpe::make(std::make_shared<const Vocabulary>(kTokens), kPieceMerges, std::move(options));
   EXPECT_TRUE(made.ok());
   return *made;
 }

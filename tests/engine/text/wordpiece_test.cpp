@@ -7,7 +7,7 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-nlohmann::json small() {
+nlohmann::json small_file() {
   return nlohmann::json::parse(R"({
     "added_tokens":[{"id":0,"content":"[UNK]","special":true},{"id":1,"content":"[CLS]","special":true},
                     {"id":2,"content":"[SEP]","special":true}],
@@ -25,14 +25,14 @@ std::shared_ptr<const Tokenizer> make(const nlohmann::json& file) {
 }
 
 TEST(WordPiece, LongestPieceFirst) {
-  const auto tokenizer = make(small());
+  const auto tokenizer = make(small_file());
   EXPECT_EQ(tokenizer->encode("unable", true), (Ids{1, 3, 4, 2}));
   EXPECT_EQ(tokenizer->encode("unab!", false), (Ids{3, 5, 6, 8}));
   EXPECT_EQ(tokenizer->encode("unx able", false), (Ids{0, 7}));  // one unknown for the whole word
 }
 
 TEST(WordPiece, Normalizes) {
-  const auto tokenizer = make(small());
+  const auto tokenizer = make(small_file());
   EXPECT_EQ(tokenizer->encode("  \xC3\x9AN\xE2\x80\x8B"
                               "able\t",
                               false),
@@ -41,13 +41,13 @@ TEST(WordPiece, Normalizes) {
                               "able",
                               false),
             (Ids{3, 9, 7}));
-  auto cased = small();
+  auto cased = small_file();
   cased["normalizer"]["lowercase"] = false;
   EXPECT_EQ(make(cased)->encode("UN able", false), (Ids{0, 7}));
 }
 
 TEST(WordPiece, PunctuationIsTheReferences) {
-  const auto tokenizer = make(small());
+  const auto tokenizer = make(small_file());
   EXPECT_EQ(tokenizer->encode("un\xE2\x80\xA6"
                               "able",
                               false),
@@ -59,14 +59,14 @@ TEST(WordPiece, PunctuationIsTheReferences) {
 }
 
 TEST(WordPiece, LongWordsAreUnknown) {
-  auto file = small();
+  auto file = small_file();
   file["model"]["max_input_chars_per_word"] = 6;
   EXPECT_EQ(make(file)->encode("unable", false), (Ids{3, 4}));
   EXPECT_EQ(make(file)->encode("unablea", false), Ids{0});
 }
 
 TEST(WordPiece, PiecesAndTexts) {
-  const auto tokenizer = make(small());
+  const auto tokenizer = make(small_file());
   EXPECT_EQ(tokenizer->piece(4), "able");
   EXPECT_EQ(tokenizer->decode({1, 3, 4, 8, 7, 2}, true), "unable! able");
   EXPECT_EQ(tokenizer->eos(), 2);
@@ -80,7 +80,7 @@ TEST(WordPiece, RefusesDamage) {
                                                          {"/model/max_input_chars_per_word", "0"},
                                                          {"/model/max_input_chars_per_word", "1000000"}};
   for (const auto& [pointer, value] : changes) {
-    auto file = small();
+    auto file = small_file();
     file[nlohmann::json::json_pointer(pointer)] = nlohmann::json::parse(value);
     EXPECT_FALSE(tokenizer_from_json(file.dump()).ok()) << pointer;
   }

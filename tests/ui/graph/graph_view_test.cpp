@@ -17,13 +17,10 @@
 namespace orrery::ui {
 namespace {
 
-constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
-
 class ViewTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto built = samples::modelGraph(kSmol, false);
+    auto built = samples::modelGraph(samples::kSmol, false);
     ASSERT_TRUE(built.ok()) << built.error().to_string();
     graph = *built;
     view.setReducedMotion(true);
@@ -277,7 +274,7 @@ TEST_F(ViewTest, ExportsPictures) {
 }
 TEST_F(ViewTest, PaintsWhatItShows) {
   const QImage cold = view.grab().toImage();
-  view.setTimings(samples::plausibleFigures(*graph, kStep, true));
+  view.setTimings(samples::plausibleFigures(*graph, samples::kStep, true));
   QTest::qWait(400);  // repaint at 10 Hz, digits at 4 Hz
   const QImage hot = view.grab().toImage();
   EXPECT_NE(cold, hot);

@@ -20,7 +20,6 @@ namespace {
 
 using testing::Written;
 
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
 
 class OverlaysTest : public ::testing::Test {
  protected:
@@ -31,7 +30,7 @@ class OverlaysTest : public ::testing::Test {
     view.show();
     view.setGraph(graph, {}, "sample");
     ASSERT_TRUE(view.waitForLayout());
-    view.setTimings(samples::plausibleFigures(*graph, kStep, false));
+    view.setTimings(samples::plausibleFigures(*graph, samples::kStep, false));
     // With the next frame, unless there is no room for it.
     static_cast<void>(QTest::qWaitFor([&] { return card<Legend>()->isVisible(); }, 150));
   }
@@ -42,7 +41,7 @@ class OverlaysTest : public ::testing::Test {
   /// The outermost boxes, in the view's pixels.
   std::vector<QRect> boxes() const {
     const ScenePainter painter{Theme()};
-    const auto scene = makeScene(graph_, kStep, {});
+    const auto scene = makeScene(graph_, samples::kStep, {});
     const auto layout = Hierarchy(painter.textWidths()).layout(*scene, firstOpen(*scene));
     std::vector<QRect> boxes;
     for (const Placed& placed : layout->items)
@@ -66,7 +65,7 @@ TEST_F(OverlaysTest, KeysHideThemAndShowThemAgain) {
   QTest::keyClick(&view, Qt::Key_M, Qt::ShiftModifier);
   EXPECT_FALSE(card<Legend>()->isVisible());
   EXPECT_EQ(view.overlays(), GraphView::Overlays());
-  view.setTimings(samples::plausibleFigures(*graph_, kStep, false));
+  view.setTimings(samples::plausibleFigures(*graph_, samples::kStep, false));
   view.resize(1000, 640);
   EXPECT_FALSE(card<Minimap>()->isVisible()) << "stays hidden";
   EXPECT_FALSE(card<Legend>()->isVisible());

@@ -12,7 +12,6 @@
 namespace orrery::ui {
 namespace {
 
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
 constexpr double kRefresh = 16;  // ms
 
 class PaintSpeed : public testing::Test {
@@ -23,7 +22,7 @@ class PaintSpeed : public testing::Test {
     view_.show();
     view_.setGraph(graph);
     ASSERT_TRUE(view_.waitForLayout());
-    view_.setTimings(samples::plausibleFigures(*graph, kStep, of_a_model));
+    view_.setTimings(samples::plausibleFigures(*graph, samples::kStep, of_a_model));
   }
 
   /// Milliseconds of the fastest of seven frames: the machine is shared.

@@ -8,6 +8,11 @@
 
 namespace orrery::ui::samples {
 
+/// The default model, for modelGraph().
+inline constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
+/// One token of one text.
+inline const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+
 /// ${ORRERY_MODELS} or its default, then `name`.
 std::string modelPath(const std::string& name);
 /// A model's graph by its path below the models' folder; fused as for the CPU when asked.

@@ -15,18 +15,14 @@
 namespace orrery::ui {
 namespace {
 
-constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
-
-size_t at(int index) { return static_cast<size_t>(index); }
 std::shared_ptr<const SceneGraph> sceneOf(const graph::GraphVersion& graph) {
-  return makeScene(graph, kStep, {});
+  return makeScene(graph, samples::kStep, {});
 }
 
 graph::GraphVersion smol(bool fused) {
   static graph::GraphVersion versions[2];
   if (!versions[fused]) {
-    auto built = samples::modelGraph(kSmol, fused);
+    auto built = samples::modelGraph(samples::kSmol, fused);
     EXPECT_TRUE(built.ok()) << built.error().to_string();
     if (built.ok()) versions[fused] = *built;
   }
@@ -182,7 +178,7 @@ TEST(Scene, WeightsAndInputsBecomePills) {
 TEST(Scene, StopsWhenAsked) {
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(makeScene(samples::layeredGraph(4), kStep, stop.get_token()), nullptr);
+  EXPECT_EQ(makeScene(samples::layeredGraph(4), samples::kStep, stop.get_token()), nullptr);
 }
 
 TEST(HierarchyTest, FoldedLayersAreOneStackWithARemainderWhereOneIsOpen) {

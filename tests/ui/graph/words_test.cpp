@@ -18,23 +18,21 @@ namespace {
 using testing::isCut;
 using testing::Written;
 
-constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
 
 /// SmolLM2 with times, the first layer and the tenth open, written down at a zoom.
 class Words : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    const auto built = samples::modelGraph(kSmol, GetParam());
+    const auto built = samples::modelGraph(samples::kSmol, GetParam());
     ASSERT_TRUE(built.ok()) << built.error().to_string();
     graph_ = *built;
-    drawing_.scene = makeScene(graph_, kStep, {});
+    drawing_.scene = makeScene(graph_, samples::kStep, {});
     open_ = firstOpen(*drawing_.scene);
     open_.insert({"layers.10", "layers.10.attention", "layers.10.mlp"});
     Hierarchy hierarchy(painter_.textWidths());
     drawing_.layout = hierarchy.layout(*drawing_.scene, open_);
     heat_.setScene(drawing_.scene);
-    heat_.setFigures(samples::plausibleFigures(*graph_, kStep, !GetParam()));
+    heat_.setFigures(samples::plausibleFigures(*graph_, samples::kStep, !GetParam()));
   }
 
   std::vector<Written> write(double scale) const {
@@ -42,7 +40,7 @@ class Words : public ::testing::TestWithParam<bool> {
     PaintJob job;
     job.drawing = &drawing_;
     job.heat = &heat_;
-    job.bindings = &kStep;
+    job.bindings = &samples::kStep;
     job.visible = box;
     job.scale = scale;
     job.detail = detailAt(scale, scale < 0.8 ? Detail::mid : Detail::near);
