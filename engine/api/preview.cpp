@@ -11,6 +11,7 @@
 #include "engine/api/placement_report.h"
 #include "engine/api/preview_cost.h"
 #include "engine/api/session_impl.h"
+#include "engine/own/sizes.h"
 
 namespace orrery::api {
 namespace {
@@ -147,15 +148,18 @@ Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::
       preview.refusals.push_back({std::nullopt, error});
       return std::move(preview);
     };
-    const auto version = prepare_version(made.graph, preparation(now->fusion), {{}, std::move(stop)});
+    Preparation as_now = preparation(now->fusion);
+    if (own::with_sizes(made.graph, now->sizes).ok()) as_now.sizes = now->sizes;
+    const auto version = prepare_version(made.graph, as_now, {{}, std::move(stop)});
     if (!version.ok()) return refused(version.error());
     const runtime::Version &before = *now->version, &after = **version;
+    const std::string& home = parts_.options.device;
+    preview.nodes = node_changes(Drawn(before, home), Drawn(after, home));
+    if (before.open || after.open) return preview;  // nothing is known of what it takes
     const auto memory = memory_of(*parts_.model, after, parts_.info.task, parts_.options);
     if (!memory.ok()) return refused(memory.error());
     ORRERY_ASSIGN(const auto memory_now, memory_of(*parts_.model, before, parts_.info.task, parts_.options));
     preview.memory = memory_changes(memory_now, *memory);
-    const std::string& home = parts_.options.device;
-    preview.nodes = node_changes(Drawn(before, home), Drawn(after, home));
     preview.moved = placements_of(after, home);
     std::erase_if(preview.moved, [](const NodePlacement& place) { return place.reason.empty(); });
     preview.tokens_read_again = parts_.model->tokens_read_again(after, *chat_sequence());

@@ -3,6 +3,7 @@
 
 #include "engine/api/guard.h"
 #include "engine/api/session_impl.h"
+#include "engine/own/sizes.h"
 
 namespace orrery::api {
 namespace {
@@ -36,11 +37,12 @@ class Submitted {
 
 }  // namespace
 
-SessionStatePtr opened_state(std::shared_ptr<const runtime::Version> version, bool fusion) {
-  graph::GraphVersion model = version->model, drawn = version->drawn;
-  History history(model);
+SessionStatePtr opened_state(graph::GraphVersion graph, std::shared_ptr<const runtime::Version> version,
+                             bool fusion) {
+  graph::GraphVersion drawn = version->drawn;
+  History history(graph);
   return std::make_shared<const SessionState>(
-      SessionState{std::move(model), std::move(drawn), std::move(version), fusion, std::move(history)});
+      SessionState{std::move(graph), std::move(drawn), std::move(version), fusion, std::move(history)});
 }
 
 SessionStatePtr SessionImpl::state() const {
@@ -118,6 +120,11 @@ class SessionImpl::Preparing {
     return Next{std::move(draft.state), {}};
   }
 
+  Result<Next> operator()(const SetSizes& change) const {
+    ORRERY_ASSIGN(Draft draft, prepare(now_.model, now_.fusion, change.sizes));
+    return Next{std::move(draft.state), {}};
+  }
+
  private:
   /// A state whose history has not moved on yet.
   struct Draft {
@@ -125,13 +132,22 @@ class SessionImpl::Preparing {
     bool kv_kept = true;
   };
 
+  /// Where an edited graph does not take the sizes of the last run, they are open again.
   Result<Draft> prepare(graph::GraphVersion graph, bool fusion) const {
-    ORRERY_ASSIGN(auto version, prepare_version(std::move(graph), session_.preparation(fusion), watch_));
+    const bool fits = now_.sizes.empty() || own::with_sizes(graph, now_.sizes).ok();
+    return prepare(std::move(graph), fusion, fits ? now_.sizes : Bindings());
+  }
+
+  Result<Draft> prepare(graph::GraphVersion graph, bool fusion, Bindings sizes) const {
+    Preparation preparation = session_.preparation(fusion);
+    preparation.sizes = sizes;
+    ORRERY_ASSIGN(auto version, prepare_version(graph, preparation, watch_));
     runtime::Model& model = *session_.parts_.model;
     ORRERY_TRY(prepare_plan(model, *version, watch_));
     Draft draft{std::make_shared<SessionState>(now_)};
     draft.kv_kept = model.keeps_context(*version, *session_.chat_sequence());
-    draft.state->model = version->model;
+    draft.state->model = std::move(graph);
+    draft.state->sizes = std::move(sizes);
     draft.state->fused = version->drawn;
     draft.state->version = std::move(version);
     draft.state->fusion = fusion;

@@ -92,6 +92,7 @@ class SessionImpl final : public Session {
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
   Result<void> check_ids(const std::vector<int32_t>& ids) const;
   Result<void> check_vocabulary() const;
+  Error no_text() const;  // of a graph of one's own
   /// A reply in any sequence; an empty prompt is taken from the request, and may then share what other chats
   /// have read.
   Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,
@@ -171,7 +172,12 @@ class SessionImpl final : public Session {
   Replies replies_;
 };
 
-/// Of a version that nothing was done to yet.
-SessionStatePtr opened_state(std::shared_ptr<const runtime::Version> version, bool fusion);
+/// Of the version's plan; `bindings` are those of the step whose costs are told.
+PlanReport report_of(const compile::Plan& plan, const runtime::Version& version, const std::string& home,
+                     const Bindings& bindings);
+
+/// Of a version of the graph that nothing was done to yet.
+SessionStatePtr opened_state(graph::GraphVersion graph, std::shared_ptr<const runtime::Version> version,
+                             bool fusion);
 
 }  // namespace orrery::api

@@ -115,13 +115,13 @@ class Opening {
     run.context = context;
     ORRERY_ASSIGN(run.batch_tokens,
                   choose_batch_tokens(options_.batch_tokens, run.device != nullptr, to_task(built.task)));
+    const auto graph = std::make_shared<const graph::Graph>(built.graph);
     ORRERY_ASSIGN(const auto version,
-                  prepare_version(std::make_shared<const graph::Graph>(built.graph),
-                                  preparation_of(run, options_.device, passes_of(options_))));
+                  prepare_version(graph, preparation_of(run, options_.device, passes_of(options_))));
     const MemoryDemand demand = demand_of(source, built, version->fused, run.device);
     ORRERY_TRY(check_memory(demand, options_, devices_beside(run.device)));
     run.kv_tokens = kv_tokens(demand, run);
-    const SessionStatePtr state = opened_state(version, options_.fusion);
+    const SessionStatePtr state = opened_state(graph, version, options_.fusion);
     auto model = std::make_shared<runtime::Model>(weights, version, run);
     ORRERY_TRY(compile_first(*model, *version));
     ORRERY_TRY(watch_.stage("Reading the tokenizer"));

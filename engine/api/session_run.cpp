@@ -19,6 +19,8 @@ std::string_view task_words(Task task) {
       return "make sentence vectors";
     case Task::classify:
       return "classify";
+    case Task::tensors:
+      return "run on arrays (orrery-cli run)";
   }
   return "";
 }
@@ -34,6 +36,11 @@ Result<void> SessionImpl::require(Task task) const {
   return {};
 }
 
+Error SessionImpl::no_text() const {
+  return {ErrorCode::unsupported, "A graph of one's own reads and writes no text", parts_.info.name,
+          "run it on arrays"};
+}
+
 Result<void> SessionImpl::check_ids(const std::vector<int32_t>& ids) const {
   const int64_t vocabulary = parts_.info.vocabulary;
   for (size_t i = 0; i < ids.size(); ++i)
@@ -45,6 +52,7 @@ Result<void> SessionImpl::check_ids(const std::vector<int32_t>& ids) const {
 }
 
 Result<void> SessionImpl::check_vocabulary() const {
+  if (parts_.info.task == Task::tensors) return no_text();
   return api::check_vocabulary(*parts_.tokenizer, parts_.info.name);
 }
 

@@ -22,7 +22,8 @@ struct SessionState {
   graph::GraphVersion fused;                        // what runs, and dead what is bypassed
   std::shared_ptr<const runtime::Version> version;  // of these graphs, with its devices; null: it cannot run
   bool fusion = true;
-  History history;  // what made the graph of the one that was opened
+  History history;      // what made the graph of the one that was opened
+  Bindings sizes = {};  // of a graph of one's own: of its inputs, as they were given last
 };
 using SessionStatePtr = std::shared_ptr<const SessionState>;
 
@@ -38,11 +39,15 @@ struct RestoreScope {
 struct SetFusion {
   bool enabled = true;
 };
-using Change = std::variant<MakeEdits, UndoEdit, RedoEdit, RestoreScope, SetFusion>;
+/// The sizes that the inputs of a graph of one's own are given with, by their symbols.
+struct SetSizes {
+  Bindings sizes;
+};
+using Change = std::variant<MakeEdits, UndoEdit, RedoEdit, RestoreScope, SetFusion, SetSizes>;
 
 /// How a change ended.
 struct Changed {
-  Result<std::vector<EditRecord>> records;  // what was done, none for the fusion; or why nothing was
+  Result<std::vector<EditRecord>> records;  // what was done, none for fusion and sizes; or why nothing was
   SessionStatePtr state;                    // afterwards
 };
 

@@ -117,6 +117,33 @@ std::string to_string(const Attribute& attribute) {
   return std::visit([](const auto& value) { return text_of(value); }, attribute);
 }
 
+std::string_view name_of(OpFamily family);  // M1
+std::string_view name_of(OpFamily family) {
+  switch (family) {
+    case OpFamily::attention:
+      return "attention";
+    case OpFamily::linear:
+      return "linear";
+    case OpFamily::norm:
+      return "norm";
+    case OpFamily::activation:
+      return "activation";
+    case OpFamily::elementwise:
+      return "elementwise";
+    case OpFamily::embedding:
+      return "embedding";
+    case OpFamily::sampling:
+      return "sampling";
+    case OpFamily::data_movement:
+      return "data_movement";
+    case OpFamily::source:
+      return "source";
+    case OpFamily::custom:
+      return "custom";
+  }
+  return "?";
+}
+
 std::string_view name_of(AttributeType type) {
   switch (type) {
     case AttributeType::flag:

@@ -4,6 +4,7 @@
 // Sources are nodes too, with no inputs and one output, so six primitives are enough to edit everything:
 //   op "weight"   attributes {tensor}            value kind weight: a tensor of the model file
 //   op "input"    attributes {name}              value kind input: token_ids, ... (step_inputs.inc)
+//                 or {name, dtype, shape}        what is given to a step by that name
 //   op "state"    attributes {name, ...}         value kind state: what a layer keeps of a text
 //   op "constant" attributes {value} or {data}   value kind constant
 // State effects are explicit: kv_append(state, key, value) -> state. The final states are outputs of the

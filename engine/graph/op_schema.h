@@ -54,10 +54,21 @@ std::string to_string(const ValueType& type);  // "f32[tokens, 576]"
 /// Bytes of a value with the symbols bound; 0 where a symbol is free.
 double bytes_of(const ValueType& type, const Bindings& bindings);
 
+/// Numbers by which a kernel finds rows of the node's first input. They are never checked while it runs, so a
+/// step that is given them checks them before.
+enum class Finds : uint8_t {
+  nothing,
+  rows,       // each the number of a row
+  starts,     // of runs of rows: from 0, rising, to the number of rows
+  sequences,  // the same, of the step's own sequences
+};
+
 struct InputSpec {
   std::string name;  // "src", "weight", "bias", "residual", "query"
   bool optional = false;
   bool variadic = false;  // last input only: zero or more of it
+  Finds finds = Finds::nothing;
+  bool stored = false;  // only a weight is read there, in the form that its file has
 };
 
 /// In the order of Attribute's alternatives; any: what the fallback has, or unchecked when there is none.

@@ -11,10 +11,11 @@ namespace {
 struct Product {
   int64_t factor = 1;
   std::vector<Dim> symbolic;
+  bool fits = true;
 
   void take(const Dim& dim) {
     const int64_t divisor = dim.divisor();
-    factor *= divisor;
+    fits = fits && !__builtin_mul_overflow(factor, divisor, &factor);
     if (!dim.is_constant()) symbolic.push_back(dim / divisor);
   }
 };
@@ -27,7 +28,8 @@ std::optional<Dim> quotient(const Product& whole, const Product& part) {
     if (same == left.end()) return std::nullopt;
     left.erase(same);
   }
-  if (left.size() > 1 || part.factor == 0 || whole.factor % part.factor != 0) return std::nullopt;
+  if (!whole.fits || !part.fits || left.size() > 1 || part.factor == 0 || whole.factor % part.factor != 0)
+    return std::nullopt;
   const int64_t factor = whole.factor / part.factor;
   return left.empty() ? Dim(factor) : left.front() * factor;
 }

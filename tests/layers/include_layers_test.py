@@ -18,6 +18,7 @@ ENGINE_ORDER = {
     "text": ["base"],
     "graph": ["base"],
     "ops": ["graph"],
+    "own": ["ops", "io"],
     "models": ["ops", "io"],
     "weights": ["io"],
     "edit": ["ops", "io", "weights"],
@@ -25,7 +26,7 @@ ENGINE_ORDER = {
     "compile": ["passes", "weights"],
     "runtime": ["compile", "weights"],
     "generate": ["runtime", "text"],
-    "api": ["base", "io", "text", "graph", "ops", "models", "weights", "edit", "passes", "compile", "runtime", "generate"],
+    "api": ["base", "io", "text", "graph", "ops", "own", "models", "weights", "edit", "passes", "compile", "runtime", "generate"],
     "serve": ["api"],
 }
 # Kernel op headers belong to the rooms that lower and run; types, activations, precisions, names of devices, the team, the ISA and

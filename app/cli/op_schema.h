@@ -1,0 +1,16 @@
+// What an op says of itself.
+#pragma once
+
+#include "app/cli/output.h"
+#include "engine/api/own_op.h"
+
+namespace orrery::graph {
+std::string_view name_of(OpFamily family);  // M1
+}
+namespace orrery::cli {
+
+/// {name, family, doc, inputs, outputs, attributes, devices, backward}
+Json to_json(const api::OpInfo& info);
+void print_schema(const api::OpInfo& info);
+
+}  // namespace orrery::cli
