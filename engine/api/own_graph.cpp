@@ -21,8 +21,7 @@ constexpr uintmax_t kLargestGraph = uintmax_t{64} << 20;  // bytes
 
 Result<std::string> read_text(const std::string& path) {
   std::error_code error;
-  const uintmax_t bytes =
-      std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
   std::ifstream stream(path, std::ios::binary);
   if (error || !stream.is_open())
     return Error{ErrorCode::io, "The graph cannot be read", path, "check the file and its permissions"};

@@ -52,35 +52,42 @@ Result<void> check_runnable(const graph::Graph& graph) {
   return {};
 }
 
-/// The sequences of the step: those that an op that works on texts is given.
-Result<std::vector<int32_t>> starts_of(const graph::Graph& graph, const RunRequest& request) {
+/// Where the texts begin that a node works on, as it is given; nothing where another node makes it.
+Result<std::vector<int32_t>> starts_of(const graph::Graph& sized, const graph::Node& node, ValueId input,
+                                       const RunRequest& request) {
   std::vector<int32_t> starts;
+  const graph::Node& maker = sized.node(sized.value(input).producer);
+  if (!ops::is_given(maker)) return starts;  // its lowering says why not
+  const Array& array = request.inputs.at(std::get<std::string>(maker.attributes.at("name")));
+  starts.resize(array.bytes / sizeof(int32_t));
+  if (!starts.empty()) std::memcpy(starts.data(), array.data.get(), array.bytes);
+  const int64_t rows = sized.value(node.inputs.front()).type.shape.front().constant();
+  const bool rise = std::ranges::adjacent_find(starts, std::greater_equal<>()) == starts.end();
+  if (!starts.empty() && rise && starts.front() == 0 && starts.back() == rows) return starts;
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("Starts of sequences rise from 0 to the {} rows", rows),
+               fmt::format("{}, {}", node.path(), maker.path()), "give other numbers"};
+}
+
+/// The sequences of the step: those that its nodes are given.
+Result<std::vector<int32_t>> sequences_of(const graph::Graph& sized, const RunRequest& request) {
+  std::vector<int32_t> sequences;
   std::string first;
-  const std::vector<bool> live = graph.live();
+  const std::vector<bool> live = sized.live();
   for (size_t i = 0; i < live.size(); ++i) {
-    const graph::Node& node = graph.node(graph.order()[i]);
-    if (!live[i]) continue;
-    for (size_t k = 0; k < std::min(node.inputs.size(), node.op->inputs.size()); ++k) {
-      const graph::Value* value = graph.find_value(node.inputs[k]);
-      if (node.op->inputs[k].finds != graph::Finds::sequences || !value) continue;
-      const graph::Node& maker = graph.node(value->producer);
-      if (!ops::is_given(maker)) continue;  // its lowering says why not
-      const Array& array = request.inputs.at(std::get<std::string>(maker.attributes.at("name")));
-      std::vector<int32_t> own(array.bytes / sizeof(int32_t));
-      if (!own.empty()) std::memcpy(own.data(), array.data.get(), array.bytes);
-      if (!first.empty() && own != starts)
+    const graph::Node& node = sized.node(sized.order()[i]);
+    for (size_t k = 0; live[i] && k < std::min(node.inputs.size(), node.op->inputs.size()); ++k) {
+      if (node.op->inputs[k].finds != graph::Finds::sequences) continue;
+      ORRERY_ASSIGN(std::vector<int32_t> starts, starts_of(sized, node, node.inputs[k], request));
+      if (!first.empty() && starts != sequences)
         return Error{ErrorCode::invalid_argument,
                      "A run has one set of sequences, and these two are given others",
                      fmt::format("{} and {}", first, node.path()), "give both the same starts"};
       first = node.path();
-      starts = std::move(own);
+      sequences = std::move(starts);
     }
   }
-  if (std::ranges::adjacent_find(starts, std::greater_equal<>()) != starts.end() ||
-      (!starts.empty() && (starts.front() != 0 || starts.size() < 2)))
-    return Error{ErrorCode::invalid_argument, "Starts of sequences rise from 0 to the number of rows", first,
-                 "give other numbers"};
-  return starts;
+  return sequences;
 }
 
 /// Refuses what the arena of the run does not fit in.
@@ -187,7 +194,7 @@ class Running {
   }
 
   Result<std::unique_ptr<generate::Probe>> probe_it() {
-    ORRERY_ASSIGN(const std::vector<int32_t> starts, starts_of(*graph_, request_));
+    ORRERY_ASSIGN(const std::vector<int32_t> starts, sequences_of(*version_->model, request_));
     const std::vector<int32_t> tokens(starts.empty() ? 0 : static_cast<size_t>(starts.back()));
     const auto count = static_cast<int64_t>(tokens.size());
     ORRERY_TRY(check_memory(

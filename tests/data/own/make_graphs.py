@@ -83,7 +83,7 @@ class Maker:
         cases.append({"name": self.name, "graph": graph, "inputs": [value.name for value, _ in self.inputs],
                       "outputs": {value.name: value.error for value in self.values}})
         for value in [value for value, _ in self.inputs] + self.values:
-            arrays[f"{self.name}/{value.name}"] = value.array
+            arrays[f"{self.name}/{value.name}"] = np.asarray(value.array, order="C")
 
 
 def combine(maker, op, a, b):
