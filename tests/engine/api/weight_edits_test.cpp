@@ -26,12 +26,13 @@ class WeightEdits : public testing::Test {
     EXPECT_TRUE(record.ok()) << (record.ok() ? "" : record.error().to_string());
     return record.ok() ? record.value() : EditRecord{};
   }
+  /// How likely a text is, and what may follow it.
   std::vector<double> logprobs() {
-    const auto scored = session_->score("The capital of France is Paris, and that of Italy is Rome.", 0, {});
+    const auto scored = session_->score("The capital of France is Paris, and that of Italy is", 5, {});
     EXPECT_TRUE(scored.ok()) << (scored.ok() ? "" : scored.error().to_string());
-    std::vector<double> found;
-    if (scored.ok())
-      for (const auto& token : scored->tokens) found.push_back(token.logprob);
+    if (!scored.ok()) return {};
+    std::vector<double> found{scored->nll_per_token};
+    for (const TokenAlternative& next : scored->last_top) found.push_back(next.logprob);
     return found;
   }
   static double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
