@@ -4,9 +4,6 @@
 #include "app/cli/output.h"
 #include "engine/api/own_op.h"
 
-namespace orrery::graph {
-std::string_view name_of(OpFamily family);  // M1
-}
 namespace orrery::cli {
 
 /// {name, family, doc, inputs, outputs, attributes, devices, backward}

@@ -41,6 +41,7 @@ class Dim {
   static std::optional<Dim> parse(std::string_view text);
 
   friend bool operator==(const Dim&, const Dim&) = default;
+  /// Numbers that do not fit 64 bits are held at the ends: no memory holds so much.
   Dim operator+(const Dim& other) const;
   Dim operator*(int64_t factor) const;
   /// The greatest number that divides it whatever the symbols are; 0 for 0.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/ops/constant.h"
+#include "engine/ops/merged_adapters.h"
 
 namespace orrery::compile {
 namespace {
@@ -32,6 +33,10 @@ weights::WeightView view_of(const graph::Node& weight) {
                            attribute("rows", std::vector<int64_t>())};
   view.columns = attribute("columns", std::vector<int64_t>());
   view.stacked = attribute("stacked", int64_t{0});
+  view.file = {attribute("file", std::string()), attribute("stamp", std::string())};
+  for (ops::MergedAdapter& adapter : ops::parse_merged(attribute("merged", std::string())))
+    view.merged.push_back({adapter.factor, {std::move(adapter.path), std::move(adapter.stamp)}});
+  view.dtype = ops::parse_dtype(attribute("dtype", std::string()));
   return view;
 }
 
@@ -106,7 +111,7 @@ Result<const void*> SourceSlots::weight(ValueId value, const kernels::WeightPack
   ORRERY_TRY(text_attribute(*producer, "tensor"));
   const weights::WeightView view = view_of(*producer);
   if (!view.rows.empty() || !view.columns.empty()) {
-    ORRERY_ASSIGN(weights::WeightTensor whole, weights_.tensor({view.tensor, view.transposed, {}}, team_));
+    ORRERY_ASSIGN(weights::WeightTensor whole, weights_.tensor(view.whole(), team_));
     taken_apart_.insert(std::move(whole));
   }
   ORRERY_ASSIGN(weights::WeightBytes bytes, weights_.bytes(view, packing, team_, memory_of(device)));

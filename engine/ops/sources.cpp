@@ -144,11 +144,15 @@ OpSchema weight_op() {
   return {
       .name = "weight",
       .family = OpFamily::source,
-      .doc = "A tensor of the model file.",
+      .doc = "A tensor of the model file, or of another.",
       .outputs = {"weight"},
       .attributes =
-          {{"tensor", "Name of the tensor in the model file", {}, AttributeType::text},
-           {"dtype", "How it is stored, as the field writes it: f32, bf16, Q4_K", {}, AttributeType::text},
+          {{"tensor", "Name of the tensor in its file", {}, AttributeType::text},
+           {"dtype",
+            "What it is stored in, as the field writes it: f32, bf16, Q4_K; another than the file's: "
+            "requantised",
+            {},
+            AttributeType::text},
            {"shape", "Its sizes, outermost first", {}, AttributeType::list},
            {"transform", "What is done to it before it is used; empty: nothing", Attribute(std::string())},
            {"transposed", "The file holds the transpose of this shape", Attribute(false)},
@@ -158,7 +162,11 @@ OpSchema weight_op() {
             Attribute(std::vector<int64_t>())},
            {"stacked",
             "So many tensors one behind another, * in the name standing for their number; 0: one tensor",
-            Attribute(int64_t{0})}},
+            Attribute(int64_t{0})},
+           {"file", "The file that holds it; empty: the model's own", Attribute(std::string())},
+           {"stamp", "What the file's size and time of writing were", Attribute(std::string())},
+           {"merged", "Adapters whose low-rank matrices are added to it, and their factors",
+            Attribute(std::string())}},
       .infer = infer_weight};
 }
 
