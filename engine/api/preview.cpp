@@ -8,6 +8,7 @@
 
 #include "engine/api/devices.h"
 #include "engine/api/guard.h"
+#include "engine/api/model_results.h"
 #include "engine/api/placement_report.h"
 #include "engine/api/preview_cost.h"
 #include "engine/api/session_impl.h"
@@ -142,12 +143,17 @@ Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::
       preview.refusals.push_back({misfit.index, std::move(misfit.error)});
     if (!preview.refusals.empty()) return preview;
     ORRERY_ASSIGN(const Replayed made, replayed(now->model, edits));
+    if (const auto results = check_results(*now->history.opened(), *made.graph); !results.ok()) {
+      preview.refusals.push_back({std::nullopt, results.error()});
+      return preview;
+    }
     const auto refused = [&](const Error& error) -> Result<Preview> {
       if (error.code == ErrorCode::cancelled) return error;
       preview.refusals.push_back({std::nullopt, error});
       return std::move(preview);
     };
-    const auto version = prepare_version(made.graph, preparation(now->fusion), {{}, std::move(stop)});
+    const auto version =
+        prepare_version(made.graph, preparation(now->fusion, now->disabled_passes), {{}, std::move(stop)});
     if (!version.ok()) return refused(version.error());
     const runtime::Version &before = *now->version, &after = **version;
     const auto memory = memory_of(*parts_.model, after, parts_.info.task, parts_.options);
