@@ -111,6 +111,28 @@ TEST_F(InsertLlama, ScaleTakesANameOrMakesOne) {
               HasSubstr("not computed in a step"));
 }
 
+TEST_F(InsertLlama, HeadsAndRowsAreZeroForAllWhoReadThem) {
+  const auto zeros = [&](std::string_view path) {
+    const auto& data = std::get<std::vector<double>>(attribute(path, "data"));
+    return std::ranges::count(data, 0.0);
+  };
+  EXPECT_EQ(make("zero node=layers.10.attention.sdpa heads=2").name,
+            "zero heads 2 of layers.10.attention.sdpa");
+  EXPECT_EQ(reads("layers.10.attention.o_proj"), "layers.10.attention.sdpa_mask:dst");
+  EXPECT_EQ(zeros("layers.10.attention.sdpa_mask.columns"), 64);
+  make("zero node=layers.10.attention.sdpa heads=2-3");
+  EXPECT_EQ(zeros("layers.10.attention.sdpa_mask.columns"), 128) << "one mask for each node";
+  make("zero node=layers.10.mlp.gate rows=0-63,1535");
+  EXPECT_EQ(zeros("layers.10.mlp.gate_mask.columns"), 65);
+  EXPECT_THAT(refused("zero node=layers.10.attention.sdpa heads=3"), HasSubstr("are zero already"));
+  EXPECT_THAT(refused("zero node=layers.10.attention.sdpa heads=9"),
+              AllOf(HasSubstr("It has no head 9 (layers.10.attention.sdpa)"), HasSubstr("0 to 8")));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate rows=1536"), HasSubstr("It has no row 1536"));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate heads=1"), HasSubstr("A mul has no heads"));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate"), HasSubstr("one of both"));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate rows=1 heads=1"), HasSubstr("said twice"));
+}
+
 TEST_F(InsertLlama, AProbeChangesNothingThatIsFed) {
   std::vector<uint64_t> before;
   for (const ValueId output : graph_.outputs()) before.push_back(graph_.feed_hash(output));

@@ -20,7 +20,7 @@ class RandomEdits {
 
   Edit next(const graph::Graph& graph) {
     graph_ = &graph;
-    switch (below(grows() ? 20 : 17)) {
+    switch (below(grows() ? 21 : 18)) {
       case 0:
       case 1:
         return {"bypass", {{"scope", scopes()}}};
@@ -54,7 +54,9 @@ class RandomEdits {
       case 16:
         return {"note", {{"node", path()}, {"text", fmt::format("note {}\nof two lines", below(5))}}};
       case 17:
+        return {"zero", {{"node", path()}, {below(2) == 0 ? "heads" : "rows", fmt::format("{}", below(4))}}};
       case 18:
+      case 19:
         return {"repeat", {{"scope", scopes()}, {"times", fmt::format("{}", 2 + below(2))}}};
       default:
         return {"duplicate", {{"scope", scopes()}}};
