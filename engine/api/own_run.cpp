@@ -187,7 +187,7 @@ class Running {
     ORRERY_TRY(check_runnable(*graph_));
     version_ = now.version;
     if (request_.keep.empty()) return {};
-    Preparation preparation = session_.preparation(now.fusion);
+    Preparation preparation = session_.preparation(now.fusion, now.disabled_passes);
     preparation.sizes = now.sizes;
     ORRERY_ASSIGN(version_, prepare_version(graph_, preparation, {{}, stop_}));
     return {};
