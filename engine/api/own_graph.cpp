@@ -5,12 +5,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "engine/api/constant_files.h"
 #include "engine/api/devices.h"
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
 #include "engine/api/library_scan.h"
 #include "engine/api/session_impl.h"
+#include "engine/api/weight_files.h"
 #include "engine/io/new_file.h"
 #include "engine/text/no_vocabulary.h"
 
@@ -35,10 +35,9 @@ std::filesystem::path folder_of(const std::string& path) {
   return std::filesystem::absolute(path).lexically_normal().parent_path();
 }
 
-Result<own::GraphFile> read_graph(const std::string& path, ConstantFiles& constants) {
+Result<own::GraphFile> read_graph(const std::string& path) {
   ORRERY_ASSIGN(const std::string text, read_text(path));
-  return own::parse_graph(text, ops::registry(), folder_of(path),
-                          [&](const std::filesystem::path& file) { return constants.type_of(file); });
+  return own::parse_graph(text, ops::registry(), folder_of(path), WeightFiles());
 }
 
 ModelInfo info_of(const std::string& name, const std::string& path) {
@@ -61,11 +60,8 @@ Result<runtime::Model::Options> run_options(const OpenOptions& options,
   return run;
 }
 
-}  // namespace
-
-Result<std::shared_ptr<Session>> open_with_constants(graph::GraphVersion graph, const std::string& name,
-                                                     std::shared_ptr<const io::ModelFile> constants,
-                                                     OpenOptions options) {
+Result<std::shared_ptr<Session>> open(graph::GraphVersion graph, const std::string& name,
+                                      OpenOptions options) {
   ORRERY_ASSIGN(const kernels::DeviceId device, parse_device(options.device));
   options.device = to_string(device);
   ORRERY_TRY(check_passes(options.disabled_passes));
@@ -75,7 +71,7 @@ Result<std::shared_ptr<Session>> open_with_constants(graph::GraphVersion graph, 
   ORRERY_ASSIGN(const auto version,
                 prepare_version(graph, preparation_of(run, options.device, passes_of(options))));
   parts.info = info_of(name, options.model);
-  parts.source.file = std::move(constants);
+  parts.source.file = std::make_shared<const io::ModelFile>();
   parts.weights = std::make_shared<weights::WeightStore>(parts.source.file, nullptr);
   parts.tokenizer = text::no_vocabulary();
   parts.chat_template = std::make_shared<const Result<text::ChatTemplate>>(
@@ -86,11 +82,11 @@ Result<std::shared_ptr<Session>> open_with_constants(graph::GraphVersion graph, 
   return std::shared_ptr<Session>(std::make_shared<SessionImpl>(std::move(parts), std::move(state)));
 }
 
+}  // namespace
+
 Result<std::shared_ptr<Session>> open_graph(graph::GraphVersion graph, const std::string& name,
                                             const OpenOptions& options) {
-  return guarded([&] {
-    return open_with_constants(std::move(graph), name, std::make_shared<const io::ModelFile>(), options);
-  });
+  return guarded([&] { return open(std::move(graph), name, options); });
 }
 
 Result<std::shared_ptr<Session>> new_graph(const OpenOptions& options) {
@@ -99,11 +95,9 @@ Result<std::shared_ptr<Session>> new_graph(const OpenOptions& options) {
 
 Result<std::shared_ptr<Session>> open_graph_file(const OpenOptions& options) {
   return guarded([&]() -> Result<std::shared_ptr<Session>> {
-    ConstantFiles constants;
-    ORRERY_ASSIGN(own::GraphFile file, read_graph(options.model, constants));
-    return open_with_constants(std::make_shared<const graph::Graph>(std::move(file.graph)),
-                               std::filesystem::path(options.model).stem().string(), constants.take(),
-                               options);
+    ORRERY_ASSIGN(own::GraphFile file, read_graph(options.model));
+    return open(std::make_shared<const graph::Graph>(std::move(file.graph)),
+                std::filesystem::path(options.model).stem().string(), options);
   });
 }
 
@@ -119,7 +113,8 @@ bool is_graph_file(const std::string& path) {
 
 Result<void> save_graph(const Session& session, const std::string& path, const Places& places) {
   return guarded([&]() -> Result<void> {
-    ORRERY_ASSIGN(const std::string text, own::write_graph(*session.model_graph(), places, folder_of(path)));
+    ORRERY_ASSIGN(const std::string text,
+                  own::write_graph(*session.model_graph(), places, folder_of(path), WeightFiles()));
     ORRERY_ASSIGN(io::NewFile file, io::NewFile::create(path, text.size()));
     ORRERY_TRY(file.write(std::as_bytes(std::span(text))));
     return file.commit();
@@ -128,8 +123,7 @@ Result<void> save_graph(const Session& session, const std::string& path, const P
 
 Result<Places> read_places(const std::string& path) {
   return guarded([&]() -> Result<Places> {
-    ConstantFiles constants;
-    ORRERY_ASSIGN(own::GraphFile file, read_graph(path, constants));
+    ORRERY_ASSIGN(own::GraphFile file, read_graph(path));
     return std::move(file.places);
   });
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/api/constant_files.h"
 #include "engine/api/guard.h"
+#include "engine/api/weight_files.h"
 #include "engine/io/reader.h"
 #include "engine/ops/aliases.h"
 #include "engine/ops/lowering.h"
@@ -59,8 +59,8 @@ class Building {
     graph_.set_outputs(graph_.node(id).outputs);
     OpenedOp opened;
     opened.request = std::move(run_);
-    ORRERY_ASSIGN(opened.session, open_with_constants(std::make_shared<const graph::Graph>(std::move(graph_)),
-                                                      op_->name, constants_.take(), options));
+    ORRERY_ASSIGN(opened.session,
+                  open_graph(std::make_shared<const graph::Graph>(std::move(graph_)), op_->name, options));
     return opened;
   }
 
@@ -100,9 +100,9 @@ class Building {
   }
 
   Result<ValueId> add_constant(const std::string& name, const std::string& file) {
-    const std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
-    ORRERY_ASSIGN(const graph::ValueType type, constants_.type_of(path));
-    return add_source("weight", name, own::weight_attributes(path, type));
+    ORRERY_ASSIGN(graph::Attributes attributes,
+                  files_(std::filesystem::absolute(file).lexically_normal(), ""));
+    return add_source("weight", name, std::move(attributes));
   }
 
   Result<ValueId> add_input(const std::string& name, const std::string& file) {
@@ -117,7 +117,7 @@ class Building {
   graph::OpPtr op_;
   const OpRequest& request_;
   graph::Graph graph_{ops::registry()};
-  ConstantFiles constants_;
+  WeightFiles files_;
   RunRequest run_;
 };
 

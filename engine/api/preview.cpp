@@ -8,7 +8,6 @@
 
 #include "engine/api/devices.h"
 #include "engine/api/guard.h"
-#include "engine/api/model_results.h"
 #include "engine/api/placement_report.h"
 #include "engine/api/preview_cost.h"
 #include "engine/api/session_impl.h"
@@ -161,7 +160,7 @@ Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::
       preview.refusals.push_back({misfit.index, std::move(misfit.error)});
     if (!preview.refusals.empty()) return preview;
     ORRERY_ASSIGN(const Replayed made, replayed(now->model, edits));
-    if (const auto results = check_results(*now->history.opened(), *made.graph); !results.ok()) {
+    if (const auto results = check_results_of(*now, *made.graph); !results.ok()) {
       preview.refusals.push_back({std::nullopt, results.error()});
       return preview;
     }

@@ -62,6 +62,12 @@ SessionStatePtr SessionImpl::state() const {
   return state_;
 }
 
+/// A graph of one's own gives what it is edited to give.
+Result<void> SessionImpl::check_results_of(const SessionState& now, const graph::Graph& edited) const {
+  if (parts_.info.task == Task::tensors) return {};
+  return check_results(*now.history.opened(), edited);
+}
+
 /// The model's version and the state that it is of change in one section, so that no two readers disagree.
 /// The old state ends after it.
 void SessionImpl::publish(SessionStatePtr state) {
@@ -174,7 +180,7 @@ class SessionImpl::Preparing {
   }
   Result<Draft> prepare(graph::GraphVersion graph, bool fusion, const std::set<std::string>& disabled,
                         Bindings sizes) const {
-    if (session_.info().task != Task::tensors) ORRERY_TRY(check_results(*now_.history.opened(), *graph));
+    ORRERY_TRY(session_.check_results_of(now_, *graph));
     Preparation preparation = session_.preparation(fusion, disabled);
     preparation.sizes = sizes;
     ORRERY_ASSIGN(auto version, prepare_version(graph, preparation, watch_));

@@ -119,6 +119,8 @@ class SessionImpl final : public Session {
   class Preparing;
   Changed make(const Change& change, const Watch& watch);
   void publish(SessionStatePtr state);
+  /// What a model gives keeps its type.
+  Result<void> check_results_of(const SessionState& now, const graph::Graph& edited) const;
 
   // preview.cpp
   Result<StepTimeChange> step_time(const runtime::Version& before, const runtime::Version& after) const;

@@ -37,22 +37,20 @@ struct GraphFile {
   Places places;
 };
 
-/// What a constant's file holds.
-using TypeOfFile = std::function<Result<graph::ValueType>(const std::filesystem::path& path)>;
+/// The attributes of a weight that is a tensor of a file; without a name, its only one.
+using WeightOfFile =
+    std::function<Result<graph::Attributes>(const std::filesystem::path& path, const std::string& tensor)>;
 
 /// Refused, with the place in the file: what is not of this form, unknown keys, names that are there twice or
 /// are no names, nodes in a circle, and what the graph refuses of a node. Files of constants are found from
 /// `folder`.
 Result<GraphFile> parse_graph(std::string_view json, const std::shared_ptr<const graph::OpRegistry>& ops,
-                              const std::filesystem::path& folder, const TypeOfFile& type_of_file);
+                              const std::filesystem::path& folder, const WeightOfFile& weight_of_file);
 
 /// The same file for the same graph: what parse_graph() reads of it is written so again. `folder` is that of
 /// the file. Refused: a node whose name is none in a file, and a weight of a model.
 Result<std::string> write_graph(const graph::Graph& graph, const Places& places,
-                                const std::filesystem::path& folder);
-
-/// Of a constant whose file that is.
-graph::Attributes weight_attributes(const std::filesystem::path& path, const graph::ValueType& type);
+                                const std::filesystem::path& folder, const WeightOfFile& weight_of_file);
 
 /// Whether a file that begins so is a graph rather than a model or a recipe.
 bool looks_like_graph(std::string_view begin);

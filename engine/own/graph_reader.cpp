@@ -140,8 +140,8 @@ Result<std::vector<std::string>> inputs_of(const graph::OpSchema& op, const Json
 class Reader {
  public:
   Reader(const std::shared_ptr<const graph::OpRegistry>& ops, const std::filesystem::path& folder,
-         const TypeOfFile& type_of_file)
-      : folder_(folder), type_of_file_(type_of_file), file_{graph::Graph(ops), {}} {}
+         const WeightOfFile& weight_of_file)
+      : folder_(folder), weight_of_file_(weight_of_file), file_{graph::Graph(ops), {}} {}
 
   Result<GraphFile> read(const Json& json) {
     ORRERY_ASSIGN(const Object root,
@@ -221,10 +221,13 @@ class Reader {
   }
 
   Result<void> constant(const Json& json, const std::string& where) {
-    ORRERY_ASSIGN(const Object entry,
-                  Object::of(json, where, {"name", "file", "dtype", "shape", "value", "data", "layout"}));
+    ORRERY_ASSIGN(const Object entry, Object::of(json, where,
+                                                 {"name", "file", "tensor", "attributes", "dtype", "shape",
+                                                  "value", "data", "layout"}));
     ORRERY_ASSIGN(const std::string name, entry.name());
     if (entry.find("file")) return constant_file(entry, name);
+    for (const char* key : {"tensor", "attributes"})
+      if (entry.find(key)) return refuse(fmt::format("It has \"{}\" and no file", key), where);
     const graph::OpPtr op = graph().ops().find("constant");
     Json attributes = Json::object();
     for (const char* key : {"dtype", "shape", "value", "data"})
@@ -238,9 +241,16 @@ class Reader {
       if (entry.find(key))
         return refuse(fmt::format("It has a file and \"{}\"", key), entry.where(), "leave one of them out");
     ORRERY_ASSIGN(const std::string text, entry.text("file"));
-    const std::filesystem::path path = (folder_ / text).lexically_normal();
-    ORRERY_ASSIGN(const graph::ValueType type, type_of_file_(path));
-    return add(entry, name, "weight", weight_attributes(path, type));
+    std::string tensor;
+    if (entry.find("tensor")) {
+      ORRERY_ASSIGN(tensor, entry.text("tensor"));
+    }
+    ORRERY_ASSIGN(graph::Attributes attributes, weight_of_file_((folder_ / text).lexically_normal(), tensor));
+    const graph::OpPtr op = graph().ops().find("weight");
+    ORRERY_ASSIGN(const graph::Attributes others,
+                  attributes_of(*op, entry.find("attributes"), entry.where()));
+    for (const auto& [key, value] : others) attributes.insert_or_assign(key, value);
+    return add(entry, name, op->name, std::move(attributes));
   }
 
   Result<void> node(const Json& json, const std::string& where) {
@@ -333,7 +343,7 @@ class Reader {
   }
 
   const std::filesystem::path& folder_;
-  const TypeOfFile& type_of_file_;
+  const WeightOfFile& weight_of_file_;
   GraphFile file_;
   std::unordered_map<std::string, size_t> names_;  // of all nodes; of those that wait, their place there
   std::vector<Waiting> waiting_;
@@ -354,18 +364,11 @@ Result<void> check_version(const Json& json) {
 }  // namespace
 
 Result<GraphFile> parse_graph(std::string_view json, const std::shared_ptr<const graph::OpRegistry>& ops,
-                              const std::filesystem::path& folder, const TypeOfFile& type_of_file) {
+                              const std::filesystem::path& folder, const WeightOfFile& weight_of_file) {
   if (json.size() > kLargestFile) return refuse("The graph's file is larger than 64 MB", "graph");
   ORRERY_ASSIGN(const Json tree, parse_json(json, "graph"));
   ORRERY_TRY(check_version(tree));
-  return Reader(ops, folder, type_of_file).read(tree);
-}
-
-graph::Attributes weight_attributes(const std::filesystem::path& path, const graph::ValueType& type) {
-  std::vector<int64_t> shape;
-  for (const Dim& dim : type.shape) shape.push_back(dim.constant());
-  return {
-      {"tensor", path.string()}, {"dtype", std::string(name_of(type.dtype))}, {"shape", std::move(shape)}};
+  return Reader(ops, folder, weight_of_file).read(tree);
 }
 
 bool looks_like_graph(std::string_view begin) {

@@ -27,8 +27,9 @@ Written attributes_of(const graph::Node& node) {
 
 class Writer {
  public:
-  Writer(const graph::Graph& graph, const Places& places, const std::filesystem::path& folder)
-      : graph_(graph), places_(places), folder_(folder) {}
+  Writer(const graph::Graph& graph, const Places& places, const std::filesystem::path& folder,
+         const WeightOfFile& weight_of_file)
+      : graph_(graph), places_(places), folder_(folder), weight_of_file_(weight_of_file) {}
 
   Result<std::string> write() {
     for (const NodeId id : graph_.order()) {
@@ -78,15 +79,31 @@ class Writer {
     return entry;
   }
 
-  /// Beside the graph's file by its name from there, others by their whole path.
+  /// Beside the graph's file by its name from there, others by their whole path; with what differs from how
+  /// the file has it.
   Result<Written> constant_file(const graph::Node& node) const {
-    const std::filesystem::path path(ops::text(node.attributes, "tensor"));
-    if (!path.is_absolute() || attributes_of(node).size() > 3)  // more than tensor, dtype and shape
+    const std::filesystem::path path(ops::text(node.attributes, "file"));
+    if (path.empty())
       return Error{ErrorCode::unsupported, "It is a weight of a model, which a graph's file has not",
                    node.path(), "save it as an array first"};
     const std::filesystem::path near = path.lexically_relative(folder_);
     const bool inside = !near.empty() && *near.begin() != "..";
-    return Written{{"name", node.path()}, {"file", (inside ? near : path).string()}};
+    Written entry = {{"name", node.path()}, {"file", (inside ? near : path).string()}};
+    const std::string tensor(ops::text(node.attributes, "tensor"));
+    auto plain = weight_of_file_(path, "");
+    if (!plain.ok() || plain->at("tensor") != graph::Attribute(tensor)) {
+      entry["tensor"] = tensor;
+      plain = weight_of_file_(path, tensor);
+    }
+    if (!plain.ok() || plain->at("stamp") != node.attributes.at("stamp"))
+      return entry;  // the file is gone or another: what can be saved of the graph is
+    const Written own = attributes_of(node);
+    Written others = Written::object();
+    for (const auto& [name, value] : own.items())
+      if (const auto same = plain->find(name); same == plain->end() || to_json(same->second) != value)
+        others[name] = value;
+    if (!others.empty()) entry["attributes"] = std::move(others);
+    return entry;
   }
 
   Written other(const graph::Node& node) const {
@@ -114,14 +131,15 @@ class Writer {
   const graph::Graph& graph_;
   const Places& places_;
   const std::filesystem::path& folder_;
+  const WeightOfFile& weight_of_file_;
   std::vector<std::string> inputs_, constants_, nodes_;
 };
 
 }  // namespace
 
 Result<std::string> write_graph(const graph::Graph& graph, const Places& places,
-                                const std::filesystem::path& folder) {
-  return Writer(graph, places, folder).write();
+                                const std::filesystem::path& folder, const WeightOfFile& weight_of_file) {
+  return Writer(graph, places, folder, weight_of_file).write();
 }
 
 }  // namespace orrery::own

@@ -216,6 +216,30 @@ TEST_P(OwnGraph, IsEditedAndUndone) {
   EXPECT_EQ(refusal(*session, small_request(1)), "it ran");
 }
 
+TEST_P(OwnGraph, GrowsFromNothing) {
+  auto session = new_graph(options());
+  ASSERT_TRUE(session.ok()) << session.error().to_string();
+  const auto apply = [&](const std::string& words) {
+    const auto applied = session.value()->apply(edit::parse_edit(words).value());
+    return applied.ok() ? std::string() : applied.error().to_string();
+  };
+  EXPECT_EQ(apply("input as=x dtype=f32 shape=n,2"), "");
+  EXPECT_EQ(apply("insert op=relu as=block.y inputs={\"src\":\"x:value\"}"), "");
+  EXPECT_EQ(apply("output value=block.y:dst"), "");
+  EXPECT_EQ(apply("insert op=scale as=half after=block.y:dst attributes={\"factor\":0.5}"), "");
+  const RunRequest request{{{"x", floats({2, 2}, {-1, 2, 3, -4})}}};
+  EXPECT_THAT(values(run(**session, request).outputs[0].array), ElementsAre(0, 1, 1.5F, 0))
+      << "what comes after an output is the output";
+  EXPECT_THAT(apply("insert op=matmul as=product inputs={\"a\":\"x:value\",\"b\":\"half:dst\"}"),
+              HasSubstr("columns of a need as many rows of b"))
+      << "n is no 2, whatever it was in the last run";
+  while (session.value()->undo().ok()) {
+  }
+  EXPECT_TRUE(session.value()->model_graph()->order().empty());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(session.value()->redo().ok());
+  EXPECT_EQ(run(**session, request).outputs[0].path, "half:dst");
+}
+
 TEST_P(OwnGraph, PreviewsWithAndWithoutSizes) {
   const auto session = open(small());
   const std::vector<edit::Edit> edits{{"place", {{"scope", "product"}, {"device", "cpu"}}}};

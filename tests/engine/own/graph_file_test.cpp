@@ -11,15 +11,22 @@ using testing::HasSubstr;
 
 const std::filesystem::path kFolder = "/graphs";
 
-/// Every file is f32[64, 8] but those of another name.
-Result<graph::ValueType> type_of_file(const std::filesystem::path& path) {
-  if (path.filename() == "missing.npy")
+/// Every file has one tensor, f32[64, 8], but those of another name.
+Result<graph::Attributes> weight_of_file(const std::filesystem::path& path, const std::string& tensor) {
+  const std::string name = path.filename();
+  if (name == "missing.npy")
     return Error{ErrorCode::not_found, "The file cannot be opened", path.string(), ""};
-  return graph::ValueType{DType::f32, {64, 8}};
+  if (name == "two.safetensors" && tensor.empty())
+    return Error{ErrorCode::not_found, "The file has 2 tensors, not one", path.string(), ""};
+  return graph::Attributes{{"tensor", tensor.empty() ? path.stem().string() : tensor},
+                           {"dtype", "f32"},
+                           {"shape", std::vector<int64_t>{64, 8}},
+                           {"file", path.string()},
+                           {"stamp", "512@1"}};
 }
 
 Result<GraphFile> parse(std::string_view json) {
-  return parse_graph(json, ops::registry(), kFolder, type_of_file);
+  return parse_graph(json, ops::registry(), kFolder, weight_of_file);
 }
 
 GraphFile parsed(std::string_view json) {
@@ -37,7 +44,7 @@ std::string refusal(std::string_view json) {
 std::string graph_with(const std::string& members) { return "{\"orrery_graph\": 1, " + members + "}"; }
 
 std::string written(const GraphFile& file, const std::filesystem::path& folder = kFolder) {
-  const auto text = write_graph(file.graph, file.places, folder);
+  const auto text = write_graph(file.graph, file.places, folder, weight_of_file);
   EXPECT_TRUE(text.ok()) << (text.ok() ? "" : text.error().to_string());
   return text.ok() ? *text : std::string();
 }
@@ -47,12 +54,16 @@ TEST(GraphFile, IsReadAsTheCommandLineTellsIt) {
       R"({"orrery_graph": 1, "inputs": [{"name": "x", "dtype": "f32", "shape": ["n", 64]}], "nodes": [{"op": "matmul",
           "name": "y", "inputs": {"a": "x", "b": "w"}, "attributes": {}}], "constants": [{"name": "w", "file": "w.npy"}],
           "outputs": ["y"]})");
-  EXPECT_EQ(print(file.graph),
-            "%i1 = input() {dtype=f32, name=x, shape=n,64}  # x f32[n, 64]\n"
-            "%w2 = weight() {columns=[], dtype=f32, rows=[], shape=[64, 8], stacked=0, tensor=/graphs/w.npy, "
-            "transform=, transposed=false}  # w f32[64, 8]\n"
-            "%3 = matmul(%i1, %w2) {transpose_a=false, transpose_b=false}  # y f32[n, 8]\n"
-            "outputs %3\n");
+  EXPECT_EQ(file.graph.order().size(), 3U);
+  const graph::Node& y = file.graph.node(file.graph.find_path("y"));
+  EXPECT_EQ(y.op->name, "matmul");
+  EXPECT_EQ(file.graph.value_path(y.inputs[0]), "x:value");
+  EXPECT_EQ(to_string(file.graph.value(y.inputs[0]).type), "f32[n, 64]");
+  const graph::Value& w = file.graph.value(y.inputs[1]);
+  EXPECT_EQ(w.kind, graph::ValueKind::weight);
+  EXPECT_EQ(file.graph.node(w.producer).attributes.at("file"), graph::Attribute("/graphs/w.npy"));
+  EXPECT_EQ(file.graph.outputs(), y.outputs);
+  EXPECT_EQ(to_string(file.graph.value(y.outputs[0]).type), "f32[n, 8]");
 }
 
 TEST(GraphFile, IsWrittenAsItIsRead) {
@@ -121,6 +132,23 @@ TEST(GraphFile, AConstantsFileIsFoundFromTheGraphs) {
               HasSubstr("cannot be opened (/graphs/missing.npy)"));
   EXPECT_THAT(refusal(graph_with(R"("constants": [{"name": "w", "file": "w.npy", "value": 1}])")),
               HasSubstr("It has a file and \"value\" (constants[0])"));
+}
+
+TEST(GraphFile, AConstantMayBeOneOfManyTensorsAndTakenOtherwise) {
+  const std::string constants =
+      " \"constants\": [\n"
+      "  {\"name\":\"a\",\"file\":\"two.safetensors\",\"tensor\":\"first\"},\n"
+      "  "
+      "{\"name\":\"b\",\"file\":\"w.npy\",\"attributes\":{\"dtype\":\"Q8_0\",\"shape\":[8,64],\"transposed\":"
+      "true}}],\n";
+  const GraphFile file = parsed("{\"orrery_graph\": 1,\n" + constants + " \"nodes\": []}");
+  EXPECT_THAT(written(file), HasSubstr(constants));
+  EXPECT_EQ(to_string(file.graph.value(file.graph.node(file.graph.find_path("b")).outputs[0]).type),
+            "Q8_0[8, 64]");
+  EXPECT_THAT(refusal(graph_with(R"("constants": [{"name": "a", "file": "two.safetensors"}])")),
+              HasSubstr("The file has 2 tensors, not one"));
+  EXPECT_THAT(refusal(graph_with(R"("constants": [{"name": "a", "value": 1, "tensor": "first"}])")),
+              HasSubstr("It has \"tensor\" and no file"));
 }
 
 TEST(GraphFile, WhatIsWrongIsToldWithItsPlace) {
@@ -195,7 +223,7 @@ TEST(GraphFile, WhatAFileCannotSayIsNotWritten) {
   Maker make;
   make.op("weight", "w", {},
           {{"tensor", "blk.0.attn_q.weight"}, {"dtype", "f32"}, {"shape", std::vector<int64_t>{2, 2}}});
-  const auto refused = write_graph(make.graph, {}, kFolder);
+  const auto refused = write_graph(make.graph, {}, kFolder, weight_of_file);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().to_string(), HasSubstr("a weight of a model"));
 }
