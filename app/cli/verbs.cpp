@@ -10,6 +10,7 @@ constexpr Verb kVerbs[] = {
     {"graph", "the graph, before or after the passes", prepare_graph},
     {"plan", "compiled steps: chosen kernels, and why faster ones were refused", prepare_plan},
     {"preview", "what edits would change: nodes, context, memory, step time", prepare_preview},
+    {"export", "the edited model as a file that other programs load", prepare_export},
     {"tokenize", "the bytes of stdin to token ids, or back", prepare_tokenize},
     {"render", "a conversation through a chat template, as the model would get it", prepare_render},
     {"chat", "one reply, or a conversation when no prompt is given", prepare_chat},

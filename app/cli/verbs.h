@@ -28,6 +28,7 @@ Runner prepare_metadata(Parser& parser, Context& context);
 Runner prepare_graph(Parser& parser, Context& context);
 Runner prepare_plan(Parser& parser, Context& context);
 Runner prepare_preview(Parser& parser, Context& context);
+Runner prepare_export(Parser& parser, Context& context);
 Runner prepare_tokenize(Parser& parser, Context& context);
 Runner prepare_render(Parser& parser, Context& context);
 Runner prepare_chat(Parser& parser, Context& context);

@@ -174,7 +174,8 @@ class Opening {
   Result<void> replay(SessionImpl& session) {
     ORRERY_TRY(watch_.stage("Applying the recipe"));
     ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
-    ORRERY_ASSIGN(const std::vector<edit::Edit> edits, edit::parse_recipe(json));
+    ORRERY_ASSIGN(std::vector<edit::Edit> edits, edit::parse_recipe(json));
+    edit::resolve_files(edits, std::filesystem::absolute(options_.recipe).parent_path());
     const auto replayed = session.replay(edits, watch_);
     if (!replayed.ok()) return replayed.error();
     return {};
