@@ -100,9 +100,10 @@ class SessionImpl final : public Session {
   int64_t text_limit() const { return parts_.text_limit; }
   const ModelSource& source() const { return parts_.source; }
   weights::WeightStore& weights() const { return *parts_.weights; }
-  Preparation preparation(bool fusion) const {
+  Preparation preparation(bool fusion, const std::set<std::string>& disabled) const {
     passes::Options passes = passes_of(parts_.options);
     passes.fusion = fusion;
+    passes.disabled = {disabled.begin(), disabled.end()};
     return preparation_of(parts_.model->options(), parts_.options.device, std::move(passes));
   }
 

@@ -17,7 +17,12 @@ namespace {
 Result<Metadata> object_in(const Edit& edit, const std::string& field) {
   const std::string& text = edit.fields.at(field);
   if (text.empty()) return Metadata();
-  return io::flatten_json(text, field);
+  auto object = io::flatten_json(text, field);
+  if (object.ok()) return object;
+  Error error = std::move(object).error();
+  error.code = ErrorCode::invalid_argument;
+  error.advice = "write it as {\"name\": value}";
+  return error;
 }
 
 Result<graph::Attributes> attributes_in(const Edit& edit) {
