@@ -10,6 +10,7 @@ constexpr Verb kVerbs[] = {
     {"graph", "the graph, before or after the passes", prepare_graph},
     {"plan", "compiled steps: chosen kernels, and why faster ones were refused", prepare_plan},
     {"preview", "what edits would change: nodes, context, memory, step time", prepare_preview},
+    {"export", "the edited model as a file that other programs load", prepare_export},
     {"ops", "the registry: every op with its help", prepare_ops},
     {"op", "one op on arrays from files; without --in, what it takes", prepare_op},
     {"run", "a graph of one's own on arrays from files", prepare_run},

@@ -28,6 +28,7 @@ Runner prepare_metadata(Parser& parser, Context& context);
 Runner prepare_graph(Parser& parser, Context& context);
 Runner prepare_plan(Parser& parser, Context& context);
 Runner prepare_preview(Parser& parser, Context& context);
+Runner prepare_export(Parser& parser, Context& context);
 Runner prepare_ops(Parser& parser, Context& context);
 Runner prepare_op(Parser& parser, Context& context);
 Runner prepare_run(Parser& parser, Context& context);

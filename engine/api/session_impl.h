@@ -99,6 +99,8 @@ class SessionImpl final : public Session {
                            const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
   std::shared_ptr<runtime::Sequence> chat_sequence() const;
   int64_t text_limit() const { return parts_.text_limit; }
+  const ModelSource& source() const { return parts_.source; }
+  weights::WeightStore& weights() const { return *parts_.weights; }
   Preparation preparation(bool fusion, const std::set<std::string>& disabled) const {
     passes::Options passes = passes_of(parts_.options);
     passes.fusion = fusion;

@@ -176,7 +176,8 @@ class Opening {
   Result<void> replay(SessionImpl& session) {
     ORRERY_TRY(watch_.stage("Applying the recipe"));
     ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
-    ORRERY_ASSIGN(const edit::Recipe recipe, edit::parse_recipe(json));
+    ORRERY_ASSIGN(edit::Recipe recipe, edit::parse_recipe(json));
+    edit::resolve_files(recipe.edits, std::filesystem::absolute(options_.recipe).parent_path());
     const std::string file = std::filesystem::path(options_.recipe).stem().string();
     const auto replayed = session.replay(recipe.edits, watch_, recipe.name.empty() ? file : recipe.name);
     if (!replayed.ok()) return refusal_of(recipe, session.info(), replayed.error());

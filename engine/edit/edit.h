@@ -1,6 +1,7 @@
 // The verbs of a person's edits, as transactions on the model graph. A recipe is a list of them in JSON.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,6 +35,9 @@ struct Recipe {
 /// A recipe file: {"orrery_recipe": 1, "edits": [{"op": ...}]}.
 Result<Recipe> parse_recipe(std::string_view json);
 std::string write_recipe(const Recipe& recipe);
+
+/// Makes the files and folders that edits name relative to the recipe's folder absolute.
+void resolve_files(std::vector<Edit>& edits, const std::filesystem::path& folder);
 
 /// An edit of a recipe that a graph does not take, and why.
 struct Misfit {

@@ -39,4 +39,18 @@ Result<Buffer> requantise(const io::Tensor& tensor, DType dtype, kernels::Thread
   return stored;
 }
 
+std::vector<float> decoded(const io::Tensor& tensor) {
+  const Matrix matrix = matrix_of(tensor);
+  const size_t row = row_bytes(tensor.dtype, matrix.cols).value_or(0);
+  std::vector<float> elements(static_cast<size_t>(matrix.rows * matrix.cols));
+  for (int64_t r = 0; r < matrix.rows; ++r)
+    kernels::dequantise_row(tensor.dtype, tensor.data.data() + static_cast<size_t>(r) * row, matrix.cols,
+                            elements.data() + r * matrix.cols);
+  return elements;
+}
+
+void encode(DType dtype, std::span<const float> elements, std::byte* dst) {
+  kernels::quantise_row(dtype, elements.data(), static_cast<int64_t>(elements.size()), dst);
+}
+
 }  // namespace orrery::weights

@@ -13,4 +13,9 @@ Result<void> check_requantise(const io::Tensor& tensor, DType dtype);
 /// checked.
 Result<Buffer> requantise(const io::Tensor& tensor, DType dtype, kernels::ThreadTeam& team);
 
+/// A tensor's elements, row after row; of blocks where its rows divide into them.
+std::vector<float> decoded(const io::Tensor& tensor);
+/// Whole blocks of elements as they are stored in the type, which can be stored.
+void encode(DType dtype, std::span<const float> elements, std::byte* dst);
+
 }  // namespace orrery::weights

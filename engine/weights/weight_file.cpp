@@ -49,7 +49,7 @@ bool same_tensor(std::string_view adapters, std::string_view name) {
   return adapters == name || adapters == io::without_encoder_prefix(name);
 }
 
-Result<std::shared_ptr<const WeightFile>> WeightFile::open(const fs::path& path, const io::ModelFile& model) {
+Result<std::shared_ptr<const WeightFile>> WeightFile::open(const fs::path& path, const io::ModelFile* model) {
   auto opened = std::make_shared<WeightFile>();
   ORRERY_ASSIGN(opened->stamp_, stamp_of(path));
   std::error_code error;
@@ -59,10 +59,13 @@ Result<std::shared_ptr<const WeightFile>> WeightFile::open(const fs::path& path,
     const std::string* type = opened->file_->metadata.text("general.type");
     adapts = type && *type == "adapter";
   }
+  if (adapts && !model)
+    return Error{ErrorCode::invalid_argument, "It is an adapter, not a file of tensors", path.string(),
+                 "put it on with adapter dir=..."};
   if (adapts) {
     ORRERY_ASSIGN(auto adapter, io::open_adapter(path));
-    ORRERY_ASSIGN(opened->adapter_, io::fit_adapter(model, std::move(adapter)));
-    ORRERY_TRY(io::check_adapter(model, *opened->adapter_));
+    ORRERY_ASSIGN(opened->adapter_, io::fit_adapter(*model, std::move(adapter)));
+    ORRERY_TRY(io::check_adapter(*model, *opened->adapter_));
     opened->file_ = opened->adapter_->file;
   }
   return std::shared_ptr<const WeightFile>(std::move(opened));

@@ -15,10 +15,11 @@ class WeightFile {
   /// Arrays of NumPy, safetensors, GGUF, PyTorch or the folder of a model. A LoRA adapter (the folder of
   /// PEFT, or a GGUF file) is fitted to `model`: its matrices are those of the model's tensors that it
   /// changes, with
-  /// ".lora_a" (rank, cols) or ".lora_b" (rows, rank) after their names.
+  /// ".lora_a" (rank, cols) or ".lora_b" (rows, rank) after their names. Refused where no model is given.
   static Result<std::shared_ptr<const WeightFile>> open(const std::filesystem::path& path,
-                                                        const io::ModelFile& model);
+                                                        const io::ModelFile* model);
   const std::string& stamp() const { return stamp_; }
+  std::span<const io::Tensor> tensors() const { return file_->tensors; }
   const io::Tensor* find(std::string_view tensor) const;
   /// Null where the file is no adapter or leaves the tensor alone.
   const io::Adapter::LowRank* low_rank(std::string_view tensor) const;

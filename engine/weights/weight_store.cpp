@@ -54,7 +54,7 @@ Result<std::shared_ptr<const WeightFile>> WeightStore::other_file(const OtherFil
     const std::scoped_lock lock(mutex_);
     if (auto open = others_[key].lock()) return open;
   }
-  ORRERY_ASSIGN(auto opened, WeightFile::open(file.path, *file_));
+  ORRERY_ASSIGN(auto opened, WeightFile::open(file.path, file_.get()));
   if (opened->stamp() != file.stamp)
     return Error{ErrorCode::io, "The file is not the one that the edit read: it was written anew since",
                  file.path, "undo the edit and make it again"};
