@@ -37,7 +37,7 @@ std::filesystem::path folder_of(const std::string& path) {
 
 Result<own::GraphFile> read_graph(const std::string& path) {
   ORRERY_ASSIGN(const std::string text, read_text(path));
-  return own::parse_graph(text, ops::registry(), folder_of(path), WeightFiles());
+  return own::parse_graph(text, ops::registry(), folder_of(path), weights_of_files());
 }
 
 ModelInfo info_of(const std::string& name, const std::string& path) {
@@ -114,7 +114,7 @@ bool is_graph_file(const std::string& path) {
 Result<void> save_graph(const Session& session, const std::string& path, const Places& places) {
   return guarded([&]() -> Result<void> {
     ORRERY_ASSIGN(const std::string text,
-                  own::write_graph(*session.model_graph(), places, folder_of(path), WeightFiles()));
+                  own::write_graph(*session.model_graph(), places, folder_of(path), weights_of_files()));
     ORRERY_ASSIGN(io::NewFile file, io::NewFile::create(path, text.size()));
     ORRERY_TRY(file.write(std::as_bytes(std::span(text))));
     return file.commit();

@@ -101,7 +101,7 @@ class Building {
 
   Result<ValueId> add_constant(const std::string& name, const std::string& file) {
     ORRERY_ASSIGN(graph::Attributes attributes,
-                  files_(std::filesystem::absolute(file).lexically_normal(), ""));
+                  weight_of_file_(std::filesystem::absolute(file).lexically_normal(), ""));
     return add_source("weight", name, std::move(attributes));
   }
 
@@ -117,7 +117,7 @@ class Building {
   graph::OpPtr op_;
   const OpRequest& request_;
   graph::Graph graph_{ops::registry()};
-  WeightFiles files_;
+  own::WeightOfFile weight_of_file_ = weights_of_files();
   RunRequest run_;
 };
 

@@ -26,7 +26,7 @@ Result<graph::Journal> bypass(graph::Graph& graph, const Edit& edit) {
   ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
   graph::Transaction transaction(graph, "bypass " + pattern);
   for (const std::string& scope : scopes) ORRERY_TRY(bypass_one(graph, transaction, scope));
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 

@@ -140,7 +140,7 @@ Result<graph::Journal> delete_nodes(graph::Graph& graph, const Edit& edit) {
                       "delete with reconnect=true, or connect it to another value first");
   }
   ORRERY_TRY(remove(graph, transaction, region));
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 

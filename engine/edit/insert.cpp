@@ -134,7 +134,7 @@ Result<graph::Journal> insert(graph::Graph& graph, const Edit& edit) {
     ORRERY_TRY(transaction.add_node(
         {name, split.scope, split.name, std::move(attributes), std::move(inputs), {}, before}));
   }
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 

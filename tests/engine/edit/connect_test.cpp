@@ -55,6 +55,10 @@ TEST_F(ConnectLlama, RefusalsNameBothShapesAndCycles) {
   EXPECT_THAT(
       refused("connect input=layers.5.attention.kv_append.state value=layers.4.attention.kv_cache:state"),
       HasSubstr("is already written by layers.4.attention.kv_append"));
+  EXPECT_THAT(refused("connect input=layers.5.attention.sdpa.state value=layers.5.attention.kv_cache:state"),
+              HasSubstr("It would read layers.5.attention.kv_cache:state, which nothing that runs writes"));
+  EXPECT_THAT(refused("connect input=layers.5.attention.sdpa.state value=layers.4.attention.kv_cache:state"),
+              HasSubstr("which layers.4.attention.kv_append changes in place"));
   EXPECT_THAT(refused("disconnect input=layers.5.mlp.residual.b"), HasSubstr("add needs its input b"));
   EXPECT_THAT(refused("disconnect input=layers.5.attention.k_proj.bias"), HasSubstr("reads nothing there"));
   // It would fit, but not what follows from it.

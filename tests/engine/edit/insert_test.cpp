@@ -113,7 +113,7 @@ TEST_F(InsertLlama, ScaleTakesANameOrMakesOne) {
 
 TEST_F(InsertLlama, HeadsAndRowsAreZeroForAllWhoReadThem) {
   const auto zeros = [&](std::string_view path) {
-    const auto& data = std::get<std::vector<double>>(attribute(path, "data"));
+    const auto data = std::get<std::vector<double>>(attribute(path, "data"));
     return std::ranges::count(data, 0.0);
   };
   EXPECT_EQ(make("zero node=layers.10.attention.sdpa heads=2").name,

@@ -42,8 +42,10 @@ TEST(Primitives, ANodeGetsAnotherName) {
 TEST(Primitives, NodesMoveAsFarAsWhatTheyReadAllows) {
   Graph graph(small_ops());
   const ValueId a = leaf(graph, "a"), b = leaf(graph, "b");
-  const ValueId first = add(graph, "widen", "first", {a}), second = add(graph, "widen", "second", {first});
-  const ValueId other = add(graph, "widen", "other", {b});
+  const Attributes twice{{"scale", 2.0}};
+  const ValueId first = add(graph, "scaled", "first", {a}, twice),
+                second = add(graph, "scaled", "second", {first}, twice),
+                other = add(graph, "scaled", "other", {b}, twice);
   add(graph, "sum", "sum", {second, other});
   const auto move = [&](std::vector<ValueId> values, const char* before) {
     std::vector<NodeId> nodes;
