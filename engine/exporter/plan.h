@@ -25,14 +25,14 @@ struct PlannedTensor {
   std::vector<Part> parts;  // none: the original's bytes as they are
   const io::Tensor* original = nullptr;
   bool as_it_is = false;  // the bytes are those of the original
-  std::string how;        // "as it is", "Q8_0 of Q4_1", "with what was folded in, f32"
+  std::string how = {};        // "as it is", "Q8_0 of Q4_1", "with what was folded in, f32"
 };
 
 struct Plan {
-  std::vector<Difference> differences;  // what the format cannot express: none, or nothing is written
-  std::vector<std::string> dropped;
-  Candidate candidate;
-  std::vector<PlannedTensor> tensors;  // in the order of the file
+  std::vector<Difference> differences = {};  // what the format cannot express: none, or nothing is written
+  std::vector<std::string> dropped = {};
+  Candidate candidate = {};
+  std::vector<PlannedTensor> tensors = {};  // in the order of the file
   graph::Graph folded;                 // what the written file must give
   uint64_t bytes = 0;                  // of the tensors
 };
