@@ -61,10 +61,7 @@ namespace cuda {
 std::span<const Row<Linear>> linear_rows();
 }
 
-/// dst[cols] = one row of a stored matrix as float32, by the format's own definition.
+/// dst[cols] = one row of a stored matrix as float32, by the format's own definition (quantise.h is the way back).
 void dequantise_row(DType dtype, const void* src, int64_t cols, float* dst);
-/// One row of float32 to f32, f16, bf16, an integer type, Q4_0, Q4_1 or Q8_0 (round to nearest; blocks as
-/// GGUF defines them); nothing is written for other types.
-void quantise_row(DType dtype, const float* src, int64_t cols, void* dst);
 
 }  // namespace orrery::kernels

@@ -53,6 +53,9 @@ Result<void> run_once(api::Session& session, const ProfileOptions& options, int6
       auto result = session.embed({options.prompt}, stop);
       return result.ok() ? Result<void>() : Result<void>(result.error());
     }
+    case api::Task::tensors:
+      return Error{ErrorCode::unsupported, "A graph of one's own reads no text", session.info().name,
+                   "use orrery-cli run, which tells the time of each node"};
     case api::Task::classify: {
       auto result = session.classify({options.prompt}, {}, stop);
       return result.ok() ? Result<void>() : Result<void>(result.error());

@@ -216,6 +216,7 @@ Result<BenchResult> SessionImpl::bench(const BenchOptions& options, const Progre
                                        std::stop_token stop) {
   return guarded([&]() -> Result<BenchResult> {
     ORRERY_TRY(check(options));
+    if (parts_.info.task == Task::tensors) return no_text();
     Bench bench(engine(), parts_.info.vocabulary, options, progress, std::move(stop));
     BenchResult result;
     result.device = parts_.options.device;

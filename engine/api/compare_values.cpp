@@ -49,7 +49,8 @@ struct Plain {
 };
 
 Result<Plain> plain_of(const SessionImpl& session) {
-  ORRERY_ASSIGN(auto version, prepare_version(session.model_graph(), session.preparation(false)));
+  ORRERY_ASSIGN(auto version, prepare_version(session.model_graph(),
+                                              session.preparation(false, session.state()->disabled_passes)));
   Plain plain{std::move(version), {}};
   plain.values = generate::float_values(plain.graph());
   return plain;
@@ -126,7 +127,7 @@ Result<std::array<std::vector<float>, 2>> answers_of(const ProbedVersion& a, con
     if (!value.valid())
       return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
     ORRERY_ASSIGN(auto probe,
-                  generate::Probe::run(side->session.engine(), side->version, {&value, 1}, tokens, rows));
+                  generate::Probe::run(side->session.engine(), side->version, {&value, 1}, {tokens, rows}));
     ORRERY_ASSIGN(answers[side == &b], probe->read(0));
   }
   return answers;
@@ -158,9 +159,9 @@ Result<void> compare_nodes(SessionImpl& a, SessionImpl& b, std::span<const int32
   tokens = first_of(tokens, step_tokens(a, b, kNodeTokens));
   const int64_t outputs = generate::logits_of(plain_a.graph()).valid() ? 1 : 0;
   ORRERY_ASSIGN(auto probe_a,
-                generate::Probe::run(a.engine(), *plain_a.version, plain_a.values, tokens, outputs));
+                generate::Probe::run(a.engine(), *plain_a.version, plain_a.values, {tokens, outputs}));
   ORRERY_ASSIGN(auto probe_b,
-                generate::Probe::run(b.engine(), *plain_b.version, plain_b.values, tokens, outputs));
+                generate::Probe::run(b.engine(), *plain_b.version, plain_b.values, {tokens, outputs}));
   std::unordered_map<std::string, NodeComparison*> rows;
   for (NodeComparison& node : result.nodes) rows.emplace(node.node, &node);
   for (size_t i = 0; i < plain_a.values.size(); ++i) {

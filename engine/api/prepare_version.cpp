@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/api/devices.h"
+#include "engine/own/sizes.h"
 #include "engine/passes/bypassed.h"
 #include "engine/passes/passes.h"
 #include "engine/runtime/devices.h"
@@ -85,9 +86,21 @@ Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVers
                                                                 const Watch& watch) {
   const std::string& home = preparation.placement.home;
   ORRERY_TRY(watch.stage("Running the passes"));
+  ORRERY_ASSIGN(own::Sized sized, own::with_sizes(model_graph, preparation.sizes));
+  model_graph = std::move(sized.graph);
   const graph::GraphVersion asked =
       compile::without_default(compile::without_home(model_graph, home), preparation.placement.precision);
   ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*asked, preparation.passes));
+  const graph::GraphVersion numbers = compile::with_default(*model_graph, preparation.placement.precision);
+  runtime::VersionParts parts;
+  parts.model = model_graph;
+  parts.passes = preparation.passes;
+  parts.records = std::move(passed.records);
+  parts.open = sized.open;
+  if (parts.open) {  // no kernel can be asked
+    parts.fused = std::move(passed.graph);
+    return runtime::make_version(std::move(parts), numbers);
+  }
   ORRERY_ASSIGN(std::vector<weights::DevicePtr> cards, open_cards(*passed.graph, home, watch));
   ORRERY_TRY(watch.stage("Placing the nodes"));
   ORRERY_ASSIGN(compile::Placement placement, compile::place(std::move(passed.graph), preparation.placement));
@@ -96,20 +109,16 @@ Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVers
   });
   ORRERY_ASSIGN(const passes::Outcome largest,
                 compile::graph_of_plan(placement.graph, largest_step(preparation)));
-  const graph::GraphVersion numbers = compile::with_default(*model_graph, preparation.placement.precision);
-  runtime::VersionParts parts;
   parts.drawn = passes::with_bypassed(largest.graph, *model_graph);
-  parts.model = std::move(model_graph);
   parts.fused = std::move(placement.graph);
   parts.moved = std::move(placement.moved);
   parts.cards = std::move(cards);
-  parts.passes = preparation.passes;
-  parts.records = std::move(passed.records);
   return runtime::make_version(std::move(parts), numbers);
 }
 
 /// With a team of its own: the scheduler goes on serving others.
 Result<void> prepare_plan(runtime::Model& model, const runtime::Version& version, const Watch& watch) {
+  if (version.open) return {};
   const std::vector<weights::DevicePtr> cards = model.devices(version).cards;
   const std::string words = cards.empty()       ? std::string("Preparing the kernels")
                             : cards.size() == 1 ? "Uploading to " + cards[0]->facts().name

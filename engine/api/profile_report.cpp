@@ -138,51 +138,59 @@ ProfilePtr SessionImpl::profile(Phase phase) const {
   return read ? read : kNone;
 }
 
+PlanReport report_of(const compile::Plan& plan, const runtime::Version& version, const std::string& home,
+                     const Bindings& bindings) {
+  PlanReport report;
+  report.arena_bytes = plan.host_arena_bytes;
+  report.workspace_bytes = plan.host_workspace_bytes;
+  for (const compile::CardUse& use : plan.cards) {
+    report.arena_bytes += use.arena_bytes;
+    report.workspace_bytes += use.workspace_bytes;
+  }
+  report.compile_ms = plan.compile_milliseconds;
+  report.graph = passes::with_bypassed(plan.graph, *version.model);
+  add_passes(report, version.records);
+  add_passes(report, plan.passes);
+  const PlacementReport placement(version, home);
+  for (const compile::Step& step : plan.steps) {
+    PlanStep row;
+    row.node = step.node;
+    row.path = path_of(*plan.graph, step.node);
+    row.op = step.op;
+    row.kernel = step.kernel;
+    PlacementReport::Entry place = placement.of(plan.graph->node(step.node));
+    row.not_asked = step.after;
+    row.asked = std::move(place.asked);
+    row.device = std::move(place.device);
+    row.reason = std::move(place.reason);
+    if (step.computed) {
+      row.precision = name_of(step.computed->asked);
+      row.computes = name_of(step.computed->rounds);
+      row.precision_reason = step.computed->reason;
+    }
+    for (const kernels::Refusal& refusal : step.refused)
+      row.refused.push_back({refusal.kernel, refusal.reason});
+    const graph::Cost cost = plan.graph->cost(step.node, bindings);
+    row.flops = cost.flops;
+    row.bytes = cost.bytes;
+    report.steps.push_back(std::move(row));
+  }
+  return report;
+}
+
 Result<PlanReport> SessionImpl::plan(Phase phase) {
   return guarded([&]() -> Result<PlanReport> {
     const int64_t tokens = phase == Phase::decode && parts_.info.task == Task::generate
                                ? 1
                                : parts_.model->options().batch_tokens;
     const auto version = state()->version;
+    if (version->open)
+      return Error{ErrorCode::invalid_argument, "The sizes of the graph's inputs are not known yet",
+                   parts_.info.name, "give it arrays"};
     kernels::ThreadTeam team(1);
     ORRERY_ASSIGN(const auto plan, parts_.model->plan(*version, compile::bucket_for(tokens, 1, 1), team));
-    PlanReport report;
-    report.arena_bytes = plan->host_arena_bytes;
-    report.workspace_bytes = plan->host_workspace_bytes;
-    for (const compile::CardUse& use : plan->cards) {
-      report.arena_bytes += use.arena_bytes;
-      report.workspace_bytes += use.workspace_bytes;
-    }
-    report.compile_ms = plan->compile_milliseconds;
-    report.graph = passes::with_bypassed(plan->graph, *version->model);
-    add_passes(report, version->records);
-    add_passes(report, plan->passes);
-    const Bindings bindings{{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}};
-    const PlacementReport placement(*version, parts_.options.device);
-    for (const compile::Step& step : plan->steps) {
-      PlanStep row;
-      row.node = step.node;
-      row.path = path_of(*plan->graph, step.node);
-      row.op = step.op;
-      row.kernel = step.kernel;
-      PlacementReport::Entry place = placement.of(plan->graph->node(step.node));
-      row.not_asked = step.after;
-      row.asked = std::move(place.asked);
-      row.device = std::move(place.device);
-      row.reason = std::move(place.reason);
-      if (step.computed) {
-        row.precision = name_of(step.computed->asked);
-        row.computes = name_of(step.computed->rounds);
-        row.precision_reason = step.computed->reason;
-      }
-      for (const kernels::Refusal& refusal : step.refused)
-        row.refused.push_back({refusal.kernel, refusal.reason});
-      const graph::Cost cost = plan->graph->cost(step.node, bindings);
-      row.flops = cost.flops;
-      row.bytes = cost.bytes;
-      report.steps.push_back(std::move(row));
-    }
-    return report;
+    return report_of(*plan, *version, parts_.options.device,
+                     {{kTokens, tokens}, {kSequences, 1}, {kOutputs, 1}});
   });
 }
 

@@ -92,15 +92,19 @@ class SessionImpl final : public Session {
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
   Result<void> check_ids(const std::vector<int32_t>& ids) const;
   Result<void> check_vocabulary() const;
+  Error no_text() const;  // of a graph of one's own
   /// A reply in any sequence; an empty prompt is taken from the request, and may then share what other chats
   /// have read.
   Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,
                            const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
   std::shared_ptr<runtime::Sequence> chat_sequence() const;
   int64_t text_limit() const { return parts_.text_limit; }
-  Preparation preparation(bool fusion) const {
+  const ModelSource& source() const { return parts_.source; }
+  weights::WeightStore& weights() const { return *parts_.weights; }
+  Preparation preparation(bool fusion, const std::set<std::string>& disabled) const {
     passes::Options passes = passes_of(parts_.options);
     passes.fusion = fusion;
+    passes.disabled = {disabled.begin(), disabled.end()};
     return preparation_of(parts_.model->options(), parts_.options.device, std::move(passes));
   }
 
@@ -117,6 +121,8 @@ class SessionImpl final : public Session {
   class Preparing;
   Changed make(const Change& change, const Watch& watch);
   void publish(SessionStatePtr state);
+  /// What a model gives keeps its type.
+  Result<void> check_results_of(const SessionState& now, const graph::Graph& edited) const;
 
   // preview.cpp
   Result<StepTimeChange> step_time(const runtime::Version& before, const runtime::Version& after) const;
@@ -171,7 +177,12 @@ class SessionImpl final : public Session {
   Replies replies_;
 };
 
-/// Of a version that nothing was done to yet.
-SessionStatePtr opened_state(std::shared_ptr<const runtime::Version> version, bool fusion);
+/// Of the version's plan; `bindings` are those of the step whose costs are told.
+PlanReport report_of(const compile::Plan& plan, const runtime::Version& version, const std::string& home,
+                     const Bindings& bindings);
+
+/// Of a version of the graph that nothing was done to yet.
+SessionStatePtr opened_state(graph::GraphVersion graph, std::shared_ptr<const runtime::Version> version,
+                             bool fusion);
 
 }  // namespace orrery::api

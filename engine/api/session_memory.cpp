@@ -49,6 +49,7 @@ Error SessionImpl::with_offers(Error error) const {
 
 Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std::string& kv_type) const {
   return guarded([&]() -> Result<std::shared_ptr<Session>> {
+    if (parts_.info.task == Task::tensors) return no_text();
     Parts parts = parts_;
     if (context > 0) parts.options.context = context;
     if (!kv_type.empty()) parts.options.kv_type = kv_type;

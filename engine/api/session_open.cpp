@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include "engine/api/devices.h"
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
+#include "engine/api/recipes.h"
 #include "engine/api/session_impl.h"
 #include "engine/api/text_support.h"
 #include "kernels/cpu/isa.h"
@@ -115,13 +117,13 @@ class Opening {
     run.context = context;
     ORRERY_ASSIGN(run.batch_tokens,
                   choose_batch_tokens(options_.batch_tokens, run.device != nullptr, to_task(built.task)));
+    const auto graph = std::make_shared<const graph::Graph>(built.graph);
     ORRERY_ASSIGN(const auto version,
-                  prepare_version(std::make_shared<const graph::Graph>(built.graph),
-                                  preparation_of(run, options_.device, passes_of(options_))));
+                  prepare_version(graph, preparation_of(run, options_.device, passes_of(options_))));
     const MemoryDemand demand = demand_of(source, built, version->fused, run.device);
     ORRERY_TRY(check_memory(demand, options_, devices_beside(run.device)));
     run.kv_tokens = kv_tokens(demand, run);
-    const SessionStatePtr state = opened_state(version, options_.fusion);
+    const SessionStatePtr state = opened_state(graph, version, options_.fusion);
     auto model = std::make_shared<runtime::Model>(weights, version, run);
     ORRERY_TRY(compile_first(*model, *version));
     ORRERY_TRY(watch_.stage("Reading the tokenizer"));
@@ -174,9 +176,11 @@ class Opening {
   Result<void> replay(SessionImpl& session) {
     ORRERY_TRY(watch_.stage("Applying the recipe"));
     ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
-    ORRERY_ASSIGN(const std::vector<edit::Edit> edits, edit::parse_recipe(json));
-    const auto replayed = session.replay(edits, watch_);
-    if (!replayed.ok()) return replayed.error();
+    ORRERY_ASSIGN(edit::Recipe recipe, edit::parse_recipe(json));
+    edit::resolve_files(recipe.edits, std::filesystem::absolute(options_.recipe).parent_path());
+    const std::string file = std::filesystem::path(options_.recipe).stem().string();
+    const auto replayed = session.replay(recipe.edits, watch_, recipe.name.empty() ? file : recipe.name);
+    if (!replayed.ok()) return refusal_of(recipe, session.info(), replayed.error());
     return {};
   }
 

@@ -19,6 +19,8 @@ std::string_view task_words(Task task) {
       return "make sentence vectors";
     case Task::classify:
       return "classify";
+    case Task::tensors:
+      return "run on arrays (orrery-cli run)";
   }
   return "";
 }
@@ -30,8 +32,12 @@ Result<void> SessionImpl::require(Task task) const {
     return Error{ErrorCode::unsupported, fmt::format("This model does not {}", task_words(task)),
                  parts_.info.name, fmt::format("it can {}", task_words(parts_.info.task))};
   ORRERY_TRY(check_vocabulary());
-  for (const auto& file : parts_.weights->file().files) ORRERY_TRY(file->check());  // cut short meanwhile?
-  return {};
+  return parts_.weights->check();  // cut short meanwhile?
+}
+
+Error SessionImpl::no_text() const {
+  return {ErrorCode::unsupported, "A graph of one's own reads and writes no text", parts_.info.name,
+          "run it on arrays"};
 }
 
 Result<void> SessionImpl::check_ids(const std::vector<int32_t>& ids) const {
@@ -45,6 +51,7 @@ Result<void> SessionImpl::check_ids(const std::vector<int32_t>& ids) const {
 }
 
 Result<void> SessionImpl::check_vocabulary() const {
+  if (parts_.info.task == Task::tensors) return no_text();
   return api::check_vocabulary(*parts_.tokenizer, parts_.info.name);
 }
 

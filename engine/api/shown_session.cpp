@@ -4,6 +4,7 @@
 
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
+#include "engine/api/own_graph.h"
 #include "engine/weights/memory_state.h"
 #include "kernels/cpu/isa.h"
 
@@ -119,6 +120,11 @@ Result<std::shared_ptr<Session>> show(const OpenOptions& options, const Error& w
 
 Result<std::shared_ptr<Session>> open_or_show(const OpenOptions& options, const ProgressCallback& progress,
                                               std::stop_token stop) {
+  if (is_graph_file(options.model) && options.recipe.empty()) {
+    OpenOptions exactly = options;  // tensors are computed in their own type
+    exactly.precision = name_of(kernels::Precision::exact);
+    return open_graph_file(exactly);
+  }
   auto session = Session::open(options, progress, stop);
   if (session.ok() || session.error().code != ErrorCode::unsupported || !options.recipe.empty())
     return session;

@@ -17,7 +17,7 @@
 namespace orrery::api {
 
 enum class Phase : uint8_t { prefill, decode };
-enum class Task : uint8_t { generate, embed, classify };
+enum class Task : uint8_t { generate, embed, classify, tensors };  // tensors: a graph of one's own
 
 struct OpenOptions {
   std::string model;            // a path, or a name from the library
@@ -216,6 +216,7 @@ struct PlanStep {
   std::vector<std::string> not_asked;  // slower rows after the chosen one
   double flops = 0, bytes = 0;
   std::string asked, reason;  // where it was asked to run; why it runs elsewhere, empty when it does not
+  double us = 0;              // of one run, where it was measured
   /// Of a node that multiplies: the precision that it was asked for ("bf16"), what it rounds activations to
   /// ("int16", "float32": nothing), and why that is finer than asked, empty where it is not.
   std::string precision, computes, precision_reason;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace orrery {
@@ -36,8 +37,11 @@ class Dim {
   /// Nothing when a symbol is not bound or the value does not fit 64 bits.
   std::optional<int64_t> evaluate(const Bindings& bindings) const;
   std::string to_string() const;  // "tokens", "2*tokens+1", "576"
+  /// Reads what to_string writes; nothing for any other text. Numbers are below 2^56.
+  static std::optional<Dim> parse(std::string_view text);
 
   friend bool operator==(const Dim&, const Dim&) = default;
+  /// Numbers that do not fit 64 bits are held at the ends: no memory holds so much.
   Dim operator+(const Dim& other) const;
   Dim operator*(int64_t factor) const;
   /// The greatest number that divides it whatever the symbols are; 0 for 0.
@@ -53,6 +57,8 @@ class Dim {
 /// Outermost dim first.
 using Shape = std::vector<Dim>;
 std::string to_string(const Shape& shape);  // "[tokens, 576]"
+/// Dims between commas, spaces allowed: "n, 64"; no dims of an empty text. Nothing for any other text.
+std::optional<Shape> parse_shape(std::string_view text);
 std::optional<int64_t> element_count(const Shape& shape, const Bindings& bindings);
 
 }  // namespace orrery

@@ -14,6 +14,7 @@
 #include "engine/compile/source_slots.h"
 #include "engine/compile/states.h"
 #include "engine/compile/trial.h"
+#include "engine/ops/lower_support.h"
 
 namespace orrery::compile {
 namespace {
@@ -48,6 +49,7 @@ class Compiler final : public ops::LowerContext {
     for (const ValueId output : graph_.outputs()) plan_.output_slots.push_back(output_slot(output));
     plan_.weights = sources_.take_weights();
     plan_.constants = sources_.take_constants();
+    plan_.given = sources_.take_given();
     return {};
   }
 
@@ -190,6 +192,7 @@ class Compiler final : public ops::LowerContext {
 
   Result<Step> lower(const graph::Node& node) {
     ORRERY_ASSIGN(ops::Lowered lowered, ops::lower_node(*this, node));
+    ORRERY_TRY(note_uses(node));
     size_t& workspace = workspaces_[here_];
     workspace = std::max(workspace, lowered.workspace_bytes);
     return Step{node.id,
@@ -202,6 +205,17 @@ class Compiler final : public ops::LowerContext {
                 std::nullopt,
                 lowered.arithmetic,
                 std::move(lowered.computed)};
+  }
+
+  /// What the kernel does with numbers that it is given, so that each step's are checked.
+  Result<void> note_uses(const graph::Node& node) {
+    for (size_t i = 0; i < node.inputs.size() && i < node.op->inputs.size(); ++i) {
+      const graph::Finds finds = node.op->inputs[i].finds;
+      if (finds == graph::Finds::nothing || !node.inputs[i].valid()) continue;
+      ORRERY_ASSIGN(const ops::RowCount rows, ops::row_count(*this, node, node.inputs[0]));
+      sources_.note_use(node.inputs[i], {finds, rows});
+    }
+    return {};
   }
 
   Result<Step> transfer(const graph::Node& node) const {

@@ -34,6 +34,9 @@ struct Options {
   std::function<void(size_t done, size_t nodes)> on_node = {};  // after each; a plan keeps none
 };
 
+/// Of a value in a step.
+size_t bytes_in(const ops::StepContext& step, const graph::ValueType& type);
+
 /// Where a node of a compiled graph runs: what its device attribute says, or home.
 kernels::DeviceId runs_on(const graph::Node& node, kernels::DeviceId home);
 
@@ -43,7 +46,7 @@ struct Transfer {
   ops::Slot src, dst;
   kernels::DeviceId from, to;
   graph::ValueType type;
-  size_t bytes(const ops::StepContext& step) const;
+  size_t bytes(const ops::StepContext& step) const { return bytes_in(step, type); }
 };
 
 struct Step {
@@ -80,6 +83,18 @@ struct CardUse {
   size_t arena_bytes = 0, workspace_bytes = 0;
 };
 
+/// An input that whoever runs the plan brings by its name (ops::is_given). The step binds its sizes.
+struct GivenInput {
+  /// A kernel finds rows by its numbers, of which there are so many.
+  struct Use {
+    graph::Finds finds = graph::Finds::nothing;
+    ops::RowCount rows;
+  };
+  std::string name;
+  graph::ValueType type;
+  std::vector<Use> uses = {};
+};
+
 struct Plan {
   uint64_t id = 0;                     // no two plans of a run have the same
   graph::GraphVersion fused;           // what it was compiled from
@@ -92,6 +107,7 @@ struct Plan {
   size_t host_arena_bytes = 0, host_workspace_bytes = 0;  // in the program's memory
   std::vector<OutputSlot> output_slots;                   // of graph->outputs()
   std::vector<ValueId> states;                            // input states, by state index
+  std::vector<GivenInput> given;                          // what a step brings beside its own inputs
   std::vector<weights::WeightBytes> weights;              // what the steps read, held
   std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;

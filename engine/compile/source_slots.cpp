@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/ops/constant.h"
+#include "engine/ops/merged_adapters.h"
 
 namespace orrery::compile {
 namespace {
@@ -18,13 +21,6 @@ Result<std::string> text_attribute(const graph::Node& node, const char* name) {
   return *text;
 }
 
-Result<Slot> input_slot(const graph::Node& node) {
-  ORRERY_ASSIGN(const std::string name, text_attribute(node, "name"));
-  if (const auto input = ops::find_step_input(name)) return Slot{Slot::Kind::input, *input, nullptr};
-  return Error{ErrorCode::unsupported, fmt::format("A step has no input \"{}\"", name),
-               fmt::format("node {}", node.path()), "use one of those in engine/graph/step_inputs.inc"};
-}
-
 }  // namespace
 
 weights::WeightView view_of(const graph::Node& weight) {
@@ -37,6 +33,10 @@ weights::WeightView view_of(const graph::Node& weight) {
                            attribute("rows", std::vector<int64_t>())};
   view.columns = attribute("columns", std::vector<int64_t>());
   view.stacked = attribute("stacked", int64_t{0});
+  view.file = {attribute("file", std::string()), attribute("stamp", std::string())};
+  for (ops::MergedAdapter& adapter : ops::parse_merged(attribute("merged", std::string())))
+    view.merged.push_back({adapter.factor, {std::move(adapter.path), std::move(adapter.stamp)}});
+  view.dtype = ops::parse_dtype(attribute("dtype", std::string()));
   return view;
 }
 
@@ -52,7 +52,7 @@ Result<Slot> SourceSlots::make(const graph::Value& value, kernels::DeviceId devi
   if (!producer) return Slot{};
   switch (value.kind) {
     case graph::ValueKind::input:
-      return input_slot(*producer);
+      return input_slot(*producer, value);
     case graph::ValueKind::constant:
       return make_constant(*producer, value, device);
     case graph::ValueKind::weight: {
@@ -64,6 +64,39 @@ Result<Slot> SourceSlots::make(const graph::Value& value, kernels::DeviceId devi
       break;
   }
   return Slot{};
+}
+
+Result<Slot> SourceSlots::input_slot(const graph::Node& node, const graph::Value& value) {
+  ORRERY_ASSIGN(const std::string name, text_attribute(node, "name"));
+  if (ops::is_given(node)) {
+    ORRERY_ASSIGN(const size_t number, number_of(node, name, value.type));
+    return Slot{Slot::Kind::given, number, nullptr};
+  }
+  if (const auto input = ops::find_step_input(name)) return Slot{Slot::Kind::input, *input, nullptr};
+  return Error{ErrorCode::unsupported, fmt::format("A step has no input \"{}\"", name),
+               fmt::format("node {}", node.path()), "use one of those in engine/graph/step_inputs.inc"};
+}
+
+Result<size_t> SourceSlots::number_of(const graph::Node& node, const std::string& name,
+                                      const graph::ValueType& type) {
+  const auto known = std::ranges::find(given_, name, &GivenInput::name);
+  const auto number = static_cast<size_t>(known - given_.begin());
+  if (known == given_.end())
+    given_.push_back({name, type});
+  else if (known->type != type)
+    return Error{ErrorCode::shape_mismatch,
+                 fmt::format("\"{}\" is given as {}, and as {} to another node", name, to_string(type),
+                             to_string(known->type)),
+                 fmt::format("node {}", node.path()), "give one of them another name"};
+  return number;
+}
+
+void SourceSlots::note_use(ValueId value, const GivenInput::Use& use) {
+  const graph::Node* producer = graph_.find(graph_.value(value).producer);
+  if (!producer || !ops::is_given(*producer)) return;
+  const auto* name = std::get_if<std::string>(&producer->attributes.at("name"));
+  for (GivenInput& input : given_)
+    if (name && input.name == *name) input.uses.push_back(use);
 }
 
 Result<const void*> SourceSlots::weight(ValueId value, const kernels::WeightPacking* packing,
@@ -78,7 +111,7 @@ Result<const void*> SourceSlots::weight(ValueId value, const kernels::WeightPack
   ORRERY_TRY(text_attribute(*producer, "tensor"));
   const weights::WeightView view = view_of(*producer);
   if (!view.rows.empty() || !view.columns.empty()) {
-    ORRERY_ASSIGN(weights::WeightTensor whole, weights_.tensor({view.tensor, view.transposed, {}}, team_));
+    ORRERY_ASSIGN(weights::WeightTensor whole, weights_.tensor(view.whole(), team_));
     taken_apart_.insert(std::move(whole));
   }
   ORRERY_ASSIGN(weights::WeightBytes bytes, weights_.bytes(view, packing, team_, memory_of(device)));

@@ -1,7 +1,9 @@
 // The verbs of a person's edits, as transactions on the model graph. A recipe is a list of them in JSON.
 #pragma once
 
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +25,19 @@ Result<graph::Journal> apply(graph::Graph& graph, const Edit& edit);
 
 /// "bypass scope=layers.3" (the words after --edit).
 Result<Edit> parse_edit(std::string_view words);
+
+/// Edits that are made one after another, as a file keeps them.
+struct Recipe {
+  std::vector<Edit> edits;
+  std::string name = {}, notes = {};  // for the person; may be empty
+  std::string model = {};             // the identity of the model that it was made on; empty: not said
+};
 /// A recipe file: {"orrery_recipe": 1, "edits": [{"op": ...}]}.
-Result<std::vector<Edit>> parse_recipe(std::string_view json);
-std::string write_recipe(const std::vector<Edit>& edits);
+Result<Recipe> parse_recipe(std::string_view json);
+std::string write_recipe(const Recipe& recipe);
+
+/// Makes the files and folders that edits name relative to the recipe's folder absolute.
+void resolve_files(std::vector<Edit>& edits, const std::filesystem::path& folder);
 
 /// An edit of a recipe that a graph does not take, and why.
 struct Misfit {
@@ -34,6 +46,13 @@ struct Misfit {
 };
 /// Makes the edits on a copy, in order; those after a misfit see the graph without it.
 std::vector<Misfit> misfits(const graph::Graph& graph, const std::vector<Edit>& edits);
+
+/// Why the graph does not take the edit; nothing where it does. A graph of 5,000 nodes answers in
+/// milliseconds.
+std::optional<Error> refusal(const graph::Graph& graph, const Edit& edit);
+/// Whether a value can come to an input of a node: by its kind and type, and without a cycle. What follows
+/// from another type of what the node makes is not looked at. Microseconds.
+Result<void> can_connect(const graph::Graph& graph, NodeId node, int input, ValueId value);
 
 /// Whether bypass can take the scopes and nodes that the pattern names: one residual stream in and one out of
 /// each. Else why not.

@@ -1,5 +1,7 @@
 #include "engine/generate/probe.h"
 
+#include <cstring>
+
 #include "engine/compile/states.h"
 
 namespace orrery::generate {
@@ -36,39 +38,41 @@ ValueId logits_of(const graph::Graph& graph) {
 }
 
 Result<std::unique_ptr<Probe>> Probe::run(const Engine& engine, const runtime::Version& version,
-                                          std::span<const ValueId> keep, std::span<const int32_t> tokens,
-                                          int64_t outputs) {
+                                          std::span<const ValueId> keep, const Step& step) {
   std::unique_ptr<Probe> probe(new Probe(engine.scheduler));
-  const auto count = static_cast<int64_t>(tokens.size());
   probe->devices_ = engine.model->devices(version);
+  probe->timed_ = step.timed;
   ORRERY_TRY(probe->prepare(version, keep));
-  ORRERY_TRY(probe->make_cache(engine, tokens));
-  for (int64_t row = count - outputs; row < count; ++row) {
-    kernels::Sample::Request request;
-    request.params.temperature = 0;
-    probe->batch_.add_output(row, request);
-  }
+  ORRERY_TRY(probe->make_batch(engine, step));
   const runtime::Model& model = *engine.model;
-  compile::Options options = model.plan_options(version, compile::bucket_for(count, outputs, 1));
+  compile::Options options = model.plan_options(version, probe->batch_.bucket());
   options.threads = engine.scheduler.threads();
-  kernels::ThreadTeam own(options.threads);
-  ORRERY_ASSIGN(probe->plan_, compile::compile(probe->graph_, model.weights(), own, options));
-  ORRERY_TRY(engine.scheduler
-                 .call(runtime::DeviceScheduler::When::between_steps,
-                       [&probe](kernels::ThreadTeam& team) -> Result<void> {
-                         try {
-                           return probe->step(team);
-                         } catch (const kernels::DeviceError& error) {
-                           return weights::describe(error);
-                         }
-                       })
-                 .get());
-  for (Point& point : probe->points_) {
-    const auto elements = element_count(probe->graph_->value(point.value).type.shape,
-                                        {{kTokens, count}, {kSequences, 1}, {kOutputs, outputs}});
-    point.elements = static_cast<size_t>(elements.value_or(0));
+  {
+    const runtime::HeldCards held = runtime::hold(probe->devices_.cards);
+    kernels::ThreadTeam own(options.threads);
+    ORRERY_ASSIGN(probe->plan_, compile::compile(probe->graph_, model.weights(), own, options));
   }
+  ORRERY_TRY(probe->run_again());
+  probe->measure_points();
   return probe;
+}
+
+Result<void> Probe::run_again() {
+  return scheduler_
+      .call(runtime::DeviceScheduler::When::between_steps,
+            [&](kernels::ThreadTeam& team) -> Result<void> {
+              try {
+                const runtime::HeldCards held = runtime::hold(devices_.cards);
+                if (!executor_) executor_ = std::make_unique<runtime::Executor>(team);
+                executor_->finish_captures();
+                std::span<const kernels::PagedKv> states;
+                if (kv_) states = kv_->states();
+                return executor_->run(plan_, batch_, states, timed_ ? &profiler_ : nullptr);
+              } catch (const kernels::DeviceError& error) {
+                return weights::describe(error);
+              }
+            })
+      .get();
 }
 
 /// The kept values become outputs of the graph, whose bytes stay to the end of a step.
@@ -78,48 +82,80 @@ Result<void> Probe::prepare(const runtime::Version& version, std::span<const Val
   first_ = outputs.size();
   for (const ValueId id : keep) {
     const graph::Value* value = copy->find_value(id);
-    if (!value || !is_float_activation(*value))
-      return Error{ErrorCode::invalid_argument, "Only float32 activations can be kept", "probe", ""};
-    points_.push_back({value->producer, id, 0});
+    if (!value || value->kind == graph::ValueKind::state)
+      return Error{ErrorCode::invalid_argument, "Only what nodes make for a step can be kept",
+                   copy->value_path(id), ""};
+    points_.push_back({value->producer, id, {}, 0});
     outputs.push_back(id);
   }
   copy->set_outputs(std::move(outputs));
   graph_ = std::move(copy);
+  profiler_.begin(version.model, graph_);
+  profiler_.measure_all();
+  return {};
+}
+
+Result<void> Probe::make_batch(const Engine& engine, const Step& step) {
+  const auto count = static_cast<int64_t>(step.tokens.size());
+  ORRERY_TRY(make_cache(engine, step.tokens));
+  if (step.starts.empty() && count > 0) batch_.add_sequence(step.tokens, 0, pages_.pages);
+  for (size_t i = 1; i < step.starts.size(); ++i) {
+    const auto begin = static_cast<size_t>(step.starts[i - 1]), end = static_cast<size_t>(step.starts[i]);
+    batch_.add_sequence(step.tokens.subspan(begin, end - begin), 0, {});
+  }
+  for (int64_t row = count - step.outputs; row < count; ++row) {
+    kernels::Sample::Request request;
+    request.params.temperature = 0;
+    batch_.add_output(row, request);
+  }
+  batch_.give(step.given);
   return {};
 }
 
 Result<void> Probe::make_cache(const Engine& engine, std::span<const int32_t> tokens) {
   ORRERY_ASSIGN(const std::vector<compile::StateUse> states, compile::states_of(*graph_));
-  if (!states.empty()) {
-    std::vector<runtime::StateLayout> layouts;
-    for (const compile::StateUse& state : states)
-      layouts.push_back({layouts.size() + 1, state.form, state.device});
-    const auto count = static_cast<int64_t>(tokens.size());
-    const int64_t pages = (count + runtime::KvCache::kPageTokens - 1) / runtime::KvCache::kPageTokens;
-    ORRERY_ASSIGN(kv_, runtime::KvCache::create(layouts, engine.model->options().kv_dtype, pages, devices_));
-    ORRERY_TRY(kv_->reserve(pages_, count));
-  }
-  batch_.add_sequence(tokens, 0, pages_.pages);
-  return {};
+  if (states.empty()) return {};
+  std::vector<runtime::StateLayout> layouts;
+  for (const compile::StateUse& state : states)
+    layouts.push_back({layouts.size() + 1, state.form, state.device});
+  const auto count = static_cast<int64_t>(tokens.size());
+  const int64_t pages = (count + runtime::KvCache::kPageTokens - 1) / runtime::KvCache::kPageTokens;
+  ORRERY_ASSIGN(kv_, runtime::KvCache::create(layouts, engine.model->options().kv_dtype, pages, devices_));
+  return kv_->reserve(pages_, count);
 }
 
-Result<void> Probe::step(kernels::ThreadTeam& team) {
-  executor_ = std::make_unique<runtime::Executor>(team);
-  std::span<const kernels::PagedKv> states;
-  if (kv_) states = kv_->states();
-  return executor_->run(plan_, batch_, states, nullptr);
+/// As the plan stores them, and as large as this step makes them.
+void Probe::measure_points() {
+  const Bindings bindings{
+      {kTokens, batch_.tokens()}, {kSequences, batch_.sequences()}, {kOutputs, batch_.outputs()}};
+  for (Point& point : points_) {
+    point.type = plan_->graph->value(point.value).type;
+    for (Dim& dim : point.type.shape) dim = dim.evaluate(bindings).value_or(0);
+    point.elements = static_cast<size_t>(element_count(point.type.shape, {}).value_or(0));
+  }
 }
 
 Result<std::vector<float>> Probe::read(size_t point) {
+  if (points_[point].type.dtype != DType::f32)
+    return Error{ErrorCode::unsupported, "Only float32 values are compared",
+                 graph_->value_path(points_[point].value), ""};
+  ORRERY_ASSIGN(const std::vector<std::byte> bytes, read_bytes(point));
+  std::vector<float> values(points_[point].elements);
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+Result<std::vector<std::byte>> Probe::read_bytes(size_t point) {
   return scheduler_
       .call(runtime::DeviceScheduler::When::between_steps,
-            [&](kernels::ThreadTeam&) -> Result<std::vector<float>> {
+            [&](kernels::ThreadTeam&) -> Result<std::vector<std::byte>> {
               try {
-                const float* values = executor_->output(*plan_, first_ + point);
-                if (!values)
+                const auto* bytes = static_cast<const std::byte*>(executor_->output(*plan_, first_ + point));
+                if (!bytes)
                   return Error{ErrorCode::unsupported, "The value was not kept",
                                graph_->value_path(points_[point].value), ""};
-                return std::vector<float>(values, values + points_[point].elements);
+                return std::vector(bytes,
+                                   bytes + static_cast<size_t>(graph::bytes_of(points_[point].type, {})));
               } catch (const kernels::DeviceError& error) {
                 return weights::describe(error);
               }

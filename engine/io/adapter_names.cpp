@@ -1,5 +1,7 @@
 #include "engine/io/adapter_names.h"
 
+#include "engine/io/model_file.h"
+
 #include <array>
 #include <optional>
 #include <span>
@@ -126,6 +128,17 @@ std::string gguf_name_of(const std::string& name) {
 std::string folder_name_of(const std::string& gguf_name, std::string_view architecture) {
   auto module = to_folder(module_of(gguf_name), family_of(architecture));
   return module ? module->append(ending_of(gguf_name)) : gguf_name;
+}
+
+bool may_be_same_tensor(std::string_view a, std::string_view b) {
+  const auto known = [](std::string_view name) {
+    name = without_encoder_prefix(name);
+    for (const std::string_view prefix : {"model.", "transformer."})
+      if (name.starts_with(prefix) && gguf_name_of(std::string(name)) == name)
+        name.remove_prefix(prefix.size());
+    return gguf_name_of(std::string(name));
+  };
+  return a == b || known(a) == known(b);
 }
 
 }  // namespace orrery::io

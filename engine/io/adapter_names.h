@@ -13,4 +13,8 @@ std::string gguf_name_of(const std::string& name);
 /// A GGUF file's name in folders of this architecture (config.json's model_type).
 std::string folder_name_of(const std::string& gguf_name, std::string_view architecture);
 
+/// Whether two names, each of either kind, may mean the same tensor. An encoder's prefix, and that of a
+/// decoder around its layers, may be there or not.
+bool may_be_same_tensor(std::string_view a, std::string_view b);
+
 }  // namespace orrery::io

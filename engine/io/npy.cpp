@@ -4,7 +4,9 @@
 //   (little-endian) header: the text of a Python dict {'descr': '<f4', 'fortran_order': False, 'shape': (2,
 //   3), }, then spaces, "\n" the elements
 // descr is byte order ('<', '>', '|': one byte), kind and bytes of an element. Columns first (fortran_order),
-// other byte orders, structured arrays and arrays of Python objects are refused.
+// other byte orders, structured arrays and arrays of Python objects are refused. NumPy has no bf16: it saves
+// that of ml_dtypes as two bytes of any kind, '<V2', and array.view(ml_dtypes.bfloat16) has it back when it
+// is loaded.
 #include "engine/io/npy.h"
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include <array>
 #include <charconv>
 
+#include "engine/io/new_file.h"
 #include "engine/io/reader.h"
 #include "engine/io/zip.h"
 
@@ -32,12 +35,14 @@ constexpr std::array kTypes = {ElementType{"<f4", "F32", 4, DType::f32},
                                ElementType{"<i4", "I32", 4, DType::i32},
                                ElementType{"<i8", "I64", 8, DType::i64},
                                ElementType{"<f8", "F64", 8},
-                               ElementType{"<i2", "I16", 2},
-                               ElementType{"|u1", "U8", 1},
+                               ElementType{"<i2", "I16", 2, DType::i16},
+                               ElementType{"|u1", "U8", 1, DType::u8},
+                               ElementType{"<V2", "BF16", 2, DType::bf16},
+                               ElementType{"|V2", "BF16", 2, DType::bf16},
                                ElementType{"<u2", "U16", 2},
                                ElementType{"<u4", "U32", 4},
                                ElementType{"<u8", "U64", 8},
-                               ElementType{"|b1", "BOOL", 1},
+                               ElementType{"|b1", "BOOL", 1, DType::boolean},
                                ElementType{"<c8", "C64", 8},
                                ElementType{"<c16", "C128", 16}};
 
@@ -200,6 +205,27 @@ void keep(const std::shared_ptr<const MappedFile>& mapped, ModelFile& file) {
   file.file_bytes += mapped->bytes().size();
 }
 
+/// The descr that an element type is written by; nothing for those of which NumPy has none.
+std::optional<std::string_view> descr_of(DType dtype) {
+  for (const ElementType& type : kTypes)
+    if (type.dtype == dtype) return type.descr;
+  return std::nullopt;
+}
+
+/// Version 1, so padded that the elements begin at a multiple of 64, as NumPy's own are.
+std::string header_of(std::string_view descr, std::span<const int64_t> shape) {
+  constexpr size_t kBefore = kMagic.size() + 2 + sizeof(uint16_t), kAlignment = 64;
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
+                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  text.append(kAlignment - 1 - (kBefore + text.size()) % kAlignment, ' ');
+  text += '\n';
+  std::string header(kMagic);
+  header += {'\1', '\0'};
+  const auto length = static_cast<uint16_t>(text.size());
+  header += {static_cast<char>(length & 0xFF), static_cast<char>(length >> 8)};
+  return header + text;
+}
+
 }  // namespace
 
 bool looks_like_npy(std::span<const std::byte> bytes) {
@@ -217,6 +243,25 @@ Result<void> read_npy(const std::shared_ptr<const MappedFile>& mapped, ModelFile
   ORRERY_TRY(add_array(mapped->bytes(), path.stem().string(), path.filename().string(), file));
   keep(mapped, file);
   return {};
+}
+
+Result<Tensor> npy_array(const MappedFile& mapped) {
+  const std::filesystem::path& path = mapped.path();
+  if (!looks_like_npy(mapped.bytes()))
+    return unsupported("The file is no array of NumPy", path.filename().string(), "save it with numpy.save");
+  return read_array(mapped.bytes(), path.stem().string(), path.filename().string());
+}
+
+Result<void> write_npy(const std::filesystem::path& path, const Tensor& array) {
+  const auto descr = descr_of(array.dtype);
+  if (!descr || !array.foreign_type.empty())
+    return unsupported(fmt::format("NumPy has no elements of {}", array.type_name()),
+                       path.filename().string(), "cast it to f32");
+  const std::string header = header_of(*descr, array.shape);
+  ORRERY_ASSIGN(NewFile file, NewFile::create(path, header.size() + array.data.size()));
+  ORRERY_TRY(file.write(std::as_bytes(std::span(header))));
+  ORRERY_TRY(file.write(array.data));
+  return file.commit();
 }
 
 Result<void> read_npz(const std::shared_ptr<const MappedFile>& mapped, ModelFile& file,

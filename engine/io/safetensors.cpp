@@ -14,11 +14,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/io/reader.h"
+#include "engine/io/safetensors_types.h"
 
 namespace orrery::io {
 namespace {
@@ -27,29 +27,6 @@ constexpr uint64_t kLongestHeader = 100'000'000;
 constexpr size_t kMostDims = 8;
 constexpr size_t kLongestName = 65535;
 constexpr uint64_t kTensorCost = 512;
-
-struct TypeName {
-  std::string_view name;
-  int bytes;
-  std::optional<DType> dtype = {};  // none: listed, not run
-};
-constexpr std::array kTypes = {TypeName{"F32", 4, DType::f32},
-                               TypeName{"F16", 2, DType::f16},
-                               TypeName{"BF16", 2, DType::bf16},
-                               TypeName{"F8_E4M3", 1, DType::f8_e4m3},
-                               TypeName{"F8_E5M2", 1, DType::f8_e5m2},
-                               TypeName{"I8", 1, DType::i8},
-                               TypeName{"I32", 4, DType::i32},
-                               TypeName{"I64", 8, DType::i64},
-                               TypeName{"F64", 8},
-                               TypeName{"C64", 8},
-                               TypeName{"F8_E8M0", 1},
-                               TypeName{"I16", 2},
-                               TypeName{"U8", 1},
-                               TypeName{"U16", 2},
-                               TypeName{"U32", 4},
-                               TypeName{"U64", 8},
-                               TypeName{"BOOL", 1}};
 
 struct Entry {
   std::string name, dtype;
@@ -192,9 +169,9 @@ bool HeaderReader::start_array(size_t) {
 
 /// One entry checked against the data that is there.
 Result<Tensor> place_tensor(Entry& entry, std::span<const std::byte> data, const std::string& where) {
-  const auto type =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.name == entry.dtype; });
-  if (type == kTypes.end())
+  const auto type = std::find_if(kSafetensorsTypes.begin(), kSafetensorsTypes.end(),
+                                 [&](const SafetensorsType& t) { return t.name == entry.dtype; });
+  if (type == kSafetensorsTypes.end())
     return unsupported(fmt::format("The tensor {} has the type {}, which is not read", shown(entry.name),
                                    shown(entry.dtype)),
                        where, "save the model as F32, F16 or BF16");

@@ -52,7 +52,7 @@ OpSchema causal_convolution_op() {
   return {.name = "causal_convolution",
           .family = OpFamily::attention,
           .doc = "Mixes each channel of a token with those of the few tokens before it.",
-          .inputs = {{"state"}, {"src"}, {"weight"}, {"bias", true}},
+          .inputs = {{"state"}, {"src"}, {.name = "weight", .stored = true}, {"bias", true}},
           .outputs = {"dst", "state"},
           .infer = infer,
           .cost = cost,

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/half.h"
+#include "engine/ops/elements.h"
 
 namespace orrery::ops {
 namespace {
@@ -31,20 +31,6 @@ bool fits(double number, DType dtype) {
                number <= static_cast<double>(std::numeric_limits<T>::max());
   });
   return inside;
-}
-
-template <DType dtype>
-Element<dtype> element_of(double number) {
-  if constexpr (dtype == DType::f16) return kernels::f16_from_float(static_cast<float>(number));
-  if constexpr (dtype == DType::bf16) return kernels::bf16_from_float(static_cast<float>(number));
-  return static_cast<Element<dtype>>(number);
-}
-
-template <DType dtype>
-double number_of(Element<dtype> element) {
-  if constexpr (dtype == DType::f16) return kernels::float_from_f16(element);
-  if constexpr (dtype == DType::bf16) return kernels::float_from_bf16(element);
-  return static_cast<double>(element);
 }
 
 }  // namespace
@@ -95,15 +81,11 @@ Result<std::vector<std::byte>> constant_bytes(const graph::Node& node, const Val
 std::optional<Attributes> constant_attributes(const ValueType& type, const std::byte* bytes) {
   std::vector<int64_t> shape;
   for (const Dim& dim : type.shape) shape.push_back(dim.constant());
-  std::vector<double> data(static_cast<size_t>(element_count(type.shape, {}).value_or(0)));
-  with_element(type.dtype, [&](auto constant) {
-    using T = Element<decltype(constant)::value>;
-    for (size_t i = 0; i < data.size(); ++i) {
-      T element;
-      std::memcpy(&element, bytes + i * sizeof(T), sizeof(T));
-      data[i] = number_of<decltype(constant)::value>(element);
-    }
-  });
+  const auto elements = static_cast<size_t>(element_count(type.shape, {}).value_or(0));
+  std::vector<double> data;
+  data.reserve(elements);
+  for_each_number(type.dtype, {bytes, elements * static_cast<size_t>(dtype_info(type.dtype).block_bytes)},
+                  [&](double number) { data.push_back(number); });
   const bool written = std::all_of(data.begin(), data.end(), [&](double number) {
     return std::isfinite(number) && fits(number, type.dtype);
   });

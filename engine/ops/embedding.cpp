@@ -53,7 +53,7 @@ OpSchema embedding_op() {
   return {.name = "embedding",
           .family = OpFamily::embedding,
           .doc = "Looks up each token's vector in a table.",
-          .inputs = {{"ids"}, {"table"}},
+          .inputs = {{"ids"}, {.name = "table", .stored = true}},
           .outputs = {"dst"},
           .attributes = {{"scale", "Multiplies every element", Attribute(1.0)},
                          {"offset", "Rows of the table before that of id 0", Attribute(int64_t{0})}},

@@ -137,7 +137,13 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.problem = problem_of(context, node, bounds(context, rows));
   ORRERY_ASSIGN(auto chosen, choose<kernels::ExpertMlp>(context, node, args.problem));
   ORRERY_TRY(find_matrices(context, node, args));
-  ORRERY_ASSIGN(const Slot experts, indices_of(context, node, node.inputs[1], "top_experts"));
+  ORRERY_ASSIGN(const Slot experts, indices_of(context, node, 1, "top_experts"));
+  const graph::Node& router = maker_of(context.graph(), node.inputs[1]);
+  if (const int64_t routed = cols_of(context, router.inputs[0]); routed > args.problem.experts)
+    return Error{ErrorCode::shape_mismatch,
+                 fmt::format("{} chooses among {} experts, but down has {}", router.path(), routed,
+                             args.problem.experts),
+                 node.path(), "Connect the router and the experts of one layer"};
   const Slot src = context.slot(node.inputs[0]);
   const Slot weights = context.slot(node.inputs[2]), dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -158,7 +164,12 @@ OpSchema expert_mlp_op() {
   return {.name = "expert_mlp",
           .family = OpFamily::linear,
           .doc = "Runs each token through the experts that were chosen for it and mixes their results.",
-          .inputs = {{"src"}, {"experts"}, {"weights"}, {"down"}, {"gate"}, {"up", true}},
+          .inputs = {{"src"},
+                     {"experts"},
+                     {"weights"},
+                     {.name = "down", .stored = true},
+                     {.name = "gate", .stored = true},
+                     {.name = "up", .optional = true, .stored = true}},
           .outputs = {"dst"},
           .attributes = {{"activation", "Of the gate: silu, gelu_tanh", Attribute(std::string("silu"))}},
           .infer = infer,

@@ -45,7 +45,7 @@ OpSchema linear_op() {
   return {.name = "linear",
           .family = OpFamily::linear,
           .doc = "Multiplies each row by a weight matrix and adds a bias.",
-          .inputs = {{"src"}, {"weight"}, {"bias", true}},
+          .inputs = {{"src"}, {.name = "weight", .stored = true}, {"bias", true}},
           .outputs = {"dst"},
           .attributes = {{"epilogue",
                           fmt::format("Applied to the result: {}", fmt::join(activation_names(), ", ")),

@@ -65,16 +65,38 @@ Result<Slot> float_operand(LowerContext& context, ValueId value) {
   return Slot{Slot::Kind::fixed, 0, bytes};
 }
 
-Result<Slot> indices_of(LowerContext& context, const graph::Node& node, ValueId value,
-                        std::string_view maker) {
-  const graph::Graph& graph = context.graph();
+const graph::Node& maker_of(const graph::Graph& graph, ValueId value) {
   const graph::Node* made = &graph.node(graph.value(value).producer);
   while (graph::is_transfer(*made)) made = &graph.node(graph.value(made->inputs[0]).producer);
-  if (made->op->name == maker) return context.slot(value);
-  return Error{ErrorCode::unsupported,
-               fmt::format("{} is made by {}; {} finds rows by it, and takes only what {} gives",
-                           graph.value_path(value), made->op->name, node.op->name, maker),
-               node.path(), fmt::format("Connect the result of {}", maker)};
+  return *made;
+}
+
+Result<Slot> indices_of(LowerContext& context, const graph::Node& node, size_t input,
+                        std::string_view maker) {
+  const graph::Graph& graph = context.graph();
+  const ValueId value = node.inputs[input];
+  const graph::Node& made = maker_of(graph, value);
+  if (made.op->name != maker)
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{} is made by {}; {} finds rows by it, and takes only what {} gives",
+                             graph.value_path(value), made.op->name, node.op->name, maker),
+                 node.path(), fmt::format("Connect the result of {}", maker)};
+  if (maker != "input" || is_given(made)) return context.slot(value);
+  const graph::InputSpec& spec = node.op->inputs[input];
+  const std::string_view wanted =
+      spec.finds == graph::Finds::rows ? graph::step_input::output_rows : graph::step_input::sequence_starts;
+  if (const std::string_view name = text(made.attributes, "name"); name != wanted)
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{} is the step's {}; {} finds rows by {}", graph.value_path(value), name,
+                             node.op->name, wanted),
+                 node.path(), fmt::format("Connect {}", wanted)};
+  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  if (rows == RowCount{0, 1, 0, 0}) return context.slot(value);
+  return Error{
+      ErrorCode::unsupported,
+      fmt::format("{} is {}, but {} finds rows of the step's tokens", graph.value_path(node.inputs[0]),
+                  to_string(context.type(node.inputs[0])), graph.value_path(value)),
+      node.path(), "Connect a value that has a row for each token"};
 }
 
 Result<const void*> stored_weight(LowerContext& context, const graph::Node& node, ValueId value,

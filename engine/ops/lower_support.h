@@ -26,10 +26,12 @@ int64_t cols_of(LowerContext& context, ValueId value);
 /// Where a float32 operand lies: the slot, or for a weight its bytes (converted to f32 once where stored
 /// otherwise).
 Result<Slot> float_operand(LowerContext& context, ValueId value);
-/// Where numbers lie by which a kernel finds rows, unchecked: refuses all but those that an op made, "input"
-/// or another that keeps them in range, carried to another device or not.
-Result<Slot> indices_of(LowerContext& context, const graph::Node& node, ValueId value,
-                        std::string_view maker);
+/// What made a value, wherever transfers carried it since.
+const graph::Node& maker_of(const graph::Graph& graph, ValueId value);
+/// Where numbers lie by which a kernel finds rows of the node's first input, unchecked: refuses all but those
+/// that an op made, "input" or another that keeps them in range. Those of the step find rows of its tokens
+/// alone; given ones are checked before the step (graph::Finds).
+Result<Slot> indices_of(LowerContext& context, const graph::Node& node, size_t input, std::string_view maker);
 /// Of a packing in float32.
 size_t float_bytes(DType, int64_t rows, int64_t cols);
 /// Where a weight's stored bytes lie; refuses a value that is no weight.

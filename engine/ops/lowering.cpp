@@ -67,6 +67,8 @@ const void* StepContext::address(const Slot& slot) const {
       return arena + slot.offset;
     case Slot::Kind::input:
       return step_inputs()[slot.offset].read(*this);
+    case Slot::Kind::given:
+      return given[slot.offset].data;
     case Slot::Kind::fixed:
       return slot.fixed;
     case Slot::Kind::state:

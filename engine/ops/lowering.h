@@ -20,13 +20,24 @@ namespace orrery::ops {
 
 /// Where a value's bytes are found when a step runs.
 struct Slot {
-  enum class Kind : uint8_t { none, arena, input, fixed, state };
+  enum class Kind : uint8_t { none, arena, input, given, fixed, state };
   Kind kind = Kind::none;
-  size_t offset = 0;  // arena: bytes; input: index into step_inputs(); state: index into StepContext::states
+  size_t offset = 0;  // arena: bytes; input: index into step_inputs(); given: into StepContext::given; state:
+                      // into StepContext::states
   const void* fixed = nullptr;  // weights and constants
 
   friend bool operator==(const Slot&, const Slot&) = default;
 };
+
+/// What a step is given for an input that is none of the step's own.
+struct GivenBytes {
+  const void* data = nullptr;
+  size_t bytes = 0;
+};
+/// Where it is given, it lies at multiples of so many bytes.
+inline constexpr size_t kGivenAlignment = 64;
+/// An input node that is given bytes by its name: its type is its own (ops/README.md).
+bool is_given(const graph::Node& node);
 
 /// Everything that changes from step to step. Owned by the executor; pointers stay valid during the step.
 struct StepContext {
@@ -39,6 +50,7 @@ struct StepContext {
   const kernels::Sample::Request* sampling = nullptr;  // (outputs)
   kernels::Sample::Choice* choices = nullptr;          // (outputs), written by the sample node
   std::span<const kernels::PagedKv> states;            // by state index
+  std::vector<GivenBytes> given;                       // by the plan's number of the input
   std::byte* arena = nullptr;
   std::byte* workspace = nullptr;
   kernels::ThreadTeam* team = nullptr;
@@ -51,7 +63,7 @@ struct StepContext {
     return {sequence_starts, kv_lengths, page_table, sequences, max_pages, max_length};
   }
   kernels::Launch launch() const { return {team, workspace, stream}; }
-  /// The typed bytes of an arena, input or fixed slot; null for none.
+  /// The typed bytes of an arena, input, given or fixed slot; null for none.
   template <class T>
   T* data(const Slot& slot) const {
     return static_cast<T*>(const_cast<void*>(address(slot)));

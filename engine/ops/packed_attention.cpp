@@ -79,7 +79,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
     args.bias = static_cast<const float*>(bias);
   }
   const Slot query = context.slot(node.inputs[0]), key = context.slot(node.inputs[1]);
-  ORRERY_ASSIGN(const Slot starts, indices_of(context, node, node.inputs[3], "input"));
+  ORRERY_ASSIGN(const Slot starts, indices_of(context, node, 3, "input"));
   const Slot value = context.slot(node.inputs[2]);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -102,7 +102,11 @@ OpSchema packed_attention_op() {
   return {.name = "packed_attention",
           .family = OpFamily::attention,
           .doc = "Every token of a text gathers from all tokens of the same text.",
-          .inputs = {{"query"}, {"key"}, {"value"}, {"sequence_starts"}, {"bias", true}},
+          .inputs = {{"query"},
+                     {"key"},
+                     {"value"},
+                     {.name = "sequence_starts", .finds = graph::Finds::sequences},
+                     {.name = "bias", .optional = true, .stored = true}},
           .outputs = {"dst"},
           .attributes =
               {{"heads", "Query heads", {}, AttributeType::integer},

@@ -32,7 +32,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.cols = cols_of(context, node.inputs[0]);
   ORRERY_ASSIGN(auto chosen, choose<kernels::Gather>(context, node, {args.kind, args.cols}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
-  ORRERY_ASSIGN(const Slot starts, indices_of(context, node, node.inputs[1], "input"));
+  ORRERY_ASSIGN(const Slot starts, indices_of(context, node, 1, "input"));
   const Slot src = context.slot(node.inputs[0]);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -52,7 +52,7 @@ OpSchema pool_op() {
   return {.name = "pool",
           .family = OpFamily::data_movement,
           .doc = "Makes one vector of each sequence's rows.",
-          .inputs = {{"src"}, {"sequence_starts"}},
+          .inputs = {{"src"}, {.name = "sequence_starts", .finds = graph::Finds::starts}},
           .outputs = {"dst"},
           .attributes = {{"kind", "mean of the rows, first row (CLS) or last row", {}, AttributeType::text}},
           .infer = infer,

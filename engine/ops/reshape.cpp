@@ -11,10 +11,11 @@ namespace {
 struct Product {
   int64_t factor = 1;
   std::vector<Dim> symbolic;
+  bool fits = true;
 
   void take(const Dim& dim) {
     const int64_t divisor = dim.divisor();
-    factor *= divisor;
+    fits = fits && !__builtin_mul_overflow(factor, divisor, &factor);
     if (!dim.is_constant()) symbolic.push_back(dim / divisor);
   }
 };
@@ -27,7 +28,8 @@ std::optional<Dim> quotient(const Product& whole, const Product& part) {
     if (same == left.end()) return std::nullopt;
     left.erase(same);
   }
-  if (left.size() > 1 || part.factor == 0 || whole.factor % part.factor != 0) return std::nullopt;
+  if (!whole.fits || !part.fits || left.size() > 1 || part.factor == 0 || whole.factor % part.factor != 0)
+    return std::nullopt;
   const int64_t factor = whole.factor / part.factor;
   return left.empty() ? Dim(factor) : left.front() * factor;
 }
@@ -63,21 +65,6 @@ Types infer(const NodeView& view) {
 /// A view moves nothing.
 Cost cost(const NodeView&, const Bindings&) { return {}; }
 
-Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
-  ORRERY_ASSIGN(const Slot src, elements_of(context, node.inputs[0]));
-  if (src == context.slot(node.outputs[0])) {
-    Lowered lowered;
-    lowered.kernel = "view";
-    lowered.run = [](const StepContext&) {};
-    return lowered;
-  }
-  const auto rank = static_cast<int>(context.type(node.outputs[0]).shape.size());
-  return lower_copy(context, node, [rank](const int64_t*, const int64_t* sizes, int64_t* strides) {
-    kernels::pack_strides(rank, sizes, strides);
-    return int64_t{0};
-  });
-}
-
 }  // namespace
 
 OpSchema reshape_op() {
@@ -93,7 +80,7 @@ OpSchema reshape_op() {
           .infer = infer,
           .cost = cost,
           .view = true,
-          .lowering = lowered_to<kernels::Copy>(lower)};
+          .lowering = lowered_to<kernels::Copy>(lower_view)};
 }
 
 }  // namespace orrery::ops

@@ -26,6 +26,11 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   ORRERY_ASSIGN(const SamplingValues values, sampling_values(node.attributes));
   ORRERY_ASSIGN(auto chosen, choose<kernels::Sample>(context, node, {args.vocabulary, values.chained}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  if (rows != RowCount{0, 0, 0, 1})
+    return Error{ErrorCode::unsupported,
+                 fmt::format("logits is {}, but it draws by the requests of the step's outputs",
+                             to_string(context.type(node.inputs[0]))),
+                 node.path(), "Connect logits of the rows that the step asks for"};
   const Slot logits = context.slot(node.inputs[0]), tokens = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
     auto call = args;

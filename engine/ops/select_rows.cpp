@@ -22,7 +22,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   args.cols = cols_of(context, node.inputs[0]);
   ORRERY_ASSIGN(auto chosen, choose<kernels::Gather>(context, node, {args.kind, args.cols}));
   ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.outputs[0]));
-  ORRERY_ASSIGN(const Slot index, indices_of(context, node, node.inputs[1], "input"));
+  ORRERY_ASSIGN(const Slot index, indices_of(context, node, 1, "input"));
   const Slot src = context.slot(node.inputs[0]);
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -42,7 +42,7 @@ OpSchema select_rows_op() {
   return {.name = "select_rows",
           .family = OpFamily::data_movement,
           .doc = "Keeps the rows whose results are asked for.",
-          .inputs = {{"src"}, {"output_rows"}},
+          .inputs = {{"src"}, {.name = "output_rows", .finds = graph::Finds::rows}},
           .outputs = {"dst"},
           .infer = infer,
           .cost = cost,

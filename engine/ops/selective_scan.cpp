@@ -62,7 +62,7 @@ OpSchema selective_scan_op() {
   return {.name = "selective_scan",
           .family = OpFamily::attention,
           .doc = "A state of each channel fades and takes in what the token selects (Gu and Dao 2023).",
-          .inputs = {{"state"}, {"src"}, {"delta"}, {"b"}, {"c"}, {"a"}, {"d"}},
+          .inputs = {{"state"}, {"src"}, {"delta"}, {"b"}, {"c"}, {.name = "a", .stored = true}, {"d"}},
           .outputs = {"dst", "state"},
           .attributes = {{"log_a", "a is stored as log(-a), as folders do", Attribute(false)}},
           .infer = infer,

@@ -40,7 +40,7 @@ Result<std::vector<Taken>> taken_of(const ValueType& src, const Attributes& attr
     if (step < 1 || end <= first)
       return mismatch("src", fmt::format("[{}:{}:{}] takes nothing of axis {} of src {}", starts[i], stops[i],
                                          step, axes[i], to_string(src)));
-    taken.push_back({static_cast<size_t>(axis), first, (end - first + step - 1) / step, step});
+    taken.push_back({static_cast<size_t>(axis), first, (end - first - 1) / step + 1, step});
   }
   return taken;
 }

@@ -1,5 +1,8 @@
 // The sources: weight, input, state, constant. They take nothing and are not lowered: the compiler binds
 // their values.
+#include <algorithm>
+#include <cstdlib>
+
 #include "engine/ops/constant.h"
 #include "engine/ops/infer_support.h"
 #include "engine/ops/lowering.h"
@@ -8,13 +11,20 @@
 namespace orrery::ops {
 namespace {
 
+constexpr int64_t kMostElements = int64_t{1} << 56;
+
+Error no_element_type(std::string_view what, const Attributes& attributes) {
+  return bad_attribute(fmt::format("dtype is \"{}\"; {} is of f32, f16, bf16, i8, i16, i32, i64, u8 or bool",
+                                   text(attributes, "dtype"), what));
+}
+
 /// A shape of positive sizes whose bytes can be counted.
 Result<ValueType> fixed_type(DType dtype, const std::vector<int64_t>& sizes) {
   int64_t elements = 1;
   Shape shape;
   for (const int64_t size : sizes) {
     if (size <= 0) return bad_attribute(fmt::format("shape has the size {}; sizes begin at 1", size));
-    if (__builtin_mul_overflow(elements, size, &elements) || elements > (int64_t{1} << 56))
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMostElements)
       return bad_attribute("shape has more elements than memory can hold");
     shape.emplace_back(size);
   }
@@ -54,13 +64,49 @@ Types infer_weight(const NodeView& view) {
   return std::vector{std::move(type)};
 }
 
-Types infer_input(const NodeView& view) {
-  if (const auto input = find_step_input(text(*view.attributes, "name")))
+Types infer_step_input(const Attributes& attributes) {
+  if (!text(attributes, "shape").empty())
+    return bad_attribute(
+        fmt::format("shape is \"{}\"; an input with a shape has a dtype too", text(attributes, "shape")));
+  if (const auto input = find_step_input(text(attributes, "name")))
     return std::vector{step_inputs()[*input].type};
   std::vector<std::string_view> names;
   for (const StepInput& input : step_inputs()) names.push_back(input.name);
-  ORRERY_TRY(expect_choice(*view.attributes, "name", names));
-  return std::vector<ValueType>{};
+  Result<void> known = expect_choice(attributes, "name", names);
+  Error error = std::move(known).error();
+  error.advice += ", or give it a dtype and a shape";
+  return error;
+}
+
+/// The largest number in a dim: how far a product of dims is from not fitting.
+int64_t magnitude_of(const Dim& dim) {
+  int64_t most = std::max<int64_t>(std::abs(dim.constant()), 1);
+  for (const auto& [symbol, coefficient] : dim.terms()) most = std::max(most, std::abs(coefficient));
+  return most;
+}
+
+/// Of an input that is given: its own type. A size is a number or an expression of symbols.
+Types infer_given_input(const Attributes& attributes) {
+  const auto dtype = parse_dtype(text(attributes, "dtype"));
+  if (!dtype || !is_element(*dtype)) return no_element_type("an input", attributes);
+  const std::string_view words = text(attributes, "shape");
+  std::optional<Shape> shape = parse_shape(words);
+  if (!shape)
+    return bad_attribute(fmt::format("shape is \"{}\"; write sizes, such as \"n, 64\" or \"2*n+1\"", words));
+  int64_t size = 1;
+  for (const Dim& dim : *shape) {
+    if (dim.is_constant() && dim.constant() < 1)
+      return bad_attribute(fmt::format("shape is \"{}\"; sizes begin at 1", words));
+    if (__builtin_mul_overflow(size, magnitude_of(dim), &size) || size > kMostElements)
+      return bad_attribute("shape has more elements than memory can hold");
+  }
+  return std::vector{ValueType{*dtype, *std::move(shape)}};
+}
+
+Types infer_input(const NodeView& view) {
+  if (text(*view.attributes, "name").empty()) return bad_attribute("name is empty");
+  return text(*view.attributes, "dtype").empty() ? infer_step_input(*view.attributes)
+                                                 : infer_given_input(*view.attributes);
 }
 
 Types infer_state(const NodeView& view) {
@@ -80,11 +126,7 @@ Types infer_state(const NodeView& view) {
 
 Types infer_constant(const NodeView& view) {
   const auto dtype = parse_dtype(text(*view.attributes, "dtype"));
-  if (!dtype || !is_element(*dtype))
-    return bad_attribute(
-        fmt::format("dtype is \"{}\"; a constant is of f32, f16, bf16, i8, i16, i32, i64, u8 "
-                    "or bool",
-                    text(*view.attributes, "dtype")));
+  if (!dtype || !is_element(*dtype)) return no_element_type("a constant", *view.attributes);
   ORRERY_ASSIGN(ValueType type, fixed_type(*dtype, list(*view.attributes, "shape")));
   ORRERY_TRY(check_constant(*view.attributes, type));
   return std::vector{std::move(type)};
@@ -92,17 +134,25 @@ Types infer_constant(const NodeView& view) {
 
 }  // namespace
 
+bool is_given(const graph::Node& node) {
+  return node.is_source() && node.op->name == "input" && !text(node.attributes, "dtype").empty();
+}
+
 bool keeps_record(const Attributes& attributes) { return text(attributes, "kind") == kRecord; }
 
 OpSchema weight_op() {
   return {
       .name = "weight",
       .family = OpFamily::source,
-      .doc = "A tensor of the model file.",
+      .doc = "A tensor of the model file, or of another.",
       .outputs = {"weight"},
       .attributes =
-          {{"tensor", "Name of the tensor in the model file", {}, AttributeType::text},
-           {"dtype", "How it is stored, as the field writes it: f32, bf16, Q4_K", {}, AttributeType::text},
+          {{"tensor", "Name of the tensor in its file", {}, AttributeType::text},
+           {"dtype",
+            "What it is stored in, as the field writes it: f32, bf16, Q4_K; another than the file's: "
+            "requantised",
+            {},
+            AttributeType::text},
            {"shape", "Its sizes, outermost first", {}, AttributeType::list},
            {"transform", "What is done to it before it is used; empty: nothing", Attribute(std::string())},
            {"transposed", "The file holds the transpose of this shape", Attribute(false)},
@@ -112,19 +162,28 @@ OpSchema weight_op() {
             Attribute(std::vector<int64_t>())},
            {"stacked",
             "So many tensors one behind another, * in the name standing for their number; 0: one tensor",
-            Attribute(int64_t{0})}},
+            Attribute(int64_t{0})},
+           {"file", "The file that holds it; empty: the model's own", Attribute(std::string())},
+           {"stamp", "What the file's size and time of writing were", Attribute(std::string())},
+           {"merged", "Adapters whose low-rank matrices are added to it, and their factors",
+            Attribute(std::string())}},
       .infer = infer_weight};
 }
 
 OpSchema input_op() {
-  return {.name = "input",
-          .family = OpFamily::source,
-          .doc =
-              "What a step brings: token ids, their positions and types, and which rows belong to which "
-              "sequence.",
-          .outputs = {"value"},
-          .attributes = {{"name", "Which of the step's inputs", {}, AttributeType::text}},
-          .infer = infer_input};
+  return {
+      .name = "input",
+      .family = OpFamily::source,
+      .doc =
+          "What a step brings: token ids, their positions and types, and which rows belong to which "
+          "sequence; or, with a dtype, what is given to it by name.",
+      .outputs = {"value"},
+      .attributes = {{"name", "Which of the step's inputs, or what it is given by", {}, AttributeType::text},
+                     {"dtype", "The type of what is given: f32, i64, bool; empty: it is one of the step's",
+                      Attribute(std::string())},
+                     {"shape", "The sizes of what is given, outermost first, numbers or symbols: n, 64",
+                      Attribute(std::string())}},
+      .infer = infer_input};
 }
 
 OpSchema state_op() {

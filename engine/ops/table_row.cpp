@@ -45,7 +45,7 @@ OpSchema table_row_op() {
   return {.name = "table_row",
           .family = OpFamily::embedding,
           .doc = "One row of a table, to be added to every token.",
-          .inputs = {{"table"}},
+          .inputs = {{.name = "table", .stored = true}},
           .outputs = {"dst"},
           .attributes = {{"row", "Which row", {}, AttributeType::integer}},
           .infer = infer,

@@ -41,6 +41,36 @@ std::string_view epilogue_of(const graph::Node& activation) {
   return {};
 }
 
+namespace {
+
+bool has_bias(const graph::Node& linear) { return linear.inputs.size() > 2 && linear.inputs[2].valid(); }
+
+/// The linear is one side of the sum, the low-rank product the other.
+std::optional<LowRankSum> match_sides(const graph::Graph& graph, const graph::Node& add, size_t linear_at) {
+  const graph::Node* linear = producer_of(graph, add.inputs[linear_at], "linear");
+  const graph::Node* scale = producer_of(graph, add.inputs[1 - linear_at], "scale");
+  const graph::Node* outer = scale ? producer_of(graph, scale->inputs[0], "linear") : nullptr;
+  const graph::Node* inner = outer ? producer_of(graph, outer->inputs[0], "linear") : nullptr;
+  if (!linear || !inner || inner->inputs[0] != linear->inputs[0]) return std::nullopt;
+  for (const graph::Node* node : {linear, inner, outer})
+    if (!is_plain_linear(graph, *node)) return std::nullopt;
+  const auto read_by = [&](const graph::Node& maker, const graph::Node& reader) {
+    return only_user(graph, maker.outputs[0]) == reader.id;
+  };
+  if (has_bias(*inner) || has_bias(*outer) || !read_by(*linear, add) || !read_by(*scale, add) ||
+      !read_by(*outer, *scale) || !read_by(*inner, *outer))
+    return std::nullopt;
+  return LowRankSum{linear->id, inner->id, outer->id, scale->id, add.id};
+}
+
+}  // namespace
+
+std::optional<LowRankSum> match_low_rank(const graph::Graph& graph, const graph::Node& add) {
+  if (add.op->name != "add" || add.inputs.size() != 2) return std::nullopt;
+  auto found = match_sides(graph, add, 0);
+  return found ? found : match_sides(graph, add, 1);
+}
+
 std::optional<GateUp> match_gate_up(const graph::Graph& graph, const graph::Node& product) {
   if (product.op->name != "mul" || product.inputs.size() != 2) return std::nullopt;
   for (const size_t side : {0U, 1U}) {

@@ -29,4 +29,11 @@ struct GateUp {
 };
 std::optional<GateUp> match_gate_up(const graph::Graph& graph, const graph::Node& product);
 
+/// add(linear(x, W), scale(linear(linear(x, A), B))), where nothing else reads what lies between and A and B
+/// have no bias.
+struct LowRankSum {
+  NodeId linear, inner, outer, scale, add;
+};
+std::optional<LowRankSum> match_low_rank(const graph::Graph& graph, const graph::Node& add);
+
 }  // namespace orrery::passes

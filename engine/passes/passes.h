@@ -30,8 +30,8 @@ struct Pass {
   Result<int> (*run)(Draft& draft, const RoundingOf& rounding);  // how many places it rewrote
 };
 
-/// In the order they run: fold_constants, split_weights, remove_dead_nodes, fuse_residual_norm, fuse_qkv,
-/// fuse_gate_up, fuse_bias_activation; for each plan store_rounded.
+/// In the order they run: fold_constants, split_weights, merge_low_rank, remove_dead_nodes,
+/// fuse_residual_norm, fuse_qkv, fuse_gate_up, fuse_bias_activation; for each plan store_rounded.
 std::span<const Pass> all_passes();
 
 struct Options {

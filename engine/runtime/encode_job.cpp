@@ -36,7 +36,7 @@ bool EncodeJob::join(StepBatch& batch, StepRoom& room) {
 }
 
 void EncodeJob::complete(const StepResult& result) {
-  const float* values = result.executor.output(result.plan, 0);
+  const auto* values = static_cast<const float*>(result.executor.output(result.plan, 0));
   const graph::Graph& graph = *result.plan.graph;
   const graph::ValueType& type = graph.value(graph.outputs().at(0)).type;
   if (!values || type.dtype != DType::f32 || type.shape.size() != 2 || !type.shape[1].is_constant())

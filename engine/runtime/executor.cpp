@@ -19,6 +19,7 @@ Result<void> Executor::run_here(const compile::Plan& plan, StepBatch& batch,
   ORRERY_TRY(grow(workspace_, plan.host_workspace_bytes));
   context_ = {};
   batch.fill(context_);
+  ORRERY_TRY(batch.fill_given(plan, context_));
   context_.states = states;
   context_.arena = arena_.data();
   context_.workspace = workspace_.data();
@@ -30,10 +31,10 @@ Result<void> Executor::run_here(const compile::Plan& plan, StepBatch& batch,
   return {};
 }
 
-const float* Executor::output(const compile::Plan& plan, size_t index) const {
+const void* Executor::output(const compile::Plan& plan, size_t index) const {
   if (!plan.cards.empty()) return cards_->output(plan, index);
   if (index >= plan.output_slots.size()) return nullptr;
-  return static_cast<const float*>(context_.address(plan.output_slots[index].slot));
+  return context_.address(plan.output_slots[index].slot);
 }
 
 }  // namespace orrery::runtime

@@ -22,8 +22,8 @@ class Executor {
   Result<void> run(std::shared_ptr<const compile::Plan> plan, StepBatch& batch,
                    std::span<const kernels::PagedKv> states, Profiler* profiler);
 
-  /// A graph output of the last run; null for none. Valid until the next run.
-  const float* output(const compile::Plan& plan, size_t index) const;
+  /// The elements of a graph output of the last run; null for none. Valid until the next run.
+  const void* output(const compile::Plan& plan, size_t index) const;
   /// Of the arenas and the workspaces; any thread.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   /// Steps so far that took longer than the same step will later: on a card, until it is captured. Any

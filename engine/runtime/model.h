@@ -26,6 +26,7 @@ struct VersionParts {
   std::vector<weights::DevicePtr> cards = {};  // that nodes run on beside the model's own device
   passes::Options passes = {};                 // that the fused graph was made with, and plans are
   std::vector<passes::Record> records = {};    // of the passes that made the fused graph
+  bool open = false;  // sizes of its inputs are not known: it is drawn and edited, and cannot be compiled
   graph::GraphVersion drawn =
       {};  // what runs in the largest steps and, dead, what is bypassed; null: as fused
 };

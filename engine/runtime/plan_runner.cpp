@@ -100,6 +100,7 @@ Result<void> PlanRunner::stage(StepBatch& batch, std::span<const kernels::PagedK
   ops::StepContext& here = step_.here;
   here = {};
   batch.fill(here);
+  ORRERY_TRY(batch.fill_given(plan(), here));
   told_ = here.choices;
   here.states = states;
   here.team = &team_;
@@ -121,14 +122,15 @@ Result<void> PlanRunner::stage(StepBatch& batch, std::span<const kernels::PagedK
 
 /// A step that was not seen before runs directly; a capture would cost more than it brings if it never came
 /// again.
-PlanRunner::How PlanRunner::how_to_run(Phase phase, bool profiled) {
+PlanRunner::How PlanRunner::how_to_run(Phase phase, const Profiler* profiler) {
+  const bool profiled = profiler && profiler->enabled(), always = profiled && profiler->measures_all();
   const StepKey key = step_.key(false);
   StepKey marked_key = key;
   marked_key.measured = true;
   if (bool& seen = seen_.get(key); !seen) {
     seen = true;
     ++unsettled_;
-    return {.measured = profiled && phase == Phase::prefill};
+    return {.measured = always || (profiled && phase == Phase::prefill)};
   }
   const uint64_t count = again_[static_cast<size_t>(phase)]++;
   for (CaptureQueue::Captured& captured : captures_.take())
@@ -143,7 +145,7 @@ PlanRunner::How PlanRunner::how_to_run(Phase phase, bool profiled) {
       captures_.add(step_, true);
     }
   }
-  How how{.measured = profiled && count % kMeasuredEvery == 0};
+  How how{.measured = always || (profiled && count % kMeasuredEvery == 0)};
   how.graphs = how.measured ? marked : plain;
   if (how.graphs && how.graphs->empty()) how.graphs = nullptr;
   return how;
@@ -280,7 +282,7 @@ Result<void> PlanRunner::run(std::shared_ptr<const compile::Plan> plan, StepBatc
   }
   output_.clear();
   const Phase phase = batch.phase();
-  How how = how_to_run(phase, profiler && profiler->enabled());
+  How how = how_to_run(phase, profiler);
   how.trace = trace;
   if (how.measured) {
     times_.resize(step_.plan->steps.size());
@@ -299,22 +301,20 @@ Result<void> PlanRunner::run(std::shared_ptr<const compile::Plan> plan, StepBatc
   return {};
 }
 
-const float* PlanRunner::output(const compile::Plan& plan, size_t index) {
+const void* PlanRunner::output(const compile::Plan& plan, size_t index) {
   if (index >= plan.output_slots.size()) return nullptr;
   const compile::OutputSlot& output = plan.output_slots[index];
-  const graph::Graph& graph = *plan.graph;
-  const graph::ValueType& type = graph.value(graph.outputs()[index]).type;
-  const auto elements = element_count(type.shape, step_.here.bindings());
-  if (!elements || type.dtype != DType::f32) return nullptr;
-  if (output.device.is_cpu()) return step_.here.data<const float>(output.slot);
+  const graph::Value& value = plan.graph->value(plan.graph->outputs()[index]);
+  if (value.kind == graph::ValueKind::state) return nullptr;
+  if (output.device.is_cpu()) return step_.here.address(output.slot);
   if (output_.empty() || output_index_ != index) {
     const LaidOutStep::Card& card = step_.cards.at(output.device);
     const std::scoped_lock stream(card.device->stream_mutex());
     side_of(output.device).runner->require_epoch(card.epoch);
     output_index_ = index;
-    output_.resize(static_cast<size_t>(std::max<int64_t>(*elements, 1)));
+    output_.resize(std::max<size_t>(compile::bytes_in(step_.here, value.type), 1));
     card.device->download(output_.data(), card.context.address(output.slot),
-                          static_cast<size_t>(*elements) * sizeof(float));
+                          compile::bytes_in(step_.here, value.type));
   }
   return output_.data();
 }

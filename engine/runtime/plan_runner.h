@@ -40,8 +40,8 @@ class PlanRunner {
   /// As Executor::run; throws DeviceError. Whatever happens, no card has work of it afterwards.
   Result<void> run(std::shared_ptr<const compile::Plan> plan, StepBatch& batch,
                    std::span<const kernels::PagedKv> states, Profiler* profiler);
-  /// Fetched from the device at the first call after a run. Throws DeviceError.
-  const float* output(const compile::Plan& plan, size_t index);
+  /// As Executor::output; fetched from the device at the first call after a run. Throws DeviceError.
+  const void* output(const compile::Plan& plan, size_t index);
   size_t bytes() const;
   /// Steps so far that ran directly, or for which something is still to be captured.
   uint64_t unsettled_steps() const { return unsettled_; }
@@ -68,7 +68,7 @@ class PlanRunner {
   Result<void> stage(StepBatch& batch, std::span<const kernels::PagedKv> states);
   bool has_room() const;
   void forget_renewed();
-  How how_to_run(Phase phase, bool profiled);
+  How how_to_run(Phase phase, const Profiler* profiler);
   void prepare_marks();
   void run_segments(const How& how);
   void start_ready(const How& how);
@@ -100,7 +100,7 @@ class PlanRunner {
   std::vector<bool> awaited_;          // by segment: another segment waits for it
   std::vector<TimeSpan> times_;
 
-  std::vector<float> output_;
+  std::vector<std::byte> output_;
   size_t output_index_ = 0;  // which output it holds
 
   CaptureQueue captures_;  // last: ends before the memory of what it captures

@@ -39,6 +39,9 @@ class Profiler {
   /// Off, nodes are not measured, and what was measured of them is gone; latencies go on.
   void set_enabled(bool enabled);
   bool enabled() const;
+  /// Every step is measured, also where that takes it longer: of what nobody waits for.
+  void measure_all() { measures_all_ = true; }
+  bool measures_all() const { return measures_all_; }
   /// Called by the executor after a step, with the times of every plan step. Those of different devices may
   /// overlap.
   void record(const compile::Plan& plan, Phase phase, const ops::StepContext& context,
@@ -60,6 +63,7 @@ class Profiler {
   graph::GraphVersion model_, fused_;
   std::array<std::unique_ptr<Track>, 2> tracks_;
   bool enabled_ = true;
+  bool measures_all_ = false;  // set before the first step
   StepTrace trace_;
 };
 

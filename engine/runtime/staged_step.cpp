@@ -35,6 +35,7 @@ struct Extents {
         outputs(static_cast<size_t>(step.outputs)),
         pages(step.page_table ? static_cast<size_t>(round_up_to_power(step.max_pages, kLeastPages)) : 0) {
     for (const ops::StepInput& input : ops::step_inputs()) inputs += aligned(input.bytes(step));
+    for (const ops::GivenBytes& given : step.given) inputs += aligned(given.bytes);
   }
 
   size_t bytes() const {
@@ -114,6 +115,8 @@ Result<void> StagedStep::stage(const ops::StepContext& here) {
   Packer packer(staged_.data(), inputs_.data());
   for (const ops::StepInput& input : ops::step_inputs())
     input.point(there_, packer.copy(static_cast<const std::byte*>(input.read(here)), input.bytes(here)));
+  for (ops::GivenBytes& given : there_.given)
+    given.data = packer.copy(static_cast<const std::byte*>(given.data), given.bytes);
   if (extents.pages > 0) {
     there_.page_table = pack_pages(packer, here, extents);
     there_.max_pages = static_cast<int64_t>(extents.pages);

@@ -11,9 +11,9 @@ class StagedStep {
  public:
   explicit StagedStep(weights::DevicePtr device) : device_(std::move(device)) {}
 
-  /// Lays the step out. Only extents decide where what lies, so that a captured copy serves every step of the
-  /// same extents; lengths and pages, which kernels size their grids by, are rounded up to powers of two.
-  /// Throws DeviceError.
+  /// Lays the step out. Only the plan and extents decide where what lies, so that a captured copy serves
+  /// every step of the plan with the same extents; lengths and pages, which kernels size their grids by, are
+  /// rounded up to powers of two. Throws DeviceError.
   Result<void> stage(const ops::StepContext& here);
   /// Whether the step can be laid out where those before were.
   bool has_room(const ops::StepContext& here) const;

@@ -1,8 +1,55 @@
 #include "engine/runtime/step_batch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace orrery::runtime {
+namespace {
+
+Error misfit(const compile::GivenInput& input, std::string what) {
+  return {ErrorCode::invalid_argument, std::move(what), fmt::format("input \"{}\"", input.name),
+          "give other numbers"};
+}
+
+Result<void> check_rows(const compile::GivenInput& input, std::span<const int32_t> numbers, int64_t rows) {
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] < 0 || numbers[i] >= rows)
+      return misfit(input, fmt::format("Number {} is {}, but there are {} rows", i, numbers[i], rows));
+  return {};
+}
+
+Result<void> check_starts(const compile::GivenInput& input, std::span<const int32_t> numbers, int64_t rows) {
+  const bool ends = !numbers.empty() && numbers.front() == 0 && numbers.back() == rows;
+  if (!ends || std::ranges::adjacent_find(numbers, std::greater_equal<>()) != numbers.end())
+    return misfit(input, fmt::format("Starts of sequences rise from 0 to the {} rows", rows));
+  return {};
+}
+
+Result<void> check_sequences(const compile::GivenInput& input, std::span<const int32_t> numbers,
+                             const ops::StepContext& step) {
+  const std::span own(step.sequence_starts, static_cast<size_t>(step.sequences) + 1);
+  if (std::ranges::equal(numbers, own)) return {};
+  return misfit(input, "They are other sequences than those of the step");
+}
+
+/// What the kernels will take for granted.
+Result<void> check_uses(const compile::GivenInput& input, const ops::GivenBytes& given,
+                        const ops::StepContext& step) {
+  const std::span numbers(static_cast<const int32_t*>(given.data), given.bytes / sizeof(int32_t));
+  for (const compile::GivenInput::Use& use : input.uses) {
+    const int64_t rows = use.rows.at(step);
+    if (use.finds == graph::Finds::rows) {
+      ORRERY_TRY(check_rows(input, numbers, rows));
+      continue;
+    }
+    ORRERY_TRY(check_starts(input, numbers, rows));
+    if (use.finds == graph::Finds::sequences) ORRERY_TRY(check_sequences(input, numbers, step));
+  }
+  return {};
+}
+
+}  // namespace
 
 void StepBatch::clear() {
   token_ids_.clear();
@@ -13,6 +60,7 @@ void StepBatch::clear() {
   output_rows_.clear();
   pages_.clear();
   requests_.clear();
+  given_.clear();
   padding_ = 0;
 }
 
@@ -81,6 +129,28 @@ void StepBatch::fill(ops::StepContext& context) {
   for (const int32_t length : kv_lengths_) context.max_length = std::max<int64_t>(context.max_length, length);
   context.sampling = requests_.data();
   context.choices = choices_.data();
+}
+
+Result<void> StepBatch::fill_given(const compile::Plan& plan, ops::StepContext& context) const {
+  context.given.clear();
+  for (const compile::GivenInput& input : plan.given) {
+    const auto brought = std::ranges::find(given_, input.name, &Given::name);
+    const std::string where = fmt::format("input \"{}\"", input.name);
+    if (brought == given_.end())
+      return Error{ErrorCode::invalid_argument, fmt::format("Nothing is given for {}", to_string(input.type)),
+                   where, "give it, or connect another value"};
+    const size_t bytes = compile::bytes_in(context, input.type);
+    if (brought->bytes.size() != bytes)
+      return Error{ErrorCode::shape_mismatch,
+                   fmt::format("{} bytes are given for {}, which takes {}", brought->bytes.size(),
+                               to_string(input.type), bytes),
+                   where, "give all of its elements"};
+    if (reinterpret_cast<uintptr_t>(brought->bytes.data()) % ops::kGivenAlignment != 0)
+      return Error{ErrorCode::internal, "What is given is not aligned", where, ""};
+    context.given.push_back({brought->bytes.data(), bytes});
+    ORRERY_TRY(check_uses(input, context.given.back(), context));
+  }
+  return {};
 }
 
 }  // namespace orrery::runtime

@@ -4,12 +4,20 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/compile/plan.h"
 #include "engine/runtime/phase.h"
 
 namespace orrery::runtime {
+
+/// Bytes for an input of the plan that is none of the step's own, at a multiple of ops::kGivenAlignment. They
+/// stay valid while the step runs.
+struct Given {
+  std::string name;
+  std::span<const std::byte> bytes;
+};
 
 class StepBatch {
  public:
@@ -30,6 +38,8 @@ class StepBatch {
   /// Asks for the logits of a row. The request's `recent` must stay valid during the step. Returns the
   /// output's index.
   int64_t add_output(int64_t row, const kernels::Sample::Request& request);
+  /// What the step brings by name; a plan takes of it what it asks for.
+  void give(std::vector<Given> given) { given_ = std::move(given); }
   /// Whether it would grow by pad(): more than kPaddedTo sequences that bring one token and want one output
   /// each.
   bool can_be_padded() const;
@@ -57,6 +67,9 @@ class StepBatch {
 
   /// Points the context at this batch; the page table is laid out here. Valid until the batch changes.
   void fill(ops::StepContext& context);
+  /// Points the context, which is filled, at what the plan asks for by name. Refused where that is missing,
+  /// has another size, or would let a kernel read rows that are not there.
+  Result<void> fill_given(const compile::Plan& plan, ops::StepContext& context) const;
   const kernels::Sample::Choice& choice(int64_t output) const {
     return choices_[static_cast<size_t>(output)];
   }
@@ -67,6 +80,7 @@ class StepBatch {
   std::vector<std::span<const int32_t>> pages_;
   std::vector<kernels::Sample::Request> requests_;
   std::vector<kernels::Sample::Choice> choices_;
+  std::vector<Given> given_;
   int64_t padding_ = 0;
   int32_t spare_page_ = 0;  // of the padding
 };

@@ -6,6 +6,8 @@
 
 #include "engine/weights/memory_state.h"
 #include "engine/weights/merge.h"
+#include "engine/weights/requantise.h"
+#include "engine/weights/weight_file.h"
 
 namespace orrery::weights {
 namespace {
@@ -40,32 +42,52 @@ DerivedWeight derivation(const std::string& tensor, const std::string& packing,
   return {tensor, fmt::format("{}, {}", packing, there), reason};
 }
 
-/// Adapters keep names without an encoder's prefix, a base file may have it.
-bool same_tensor(const std::string& adapters, const std::string& name) {
-  return adapters == name || adapters == io::without_encoder_prefix(name);
-}
-
-const io::Adapter::LowRank* find_low_rank(const io::Adapter& adapter, const std::string& name) {
-  for (const io::Adapter::LowRank& low_rank : adapter.low_rank)
-    if (same_tensor(low_rank.target, name)) return &low_rank;
-  return nullptr;
-}
-
 }  // namespace
 
 WeightStore::WeightStore(std::shared_ptr<const io::ModelFile> file,
                          std::shared_ptr<const io::Adapter> adapter)
     : file_(std::move(file)), adapter_(std::move(adapter)) {}
 
-WeightTensor WeightStore::source(const std::string& name) const {
-  if (adapter_)
-    for (const io::Tensor& whole : adapter_->whole)
-      if (same_tensor(whole.name, name)) return {adapter_, &whole};
-  return {file_, file_->find(name)};
+Result<std::shared_ptr<const WeightFile>> WeightStore::other_file(const OtherFile& file) {
+  const std::string key = file.path + "\n" + file.stamp;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (auto open = others_[key].lock()) return open;
+  }
+  ORRERY_ASSIGN(auto opened, WeightFile::open(file.path, file_.get()));
+  if (opened->stamp() != file.stamp)
+    return Error{ErrorCode::io, "The file is not the one that the edit read: it was written anew since",
+                 file.path, "undo the edit and make it again"};
+  const std::scoped_lock lock(mutex_);
+  others_[key] = opened;
+  return opened;
 }
 
-const io::Adapter::LowRank* WeightStore::low_rank(const std::string& name) const {
-  return adapter_ ? find_low_rank(*adapter_, name) : nullptr;
+Result<WeightStore::Source> WeightStore::source(const WeightView& view) {
+  if (!view.file.path.empty()) {
+    ORRERY_ASSIGN(const auto other, other_file(view.file));
+    return Source{{other, other->find(view.tensor)}, view.file.path};
+  }
+  if (adapter_)
+    for (const io::Tensor& whole : adapter_->whole)
+      if (same_tensor(whole.name, view.tensor)) return Source{{adapter_, &whole}, adapter_->path};
+  return Source{{file_, file_->find(view.tensor)}, file_->path};
+}
+
+Result<std::vector<LowRankTerm>> WeightStore::low_rank_terms(const WeightView& view) {
+  std::vector<LowRankTerm> terms;
+  if (const io::Adapter::LowRank* own =
+          adapter_ && view.file.path.empty() ? find_low_rank(*adapter_, view.tensor) : nullptr)
+    terms.push_back({own->scale, own->a, own->b, adapter_});
+  for (const MergedAdapter& merged : view.merged) {
+    ORRERY_ASSIGN(const auto other, other_file(merged.file));
+    const io::Adapter::LowRank* pair = other->low_rank(view.tensor);
+    if (!pair)
+      return Error{ErrorCode::not_found, fmt::format("The adapter does not change \"{}\"", view.tensor),
+                   merged.file.path, "undo the edit and make it again"};
+    terms.push_back({merged.factor, pair->a, pair->b, other});
+  }
+  return terms;
 }
 
 std::shared_ptr<const WeightStore::Form> WeightStore::find(const Key& key) const {
@@ -81,34 +103,66 @@ std::shared_ptr<const WeightStore::Form> WeightStore::remember(const Key& key, F
   return held;
 }
 
-WeightTensor WeightStore::remember_tensor(const std::string& name, Form form) {
-  form.what.tensor = name;
+WeightTensor WeightStore::remember_tensor(const WeightView& view, Form form) {
+  form.what.tensor = view.name();
   form.what.bytes = form.buffer.size();
   if (form.buffer.size() > 0) form.tensor.data = {form.buffer.data(), form.buffer.size()};
-  const auto held = remember({name, "", nullptr}, std::move(form));
+  const auto held = remember({view.identity(), "", nullptr}, std::move(form));
   return {held, &held->tensor};
 }
 
+Result<WeightView> WeightStore::resolved(WeightView view) {
+  if (!view.dtype) return view;
+  const bool merged = !view.merged.empty() || (adapter_ && find_low_rank(*adapter_, view.tensor));
+  WeightView first = view;
+  if (view.stacked > 0) first.tensor = view.member(0);
+  ORRERY_ASSIGN(const Source stored, source(first));
+  if (stored.tensor && view.dtype == (merged ? DType::f32 : stored.tensor->dtype)) view.dtype.reset();
+  return view;
+}
+
 Result<WeightTensor> WeightStore::made_tensor(const WeightView& view, kernels::ThreadTeam& team) {
-  if (const auto known = find({view.name(), "", nullptr})) return WeightTensor(known, &known->tensor);
-  if (view.is_whole()) return whole_tensor(view.tensor, team);
-  ORRERY_ASSIGN(Form form, view.stacked > 0       ? stack_of(view, team)
+  if (const auto known = find({view.identity(), "", nullptr})) return WeightTensor(known, &known->tensor);
+  if (view.is_whole()) return whole_tensor(view, team);
+  ORRERY_ASSIGN(Form form, view.dtype             ? requantised(view, team)
+                           : view.stacked > 0     ? stack_of(view, team)
                            : view.columns.empty() ? view_of(view, team)
                                                   : columns_of(view, team));
-  return remember_tensor(view.name(), std::move(form));
+  return remember_tensor(view, std::move(form));
+}
+
+/// What the view takes, in the type that it asks for.
+Result<WeightStore::Form> WeightStore::requantised(const WeightView& view, kernels::ThreadTeam& team) {
+  WeightView taken = view;
+  taken.dtype.reset();
+  ORRERY_ASSIGN(const WeightTensor source, made_tensor(taken, team));
+  ORRERY_TRY(check_requantise(*source, *view.dtype));
+  Form form{{{},
+             fmt::format("requantised to {}", name_of(*view.dtype)),
+             fmt::format("an edit asks for it; it was {}", name_of(source->dtype))},
+            {source->name, *view.dtype, source->shape, {}}};
+  ORRERY_ASSIGN(form.buffer, requantise(*source, *view.dtype, team));
+  give_back(view, *source);
+  return form;
 }
 
 Result<WeightStore::Form> WeightStore::stack_of(const WeightView& view, kernels::ThreadTeam& team) {
-  ORRERY_ASSIGN(const WeightTensor first, whole_tensor(view.member(0), team));
+  const auto member = [&](int64_t number) {
+    WeightView one(view.member(number));
+    one.file = view.file;
+    one.merged = view.merged;
+    return whole_tensor(one, team);
+  };
+  ORRERY_ASSIGN(const WeightTensor first, member(0));
   const size_t each = first->data.size();
   Form stack{{{}, "copy side by side", "the file holds the experts apart"},
              {first->name, first->dtype, first->shape, {}}};
   ORRERY_ASSIGN(stack.buffer, Buffer::allocate(each * static_cast<size_t>(view.stacked)));
   for (int64_t i = 0; i < view.stacked; ++i) {
-    ORRERY_ASSIGN(const WeightTensor next, whole_tensor(view.member(i), team));
+    ORRERY_ASSIGN(const WeightTensor next, member(i));
     ORRERY_TRY(check_stack(*first, *next));
     std::memcpy(stack.buffer.data() + static_cast<size_t>(i) * each, next->data.data(), each);
-    give_back(*next);
+    give_back(view, *next);
   }
   stack.tensor.shape.insert(stack.tensor.shape.begin(), view.stacked);
   return stack;
@@ -124,15 +178,16 @@ Result<WeightStore::Form> WeightStore::columns_of(const WeightView& view, kernel
   const size_t row = row_bytes(source->dtype, view.columns[1]).value_or(0);
   ORRERY_ASSIGN(taken.buffer, Buffer::allocate(row * static_cast<size_t>(source->shape.front())));
   copy_columns(*source, view.columns, taken.buffer.data());
-  give_back(*source);
+  give_back(view, *source);
   return taken;
 }
 
 /// Rows of the transpose are rows of its copy, which all of them share. A view keeps its tensor's name.
 Result<WeightStore::Form> WeightStore::view_of(const WeightView& view, kernels::ThreadTeam& team) {
   const bool all_rows = view.rows.empty();
-  ORRERY_ASSIGN(const WeightTensor source,
-                made_tensor({view.tensor, view.transposed && !all_rows, {}}, team));
+  WeightView all = view.whole();
+  all.transposed = view.transposed && !all_rows;
+  ORRERY_ASSIGN(const WeightTensor source, made_tensor(all, team));
   ORRERY_TRY(check_view(*source, {view.tensor, view.transposed && all_rows, view.rows}));
   Form taken;
   taken.tensor = *source;
@@ -141,7 +196,7 @@ Result<WeightStore::Form> WeightStore::view_of(const WeightView& view, kernels::
     transpose(*source, taken.buffer.data());
     std::swap(taken.tensor.shape[0], taken.tensor.shape[1]);
     taken.what = {{}, "transposed copy", "the file holds it transposed"};
-    give_back(*source);
+    give_back(view, *source);
     return taken;
   }
   taken.tensor.shape = view_shape(*source, view.rows);
@@ -155,24 +210,30 @@ Result<WeightStore::Form> WeightStore::view_of(const WeightView& view, kernels::
   ORRERY_ASSIGN(taken.buffer, Buffer::allocate(bytes));
   copy_rows(*source, view.rows, taken.buffer.data());
   taken.what = {{}, "copy of its rows", "the file holds them between others"};
-  give_back(*source);
+  give_back(view, *source);
   return taken;
 }
 
-Result<WeightTensor> WeightStore::whole_tensor(const std::string& name, kernels::ThreadTeam& team) {
-  const WeightTensor tensor = source(name);
+Result<WeightTensor> WeightStore::whole_tensor(const WeightView& view, kernels::ThreadTeam& team) {
+  ORRERY_ASSIGN(const Source found, source(view));
+  const WeightTensor& tensor = found.tensor;
   if (!tensor)
-    return Error{ErrorCode::not_found, fmt::format("The model has no tensor \"{}\"", name),
-                 file_->path.string(),
-                 "the file does not fit its architecture; get it again or choose another"};
-  ORRERY_TRY(io::check_runnable(*tensor, file_->path));
-  Form form{{}, {name, tensor->dtype, tensor->shape, {}}};
-  if (const io::Adapter::LowRank* adapted = low_rank(name)) {
-    ORRERY_ASSIGN(form.buffer, merge_low_rank(*tensor, *adapted, team));
+    return Error{
+        ErrorCode::not_found,
+        fmt::format("The {} has no tensor \"{}\"", view.file.path.empty() ? "model" : "file", view.tensor),
+        found.path.string(),
+        view.file.path.empty() ? "the file does not fit its architecture; get it again or choose another"
+                               : "undo the edit that names it"};
+  ORRERY_TRY(io::check_runnable(*tensor, found.path));
+  ORRERY_ASSIGN(const std::vector<LowRankTerm> terms, low_rank_terms(view));
+  Form form{{}, {view.tensor, tensor->dtype, tensor->shape, {}}};
+  if (!terms.empty()) {
+    ORRERY_ASSIGN(form.buffer, merge_low_rank(*tensor, terms, team));
     form.tensor.dtype = DType::f32;
-    form.what = {{},
-                 "adapter merged to f32",
-                 fmt::format("the adapter adds {} * B A of rank {}", adapted->scale, adapted->a.shape[0])};
+    form.what = {{}, "adapter merged to f32", "it adds"};
+    for (const LowRankTerm& term : terms)
+      form.what.reason += fmt::format("{} {} * B A of rank {}", &term == terms.data() ? "" : " and",
+                                      term.factor, term.a.shape[0]);
   } else if (is_aligned(*tensor)) {
     return tensor;
   } else {
@@ -180,12 +241,13 @@ Result<WeightTensor> WeightStore::whole_tensor(const std::string& name, kernels:
     std::memcpy(form.buffer.data(), tensor->data.data(), tensor->data.size());
     form.what = {{}, "aligned copy", "the file holds it at an odd address"};
   }
-  give_back(*tensor);
-  return remember_tensor(name, std::move(form));
+  give_back(view, *tensor);
+  return remember_tensor(view, std::move(form));
 }
 
-Result<WeightTensor> WeightStore::tensor(const WeightView& view, kernels::ThreadTeam& team) {
+Result<WeightTensor> WeightStore::tensor(const WeightView& asked, kernels::ThreadTeam& team) {
   const std::scoped_lock making(making_);
+  ORRERY_ASSIGN(const WeightView view, resolved(asked));
   return made_tensor(view, team);
 }
 
@@ -197,11 +259,12 @@ Result<Buffer> WeightStore::make(const io::Tensor& tensor, const kernels::Weight
   return copy_to(device, packed.data(), packed.size());
 }
 
-Result<WeightBytes> WeightStore::bytes(const WeightView& view, const kernels::WeightPacking* packing,
+Result<WeightBytes> WeightStore::bytes(const WeightView& asked, const kernels::WeightPacking* packing,
                                        kernels::ThreadTeam& team, const DevicePtr& device) {
   const std::scoped_lock making(making_);
+  ORRERY_ASSIGN(const WeightView view, resolved(asked));
   const std::string name = view.name();
-  const Key key{name, std::string(packing ? packing->name : std::string_view()), device.get()};
+  const Key key{view.identity(), std::string(packing ? packing->name : std::string_view()), device.get()};
   const bool derived = packing || device;
   if (derived)
     if (const auto known = find(key); known && known->buffer.alive())
@@ -209,7 +272,7 @@ Result<WeightBytes> WeightStore::bytes(const WeightView& view, const kernels::We
   ORRERY_ASSIGN(const WeightTensor tensor, made_tensor(view, team));
   if (!derived) {
     const std::scoped_lock lock(mutex_);
-    given_back_.erase(view.tensor);
+    if (view.file.path.empty()) given_back_.erase(view.tensor);
     return WeightBytes(tensor, tensor->data.data());
   }
   Result<Buffer> made = make(*tensor, packing, team, device);
@@ -218,18 +281,21 @@ Result<WeightBytes> WeightStore::bytes(const WeightView& view, const kernels::We
     error.where = packing ? fmt::format("{}, {}", name, packing->name) : name;
     return error;
   }
-  give_back(*tensor);
+  give_back(view, *tensor);
   Form form{derivation(name, key.packing, device.get()), {}, std::move(made).value(), {}};
   form.what.bytes = form.buffer.size();
   const auto held = remember(key, std::move(form));
   return WeightBytes(held, held->buffer.data());
 }
 
-void WeightStore::give_back(const io::Tensor& tensor) {
-  {
-    const std::scoped_lock lock(mutex_);
-    given_back_.insert(tensor.name);
+void WeightStore::give_back(const WeightView& view, const io::Tensor& tensor) {
+  const std::scoped_lock lock(mutex_);
+  if (!view.file.path.empty()) {
+    for (const auto& [key, file] : others_)
+      if (const auto open = file.lock()) open->drop(tensor.data);
+    return;
   }
+  given_back_.insert(tensor.name);
   const auto drop_from = [&](const io::ModelFile& model) {
     for (const auto& mapped : model.files) mapped->drop(tensor.data);
   };
@@ -237,11 +303,21 @@ void WeightStore::give_back(const io::Tensor& tensor) {
   if (adapter_ && adapter_->file) drop_from(*adapter_->file);
 }
 
+Result<void> WeightStore::check() const {
+  for (const auto& mapped : file_->files) ORRERY_TRY(mapped->check());
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [key, file] : others_)
+    if (const auto open = file.lock()) ORRERY_TRY(open->check());
+  return {};
+}
+
 uint64_t WeightStore::resident() const {
   const std::scoped_lock lock(mutex_);
   uint64_t bytes = 0;
   for (const io::Tensor& tensor : file_->tensors)
     if (!given_back_.contains(tensor.name)) bytes += resident_bytes(tensor.data);
+  for (const auto& [key, file] : others_)
+    if (const auto open = file.lock()) bytes += open->resident();
   return bytes;
 }
 

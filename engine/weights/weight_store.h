@@ -1,6 +1,7 @@
 // WeightStore hands out a tensor's bytes by (tensor, transform, device). The plain transform is the mmapped
-// file, no copy. Derived ones (packed for a kernel, adapter merged, uploaded) are built on first use,
-// counted, and shared by all plans that hold them; one that nobody holds any more is gone.
+// file, no copy: the model's, or another that a view names. Derived ones (requantised, packed for a kernel,
+// adapter merged, uploaded) are built on first use, counted, and shared by all plans that hold them; one that
+// nobody holds any more is gone.
 #pragma once
 
 #include <map>
@@ -17,6 +18,9 @@
 #include "kernels/row.h"
 
 namespace orrery::weights {
+
+class WeightFile;
+struct LowRankTerm;
 
 /// Null is the CPU.
 using DevicePtr = std::shared_ptr<kernels::Device>;
@@ -71,13 +75,17 @@ class WeightStore {
   WeightStore(std::shared_ptr<const io::ModelFile> file, std::shared_ptr<const io::Adapter> adapter);
 
   /// The tensor as the graph sees it: the file's, or the adapter's (whole, or base + scale * B A merged to
-  /// float32), or what the view takes of it. Rows that follow one another are no copy.
+  /// float32), or what the view takes of it, in the type that the view asks for. Rows that follow one another
+  /// are no copy. Refuses a file that is not there, or not as it was when the view was made.
   Result<WeightTensor> tensor(const WeightView& view, kernels::ThreadTeam& team);
   /// Its bytes where `device` reads them (null: the CPU), packed when asked; always at their element's
   /// natural alignment. A tensor of more than two dims is packed as (all dims but the last, last), a vector
   /// as one row. The source pages of what was packed or uploaded are given back.
   Result<WeightBytes> bytes(const WeightView& view, const kernels::WeightPacking* packing,
                             kernels::ThreadTeam& team, const DevicePtr& device = {});
+
+  /// Refuses where a file on disk is shorter now than what is mapped of it.
+  Result<void> check() const;
 
   /// What is held now.
   std::vector<DerivedWeight> derived() const;
@@ -87,6 +95,12 @@ class WeightStore {
   const io::ModelFile& file() const { return *file_; }
 
  private:
+  /// A tensor with what its bytes belong to.
+  struct Source {
+    WeightTensor tensor;  // null: it has none
+    std::filesystem::path path;
+  };
+
   /// What is not the file's bytes as they stand.
   struct Form {
     DerivedWeight what;  // no bytes of its own: a view, which is not listed
@@ -101,24 +115,29 @@ class WeightStore {
   };
   std::shared_ptr<const Form> find(const Key& key) const;
   std::shared_ptr<const Form> remember(const Key& key, Form form);
-  WeightTensor remember_tensor(const std::string& name, Form form);
+  WeightTensor remember_tensor(const WeightView& view, Form form);
 
+  /// Without the type where its tensor has that anyway.
+  Result<WeightView> resolved(WeightView view);
   Result<WeightTensor> made_tensor(const WeightView& view, kernels::ThreadTeam& team);
-  Result<WeightTensor> whole_tensor(const std::string& name, kernels::ThreadTeam& team);
+  Result<WeightTensor> whole_tensor(const WeightView& view, kernels::ThreadTeam& team);
+  Result<Form> requantised(const WeightView& view, kernels::ThreadTeam& team);
   Result<Form> stack_of(const WeightView& view, kernels::ThreadTeam& team);
   Result<Form> view_of(const WeightView& view, kernels::ThreadTeam& team);
   Result<Form> columns_of(const WeightView& view, kernels::ThreadTeam& team);
   Result<Buffer> make(const io::Tensor& tensor, const kernels::WeightPacking* packing,
                       kernels::ThreadTeam& team, const DevicePtr& device) const;
-  WeightTensor source(const std::string& name) const;
-  const io::Adapter::LowRank* low_rank(const std::string& name) const;
-  void give_back(const io::Tensor& tensor);
+  Result<Source> source(const WeightView& view);
+  Result<std::vector<LowRankTerm>> low_rank_terms(const WeightView& view);
+  Result<std::shared_ptr<const WeightFile>> other_file(const OtherFile& file);
+  void give_back(const WeightView& view, const io::Tensor& tensor);
 
   std::shared_ptr<const io::ModelFile> file_;
   std::shared_ptr<const io::Adapter> adapter_;
   std::mutex making_;         // one form at a time
-  mutable std::mutex mutex_;  // of the next two; never held while a form is made
+  mutable std::mutex mutex_;  // of the next three; never held while a form is made
   std::map<Key, std::weak_ptr<const Form>> forms_;
+  std::map<std::string, std::weak_ptr<const WeightFile>> others_;  // by path and stamp
   std::set<std::string> given_back_;  // tensors of the file that only live on in other forms
 };
 

@@ -40,14 +40,33 @@ std::string WeightView::member(int64_t number) const {
              : tensor.substr(0, star) + std::to_string(number) + tensor.substr(star + 1);
 }
 
+WeightView WeightView::whole() const {
+  WeightView all(tensor, transposed, {});
+  all.stacked = stacked;
+  all.file = file;
+  all.merged = merged;
+  return all;
+}
+
 std::string WeightView::name() const {
   std::string text = tensor;
+  if (!file.path.empty()) text += fmt::format(" of {}", file.path);
+  for (const MergedAdapter& adapter : merged)
+    text += fmt::format(" + {} * B A of {}", adapter.factor, adapter.file.path);
   if (stacked > 0) text += fmt::format(", {} stacked", stacked);
   if (transposed) text += ", transposed";
   if (rows.size() == 2) text += fmt::format(", {} rows from {}", rows[1], rows[0]);
   if (rows.size() == 4)
     text += fmt::format(", {} times {} rows from {}, every {}", rows[3], rows[1], rows[0], rows[2]);
   if (!columns.empty()) text += fmt::format(", {} columns from {}", columns[1], columns[0]);
+  if (dtype) text += fmt::format(", as {}", name_of(*dtype));
+  return text;
+}
+
+std::string WeightView::identity() const {
+  std::string text = name();
+  if (!file.path.empty()) text += "\n" + file.stamp;
+  for (const MergedAdapter& adapter : merged) text += "\n" + adapter.file.stamp;
   return text;
 }
 

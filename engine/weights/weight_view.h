@@ -1,6 +1,7 @@
-// Which elements of a tensor a weight is: all of them as they are stored, or its rows, or its transpose.
-// Files fuse projections into one matrix and store some transposed; a view takes such a matrix apart again.
-// Others store each expert of a layer apart; a view puts them together.
+// Which elements of a tensor a weight is, and as what: all of them as they are stored, or its rows, or its
+// transpose. Files fuse projections into one matrix and store some transposed; a view takes such a matrix
+// apart again. Others store each expert of a layer apart; a view puts them together. A view may be of another
+// file than the model's, take low-rank matrices in, and be stored in another type.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,19 @@
 
 namespace orrery::weights {
 
+/// A file beside the model's own. The stamp tells its size and when it was written, as it was when it was
+/// named: what is made of a file is not taken for what is made of a later one.
+struct OtherFile {
+  std::string path, stamp;
+  friend bool operator==(const OtherFile&, const OtherFile&) = default;
+};
+
+/// factor * B A of an adapter, which is added to its tensor.
+struct MergedAdapter {
+  double factor = 1.0;
+  OtherFile file;
+};
+
 struct WeightView {
   std::string tensor;
   bool transposed = false;    // of a matrix; its rows are counted after that
@@ -20,17 +34,24 @@ struct WeightView {
       {};               // of a matrix: {begin, count} of what rows and transposed leave; empty: all
   int64_t stacked = 0;  // so many tensors one after another, "*" in the name standing for their
                         // number from 0 on, with nothing of the above; 0: one tensor
+  OtherFile file = {};  // empty: the model's own
+  std::vector<MergedAdapter> merged = {};  // into the whole tensor, which is float32 then
+  std::optional<DType> dtype = {};         // what it is stored in; none: what its tensor is stored in
 
   WeightView(std::string name) : tensor(std::move(name)) {}  // NOLINT: a name alone is the whole tensor
   WeightView(const char* name) : tensor(name) {}             // NOLINT
   WeightView(std::string name, bool is_transposed, std::vector<int64_t> which)
       : tensor(std::move(name)), transposed(is_transposed), rows(std::move(which)) {}
 
-  bool is_whole() const { return !transposed && rows.empty() && columns.empty() && stacked == 0; }
+  bool is_whole() const { return !transposed && rows.empty() && columns.empty() && stacked == 0 && !dtype; }
+  /// All rows and columns of what it takes apart, in the order of their tensor.
+  WeightView whole() const;
   /// The name of one of the stacked tensors.
   std::string member(int64_t number) const;
   /// "h.0.attn.c_attn.weight, transposed, 64 rows from 64"; of a whole tensor its name.
   std::string name() const;
+  /// The name, and the stamps of its files.
+  std::string identity() const;
 };
 
 /// Rows in a list of the form above; nothing when it is none, or they do not fit in 63 bits.

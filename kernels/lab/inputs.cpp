@@ -9,14 +9,15 @@
 
 #include "kernels/half.h"
 #include "kernels/linear.h"
+#include "kernels/quantise.h"
 
 namespace orrery::kernels::lab {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Where the scales of a format's blocks lie that quantise_row does not write, and what they are for elements
-/// of deviation 1 from random bits.
+/// Where the scales lie in blocks that are random bits (searching for them takes too long here), and what
+/// they are for elements of deviation 1.
 struct RandomScales {
   size_t d_at;
   float d;

@@ -4,6 +4,8 @@
 #include <random>
 #include <set>
 
+#include "kernels/quantise.h"
+
 namespace orrery::kernels::lab {
 
 Call<TopExperts> TopExpertsCase::place(const Row<TopExperts>&, Place& place) const {

@@ -1,6 +1,6 @@
 // KvAppend, reference: each token's key and value go to the page and slot of its position. One thread.
 #include "kernels/attention.h"
-#include "kernels/linear.h"
+#include "kernels/quantise.h"
 
 namespace orrery::kernels::ref {
 namespace {

@@ -134,9 +134,9 @@ TEST(Plan, EveryStepHasItsKernelAndRefusals) {
 }
 
 TEST(Plan, ListsThePassesWhichCanBeSwitchedOff) {
-  const std::vector<std::string> names = {"fold_constants",       "split_weights", "remove_dead_nodes",
-                                          "fuse_residual_norm",   "fuse_qkv",      "fuse_gate_up",
-                                          "fuse_bias_activation", "store_rounded"};
+  const std::vector<std::string> names = {"fold_constants",    "split_weights",        "merge_low_rank",
+                                          "remove_dead_nodes", "fuse_residual_norm",   "fuse_qkv",
+                                          "fuse_gate_up",      "fuse_bias_activation", "store_rounded"};
   const auto whole = run({"plan", "minilm", "--json"}).json();
   const auto without =
       run({"plan", "--disable-pass", "store_rounded", "--disable-pass", "fuse_qkv", "minilm", "--json"})

@@ -1,5 +1,5 @@
-// Block formats against the values and bytes of the gguf package (tests/data/quant), and float16/bfloat16
-// rounding.
+// Block formats against the values and bytes of the gguf package and the errors of llama.cpp's quantisers
+// (tests/data/quant), and float16/bfloat16 rounding.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,8 +8,11 @@
 #include <sstream>
 #include <vector>
 
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/quantise_k.h"
 #include "kernels/half.h"
 #include "kernels/linear.h"
+#include "kernels/quantise.h"
 
 namespace orrery::kernels {
 namespace {
@@ -65,7 +68,7 @@ TEST(Quant, BlocksReadAndWrittenAsTheFieldDoes) {
       EXPECT_EQ(actual, expected);
     }
   }
-  EXPECT_EQ(lines, 18);
+  EXPECT_EQ(lines, 20);
 }
 
 // What is not finite makes its block NaN, so that it is seen; what is too small for a scale is zero.
@@ -84,6 +87,105 @@ TEST(Quant, OddBlocksOfQ8_0) {
   EXPECT_EQ(back[64], -254.0F);
   EXPECT_EQ(back[65], 4.0F);
   EXPECT_EQ(back[66], 2.0F);
+}
+
+/// 64 rows of 1024, as make_errors.py describes them.
+std::vector<float> rows_of(const std::string& kind) {
+  uint32_t state = 1;
+  const auto uniform = [&] { return static_cast<double>(state = 1664525 * state + 1013904223) / 0x1p32; };
+  std::vector<float> rows(64 * 1024);
+  for (float& x : rows) {
+    double sum = 0;
+    for (int i = 0; i < (kind == "shifted" ? 2 : 12); ++i) sum += uniform();
+    const double bell = sum - 6;
+    x = static_cast<float>(kind == "shifted" ? 0.03 * (sum - 1) + 0.02
+                           : kind == "heavy" ? 0.03 * bell * bell * bell
+                                             : 0.03 * bell);
+  }
+  return rows;
+}
+
+std::vector<float> stored_and_read(DType dtype, const std::vector<float>& row) {
+  const auto cols = static_cast<int64_t>(row.size());
+  std::vector<uint8_t> stored(row_bytes(dtype, cols).value());
+  quantise_row(dtype, row.data(), cols, stored.data());
+  std::vector<float> back(row.size());
+  dequantise_row(dtype, stored.data(), cols, back.data());
+  return back;
+}
+
+double relative_error(const std::vector<float>& x, const std::vector<float>& back) {
+  double off = 0, all = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    off += std::pow(static_cast<double>(back[i]) - static_cast<double>(x[i]), 2);
+    all += std::pow(static_cast<double>(x[i]), 2);
+  }
+  return off / all;
+}
+
+TEST(Quant, NoFormatIsFurtherOffThanTheFieldsOwnQuantiser) {
+  std::ifstream file(ORRERY_TEST_DATA "/quant/errors.txt");
+  ASSERT_TRUE(file) << "tests/data/quant/errors.txt is missing";
+  int lines = 0;
+  double theirs = 0;
+  for (std::string format, kind; file >> format >> kind >> theirs; ++lines) {
+    const DType dtype = dtype_named(format);
+    const std::vector<float> x = rows_of(kind);
+    const double ours = relative_error(x, stored_and_read(dtype, x));
+    EXPECT_LE(ours, theirs * 1.00001) << format << " " << kind;  // six digits are in the file
+    EXPECT_GE(ours, is_super_block(dtype) ? 0 : theirs * 0.99999) << format << " " << kind;
+    RecordProperty(format + "_" + kind, std::to_string(ours / theirs));
+  }
+  EXPECT_EQ(lines, 30);
+}
+
+constexpr DType kBlockFormats[] = {DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1, DType::q8_0,
+                                   DType::q2_k, DType::q3_k, DType::q4_k, DType::q5_k, DType::q6_k};
+
+TEST(Quant, WhatIsReadBackIsStoredTheSameOrCloser) {
+  const std::vector<float> x = rows_of("normal");
+  for (const DType dtype : kBlockFormats) {
+    const std::vector<float> once = stored_and_read(dtype, x);
+    const double lost = relative_error(once, stored_and_read(dtype, once));
+    EXPECT_LT(lost, 0.1 * relative_error(x, once)) << name_of(dtype);
+  }
+}
+
+TEST(Quant, OddRows) {
+  for (const DType dtype : kBlockFormats) {
+    SCOPED_TRACE(name_of(dtype));
+    const auto stored = [&](float first, float others) {
+      std::vector<float> row(256, others);
+      row[0] = first;
+      return stored_and_read(dtype, row);
+    };
+    for (const float back : stored(0, 0)) EXPECT_EQ(back, 0.0F);
+    for (const float constant : {0.75F, -0.75F})
+      for (const float back : stored(constant, constant)) EXPECT_NEAR(back, constant, 0.75F * 0.01F);
+    for (const float tiny : stored(1e-30F, -1e-30F)) EXPECT_EQ(tiny, 0.0F);
+    for (const float large : stored(-2e4F, 2e4F)) EXPECT_NEAR(std::fabs(large), 2e4F, 2e4F * 0.15F);
+    EXPECT_FALSE(std::isfinite(stored(3e38F, 0)[0]));
+    EXPECT_TRUE(std::isnan(stored(NAN, 1)[0]));
+    EXPECT_TRUE(std::isnan(stored(INFINITY, 1)[1]));
+  }
+}
+
+TEST(Quant, TheBytesAreThoseOfEveryMachine) {
+  if (!this_machine().cpu.features.has(kAvx2)) GTEST_SKIP() << "this machine has one form only";
+  const std::vector<float> x = rows_of("heavy");
+  const auto expect_equal = [&](auto format, int bytes) {
+    std::vector<uint8_t> narrow(static_cast<size_t>(bytes)), wide(narrow.size());
+    for (size_t at = 0; at < x.size(); at += 256) {
+      (baseline::kQuantiseK.*format)(&x[at], narrow.data());
+      (avx2::kQuantiseK.*format)(&x[at], wide.data());
+      ASSERT_EQ(narrow, wide) << "block at " << at;
+    }
+  };
+  expect_equal(&QuantiseKTable::q2_k, 84);
+  expect_equal(&QuantiseKTable::q3_k, 110);
+  expect_equal(&QuantiseKTable::q4_k, 144);
+  expect_equal(&QuantiseKTable::q5_k, 176);
+  expect_equal(&QuantiseKTable::q6_k, 210);
 }
 
 TEST(Quant, EveryFloat16SurvivesTheRoundTrip) {

@@ -18,14 +18,16 @@ ENGINE_ORDER = {
     "text": ["base"],
     "graph": ["base"],
     "ops": ["graph"],
+    "own": ["ops", "io"],
     "models": ["ops", "io"],
     "weights": ["io"],
     "edit": ["ops", "io", "weights"],
     "passes": ["ops"],
     "compile": ["passes", "weights"],
+    "exporter": ["models", "compile"],
     "runtime": ["compile", "weights"],
     "generate": ["runtime", "text"],
-    "api": ["base", "io", "text", "graph", "ops", "models", "weights", "edit", "passes", "compile", "runtime", "generate"],
+    "api": ["base", "io", "text", "graph", "ops", "own", "models", "weights", "edit", "passes", "compile", "exporter", "runtime", "generate"],
     "serve": ["api"],
 }
 # Kernel op headers belong to the rooms that lower and run; types, activations, precisions, names of devices, the team, the ISA and

@@ -58,7 +58,7 @@ void SessionController::undo() { submit(api::UndoEdit{}, {"Could not undo", Edit
 void SessionController::redo() { submit(api::RedoEdit{}, {"Could not redo", EditKind::redone, {}, {}}); }
 
 void SessionController::restore(const QString& scopes) {
-  submit(api::RestoreScope{scopes.toStdString()},
+  submit(api::RestoreNodes{scopes.toStdString()},
          {"Could not restore " + scopes, EditKind::restored, {}, {}});
 }
 

@@ -2,13 +2,14 @@
 """Writes the tiny files of this folder that show one format each: every quantised type of GGUF, a split GGUF, arrays
 of NumPy, safetensors of 8-bit floats, a GGUF adapter. The outputs are committed; run it again only to change them.
 
-  pip install gguf==0.19.0 safetensors==0.8.0 numpy torch
+  pip install gguf==0.19.0 safetensors==0.8.0 numpy ml_dtypes torch
   make_formats.py tests/data/io
 """
 import pathlib
 import sys
 
 import gguf
+import ml_dtypes
 import numpy as np
 import torch
 from safetensors.torch import save_file
@@ -56,6 +57,7 @@ def write_arrays():
     folder.mkdir(exist_ok=True)
     np.save(folder / "table.npy", ramp(3, 4))
     np.save(folder / "ids.npy", ramp(5, dtype=np.int64))
+    np.save(folder / "bf16.npy", ramp(3, dtype=ml_dtypes.bfloat16))
     np.save(folder / "columns.npy", np.asfortranarray(ramp(3, 4)))
     np.save(folder / "column.npy", np.asfortranarray(ramp(4, 1, dtype=np.float16)))
     np.save(folder / "doubles.npy", ramp(2, dtype=np.float64))

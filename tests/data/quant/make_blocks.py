@@ -38,7 +38,7 @@ for kind in HALVES:
 codes = torch.arange(256, dtype=torch.uint8)
 for name, dtype in (("F8_E4M3", torch.float8_e4m3fn), ("F8_E5M2", torch.float8_e5m2)):
     print("read", name, codes.numpy().tobytes().hex(), codes.view(dtype).float().numpy().astype("<f4").tobytes().hex())
-for kind in (T.Q4_0, T.Q4_1, T.Q8_0):
+for kind in (T.Q4_0, T.Q4_1, T.Q8_0, T.Q5_0, T.Q5_1):
     values = rng.normal(0, 1, (1, 96)).astype("<f4")
     values[0, 64:] = 0  # a block without scale
     print("write", kind.name, values.tobytes().hex(), quants.quantize(values, kind).tobytes().hex())

@@ -24,7 +24,8 @@ struct GraphSession {
     parts.weights = weights;
     parts.scheduler = std::move(scheduler);
     parts.model = std::make_shared<runtime::Model>(std::move(weights), *version, run);
-    session = std::make_shared<SessionImpl>(std::move(parts), opened_state(*version, true));
+    session =
+        std::make_shared<SessionImpl>(std::move(parts), opened_state(version.value()->model, *version, true));
   }
 
   SessionImpl* operator->() const { return session.get(); }

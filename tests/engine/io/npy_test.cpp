@@ -1,4 +1,6 @@
 // Arrays of NumPy as files of one tensor.
+#include "engine/io/npy.h"
+
 #include "tests/engine/io/io_testing.h"
 
 namespace orrery::io {
@@ -89,7 +91,7 @@ TEST(Npy, RefusesAttacksByNameAndPlace) {
        "no dict"},
       {array(std::string(60000, '{'), 8), kUnsupported, "no dict"},
       {array(shaped("(2,)") + "x", 8), kUnsupported, "no dict"},
-      {array(shaped("(2,)", "|V2"), 4), kUnsupported, "\"|V2\""}};
+      {array(shaped("(2,)", "|V3"), 6), kUnsupported, "\"|V3\""}};
   const TempFolder folder;
   for (const Attack& attack : attacks) {
     SCOPED_TRACE(attack.words);
@@ -98,6 +100,43 @@ TEST(Npy, RefusesAttacksByNameAndPlace) {
   EXPECT_TRUE(open(folder.write("a.npy", frame)).ok());
   EXPECT_TRUE(
       open(folder.write("a.npy", array("{'shape': (), 'descr': '<f4', 'fortran_order': True}", 4))).ok());
+}
+
+TEST(Npy, WritesWhatItReads) {
+  const TempFolder folder;
+  std::vector<std::byte> bytes(2 * 3 * sizeof(int64_t));
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 2);
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32,
+                            DType::i64, DType::u8, DType::boolean})
+    for (const std::vector<int64_t>& shape :
+         std::vector<std::vector<int64_t>>{{2, 3}, {6}, {}, {1, 2, 1, 3}}) {
+      Tensor array{"a", dtype, shape, {}};
+      array.data = std::span(bytes).first(row_bytes(dtype, shape.empty() ? 1 : 6).value());
+      const auto path = folder.path() / "a.npy";
+      ASSERT_TRUE(write_npy(path, array).ok());
+      const auto mapped = MappedFile::open(path);
+      ASSERT_TRUE(mapped.ok());
+      const auto read = npy_array(**mapped);
+      ASSERT_TRUE(read.ok()) << read.error().to_string();
+      EXPECT_EQ(read->dtype, dtype);
+      EXPECT_EQ(read->shape, shape);
+      EXPECT_TRUE(std::ranges::equal(read->data, array.data));
+      EXPECT_EQ((mapped.value()->bytes().size() - read->data.size()) % 64, 0U);
+    }
+  const Tensor blocks{"a", DType::q8_0, {32}, bytes};
+  const auto refused = write_npy(folder.path() / "blocks.npy", blocks);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().to_string(), ::testing::HasSubstr("no elements of Q8_0"));
+}
+
+TEST(Npy, Bf16IsWhatMlDtypesSaves) {
+  auto opened = open(kData / "arrays/bf16.npy");
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  const Tensor& array = opened.value()->tensors.front();
+  EXPECT_EQ(array.dtype, DType::bf16);
+  uint16_t last = 0;
+  std::memcpy(&last, array.data.data() + 4, sizeof(last));
+  EXPECT_EQ(last, 0x4000) << "2.0";
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Tiny decoders with random weights (tests/data/models) against what transformers computes with them: from
 // config.json and safetensors, and from GGUF. Run by the scheduler: texts read at once and in chunks of seven
-// tokens, and a greedy reply, token by token; some also with an adapter, against peft. On the CPU, and on the
-// device that ORRERY_TEST_DEVICE names.
+// tokens, and a greedy reply, token by token; some also with an adapter, against peft: opened with it, and
+// put on by an edit, whose nodes are merged or run. On the CPU, and on the device that ORRERY_TEST_DEVICE
+// names.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/edit/edit.h"
 #include "engine/models/builder.h"
 #include "engine/passes/passes.h"
 #include "engine/runtime/device_scheduler.h"
@@ -19,12 +21,20 @@ namespace {
 
 constexpr double kTolerance = 2e-4;  // of a log-probability
 
+/// How an adapter is put on.
+enum class Put { opened, drawn, merged };
+
 struct Fixture {
   std::string name, file, adapter;  // in the folder of the name; file: "" itself, or "model.gguf"
+  Put put = Put::opened;
 
   std::filesystem::path folder() const { return std::filesystem::path(ORRERY_TEST_DATA "/models") / name; }
   std::string text() const {
-    return name + (file.empty() ? "_folder" : "_gguf") + (adapter.empty() ? "" : "_adapted");
+    const std::string kind = adapter.empty()      ? ""
+                             : put == Put::opened ? "_adapted"
+                             : put == Put::drawn  ? "_adapter_drawn"
+                                                  : "_adapter_merged";
+    return name + (file.empty() ? "_folder" : "_gguf") + kind;
   }
 };
 
@@ -36,8 +46,12 @@ std::vector<Fixture> fixtures() {
     if (!std::filesystem::exists(entry.path() / "expected.json")) continue;
     for (const char* file : {"", "model.gguf"})
       for (const char* adapter : {"", "adapter"})
-        if (std::filesystem::exists(entry.path() / file) && std::filesystem::exists(entry.path() / adapter))
+        if (std::filesystem::exists(entry.path() / file) && std::filesystem::exists(entry.path() / adapter)) {
           found.push_back({entry.path().filename(), file, adapter});
+          if (*adapter == 0) continue;
+          found.push_back({entry.path().filename(), file, adapter, Put::drawn});
+          found.push_back({entry.path().filename(), file, adapter, Put::merged});
+        }
   }
   return found;
 }
@@ -67,7 +81,8 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
     EXPECT_TRUE(file.ok()) << file.error().to_string();
     if (!file.ok()) return nullptr;
     std::shared_ptr<const io::Adapter> adapter;
-    if (!GetParam().adapter.empty()) {
+    const bool by_edit = GetParam().put != Put::opened;
+    if (!GetParam().adapter.empty() && !by_edit) {
       auto opened = io::open_adapter(GetParam().folder() / GetParam().adapter);
       EXPECT_TRUE(opened.ok()) << opened.error().to_string();
       auto fitted = io::fit_adapter(**file, *opened);
@@ -77,11 +92,19 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
     auto built = build(**file, adapter.get());
     EXPECT_TRUE(built.ok()) << built.error().to_string();
     if (!built.ok()) return nullptr;
+    passes::Options passes;
+    if (by_edit) {
+      const std::string folder = (GetParam().folder() / GetParam().adapter).string();
+      const auto put = edit::apply(built->graph, {"adapter", {{"dir", folder}}});
+      EXPECT_TRUE(put.ok()) << put.error().to_string();
+      if (GetParam().put == Put::drawn) passes.disabled.insert("merge_low_rank");
+    }
     const auto graph = std::make_shared<const graph::Graph>(std::move(built->graph));
     const auto problems = graph::verify(*graph);
     EXPECT_TRUE(problems.empty()) << problems.front().error.to_string();
-    auto passed = passes::run_passes(*graph, {});
+    auto passed = passes::run_passes(*graph, passes);
     EXPECT_TRUE(passed.ok());
+    if (passed.ok() && GetParam().put == Put::merged) expect_no_low_rank(*passed->graph);
     runtime::Model::Options options;
     options.kv_dtype = DType::f32;
     options.precision = kernels::Precision::exact;
@@ -93,6 +116,11 @@ class DecoderParity : public testing::TestWithParam<Fixture> {
     return std::make_shared<runtime::Model>(std::make_shared<weights::WeightStore>(*file, adapter),
                                             runtime::make_version({graph, passed.value().graph}).value(),
                                             options);
+  }
+
+  static void expect_no_low_rank(const graph::Graph& graph) {
+    for (const NodeId id : graph.order())
+      EXPECT_EQ(graph.node(id).path().find("_lora"), std::string::npos) << graph.node(id).path();
   }
 
   Result<runtime::DecodeOutcome> run(const std::shared_ptr<runtime::Model>& model,

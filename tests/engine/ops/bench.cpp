@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "kernels/quantise.h"
+
 namespace orrery::ops::test {
 namespace {
 

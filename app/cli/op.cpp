@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include "app/cli/arrays.h"
+#include "app/cli/common_options.h"
+#include "app/cli/op_schema.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  std::string op;
+  std::vector<std::string> attributes, gradients;
+  ArrayOptions arrays;
+};
+
+/// The outputs by the names that the op has for them.
+std::vector<Told> told_outputs(const api::GraphRun& run) {
+  std::vector<Told> outputs;
+  for (const api::RunValue& value : run.outputs)
+    outputs.push_back({value.path.substr(value.path.find(':') + 1), "", &value.array});
+  return outputs;
+}
+
+/// The step of the op among those that carry its operands.
+const api::PlanStep* step_of(const api::GraphRun& run, const graph::OpSchema& op) {
+  for (const api::PlanStep& step : run.plan.steps)
+    if (step.op == op.name) return &step;
+  return run.plan.steps.empty() ? nullptr : &run.plan.steps.front();
+}
+
+Result<int> run_op(const Context& context, const Options& options, const graph::OpSchema& op) {
+  api::OpRequest request{options.op, {}, {}};
+  ORRERY_ASSIGN(request.inputs, named_values(options.arrays.inputs, "--in"));
+  ORRERY_ASSIGN(request.attributes, named_values(options.attributes, "--set"));
+  ORRERY_ASSIGN(api::OpenedOp opened, api::open_op(request, options.arrays.open));
+  opened.request.repeat = options.arrays.repeat;
+  ORRERY_ASSIGN(const api::GraphRun run, api::run_graph(*opened.session, opened.request, context.stop()));
+  std::vector<Told> outputs = told_outputs(run);
+  ORRERY_TRY(write_arrays(options.arrays.out, outputs));
+  const api::PlanStep* step = step_of(run, op);
+  if (context.json) {
+    Json json = {{"outputs", to_json(outputs)}};
+    const Json told = step ? to_json(*step) : Json::object();
+    for (const char* key : {"kernel", "refused", "device", "us"}) json[key] = told.value(key, Json());
+    print_json(json);
+  } else {
+    print_table(outputs);
+    if (step) print_step(*step);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+Runner prepare_op(Parser& parser, Context& context) {
+  const auto options = std::make_shared<Options>();
+  parser.add_option("NAME", options->op, "an op of the registry, as `ops` lists them").required();
+  parser.add_option("--set", options->attributes, "ATTRIBUTE=VALUE ...: axis=-1, shape=2,-1, kind=mean")
+      .take_all();
+  parser
+      .add_option("--grad", options->gradients,
+                  "NAME=FILE.npy ...: the gradient of an output, of ops that have a backward form")
+      .take_all();
+  add_array_options(parser, options->arrays);
+  add_output_options(parser, context);
+  return [options, &context]() -> Result<int> {
+    ORRERY_ASSIGN(const api::OpInfo info, api::find_op(options->op));
+    if (!options->gradients.empty())
+      return Error{ErrorCode::unsupported, fmt::format("{} has no backward form", info.op->name), "--grad",
+                   "Leave it out"};
+    if (!options->arrays.inputs.empty()) return run_op(context, *options, *info.op);
+    if (context.json)
+      print_json(to_json(info));
+    else
+      print_schema(info);
+    return kExitDone;
+  };
+}
+
+}  // namespace orrery::cli

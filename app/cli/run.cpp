@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "app/cli/arrays.h"
+#include "app/cli/common_options.h"
+#include "app/cli/verbs.h"
+
+namespace orrery::cli {
+namespace {
+
+struct Options {
+  ArrayOptions arrays;
+  bool all = false;
+};
+
+/// A value as a graph's file calls it: its node, and its output where there are several.
+std::string name_of(const graph::Graph& graph, const api::RunValue& value) {
+  const graph::Node& maker = graph.node(graph.value(value.value).producer);
+  return maker.outputs.size() == 1 ? maker.path() : value.path;
+}
+
+/// What the nodes make, but for the outputs, which are told anyway.
+std::vector<ValueId> all_values(const graph::Graph& graph) {
+  std::vector<ValueId> values;
+  for (const NodeId id : graph.order()) {
+    const graph::Node& node = graph.node(id);
+    if (node.is_source()) continue;
+    for (const ValueId output : node.outputs)
+      if (std::ranges::find(graph.outputs(), output) == graph.outputs().end()) values.push_back(output);
+  }
+  return values;
+}
+
+std::vector<Told> told(const graph::Graph& graph, const std::vector<api::RunValue>& values) {
+  std::vector<Told> rows;
+  for (const api::RunValue& value : values) rows.push_back({name_of(graph, value), "", &value.array});
+  return rows;
+}
+
+}  // namespace
+
+Runner prepare_run(Parser& parser, Context& context) {
+  const auto options = std::make_shared<Options>();
+  parser.add_option("GRAPH", options->arrays.open.model, "the graph's file, .json").required();
+  add_array_options(parser, options->arrays);
+  parser.add_flag("--all", options->all, "every value of the graph, not its outputs alone");
+  add_output_options(parser, context);
+  return [options, &context]() -> Result<int> {
+    const ArrayOptions& arrays = options->arrays;
+    ORRERY_ASSIGN(const auto session, api::open_graph_file(arrays.open));
+    const graph::GraphVersion graph = session->model_graph();
+    api::RunRequest request;
+    ORRERY_ASSIGN(const auto inputs, named_values(arrays.inputs, "--in"));
+    for (const auto& [name, file] : inputs) {
+      ORRERY_ASSIGN(api::Array array, api::read_array(file));
+      if (!request.inputs.emplace(name, std::move(array)).second)
+        return Error{ErrorCode::invalid_argument, fmt::format("{} is given twice", name), "--in",
+                     "Give it once"};
+    }
+    request.repeat = arrays.repeat;
+    if (options->all) request.keep = all_values(*graph);
+    ORRERY_ASSIGN(const api::GraphRun run, api::run_graph(*session, request, context.stop()));
+    std::vector<Told> outputs = told(*graph, run.outputs), values = told(*graph, run.kept);
+    ORRERY_TRY(write_arrays(arrays.out, outputs));
+    ORRERY_TRY(write_arrays(arrays.out, values));
+    if (context.json) {
+      Json json = {{"outputs", to_json(outputs)}};
+      if (options->all) json["values"] = to_json(values);
+      Json steps = Json::array();
+      for (const api::PlanStep& step : run.plan.steps) steps.push_back(to_json(step));
+      json["steps"] = std::move(steps);
+      json["us"] = run.us;
+      print_json(json);
+    } else {
+      print_table(outputs);
+      print_table(values);
+      for (const api::PlanStep& step : run.plan.steps) print_step(step);
+      print(fmt::format("{} steps, {:.1f} us, {} of buffers\n", run.plan.steps.size(), run.us,
+                        readable_bytes(run.plan.arena_bytes)));
+    }
+    return kExitDone;
+  };
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,149 @@
+#include "engine/api/own_op.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/api/guard.h"
+#include "engine/api/weight_files.h"
+#include "engine/io/reader.h"
+#include "engine/ops/aliases.h"
+#include "engine/ops/lowering.h"
+#include "engine/own/json_attributes.h"
+
+namespace orrery::api {
+namespace {
+
+std::vector<std::string> devices_of(const graph::OpSchema& op) {
+  std::vector<std::string> devices;
+  if (!op.lowering) return devices;
+  for (const auto& [kind, name] :
+       {std::pair(kernels::DeviceKind::cpu, "cpu"), {kernels::DeviceKind::cuda, "cuda"}})
+    if (!op.lowering->rows(kind).empty()) devices.emplace_back(name);
+  return devices;
+}
+
+Result<graph::Attributes> attributes_of(const graph::OpSchema& op, const OpRequest& request) {
+  graph::Attributes attributes;
+  for (const auto& [key, text] : request.attributes) {
+    const std::string name = ops::attribute_name(op, key);
+    const auto spec = std::ranges::find(op.attributes, name, &graph::AttributeSpec::name);
+    const auto wanted = spec == op.attributes.end() ? graph::AttributeType::any : own::type_of(*spec);
+    auto attribute = own::attribute_in(std::string_view(text), wanted);
+    if (!attribute)
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("{} is no value of {}: it is {}", io::shown(text), name, name_of(wanted)),
+                   op.name, ""};
+    if (!attributes.emplace(name, *std::move(attribute)).second)
+      return Error{ErrorCode::invalid_argument, fmt::format("The attribute {} is set twice", name), op.name,
+                   ""};
+  }
+  return attributes;
+}
+
+/// Puts sources and the node into a graph of their own.
+class Building {
+ public:
+  Building(graph::OpPtr op, const OpRequest& request) : op_(std::move(op)), request_(request) {}
+
+  Result<OpenedOp> open(const OpenOptions& options) {
+    graph::Graph::NewNode node{op_->name, "", free_name(), {}, {}, {}, {}};
+    ORRERY_ASSIGN(node.attributes, attributes_of(*op_, request_));
+    for (const auto& [name, file] : request_.inputs)
+      if (std::ranges::find(op_->inputs, name, &graph::InputSpec::name) == op_->inputs.end())
+        return Error{ErrorCode::not_found, fmt::format("{} has no input {}", op_->name, io::shown(name)), "",
+                     "its inputs are " + input_names()};
+    for (const graph::InputSpec& spec : op_->inputs) ORRERY_TRY(add_inputs(spec, node.inputs));
+    ORRERY_ASSIGN(const NodeId id, graph_.add_node(std::move(node)));
+    graph_.set_outputs(graph_.node(id).outputs);
+    OpenedOp opened;
+    opened.request = std::move(run_);
+    ORRERY_ASSIGN(opened.session,
+                  open_graph(std::make_shared<const graph::Graph>(std::move(graph_)), op_->name, options));
+    return opened;
+  }
+
+ private:
+  /// That of the op, unless an input has it.
+  std::string free_name() const {
+    const bool taken =
+        std::ranges::find(op_->inputs, op_->name, &graph::InputSpec::name) != op_->inputs.end();
+    return taken ? op_->name + "_op" : op_->name;
+  }
+
+  std::string input_names() const {
+    std::string names;
+    for (const graph::InputSpec& spec : op_->inputs) (names += names.empty() ? "" : ", ") += spec.name;
+    return names.empty() ? "none" : names;
+  }
+
+  Result<void> add_inputs(const graph::InputSpec& spec, std::vector<ValueId>& inputs) {
+    size_t count = 0;
+    for (const auto& [name, file] : request_.inputs) {
+      if (name != spec.name) continue;
+      if (count > 0 && !spec.variadic)
+        return Error{ErrorCode::invalid_argument, fmt::format("{} is given twice", name), op_->name, ""};
+      const std::string own = spec.variadic ? fmt::format("{}_{}", name, count) : name;
+      ORRERY_ASSIGN(const ValueId value, spec.stored ? add_constant(own, file) : add_input(own, file));
+      inputs.push_back(value);
+      ++count;
+    }
+    if (count == 0 && !spec.variadic) inputs.emplace_back();
+    return {};
+  }
+
+  Result<ValueId> add_source(std::string op, const std::string& name, graph::Attributes attributes) {
+    ORRERY_ASSIGN(const NodeId id,
+                  graph_.add_node({std::move(op), "", name, std::move(attributes), {}, {}, {}}));
+    return graph_.node(id).outputs.front();
+  }
+
+  Result<ValueId> add_constant(const std::string& name, const std::string& file) {
+    ORRERY_ASSIGN(graph::Attributes attributes,
+                  weight_of_file_(std::filesystem::absolute(file).lexically_normal(), ""));
+    return add_source("weight", name, std::move(attributes));
+  }
+
+  Result<ValueId> add_input(const std::string& name, const std::string& file) {
+    ORRERY_ASSIGN(Array array, read_array(file));
+    const graph::Attributes attributes{{"name", name},
+                                       {"dtype", std::string(name_of(array.dtype))},
+                                       {"shape", fmt::format("{}", fmt::join(array.shape, ","))}};
+    run_.inputs.emplace(name, std::move(array));
+    return add_source("input", name, attributes);
+  }
+
+  graph::OpPtr op_;
+  const OpRequest& request_;
+  graph::Graph graph_{ops::registry()};
+  own::WeightOfFile weight_of_file_ = weights_of_files();
+  RunRequest run_;
+};
+
+}  // namespace
+
+std::vector<OpInfo> list_ops() {
+  return guarded_or_empty([] {
+    std::vector<OpInfo> infos;
+    for (const graph::OpPtr& op : ops::registry()->all()) infos.push_back({op, devices_of(*op)});
+    return infos;
+  });
+}
+
+Result<OpInfo> find_op(const std::string& name) {
+  return guarded([&]() -> Result<OpInfo> {
+    if (graph::OpPtr op = ops::find_op(*ops::registry(), name)) return OpInfo{op, devices_of(*op)};
+    return Error{ErrorCode::not_found, fmt::format("There is no op {}", io::shown(name)), "",
+                 "orrery-cli ops lists those that there are"};
+  });
+}
+
+Result<OpenedOp> open_op(const OpRequest& request, const OpenOptions& options) {
+  return guarded([&]() -> Result<OpenedOp> {
+    ORRERY_ASSIGN(OpInfo info, find_op(request.op));
+    return Building(std::move(info.op), request).open(options);
+  });
+}
+
+}  // namespace orrery::api

@@ -1,0 +1,150 @@
+// The verbs on arrays: ops, op and run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "run_cli.h"
+
+namespace orrery::cli::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+/// A file of NumPy with float32 elements, as numpy.save writes it.
+std::string npy(const std::string& name, const std::string& shape, const std::vector<float>& values) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
+  header.append(117 - header.size(), ' ');
+  header += '\n';
+  std::string text("\x93NUMPY\x01\x00\x76\x00", 10);
+  text += header;
+  text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  return scratch_file(name, text);
+}
+
+/// The float32 elements of such a file.
+std::vector<float> floats(const std::string& path) {
+  const std::string text = read_file(path);
+  std::vector<float> values((text.size() - 128) / sizeof(float));
+  std::memcpy(values.data(), text.data() + 128, values.size() * sizeof(float));
+  return values;
+}
+
+TEST(OpsVerb, ListsTheRegistry) {
+  const auto ops = run({"ops", "--json"}).json();
+  ASSERT_GE(ops.size(), 40U);
+  const auto matmul = std::ranges::find_if(ops, [](const auto& op) { return op["name"] == "matmul"; });
+  ASSERT_NE(matmul, ops.end());
+  EXPECT_EQ((*matmul)["inputs"][1]["name"], "b");
+  EXPECT_EQ((*matmul)["attributes"][0]["name"], "transpose_a");
+  EXPECT_EQ((*matmul)["attributes"][0]["default"], false);
+  EXPECT_THAT((*matmul)["devices"], Contains("cpu"));
+  EXPECT_EQ((*matmul)["backward"], false);
+  EXPECT_EQ((*matmul)["family"], "linear");
+  EXPECT_THAT(run({"ops"}).out, HasSubstr("softmax"));
+}
+
+TEST(OpVerb, TellsItsSchemaWithoutArrays) {
+  const auto schema = run({"op", "softmax", "--json"}).json();
+  EXPECT_EQ(schema["name"], "softmax");
+  EXPECT_EQ(schema["attributes"][0]["default"], -1);
+  EXPECT_THAT(run({"op", "linear"}).out, HasSubstr("linear(src, weight, bias?) -> dst"));
+}
+
+TEST(OpVerb, RunsOnFiles) {
+  const std::string src = npy("op_src.npy", "(2, 2)", {1, 2, 3, 4});
+  const std::string out = scratch_file("op_out") + "_folder";
+  const Outcome ran =
+      run({"op", "transpose", "--in", "src=" + src, "--set", "perm=1,0", "--out", out, "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const auto json = ran.json();
+  EXPECT_EQ(json["outputs"][0]["name"], "dst");
+  EXPECT_EQ(json["outputs"][0]["dtype"], "f32");
+  EXPECT_EQ(json["outputs"][0]["shape"], (std::vector<int>{2, 2}));
+  EXPECT_EQ(json["outputs"][0]["file"], out + "/dst.npy");
+  EXPECT_THAT(floats(out + "/dst.npy"), ElementsAre(1, 3, 2, 4));
+  EXPECT_TRUE(json["kernel"].is_string());
+  EXPECT_TRUE(json["refused"].is_array());
+  EXPECT_GT(json["us"], 0);
+  EXPECT_THAT(run({"op", "softmax", "--in", "src=" + src, "--repeat", "3"}).out, HasSubstr("dst"));
+  std::filesystem::remove_all(out);
+}
+
+TEST(OpVerb, AWeightIsReadFromItsFile) {
+  const std::string src = npy("linear_src.npy", "(1, 2)", {1, 2}),
+                    weight = npy("linear_w.npy", "(3, 2)", {1, 0, 0, 1, 1, 1});
+  const std::string out = scratch_file("linear_out") + "_folder";
+  const Outcome ran = run({"op", "linear", "--in", "src=" + src, "weight=" + weight, "--out", out, "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(floats(out + "/dst.npy"), ElementsAre(1, 2, 3));
+  std::filesystem::remove_all(out);
+}
+
+TEST(OpVerb, SaysWhatDoesNotFit) {
+  const std::string src = npy("bad_src.npy", "(2, 2)", {1, 2, 3, 4}),
+                    other = npy("bad_other.npy", "(3,)", {1, 2, 3});
+  expect_refused(run({"op", "frobnicate"}));
+  expect_refused(run({"op", "softmax", "--in", "x=" + src}));
+  expect_refused(run({"op", "softmax", "--in", "src=" + src, "--set", "axis=two"}));
+  expect_refused(run({"op", "softmax", "--in", "src"}));
+  expect_refused(run({"op", "softmax", "--in", "src=/no/such.npy"}));
+  expect_refused(run({"op", "softmax", "--in", "src=" + src, "--grad", "dst=" + src}));
+  EXPECT_THAT(run({"op", "softmax", "--in", "src=" + src, "--grad", "dst=" + src}).err,
+              HasSubstr("softmax has no backward form"));
+  const Outcome mismatch = run({"op", "add", "--in", "a=" + src, "b=" + other});
+  expect_refused(mismatch);
+  EXPECT_THAT(mismatch.err, HasSubstr("b is f32[3], but a is f32[2, 2]"));
+}
+
+TEST(RunVerb, RunsAGraphFromItsFile) {
+  const std::string x = npy("graph_x.npy", "(2, 3)", {1, 2, 3, 4, 5, 6});
+  npy("graph_w.npy", "(3, 2)", {1, 0, 0, 1, 1, 1});
+  const std::string graph = scratch_file("graph.json", R"({"orrery_graph": 1,
+      "inputs": [{"name": "x", "dtype": "f32", "shape": ["n", 3]}],
+      "constants": [{"name": "w", "file": "graph_w.npy"}],
+      "nodes": [{"op": "matmul", "name": "y", "inputs": {"a": "x", "b": "w"}},
+                {"op": "top_experts", "name": "best", "inputs": {"logits": "y"}, "attributes": {"active": 1}}],
+      "outputs": ["y", "best:experts"]})");
+  const std::string out = scratch_file("graph_out") + "_folder";
+  const Outcome ran = run({"run", graph, "--in", "x=" + x, "--out", out, "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const auto json = ran.json();
+  EXPECT_THAT(json["outputs"], SizeIs(2));
+  EXPECT_EQ(json["outputs"][1]["name"], "best:experts");
+  EXPECT_EQ(json["outputs"][1]["dtype"], "i32");
+  EXPECT_THAT(floats(out + "/y.npy"), ElementsAre(4, 5, 10, 11));
+  EXPECT_TRUE(std::filesystem::exists(out + "/best.experts.npy"));
+  EXPECT_THAT(json["steps"], SizeIs(2));
+  EXPECT_EQ(json["steps"][0]["node"], "y");
+  EXPECT_GT(json["us"], 0);
+  const auto all = run({"run", graph, "--in", "x=" + x, "--all", "--json"}).json();
+  EXPECT_EQ(all["values"][0]["name"], "best:weights");
+  EXPECT_TRUE(all["outputs"][0]["file"].is_null());
+  EXPECT_THAT(run({"graph", graph}).out, HasSubstr("matmul(%i1, %w2)"));
+  std::filesystem::remove_all(out);
+}
+
+TEST(RunVerb, SaysWhatDoesNotFit) {
+  const std::string x = npy("misfit_x.npy", "(3, 4)", std::vector<float>(12));
+  const std::string graph = scratch_file("misfit.json", R"({"orrery_graph": 1,
+      "inputs": [{"name": "x", "dtype": "f32", "shape": ["n", 64]}],
+      "nodes": [{"op": "relu", "name": "y", "inputs": {"src": "x"}}], "outputs": ["y"]})");
+  const Outcome misfit = run({"run", graph, "--in", "x=" + x});
+  expect_refused(misfit);
+  EXPECT_THAT(misfit.err, HasSubstr("x is f32[3, 4], but the graph asks f32[n, 64]"));
+  expect_refused(run({"run", graph}));
+  expect_refused(run({"run", graph, "--in", "z=" + x}));
+  expect_refused(run({"run", scratch_file("no_graph.json", "{}")}));
+  expect_refused(run({"run", "/no/such/graph.json"}));
+  expect_refused(run({"chat", graph, "--prompt", "Hello"}));
+  EXPECT_EQ(run({"run"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace orrery::cli::test
