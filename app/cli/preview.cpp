@@ -124,12 +124,20 @@ Result<void> run_prompt(const Context& context, api::Session& session, const Pre
   return {};
 }
 
+std::string edit_usages() {
+  std::string usages;
+  for (const edit::Verb& verb : edit::verbs()) usages += "\n  " + edit::usage(verb);
+  return usages;
+}
+
 }  // namespace
 
 Runner prepare_preview(Parser& parser, Context& context) {
   const auto options = std::make_shared<PreviewOptions>();
   add_model_options(parser, options->open);
-  parser.add_option("--edit", options->edits, "an edit, as bypass scope=layers.3; may be repeated")
+  parser
+      .add_option("--edit", options->edits,
+                  "an edit, as bypass scope=layers.3; may be repeated. The edits:" + edit_usages())
       .required()
       .one_value()
       .take_all();

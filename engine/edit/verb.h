@@ -68,6 +68,10 @@ struct Verb {
 
 std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);  // null: there is none
+std::string verb_names();                      // "bypass, delete, repeat, ..."
+/// "repeat scope= times=: the stream passes through the scope several times"; what may be left out in
+/// brackets.
+std::string usage(const Verb& verb);
 
 /// Whether a text can be the field's: of its kind, of its choices, in its range. What only a graph can tell
 /// (whether a scope is there) is left to the verb.

@@ -67,6 +67,19 @@ const Verb* find_verb(std::string_view name) {
   return found == verbs().end() ? nullptr : &*found;
 }
 
+std::string verb_names() {
+  std::string names;
+  for (const Verb& verb : verbs()) (names += names.empty() ? "" : ", ") += verb.name;
+  return names;
+}
+
+std::string usage(const Verb& verb) {
+  std::string words(verb.name);
+  for (const Field& field : verb.fields)
+    words += fmt::format(fmt::runtime(field.required ? " {}=" : " [{}=]"), field.name);
+  return fmt::format("{}: {}", words, verb.doc);
+}
+
 const Field* Verb::field(std::string_view wanted) const {
   const auto found = std::ranges::find(fields, wanted, &Field::name);
   return found == fields.end() ? nullptr : &*found;
@@ -161,12 +174,9 @@ Result<void> check(const Edit& edit) {
                  std::move(advice)};
   };
   const Verb* verb = find_verb(edit.op);
-  if (!verb) {
-    std::vector<std::string_view> names;
-    for (const Verb& known : verbs()) names.push_back(known.name);
+  if (!verb)
     return refuse(fmt::format("There is no edit \"{}\"", edit.op.substr(0, 80)),
-                  "the edits are: " + joined(names));
-  }
+                  "the edits are: " + verb_names());
   for (const Field& field : verb->fields) {
     const auto given = edit.fields.find(std::string(field.name));
     const bool absent = given == edit.fields.end() || given->second.empty();

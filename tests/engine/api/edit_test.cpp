@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "engine/api/history.h"
+#include "engine/api/recipes.h"
 #include "tests/engine/api/test_models.h"
 
 namespace orrery::api {
@@ -197,18 +198,27 @@ TEST_F(Edits, ARecipeIsAppliedAtOpen) {
   apply("bypass scope=layers.7");
   const ChatResult edited = reply();
   const std::string path = testing::TempDir() + "orrery_recipe.json";
-  std::ofstream(path) << edit::write_recipe({session_->recipe()});
+  const edit::Recipe recipe = recipe_of(*session_, "shallow");
+  std::ofstream(path) << edit::write_recipe(recipe);
   OpenOptions options = smollm2();
   options.recipe = path;
   const auto other = open_or_fail(options);
   ASSERT_TRUE(other);
   EXPECT_EQ(other->edits().size(), 1U);
+  EXPECT_EQ(identity_of(other->info()), recipe.model);
+  ASSERT_EQ(other->state()->history.recipes().size(), 1U);
+  EXPECT_EQ(other->state()->history.recipes()[0].name, "shallow");
   session_ = other;
   EXPECT_EQ(ids_of(reply()), ids_of(edited));
   std::ofstream(path) << R"({"orrery_recipe": 1, "edits": [{"op": "bypass", "scope": "layers.77"}]})";
   const auto refused = Session::open(options, {}, {});
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().to_string(), testing::HasSubstr("layers.77"));
+  EXPECT_THAT(refused.error().to_string(), testing::HasSubstr("layers.77): did you mean layers.29?"));
+  std::ofstream(path) << edit::write_recipe(
+      {{{"bypass", {{"scope", "blocks.7"}}}}, "", "", "0123456789abcdef"});
+  EXPECT_THAT(Session::open(options, {}, {}).error().to_string(),
+              testing::HasSubstr(
+                  "made on another model, and this one does not take it: The graph has no such scope"));
   std::remove(path.c_str());
 }
 

@@ -212,6 +212,7 @@ TEST(Verbs, SayWhatTheyAreAndWhatTheyTake) {
   }
   EXPECT_THAT(names, ::testing::IsSupersetOf({"bypass", "place", "precision", "set"}));
   EXPECT_EQ(find_verb("nothing"), nullptr);
+  EXPECT_THAT(usage(*find_verb("scale")), HasSubstr("scale node= factor= [as=]: "));
 }
 
 TEST(Fields, AreCheckedByTheirKinds) {
