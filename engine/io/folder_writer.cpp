@@ -26,7 +26,7 @@ std::string_view type_of(const Tensor& tensor) {
   return {};
 }
 
-std::string quoted(const std::string& text) {
+std::string as_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -39,7 +39,7 @@ Result<std::string> header_of(std::span<const Tensor> tensors) {
     if (type.empty())
       return unsupported(fmt::format("safetensors keeps no tensor as {}", tensor.type_name()), tensor.name,
                          "store it as f16, bf16 or f32");
-    json += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", quoted(tensor.name),
+    json += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", as_json(tensor.name),
                         type, fmt::join(tensor.shape, ","), at, at + stored_bytes(tensor));
     at += stored_bytes(tensor);
   }
@@ -171,7 +171,7 @@ class FolderWriter final : public TensorWriter {
     for (size_t shard = 0; shard < shards_.size(); ++shard)
       for (size_t i = shards_[shard].begin; i < shards_[shard].end; ++i) {
         bytes += stored_bytes(tensors_[i]);
-        map += fmt::format("{}    {}: \"{}\"", map.empty() ? "" : ",\n", quoted(tensors_[i].name),
+        map += fmt::format("{}    {}: \"{}\"", map.empty() ? "" : ",\n", as_json(tensors_[i].name),
                            name_of_shard(shard));
       }
     const std::string json = fmt::format(
