@@ -23,6 +23,17 @@ std::vector<float> rows_of(const std::vector<float>& dst, const Shape& shape, in
   return {dst.begin() + begin * width, dst.begin() + end * width};
 }
 
+double length(const float* row, int64_t dim) {
+  return std::sqrt(std::inner_product(row, row + dim, row, 0.0));
+}
+
+/// Of a query and a key with this product of their lengths.
+double fastmax_weight(const Shape& shape, double dot, double lengths) {
+  const double limit = shape.fastmax.limit;
+  const double score = shape.fastmax.normalise ? limit * limit * dot / lengths : 0.3F * dot;
+  return shape.fastmax.p == 2 ? 1 + score + score * score / 2 : std::max(1 + score, 0.0);
+}
+
 std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t position, int64_t head) {
   const int64_t kv_head = head / (shape.heads / shape.kv_heads);
   const int64_t dim = shape.head_dim;
@@ -35,6 +46,13 @@ std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t p
       dot += static_cast<double>(
                  sequence.query[static_cast<size_t>((position * shape.heads + head) * dim + d)]) *
              sequence.key[static_cast<size_t>((j * shape.kv_heads + kv_head) * dim + d)];
+    }
+    if (shape.kind == Attention::Kind::fastmax) {
+      const auto query = &sequence.query[static_cast<size_t>((position * shape.heads + head) * dim)];
+      const auto key = &sequence.key[static_cast<size_t>((j * shape.kv_heads + kv_head) * dim)];
+      const bool seen = shape.window == 0 || std::abs(j - position) < shape.window;
+      weights.push_back(seen ? fastmax_weight(shape, dot, length(query, dim) * length(key, dim)) : 0.0);
+      continue;
     }
     double score = 0.3F * dot;
     if (shape.softcap > 0) score = shape.softcap * std::tanh(score / shape.softcap);
@@ -57,7 +75,9 @@ std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t p
   return result;
 }
 
-TEST(Attention, reference_is_a_softmax_in_float64) {
+constexpr Attention::Kind kFastmax = Attention::Kind::fastmax;
+
+TEST(Attention, reference_is_the_formula_in_float64) {
   const std::vector<Shape> shapes = {
       {.head_dim = 8, .kv = DType::f32},
       {.heads = 6, .kv_heads = 1, .head_dim = 5, .kv = DType::f32, .page_tokens = 3},
@@ -66,7 +86,12 @@ TEST(Attention, reference_is_a_softmax_in_float64) {
       {.head_dim = 8, .kv = DType::f32, .causal = false},
       {.head_dim = 8, .kv = DType::f32, .causal = false, .window = 4},
       {.head_dim = 8, .kv = DType::f32, .causal = false, .bias_reach = 3},
-      {.head_dim = 8, .kv = DType::f32, .bias_reach = 20}};
+      {.head_dim = 8, .kv = DType::f32, .bias_reach = 20},
+      {.head_dim = 8, .kv = DType::f32, .kind = kFastmax},
+      {.heads = 6, .kv_heads = 1, .head_dim = 5, .kv = DType::f32, .kind = kFastmax, .fastmax = {.p = 1}},
+      {.head_dim = 8, .kv = DType::f32, .causal = false, .kind = kFastmax, .fastmax = {.limit = 3}},
+      {.head_dim = 8, .kv = DType::f32, .window = 4, .kind = kFastmax, .fastmax = {.normalise = false}},
+      {.head_dim = 8, .kv = DType::f32, .kind = kFastmax, .fastmax = {.p = 1, .normalise = false}}};
   for (const Shape& shape : shapes) {
     const Sequence sequence(shape, 13, 40);
     const std::vector<float> dst = Step(shape, {{&sequence, 13, 13}}).run(reference());
@@ -99,6 +124,19 @@ const std::vector<Shape> kShapes = {
     {.heads = 9, .kv_heads = 3, .head_dim = 64, .kv = DType::q8_0, .page_tokens = 32},
     {.heads = 6, .kv_heads = 1, .head_dim = 96, .kv = DType::q8_0, .page_tokens = 7, .window = 37},
     {.heads = 2, .kv_heads = 2, .head_dim = 32, .kv = DType::q8_0, .softcap = 2.0F},
+    {.heads = 9, .kv_heads = 3, .page_tokens = 32, .kind = kFastmax},
+    {.heads = 8, .kv_heads = 1, .head_dim = 128, .kv = DType::f32, .kind = kFastmax, .fastmax = {.p = 1}},
+    {.heads = 2, .kv_heads = 1, .head_dim = 80, .page_tokens = 7, .kind = kFastmax, .fastmax = {.limit = 4}},
+    {.heads = 5, .kv_heads = 5, .head_dim = 20, .kv = DType::bf16, .page_tokens = 1, .kind = kFastmax},
+    {.heads = 71, .kv_heads = 1, .head_dim = 8, .kind = kFastmax, .fastmax = {.p = 1}},
+    {.heads = 2, .kv_heads = 2, .head_dim = 1, .kv = DType::f32, .kind = kFastmax},
+    {.window = 37, .kind = kFastmax},
+    {.head_dim = 256, .kind = kFastmax, .fastmax = {.normalise = false}},
+    {.head_dim = 48, .kv = DType::f32, .causal = false, .kind = kFastmax, .fastmax = {.p = 1, .limit = 0.5F}},
+    {.head_dim = 64, .kv = DType::f32, .causal = false, .window = 65, .kind = kFastmax},
+    {.heads = 9, .kv_heads = 3, .kv = DType::q8_0, .page_tokens = 32, .kind = kFastmax, .fastmax = {.p = 1}},
+    {.heads = 6, .kv_heads = 1, .head_dim = 96, .kv = DType::q8_0, .window = 37, .kind = kFastmax},
+    {.head_dim = 32, .kind = kFastmax, .fastmax = {.p = 1, .normalise = false}},
 };
 
 TEST(Attention, rows_agree_with_the_reference) {

@@ -1,6 +1,7 @@
-// The two products of attention for a step of very few rows (decode): keys and values are read once, straight
+// The products of attention for a step of very few rows (decode): keys and values are read once, straight
 // from their pages, where transposing a tile would cost more than it saves.
 //   scores[r][i] = query[r] . key i      lanes along head_dim: rounded in another order than for many rows
+//   squares[i] = key i . key i      the same; keys are in L1 by then
 //   total[r][d] += sum_i weight[r][i] value[i][d]      key by key, as for many rows
 #pragma once
 
@@ -52,6 +53,23 @@ void score_few(const TileRows& rows, const TileRows& next, const float* query, i
   }
 }
 
+template <KvFormat kFormat>
+void squares_few(const TileRows& rows, int64_t dim, float* squares) {
+  for (int64_t first = 0; first < rows.count; first += 4) {
+    Vec total[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) total[i] = set1(0.0F);
+    for (int64_t d = 0; d < dim; d += kLanes) {
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        const Vec x = load_elements<kFormat>(rows.key[first + i], d, dim - d);
+        total[i] = fma(x, x, total[i]);
+      }
+    }
+    _mm_storeu_ps(squares + first, sums_of(total[0], total[1], total[2], total[3]));
+  }
+}
+
 /// Vectors [d, d + kVectors * kLanes) of the values; n elements of the last one exist.
 template <KvFormat kFormat, int kRows, int kVectors>
 ORRERY_INLINE void add_values(const TileRows& rows, const float* weights, int64_t padded, int64_t d,
@@ -92,10 +110,11 @@ void total_few(const TileRows& rows, const float* weights, int64_t dim, float* t
   if (d < dim) add_values<kFormat, kRows, 1>(rows, weights, padded, d, dim - d, total);
 }
 
-/// The two loops for one format and number of rows.
+/// The loops for one format and number of rows.
 struct FewRows {
   void (*score)(const TileRows& rows, const TileRows& next, const float* query, int64_t dim, float* scores);
   void (*total)(const TileRows& rows, const float* weights, int64_t dim, float* total);
+  void (*squares)(const TileRows& rows, int64_t dim, float* squares);
 };
 
 template <KvFormat kFormat>
@@ -103,13 +122,13 @@ FewRows few_rows_of(int64_t rows) {
   static_assert(kFewRows <= 4);
   switch (rows) {
     case 1:
-      return {score_few<kFormat, 1>, total_few<kFormat, 1>};
+      return {score_few<kFormat, 1>, total_few<kFormat, 1>, squares_few<kFormat>};
     case 2:
-      return {score_few<kFormat, 2>, total_few<kFormat, 2>};
+      return {score_few<kFormat, 2>, total_few<kFormat, 2>, squares_few<kFormat>};
     case 3:
-      return {score_few<kFormat, 3>, total_few<kFormat, 3>};
+      return {score_few<kFormat, 3>, total_few<kFormat, 3>, squares_few<kFormat>};
     default:
-      return {score_few<kFormat, 4>, total_few<kFormat, 4>};
+      return {score_few<kFormat, 4>, total_few<kFormat, 4>, squares_few<kFormat>};
   }
 }
 
