@@ -41,31 +41,16 @@ float scale_of(const AttentionUnit& unit, const float* query) {
   return lanes[0];
 }
 
-/// Squared lengths of a tile's keys, from the transposed ones.
-void add_squares(const Tile& tile, int vectors, float* squares) {
-  for (int v = 0; v < vectors; ++v) {
-    const float* key = tile.key + v * kLanes;
-    Vec total = set1(0.0F);
-    for (int64_t d = 0; d < tile.dim; ++d) {
-      const Vec x = load(key + d * kTileKeys);
-      total = fma(x, x, total);
-    }
-    store(squares + v * kLanes, total);
-  }
-}
-
-/// factors[i] is f of the tile's key i.
-void load_factors(const Tile& tile, const TileRows& rows, float* factors) {
+/// The tile's scores, and the factor f of each of its keys.
+void score(const Tile& tile, const TileRows& rows, const TileRows& next, float* factors) {
   const FastmaxTerms& terms = tile.unit.fastmax;
   const int vectors = Tile::vectors_of(rows);
   if (!terms.normalise) {
+    tile.score(rows, next);
     for (int v = 0; v < vectors; ++v) store(factors + v * kLanes, set1(1.0F));
     return;
   }
-  if (tile.few)
-    few_rows(tile.unit.keys.format, tile.unit.rows).squares(rows, tile.dim, factors);
-  else
-    add_squares(tile, vectors, factors);
+  tile.score(rows, next, factors);
   for (int v = 0; v < vectors; ++v) store(factors + v * kLanes, to_limit(terms, load(factors + v * kLanes)));
 }
 
@@ -97,8 +82,7 @@ void chunk_of(const AttentionUnit& unit, int64_t begin, int64_t end, float* scra
   load_query(unit, tile.query, [&](const float* query) { return scale_of(unit, query); });
   each_tile(unit, begin, end, state, [&](const TileRows& rows, const TileRows& next) {
     float factors[kTileKeys];
-    tile.score(rows, next);
-    load_factors(tile, rows, factors);
+    score(tile, rows, next, factors);
     for (int64_t r = 0; r < unit.rows; ++r) {
       const Span seen = visible(unit, r, rows.begin, rows.begin + rows.count);
       state.sum[r] += weigh<kP>(unit.fastmax.largest_score, seen, Tile::vectors_of(rows), factors,

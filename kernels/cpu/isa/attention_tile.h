@@ -84,6 +84,23 @@ void load_query(const AttentionUnit& unit, float* query, ScaleOf&& scale_of) {
   }
 }
 
+/// Squared lengths of kVectors vectors of transposed keys.
+template <int kVectors>
+void square_keys(const float* key, int64_t dim, float* squares) {
+  Vec total[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) total[v] = set1(0.0F);
+  for (int64_t d = 0; d < dim; ++d) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const Vec x = load(key + d * kTileKeys + v * kLanes);
+      total[v] = fma(x, x, total[v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) store(squares + v * kLanes, total[v]);
+}
+
 /// A thread's memory (attention_scratch_floats), and the products of one tile.
 struct Tile {
   const AttentionUnit& unit;
@@ -105,12 +122,22 @@ struct Tile {
   ORRERY_INLINE static int vectors_of(const TileRows& rows) {
     return static_cast<int>((rows.count + kLanes - 1) / kLanes);
   }
-  /// S = Q K^T, while the next tile is asked for.
-  void score(const TileRows& rows, const TileRows& next) const {
-    if (few) return few_rows(unit.keys.format, unit.rows).score(rows, next, query, dim, scores);
+  /// S = Q K^T and, where they have a place, the squared length of each key, while the next tile is asked
+  /// for.
+  void score(const TileRows& rows, const TileRows& next, float* squares = nullptr) const {
+    if (few) {
+      const FewRows loops = few_rows(unit.keys.format, unit.rows);
+      return (squares != nullptr ? loops.score_and_squares : loops.score)(rows, next, query, dim, scores,
+                                                                          squares);
+    }
+    const int vectors = vectors_of(rows);
     load_tile(unit.keys.format, rows, next, dim, key, value);
     multiply(Product<Floats>{query, key, scores, dim, kTileKeys, kTileKeys, dim, false}, unit.rows,
-             vectors_of(rows) * kLanes);
+             vectors * kLanes);
+    if (squares == nullptr) return;
+    int v = 0;
+    for (; v + 4 <= vectors; v += 4) square_keys<4>(key + v * kLanes, dim, squares + v * kLanes);
+    for (; v < vectors; ++v) square_keys<1>(key + v * kLanes, dim, squares + v * kLanes);
   }
   /// O += S V, once the scores are weights.
   void add(const TileRows& rows, float* total) const {
