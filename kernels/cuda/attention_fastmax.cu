@@ -23,7 +23,7 @@ void with_shape(const Attention::Problem& problem, Function&& function) {
 
 int64_t tokens_at_once(const Attention::Problem& problem) { return std::min(problem.tokens, kTokensAtOnce); }
 
-void attend_tiles(const Attention::Args& args, const Launch& launch, int least) {
+void attend_rows(const Attention::Args& args, const Launch& launch, int least) {
   with_shape(args.problem, [&]<DType kKv, int kDim>() {
     const dim3 grid(tile_bound(args, fastmax::kRows), static_cast<unsigned>(args.problem.kv_heads));
     launch_kernel(launch, fastmax::attend<kKv, kDim>, grid, dim3(fastmax::kThreads),
@@ -76,9 +76,9 @@ size_t fastmax_workspace(const Attention::Problem& problem) {
 }
 
 void attend_fastmax(const Attention::Args& args, const Launch& launch, int64_t few_tokens) {
-  if (args.ragged.max_length <= 0) return attend_tiles(args, launch, 1);
+  if (args.ragged.max_length <= 0) return attend_rows(args, launch, 1);
   if (args.problem.tokens <= few_tokens) return attend_tokens(args, launch, Singles::all_tokens);
-  attend_tiles(args, launch, 2);
+  attend_rows(args, launch, 2);
   attend_tokens(args, launch, Singles::lone_tokens);
 }
 
