@@ -92,22 +92,28 @@ std::string name_of(const Edit& edit) {
   return name;
 }
 
+std::vector<NodeId> attention_in(const graph::Graph& graph, const std::vector<std::string>& scopes) {
+  std::vector<NodeId> nodes;
+  for (const std::string& scope : scopes)
+    for (const NodeId id : graph.in_scope(scope))
+      if (heads_of(graph.node(id))) nodes.push_back(id);
+  return nodes;
+}
+
 /// All attention nodes of the scopes, in one journal. Refused when that changes nothing.
 Result<graph::Journal> attention(graph::Graph& graph, const Edit& edit) {
   const std::string& pattern = text_of(edit, "scope");
   ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
-  graph::Transaction transaction(graph, name_of(edit));
-  bool found = false, changed = false;
-  for (const std::string& scope : scopes)
-    for (const NodeId id : graph.in_scope(scope)) {
-      if (!heads_of(graph.node(id))) continue;
-      ORRERY_ASSIGN(const bool one, change(graph, transaction, id, edit));
-      found = true;
-      changed |= one;
-    }
-  if (!found)
+  const std::vector<NodeId> nodes = attention_in(graph, scopes);
+  if (nodes.empty())
     return Error{ErrorCode::invalid_argument, "No attention is in it", pattern,
                  "name a layer that has one, or layers.* for all"};
+  graph::Transaction transaction(graph, name_of(edit));
+  bool changed = false;
+  for (const NodeId id : nodes) {
+    ORRERY_ASSIGN(const bool one, change(graph, transaction, id, edit));
+    changed |= one;
+  }
   if (!changed)
     return Error{ErrorCode::invalid_argument, "It attends so already", pattern,
                  "say what is to be different"};
