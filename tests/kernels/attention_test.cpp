@@ -215,11 +215,12 @@ TEST(Attention, fastmax_is_a_mean_of_values_whatever_queries_and_keys_are) {
       const Step step(shape, {{&sequence, 100, 100}});
       SCOPED_TRACE("p " + std::to_string(fastmax.p) + ", limit " + std::to_string(fastmax.limit) +
                    (fastmax.normalise ? "" : ", not normalised"));
-      for (const Row<Attention>& row : testing::all_rows(attention_rows())) {
-        if (!lab::refusal_of(row, step.problem()).empty()) continue;
-        for (const float x : step.run(row)) ASSERT_LE(std::abs(x), 8.0F) << row.name;
-      }
-      testing::expect_rows_agree(step.on(), attention_rows(), testing::kOneGuard);
+      const std::vector<float> expected = step.run(reference());
+      testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
+        const std::vector<float> dst = step.run(row);
+        for (const float x : dst) ASSERT_LE(std::abs(x), 8.0F);
+        EXPECT_LT(testing::relative_error(dst, expected), 1e-4);  // scores of 10^5 carry 1e-2 each
+      });
     }
   }
 }
