@@ -1,13 +1,11 @@
 // Attention over packed ragged sequences, flash style: running maximum and sum, nothing that holds tokens x
 // keys (Dao et al. 2022, arXiv 2205.14135). Two ops:
 //   KvAppend:  writes the step's keys and values into the pages of their sequences
-//   Attention: dst = sum_j w_j value_j / sum_j w_j over the keys j that a query sees; zero where it sees
-//   none.
-//     Keys come from pages (decoder) or packed (encoder).
-// A score s becomes a weight w by
+//   Attention: dst = sum_j w_j value_j / sum_j w_j over the keys j that a query sees, zero where there is
+//     none; keys from pages (decoder) or packed (encoder)
+// How a score s becomes a weight w:
 //   softmax: w = exp(s)      s = scale * query . key + bias, bent by a softcap
-//   Fastmax: w = 1 + s + s^2 / 2 (p = 2) or 1 + s (p = 1), the first terms of exp(s) (Gerami et al. 2024,
-//     arXiv 2402.07901)
+//   Fastmax (Gerami et al. 2024, arXiv 2402.07901): w = 1 + s + s^2 / 2 (p = 2) or 1 + s (p = 1)
 //     normalised: s = q . k, query and key scaled to the length `limit`, each by its own length; the scale
 //       counts as 1. The paper divides by the longest of a text, which is known once the text is whole: in
 //       generation a later token must not change what an earlier one gave.
@@ -105,7 +103,7 @@ struct Attention {
     /// else rows that read so much at a time refuse.
     bool aligned = true;
     Kind kind = Kind::softmax;
-    Fastmax fastmax;  // of that kind, which has neither softcap nor bias
+    Fastmax fastmax = {};  // of that kind, which has neither softcap nor bias
   };
   static Storage storage(const Problem& problem) { return {problem.src, problem.dst}; }
   struct Args {
