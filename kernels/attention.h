@@ -1,8 +1,18 @@
 // Attention over packed ragged sequences, flash style: running maximum and sum, nothing that holds tokens x
 // keys (Dao et al. 2022, arXiv 2205.14135). Two ops:
 //   KvAppend:  writes the step's keys and values into the pages of their sequences
-//   Attention: dst = softmax(scale * query key^T + bias + mask) value, keys from pages (decoder) or packed
-//     (encoder)
+//   Attention: dst = sum_j w_j value_j / sum_j w_j over the keys j that a query sees, zero where there is
+//     none; keys from pages (decoder) or packed (encoder)
+// How a score s becomes a weight w:
+//   softmax: w = exp(s)      s = scale * query . key + bias, bent by a softcap
+//   Fastmax (Gerami et al. 2024, arXiv 2402.07901): w = 1 + s + s^2 / 2 (p = 2) or 1 + s (p = 1)
+//     normalised: s = q . k, query and key scaled to the length `limit`, each by its own length; the scale
+//       counts as 1. The paper divides by the longest of a text, which is known once the text is whole: in
+//       generation a later token must not change what an earlier one gave.
+//     else: s = scale * query . key
+//     With limit <= 1 no weight of p = 1 is negative. Elsewhere one below zero counts as zero, so that dst is
+//     always a mean of values, or zero where no weight is left. For the same reason scores count up to
+//     Fastmax::kLargestScore, and lengths from kShortest to kLongest.
 // Layout of one page of one layer: key [kv_heads][page_tokens][head_dim], then value the same, element type
 // `kv`. Query head h reads kv head h / (heads / kv_heads). Query i of a sequence whose step brings n tokens
 // and whose length after the step is L sits at position L - n + i.
@@ -63,6 +73,15 @@ std::string kept_refusal(DType kv, int64_t head_dim);
 struct Attention {
   static constexpr std::string_view kName = "attention";
   enum class Keys : uint8_t { paged, packed };
+  enum class Kind : uint8_t { softmax, fastmax };
+  struct Fastmax {
+    static constexpr float kLargestScore = 65536.0F;  // of either sign; its square is far from float32's end
+    static constexpr float kLargestLimit = 256.0F;    // whose square is that score
+    static constexpr float kShortest = 0x1p-50F, kLongest = 0x1p50F;
+    int32_t p = 2;  // 1 or 2
+    bool normalise = true;
+    float limit = 1.0F;  // above 0, at most kLargestLimit
+  };
   struct Problem {
     Keys keys = Keys::paged;
     DType kv = DType::f16;  // packed: f32
@@ -83,6 +102,8 @@ struct Attention {
     /// Pages, and rows of packed operands, begin at multiples of 16 bytes where the size of a head allows it;
     /// else rows that read so much at a time refuse.
     bool aligned = true;
+    Kind kind = Kind::softmax;
+    Fastmax fastmax = {};  // of that kind, which has neither softcap nor bias
   };
   static Storage storage(const Problem& problem) { return {problem.src, problem.dst}; }
   struct Args {
@@ -109,6 +130,9 @@ std::span<const Row<Attention>> attention_rows();
 namespace ref {
 void attention(const Attention::Args& args, const Launch& launch);
 std::string legal(const Attention::Problem& problem);
+/// Legal and of this kind: the first question of a row that computes one kind.
+template <Attention::Kind kind>
+std::string legal_of(const Attention::Problem& problem);
 }  // namespace ref
 
 }  // namespace orrery::kernels

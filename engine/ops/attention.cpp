@@ -1,4 +1,5 @@
-// attention: dst = softmax(scale * query key^T + mask) value over the keys and values of a state, causal
+// attention: dst = sum_j w_j value_j / sum_j w_j over the keys and values of a state, causal; a weight w_j
+// follows from scale * query . key_j by a softmax or by Fastmax (kernels/attention.h)
 #include <algorithm>
 
 #include "engine/ops/attention_support.h"
@@ -17,6 +18,9 @@ Types infer(const NodeView& view) {
   if (const int64_t window = integer(*view.attributes, "window"); window < 0)
     return bad_attribute(fmt::format("window is {}; it must be at least 0", window));
   ORRERY_TRY(expect_not_negative(*view.attributes, "softcap"));
+  if (is_fastmax(*view.attributes) && real(*view.attributes, "softcap") > 0)
+    return bad_attribute(fmt::format("softcap is {}, which fastmax does not have: set it to 0 first",
+                                     real(*view.attributes, "softcap")));
   return std::vector{*view.inputs[0]};
 }
 
@@ -35,7 +39,7 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
     keys = std::min(keys, window);
     context = std::min(context, window + each - 1);
   }
-  Cost cost = cost_attention(view, bindings, keys);
+  Cost cost = cost_attention(view, bindings, keys, sequences * context);
   cost.bytes += sequences * context * kept_bytes(*view.inputs[1], bindings);
   return cost;
 }
@@ -67,7 +71,7 @@ OpSchema attention_op() {
           .doc = "Each token gathers from the tokens before it what their keys say is of use.",
           .inputs = {{"query"}, {"state"}},
           .outputs = {"dst"},
-          .attributes =
+          .attributes = with_kind(
               {{"heads", "Query heads", {}, AttributeType::integer},
                {"kv_heads",
                 "Key and value heads; each serves heads / kv_heads query heads",
@@ -75,7 +79,7 @@ OpSchema attention_op() {
                 AttributeType::integer},
                {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
                {"window", "A query sees the last so many keys; 0: all", Attribute(int64_t{0})},
-               {"softcap", "Scores are bent to stay below it; 0: not", Attribute(0.0)}},
+               {"softcap", "Scores are bent to stay below it; 0: not", Attribute(0.0)}}),
           .infer = infer,
           .cost = cost,
           .lowering = lowered_to<kernels::Attention>(lower)};

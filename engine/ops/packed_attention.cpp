@@ -1,5 +1,5 @@
 // packed_attention: attention within each sequence of the step, keys and values from the step itself
-// (encoders)
+// (encoders); weights as those of attention
 #include "engine/ops/attention_support.h"
 #include "engine/ops/distance_bias.h"
 
@@ -9,6 +9,10 @@ namespace {
 /// The table of biases (buckets, heads), where there is one.
 Result<void> check_bias(const NodeView& view) {
   if (!view.inputs[4]) return {};
+  if (is_fastmax(*view.attributes))
+    return mismatch("bias",
+                    fmt::format("bias is {}, but fastmax adds none to its scores: disconnect it first",
+                                to_string(*view.inputs[4])));
   ORRERY_ASSIGN(const Stored table, stored_matrix(view, 4, "bias"));
   const int64_t heads = integer(*view.attributes, "heads");
   if (table.cols != heads || table.rows % 4 != 0 || table.rows > 4 * kBiasReach)
@@ -46,7 +50,7 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
   double keys = causal ? (each + 1) / 2 : each;
   if (const auto window = static_cast<double>(integer(*view.attributes, "window")); window > 0)
     keys = std::min(keys, causal ? window : 2 * window - 1);
-  Cost cost = cost_attention(view, bindings, keys);
+  Cost cost = cost_attention(view, bindings, keys, tokens);
   cost.bytes +=
       bytes(*view.inputs[1], bindings) + bytes(*view.inputs[2], bindings) + bytes(*view.inputs[3], bindings);
   return cost;
@@ -108,7 +112,7 @@ OpSchema packed_attention_op() {
                      {.name = "sequence_starts", .finds = graph::Finds::sequences},
                      {.name = "bias", .optional = true, .stored = true}},
           .outputs = {"dst"},
-          .attributes =
+          .attributes = with_kind(
               {{"heads", "Query heads", {}, AttributeType::integer},
                {"kv_heads",
                 "Key and value heads; each serves heads / kv_heads query heads",
@@ -117,7 +121,7 @@ OpSchema packed_attention_op() {
                {"scale", "Multiplies the scores, most often 1 / sqrt(head_dim)", {}, AttributeType::real},
                {"causal", "A token sees no later ones", Attribute(false)},
                {"window", "A token sees those less than so many away, itself included; 0: all",
-                Attribute(int64_t{0})}},
+                Attribute(int64_t{0})}}),
           .infer = infer,
           .cost = cost,
           .lowering = lowered_to<kernels::Attention>(lower, rounding)};

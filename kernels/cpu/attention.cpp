@@ -1,4 +1,4 @@
-// Rows of Attention, fastest first; the arithmetic is in isa/attention.cpp.
+// Rows of Attention, fastest first; the arithmetic is in isa/attention*.cpp.
 //   unit: up to 64 rows (query head, token) of one sequence and one kv head, so that a group of
 //     heads shares its keys
 //   many units: threads take units, the costly ones (late tokens) first, with all their keys
@@ -94,6 +94,12 @@ AttentionUnit make_unit(const Attention::Args& args, int64_t sequence, int64_t k
                       ? args.bias + kv_head * group * (2 * problem.bias_reach + 1) + problem.bias_reach
                       : nullptr,
           .bias_reach = problem.bias_reach,
+          .fastmax = {.p = problem.fastmax.p,
+                      .normalise = problem.fastmax.normalise,
+                      .limit = problem.fastmax.limit,
+                      .largest_score = Attention::Fastmax::kLargestScore,
+                      .shortest = Attention::Fastmax::kShortest,
+                      .longest = Attention::Fastmax::kLongest},
           .keys = problem.keys == Attention::Keys::packed ? packed_keys(args, first_token, kv_head)
                                                           : paged_keys(args, sequence, kv_head)};
 }
@@ -279,8 +285,10 @@ void run(const Attention::Args& args, const Launch& launch) {
   run_units<kTable>(args, launch, units, threads);
 }
 
+using Kind = Attention::Kind;
+
 std::string supports_bf16(const Attention::Problem& problem, const Machine& machine) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = ref::legal_of<Kind::softmax>(problem); !reason.empty()) return reason;
   if (std::string reason = missing(kAvx512Bf16, machine); !reason.empty()) return reason;
   if (problem.keys != Attention::Keys::packed) return "the keys lie in pages, and are read as they are kept";
   return too_coarse(problem.precision, Rounded::bf16);
@@ -307,12 +315,20 @@ std::span<const Row<Attention>> attention_rows() {
        .arithmetic = Arithmetic::bf16,
        .rounding = rounds_to_bf16},
       {.name = "cpu.avx512.flash",
-       .supports = legal_on<Attention, ref::legal, kAvx512>,
+       .supports = legal_on<Attention, ref::legal_of<Kind::softmax>, kAvx512>,
        .run = run<avx512::kAttention>,
        .workspace = workspace},
       {.name = "cpu.avx2.flash",
-       .supports = legal_on<Attention, ref::legal, kAvx2>,
+       .supports = legal_on<Attention, ref::legal_of<Kind::softmax>, kAvx2>,
        .run = run<avx2::kAttention>,
+       .workspace = workspace},
+      {.name = "cpu.avx512.fastmax",
+       .supports = legal_on<Attention, ref::legal_of<Kind::fastmax>, kAvx512>,
+       .run = run<avx512::kFastmax>,
+       .workspace = workspace},
+      {.name = "cpu.avx2.fastmax",
+       .supports = legal_on<Attention, ref::legal_of<Kind::fastmax>, kAvx2>,
+       .run = run<avx2::kFastmax>,
        .workspace = workspace},
       {.name = "cpu.reference", .supports = on_any_machine<Attention, ref::legal>, .run = ref::attention},
   };

@@ -4,9 +4,12 @@
 #include "kernels/attention.h"
 #include "kernels/cuda/attention_general.cuh"
 #include "kernels/cuda/attention_paths.h"
+#include "kernels/cuda/attention_shapes.h"
 
 namespace orrery::kernels::cuda {
 namespace {
+
+using Kind = Attention::Kind;
 
 constexpr int64_t kLargestHead = 256;
 constexpr int64_t kLargestPackedHead = 128;
@@ -20,14 +23,20 @@ std::string too_large(const Attention::Problem& problem, int64_t largest_head) {
 
 /// The fast rows' first question.
 std::string legal_and_plain(const Attention::Problem& problem) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = ref::legal_of<Kind::softmax>(problem); !reason.empty()) return reason;
   if (problem.bias_reach > 0) return "scores get a bias by distance; the general row adds it";
   return problem.aligned ? "" : "operands lie at any address; 16 bytes are read at a time";
 }
 
 std::string supports_general(const Attention::Problem& problem, const Machine&) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = ref::legal_of<Kind::softmax>(problem); !reason.empty()) return reason;
   return too_large(problem, kLargestHead);
+}
+
+std::string supports_fastmax(const Attention::Problem& problem, const Machine& machine) {
+  if (std::string reason = ref::legal_of<Kind::fastmax>(problem); !reason.empty()) return reason;
+  if (std::string reason = too_large(problem, kLargestHead); !reason.empty()) return reason;
+  return without_shared(fastmax_shared_bytes(problem), machine.card);
 }
 
 /// f16 and bf16 pages, whose rows are read 16 bytes at a time.
@@ -98,6 +107,14 @@ void run_general(const Attention::Args& args, const Launch& launch) {
   if (!is_empty(args)) attend_general(args, launch);
 }
 
+size_t workspace_of_fastmax(const Attention::Problem& problem, const Machine&, int) {
+  return fastmax_workspace(problem);
+}
+
+void run_fastmax(const Attention::Args& args, const Launch& launch) {
+  if (!is_empty(args)) attend_fastmax(args, launch, kFewTokens);
+}
+
 bool aligned_pages(const Attention::Args& args) {
   return is_aligned(args.kv.base) && args.kv.page_stride % 16 == 0;
 }
@@ -137,16 +154,7 @@ void run_packed(const Attention::Args& args, const Launch& launch) {
 }  // namespace
 
 void attend_general(const Attention::Args& args, const Launch& launch) {
-  switch (args.problem.kv) {
-    case DType::f32:
-      return general::start<DType::f32>(args, launch);
-    case DType::bf16:
-      return general::start<DType::bf16>(args, launch);
-    case DType::q8_0:
-      return general::start<DType::q8_0>(args, launch);
-    default:
-      return general::start<DType::f16>(args, launch);
-  }
+  with_keys(args.problem, [&]<DType kKv>() { general::start<kKv>(args, launch); });
 }
 
 std::span<const Row<Attention>> attention_rows() {
@@ -174,6 +182,11 @@ std::span<const Row<Attention>> attention_rows() {
        .writes = packed_writes,
        .rounding = packed_rounding},
       {.name = "cuda.general", .device = cuda, .supports = supports_general, .run = run_general},
+      {.name = "cuda.fastmax",
+       .device = cuda,
+       .supports = supports_fastmax,
+       .run = run_fastmax,
+       .workspace = workspace_of_fastmax},
   };
   return rows;
 }

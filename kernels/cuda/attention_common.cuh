@@ -167,4 +167,43 @@ __device__ inline KeyRange visible_keys(const Attention::Problem& problem, int p
   return {max(0, position + 1 - window), min(position + (problem.causal ? 1 : window), length)};
 }
 
+/// A token that its blocks compute alone; -1: none.
+struct Owned {
+  int sequence, token, position, length;
+};
+
+__device__ inline Owned owned_token(const Ragged& ragged, int index, bool by_sequence) {
+  const int32_t* starts = ragged.sequence_starts;
+  const auto sequences = static_cast<int>(ragged.sequences);
+  Owned owned{.sequence = index, .token = -1, .position = 0, .length = 0};
+  if (by_sequence) {
+    if (starts[index + 1] - starts[index] != 1) return owned;
+    owned.token = starts[index];
+  } else {
+    if (index >= starts[sequences]) return owned;
+    owned.token = index;
+    owned.sequence = sequence_of(starts, sequences, index);
+  }
+  owned.length = ragged.kv_lengths[owned.sequence];
+  owned.position = owned.length - (starts[owned.sequence + 1] - owned.token);
+  return owned;
+}
+
+/// Query heads that a block computes of one token: up to so many that share a kv head.
+constexpr int kTokenHeads = 16;
+struct TokenHeads {
+  int kv_head, first, rows;
+  int64_t column;  // of the first, in query and dst
+
+  __device__ TokenHeads(const Attention::Problem& problem, int index) {
+    const auto group = static_cast<int>(problem.heads / problem.kv_heads);
+    const int tiles = (group + kTokenHeads - 1) / kTokenHeads;
+    kv_head = index / tiles;
+    const int before = index % tiles * kTokenHeads;
+    first = kv_head * group + before;
+    rows = min(kTokenHeads, group - before);
+    column = static_cast<int64_t>(first) * problem.head_dim;
+  }
+};
+
 }  // namespace orrery::kernels::cuda

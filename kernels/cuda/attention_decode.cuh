@@ -25,7 +25,7 @@
 namespace orrery::kernels::cuda::decode {
 
 constexpr int kThreads = 128, kWarps = 4;
-constexpr int kRows = 16;
+constexpr int kRows = kTokenHeads;
 constexpr int kUnit = 16;    // keys
 constexpr int kGroups = 16;  // of kWarps slots each
 
@@ -343,28 +343,6 @@ __device__ void load_queries(const float* query, int rows, int head_dim, uint4* 
   }
 }
 
-/// The token that a cluster owns; -1: none.
-struct Owned {
-  int sequence, token, position, length;
-};
-
-__device__ inline Owned owned_token(const Ragged& ragged, int index, bool by_sequence) {
-  const int32_t* starts = ragged.sequence_starts;
-  const auto sequences = static_cast<int>(ragged.sequences);
-  Owned owned{.sequence = index, .token = -1, .position = 0, .length = 0};
-  if (by_sequence) {
-    if (starts[index + 1] - starts[index] != 1) return owned;
-    owned.token = starts[index];
-  } else {
-    if (index >= starts[sequences]) return owned;
-    owned.token = index;
-    owned.sequence = sequence_of(starts, sequences, index);
-  }
-  owned.length = ragged.kv_lengths[owned.sequence];
-  owned.position = owned.length - (starts[owned.sequence + 1] - owned.token);
-  return owned;
-}
-
 /// One element of a row out of all groups; group_of(k) has total(row), largest(row) and sum(row).
 template <class GroupOf>
 __device__ inline float merged(int active, int row, int d, GroupOf&& group_of) {
@@ -390,21 +368,6 @@ __device__ inline float merged(int active, int row, int d, GroupOf&& group_of) {
   }
   return sum == 0 ? 0.0F : total / sum;
 }
-
-/// The query heads of a block: up to 16 that share a kv head.
-struct Heads {
-  int kv_head, rows;
-  int64_t column;  // of the first, in query and dst
-
-  __device__ Heads(const Attention::Problem& problem, int index) {
-    const auto group = static_cast<int>(problem.heads / problem.kv_heads);
-    const int tiles = (group + kRows - 1) / kRows;
-    kv_head = index / tiles;
-    const int first = index % tiles * kRows;
-    rows = min(kRows, group - first);
-    column = static_cast<int64_t>(kv_head * group + first) * problem.head_dim;
-  }
-};
 
 /// The keys that a token sees, dealt out.
 struct Deal {
@@ -461,7 +424,7 @@ __device__ void attend_cluster(const Attention::Args& args, const Logit& logit, 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ uint4 shared[];
   const Memory<kKv, kDim> memory(shared);
-  const Heads heads(args.problem, static_cast<int>(blockIdx.z));
+  const TokenHeads heads(args.problem, static_cast<int>(blockIdx.z));
   const auto head_dim = static_cast<int>(args.problem.head_dim);
 
   pdl_wait();
@@ -532,7 +495,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     attend_group(Attention::Args args, Logit logit, bool by_sequence, int first, int room, float* parts) {
   extern __shared__ uint4 shared[];
   const Memory<kKv, kDim> memory(shared);
-  const Heads heads(args.problem, static_cast<int>(blockIdx.z));
+  const TokenHeads heads(args.problem, static_cast<int>(blockIdx.z));
   pdl_wait();
   const Owned owned = owned_token(args.ragged, first + static_cast<int>(blockIdx.y), by_sequence);
   if (owned.token < 0) return;
@@ -559,7 +522,7 @@ __global__ void __launch_bounds__(kThreads, 2)
 template <int kDim>
 __global__ void __launch_bounds__(kThreads)
     join_groups(Attention::Args args, bool by_sequence, int first, int room, float* parts) {
-  const Heads heads(args.problem, static_cast<int>(blockIdx.z));
+  const TokenHeads heads(args.problem, static_cast<int>(blockIdx.z));
   const auto head_dim = static_cast<int>(args.problem.head_dim);
   pdl_wait();
   const Owned owned = owned_token(args.ragged, first + static_cast<int>(blockIdx.y), by_sequence);

@@ -9,8 +9,14 @@
 
 namespace orrery::kernels::cuda {
 
-/// Any legal problem whose heads have at most 256 elements.
+/// A softmax over any legal keys, of heads of at most 256 elements.
 void attend_general(const Attention::Args& args, const Launch& launch);
+
+/// The same by Fastmax: up to `few_tokens` tokens one by one, keys split over blocks; of more, tiles of rows,
+/// and tokens that a sequence brings alone one by one.
+void attend_fastmax(const Attention::Args& args, const Launch& launch, int64_t few_tokens);
+size_t fastmax_shared_bytes(const Attention::Problem& problem);
+size_t fastmax_workspace(const Attention::Problem& problem);
 
 /// Packed keys, operands rounded to TF32: heads of a multiple of 4 up to 128 elements, rows that are read 16
 /// bytes at a time.

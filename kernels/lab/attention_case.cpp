@@ -52,7 +52,9 @@ AttentionCase::AttentionCase(const AttentionShape& shape, Attention::Keys keys,
              .window = shape.window,
              .softcap = shape.softcap,
              .bias_reach = shape.bias_reach,
-             .precision = shape.precision};
+             .precision = shape.precision,
+             .kind = shape.kind,
+             .fastmax = shape.fastmax};
   make_pages(parts, page_seed);
   for (size_t s = 0; s < parts.size(); ++s) append(parts[s], static_cast<int64_t>(s));
 }

@@ -17,6 +17,8 @@ struct AttentionShape {
   int64_t bias_reach = 0;
   Precision precision = Precision::exact;
   float scale = 0.3F;
+  Attention::Kind kind = Attention::Kind::softmax;
+  Attention::Fastmax fastmax = {};
 };
 
 /// Queries, keys and values of every position of one sequence; the same for a seed whatever the step.

@@ -40,6 +40,14 @@ AttentionShape shape_of(Words& words, const std::vector<int64_t>& sizes) {
   return shape;
 }
 
+void read_kind(Words& words, AttentionShape& shape) {
+  if (!words.flag("fastmax")) return;
+  shape.kind = Attention::Kind::fastmax;
+  shape.fastmax.p = static_cast<int32_t>(words.count("p", 2));
+  shape.fastmax.normalise = !words.flag("raw");
+  shape.fastmax.limit = static_cast<float>(words.number("limit", 1));
+}
+
 std::vector<std::string> known() {
   std::vector<std::string> names = {"SmolLM2 decode 1x1x512 heads=9 kv_heads=3",
                                     "SmolLM2 decode 1x1x8192 heads=9 kv_heads=3",
@@ -54,6 +62,12 @@ std::vector<std::string> known() {
                                     "MiniLM 8x128x128 heads=12 dim=32 packed",
                                     "MiniLM 32x16x16 heads=12 dim=32 packed",
                                     "BERT 1x512x512 heads=12 packed"};
+  for (const char* name : {"SmolLM2 decode 1x1x512 heads=9 kv_heads=3 fastmax",
+                           "SmolLM2 decode 1x1x8192 heads=9 kv_heads=3 fastmax",
+                           "SmolLM2 prompt 1x512x512 heads=9 kv_heads=3 fastmax",
+                           "8B prompt 1x512x512 heads=32 kv_heads=8 dim=128 fastmax p=1",
+                           "MiniLM 8x128x128 heads=12 dim=32 packed fastmax"})
+    names.emplace_back(name);
   for (const int64_t texts : {1, 32, 64})
     names.push_back("encoder attention " + std::to_string(texts) + "x128x128 heads=12 packed");
   return names;
@@ -68,6 +82,7 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
   shape.softcap = static_cast<float>(words.number("softcap", 0));
   shape.bias_reach = words.count("bias", 0);
   shape.precision = words.precision();
+  read_kind(words, shape);
   const Distribution inputs =
       words.inputs({Distribution::normal, Distribution::uniform, Distribution::heavy});
   const auto seed = static_cast<uint32_t>(words.count("seed", 5));
@@ -76,7 +91,12 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
     words.fail("heads are no multiple of kv_heads");
   if (!words.error().empty()) return nullptr;
   if (keys == Keys::packed) shape.kv = DType::f32;
-  return std::make_unique<CaseExperiment<AttentionCase>>(name, made_step(shape, keys, sizes, inputs, seed));
+  AttentionCase step = made_step(shape, keys, sizes, inputs, seed);
+  if (const std::string reason = ref::legal(step.problem); !reason.empty()) {
+    words.fail(reason);
+    return nullptr;
+  }
+  return std::make_unique<CaseExperiment<AttentionCase>>(name, std::move(step));
 }
 
 std::vector<std::string> known_appends() {
@@ -101,7 +121,8 @@ std::unique_ptr<Experiment> make_append(const std::string& name, Words& words) {
 extern const ProblemFamily kAttentionProblems{
     Attention::kName,
     "SEQUENCESxTOKENSxLENGTH heads=N [kv_heads=N] [dim=N] [f32|f16|bf16|Q8_0] [packed [causal]] [window=N] "
-    "[softcap=X] [bias=N] [exact|int16|int8] [inputs=normal|uniform|heavy] [seed=N]",
+    "[softcap=X] [bias=N] [fastmax [p=1|2] [raw] [limit=X]] [exact|int16|int8] [inputs=normal|uniform|heavy] "
+    "[seed=N]",
     known, row_names<Attention>, make};
 extern const ProblemFamily kKvAppendProblems{
     KvAppend::kName, "SEQUENCESxTOKENSxLENGTH kv_heads=N [dim=N] [f32|f16|bf16|Q8_0] [seed=N]", known_appends,

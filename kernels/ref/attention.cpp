@@ -1,6 +1,10 @@
-// Attention, reference: one query and head at a time, scores and softmax in float64. One thread.
-//   dst = sum_j w_j value_j / sum_j w_j      w_j = exp(cap(scale * query . key_j) + bias_j - largest)
-//   cap(s) = softcap tanh(s / softcap), or s without a softcap; bias_j by the distance, or 0
+// Attention, reference: one query and head at a time, scores and weights in float64. One thread.
+//   dst = sum_j w_j value_j / sum_j w_j
+//   softmax: w_j = exp(cap(scale * query . key_j) + bias_j - largest)
+//     cap(s) = softcap tanh(s / softcap), or s without a softcap; bias_j by the distance, or 0
+//   Fastmax: w_j = 1 + s_j + s_j^2 / 2, or max(1 + s_j, 0)      s_j = limit^2 query . key_j / |query|
+//   |key_j|, or
+//     scale * query . key_j
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -39,12 +43,37 @@ void read_row(const Attention::Args& args, int64_t sequence, int64_t position, i
   dequantise_row(kv.dtype, kv.base + static_cast<size_t>(page) * kv.page_stride + offset, dim, dst);
 }
 
-double score(const Attention::Args& args, const float* query, const float* key) {
-  double dot = 0;
-  for (int64_t d = 0; d < args.problem.head_dim; ++d) dot += static_cast<double>(query[d]) * key[d];
-  const double scaled = dot * args.scale;
+double product(const float* a, const float* b, int64_t dim) {
+  double sum = 0;
+  for (int64_t d = 0; d < dim; ++d) sum += static_cast<double>(a[d]) * b[d];
+  return sum;
+}
+
+double softmax_score(const Attention::Args& args, const float* query, const float* key) {
+  const double scaled = product(query, key, args.problem.head_dim) * args.scale;
   const double cap = args.problem.softcap;
   return cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
+}
+
+using Fastmax = Attention::Fastmax;
+
+/// What scales a query or key to the length `limit`.
+double to_limit(const Fastmax& fastmax, const float* row, int64_t dim) {
+  const double length = std::sqrt(product(row, row, dim));
+  return fastmax.limit / std::clamp<double>(length, Fastmax::kShortest, Fastmax::kLongest);
+}
+
+double fastmax_score(const Attention::Args& args, const float* query, const float* key) {
+  const int64_t dim = args.problem.head_dim;
+  const Fastmax& fastmax = args.problem.fastmax;
+  const double scale = fastmax.normalise ? to_limit(fastmax, query, dim) * to_limit(fastmax, key, dim)
+                                         : static_cast<double>(args.scale);
+  const double score = product(query, key, dim) * scale;
+  return std::clamp<double>(score, -Fastmax::kLargestScore, Fastmax::kLargestScore);
+}
+
+double fastmax_weight(const Fastmax& fastmax, double score) {
+  return fastmax.p == 2 ? 1 + score + score * score / 2 : std::max(1 + score, 0.0);
 }
 
 double bias_of(const Attention::Args& args, int64_t head, int64_t distance) {
@@ -53,11 +82,17 @@ double bias_of(const Attention::Args& args, int64_t head, int64_t distance) {
   return args.bias[head * (2 * reach + 1) + reach + std::clamp(distance, -reach, reach)];
 }
 
+/// Scores of a softmax to weights.
+void soften(std::vector<double>& scores) {
+  const double largest = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
+  for (double& score : scores) score = std::exp(score - largest);
+}
+
 struct Query {
   int64_t sequence, position, token, head;
 };
 
-void attend(const Attention::Args& args, const Query& at, std::vector<double>& scores,
+void attend(const Attention::Args& args, const Query& at, std::vector<double>& weights,
             std::vector<float>& row) {
   const Attention::Problem& problem = args.problem;
   const int64_t dim = problem.head_dim;
@@ -66,22 +101,33 @@ void attend(const Attention::Args& args, const Query& at, std::vector<double>& s
   const float* query = args.query + at.token * args.query_stride + at.head * dim;
   float* dst = args.dst + at.token * args.dst_stride + at.head * dim;
 
-  scores.clear();
+  weights.clear();
   for (int64_t j = keys.begin; j < keys.end; ++j) {
     read_row(args, at.sequence, j, kv_head, false, row.data());
-    scores.push_back(score(args, query, row.data()) + bias_of(args, at.head, j - at.position));
+    weights.push_back(problem.kind == Attention::Kind::fastmax
+                          ? fastmax_weight(problem.fastmax, fastmax_score(args, query, row.data()))
+                          : softmax_score(args, query, row.data()) + bias_of(args, at.head, j - at.position));
   }
+  if (problem.kind == Attention::Kind::softmax) soften(weights);
   std::vector<double> total(static_cast<size_t>(dim), 0.0);
   double sum = 0;
-  const double largest = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
   for (int64_t j = keys.begin; j < keys.end; ++j) {
-    const double weight = std::exp(scores[static_cast<size_t>(j - keys.begin)] - largest);
+    const double weight = weights[static_cast<size_t>(j - keys.begin)];
     read_row(args, at.sequence, j, kv_head, true, row.data());
     for (int64_t d = 0; d < dim; ++d) total[static_cast<size_t>(d)] += weight * row[static_cast<size_t>(d)];
     sum += weight;
   }
   for (int64_t d = 0; d < dim; ++d)
     dst[d] = sum > 0 ? static_cast<float>(total[static_cast<size_t>(d)] / sum) : 0.0F;
+}
+
+std::string legal_fastmax(const Attention::Problem& problem) {
+  const Fastmax& fastmax = problem.fastmax;
+  if (fastmax.p != 1 && fastmax.p != 2) return "Fastmax has p 1 and 2, not " + std::to_string(fastmax.p);
+  if (!(fastmax.limit > 0 && fastmax.limit <= Fastmax::kLargestLimit))
+    return "the limit of Fastmax is not between 0 and 256";
+  if (problem.softcap > 0) return "Fastmax has no softcap";
+  return problem.bias_reach > 0 ? "Fastmax has no bias" : "";
 }
 
 }  // namespace
@@ -95,18 +141,33 @@ std::string legal(const Attention::Problem& problem) {
   if (problem.window < 0) return "the window is negative";
   if (problem.bias_reach < 0) return "the bias has a negative reach";
   if (problem.keys == Attention::Keys::packed && problem.kv != DType::f32) return "packed keys are f32";
+  if (problem.kind == Attention::Kind::fastmax) {
+    if (std::string reason = legal_fastmax(problem); !reason.empty()) return reason;
+  }
   return kept_refusal(problem.kv, problem.head_dim);
 }
 
+template <>
+std::string legal_of<Attention::Kind::softmax>(const Attention::Problem& problem) {
+  if (problem.kind != Attention::Kind::softmax) return "the weights are those of Fastmax, not of a softmax";
+  return legal(problem);
+}
+
+template <>
+std::string legal_of<Attention::Kind::fastmax>(const Attention::Problem& problem) {
+  if (problem.kind != Attention::Kind::fastmax) return "the weights are those of a softmax, not of Fastmax";
+  return legal(problem);
+}
+
 void attention(const Attention::Args& args, const Launch&) {
-  std::vector<double> scores;
+  std::vector<double> weights;
   std::vector<float> row(static_cast<size_t>(args.problem.head_dim));
   for (int64_t s = 0; s < args.ragged.sequences; ++s) {
     const int64_t begin = args.ragged.sequence_starts[s];
     const int64_t end = args.ragged.sequence_starts[s + 1];
     for (int64_t t = begin; t < end; ++t) {
       const int64_t position = args.ragged.kv_lengths[s] - (end - t);
-      for (int64_t h = 0; h < args.problem.heads; ++h) attend(args, {s, position, t, h}, scores, row);
+      for (int64_t h = 0; h < args.problem.heads; ++h) attend(args, {s, position, t, h}, weights, row);
     }
   }
 }

@@ -58,6 +58,31 @@ TEST(Graph, WhatIsBypassedIsInBothGraphsAndMarked) {
   }
 }
 
+TEST(Graph, ARecipeChangesTheWayOfAttending) {
+  const std::string recipe = scratch_file("fastmax.json");
+  std::ofstream(recipe) << R"({"orrery_recipe": 1, "edits": [{"op": "attention", "scope": "layers.0-9",
+      "kind": "fastmax", "p": 1, "heads": "0-5"}]})";
+  const auto graph = run({"graph", "smollm2", "--recipe", recipe, "--json"}).json();
+  size_t fastmax = 0, masks = 0;
+  for (const auto& node : graph["nodes"]) {
+    masks += node["op"] == "mul" && node["scope"].get<std::string>().ends_with(".attention");
+    if (node["op"] != "attention") continue;
+    const auto& attributes = node["attributes"];
+    EXPECT_EQ(attributes["p"], attributes["kind"] == "fastmax" ? 1 : 2) << node.dump();
+    fastmax += attributes["kind"] == "fastmax";
+  }
+  EXPECT_EQ(fastmax, 10U);
+  EXPECT_EQ(masks, 10U);
+  const Outcome chat =
+      run({"chat", "smollm2", "--prompt", "Hello", "--max-tokens", "4", "--recipe", recipe, "--json"});
+  EXPECT_EQ(chat.exit_code, 0) << chat.err;
+  const auto plan = run({"plan", "smollm2", "--phase", "decode", "--recipe", recipe, "--json"}).json();
+  size_t kernels = 0;
+  for (const auto& step : plan["steps"])
+    kernels += step["kernel"].get<std::string>().find("fastmax") != std::string::npos;
+  EXPECT_EQ(kernels, 10U);
+}
+
 TEST(Graph, TextDotAndSvg) {
   EXPECT_THAT(run({"graph", "smollm2"}).out, HasSubstr("layers.29.attention"));
   const std::string dot = run({"graph", "minilm", "--format", "dot"}).out;

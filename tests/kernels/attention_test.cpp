@@ -23,6 +23,17 @@ std::vector<float> rows_of(const std::vector<float>& dst, const Shape& shape, in
   return {dst.begin() + begin * width, dst.begin() + end * width};
 }
 
+double length(const float* row, int64_t dim) {
+  return std::sqrt(std::inner_product(row, row + dim, row, 0.0));
+}
+
+/// Of a query and a key with this product of their lengths.
+double fastmax_weight(const Shape& shape, double dot, double lengths) {
+  const double limit = shape.fastmax.limit;
+  const double score = shape.fastmax.normalise ? limit * limit * dot / lengths : 0.3F * dot;
+  return shape.fastmax.p == 2 ? 1 + score + score * score / 2 : std::max(1 + score, 0.0);
+}
+
 std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t position, int64_t head) {
   const int64_t kv_head = head / (shape.heads / shape.kv_heads);
   const int64_t dim = shape.head_dim;
@@ -35,6 +46,13 @@ std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t p
       dot += static_cast<double>(
                  sequence.query[static_cast<size_t>((position * shape.heads + head) * dim + d)]) *
              sequence.key[static_cast<size_t>((j * shape.kv_heads + kv_head) * dim + d)];
+    }
+    if (shape.kind == Attention::Kind::fastmax) {
+      const auto query = &sequence.query[static_cast<size_t>((position * shape.heads + head) * dim)];
+      const auto key = &sequence.key[static_cast<size_t>((j * shape.kv_heads + kv_head) * dim)];
+      const bool seen = shape.window == 0 || std::abs(j - position) < shape.window;
+      weights.push_back(seen ? fastmax_weight(shape, dot, length(query, dim) * length(key, dim)) : 0.0);
+      continue;
     }
     double score = 0.3F * dot;
     if (shape.softcap > 0) score = shape.softcap * std::tanh(score / shape.softcap);
@@ -57,7 +75,9 @@ std::vector<float> naive(const Shape& shape, const Sequence& sequence, int64_t p
   return result;
 }
 
-TEST(Attention, reference_is_a_softmax_in_float64) {
+constexpr Attention::Kind kSoftmax = Attention::Kind::softmax, kFastmax = Attention::Kind::fastmax;
+
+TEST(Attention, reference_is_the_formula_in_float64) {
   const std::vector<Shape> shapes = {
       {.head_dim = 8, .kv = DType::f32},
       {.heads = 6, .kv_heads = 1, .head_dim = 5, .kv = DType::f32, .page_tokens = 3},
@@ -66,7 +86,12 @@ TEST(Attention, reference_is_a_softmax_in_float64) {
       {.head_dim = 8, .kv = DType::f32, .causal = false},
       {.head_dim = 8, .kv = DType::f32, .causal = false, .window = 4},
       {.head_dim = 8, .kv = DType::f32, .causal = false, .bias_reach = 3},
-      {.head_dim = 8, .kv = DType::f32, .bias_reach = 20}};
+      {.head_dim = 8, .kv = DType::f32, .bias_reach = 20},
+      {.head_dim = 8, .kv = DType::f32, .kind = kFastmax},
+      {.heads = 6, .kv_heads = 1, .head_dim = 5, .kv = DType::f32, .kind = kFastmax, .fastmax = {.p = 1}},
+      {.head_dim = 8, .kv = DType::f32, .causal = false, .kind = kFastmax, .fastmax = {.limit = 3}},
+      {.head_dim = 8, .kv = DType::f32, .window = 4, .kind = kFastmax, .fastmax = {.normalise = false}},
+      {.head_dim = 8, .kv = DType::f32, .kind = kFastmax, .fastmax = {.p = 1, .normalise = false}}};
   for (const Shape& shape : shapes) {
     const Sequence sequence(shape, 13, 40);
     const std::vector<float> dst = Step(shape, {{&sequence, 13, 13}}).run(reference());
@@ -99,6 +124,19 @@ const std::vector<Shape> kShapes = {
     {.heads = 9, .kv_heads = 3, .head_dim = 64, .kv = DType::q8_0, .page_tokens = 32},
     {.heads = 6, .kv_heads = 1, .head_dim = 96, .kv = DType::q8_0, .page_tokens = 7, .window = 37},
     {.heads = 2, .kv_heads = 2, .head_dim = 32, .kv = DType::q8_0, .softcap = 2.0F},
+    {.heads = 9, .kv_heads = 3, .page_tokens = 32, .kind = kFastmax},
+    {.heads = 8, .kv_heads = 1, .head_dim = 128, .kv = DType::f32, .kind = kFastmax, .fastmax = {.p = 1}},
+    {.heads = 2, .kv_heads = 1, .head_dim = 80, .page_tokens = 7, .kind = kFastmax, .fastmax = {.limit = 4}},
+    {.heads = 5, .kv_heads = 5, .head_dim = 20, .kv = DType::bf16, .page_tokens = 1, .kind = kFastmax},
+    {.heads = 71, .kv_heads = 1, .head_dim = 8, .kind = kFastmax, .fastmax = {.p = 1}},
+    {.heads = 2, .kv_heads = 2, .head_dim = 1, .kv = DType::f32, .kind = kFastmax},
+    {.window = 37, .kind = kFastmax},
+    {.head_dim = 256, .kind = kFastmax, .fastmax = {.normalise = false}},
+    {.head_dim = 48, .kv = DType::f32, .causal = false, .kind = kFastmax, .fastmax = {.p = 1, .limit = 0.5F}},
+    {.head_dim = 64, .kv = DType::f32, .causal = false, .window = 65, .kind = kFastmax},
+    {.heads = 9, .kv_heads = 3, .kv = DType::q8_0, .page_tokens = 32, .kind = kFastmax, .fastmax = {.p = 1}},
+    {.heads = 6, .kv_heads = 1, .head_dim = 96, .kv = DType::q8_0, .window = 37, .kind = kFastmax},
+    {.head_dim = 32, .kind = kFastmax, .fastmax = {.p = 1, .normalise = false}},
 };
 
 TEST(Attention, rows_agree_with_the_reference) {
@@ -126,15 +164,18 @@ TEST(Attention, rows_stay_inside_their_operands) {
     for (const int64_t head_dim : {1, 20, 64, 80, 96, 128}) {
       if (!row_bytes(kv, head_dim)) continue;
       for (const int64_t length : {1, 31, 32, 33, 64, 65}) {
-        const Shape shape{.heads = 6, .kv_heads = 2, .head_dim = head_dim, .kv = kv, .page_tokens = length};
+        Shape shape{.heads = 6, .kv_heads = 2, .head_dim = head_dim, .kv = kv, .page_tokens = length};
         const Sequence sequence(shape, length, 120);
         for (const int64_t tokens : {int64_t{1}, length}) {
           SCOPED_TRACE(std::to_string(tokens) + " of " + std::to_string(length) + " x " +
                        std::to_string(head_dim));
-          const Step step(shape, {{&sequence, tokens, length}});
-          for (const Keys keys : {Keys::paged, Keys::packed}) {
-            if (keys == Keys::packed && (kv != DType::f32 || tokens != length)) continue;
-            testing::expect_rows_agree(step.on(keys), attention_rows());
+          for (const Attention::Kind kind : {kSoftmax, kFastmax}) {
+            shape.kind = kind;
+            const Step step(shape, {{&sequence, tokens, length}});
+            for (const Keys keys : {Keys::paged, Keys::packed}) {
+              if (keys == Keys::packed && (kv != DType::f32 || tokens != length)) continue;
+              testing::expect_rows_agree(step.on(keys), attention_rows());
+            }
           }
         }
       }
@@ -153,29 +194,95 @@ TEST(Attention, large_scores_do_not_overflow) {
   });
 }
 
-TEST(Attention, a_sequence_gives_the_same_bits_alone_and_in_a_batch) {
-  const Shape shape{.heads = 9, .kv_heads = 3};
-  const Sequence first(shape, 700, 90);
-  const Sequence second(shape, 300, 91);
-  const Sequence third(shape, 40, 92);
-  const Step together(shape, {{&first, 1, 700}, {&second, 150, 290}, {&third, 40, 40}, {&second, 1, 33}});
-  testing::each_fast_row(attention_rows(), together.problem(), [&](const Row<Attention>& row) {
-    const std::vector<float> all = together.run(row);
-    for (const int threads : {1, 2, 3}) {
-      EXPECT_EQ(together.run(row, Keys::paged, threads), all) << threads;
-      EXPECT_EQ(Step(shape, {{&first, 1, 700}}, 5).run(row, Keys::paged, threads), rows_of(all, shape, 0, 1))
-          << threads;
-      EXPECT_EQ(Step(shape, {{&second, 150, 290}}, 6).run(row, Keys::paged, threads),
-                rows_of(all, shape, 1, 151));
-      EXPECT_EQ(Step(shape, {{&third, 40, 40}}, 7).run(row, Keys::paged, threads),
-                rows_of(all, shape, 151, 191));
+// Lengths that no square fits, keys of nothing, scores beyond what counts. Without normalising, products of
+// queries and keys must be numbers.
+TEST(Attention, fastmax_is_a_mean_of_values_whatever_queries_and_keys_are) {
+  for (const auto& fastmax : std::vector<Attention::Fastmax>{
+           {}, {.p = 1}, {.limit = 256}, {.normalise = false}, {.p = 1, .normalise = false}}) {
+    for (const DType kv : {DType::f32, DType::bf16}) {
+      const Shape shape{.kv = kv, .kind = kFastmax, .fastmax = fastmax};
+      const auto width = static_cast<size_t>(shape.kv_heads * shape.head_dim);
+      const float most = fastmax.normalise ? INFINITY : 1e12F;
+      Sequence sequence(shape, 100, 81);
+      for (size_t i = 0; i < sequence.key.size(); ++i) {
+        const float sizes[] = {1.0F, 0.0F, 1e-30F, 1e-16F, 1e12F, 1e17F, 1e25F};
+        sequence.key[i] *= std::min(most, sizes[i / width % std::size(sizes)]);
+      }
+      for (size_t i = 0; i < sequence.query.size(); ++i) {
+        const float sizes[] = {1.0F, 0.0F, 1e-25F, 1e10F, 1e20F};
+        sequence.query[i] *= std::min(most, sizes[i / (2 * width) % std::size(sizes)]);
+      }
+      const Step step(shape, {{&sequence, 100, 100}});
+      SCOPED_TRACE("p " + std::to_string(fastmax.p) + ", limit " + std::to_string(fastmax.limit) +
+                   (fastmax.normalise ? "" : ", not normalised"));
+      const std::vector<float> expected = step.run(reference());
+      testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
+        const std::vector<float> dst = step.run(row);
+        for (const float x : dst) ASSERT_LE(std::abs(x), 8.0F);
+        EXPECT_LT(testing::relative_error(dst, expected), 1e-4);  // scores of 10^5 carry 1e-2 each
+      });
     }
-  });
+  }
+}
+
+TEST(Attention, fastmax_without_a_weight_left_is_zero) {
+  const Shape shape{
+      .heads = 2, .kv_heads = 2, .kv = DType::f32, .kind = kFastmax, .fastmax = {.p = 1, .normalise = false}};
+  Sequence sequence(shape, 70, 82);
+  for (size_t i = 0; i < sequence.key.size(); ++i) sequence.query[i] = -sequence.key[i];
+  const Step step(shape, {{&sequence, 70, 70}});
+  for (const Row<Attention>& row : testing::all_rows(attention_rows())) {
+    if (!lab::refusal_of(row, step.problem()).empty()) continue;
+    const std::vector<float> dst = step.run(row);
+    EXPECT_EQ(rows_of(dst, shape, 0, 1), std::vector<float>(128)) << row.name;
+    EXPECT_NE(rows_of(dst, shape, 69, 70), std::vector<float>(128)) << row.name;
+  }
+}
+
+TEST(Attention, a_row_computes_one_kind_and_says_so) {
+  for (const Row<Attention>& row : testing::fast_rows(attention_rows())) {
+    Attention::Problem problem = Step({}, {}).problem();
+    const auto reason_of = [&](Attention::Kind kind) {
+      problem.kind = kind;
+      return lab::refusal_of(row, problem);
+    };
+    const auto names_the_kind = [](const std::string& reason) {
+      return reason.find("the weights are those of") != std::string::npos;
+    };
+    EXPECT_NE(names_the_kind(reason_of(kSoftmax)), names_the_kind(reason_of(kFastmax))) << row.name;
+  }
+}
+
+TEST(Attention, a_sequence_gives_the_same_bits_alone_and_in_a_batch) {
+  for (const Attention::Kind kind : {kSoftmax, kFastmax}) {
+    const Shape shape{.heads = 9, .kv_heads = 3, .kind = kind};
+    const Sequence first(shape, 700, 90);
+    const Sequence second(shape, 300, 91);
+    const Sequence third(shape, 40, 92);
+    const Step together(shape, {{&first, 1, 700}, {&second, 150, 290}, {&third, 40, 40}, {&second, 1, 33}});
+    testing::each_fast_row(attention_rows(), together.problem(), [&](const Row<Attention>& row) {
+      const std::vector<float> all = together.run(row);
+      for (const int threads : {1, 2, 3}) {
+        EXPECT_EQ(together.run(row, Keys::paged, threads), all) << threads;
+        EXPECT_EQ(Step(shape, {{&first, 1, 700}}, 5).run(row, Keys::paged, threads),
+                  rows_of(all, shape, 0, 1))
+            << threads;
+        EXPECT_EQ(Step(shape, {{&second, 150, 290}}, 6).run(row, Keys::paged, threads),
+                  rows_of(all, shape, 1, 151));
+        EXPECT_EQ(Step(shape, {{&third, 40, 40}}, 7).run(row, Keys::paged, threads),
+                  rows_of(all, shape, 151, 191));
+      }
+    });
+  }
 }
 
 TEST(Attention, a_sequence_of_a_decode_step_gives_the_same_bits_alone) {
-  for (const DType kv : {DType::f16, DType::bf16, DType::q8_0}) {
-    const Shape shape{.heads = 6, .kv_heads = 2, .kv = kv};
+  for (const auto& [kv, kind] : {std::pair{DType::f16, kSoftmax},
+                                 {DType::bf16, kSoftmax},
+                                 {DType::q8_0, kSoftmax},
+                                 {DType::f16, kFastmax},
+                                 {DType::q8_0, kFastmax}}) {
+    const Shape shape{.heads = 6, .kv_heads = 2, .kv = kv, .kind = kind};
     const Sequence first(shape, 1300, 93);
     const Sequence second(shape, 300, 94);
     const Step together(shape, {{&first, 1, 1300}, {&second, 1, 300}, {&second, 1, 64}, {&first, 1, 1}});
@@ -191,8 +298,9 @@ TEST(Attention, a_sequence_of_a_decode_step_gives_the_same_bits_alone) {
 
 // Steps of very few rows (decode) sum in another order than prompts; all other splits agree to the bit.
 TEST(Attention, a_prompt_in_chunks_gives_the_bits_of_the_prompt_at_once) {
-  for (const int64_t window : {0, 100}) {
-    const Shape shape{.heads = 9, .kv_heads = 3, .window = window};
+  for (const auto& [window, kind] :
+       {std::pair{0, kSoftmax}, {100, kSoftmax}, {0, kFastmax}, {100, kFastmax}}) {
+    const Shape shape{.heads = 9, .kv_heads = 3, .window = window, .kind = kind};
     const Sequence sequence(shape, 600, 95);
     const Step whole(shape, {{&sequence, 600, 600}});
     testing::each_fast_row(attention_rows(), whole.problem(), [&](const Row<Attention>& row) {
@@ -213,23 +321,30 @@ TEST(Attention, a_prompt_in_chunks_gives_the_bits_of_the_prompt_at_once) {
 }
 
 TEST(Attention, page_order_and_size_change_no_bit) {
-  Shape shape{.heads = 4, .kv_heads = 2};
-  const Sequence sequence(shape, 333, 97);
-  const Step step(shape, {{&sequence, 20, 333}});
-  testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
-    const std::vector<float> dst = step.run(row);
-    for (const int64_t page_tokens : {1, 16, 32, 100, 512}) {
-      shape.page_tokens = page_tokens;
-      EXPECT_EQ(Step(shape, {{&sequence, 20, 333}}, 77).run(row), dst) << page_tokens;
-    }
-  });
+  for (const Attention::Kind kind : {kSoftmax, kFastmax}) {
+    Shape shape{.heads = 4, .kv_heads = 2, .kind = kind};
+    const Sequence sequence(shape, 333, 97);
+    const Step step(shape, {{&sequence, 20, 333}});
+    testing::each_fast_row(attention_rows(), step.problem(), [&](const Row<Attention>& row) {
+      const std::vector<float> dst = step.run(row);
+      for (const int64_t page_tokens : {1, 16, 32, 100, 512}) {
+        shape.page_tokens = page_tokens;
+        EXPECT_EQ(Step(shape, {{&sequence, 20, 333}}, 77).run(row), dst) << page_tokens;
+      }
+    });
+  }
 }
 
 TEST(Attention, packed_sequences_attend_to_themselves_only) {
-  for (const bool causal : {false, true}) {
+  for (const auto& [causal, kind] :
+       {std::pair{false, kSoftmax}, {true, kSoftmax}, {false, kFastmax}, {true, kFastmax}}) {
     for (const int64_t head_dim : {32, 64, 24}) {
-      const Shape shape{
-          .heads = 12, .kv_heads = 12, .head_dim = head_dim, .kv = DType::f32, .causal = causal};
+      const Shape shape{.heads = 12,
+                        .kv_heads = 12,
+                        .head_dim = head_dim,
+                        .kv = DType::f32,
+                        .causal = causal,
+                        .kind = kind};
       const Sequence first(shape, 9, 100);
       const Sequence second(shape, 130, 101);
       const Sequence third(shape, 1, 102);
@@ -379,6 +494,18 @@ TEST(Attention, illegal_problems_are_refused_with_a_reason) {
     EXPECT_NE(reason([](auto& p) { p.keys = Keys::packed; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.window = -1; }), "") << row.name;
     EXPECT_NE(reason([](auto& p) { p.bias_reach = -1; }), "") << row.name;
+    const auto fastmax_reason = [&](auto change) {
+      return reason([&](auto& p) {
+        p.kind = kFastmax;
+        change(p);
+      });
+    };
+    EXPECT_NE(fastmax_reason([](auto& p) { p.fastmax.p = 3; }), "") << row.name;
+    EXPECT_NE(fastmax_reason([](auto& p) { p.fastmax.limit = 0; }), "") << row.name;
+    EXPECT_NE(fastmax_reason([](auto& p) { p.fastmax.limit = 257; }), "") << row.name;
+    EXPECT_NE(fastmax_reason([](auto& p) { p.fastmax.limit = NAN; }), "") << row.name;
+    EXPECT_NE(fastmax_reason([](auto& p) { p.softcap = 2; }), "") << row.name;
+    EXPECT_NE(fastmax_reason([](auto& p) { p.bias_reach = 4; }), "") << row.name;
   }
 }
 

@@ -151,6 +151,10 @@ TEST(Lab, a_problem_is_told_in_words) {
   EXPECT_TRUE(told("linear", "3x256x64 Q4_K int8")) << reason;
   EXPECT_TRUE(told("linear", "2x64x32 silu_mul")) << reason;
   EXPECT_TRUE(told("attention", "1x4x70 heads=4 kv_heads=2 dim=32 q8_0 window=20")) << reason;
+  EXPECT_TRUE(told("attention", "1x4x70 heads=4 kv_heads=2 fastmax p=1 limit=0.5")) << reason;
+  EXPECT_FALSE(told("attention", "1x4x70 heads=4 fastmax p=3"));
+  EXPECT_NE(reason.find("Fastmax has p 1 and 2"), std::string::npos) << reason;
+  EXPECT_FALSE(told("attention", "1x4x70 heads=4 fastmax softcap=2"));
   EXPECT_FALSE(told("linear", "1x576 q8_0"));
   EXPECT_NE(reason.find("TOKENSxCOLSxROWS"), std::string::npos) << reason;
   EXPECT_FALSE(told("linear", "1x577x4 q8_0"));
@@ -242,6 +246,7 @@ TEST(Lab, rows_solve_problems_of_any_distribution) {
   for (const std::string inputs : {"normal", "uniform", "heavy"}) {
     EXPECT_GT(right_rows("linear", "3x256x40 q4_0 inputs=" + inputs, place), 1);
     EXPECT_GT(right_rows("attention", "2x3x40 heads=4 kv_heads=2 inputs=" + inputs, place), 1);
+    EXPECT_GT(right_rows("attention", "2x3x40 heads=4 kv_heads=2 fastmax inputs=" + inputs, place), 1);
     EXPECT_GT(right_rows("norm", "5x300 layer residual inputs=" + inputs, place), 1);
   }
   EXPECT_GT(right_rows("softmax", "5x300x1 inputs=masked", place), 1);

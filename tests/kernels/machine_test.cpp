@@ -274,6 +274,22 @@ TEST_F(CardRows, attention_runs_in_clusters_from_hopper_on_and_is_split_before) 
               HasSubstr("built for compute capability 9.0; the module has those of 8.0"));
 }
 
+TEST_F(CardRows, fastmax_has_one_row_for_all_cards) {
+  for (const Machine& machine : {h200, rtx5090, a100, rtx3090, rtx4090, by_ptx(h100)}) {
+    for (const int64_t head_dim : {64, 128, 256}) {
+      for (const DType kv : {DType::f32, DType::f16, DType::q8_0}) {
+        Attention::Problem problem = attention(1, kv, head_dim);
+        problem.kind = Attention::Kind::fastmax;
+        EXPECT_EQ(on_card<Attention>(problem, machine), "cuda.fastmax");
+      }
+    }
+  }
+  Attention::Problem problem = attention(1);
+  problem.kind = Attention::Kind::fastmax;
+  EXPECT_THAT(refusal<Attention>(DeviceKind::cuda, "cuda.flash_decode", problem, h200),
+              HasSubstr("the weights are those of Fastmax, not of a softmax"));
+}
+
 TEST_F(CardRows, a_row_that_asks_for_more_shared_memory_than_a_block_has_is_refused) {
   const Attention::Problem wide = attention(512, DType::bf16, 256);
   EXPECT_EQ(on_card<Attention>(wide, h200), "cuda.flash");

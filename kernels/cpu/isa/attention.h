@@ -33,6 +33,14 @@ struct KeySource {
   KvFormat format;
 };
 
+/// How scores of Fastmax become weights, with the bounds of scores and lengths (Attention::Fastmax).
+struct FastmaxTerms {
+  int32_t p;
+  bool normalise;
+  float limit;
+  float largest_score, shortest, longest;
+};
+
 /// Row r is head (first_row + r) % group of token (first_row + r) / group.
 struct AttentionUnit {
   const float* query;  // first token of the step, first of the kv head's query heads; heads are head_dim
@@ -49,6 +57,7 @@ struct AttentionUnit {
   float scale, softcap;
   const float* bias;  // of distance 0 for the kv head's first query head, the next ones' behind it; or null
   int64_t bias_reach;
+  FastmaxTerms fastmax;  // of that kind
   KeySource keys;
 };
 
@@ -59,8 +68,8 @@ struct AttentionUnit {
   return end < unit.length ? end : unit.length;
 }
 
-/// Running softmax of each row: the largest score, the sum of e^(score - largest), the weighted sum of
-/// values.
+/// Of each row: the sum of weights and the weighted sum of values; of a running softmax, whose weights are
+/// e^(score - largest), the largest score too.
 struct AttentionState {
   float* largest;  // (kUnitRows)
   float* sum;      // (kUnitRows)
@@ -91,10 +100,10 @@ struct AttentionTable {
 };
 
 namespace avx2 {
-extern const AttentionTable kAttention;
+extern const AttentionTable kAttention, kFastmax;
 }
 namespace avx512 {
-extern const AttentionTable kAttention;
+extern const AttentionTable kAttention, kFastmax;
 }
 namespace avx512_bf16 {
 extern const AttentionTable kAttention;  // of packed keys

@@ -1,6 +1,7 @@
-// The two products of attention for a step of very few rows (decode): keys and values are read once, straight
+// The products of attention for a step of very few rows (decode): keys and values are read once, straight
 // from their pages, where transposing a tile would cost more than it saves.
 //   scores[r][i] = query[r] . key i      lanes along head_dim: rounded in another order than for many rows
+//   squares[i] = key i . key i      the same, where they are asked for
 //   total[r][d] += sum_i weight[r][i] value[i][d]      key by key, as for many rows
 #pragma once
 
@@ -11,9 +12,10 @@ namespace orrery::kernels::ORRERY_ISA {
 /// Times four accumulators: all of AVX2's registers, and still faster than a transpose.
 constexpr int64_t kFewRows = 4;
 
-template <KvFormat kFormat, int kRows>
+/// `total` of each query, then of the keys themselves where there is one more.
+template <KvFormat kFormat, int kRows, int kTotals>
 ORRERY_INLINE void add_products(const std::byte* const* key, const float* query, int64_t dim, int64_t d,
-                                int64_t n, Vec (&total)[kRows][4]) {
+                                int64_t n, Vec (&total)[kTotals][4]) {
   Vec row[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) row[i] = load_elements<kFormat>(key[i], d, n);
@@ -24,29 +26,35 @@ ORRERY_INLINE void add_products(const std::byte* const* key, const float* query,
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) total[r][i] = fma(q, row[i], total[r][i]);
   }
+  if constexpr (kTotals > kRows) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) total[kRows][i] = fma(row[i], row[i], total[kRows][i]);
+  }
 }
 
-template <KvFormat kFormat, int kRows>
-void score_few(const TileRows& rows, const TileRows& next, const float* query, int64_t dim, float* scores) {
+template <KvFormat kFormat, int kRows, bool kSquares>
+void score_few(const TileRows& rows, const TileRows& next, const float* query, int64_t dim, float* scores,
+               float* squares) {
+  constexpr int kTotals = kSquares ? kRows + 1 : kRows;
   for (int64_t first = 0; first < rows.count; first += 4) {
     for (int64_t i = first; i < first + 4 && i < next.count; ++i) {
       prefetch<kFormat>(next.key[i], dim);
       prefetch<kFormat>(next.value[i], dim);
     }
-    Vec total[kRows][4];
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) {
+    Vec total[kTotals][4];
+#pragma GCC unroll 5
+    for (int r = 0; r < kTotals; ++r) {
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) total[r][i] = set1(0.0F);
     }
     int64_t d = 0;
     for (; d + kLanes <= dim; d += kLanes) {
-      add_products<kFormat, kRows>(rows.key + first, query, dim, d, kLanes, total);
+      add_products<kFormat, kRows, kTotals>(rows.key + first, query, dim, d, kLanes, total);
     }
-    if (d < dim) add_products<kFormat, kRows>(rows.key + first, query, dim, d, dim - d, total);
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) {
-      _mm_storeu_ps(scores + r * kTileKeys + first,
+    if (d < dim) add_products<kFormat, kRows, kTotals>(rows.key + first, query, dim, d, dim - d, total);
+#pragma GCC unroll 5
+    for (int r = 0; r < kTotals; ++r) {
+      _mm_storeu_ps((r < kRows ? scores + r * kTileKeys : squares) + first,
                     sums_of(total[r][0], total[r][1], total[r][2], total[r][3]));
     }
   }
@@ -92,24 +100,31 @@ void total_few(const TileRows& rows, const float* weights, int64_t dim, float* t
   if (d < dim) add_values<kFormat, kRows, 1>(rows, weights, padded, d, dim - d, total);
 }
 
-/// The two loops for one format and number of rows.
+/// The loops for one format and number of rows.
 struct FewRows {
-  void (*score)(const TileRows& rows, const TileRows& next, const float* query, int64_t dim, float* scores);
+  using Score = void (*)(const TileRows& rows, const TileRows& next, const float* query, int64_t dim,
+                         float* scores, float* squares);
+  Score score;  // without squares
+  Score score_and_squares;
   void (*total)(const TileRows& rows, const float* weights, int64_t dim, float* total);
 };
+
+template <KvFormat kFormat, int kRows>
+constexpr FewRows kFewRowsOf = {score_few<kFormat, kRows, false>, score_few<kFormat, kRows, true>,
+                                total_few<kFormat, kRows>};
 
 template <KvFormat kFormat>
 FewRows few_rows_of(int64_t rows) {
   static_assert(kFewRows <= 4);
   switch (rows) {
     case 1:
-      return {score_few<kFormat, 1>, total_few<kFormat, 1>};
+      return kFewRowsOf<kFormat, 1>;
     case 2:
-      return {score_few<kFormat, 2>, total_few<kFormat, 2>};
+      return kFewRowsOf<kFormat, 2>;
     case 3:
-      return {score_few<kFormat, 3>, total_few<kFormat, 3>};
+      return kFewRowsOf<kFormat, 3>;
     default:
-      return {score_few<kFormat, 4>, total_few<kFormat, 4>};
+      return kFewRowsOf<kFormat, 4>;
   }
 }
 

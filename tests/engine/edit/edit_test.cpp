@@ -210,7 +210,7 @@ TEST(Verbs, SayWhatTheyAreAndWhatTheyTake) {
     }
     EXPECT_EQ(find_verb(verb.name), &verb);
   }
-  EXPECT_THAT(names, ::testing::IsSupersetOf({"bypass", "place", "precision", "set"}));
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"attention", "bypass", "place", "precision", "set"}));
   EXPECT_EQ(find_verb("nothing"), nullptr);
   EXPECT_THAT(usage(*find_verb("scale")), HasSubstr("scale node= factor= [as=]: "));
 }

@@ -11,18 +11,26 @@ struct Keys {
   size_t begin, end;  // rows that the query sees
 };
 
-/// One query row of all heads.
-std::vector<double> attend(const Floats& query, size_t row, const Keys& keys, double scale) {
+/// A weight, of which only shares count, of the score of a query and a key.
+double softmax_weight(double score, double, double) { return std::exp(score); }
+
+/// One query row of all heads. weigh(score, length of the query, length of the key).
+template <class Weigh = decltype(&softmax_weight)>
+std::vector<double> attend(const Floats& query, size_t row, const Keys& keys, double scale,
+                           Weigh&& weigh = softmax_weight) {
   std::vector<double> dst(kHeads * kDim);
   for (size_t head = 0; head < kHeads; ++head) {
     const size_t kv = head / (kHeads / kKvHeads);
     std::vector<double> weights;
     double sum = 0;
     for (size_t k = keys.begin; k < keys.end; ++k) {
-      double score = 0;
-      for (size_t i = 0; i < kDim; ++i)
-        score += double(query[(row * kHeads + head) * kDim + i]) * keys.key[(k * kKvHeads + kv) * kDim + i];
-      weights.push_back(std::exp(score * scale));
+      double score = 0, query_square = 0, key_square = 0;
+      for (size_t i = 0; i < kDim; ++i) {
+        const double q = query[(row * kHeads + head) * kDim + i],
+                     x = keys.key[(k * kKvHeads + kv) * kDim + i];
+        score += q * x, query_square += q * q, key_square += x * x;
+      }
+      weights.push_back(weigh(score * scale, std::sqrt(query_square), std::sqrt(key_square)));
       sum += weights.back();
     }
     for (size_t k = keys.begin; k < keys.end; ++k)
@@ -69,6 +77,68 @@ TEST(PagedAttention, AWindowHidesOldKeys) {
     for (const double x : attend(query, row, {key, value, row < 3 ? 0 : row - 2, row + 1}, 0.25))
       expected.push_back(x);
   expect_near(out.at(0), expected, 2e-5);
+}
+
+/// What the attributes of Fastmax say of a score.
+struct Fastmax {
+  int64_t p = 2;
+  bool normalise = true;
+  double limit = 1.0;
+
+  double operator()(double score, double query_length, double key_length) const {
+    const double s = normalise ? score / 0.25 / query_length / key_length * limit * limit : score;
+    return p == 2 ? 1 + s + s * s / 2 : std::max(0.0, 1 + s);
+  }
+  Attributes attributes() const {
+    Attributes all = kAttention;
+    all["kind"] = std::string("fastmax");
+    all["p"] = p;
+    all["normalise"] = normalise;
+    all["limit"] = limit;
+    return all;
+  }
+};
+const std::vector<Fastmax> kFastmaxes = {
+    {}, {.p = 1}, {.limit = 3}, {.normalise = false}, {.p = 1, .limit = 0.5}};
+
+TEST(PagedAttention, FastmaxWeighsByTheFirstTermsOfE) {
+  for (const Fastmax& fastmax : kFastmaxes) {
+    Bench bench(7);
+    const Floats query = noise(7 * kHeads * kDim, 1), key = noise(7 * kKvHeads * kDim, 2),
+                 value = noise(7 * kKvHeads * kDim, 3);
+    const auto append = bench.add("kv_append", {bench.state(kKvHeads, kDim), bench.rows("k", kTokens, key),
+                                                bench.rows("v", kTokens, value)});
+    ASSERT_TRUE(append.ok());
+    bench.run(*append);
+    const auto out =
+        bench.run("attention", {bench.rows("q", kTokens, query), bench.graph().node(*append).outputs[0]},
+                  fastmax.attributes());
+    std::vector<double> expected;
+    for (size_t row = 0; row < 7; ++row)
+      for (const double x : attend(query, row, {key, value, 0, row + 1}, 0.25, fastmax))
+        expected.push_back(x);
+    expect_near(out.at(0), expected, 2e-5);
+  }
+}
+
+TEST(PackedAttention, FastmaxWeighsByTheFirstTermsOfE) {
+  for (const Fastmax& fastmax : kFastmaxes) {
+    Bench bench(5, 2);
+    bench.sequence_starts = {0, 2, 5};
+    bench.kv_lengths = {2, 3};
+    const Floats query = noise(5 * kHeads * kDim, 1), key = noise(5 * kKvHeads * kDim, 2),
+                 value = noise(5 * kKvHeads * kDim, 3);
+    const auto out = bench.run("packed_attention",
+                               {bench.rows("q", kTokens, query), bench.rows("k", kTokens, key),
+                                bench.rows("v", kTokens, value), bench.input("sequence_starts")},
+                               fastmax.attributes());
+    std::vector<double> expected;
+    for (size_t row = 0; row < 5; ++row)
+      for (const double x :
+           attend(query, row, {key, value, row < 2 ? 0u : 2u, row < 2 ? 2u : 5u}, 0.25, fastmax))
+        expected.push_back(x);
+    expect_near(out.at(0), expected, 2e-5);
+  }
 }
 
 TEST(PackedAttention, StaysWithinTheSequence) {

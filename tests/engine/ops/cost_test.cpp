@@ -79,6 +79,18 @@ TEST_F(Costs, Attention) {
   const ValueId key = bench.rows("k", kTokens, noise(96, 2)), starts = bench.input("sequence_starts");
   expect(4 * 192 * 3 + 5 * 3 * 4 * 3, 768 * 2 + 2 * 384 + 8, "packed_attention", {x, key, key, starts},
          heads);
+  // of Fastmax a weight takes two fused products and a sum, or two sums; normalised one more, and the lengths
+  // of 192 elements of queries and of 3 or 100 keys of 32
+  Attributes fastmax = heads;
+  fastmax["kind"] = std::string("fastmax");
+  expect(4 * 192 * 99 + 6 * 3 * 4 * 99 + 3 * 192 + 2 * 100 * 32, 768 * 2 + 2 * 100 * 64, "attention",
+         {x, state}, fastmax, {{"context", 100}});
+  expect(4 * 192 * 3 + 6 * 3 * 4 * 3 + 3 * 192 + 2 * 3 * 32, 768 * 2 + 2 * 384 + 8, "packed_attention",
+         {x, key, key, starts}, fastmax);
+  fastmax["normalise"] = false;
+  expect(4 * 192 * 2 + 5 * 3 * 4 * 2, 768 * 2 + 2 * 3 * 64, "attention", {x, state}, fastmax);
+  fastmax["p"] = int64_t{1};
+  expect(4 * 192 * 2 + 2 * 3 * 4 * 2, 768 * 2 + 2 * 3 * 64, "attention", {x, state}, fastmax);
   expect(0, 2 * 384 + 2 * 3 * 64, "kv_append", {state, key, key});
   expect(3 * 4 * 8 * 3, 768 * 2 + 12, "rope", {x, bench.input("positions")},
          {{"style", std::string("half")},

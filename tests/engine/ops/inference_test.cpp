@@ -74,6 +74,29 @@ TEST_F(Refusals, AttentionChecksHeads) {
   EXPECT_THAT(refused("packed_attention", {x, y, y, y}, with(4, 2)), HasSubstr("must be i32[n]"));
 }
 
+TEST_F(Refusals, FastmaxChecksItsTerms) {
+  const ValueId state = bench.state(2, 16), starts = bench.input("sequence_starts");
+  const auto with = [](const std::string& name, graph::Attribute value) {
+    Attributes attributes = {
+        {"heads", int64_t{4}}, {"kv_heads", int64_t{2}}, {"scale", 1.0}, {"kind", std::string("fastmax")}};
+    attributes[name] = std::move(value);
+    return attributes;
+  };
+  EXPECT_EQ(refused("attention", {x, state}, with("p", int64_t{1})), "");
+  EXPECT_THAT(refused("attention", {x, state}, with("kind", std::string("linear"))),
+              HasSubstr("Choose one of softmax, fastmax"));
+  EXPECT_THAT(refused("attention", {x, state}, with("p", int64_t{3})),
+              HasSubstr("p is 3; it must be 1 or 2"));
+  for (const double limit : {0.0, -1.0, 257.0, double{NAN}})
+    EXPECT_THAT(refused("attention", {x, state}, with("limit", limit)),
+                HasSubstr("it must be above 0 and at most 256"));
+  EXPECT_THAT(refused("attention", {x, state}, with("softcap", 50.0)),
+              HasSubstr("softcap is 50, which fastmax does not have"));
+  const ValueId bias = bench.weight("b", DType::f32, {8, 4}, noise(32, 5));
+  EXPECT_THAT(refused("packed_attention", {x, y, y, starts, bias}, with("p", int64_t{2})),
+              HasSubstr("bias is f32[8, 4], but fastmax adds none"));
+}
+
 TEST_F(Refusals, RopeChecksItsGeometry) {
   const ValueId positions = bench.input("positions");
   const auto with = [](int64_t heads, int64_t head_dim, int64_t dims, double base) {
