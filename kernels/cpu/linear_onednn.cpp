@@ -100,23 +100,37 @@ constexpr WeightPacking kPackF32{"f32 blocked for oneDNN", packing_bytes<Element
 constexpr WeightPacking kPackBf16{"bf16 blocked for oneDNN", packing_bytes<Element::bf16>,
                                   pack<Element::bf16>};
 
-std::string supports(Element element, const Linear::Problem& problem, const Machine& machine) {
+/// Why the problem is none of those that are computed on packed weights, whatever the machine.
+std::string form_refusal(Element element, const Linear::Problem& problem) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  const bool bf16 = element == Element::bf16;
-  if (std::string reason = missing(bf16 ? kAvx512Bf16 : kAvx512, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_dense(dtype) && !is_f8(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
-    if (!bf16 && dtype != DType::f32 && problem.precision != Precision::exact &&
-        !machine.cpu.features.has(kAvx512Bf16))
-      return std::string(name_of(dtype)) + " weights would take the memory of f32; they are read as stored";
   }
-  if (bf16)
+  if (element == Element::bf16)
     if (std::string reason = too_coarse(problem.precision, Rounded::bf16); !reason.empty()) return reason;
   if (problem.cols % column_block(element) != 0) {
     return std::to_string(problem.cols) + " columns; the blocked form takes multiples of " +
            std::to_string(column_block(element));
   }
+  return "";
+}
+
+/// Weights that would be packed as twice what they are stored in.
+std::string memory_refusal(const Linear::Problem& problem, const Machine& machine) {
+  if (problem.precision == Precision::exact || machine.cpu.features.has(kAvx512Bf16)) return "";
+  for (int s = 0; s < problem.segment_count; ++s)
+    if (const DType dtype = problem.segments[s].weight; dtype != DType::f32)
+      return std::string(name_of(dtype)) + " weights would take the memory of f32; they are read as stored";
+  return "";
+}
+
+std::string supports(Element element, const Linear::Problem& problem, const Machine& machine) {
+  if (std::string reason = form_refusal(element, problem); !reason.empty()) return reason;
+  const bool bf16 = element == Element::bf16;
+  if (std::string reason = missing(bf16 ? kAvx512Bf16 : kAvx512, machine); !reason.empty()) return reason;
+  if (!bf16)
+    if (std::string reason = memory_refusal(problem, machine); !reason.empty()) return reason;
   const bool elsewhere = !(machine.cpu == this_machine().cpu);  // where the library cannot be asked
   const int64_t tokens = onednn::tokens_of_call(padded_tokens(element, problem.tokens));
   if (!elsewhere && onednn::matmul({element, tokens, onednn::kPanelRows, problem.cols}) == nullptr) {
@@ -264,6 +278,7 @@ class Run {
 
 }  // namespace
 
+std::string blocked_bf16_refusal(const Linear::Problem& p) { return form_refusal(Element::bf16, p); }
 std::string supports_onednn_f32(const Linear::Problem& p, const Machine& m) {
   return supports(Element::f32, p, m);
 }

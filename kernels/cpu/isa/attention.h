@@ -99,5 +99,8 @@ extern const AttentionTable kAttention;
 namespace avx512_bf16 {
 extern const AttentionTable kAttention;  // of packed keys
 }
+namespace amx_bf16 {
+extern const AttentionTable kAttention;  // of packed keys
+}
 
 }  // namespace orrery::kernels

@@ -112,6 +112,20 @@ struct LinearFinish {
   int64_t tokens, count;
 };
 
+/// Rows of packed bf16 panels (as cpu.onednn.bf16 packs them) times all tokens, finished block by block.
+struct TiledShare {
+  const uint16_t* src;  // (tokens, cols) bf16
+  int64_t src_stride;   // elements
+  int64_t cols;
+  const uint16_t* weight;  // of the first row, which begins a panel
+  const uint16_t* up;      // the same of the up matrix of a gated function, else null
+  LinearFinish finish;     // of all tokens and rows of the share; src and up are those of a block
+  void (*finish_block)(const LinearFinish& finish);
+  float* scratch;  // kTiledScratch
+};
+constexpr int64_t kTiledPanel = 64;            // weight rows of a panel
+constexpr int64_t kTiledScratch = 2 * 32 * 64;  // floats: sums of 32 tokens and a panel, and of the up matrix
+
 /// Null: the ISA has no instructions for it, or those of a smaller one suffice.
 struct LinearTable {
   void (*finish)(const LinearFinish& finish);
@@ -134,6 +148,9 @@ extern const LinearTable kLinear;
 }
 namespace avx512_vnni {
 extern const LinearTable kLinear;
+}
+namespace amx_bf16 {
+void linear_tiled(const TiledShare& share);
 }
 
 }  // namespace orrery::kernels
