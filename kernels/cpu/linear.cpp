@@ -41,7 +41,7 @@ std::span<const Row<Linear>> linear_rows() {
        .supports = supports_amx,
        .run = run_amx,
        .workspace = amx_workspace,
-       .packing = onednn_bf16_packing,
+       .packing = amx_packing,
        .reads = bf16,
        .writes = bf16,
        .arithmetic = Arithmetic::bf16,

@@ -105,10 +105,17 @@ void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next,
     multiply(Product<Floats>{query, key, scores, dim, kTileKeys, kTileKeys, dim, false}, unit.rows,
              vectors * kLanes);
   }
-  for (int64_t r = 0; r < unit.rows; ++r) {
-    const Span seen = visible(unit, r, rows.begin, rows.begin + rows.count);
-    weigh(unit, seen, rows.begin, vectors, scores + r * kTileKeys, r, state);
-  }
+  with_vectors(rows.count, [&]<int kVectors>() {
+    for (int64_t r = 0; r < unit.rows; ++r) {
+      float* row = scores + r * kTileKeys;
+      Vec s[kVectors];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) s[v] = load(row + v * kLanes);
+      weigh(unit, visible(unit, r, rows.begin, rows.begin + rows.count), rows.begin, s, r, state);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) store(row + v * kLanes, s[v]);
+    }
+  });
   if (few) {
     loops.total(rows, scores, dim, state.total);
   } else {

@@ -33,9 +33,13 @@ ORRERY_INLINE Vec rounded(__m256i low, __m256i high) {
   return (Vec)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
+ORRERY_INLINE Vec whole_pairs(const float* src) { return rounded(load(src), load(src + kLanes)); }
+ORRERY_INLINE Vec whole_pairs(const uint16_t* src) { return (Vec)_mm512_loadu_si512(src); }
+
 /// 32 elements of a row from d on as 16 pairs, zero past the row's end.
 template <class Element>
 ORRERY_INLINE Vec pairs_of(const Element* row, int64_t d, int64_t dim) {
+  if (dim - d >= 2 * kLanes) return whole_pairs(row + d);
   return rounded(some(row + d, dim - d), some(row + d + kLanes, dim - d - kLanes));
 }
 
@@ -98,17 +102,27 @@ void load_values(const TileRows& rows, const TileRows& next, int64_t dim, int64_
   }
 }
 
-/// A row of weights as pairs, in place.
-ORRERY_INLINE void round_weights(float* row) {
+/// Scores of the unit's rows to weights as pairs, in place.
+template <int kVectors>
+void weigh_rows(const AttentionUnit& unit, int64_t begin, int64_t end, float* scores,
+                const AttentionState& state) {
+  const Vec scale = set1(unit.scale);
+  for (int64_t r = 0; r < unit.rows; ++r) {
+    float* row = scores + r * kTileKeys;
+    Vec s[kVectors];
 #pragma GCC unroll 4
-  for (int64_t i = 0; i < kTileKeys; i += 2 * kLanes)
-    store(row + i / 2, (Vec)_mm512_cvtne2ps_pbh(load(row + i + kLanes), load(row + i)));
+    for (int v = 0; v < kVectors; ++v) s[v] = load(row + v * kLanes) * scale;
+    weigh(unit, visible(unit, r, begin, end), begin, s, r, state);
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileVectors; v += 2)
+      store(row + v / 2 * kLanes,
+            rounded(v < kVectors ? s[v] : set1(0.0F), v + 1 < kVectors ? s[v + 1] : set1(0.0F)));
+  }
 }
 
 template <class Element>
 void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next, float* scratch,
           const AttentionState& state) {
-  const Vec scale = set1(unit.scale);
   const int64_t dim = unit.head_dim, padded = padded_dim(dim), pairs = padded_pairs(dim);
   float* query = scratch;
   float* key = query + kUnitRows * padded;
@@ -121,13 +135,9 @@ void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next,
   multiply_pairs(
       PairProduct{as_pairs(query), as_pairs(key), scores, pairs, kTileKeys, kTileKeys, (dim + 1) / 2, false},
       unit.rows, vectors * kLanes);
-  for (int64_t r = 0; r < unit.rows; ++r) {
-    float* row = scores + r * kTileKeys;
-    for (int v = 0; v < vectors; ++v) store(row + v * kLanes, load(row + v * kLanes) * scale);
-    weigh(unit, visible(unit, r, rows.begin, rows.begin + rows.count), rows.begin, vectors, row, r, state);
-    for (int64_t i = vectors * kLanes; i < kTileKeys; i += kLanes) store(row + i, set1(0.0F));
-    round_weights(row);
-  }
+  with_vectors(rows.count, [&]<int kVectors>() {
+    weigh_rows<kVectors>(unit, rows.begin, rows.begin + rows.count, scores, state);
+  });
   multiply_pairs(PairProduct{as_pairs(scores), as_pairs(value), state.total, kTileKeys, padded, padded,
                              (rows.count + 1) / 2, true},
                  unit.rows, padded);

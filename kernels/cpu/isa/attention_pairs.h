@@ -35,9 +35,16 @@ void multiply_row_tiles(TileProduct p, int64_t columns) {
 inline void multiply_pairs(const PairProduct& p, int64_t rows, int64_t columns) {
   constexpr int64_t kBytes = sizeof(float);
   for (int64_t r = 0; r < rows; r += 2 * kTileRows) {
-    const TileProduct tiles{
-        p.a + r * p.lda,           p.b,  p.c + r * p.ldc, kBytes * p.lda, kBytes * p.ldb, kBytes * p.ldc,
-        filled_depth(2 * p.depth), p.add};
+    const TileProduct tiles{.a = p.a + r * p.lda,
+                            .b = p.b,
+                            .c = p.c + r * p.ldc,
+                            .a_row = kBytes * p.lda,
+                            .c_row = kBytes * p.ldc,
+                            .b_row = kBytes * p.ldb,
+                            .b_tile = kTileRowBytes,
+                            .b_step = kBytes * kTileRows * p.ldb,
+                            .depth = filled_depth(2 * p.depth),
+                            .add = p.add};
     rows - r > kTileRows ? multiply_row_tiles<2>(tiles, columns) : multiply_row_tiles<1>(tiles, columns);
   }
 }

@@ -10,6 +10,8 @@
 // Functions of our own, since g++ 12's take no register from a template and do not say that they read memory.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/cpu/isa/simd.h"
 
 namespace orrery::kernels::ORRERY_ISA {
@@ -25,7 +27,8 @@ struct alignas(64) TileConfig {
   uint8_t rows[16] = {};
 };
 
-// Registers of a product: sums [row tile][column tile] from 0 on, A from 4, B behind A.
+// Registers of a product of two tiles of rows by two of columns: sums [row tile][column tile] from 0 on, then
+// A, then B.
 constexpr int kTileSums = 4, kTileRegisters = 8;
 
 /// For products of `row_tiles` tiles of rows, of which the last has `last_rows`.
@@ -35,9 +38,9 @@ ORRERY_INLINE TileConfig tile_config(int row_tiles, int64_t last_rows) {
     config.row_bytes[i] = kTileRowBytes;
     config.rows[i] = kTileRows;
   }
-  const int columns = kTileSums / row_tiles;
-  for (int i = kTileSums - columns; i < kTileSums; ++i) config.rows[i] = static_cast<uint8_t>(last_rows);
-  config.rows[kTileSums + row_tiles - 1] = static_cast<uint8_t>(last_rows);
+  const int last = row_tiles - 1;
+  config.rows[2 * last] = config.rows[2 * last + 1] = config.rows[kTileSums + last] =
+      static_cast<uint8_t>(last_rows);
   return config;
 }
 
@@ -64,51 +67,51 @@ ORRERY_INLINE void tile_multiply() {
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kA), "i"(kB));
 }
 
-/// A product of up to four tiles of sums. Strides are in bytes.
+/// A product of up to two tiles of rows by two of columns. Distances are in bytes.
 struct TileProduct {
-  const void* a;  // (rows, depth) bf16
-  const void* b;  // (depth / 2, columns) pairs of bf16
-  float* c;       // (rows, columns)
-  int64_t lda, ldb, ldc;
-  int64_t depth;  // a multiple of kTileDepth
-  bool add;       // C += A B, else C = A B
+  const void* a;          // (rows, depth) bf16
+  const void* b;          // (depth / 2, columns) pairs of bf16
+  float* c;               // (rows, columns)
+  int64_t a_row, c_row;   // from row to row
+  int64_t b_row, b_tile;  // from pair of depths to pair, from tile of columns to tile
+  int64_t b_step;         // to the next kTileDepth
+  int64_t depth;          // a multiple of kTileDepth
+  bool add;               // C += A B, else C = A B
 };
 
-/// body(row tile, column tile) for the sums of kRowTiles x kColumnTiles, as constants.
-template <int kRowTiles, int kColumnTiles, int kSum = 0, class Body>
-ORRERY_INLINE void each_sum(Body&& body) {
-  if constexpr (kSum < kRowTiles * kColumnTiles) {
-    body.template operator()<kSum / kColumnTiles, kSum % kColumnTiles>();
-    each_sum<kRowTiles, kColumnTiles, kSum + 1>(body);
+/// body.operator()<row tile, column tile>() for kRowTiles x kColumnTiles.
+template <int kRowTiles, int kColumnTiles, int kAt = 0, class Body>
+ORRERY_INLINE void each_tile_sum(Body&& body) {
+  if constexpr (kAt < kRowTiles * kColumnTiles) {
+    body.template operator()<kAt / kColumnTiles, kAt % kColumnTiles>();
+    each_tile_sum<kRowTiles, kColumnTiles, kAt + 1>(body);
   }
 }
 
-/// `beside()` is called once for every kTileDepth: there is time for it while tiles are multiplied.
+/// `beside()` is called once for every kTileDepth: vectors have time while tiles are multiplied.
 template <int kRowTiles, int kColumnTiles, class Beside>
 ORRERY_INLINE void multiply_tiles(const TileProduct& p, Beside&& beside) {
-  static_assert(kRowTiles * kColumnTiles <= kTileSums && kRowTiles <= 2);
-  constexpr int kA = kTileSums, kB = kA + kRowTiles, kBs = kTileRegisters - kB;
+  static_assert(kRowTiles <= 2 && kColumnTiles <= 2);
+  constexpr int kA = kTileSums, kB = kA + kRowTiles;
   const auto at = [&p](int row, int column) __attribute__((always_inline)) {
-    return reinterpret_cast<std::byte*>(p.c) + row * kTileRows * p.ldc + column * kTileRowBytes;
+    return reinterpret_cast<std::byte*>(p.c) + row * kTileRows * p.c_row + column * kTileRowBytes;
   };
-  each_sum<kRowTiles, kColumnTiles>([&]<int kRow, int kColumn>() __attribute__((always_inline)) {
-    constexpr int kSum = kRow * kColumnTiles + kColumn;
-    p.add ? tile_load<kSum>(at(kRow, kColumn), p.ldc) : tile_zero<kSum>();
+  each_tile_sum<kRowTiles, kColumnTiles>([&]<int kRow, int kColumn>() __attribute__((always_inline)) {
+    p.add ? tile_load<2 * kRow + kColumn>(at(kRow, kColumn), p.c_row) : tile_zero<2 * kRow + kColumn>();
   });
   const auto* a = static_cast<const std::byte*>(p.a);
   const auto* b = static_cast<const std::byte*>(p.b);
-  for (int64_t k = 0; k < p.depth; k += kTileDepth, a += kTileRowBytes, b += kTileRows * p.ldb) {
-    tile_load<kA>(a, p.lda);
-    if constexpr (kRowTiles == 2) tile_load<kA + 1>(a + kTileRows * p.lda, p.lda);
-    each_sum<1, kColumnTiles>([&]<int, int kColumn>() __attribute__((always_inline)) {
-      tile_load<kB + kColumn % kBs>(b + kColumn * kTileRowBytes, p.ldb);
-      tile_multiply<kColumn, kA, kB + kColumn % kBs>();
-      if constexpr (kRowTiles == 2) tile_multiply<kColumnTiles + kColumn, kA + 1, kB + kColumn % kBs>();
+  for (int64_t k = 0; k < p.depth; k += kTileDepth, a += kTileRowBytes, b += p.b_step) {
+    tile_load<kA>(a, p.a_row);
+    if constexpr (kRowTiles == 2) tile_load<kA + 1>(a + kTileRows * p.a_row, p.a_row);
+    each_tile_sum<kColumnTiles, kRowTiles>([&]<int kColumn, int kRow>() __attribute__((always_inline)) {
+      if constexpr (kRow == 0) tile_load<kB + kColumn>(b + kColumn * p.b_tile, p.b_row);
+      tile_multiply<2 * kRow + kColumn, kA + kRow, kB + kColumn>();
     });
     beside();
   }
-  each_sum<kRowTiles, kColumnTiles>([&]<int kRow, int kColumn>() __attribute__((always_inline)) {
-    tile_store<kRow * kColumnTiles + kColumn>(at(kRow, kColumn), p.ldc);
+  each_tile_sum<kRowTiles, kColumnTiles>([&]<int kRow, int kColumn>() __attribute__((always_inline)) {
+    tile_store<2 * kRow + kColumn>(at(kRow, kColumn), p.c_row);
   });
 }
 
