@@ -1,9 +1,11 @@
 // Row cpu.amx_bf16.tiles: dense weights in tiles (TiledShare has the packed form) times bf16 tokens.
-//   src is rounded by all threads first, or copied where it came rounded and there is more than one block of
-//   tokens, into rows that lie 64 bytes further apart than they are long: with rows of 1,536 bytes, say, 32
-//   of them meet in an eighth of L1's sets dst may be stored rounded Threads own whole slices of 32 rows.
-//   Many tokens go by in blocks that L2 keeps while the slices pass. workspace: src as above, then each
-//   thread's sums
+//   src: all threads first round it, or copy it where it came rounded and makes more than one block, into
+//     rows that lie 64 bytes further apart than they are long: of rows of 1,536 bytes, say, 32 would meet in
+//     an eighth of L1's sets
+//   dst: f32, or rounded
+//   Threads own whole slices of 32 rows. Many tokens go by in blocks that L2 keeps while the slices pass.
+//   workspace: src as above, then each thread's sums
+//   traffic: packed weights once per block of tokens, src once per slice (from L2)
 #include <cstring>
 
 #include "kernels/cpu/linear_share.h"
