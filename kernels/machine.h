@@ -53,7 +53,6 @@ inline constexpr CpuFeatures kAvx512 = kAvx2 | CpuFeatures{CpuFeature::avx512f, 
                                                            CpuFeature::avx512vl, CpuFeature::avx512dq};
 inline constexpr CpuFeatures kAvx512Vnni = kAvx512 | CpuFeatures{CpuFeature::avx512_vnni};
 inline constexpr CpuFeatures kAvx512Bf16 = kAvx512Vnni | CpuFeatures{CpuFeature::avx512_bf16};
-inline constexpr CpuFeatures kAmxBf16 = kAvx512Bf16 | CpuFeatures{CpuFeature::amx_tile, CpuFeature::amx_bf16};
 
 struct CpuMachine {
   CpuFeatures features;
