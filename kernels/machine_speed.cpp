@@ -50,6 +50,7 @@ constexpr SpeedTable kPlain = {sum_words, {multiply_f32}, {2.0 * 4}};
 const SpeedTable& table() {
   static const SpeedTable& best = []() -> const SpeedTable& {
     const CpuFeatures features = this_machine().cpu.features;
+    if (features.has(kAmxBf16)) return amx_bf16::kSpeed;
     if (features.has(kAvx512Bf16)) return avx512_bf16::kSpeed;
     if (features.has(kAvx512Vnni)) return avx512_vnni::kSpeed;
     if (features.has(kAvx512)) return avx512::kSpeed;

@@ -287,9 +287,10 @@ void run(const Attention::Args& args, const Launch& launch) {
 
 using Kind = Attention::Kind;
 
+template <CpuFeatures needed>
 std::string supports_bf16(const Attention::Problem& problem, const Machine& machine) {
   if (std::string reason = ref::legal_of<Kind::softmax>(problem); !reason.empty()) return reason;
-  if (std::string reason = missing(kAvx512Bf16, machine); !reason.empty()) return reason;
+  if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   if (problem.keys != Attention::Keys::packed) return "the keys lie in pages, and are read as they are kept";
   return too_coarse(problem.precision, Rounded::bf16);
 }
@@ -302,18 +303,24 @@ size_t workspace(const Attention::Problem& problem, const Machine&, int threads)
   return Memory::bytes(problem.head_dim, threads);
 }
 
+template <const AttentionTable& kTable, CpuFeatures needed>
+Row<Attention> bf16_row(std::string_view name) {
+  return {.name = name,
+          .supports = supports_bf16<needed>,
+          .run = run<kTable>,
+          .workspace = workspace,
+          .reads = bf16,
+          .writes = bf16,
+          .arithmetic = Arithmetic::bf16,
+          .rounding = rounds_to_bf16};
+}
+
 }  // namespace
 
 std::span<const Row<Attention>> attention_rows() {
   static const Row<Attention> rows[] = {
-      {.name = "cpu.avx512_bf16.flash",
-       .supports = supports_bf16,
-       .run = run<avx512_bf16::kAttention>,
-       .workspace = workspace,
-       .reads = bf16,
-       .writes = bf16,
-       .arithmetic = Arithmetic::bf16,
-       .rounding = rounds_to_bf16},
+      bf16_row<amx_bf16::kAttention, kAmxBf16>("cpu.amx_bf16.flash"),
+      bf16_row<avx512_bf16::kAttention, kAvx512Bf16>("cpu.avx512_bf16.flash"),
       {.name = "cpu.avx512.flash",
        .supports = legal_on<Attention, ref::legal_of<Kind::softmax>, kAvx512>,
        .run = run<avx512::kAttention>,

@@ -83,6 +83,7 @@ constexpr Wish kWishes[] = {
     {"avx512", kAvx512},
     {"avx512_vnni", kAvx512Vnni},
     {"avx512_bf16", kAvx512Bf16},
+    {"amx_bf16", kAmxBf16},
 };
 
 struct Choice {

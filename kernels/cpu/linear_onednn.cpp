@@ -7,7 +7,7 @@
 //   bf16: src may be stored rounded, else all threads first round it in the workspace; dst may be, so that
 //   the next matmul reads half the bytes and rounds nothing.
 //   f32: arithmetic is float32; f16 and bf16 weights are packed as f32 exactly.
-//   workspace: src as the element type when it must be converted, made dense or padded, then per thread: two
+//   workspace: src as the element type when it must be converted or made dense, then per thread: two
 //   tiles, oneDNN's scratch
 //   traffic: packed weights once per 256 tokens (from L2), src once per panel
 #include "kernels/cpu/linear_onednn.h"
@@ -25,14 +25,8 @@ using onednn::Element;
 
 constexpr int64_t kFewTokens = 8;
 constexpr int64_t kTileRows = 256;          // most weight rows of a tile with more than kFewTokens
-constexpr int64_t kFewTile = 16384;         // elements of a tile with no more
+constexpr int64_t kFewTileRows = 1024;      // of a tile with no more
 constexpr int64_t kPanelBytes = 512 << 10;  // of weights that stay in L2 for all tokens
-
-/// Tokens as the library gets them.
-int64_t padded_tokens(Element element, int64_t tokens) {
-  const int64_t step = onednn::token_step(element);
-  return (tokens + step - 1) / step * step;
-}
 
 DType dtype_of(Element element) { return element == Element::f32 ? DType::f32 : DType::bf16; }
 
@@ -42,7 +36,7 @@ int64_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2;
 int64_t tile_rows(Element element, int64_t tokens, int64_t cols) {
   if (tokens > kFewTokens)
     return kTileRows * cols * element_bytes(element) <= kPanelBytes ? kTileRows : kTileRows / 2;
-  return padded_tokens(element, tokens) <= kFewTokens ? 1024 : 512;
+  return kFewTileRows;
 }
 
 int64_t padded_rows(int64_t rows) {
@@ -100,25 +94,39 @@ constexpr WeightPacking kPackF32{"f32 blocked for oneDNN", packing_bytes<Element
 constexpr WeightPacking kPackBf16{"bf16 blocked for oneDNN", packing_bytes<Element::bf16>,
                                   pack<Element::bf16>};
 
-std::string supports(Element element, const Linear::Problem& problem, const Machine& machine) {
+/// Why the problem is none of those that are computed on packed weights, whatever the machine.
+std::string form_refusal(Element element, const Linear::Problem& problem) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  const bool bf16 = element == Element::bf16;
-  if (std::string reason = missing(bf16 ? kAvx512Bf16 : kAvx512, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_dense(dtype) && !is_f8(dtype)) return std::string(name_of(dtype)) + " weights are not dense";
-    if (!bf16 && dtype != DType::f32 && problem.precision != Precision::exact &&
-        !machine.cpu.features.has(kAvx512Bf16))
-      return std::string(name_of(dtype)) + " weights would take the memory of f32; they are read as stored";
   }
-  if (bf16)
+  if (element == Element::bf16)
     if (std::string reason = too_coarse(problem.precision, Rounded::bf16); !reason.empty()) return reason;
   if (problem.cols % column_block(element) != 0) {
     return std::to_string(problem.cols) + " columns; the blocked form takes multiples of " +
            std::to_string(column_block(element));
   }
+  return "";
+}
+
+/// Weights that would be packed as twice what they are stored in.
+std::string memory_refusal(const Linear::Problem& problem, const Machine& machine) {
+  if (problem.precision == Precision::exact || machine.cpu.features.has(kAvx512Bf16)) return "";
+  for (int s = 0; s < problem.segment_count; ++s)
+    if (const DType dtype = problem.segments[s].weight; dtype != DType::f32)
+      return std::string(name_of(dtype)) + " weights would take the memory of f32; they are read as stored";
+  return "";
+}
+
+std::string supports(Element element, const Linear::Problem& problem, const Machine& machine) {
+  if (std::string reason = form_refusal(element, problem); !reason.empty()) return reason;
+  const bool bf16 = element == Element::bf16;
+  if (std::string reason = missing(bf16 ? kAvx512Bf16 : kAvx512, machine); !reason.empty()) return reason;
+  if (!bf16)
+    if (std::string reason = memory_refusal(problem, machine); !reason.empty()) return reason;
   const bool elsewhere = !(machine.cpu == this_machine().cpu);  // where the library cannot be asked
-  const int64_t tokens = onednn::tokens_of_call(padded_tokens(element, problem.tokens));
+  const int64_t tokens = onednn::tokens_of_call(problem.tokens);
   if (!elsewhere && onednn::matmul({element, tokens, onednn::kPanelRows, problem.cols}) == nullptr) {
     return "oneDNN has no fast matmul for this machine";
   }
@@ -132,10 +140,10 @@ struct Scratch {
   size_t thread_bytes;
 
   Scratch(Element element, const Linear::Problem& problem, int64_t tokens) {
-    const int64_t padded = padded_tokens(element, tokens), elements = padded * problem.cols;
-    tile_bytes = sizeof(float) *
-                 static_cast<size_t>(std::max(std::min(padded, onednn::kTokens) * kTileRows, kFewTile));
-    thread_bytes = 2 * tile_bytes + onednn::scratch_bytes();
+    const int64_t elements = tokens * problem.cols;
+    tile_bytes = sizeof(float) * static_cast<size_t>(std::max(std::min(tokens, onednn::kTokens) * kTileRows,
+                                                              kFewTokens * kFewTileRows));
+    thread_bytes = 2 * tile_bytes + onednn::kScratchBytes;
     source = (static_cast<size_t>(elements) * element_bytes(element) + 63) / 64 * 64;
   }
   std::byte* of_thread(std::byte* workspace, int thread) const {
@@ -174,14 +182,10 @@ class Run {
         args_(args),
         launch_(launch),
         scratch_(element, args.problem, args.tokens),
-        converted_(dtype_of(element) != args.problem.src || args.src_stride != args.problem.cols ||
-                   padded_tokens(element, args.tokens) != args.tokens) {}
+        converted_(dtype_of(element) != args.problem.src || args.src_stride != args.problem.cols) {}
 
   void operator()() {
-    if (converted_) {
-      split_tokens(args_, launch_, [this](ThreadTeam::Range tokens) { convert(tokens); });
-      pad();
-    }
+    if (converted_) split_tokens(args_, launch_, [this](ThreadTeam::Range tokens) { convert(tokens); });
     split_rows(args_, launch_, onednn::kPanelRows, [this](int segment, ThreadTeam::Range chunk, int thread) {
       const onednn::OneThread one;
       std::byte* own = scratch_.of_thread(launch_.workspace, thread);
@@ -207,14 +211,6 @@ class Run {
     }
   }
 
-  /// Zeros for the tokens that fill up the last step.
-  void pad() {
-    const size_t token = static_cast<size_t>(args_.problem.cols) * element_bytes(element_);
-    const int64_t more = padded_tokens(element_, args_.tokens) - args_.tokens;
-    std::fill_n(launch_.workspace + static_cast<size_t>(args_.tokens) * token,
-                static_cast<size_t>(more) * token, std::byte{0});
-  }
-
   const std::byte* source(int64_t token) const {
     const auto* all = converted_ ? launch_.workspace : reinterpret_cast<const std::byte*>(args_.src);
     return all + static_cast<size_t>(token * args_.problem.cols) * element_bytes(element_);
@@ -227,7 +223,7 @@ class Run {
     const int64_t count = std::min(end, args_.problem.segments[segment].rows) - begin;
     for (int64_t t = 0, tokens = 0; t < args_.tokens; t += tokens) {
       tokens = onednn::tokens_of_call(args_.tokens - t);
-      const onednn::Shape shape{element_, padded_tokens(element_, tokens), end - begin, args_.problem.cols};
+      const onednn::Shape shape{element_, tokens, end - begin, args_.problem.cols};
       LinearFinish finish = finish_of(args_, segment, begin, count);
       multiply(shape, segment, begin, t, tile, own + 2 * scratch_.tile_bytes);
       if (is_gated(args_.problem.epilogue)) {
@@ -264,6 +260,7 @@ class Run {
 
 }  // namespace
 
+std::string dense_bf16_refusal(const Linear::Problem& p) { return form_refusal(Element::bf16, p); }
 std::string supports_onednn_f32(const Linear::Problem& p, const Machine& m) {
   return supports(Element::f32, p, m);
 }

@@ -1,5 +1,7 @@
 // oneDNN matmuls of one fixed shape family: (tokens <= kTokens, cols) x packed panels of 64 weight rows ->
-// dense f32 tile. Each is created once, kept in a bounded cache, and run on the calling thread only.
+// dense f32 tile. Each is created once, kept in a bounded cache, and run on the calling thread only. AMX is
+// left to a row of our own: the library takes it from some size on, so that a token's sums would depend on
+// how many are beside it.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +20,7 @@ constexpr int64_t tokens_of_call(int64_t left) {
   return left >= kTokens ? kTokens : left >= kGroup ? left / kGroup * kGroup : left;
 }
 
-/// Of one call, most.
-size_t scratch_bytes();
+constexpr size_t kScratchBytes = 65536;  // of one call, most
 
 enum class Element : uint8_t { f32, bf16 };
 
@@ -29,14 +30,9 @@ struct Shape {
   auto operator<=>(const Shape&) const = default;
 };
 
-/// Calls should bring a multiple of so many tokens. Where the machine multiplies bf16 in tiles (AMX), the
-/// library uses them from some size on only, and a token's sums would depend on how many are beside it; with
-/// whole tiles it always uses them.
-int64_t token_step(Element element);
-
 class Matmul;
 
-/// Null when oneDNN offers no fast implementation here, or not within scratch_bytes().
+/// Null when oneDNN offers no fast implementation here, or not within kScratchBytes.
 std::shared_ptr<const Matmul> matmul(const Shape& shape) noexcept;
 
 /// tile (tokens, rows) = src (tokens, cols, dense) * weight^T. False when oneDNN failed; the tile is then

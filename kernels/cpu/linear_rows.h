@@ -45,5 +45,13 @@ const WeightPacking* onednn_f32_packing(const Linear::Problem& problem);
 const WeightPacking* onednn_bf16_packing(const Linear::Problem& problem);
 void run_onednn_f32(const Linear::Args& args, const Launch& launch);
 void run_onednn_bf16(const Linear::Args& args, const Launch& launch);
+/// Empty when the problem is legal, has dense weights in whole blocks of 32 columns, and may be rounded so.
+std::string dense_bf16_refusal(const Linear::Problem& problem);
+
+// linear_amx.cpp
+std::string supports_amx(const Linear::Problem& problem, const Machine& machine);
+size_t amx_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
+const WeightPacking* amx_packing(const Linear::Problem& problem);
+void run_amx(const Linear::Args& args, const Launch& launch);
 
 }  // namespace orrery::kernels

@@ -13,11 +13,8 @@ namespace {
 
 constexpr size_t kMostCached = 512;  // about 20 KB each
 
-bool has_tiles() { return this_machine().cpu.features.has(CpuFeature::amx_bf16); }
-
-/// All that the machine has, unless ORRERY_ISA leaves it less.
+/// All that the machine has but AMX, unless ORRERY_ISA leaves it less.
 dnnl::cpu_isa isa_of(CpuFeatures features) {
-  if (features.has(CpuFeature::amx_bf16)) return dnnl::cpu_isa::all;
   if (features.has(kAvx512Bf16)) return dnnl::cpu_isa::avx512_core_bf16;
   return features.has(kAvx512Vnni) ? dnnl::cpu_isa::avx512_core_vnni : dnnl::cpu_isa::avx512_core;
 }
@@ -30,10 +27,6 @@ const dnnl::engine& cpu_engine() {
 }
 
 }  // namespace
-
-size_t scratch_bytes() { return has_tiles() ? 262144 : 65536; }
-
-int64_t token_step(Element element) { return element == Element::bf16 && has_tiles() ? 16 : 1; }
 
 class Matmul {
  public:
@@ -53,7 +46,7 @@ class Matmul {
     primitive_ = dnnl::matmul(description);
   }
 
-  bool usable() const { return fast_ && scratch_.get_size() <= scratch_bytes(); }
+  bool usable() const { return fast_ && scratch_.get_size() <= kScratchBytes; }
 
   void execute(const void* src, const void* weight, float* tile, std::byte* scratch) const {
     const dnnl::engine& engine = cpu_engine();

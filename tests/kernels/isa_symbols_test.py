@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-OWN = re.compile(r"_Z[A-Z]*6orrery7kernels(8baseline|4avx2|9avx2_vnni|6avx512|11avx512_vnni|11avx512_bf16)")
+OWN = re.compile(r"_Z[A-Z]*6orrery7kernels(8baseline|4avx2|9avx2_vnni|6avx512|11avx512_vnni|11avx512_bf16|8amx_bf16)")
 WEAK = set("WVuvw")
 # A pointer to the exception handler, one word of data: the same whichever copy is kept.
 DATA = re.compile(r"DW\.ref\.")

@@ -157,6 +157,16 @@ TEST_P(LinearDtype, MoreTokensThanATileHolds) {
   check(linear_case(330, columns()[1], {{70, GetParam()}}), 3);
 }
 
+TEST(Linear, AnyNumberOfTokensInTheLastTile) {
+  for (const Epilogue epilogue : {Epilogue::gelu_erf, Epilogue::silu_mul})
+    for (int64_t tokens = 33; tokens <= 64; ++tokens)
+      check(linear_case(tokens, 96, {{70, DType::bf16, true}, {70, DType::bf16, true}}, epilogue));
+}
+
+TEST(Linear, MoreTokensThanACacheKeeps) {
+  check(linear_case(290, 3072, {{70, DType::bf16, true}, {33, DType::bf16}}), 3);
+}
+
 TEST_P(LinearDtype, EpiloguesAndBias) {
   for (const Epilogue epilogue : {Epilogue::none, Epilogue::gelu_erf, Epilogue::gelu_tanh, Epilogue::silu,
                                   Epilogue::relu, Epilogue::tanh}) {

@@ -152,10 +152,15 @@ TEST(MachineRows, int8_is_multiplied_where_there_are_products_of_bytes_and_int16
 }
 
 TEST(MachineRows, float32_weights_and_packed_keys_use_bf16_where_a_cpu_multiplies_it) {
-  for (const Machine& machine : {zen4, sapphire_rapids}) {
+  const struct {
+    Machine machine;
+    const char *linear, *attention;
+  } rows[] = {{zen4, "cpu.onednn.bf16", "cpu.avx512_bf16.flash"},
+              {sapphire_rapids, "cpu.amx_bf16.tiles", "cpu.amx_bf16.flash"}};
+  for (const auto& [machine, linear_row, attention_row] : rows) {
     SCOPED_TRACE(summary_of(machine.cpu.features));
-    EXPECT_EQ(on_cpu<Linear>(linear(DType::f32, 8), machine), "cpu.onednn.bf16");
-    EXPECT_EQ(on_cpu<Attention>(encoder(128), machine), "cpu.avx512_bf16.flash");
+    EXPECT_EQ(on_cpu<Linear>(linear(DType::f32, 8), machine), linear_row);
+    EXPECT_EQ(on_cpu<Attention>(encoder(128), machine), attention_row);
     for (const Precision finer : {Precision::exact, Precision::int16}) {
       Linear::Problem problem = linear(DType::f32, 8);
       problem.precision = finer;
@@ -198,7 +203,8 @@ TEST(MachineRows, bf16_is_multiplied_where_a_cpu_multiplies_it_and_else_read_as_
   EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 8), cascade_lake), "cpu.avx512.dot");
   EXPECT_EQ(on_cpu<Linear>(linear(DType::f16, 8), ice_lake), "cpu.avx512.dot");
   EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 8), zen4), "cpu.onednn.bf16");
-  EXPECT_EQ(on_cpu<Linear>(linear(DType::f16, 8), sapphire_rapids), "cpu.onednn.bf16");
+  for (const int64_t tokens : {1, 8, 4096})  // in one form for all of them
+    EXPECT_EQ(on_cpu<Linear>(linear(DType::f16, tokens), sapphire_rapids), "cpu.amx_bf16.tiles");
   EXPECT_EQ(on_cpu<Linear>(linear(DType::f32, 8), ice_lake), "cpu.onednn.f32");
 }
 
@@ -219,6 +225,8 @@ TEST(MachineRows, a_cpu_is_told_what_it_lacks) {
   EXPECT_EQ(why("cpu.avx512_vnni.matvec", skylake_x), "needs AVX-512 VNNI; the CPU has AVX-512");
   EXPECT_EQ(why("cpu.avx2_vnni.matvec", zen4), "needs AVX-VNNI; the CPU has AVX-512 VNNI BF16");
   EXPECT_EQ(why("cpu.avx2.matvec", baseline), "needs AVX2, FMA, F16C; the CPU has baseline x86-64");
+  EXPECT_EQ(refusal<Linear>(DeviceKind::cpu, "cpu.amx_bf16.tiles", linear(DType::bf16, 8), zen4),
+            "needs AMX, AMX BF16; the CPU has AVX-512 VNNI BF16");
   EXPECT_EQ(summary_of(alder_lake.cpu.features), "AVX2 FMA VNNI");
   EXPECT_EQ(summary_of(sapphire_rapids.cpu.features), "AVX-512 VNNI BF16 FP16 AMX");
 }
@@ -382,11 +390,14 @@ TEST(ThisMachine, uses_no_more_than_orrery_isa_names) {
                                                    {"avx2", "cpu.avx2.matvec"},
                                                    {"avx512", "cpu.avx2.matvec"},
                                                    {"avx512_vnni", "cpu.avx512_vnni.matvec"},
-                                                   {"avx512_bf16", "cpu.avx512_vnni.matvec"}};
+                                                   {"avx512_bf16", "cpu.avx512_vnni.matvec"},
+                                                   {"amx_bf16", "cpu.avx512_vnni.matvec"}};
   ASSERT_TRUE(rows.contains(wish)) << wish;
   EXPECT_EQ(on_cpu<Linear>(linear(DType::q4_k, 1), this_machine()), rows.at(wish));
   EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 1), this_machine()) == "cpu.onednn.bf16",
             std::string_view(wish) == "avx512_bf16");
+  EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 1), this_machine()) == "cpu.amx_bf16.tiles",
+            std::string_view(wish) == "amx_bf16");
 }
 
 }  // namespace

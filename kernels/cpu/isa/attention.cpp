@@ -19,10 +19,17 @@ void chunk(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch
   load_query(unit, tile.query, [&](const float*) { return unit.scale; });
   each_tile(unit, begin, end, state, [&](const TileRows& rows, const TileRows& next) {
     tile.score(rows, next);
-    for (int64_t r = 0; r < unit.rows; ++r) {
-      const Span seen = visible(unit, r, rows.begin, rows.begin + rows.count);
-      weigh(unit, seen, rows.begin, Tile::vectors_of(rows), tile.scores + r * kTileKeys, r, state);
-    }
+    with_vectors(rows.count, [&]<int kVectors>() {
+      for (int64_t r = 0; r < unit.rows; ++r) {
+        float* row = tile.scores + r * kTileKeys;
+        Vec s[kVectors];
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) s[v] = load(row + v * kLanes);
+        weigh(unit, visible(unit, r, rows.begin, rows.begin + rows.count), rows.begin, s, r, state);
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) store(row + v * kLanes, s[v]);
+      }
+    });
     tile.add(rows, state.total);
   });
 }

@@ -108,5 +108,8 @@ extern const AttentionTable kAttention, kFastmax;
 namespace avx512_bf16 {
 extern const AttentionTable kAttention;  // of packed keys
 }
+namespace amx_bf16 {
+extern const AttentionTable kAttention;  // of packed keys
+}
 
 }  // namespace orrery::kernels

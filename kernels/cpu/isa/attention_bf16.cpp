@@ -1,5 +1,5 @@
 // Attention of one unit over one chunk of packed keys, as attention.cpp has it, with both products in bf16
-// (AVX-512 BF16: vdpbf16ps, pairs of neighbouring depths, sums in float32):
+// (attention_pairs.h: pairs of neighbouring depths, sums in float32):
 //   S = scale bf16(Q) bf16(K)^T      P = e^(S - m'), l = rowsum P in float32      O += bf16(P) bf16(V)
 //   layout, pairs of bf16: Q (rows, head_dim / 2), K (head_dim / 2, 64 keys), V (32 pairs of keys, padded
 //     head_dim), P in the place of S: row r begins where the scores of row r did
@@ -9,8 +9,7 @@
 //   a call is one thread's work; scratch and state belong to it
 //   traffic: 8 * keys * head_dim bytes a unit, 4 where they come rounded        arithmetic: 4 * rows * keys *
 //   head_dim flops
-#include "kernels/cpu/isa/attention_product.h"
-#include "kernels/cpu/isa/attention_softmax.h"
+#include "kernels/cpu/isa/attention_pairs.h"
 
 namespace orrery::kernels::ORRERY_ISA {
 namespace {
@@ -34,17 +33,24 @@ ORRERY_INLINE Vec rounded(__m256i low, __m256i high) {
   return (Vec)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
+ORRERY_INLINE Vec whole_pairs(const float* src) { return rounded(load(src), load(src + kLanes)); }
+ORRERY_INLINE Vec whole_pairs(const uint16_t* src) { return (Vec)_mm512_loadu_si512(src); }
+
 /// 32 elements of a row from d on as 16 pairs, zero past the row's end.
 template <class Element>
 ORRERY_INLINE Vec pairs_of(const Element* row, int64_t d, int64_t dim) {
+  if (dim - d >= 2 * kLanes) return whole_pairs(row + d);
   return rounded(some(row + d, dim - d), some(row + d + kLanes, dim - d - kLanes));
 }
 
 template <class Element>
 constexpr KvFormat kFormatOf = sizeof(Element) == 4 ? KvFormat::f32 : KvFormat::bf16;
 
-/// Pairs that a row of `dim` elements has, in whole vectors.
-ORRERY_INLINE int64_t padded_pairs(int64_t dim) { return (dim + 31) / 32 * 16; }
+/// Zeros after the last row, as far as products want them.
+ORRERY_INLINE void clear_rows(float* rows, int64_t count, int64_t width) {
+  __builtin_memset(rows + count * width, 0,
+                   static_cast<size_t>((filled_rows(count) - count) * width) * sizeof(float));
+}
 
 template <class Element>
 void load_query(const AttentionUnit& unit, float* query) {
@@ -56,6 +62,7 @@ void load_query(const AttentionUnit& unit, float* query) {
     for (int64_t k = 0; k < pairs; k += kLanes)
       store(query + r * pairs + k, pairs_of(src, 2 * k, unit.head_dim));
   }
+  clear_rows(query, unit.rows, pairs);
 }
 
 /// Columns past the last row repeat it; no query sees them.
@@ -82,29 +89,40 @@ template <class Element>
 void load_values(const TileRows& rows, const TileRows& next, int64_t dim, int64_t padded, float* value) {
   const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7,
                                          22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  for (int64_t i = 0; i < rows.count; i += 2) {
+  for (int64_t i = 0; i < filled_depth(rows.count); i += 2) {
     for (int64_t n = i; n < i + 2 && n < next.count; ++n) prefetch<kFormatOf<Element>>(next.value[n], dim);
-    const auto* even = reinterpret_cast<const Element*>(rows.value[i]);
-    const auto* odd = reinterpret_cast<const Element*>(rows.value[i + 1 < rows.count ? i + 1 : i]);
-    const int64_t odd_dim = i + 1 < rows.count ? dim : 0;
+    const int64_t last = rows.count - 1;
+    const auto* even = reinterpret_cast<const Element*>(rows.value[nearer(i, last)]);
+    const auto* odd = reinterpret_cast<const Element*>(rows.value[nearer(i + 1, last)]);
+    const int64_t even_dim = i <= last ? dim : 0, odd_dim = i < last ? dim : 0;
     for (int64_t d = 0; d < padded; d += kLanes) {
-      const auto both = (__m512i)rounded(some(even + d, dim - d), some(odd + d, odd_dim - d));
+      const auto both = (__m512i)rounded(some(even + d, even_dim - d), some(odd + d, odd_dim - d));
       store(value + i / 2 * padded + d, (Vec)_mm512_permutexvar_epi16(order, both));
     }
   }
 }
 
-/// A row of weights as pairs, in place.
-ORRERY_INLINE void round_weights(float* row) {
+/// Scores of the unit's rows to weights as pairs, in place.
+template <int kVectors>
+void weigh_rows(const AttentionUnit& unit, int64_t begin, int64_t end, float* scores,
+                const AttentionState& state) {
+  const Vec scale = set1(unit.scale);
+  for (int64_t r = 0; r < unit.rows; ++r) {
+    float* row = scores + r * kTileKeys;
+    Vec s[kVectors];
 #pragma GCC unroll 4
-  for (int64_t i = 0; i < kTileKeys; i += 2 * kLanes)
-    store(row + i / 2, (Vec)_mm512_cvtne2ps_pbh(load(row + i + kLanes), load(row + i)));
+    for (int v = 0; v < kVectors; ++v) s[v] = load(row + v * kLanes) * scale;
+    weigh(unit, visible(unit, r, begin, end), begin, s, r, state);
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileVectors; v += 2)
+      store(row + v / 2 * kLanes,
+            rounded(v < kVectors ? s[v] : set1(0.0F), v + 1 < kVectors ? s[v + 1] : set1(0.0F)));
+  }
 }
 
 template <class Element>
 void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next, float* scratch,
           const AttentionState& state) {
-  const Vec scale = set1(unit.scale);
   const int64_t dim = unit.head_dim, padded = padded_dim(dim), pairs = padded_pairs(dim);
   float* query = scratch;
   float* key = query + kUnitRows * padded;
@@ -114,25 +132,23 @@ void tile(const AttentionUnit& unit, const TileRows& rows, const TileRows& next,
   const auto as_pairs = [](const float* p) { return reinterpret_cast<const uint32_t*>(p); };
   load_keys<Element>(rows, next, dim, key);
   load_values<Element>(rows, next, dim, padded, value);
-  multiply(Product<Bf16Pairs>{as_pairs(query), as_pairs(key), scores, pairs, kTileKeys, kTileKeys,
-                              (dim + 1) / 2, false},
-           unit.rows, vectors * kLanes);
-  for (int64_t r = 0; r < unit.rows; ++r) {
-    float* row = scores + r * kTileKeys;
-    for (int v = 0; v < vectors; ++v) store(row + v * kLanes, load(row + v * kLanes) * scale);
-    weigh(unit, visible(unit, r, rows.begin, rows.begin + rows.count), rows.begin, vectors, row, r, state);
-    for (int64_t i = vectors * kLanes; i < kTileKeys; i += kLanes) store(row + i, set1(0.0F));
-    round_weights(row);
-  }
-  multiply(Product<Bf16Pairs>{as_pairs(scores), as_pairs(value), state.total, kTileKeys, padded, padded,
-                              (rows.count + 1) / 2, true},
-           unit.rows, padded);
+  multiply_pairs(
+      PairProduct{as_pairs(query), as_pairs(key), scores, pairs, kTileKeys, kTileKeys, (dim + 1) / 2, false},
+      unit.rows, vectors * kLanes);
+  with_vectors(rows.count, [&]<int kVectors>() {
+    weigh_rows<kVectors>(unit, rows.begin, rows.begin + rows.count, scores, state);
+  });
+  multiply_pairs(PairProduct{as_pairs(scores), as_pairs(value), state.total, kTileKeys, padded, padded,
+                             (rows.count + 1) / 2, true},
+                 unit.rows, padded);
 }
 
 template <class Element>
 void chunk_of(const AttentionUnit& unit, int64_t begin, int64_t end, float* scratch,
               const AttentionState& state) {
+  [[maybe_unused]] const PairProducts products;
   load_query<Element>(unit, scratch);
+  clear_rows(state.total, unit.rows, padded_dim(unit.head_dim));
   each_tile(unit, begin, end, state, [&](const TileRows& rows, const TileRows& next) {
     tile<Element>(unit, rows, next, scratch, state);
   });

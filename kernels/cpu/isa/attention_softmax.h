@@ -19,12 +19,14 @@ inline void scale_row(float* row, int64_t n, float factor) {
 }
 
 /// Adds what row r has by distance for the keys from `begin` on.
-inline void add_bias(const AttentionUnit& unit, int64_t r, int64_t begin, int vectors, Vec* scores) {
+template <int kVectors>
+ORRERY_INLINE void add_bias(const AttentionUnit& unit, int64_t r, int64_t begin, Vec (&scores)[kVectors]) {
   const int64_t row = unit.first_row + r;
   const int64_t reach = unit.bias_reach;
   const float* bias = unit.bias + row % unit.group * (2 * reach + 1);
   int64_t distance = begin - (unit.first_position + row / unit.group);
-  for (int v = 0; v < vectors; ++v, distance += kLanes) {
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v, distance += kLanes) {
     if (distance >= -reach && distance + kLanes - 1 <= reach) {
       scores[v] = scores[v] + load(bias + distance);
       continue;
@@ -38,18 +40,17 @@ inline void add_bias(const AttentionUnit& unit, int64_t r, int64_t begin, int ve
   }
 }
 
-/// Scores of one row for the keys from `begin` on to weights, in place; the row's state follows. `vectors`
-/// covers the tile's keys.
-inline void weigh(const AttentionUnit& unit, Span seen, int64_t begin, int vectors, float* scores, int64_t r,
-                  const AttentionState& state) {
-  Vec s[kTileVectors];
+/// Scores of one row for the keys from `begin` on to weights, in place; the row's state follows.
+template <int kVectors>
+ORRERY_INLINE void weigh(const AttentionUnit& unit, Span seen, int64_t begin, Vec (&s)[kVectors], int64_t r,
+                         const AttentionState& state) {
+  if (unit.softcap > 0)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) s[v] = set1(unit.softcap) * tanh(s[v] * set1(1.0F / unit.softcap));
+  if (unit.bias != nullptr) add_bias(unit, r, begin, s);
   Vec best = set1(kMinusInfinity);
-  for (int v = 0; v < vectors; ++v) {
-    s[v] = load(scores + v * kLanes);
-    if (unit.softcap > 0) s[v] = set1(unit.softcap) * tanh(s[v] * set1(1.0F / unit.softcap));
-  }
-  if (unit.bias != nullptr) add_bias(unit, r, begin, vectors, s);
-  for (int v = 0; v < vectors; ++v) {
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
     const int64_t first = v * kLanes;
     if (seen.low > first || seen.high < first + kLanes) {
       s[v] = select(lanes_between(seen.low - first, seen.high - first), s[v], set1(kMinusInfinity));
@@ -59,23 +60,53 @@ inline void weigh(const AttentionUnit& unit, Span seen, int64_t begin, int vecto
   const float before = state.largest[r];
   const float top = largest(best);
   if (top == kMinusInfinity) {  // sees nothing here: weights of zero leave the row as it is
-    for (int v = 0; v < vectors; ++v) store(scores + v * kLanes, set1(0.0F));
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) s[v] = set1(0.0F);
     return;
   }
   const float now = top > before ? top : before;
   Vec added = set1(0.0F);
-  for (int v = 0; v < vectors; ++v) {
-    const Vec weight = exp(s[v] - set1(now));
-    store(scores + v * kLanes, weight);
-    added = added + weight;
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    s[v] = exp(s[v] - set1(now));
+    added = added + s[v];
   }
   if (now != before) {
-    const float shrink = exp_of(before - now);
-    scale_row(state.total + r * padded_dim(unit.head_dim), padded_dim(unit.head_dim), shrink);
-    state.sum[r] *= shrink;
+    if (before != kMinusInfinity) {  // else there are zeros
+      const float shrink = exp_of(before - now);
+      scale_row(state.total + r * padded_dim(unit.head_dim), padded_dim(unit.head_dim), shrink);
+      state.sum[r] *= shrink;
+    }
     state.largest[r] = now;
   }
   state.sum[r] += sum(added);
+}
+
+/// body.operator()<n>() for the vectors that hold `keys` scores, as a constant.
+template <class Body>
+ORRERY_INLINE void with_vectors(int64_t keys, Body&& body) {
+  switch ((keys + kLanes - 1) / kLanes) {
+    case 1:
+      return body.template operator()<1>();
+    case 2:
+      return body.template operator()<2>();
+    case 3:
+      return body.template operator()<3>();
+    case 4:
+      return body.template operator()<4>();
+    default:
+      break;
+  }
+  if constexpr (kTileVectors == 8) switch ((keys + kLanes - 1) / kLanes) {
+      case 5:
+        return body.template operator()<5>();
+      case 6:
+        return body.template operator()<6>();
+      case 7:
+        return body.template operator()<7>();
+      default:
+        return body.template operator()<8>();
+    }
 }
 
 inline void merge(int64_t rows, int64_t head_dim, const AttentionState& into, const AttentionState& next) {

@@ -112,6 +112,23 @@ struct LinearFinish {
   int64_t tokens, count;
 };
 
+/// Rows of weights in tiles times all tokens, in bf16, finished block by block. Weights lie in slices of 32
+/// rows, the last one filled up with zeros, and these in tiles of 32 columns by 16 rows:
+/// [rows / 32][cols / 32][2][16 pairs of columns][16 rows][2].
+struct TiledShare {
+  const uint16_t* src;     // (tokens, cols) bf16
+  int64_t src_stride;      // elements
+  int64_t cols;            // a multiple of 32
+  const uint16_t* weight;  // the slice of the share's first row
+  const uint16_t* up;      // the same of the up matrix of a gated function, else null
+  LinearFinish finish;     // of all tokens and rows of the share; src and up are those of a block
+  void (*finish_block)(const LinearFinish& finish);
+  float* scratch;  // kTiledScratch
+};
+constexpr int64_t kTiledSlice = 32, kTiledTokens = 32;  // rows and tokens of a block
+constexpr int64_t kTiledScratch =
+    2 * 2 * kTiledSlice * kTiledTokens;  // floats: two blocks, and their up halves
+
 /// Null: the ISA has no instructions for it, or those of a smaller one suffice.
 struct LinearTable {
   void (*finish)(const LinearFinish& finish);
@@ -134,6 +151,9 @@ extern const LinearTable kLinear;
 }
 namespace avx512_vnni {
 extern const LinearTable kLinear;
+}
+namespace amx_bf16 {
+void linear_tiled(const TiledShare& share);
 }
 
 }  // namespace orrery::kernels

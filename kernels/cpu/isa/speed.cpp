@@ -4,6 +4,9 @@
 #include "kernels/cpu/isa/speed.h"
 
 #include "kernels/cpu/isa/simd.h"
+#if defined(__AMX_BF16__)
+#include "kernels/cpu/isa/tiles.h"
+#endif
 
 namespace orrery::kernels::ORRERY_ISA {
 namespace {
@@ -85,14 +88,30 @@ constexpr double kBytes = 0;
 constexpr int (*multiply_int8)(int64_t) = nullptr;
 #endif
 
-#if defined(__AVX512BF16__)
-constexpr double kPairs = 32;
+#if defined(__AMX_BF16__)
+constexpr double kBf16Flops = 2.0 * kTileSums * kTileRows * kTileRows * kTileDepth;
+/// Of zeros, which take no less time: the four sums of two tiles by two.
+int multiply_bf16(int64_t rounds) {
+  int32_t part[kTileRows * kTileRows];
+  configure_tiles(tile_config(2, kTileRows));
+  for (int64_t i = 0; i < rounds; ++i) {
+    tile_multiply<0, 4, 6>();
+    tile_multiply<1, 4, 7>();
+    tile_multiply<2, 5, 6>();
+    tile_multiply<3, 5, 7>();
+  }
+  tile_store<3>(part, kTileRowBytes);
+  release_tiles();
+  return part[0];
+}
+#elif defined(__AVX512BF16__)
+constexpr double kBf16Flops = kSums * 2.0 * 2 * kLanes;
 int multiply_bf16(int64_t rounds) {
   const __m512bh a = _mm512_cvtne2ps_pbh(set1(0.5F), set1(0.25F));
   return run(rounds, set1(1.0F), [&](Vec sum) { return _mm512_dpbf16_ps(sum, a, a); });
 }
 #else
-constexpr double kPairs = 0;
+constexpr double kBf16Flops = 0;
 constexpr int (*multiply_bf16)(int64_t) = nullptr;
 #endif
 
@@ -101,6 +120,6 @@ constexpr int (*multiply_bf16)(int64_t) = nullptr;
 const SpeedTable kSpeed = {
     sum_words,
     {multiply_f32, multiply_bf16, multiply_int16, multiply_int8},
-    {kSums * 2.0 * kLanes, kSums * 2.0 * kPairs, kSums * 2.0 * 2 * kLanes, kSums * 2.0 * kBytes}};
+    {kSums * 2.0 * kLanes, kBf16Flops, kSums * 2.0 * 2 * kLanes, kSums * 2.0 * kBytes}};
 
 }  // namespace orrery::kernels::ORRERY_ISA

@@ -32,5 +32,8 @@ extern const SpeedTable kSpeed;
 namespace avx512_bf16 {
 extern const SpeedTable kSpeed;
 }
+namespace amx_bf16 {
+extern const SpeedTable kSpeed;
+}
 
 }  // namespace orrery::kernels

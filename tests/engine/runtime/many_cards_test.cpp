@@ -292,8 +292,6 @@ TEST_F(ManyCards, MemoryOfOneCardIsRefusedByAnother) {
   EXPECT_THROW(cards_[1]->copy(memory, text_.data(), 4), kernels::DeviceError);
   EXPECT_THROW(cards_[1]->copy_from(*cards_[2], memory, memory, 4), kernels::DeviceError);
   auto* floats = static_cast<float*>(memory);
-  const kernels::Row<kernels::Elementwise>& row =
-      kernels::rows_of<kernels::Elementwise>(kernels::DeviceKind::cuda)[0];
   kernels::Elementwise::Args args;
   args.a = args.b = args.dst = floats;
   args.tokens = 1;
