@@ -8,7 +8,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   api::OpenOptions open;
   api::ExportOptions how;
   std::vector<std::string> edits;
@@ -54,7 +54,7 @@ Result<void> make_edits(api::Session& session, const std::vector<std::string>& w
   return {};
 }
 
-Result<int> run(const Options& options, const Context& context) {
+Result<int> run(const ExportOptions& options, const Context& context) {
   if (options.out.empty() && !options.dry_run)
     return Error{ErrorCode::invalid_argument, "There is no place to write to", "--out",
                  "add --out FILE.gguf or --out FOLDER, or --dry-run to see what would be written"};
@@ -85,7 +85,7 @@ Result<int> run(const Options& options, const Context& context) {
 }  // namespace
 
 Runner prepare_export(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   add_model_options(parser, options->open);
   parser.add_option("--out", options->out, "the new GGUF file, or for a model of a folder the new folder");
   parser

@@ -8,7 +8,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct OpOptions {
   std::string op;
   std::vector<std::string> attributes, gradients;
   ArrayOptions arrays;
@@ -29,7 +29,7 @@ const api::PlanStep* step_of(const api::GraphRun& run, const graph::OpSchema& op
   return run.plan.steps.empty() ? nullptr : &run.plan.steps.front();
 }
 
-Result<int> run_op(const Context& context, const Options& options, const graph::OpSchema& op) {
+Result<int> run_op(const Context& context, const OpOptions& options, const graph::OpSchema& op) {
   api::OpRequest request{options.op, {}, {}};
   ORRERY_ASSIGN(request.inputs, named_values(options.arrays.inputs, "--in"));
   ORRERY_ASSIGN(request.attributes, named_values(options.attributes, "--set"));
@@ -54,7 +54,7 @@ Result<int> run_op(const Context& context, const Options& options, const graph::
 }  // namespace
 
 Runner prepare_op(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OpOptions>();
   parser.add_option("NAME", options->op, "an op of the registry, as `ops` lists them").required();
   parser.add_option("--set", options->attributes, "ATTRIBUTE=VALUE ...: axis=-1, shape=2,-1, kind=mean")
       .take_all();

@@ -7,7 +7,7 @@
 namespace orrery::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   ArrayOptions arrays;
   bool all = false;
 };
@@ -39,7 +39,7 @@ std::vector<Told> told(const graph::Graph& graph, const std::vector<api::RunValu
 }  // namespace
 
 Runner prepare_run(Parser& parser, Context& context) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   parser.add_option("GRAPH", options->arrays.open.model, "the graph's file, .json").required();
   add_array_options(parser, options->arrays);
   parser.add_flag("--all", options->all, "every value of the graph, not its outputs alone");

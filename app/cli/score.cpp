@@ -13,7 +13,7 @@ struct ScoreOptions {
   int top = 0;
 };
 
-Json to_json(const api::ScoreResult& score) {
+Json figures_json(const api::ScoreResult& score) {
   Json top = Json::array();
   for (const api::TokenAlternative& token : score.last_top)
     top.push_back({{"id", token.id}, {"logprob", token.logprob}});
@@ -57,7 +57,7 @@ Runner prepare_score(Parser& parser, Context& context) {
     for (const std::string& text : texts) {
       ORRERY_ASSIGN(const api::ScoreResult score, session->score(text, options->top, context.stop()));
       if (context.json) {
-        document.push_back(to_json(score));
+        document.push_back(figures_json(score));
       } else {
         print_score(score);
       }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uintmax_t kLargestGraph = uintmax_t{64} << 20;  // bytes
 
-Result<std::string> read_text(const std::string& path) {
+Result<std::string> graph_text(const std::string& path) {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(path, error);
   std::ifstream stream(path, std::ios::binary);
@@ -36,7 +36,7 @@ std::filesystem::path folder_of(const std::string& path) {
 }
 
 Result<own::GraphFile> read_graph(const std::string& path) {
-  ORRERY_ASSIGN(const std::string text, read_text(path));
+  ORRERY_ASSIGN(const std::string text, graph_text(path));
   return own::parse_graph(text, ops::registry(), folder_of(path), weights_of_files());
 }
 

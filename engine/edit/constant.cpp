@@ -11,12 +11,6 @@
 namespace orrery::edit {
 namespace {
 
-constexpr std::string_view kTypes[] = {"f32", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "bool"};
-
-Error refusal(std::string what, const std::string& where, std::string advice) {
-  return {ErrorCode::invalid_argument, std::move(what), where, std::move(advice)};
-}
-
 Result<graph::Attributes> attributes_of(const io::Tensor& tensor, const std::string& file) {
   const std::string advice = "read it with the verb weight, which leaves the numbers in the file";
   if (!is_element(tensor.dtype))
@@ -45,7 +39,7 @@ Result<std::vector<int64_t>> shape_in(const std::string& text) {
   return shape;
 }
 
-Result<graph::Attributes> attributes_in(const Edit& edit) {
+Result<graph::Attributes> attributes_from(const Edit& edit) {
   const auto field = [&](const char* name) -> const std::string& { return edit.fields.at(name); };
   if (const std::string& path = field("file"); !path.empty()) {
     for (const char* other : {"value", "shape", "dtype"})
@@ -69,7 +63,7 @@ Result<graph::Attributes> attributes_in(const Edit& edit) {
 Result<graph::Journal> constant(graph::Graph& graph, const Edit& edit) {
   const std::string& path = edit.fields.at("as");
   ORRERY_TRY(check_free(graph, path));
-  ORRERY_ASSIGN(graph::Attributes attributes, attributes_in(edit));
+  ORRERY_ASSIGN(graph::Attributes attributes, attributes_from(edit));
   graph::Transaction transaction(graph, fmt::format("constant {}", path));
   Path split = split_path(path);
   ORRERY_TRY(transaction.add_node(
@@ -89,7 +83,7 @@ Verb constant_verb() {
        .kind = FieldKind::choice,
        .doc = "the type of its elements; f32",
        .required = false,
-       .choices = kTypes}};
+       .choices = kElementTypes}};
   return {"constant", "numbers that the graph holds itself, to be connected", kFields, constant};
 }
 

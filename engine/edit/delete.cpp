@@ -14,7 +14,7 @@
 namespace orrery::edit {
 namespace {
 
-constexpr std::string_view kAdvice = "connect what reads it to another value first";
+constexpr std::string_view kConnectFirst = "connect what reads it to another value first";
 
 /// Sources that others read too stay: a tied table, a state that is written elsewhere.
 Region without_shared_sources(const graph::Graph& graph, const Region& region) {
@@ -91,7 +91,7 @@ Result<ValueId> entering(const graph::Graph& graph, const Nodes& nodes, const Le
   const bool runs = std::ranges::any_of(nodes, [&](NodeId id) { return live.contains(id); });
   const Border border = border_of(graph, part, runs ? live : part.inside);
   if (border.entering.size() == 1) return border.entering.front();
-  Error error = still_read(graph, left, std::string(kAdvice));
+  Error error = still_read(graph, left, std::string(kConnectFirst));
   error.what += border.entering.empty()
                     ? ", and no activation enters that it could read instead"
                     : fmt::format(", and {} activations enter, not one: {}", border.entering.size(),
@@ -106,7 +106,7 @@ Result<void> reconnect(const graph::Graph& graph, graph::Transaction& transactio
   ORRERY_ASSIGN(const ValueId enters, entering(graph, part, left.front()));
   for (const Leaving& value : left)
     if (graph.value(value.value).type != graph.value(enters).type) {
-      Error error = still_read(graph, value, std::string(kAdvice));
+      Error error = still_read(graph, value, std::string(kConnectFirst));
       error.code = ErrorCode::shape_mismatch;
       error.what += fmt::format(", and what enters is {}", described(graph, enters));
       return error;

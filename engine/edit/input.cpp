@@ -3,6 +3,7 @@
 
 #include "engine/edit/edit.h"
 #include "engine/edit/names.h"
+#include "engine/edit/words.h"
 
 namespace orrery::edit {
 namespace {
@@ -26,11 +27,12 @@ Result<graph::Journal> input(graph::Graph& graph, const Edit& edit) {
 }  // namespace
 
 Verb input_verb() {
-  static constexpr std::string_view kTypes[] = {"f32", "f16", "bf16", "i8",  "i16",
-                                                "i32", "i64", "u8",   "bool"};
   static constexpr Field kFields[] = {
       {"as", FieldKind::name, "its name, by which the values are given"},
-      {.name = "dtype", .kind = FieldKind::choice, .doc = "the type of its elements", .choices = kTypes},
+      {.name = "dtype",
+       .kind = FieldKind::choice,
+       .doc = "the type of its elements",
+       .choices = kElementTypes},
       {"shape", FieldKind::text, "sizes with commas between, each a number or a name: n,64"}};
   return {"input", "a value that is given to the graph", kFields, input};
 }

@@ -7,15 +7,16 @@
 
 #include "engine/edit/edit.h"
 #include "engine/edit/scope_pattern.h"
+#include "engine/edit/words.h"
 #include "engine/ops/infer_support.h"
 
 namespace orrery::edit {
 namespace {
 
 constexpr std::string_view kFile = "file";
-constexpr DType kTypes[] = {DType::q8_0, DType::q6_k, DType::q5_k, DType::q4_k, DType::q3_k,
-                            DType::q2_k, DType::q5_1, DType::q5_0, DType::q4_1, DType::q4_0,
-                            DType::f16,  DType::bf16, DType::f32};
+constexpr DType kBlockTypes[] = {DType::q8_0, DType::q6_k, DType::q5_k, DType::q4_k, DType::q3_k,
+                                 DType::q2_k, DType::q5_1, DType::q5_0, DType::q4_1, DType::q4_0,
+                                 DType::f16,  DType::bf16, DType::f32};
 
 /// Of the attribute `transform`, after what else is done: "adapter, quantised from f32".
 constexpr std::string_view kQuantisedFrom = "quantised from ";
@@ -27,7 +28,7 @@ std::string lower(std::string_view text) {
 }
 
 std::optional<DType> type_named(std::string_view word) {
-  for (const DType type : kTypes)
+  for (const DType type : kBlockTypes)
     if (lower(name_of(type)) == word) return type;
   return std::nullopt;
 }
@@ -91,10 +92,6 @@ std::string shared_with(const graph::Graph& graph, const std::vector<NodeId>& we
   if (readers.empty()) return "";
   return fmt::format("; {}{} it too", *readers.begin(),
                      readers.size() == 1 ? " reads" : fmt::format(" and {} more read", readers.size() - 1));
-}
-
-Error refusal(std::string what, const std::string& where, std::string advice) {
-  return {ErrorCode::invalid_argument, std::move(what), where, std::move(advice)};
 }
 
 /// Names those whose rows do not divide into the type's blocks.
@@ -167,7 +164,7 @@ Result<graph::Journal> quantise(graph::Graph& graph, const Edit& edit) {
 Verb quantise_verb() {
   static const auto kNames = [] {
     std::vector<std::string> names;
-    for (const DType type : kTypes) names.push_back(lower(name_of(type)));
+    for (const DType type : kBlockTypes) names.push_back(lower(name_of(type)));
     names.emplace_back(kFile);
     return names;
   }();

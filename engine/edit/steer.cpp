@@ -17,10 +17,6 @@ namespace {
 /// Control vectors of GGUF have one for each layer: direction.N is added behind layer N.
 constexpr std::string_view kDirection = "direction.";
 
-Error refusal(std::string what, const std::string& where, std::string advice) {
-  return {ErrorCode::invalid_argument, std::move(what), where, std::move(advice)};
-}
-
 /// The layer that a scope belongs to: 4 of "layers.4", "layers.4.mlp" and of the copy "layers.4@2".
 std::optional<int64_t> layer_of(std::string_view scope) {
   for (const std::string_view part : split(scope, '.'))

@@ -35,4 +35,8 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t most) {
   return std::min(last.back(), most + 1);
 }
 
+Error refusal(std::string what, std::string where, std::string advice) {
+  return {ErrorCode::invalid_argument, std::move(what), std::move(where), std::move(advice)};
+}
+
 }  // namespace orrery::edit

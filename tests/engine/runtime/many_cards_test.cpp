@@ -296,6 +296,11 @@ TEST_F(ManyCards, MemoryOfOneCardIsRefusedByAnother) {
   args.a = args.b = args.dst = floats;
   args.tokens = 1;
   args.cols = 4;
+  const kernels::Elementwise::Problem problem{.function = args.function, .cols = args.cols};
+  const auto chosen = kernels::select(kernels::rows_of<kernels::Elementwise>(kernels::DeviceKind::cuda),
+                                      problem, kernels::machine_of(kernels::DeviceKind::cuda, 0));
+  ASSERT_NE(chosen.row, nullptr);
+  const kernels::Row<kernels::Elementwise>& row = *chosen.row;
   EXPECT_NO_THROW(row.run(args, {nullptr, nullptr, cards_[0]->stream()}));
   EXPECT_THROW(row.run(args, {nullptr, nullptr, cards_[1]->stream()}), kernels::DeviceError);
   cards_[0]->wait();
