@@ -1,7 +1,7 @@
 #include "app/cli/common_options.h"
 
 #include "app/cli/input.h"
-#include "engine/edit/verb.h"
+#include "engine/api/recipes.h"
 
 namespace orrery::cli {
 
@@ -36,7 +36,7 @@ void add_model_options(Parser& parser, api::OpenOptions& options) {
                   "tokens of one step at most; 0: what the device likes")
       .range(0, int64_t{1} << 20)
       .show_default();
-  parser.add_option("--recipe", options.recipe, "edits to apply, FILE.json: " + edit::verb_names());
+  parser.add_option("--recipe", options.recipe, "edits to apply, FILE.json: " + api::edit_names());
   parser.add_option("--adapter", options.adapter, "PEFT LoRA adapter, a folder");
   parser
       .add_option("--disable-pass", options.disabled_passes,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/edit/verb.h"
 #include "engine/graph/hash.h"
 
 namespace orrery::api {
@@ -29,6 +30,8 @@ std::string identity_of(const ModelInfo& info) {
   }
   return fmt::format("{:016x}", hash);
 }
+
+std::string edit_names() { return edit::verb_names(); }
 
 edit::Recipe recipe_of(const Session& session, std::string name) {
   return {session.recipe(), std::move(name), {}, identity_of(session.info())};

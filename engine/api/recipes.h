@@ -14,6 +14,9 @@ std::string identity_of(const ModelInfo& info);
 /// What was done to the session's model, to be saved.
 edit::Recipe recipe_of(const Session& session, std::string name = {});
 
+/// The edits that a recipe may name, with commas between them.
+std::string edit_names();
+
 /// A refusal of one of its edits, which says so when the recipe was made on another model.
 Error refusal_of(const edit::Recipe& recipe, const ModelInfo& model, Error error);
 

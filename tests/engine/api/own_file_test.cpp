@@ -1,10 +1,10 @@
 // Graphs of one's own from files and to files, constants and single ops.
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "engine/api/own_op.h"
 #include "engine/api/shown_session.h"
+#include "tests/engine/api/arrays.h"
 #include "tests/engine/own/own_graphs.h"
 
 namespace orrery::api {
@@ -12,18 +12,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Array floats(std::vector<int64_t> shape, const std::vector<float>& values) {
-  Array made = make_array(DType::f32, std::move(shape)).value();
-  std::memcpy(made.data.get(), values.data(), made.bytes);
-  return made;
-}
-
-std::vector<float> values(const Array& array) {
-  std::vector<float> read(array.bytes / sizeof(float));
-  std::memcpy(read.data(), array.data.get(), array.bytes);
-  return read;
-}
 
 class OwnFile : public testing::Test {
  protected:

@@ -2,8 +2,7 @@
 // module's card.
 #include "engine/api/own_graph.h"
 
-#include <cstring>
-
+#include "tests/engine/api/arrays.h"
 #include "tests/engine/own/own_graphs.h"
 
 namespace orrery::api {
@@ -12,24 +11,6 @@ namespace {
 using own::Maker;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class T>
-Array array(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  Array made = make_array(dtype, std::move(shape)).value();
-  EXPECT_EQ(made.bytes, values.size() * sizeof(T));
-  std::memcpy(made.data.get(), values.data(), made.bytes);
-  return made;
-}
-Array floats(std::vector<int64_t> shape, const std::vector<float>& values) {
-  return array(DType::f32, std::move(shape), values);
-}
-
-template <class T = float>
-std::vector<T> values(const Array& array) {
-  std::vector<T> read(array.bytes / sizeof(T));
-  std::memcpy(read.data(), array.data.get(), array.bytes);
-  return read;
-}
 
 class OwnGraph : public testing::TestWithParam<const char*> {
  protected:
