@@ -106,7 +106,7 @@ class SpelledAttention : public testing::Test {
       for (size_t i = 0; i < plan_->output_slots.size(); ++i) {
         const auto& type = plan_->graph->value(plan_->graph->outputs()[i]).type;
         const auto count = *element_count(type.shape, {{kTokens, static_cast<int64_t>(text.size())}});
-        const float* values = executor.output(*plan_, i);
+        const auto* values = static_cast<const float*>(executor.output(*plan_, i));
         outputs.emplace_back(values, values + count);
       }
     }
