@@ -73,10 +73,14 @@ class SessionImpl::Preparing {
     ORRERY_ASSIGN(Draft draft, prepare(made.graph, now_.fusion));
     Next next;
     std::vector<edit::Edit> recipe = now_.history.recipe();
+    std::string words;
     for (size_t i = 0; i < change.edits.size(); ++i) {
       recipe.push_back(change.edits[i]);
-      next.records.push_back({made.names[i], change.edits[i].to_string(), draft.kv_kept});
-      const bool last = i + 1 == change.edits.size();
+      const std::string own = change.edits[i].to_string();
+      words += (words.empty() ? "" : "; ") + own;
+      const bool last = i + 1 == change.edits.size(), one_step = !change.name.empty();
+      if (one_step && !last) continue;
+      next.records.push_back({one_step ? change.name : made.names[i], one_step ? words : own, draft.kv_kept});
       draft.state->history.add({next.records.back(), recipe, last ? made.graph : nullptr});
     }
     next.state = std::move(draft.state);

@@ -28,7 +28,8 @@ using SessionStatePtr = std::shared_ptr<const SessionState>;
 
 // What can be done to a state.
 struct MakeEdits {
-  std::vector<edit::Edit> edits;  // all of them, or none; each is undone by itself
+  std::vector<edit::Edit> edits;  // all of them, or none
+  std::string name = {};          // of the one step that they are; empty: each is undone by itself
 };
 struct UndoEdit {};
 struct RedoEdit {};

@@ -17,6 +17,8 @@ struct WindowSettings {
   QString lastFolder;
   int heat = 1;  // HeatMode
   bool fusedTab = true;
+  bool wiresByType = false;             // wires in the colours of what they carry
+  QMap<QString, QString> arrangements;  // what was put where in the drawings, by the models' paths
   QString systemPrompt;
   bool contextShift = false;    // a full context forgets what is oldest
   QMap<QString, QString> keys;  // that the person gave to commands, by their ids

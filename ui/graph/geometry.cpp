@@ -62,6 +62,21 @@ std::optional<Rect> boxOfChild(const Drawing& drawing, const std::vector<int>& c
   }
 }
 
+/// What of a group is drawn where `meets` says, frames of open groups only to look into them.
+template <class Meets>
+void collect(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin, const Meets& meets,
+             std::vector<Hit>& found) {
+  for (size_t i = 0; i < layout.items.size(); ++i) {
+    const Placed& placed = layout.items[i];
+    if (!meets(placed, placed.box.moved(origin.x, origin.y))) continue;
+    const Hit hit = describePlaced(scene, group, layout, static_cast<int>(i), origin);
+    if (placed.kind == Placed::Kind::open)
+      collect(scene, hit.group, *placed.inner, innerOrigin(placed, origin), meets, found);
+    else
+      found.push_back(hit);
+  }
+}
+
 void walk(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin,
           std::vector<Hit>& hits) {
   std::vector<int> order(layout.items.size());
@@ -136,6 +151,53 @@ Span spanOf(const SceneGraph& scene, const SceneGroup& holder, const Placed& pla
   const int begin = first.isGroup ? scene.groups[at(first.index)].begin : first.index;
   const int end = last.isGroup ? scene.groups[at(last.index)].end : last.index + 1;
   return {begin, end};
+}
+
+LaidOut laidOut(const Drawing& drawing, int group) {
+  if (!drawing || group < 0 || at(group) >= drawing.scene->groups.size()) return {};
+  LaidOut found{drawing.layout.get(), {}};
+  for (const int index : drawing.scene->chain(group)) {
+    if (index == 0) continue;
+    const Placed& placed =
+        found.layout->items[at(found.layout->itemOf[at(drawing.scene->groups[at(index)].child)])];
+    if (placed.kind != Placed::Kind::open) return {};
+    found = {placed.inner.get(), innerOrigin(placed, found.origin)};
+  }
+  return found;
+}
+
+Hit describeAt(const Drawing& drawing, int node, int group) {
+  if (!drawing || (node < 0 && group <= 0)) return {};
+  const SceneGraph& scene = *drawing.scene;
+  int holder = node >= 0 ? scene.nodes[at(node)].group : scene.groups[at(group)].parent;
+  int child = node >= 0 ? scene.nodes[at(node)].child : scene.groups[at(group)].child;
+  LaidOut frame = laidOut(drawing, holder);
+  for (; !frame && holder > 0; frame = laidOut(drawing, holder)) {
+    child = scene.groups[at(holder)].child;
+    holder = scene.groups[at(holder)].parent;
+  }
+  if (!frame) return {};
+  return describePlaced(scene, holder, *frame.layout, frame.layout->itemOf[at(child)], frame.origin);
+}
+
+std::vector<Hit> thingsNear(const Drawing& drawing, Point point, double reach) {
+  constexpr double kPills = 240;
+  std::vector<Hit> found;
+  const auto meets = [&](const Placed& placed, const Rect& box) {
+    Rect around = box.grown(reach);
+    if (placed.leftPill) around = {around.x - kPills, around.y, around.w + kPills, around.h};
+    if (placed.rightPill) around.w += kPills;
+    return around.contains(point);
+  };
+  if (drawing) collect(*drawing.scene, 0, *drawing.layout, {}, meets, found);
+  return found;
+}
+
+std::vector<Hit> thingsIn(const Drawing& drawing, const Rect& area) {
+  std::vector<Hit> found;
+  const auto meets = [&](const Placed&, const Rect& box) { return box.intersects(area); };
+  if (drawing) collect(*drawing.scene, 0, *drawing.layout, {}, meets, found);
+  return found;
 }
 
 std::vector<Hit> walkOrder(const Drawing& drawing) {

@@ -48,6 +48,20 @@ Span spanOf(const SceneGraph& scene, const SceneGroup& holder, const Placed& pla
 std::vector<Hit> walkOrder(const Drawing& drawing);
 /// The hit that describes one drawn thing.
 Hit describePlaced(const SceneGraph& scene, int holder, const GroupLayout& layout, int item, Point origin);
+/// An open group as it is laid out, with its frame's top middle; null where something folded hides it.
+struct LaidOut {
+  const GroupLayout* layout = nullptr;
+  Point origin;
+  explicit operator bool() const { return layout; }
+};
+LaidOut laidOut(const Drawing& drawing, int group);
+/// The drawn thing that a node (a position) or a group is, or that hides it; nothing of the root.
+Hit describeAt(const Drawing& drawing, int node, int group);
+/// Nodes, folded groups and stacks whose boxes, grown by `reach` and by the pills beside them, hold the
+/// point.
+std::vector<Hit> thingsNear(const Drawing& drawing, Point point, double reach);
+/// The same of what meets a rectangle; pills do not count.
+std::vector<Hit> thingsIn(const Drawing& drawing, const Rect& area);
 /// Where the frame of an inner group starts: its top middle.
 inline Point innerOrigin(const Placed& placed, Point origin) {
   return {origin.x + placed.box.x + placed.box.w / 2, origin.y + placed.box.y};

@@ -31,9 +31,14 @@ GraphView::GraphView(const Theme& theme, QWidget* parent) : QGraphicsView(parent
   setAccessibleName(tr("Graph"));
   setMinimumSize(160, 120);
   d_ = std::make_unique<Private>(this, theme);
+  d_->editor = std::make_unique<GraphEditor>(this);
+  setAcceptDrops(true);
+  viewport()->setAcceptDrops(true);
 }
 
 GraphView::~GraphView() = default;
+
+GraphEditor* GraphView::editor() const { return d_->editor.get(); }
 
 void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited, const QString& name) {
   Private& d = *d_;
@@ -51,6 +56,7 @@ void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> e
     d.heat.setScene(nullptr);
     d.places.setScene(nullptr, d.bindings);
     d.marks = {};
+    d.editor->sceneChanged();
     d.refreshOverlays();
     viewport()->update();
     return;
@@ -127,6 +133,7 @@ void GraphView::setTheme(const Theme& theme) {
   d_->deviceLegend->setTheme(theme);
   d_->minimap->setTheme(theme);
   d_->divergenceCard->setTheme(theme);
+  d_->editor->setTheme(theme);
   d_->placeOverlays();
   viewport()->update();
 }
@@ -256,7 +263,9 @@ void GraphView::resizeEvent(QResizeEvent* event) {
 
 void GraphView::scrollContentsBy(int dx, int dy) {
   QGraphicsView::scrollContentsBy(dx, dy);
-  if (d_) d_->minimap->setView(d_->visibleScene());
+  if (!d_) return;
+  d_->minimap->setView(d_->visibleScene());
+  if (d_->editor) d_->editor->cameraMoved();
 }
 
 }  // namespace orrery::ui

@@ -18,6 +18,8 @@
 
 namespace orrery::ui {
 
+class GraphEditor;
+
 class GraphView : public QGraphicsView {
   Q_OBJECT
 
@@ -87,12 +89,17 @@ class GraphView : public QGraphicsView {
   NodeId selectedNode() const;    // invalid when a scope or nothing is selected
   QString selectedScope() const;  // "layers.12", "layers.0-11"; empty when a node or nothing is selected
 
+  /// Editing by hand; without edit calls the graph is only looked at.
+  GraphEditor* editor() const;
+
   /// Chosen by the suffix: png, svg or pdf. The whole graph as it is open now, light theme. False with
   /// `reason`.
   bool exportImage(const QString& path, QString* reason = nullptr);
 
   /// Waits for a layout under way (tests, export). False when it took longer.
   bool waitForLayout(int ms = 5000);
+
+  class Private;  // graph_view_private.h
 
  signals:
   void nodeSelected(orrery::NodeId node);
@@ -114,6 +121,12 @@ class GraphView : public QGraphicsView {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dragMoveEvent(QDragMoveEvent* event) override;
+  void dragLeaveEvent(QDragLeaveEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
@@ -121,7 +134,7 @@ class GraphView : public QGraphicsView {
   bool viewportEvent(QEvent* event) override;
 
  private:
-  class Private;
+  friend struct EditDesk;
   std::unique_ptr<Private> d_;
 };
 

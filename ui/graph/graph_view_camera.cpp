@@ -31,6 +31,7 @@ void GraphView::Private::setCamera(double wanted, QPointF scenePoint, QPointF sc
   q->verticalScrollBar()->setValue(qRound(corner.y() * next));
   detail = detailAt(next, detail);
   minimap->setView(visibleScene());
+  if (editor) editor->cameraMoved();
   if (zoomed) emit q->zoomChanged(next);
 }
 

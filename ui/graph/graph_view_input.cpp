@@ -1,10 +1,12 @@
 // What the person does with pointer and keys.
 #include <QApplication>
+#include <QDragEnterEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QWheelEvent>
 #include <cmath>
+#include <utility>
 
 #include "ui/graph/graph_view_private.h"
 
@@ -58,6 +60,7 @@ void GraphView::mousePressEvent(QMouseEvent* event) {
   Private& d = *d_;
   setFocus(Qt::MouseFocusReason);
   if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return event->ignore();
+  d.pansNow = event->button() == Qt::MiddleButton || d.spaceHeld || !d.editor->editable();
   d.camera.stop();
   d.touched = true;
   d.pressed = true;
@@ -69,9 +72,15 @@ void GraphView::mousePressEvent(QMouseEvent* event) {
 void GraphView::mouseMoveEvent(QMouseEvent* event) {
   Private& d = *d_;
   const QPoint position = event->position().toPoint();
-  if (!d.pressed) return d.setHover(hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale));
+  if (!d.pressed) {
+    d.setHover(hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale));
+    return d.editor->hover(position);
+  }
   if (!d.dragging && (position - d.pressedAt).manhattanLength() < QApplication::startDragDistance()) return;
-  d.dragging = true;
+  if (!d.dragging && !d.pansNow) d.editor->beginDrag(d.pressedAt, position, event->modifiers());
+  const bool pans = d.pansNow || !d.editor->dragging();
+  if (!std::exchange(d.dragging, true) && pans) d.spaceUsed = true;
+  if (!pans) return d.editor->drag(position, event->modifiers());
   viewport()->setCursor(Qt::ClosedHandCursor);
   horizontalScrollBar()->setValue(horizontalScrollBar()->value() - (position.x() - d.lastDrag.x()));
   verticalScrollBar()->setValue(verticalScrollBar()->value() - (position.y() - d.lastDrag.y()));
@@ -83,7 +92,8 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   const bool click = d.pressed && !d.dragging && event->button() == Qt::LeftButton;
   d.pressed = d.dragging = false;
   viewport()->setCursor(Qt::ArrowCursor);
-  if (!click || !d.drawing) return;
+  if (d.editor->drop() || !click || !d.drawing) return;
+  if (d.editor->click(event->position().toPoint(), event->modifiers())) return;
   const Hit hit = hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale);
   // A click on the chevron folds; anywhere else it chooses.
   const bool chevron =
@@ -93,12 +103,13 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   if (chevron || unfold)
     d.toggle(hit);
   else
-    d.selectHit(hit, event->modifiers() & Qt::ControlModifier);
+    d.selectHit(hit, event->modifiers() & (Qt::ControlModifier | Qt::ShiftModifier));
 }
 
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   Private& d = *d_;
   if (event->button() != Qt::LeftButton || !d.drawing) return;
+  if (d.editor->doubleClick(event->position().toPoint())) return;
   const Hit hit = hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale);
   if (hit.kind == Hit::Kind::open && !hit.header) return d.selectHit(hit);
   d.toggle(hit);
@@ -106,14 +117,18 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void GraphView::leaveEvent(QEvent* event) {
   d_->setHover({});
+  d_->editor->leave();
   QGraphicsView::leaveEvent(event);
 }
 
 void GraphView::keyPressEvent(QKeyEvent* event) {
   Private& d = *d_;
+  if (d.editor->keyPress(event)) return;
   switch (event->key()) {
-    case Qt::Key_Space:
-      return fit();
+    case Qt::Key_Space:  // held, a drag moves the drawing; a tap fits it
+      if (!event->isAutoRepeat()) d.spaceUsed = false;
+      d.spaceHeld = true;
+      return;
     case Qt::Key_Plus:
     case Qt::Key_Equal:
       return zoomIn();
@@ -142,6 +157,37 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
     default:
       QGraphicsView::keyPressEvent(event);
   }
+}
+
+void GraphView::keyReleaseEvent(QKeyEvent* event) {
+  if (d_->editor->keyRelease(event)) return;
+  if (event->key() != Qt::Key_Space || event->isAutoRepeat()) return QGraphicsView::keyReleaseEvent(event);
+  d_->spaceHeld = false;
+  if (!d_->spaceUsed) fit();
+}
+
+/// Esc ends what the editor is about before it stops what runs.
+bool GraphView::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride && d_ && d_->editor->busy() &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    event->accept();
+    return true;
+  }
+  return QGraphicsView::event(event);
+}
+
+void GraphView::dragEnterEvent(QDragEnterEvent* event) {
+  if (!d_->editor->dragOver(event)) event->ignore();
+}
+
+void GraphView::dragMoveEvent(QDragMoveEvent* event) {
+  if (!d_->editor->dragOver(event)) event->ignore();
+}
+
+void GraphView::dragLeaveEvent(QDragLeaveEvent*) { d_->editor->dragLeft(); }
+
+void GraphView::dropEvent(QDropEvent* event) {
+  if (!d_->editor->dropped(event)) event->ignore();
 }
 
 }  // namespace orrery::ui

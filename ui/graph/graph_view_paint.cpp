@@ -39,6 +39,8 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
   job.visible = {visible.x(), visible.y(), visible.width(), visible.height()};
   job.detail = detail;
   job.scale = scale;
+  job.wiresByType = editor && editor->wiresByType();
+  job.wireChanges = editor ? editor->wireChanges() : nullptr;
   if (running && !reducedMotion) job.running = static_cast<double>(clock.elapsed() % 1200) / 1200;
   return job;
 }
@@ -82,6 +84,7 @@ void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
               d.detail == Detail::near ? 2 : 1);
   d.marks.focused = hasFocus();
   d.painter.paint(*painter, d.job(rect));
+  d.editor->paint(*painter);
   painter->restore();
   d.paintDivergence(*painter);
   if (d.faded.isNull()) return;

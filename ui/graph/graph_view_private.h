@@ -1,4 +1,5 @@
-// The view's state and the steps that its public functions share. Only graph_view*.cpp include this.
+// The view's state and the steps that its public functions share. Only graph_view*.cpp and the editor's files
+// (edit_desk.h) include this.
 #pragma once
 
 #include <QElapsedTimer>
@@ -7,7 +8,9 @@
 #include <QVariantAnimation>
 #include <optional>
 
+#include "ui/graph/arrangement.h"
 #include "ui/graph/device_legend.h"
+#include "ui/graph/graph_editor.h"
 #include "ui/graph/graph_view.h"
 #include "ui/graph/layout_worker.h"
 #include "ui/graph/legend.h"
@@ -68,6 +71,7 @@ class GraphView::Private {
   Selected thingAt(const Hit& hit) const;  // empty on the ground
   void selectHit(const Hit& hit, bool add = false);
   void setSelection(NodeId node, const std::string& scope);
+  void setSelections(std::vector<Selected> chosen);  // the last one is that of the inspector
   void addToSelection(Selected added);
   void markSelection();
   Chosen chosenOf(const Selected& thing) const;
@@ -102,6 +106,7 @@ class GraphView::Private {
   std::vector<int> editedBefore;
   Bindings bindings{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
   Drawing drawing;
+  std::shared_ptr<const Arrangement> arrangement = std::make_shared<const Arrangement>();
   std::unordered_set<std::string> open, onceOpened;
   bool everShown = false, touched = false;  // touched: the person moved the camera
   HeatModel heat;
@@ -126,6 +131,7 @@ class GraphView::Private {
   std::unordered_set<std::string> openedByFind;
 
   bool running = false, reducedMotion = false, dragging = false, pressed = false;
+  bool pansNow = true, spaceHeld = false, spaceUsed = false;  // what a drag does
   QPoint pressedAt, lastDrag;
   QElapsedTimer clock;
   QTimer repaint, bar;
@@ -143,6 +149,7 @@ class GraphView::Private {
   Minimap* minimap;
   DivergenceCard* divergenceCard;
   std::optional<Divergence> divergence;
+  std::unique_ptr<GraphEditor> editor;
   std::unique_ptr<LayoutWorker> worker;  // last: stops before the rest goes
 };
 

@@ -53,6 +53,13 @@ void GraphView::Private::setSelection(NodeId node, const std::string& scope) {
   markSelection();
 }
 
+void GraphView::Private::setSelections(std::vector<Selected> chosen) {
+  selected = chosen.empty() ? Selected{} : chosen.back();
+  if (!chosen.empty()) chosen.pop_back();
+  alsoSelected = std::move(chosen);
+  markSelection();
+}
+
 /// What was chosen stays so beside the new one; a second time takes it out again.
 void GraphView::Private::addToSelection(Selected added) {
   const auto known = std::find(alsoSelected.begin(), alsoSelected.end(), added);
@@ -73,6 +80,7 @@ void GraphView::Private::markSelection() {
   marks.also.clear();
   for (const Selected& also : alsoSelected) marks.also.push_back(chosenOf(also));
   updateBreadcrumb();
+  if (editor) editor->selectionChanged();
   q->viewport()->update();
 }
 

@@ -94,6 +94,7 @@ void GraphView::Private::forget() {
   anchor.reset();
   revealAfter.reset();
   heat.setFigures({});
+  editor->forget();
 }
 
 void GraphView::Private::relayout(bool newScene, bool choose) {
@@ -105,6 +106,8 @@ void GraphView::Private::relayout(bool newScene, bool choose) {
   request.bindings = bindings;
   request.open = open;
   request.choose = choose;
+  request.arrangement = arrangement;
+  if (everShown) request.before = drawing;
   worker->request(std::move(request));
 }
 
@@ -113,12 +116,14 @@ void GraphView::Private::show(LayoutReply reply) {
   if (fresh && everShown && !anchor) anchorAt(marks.group, marks.node);
   drawing = std::move(reply.drawing);
   open = std::move(reply.open);
+  arrangement = std::move(reply.arrangement);
   if (fresh) {
     heat.setScene(drawing.scene);
     places.setScene(drawing.scene, bindings);
     if (!needle.isEmpty()) search();
   }
   restoreMarks();
+  editor->sceneChanged();
   const Rect bounds = drawing.bounds();
   minimap->setBounds(QRectF(bounds.x, bounds.y, bounds.w, bounds.h));
   if (!everShown) {

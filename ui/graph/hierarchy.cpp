@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ui/graph/kept_layout.h"
 #include "ui/graph/node_box.h"
 
 namespace orrery::ui {
@@ -169,7 +170,6 @@ class Assembly {
       placed.dotted = placed.edge < 0;
       placed.arrow = placed.to >= 0 && layout_->items[at(placed.to)].kind != Placed::Kind::open;
       placed.bounds = boundsOf(placed.points);
-      if (placed.to >= 0) layout_->items[at(placed.to)].inputs.push_back(placed.points.back());
       layout_->wires.push_back(std::move(placed));
     }
     layout_->halfWidth = result.halfWidth;
@@ -275,25 +275,33 @@ uint64_t Hierarchy::signature(const SceneGraph& scene, int index,
 
 std::shared_ptr<const GroupLayout> Hierarchy::layoutGroup(const SceneGraph& scene, int index,
                                                           const std::unordered_set<std::string>& open,
-                                                          std::stop_token stop) {
-  const uint64_t key = signature(scene, index, open);
-  if (const auto known = cache_.find(key); known != cache_.end()) return known->second;
+                                                          std::stop_token stop,
+                                                          const Arrangement* arrangement) {
   const SceneGroup& group = scene.groups[at(index)];
+  const bool arranged = arrangement && arrangement->touches(group.path);  // unlike others of its structure
+  const uint64_t key = signature(scene, index, open);
+  if (const auto known = cache_.find(key); known != cache_.end() && !arranged) return known->second;
   Assembly assembly(scene, group, open);
-  if (!assembly.addItems([&](int inner) { return layoutGroup(scene, inner, open, stop); })) return nullptr;
+  if (!assembly.addItems([&](int inner) { return layoutGroup(scene, inner, open, stop, arrangement); }))
+    return nullptr;
   LayoutMetrics metrics;
   if (group.depth == 0) metrics.top = 20;
   const std::vector<LayoutItem> items = assembly.layoutItems(widths_);
   LayoutResult result = layoutLayers(items, assembly.layoutEdges(), metrics, stop);
   if (result.stopped) return nullptr;
+  if (arranged) {
+    const auto fresh = assembly.finish(std::move(result));
+    const KeptGroup* kept = arrangement->find(group.path);
+    return kept ? keptLayout(scene, group, *fresh, *kept) : fresh;
+  }
   if (cache_.size() >= kMostCached) cache_.clear();
   return cache_[key] = assembly.finish(std::move(result));
 }
 
 std::shared_ptr<const GroupLayout> Hierarchy::layout(const SceneGraph& scene,
                                                      const std::unordered_set<std::string>& open,
-                                                     std::stop_token stop) {
-  return layoutGroup(scene, 0, open, stop);
+                                                     std::stop_token stop, const Arrangement* arrangement) {
+  return layoutGroup(scene, 0, open, stop, arrangement);
 }
 
 }  // namespace orrery::ui

@@ -16,6 +16,7 @@
 
 namespace orrery::ui {
 
+struct Arrangement;
 struct GroupLayout;
 
 /// One drawn thing of a group: a node, a folded group, an open group, or a stack of equal folded groups.
@@ -24,7 +25,6 @@ struct Placed {
   Kind kind = Kind::node;
   int first = 0, last = 0;  // children of the group that it stands for
   Rect box;
-  std::vector<Point> inputs;                 // where wires arrive
   bool leftPill = false, rightPill = false;  // there is room for the node's pills
   std::shared_ptr<const GroupLayout> inner;  // of an open group
 };
@@ -56,16 +56,18 @@ class Hierarchy {
  public:
   explicit Hierarchy(TextWidths widths = {}) : widths_(widths) {}
 
-  /// `open`: paths of the open groups; the root is always open. Null when stopped.
+  /// `open`: paths of the open groups; the root is always open. `arrangement`: what does not stand where the
+  /// layout puts it; may be null. Null when stopped.
   std::shared_ptr<const GroupLayout> layout(const SceneGraph& scene,
                                             const std::unordered_set<std::string>& open,
-                                            std::stop_token stop = {});
+                                            std::stop_token stop = {},
+                                            const Arrangement* arrangement = nullptr);
   size_t cached() const { return cache_.size(); }
 
  private:
   std::shared_ptr<const GroupLayout> layoutGroup(const SceneGraph& scene, int group,
                                                  const std::unordered_set<std::string>& open,
-                                                 std::stop_token stop);
+                                                 std::stop_token stop, const Arrangement* arrangement);
   uint64_t signature(const SceneGraph& scene, int group, const std::unordered_set<std::string>& open) const;
 
   TextWidths widths_;

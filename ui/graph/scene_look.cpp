@@ -171,9 +171,6 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
   look.selected = marks.anything() && marks.chooses(scene, hit, span);
   look.focused = look.selected && marks.focused;
   look.hovered = marks.hover == hit;
-  if (look.selected || look.hovered)
-    for (const Point& input : placed.inputs)
-      look.inputs << QPointF(hit.box.x - placed.box.x + input.x, hit.box.y - placed.box.y + input.y);
   look.match = anyMatch(marks, span);
   if (hit.kind == Hit::Kind::node && job.heat && job.heat->us(span) > 1e5) look.running = job.running;
   return look;

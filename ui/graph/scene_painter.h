@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ui/graph/geometry.h"
+#include "ui/graph/graph_diff.h"
 #include "ui/graph/node_painter.h"
 #include "ui/graph/place_model.h"
 
@@ -41,6 +42,8 @@ struct PaintJob {
   Rect visible;
   Detail detail = Detail::near;
   double scale = 1;
+  bool wiresByType = false;                  // coloured by what they carry
+  const WireChanges* wireChanges = nullptr;  // since the graph was opened; null: not told
   double running = -1;  // place of the moving bar on nodes that take over 100 ms; below 0: none
 
   bool isEdited(Span span) const;
@@ -68,6 +71,8 @@ class ScenePainter {
   void paintHeader(QPainter& painter, const PaintJob& job, const Hit& hit) const;
   void paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
+  WireLook wireLook(const PaintJob& job, const SceneGroup& holder, const PlacedWire& wire, bool lit,
+                    WireChange change) const;
   void paintFarWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                      Point origin) const;
   void paintCrossings(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,

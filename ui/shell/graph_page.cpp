@@ -25,6 +25,8 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
       bar_(new QWidget(this)),
       tabs_(new QTabBar(bar_)),
       models_(new Segmented(theme, bar_)),
+      wires_(new DropButton(theme, bar_)),
+      diff_(new QCheckBox("Diff on the graph", bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
       banner_(new Banner(theme, this)),
       progress_(new ProgressStrip(theme, this)),
@@ -53,6 +55,14 @@ void GraphPage::setupBar() {
   models_->setAccessibleName("Model that is drawn");
   models_->hide();
   connect(models_, &Segmented::chosen, this, &GraphPage::modelAsked);
+  for (const bool byType : {false, true})
+    wires_->menu()->addAction(byType ? "Coloured by dtype" : "Plain", this,
+                              [this, byType] { setWiresByType(byType); });
+  wires_->setToolTip("What the colours of the wires tell");
+  wires_->setAccessibleName("Wires");
+  setWiresByType(false);
+  diff_->setToolTip("What edits changed since the model was opened, with what they deleted");
+  connect(diff_, &QCheckBox::toggled, this, &GraphPage::refreshGraph);
   auto* out = new IconButton(theme_, "minus", "Zoom out", bar_);
   auto* in = new IconButton(theme_, "plus", "Zoom in", bar_);
   connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
@@ -65,6 +75,10 @@ void GraphPage::setupBar() {
   layout->addWidget(tabs_, 1);
   layout->addWidget(models_);
   layout->addSpacing(12);
+  layout->addWidget(wires_);
+  layout->addSpacing(10);
+  layout->addWidget(diff_);
+  layout->addSpacing(10);
   layout->addWidget(out);
   layout->addWidget(in);
   layout->addSpacing(6);
@@ -100,6 +114,7 @@ GraphView* GraphPage::addView(bool fused) {
   connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
   connect(view, &GraphView::contextMenuAsked, this,
           [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
+  setupEditing(view, fused);
   connect(view, &GraphView::overlaysChanged, this, [this](GraphView::Overlays shown) {
     for (const auto& [source, views] : views_)
       for (GraphView* each : views) each->setOverlays(shown);
@@ -108,6 +123,18 @@ GraphView* GraphPage::addView(bool fused) {
     if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
   });
   return view;
+}
+
+void GraphPage::setupEditing(GraphView* view, bool fused) {
+  GraphEditor* editor = view->editor();
+  editor->setWiresByType(byType_);
+  if (fused) editor->setReadOnly("The fused graph is what runs: edits are made in the model graph");
+  connect(editor, &GraphEditor::editsAsked, this, &GraphPage::editsAsked);
+  connect(editor, &GraphEditor::editConsidered, this, &GraphPage::editConsidered);
+  connect(editor, &GraphEditor::editLeft, this, &GraphPage::editLeft);
+  connect(editor, &GraphEditor::bypassAsked, this, &GraphPage::bypassOfChosenAsked);
+  connect(editor, &GraphEditor::originalMenuAsked, this, &GraphPage::originalMenuAsked);
+  connect(editor, &GraphEditor::noticed, this, &GraphPage::noticed);
 }
 
 void GraphPage::setSource(SessionController* source) {
@@ -125,6 +152,7 @@ void GraphPage::setSource(SessionController* source) {
     view->setHeatMode(heat);
     view->setRunning(source->running());
   }
+  model_->editor()->setCalls(source->services().edits);
   plans_[0] = plans_[1] = nullptr;
   connectSource();
   refreshGraph();
@@ -144,6 +172,7 @@ void GraphPage::connectSource() {
     plans_[0] = plans_[1] = nullptr;
     refreshGraph();
   });
+  connect(source_, &SessionController::handRefused, model_->editor(), &GraphEditor::refuse);
   connect(source_, &SessionController::planReady, this, [this](api::Phase phase, const PlanPtr& plan) {
     plans_[phase == api::Phase::decode] = plan;
     refreshPlaces();
@@ -170,17 +199,59 @@ void GraphPage::refreshTabs() {
   stack_->setCurrentWidget(fused ? fused_ : model_);
   if (stale_[fused]) {
     stale_[fused] = false;
-    const graph::GraphVersion model = session->model_graph();
-    std::unordered_set<NodeId> edited;
-    if (model) edited = editedNodes(*model, source_->recipe());
-    shown_[fused] = fused ? session->fused_graph() : model;
-    if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
-    view()->setGraph(shown_[fused], std::move(edited), source_->title());
+    showModel(session, fused);
   }
   refreshPlaces();
   refreshTimings();
   zoom_->setText(QString("%1 %").arg(qRound(view()->zoom() * 100)));
 }
+
+void GraphPage::showModel(const SessionPtr& session, bool fused) {
+  const graph::GraphVersion model = session->model_graph();
+  std::unordered_set<NodeId> edited;
+  if (model) edited = editedNodes(*model, source_->recipe());
+  if (fused) {
+    shown_[1] = session->fused_graph();
+    if (shown_[1]) edited = editedFused(*shown_[1], edited);
+    return fused_->setGraph(shown_[1], std::move(edited), source_->title());
+  }
+  const QString path = QString::fromStdString(session->info().path);
+  const bool another = arranged_[source_] != path;
+  if (another) keepArrangement(source_);
+  const api::SessionStatePtr state = session->state();
+  const DiffPtr diff =
+      diff_->isChecked() && model && state ? diffOf(state->history.opened(), model) : nullptr;
+  shown_[0] = diff ? diff->shown : model;
+  model_->editor()->setModel(model);
+  model_->setGraph(shown_[0], std::move(edited), source_->title());
+  model_->editor()->setDiff(diff);
+  if (!another) return;
+  arranged_[source_] = path;
+  model_->editor()->setArrangement(arrangements_.value(path));
+}
+
+/// Before another model is drawn in its view.
+void GraphPage::keepArrangement(SessionController* source) {
+  const QString& path = arranged_[source];
+  const auto views = views_.find(source);
+  if (path.isEmpty() || views == views_.end()) return;
+  const QString arrangement = views->second[0]->editor()->arrangement();
+  arrangement.isEmpty() ? void(arrangements_.remove(path)) : void(arrangements_[path] = arrangement);
+}
+
+QMap<QString, QString> GraphPage::arrangements() {
+  for (const auto& [source, path] : arranged_) keepArrangement(source);
+  return arrangements_;
+}
+
+void GraphPage::setWiresByType(bool on) {
+  byType_ = on;
+  wires_->setCaption(on ? "Wires: dtype" : "Wires: plain");
+  for (const auto& [source, views] : views_)
+    for (GraphView* view : views) view->editor()->setWiresByType(on);
+}
+
+void GraphPage::setDiffShown(bool shown) { diff_->setChecked(shown); }
 
 void GraphPage::refreshTimings() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
@@ -247,7 +318,10 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   QMenu menu;
   addPlaces(menu, chosen);
   addBypasses(menu, chosen);
-  menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
+  if (fillEdits_ && !fusedShown()) fillEdits_(menu);
+  const QString undone = source_->undoName();
+  menu.addAction(undone.isEmpty() ? QString("Undo edit") : "Undo " + undone, this, &GraphPage::undoAsked)
+      ->setEnabled(source_->canUndo());
   menu.addSeparator();
   if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
     menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this,
@@ -291,6 +365,11 @@ void GraphPage::addBypasses(QMenu& menu, const std::vector<GraphView::Selected>&
     action->setEnabled(choice.refusal.isEmpty());
     action->setToolTip(choice.tip());
   }
+}
+
+QString GraphPage::chosenScopes() const {
+  const QStringList scopes = modelScopes(view()->selection());
+  return scopes.isEmpty() ? QString() : scopeWord(scopes);
 }
 
 Bypass GraphPage::bypassOf(const std::vector<GraphView::Selected>& chosen) const {

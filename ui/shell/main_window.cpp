@@ -94,7 +94,7 @@ void MainWindow::setupCentre() {
       *work_, graph_->banner(), [this](SessionController* source) { return opening_->askSaveRecipe(source); },
       this);
   opening_ = new Opening(*work_, graph_, questions_, this);
-  drawn_model_ = new DrawnModel(*work_, graph_, outlinePanel(), questions_, this);
+  drawn_model_ = new DrawnModel(*work_, graph_, outlinePanel(), this);
 }
 
 void MainWindow::setupCommands() {

@@ -248,7 +248,9 @@ TEST(HierarchyTest, KeysAndValuesArriveApartAndStraight) {
     const GroupLayout& inner =
         *layer.inner->items[at(layer.inner->itemOf[at(scene->groups[at(attention)].child)])].inner;
     const int append = scene->find(scene->graph->find_path("layers.3.attention.kv_append"))->child;
-    const std::vector<Point>& inputs = inner.items[at(inner.itemOf[at(append)])].inputs;
+    std::vector<Point> inputs;
+    for (const PlacedWire& wire : inner.wires)
+      if (wire.to == inner.itemOf[at(append)]) inputs.push_back(wire.points.back());
     ASSERT_EQ(inputs.size(), 2U) << "keys and values";
     EXPECT_GT(std::abs(inputs[0].x - inputs[1].x), 12);
     size_t corners = 0;
