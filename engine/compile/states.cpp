@@ -31,21 +31,6 @@ Result<StateForm> form_of(const graph::Graph& graph, const graph::Node& node) {
   return StateForm::per_token(kv_heads, head_dim);
 }
 
-/// The state node that a state value descends from.
-NodeId origin(const graph::Graph& graph, ValueId value) {
-  for (const graph::Node* node = graph.find(graph.value(value).producer); node;) {
-    if (node->is_source()) return node->id;
-    const graph::Node* before = nullptr;
-    for (const ValueId input : node->inputs)
-      if (const graph::Value* v = graph.find_value(input); v && v->kind == graph::ValueKind::state) {
-        before = graph.find(v->producer);
-        break;
-      }
-    node = before;
-  }
-  return {};
-}
-
 /// Where the first node runs that touches the state; placement keeps the others with it.
 std::optional<kernels::DeviceId> device_of_state(const graph::Graph& graph, const std::vector<bool>& live,
                                                  ValueId initial) {
@@ -85,7 +70,7 @@ Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
   }
   for (const ValueId output : graph.outputs()) {
     if (graph.value(output).kind != graph::ValueKind::state) continue;
-    if (const auto it = index.find(origin(graph, output)); it != index.end())
+    if (const auto it = index.find(graph::state_source(graph, output)); it != index.end())
       states[it->second].last = output;
   }
   return states;

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/edit/bypass.h"
 #include "engine/edit/check.h"
-#include "engine/edit/scope_pattern.h"
 
 namespace orrery::edit {
 namespace {
@@ -85,10 +83,10 @@ Result<Edit> parse_edit(std::string_view words) {
   return edit;
 }
 
-Result<void> can_bypass(const graph::Graph& graph, std::string_view pattern) {
-  ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
-  for (const std::string& scope : scopes) ORRERY_TRY(find_stream(graph, scope));
-  return {};
+std::optional<Error> refusal(const graph::Graph& graph, const Edit& edit) {
+  graph::Graph copy = graph;
+  const Result<graph::Journal> applied = apply(copy, edit);
+  return applied.ok() ? std::nullopt : std::optional(applied.error());
 }
 
 }  // namespace orrery::edit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,13 @@ struct Misfit {
 };
 /// Makes the edits on a copy, in order; those after a misfit see the graph without it.
 std::vector<Misfit> misfits(const graph::Graph& graph, const std::vector<Edit>& edits);
+
+/// Why the graph does not take the edit; nothing where it does. A graph of 5,000 nodes answers in
+/// milliseconds.
+std::optional<Error> refusal(const graph::Graph& graph, const Edit& edit);
+/// Whether a value can come to an input of a node: by its kind and type, and without a cycle. What follows
+/// from another type of what the node makes is not looked at. Microseconds.
+Result<void> can_connect(const graph::Graph& graph, NodeId node, int input, ValueId value);
 
 /// Whether bypass can take the scopes and nodes that the pattern names: one residual stream in and one out of
 /// each. Else why not.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/edit/edit.h"
+#include "engine/edit/names.h"
 #include "engine/edit/number_in.h"
 
 namespace orrery::edit {
@@ -48,8 +49,7 @@ Result<graph::Journal> set(graph::Graph& graph, const Edit& edit) {
   const auto refuse = [&](std::string what, std::string advice) {
     return Error{ErrorCode::invalid_argument, std::move(what), path.substr(0, 200), std::move(advice)};
   };
-  const NodeId id = graph.find_path(path);
-  if (!id.valid()) return refuse("There is no such node", "write its path, for example sampler.sample");
+  ORRERY_ASSIGN(const NodeId id, find_node(graph, path));
   const graph::Node& node = graph.node(id);
   if (node.is_source())
     return refuse(fmt::format("It is a {}, which is as the model's file has it", node.op->name),

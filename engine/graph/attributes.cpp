@@ -100,15 +100,29 @@ Result<void> check_stored(const Attribute& value) {
       "Use bf16 or f16, or take it away for f32"};
 }
 
+Result<void> check_drawing(std::string_view name, const Attribute& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  const size_t longest = name == kFrameAttribute ? kLongestTitle : kLongestNote;
+  if (text && !text->empty() && text->size() <= longest) return {};
+  return Error{ErrorCode::invalid_argument,
+               text && !text->empty() ? fmt::format("The {} has {} bytes", name, text->size())
+                                      : fmt::format("The {} is no text", name),
+               "", fmt::format("Write up to {} bytes, or take it away", longest)};
+}
+
 Result<void> check_common(std::string_view name, const Attribute& value) {
   if (name == kDeviceAttribute) return check_device(value);
+  if (is_drawing_attribute(name)) return check_drawing(name, value);
   return name == kPrecisionAttribute ? check_precision(value) : check_stored(value);
 }
 
 }  // namespace
 
+bool is_drawing_attribute(std::string_view name) { return name == kFrameAttribute || name == kNoteAttribute; }
+
 bool is_common_attribute(std::string_view name) {
-  return name == kDeviceAttribute || name == kPrecisionAttribute || name == kStoredAttribute;
+  return name == kDeviceAttribute || name == kPrecisionAttribute || name == kStoredAttribute ||
+         is_drawing_attribute(name);
 }
 
 bool is_device_name(std::string_view text) { return kernels::parse_device_id(text).has_value(); }

@@ -41,10 +41,10 @@ class Hash {
   uint64_t state_ = 0;
 };
 
-/// What says nothing about the numbers: where a node runs; and a state's name and layer number, as the state
-/// before the step is what earlier steps put there.
-bool is_identity(const Node& node, std::string_view attribute) {
-  if (!node.is_source()) return attribute == kDeviceAttribute;
+/// What says nothing about the numbers: where a node runs and what is drawn on it; and a state's name and
+/// layer number, as the state before the step is what earlier steps put there.
+bool is_beside_numbers(const Node& node, std::string_view attribute) {
+  if (!node.is_source()) return attribute == kDeviceAttribute || is_drawing_attribute(attribute);
   return node.op->name == "state" && (attribute == "name" || attribute == "layer");
 }
 
@@ -53,7 +53,7 @@ uint64_t hash_of(const Graph& graph, const Node& node, const std::unordered_map<
   hash.add(std::string_view(node.op->name));
   hash.add(uint64_t{node.op->revision});
   for (const auto& [name, value] : node.attributes) {
-    if (is_identity(node, name)) continue;
+    if (is_beside_numbers(node, name)) continue;
     hash.add(std::string_view(name));
     hash.add(value);
   }
@@ -71,12 +71,22 @@ uint64_t hash_of(const Graph& graph, const Node& node, const std::unordered_map<
 
 }  // namespace
 
-uint64_t Graph::feed_hash(ValueId value) const {
+uint64_t Graph::feed_hash(ValueId value) const { return feed_hashes(std::span(&value, 1)).front(); }
+
+std::vector<uint64_t> Graph::feed_hashes(std::span<const ValueId> values) const {
+  std::unordered_set<NodeId> wanted;
+  for (const ValueId value : values)
+    if (const Value* known = find_value(value)) wanted.insert(known->producer);
   std::unordered_map<ValueId, uint64_t> hashes;
-  const Value* wanted = find_value(value);
-  if (!wanted) return 0;
   for (const NodeId id : order_) {  // producers come first, so one walk will do
+    if (wanted.empty()) break;
     const Node& node = nodes_.at(id);
+    wanted.erase(id);
+    if (node.op->identity) {
+      const auto fed = hashes.find(node.inputs.front());
+      hashes.emplace(node.outputs.front(), fed == hashes.end() ? 0 : fed->second);
+      continue;
+    }
     const uint64_t own = hash_of(*this, node, hashes);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       Hash output;
@@ -84,9 +94,13 @@ uint64_t Graph::feed_hash(ValueId value) const {
       output.add(static_cast<uint64_t>(i));
       hashes.emplace(node.outputs[i], output.value());
     }
-    if (id == wanted->producer) break;
   }
-  return hashes.at(value);
+  std::vector<uint64_t> found;
+  for (const ValueId value : values) {
+    const auto known = hashes.find(value);
+    found.push_back(known == hashes.end() ? 0 : known->second);
+  }
+  return found;
 }
 
 }  // namespace orrery::graph

@@ -9,20 +9,32 @@ namespace orrery::graph {
 namespace {
 
 ValueKind kind_of(const OpSchema& op, std::string_view output) {
-  if (output == "state") return ValueKind::state;
+  if (output == kStateName) return ValueKind::state;
   if (op.family != OpFamily::source) return ValueKind::activation;
   if (op.name == "weight") return ValueKind::weight;
   return op.name == "constant" ? ValueKind::constant : ValueKind::input;
 }
 
-/// The spec of input i; the last one again for what a variadic input takes. Null when there are too many.
-const InputSpec* spec_at(const OpSchema& op, size_t i) {
-  if (i < op.inputs.size()) return &op.inputs[i];
-  return !op.inputs.empty() && op.inputs.back().variadic ? &op.inputs.back() : nullptr;
-}
-
 Error no_such_value(ValueId value, const std::string& where) {
   return {ErrorCode::not_found, fmt::format("There is no value %{} in this graph", value.value), where, ""};
+}
+
+/// An input of that name takes a state, and nothing else does.
+Result<void> check_kind(const InputSpec& spec, const Value& value, const std::string& value_path,
+                        const std::string& path) {
+  const bool is_state = value.kind == ValueKind::state;
+  if ((spec.name == kStateName) == is_state) return {};
+  if (is_state)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} is a state, which the input {} does not read", value_path, spec.name), path,
+                 "Connect what a node computes of it"};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("{} is {}, not a state", value_path, to_string(value.type)), path,
+               "Connect a state, or what a node writes of one"};
+}
+
+Error name_taken(const std::string& path) {
+  return {ErrorCode::invalid_argument, "This name is taken by another node", path, "Choose another one"};
 }
 
 Error no_such_node(NodeId node) {
@@ -38,14 +50,17 @@ Result<std::vector<ValueId>> Graph::checked_inputs(const OpSchema& schema, std::
   if (fixed > 0 && schema.inputs.back().variadic) --fixed;
   if (inputs.size() < fixed) inputs.resize(fixed);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const InputSpec* spec = spec_at(schema, i);
+    const InputSpec* spec = input_spec(schema, i);
     if (!spec)
       return Error{ErrorCode::invalid_argument,
                    fmt::format("{} takes {} inputs, not {}", schema.name, fixed, inputs.size()), path, ""};
     if (!inputs[i].valid() && !spec->optional)
       return Error{ErrorCode::invalid_argument, fmt::format("{} needs its input {}", schema.name, spec->name),
                    path, ""};
-    if (inputs[i].valid() && !values_.contains(inputs[i])) return no_such_value(inputs[i], path);
+    if (!inputs[i].valid()) continue;
+    const Value* value = values_.find(inputs[i]);
+    if (!value) return no_such_value(inputs[i], path);
+    ORRERY_TRY(check_kind(*spec, *value, value_path(inputs[i]), path));
   }
   return inputs;
 }
@@ -61,9 +76,7 @@ Result<NodeId> Graph::add_node(NewNode request) {
   if (node.name.empty())
     return Error{ErrorCode::invalid_argument, fmt::format("A new {} has no name", request.op), node.scope,
                  "Give it one that is free in its scope"};
-  if (paths_.contains(path))
-    return Error{ErrorCode::invalid_argument, "This name is taken by another node", path,
-                 "Choose another one"};
+  if (find_path(path).valid()) return name_taken(path);
   auto attributes = complete_attributes(*node.op, std::move(request.attributes));
   if (!attributes) {
     Error error = std::move(attributes).error();
@@ -121,19 +134,23 @@ Result<void> Graph::remove_node(NodeId id) {
 }
 
 Result<void> Graph::check_input(const Node& node, int input, ValueId value) const {
-  if (input < 0 || static_cast<size_t>(input) >= node.inputs.size())
+  const auto place = static_cast<size_t>(input);
+  const bool longer = place == node.inputs.size() && is_variadic(*node.op, place) && value.valid();
+  if (input < 0 || (place >= node.inputs.size() && !longer))
     return Error{
         ErrorCode::invalid_argument,
         fmt::format("{} has {} inputs; there is no input {}", node.op->name, node.inputs.size(), input),
         node.path(), ""};
-  const InputSpec& spec = *spec_at(*node.op, static_cast<size_t>(input));
+  const InputSpec& spec = *input_spec(*node.op, place);
   if (!value.valid()) {
-    if (spec.optional) return {};
+    const bool last = place + 1 == node.inputs.size() && is_variadic(*node.op, place);
+    if (spec.optional || last) return {};
     return Error{ErrorCode::invalid_argument, fmt::format("{} needs its input {}", node.op->name, spec.name),
                  node.path(), "Connect another value instead"};
   }
-  if (!values_.contains(value)) return no_such_value(value, node.path());
-  return {};
+  const Value* known = values_.find(value);
+  if (!known) return no_such_value(value, node.path());
+  return check_kind(spec, *known, value_path(value), node.path());
 }
 
 Result<void> Graph::set_input(NodeId id, int input, ValueId value) {
@@ -145,37 +162,81 @@ Result<void> Graph::set_input(NodeId id, int input, ValueId value) {
   return {};
 }
 
-/// The producer and what it needs, as far as they come after the consumer, move to just before it in their
-/// order.
-Result<void> Graph::move_before(NodeId producer, NodeId consumer) {
+/// The nodes after the consumer that the producer needs, itself too. Nothing when the consumer is one of
+/// them.
+std::optional<std::unordered_set<NodeId>> Graph::needed_after(NodeId producer, NodeId consumer) const {
   const size_t begin = position(consumer), end = position(producer);
-  if (end < begin) return {};
+  std::unordered_set<NodeId> found;
+  if (end < begin) return found;
   std::unordered_set<NodeId> needed{producer};
-  std::vector<NodeId> moved, kept;
   for (size_t i = end + 1; i-- > begin;) {
     const NodeId id = order_[i];
-    if (!needed.contains(id)) {
-      kept.push_back(id);
-      continue;
-    }
-    if (id == consumer)
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("{} depends on {}, so it cannot feed it: that would be a cycle",
-                               node(producer).path(), node(consumer).path()),
-                   node(consumer).path(), "Choose a value that is computed before it"};
-    moved.push_back(id);
+    if (!needed.contains(id)) continue;
+    if (id == consumer) return std::nullopt;
+    found.insert(id);
     for (const ValueId input : nodes_.at(id).inputs)
       if (input.valid()) needed.insert(values_.at(input).producer);
   }
-  const auto place = std::copy(moved.rbegin(), moved.rend(), order_.begin() + static_cast<ptrdiff_t>(begin));
-  std::copy(kept.rbegin(), kept.rend(), place);
+  return found;
+}
+
+bool Graph::depends_on(NodeId node, NodeId other) const { return !needed_after(node, other); }
+
+/// The producer and what it needs, as far as they come after the consumer, move to just before it in their
+/// order.
+Result<void> Graph::move_before(NodeId producer, NodeId consumer) {
+  const auto late = needed_after(producer, consumer);
+  if (!late)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} depends on {}, so it cannot feed it: that would be a cycle",
+                             node(producer).path(), node(consumer).path()),
+                 node(consumer).path(), "Choose a value that is computed before it"};
+  if (late->empty()) return {};
+  const auto begin = order_.begin() + static_cast<ptrdiff_t>(position(consumer));
+  const auto end = order_.begin() + static_cast<ptrdiff_t>(position(producer)) + 1;
+  std::stable_partition(begin, end, [&](NodeId id) { return late->contains(id); });
+  return {};
+}
+
+void Graph::move_nodes(const std::vector<NodeId>& nodes, NodeId before) {
+  const std::unordered_set<NodeId> moved(nodes.begin(), nodes.end());
+  std::vector<NodeId> order;
+  for (const NodeId id : order_)
+    if (!moved.contains(id)) order.push_back(id);
+  const auto place_of = [&](NodeId id) {
+    return static_cast<size_t>(std::find(order.begin(), order.end(), id) - order.begin());
+  };
+  size_t least = 0, most = order.size();
+  for (const NodeId id : nodes) {
+    for (const ValueId input : nodes_.at(id).inputs)
+      if (const Value* value = find_value(input); value && !moved.contains(value->producer))
+        least = std::max(least, place_of(value->producer) + 1);
+    for (const ValueId output : nodes_.at(id).outputs)
+      if (const std::vector<Use>* uses = users_.find(output))
+        for (const Use& use : *uses)
+          if (!moved.contains(use.node)) most = std::min(most, place_of(use.node));
+  }
+  if (least > most) return;  // some other node is between two of them
+  const size_t place = std::clamp(place_of(before), least, most);
+  order.insert(order.begin() + static_cast<ptrdiff_t>(place), nodes.begin(), nodes.end());
+  order_ = std::move(order);
+}
+
+Result<void> Graph::rename_node(NodeId id, std::string scope, std::string name) {
+  const Node* node = find(id);
+  if (!node) return no_such_node(id);
+  const std::string path = scope.empty() ? name : scope + "." + name;
+  if (name.empty())
+    return Error{ErrorCode::invalid_argument, "The new name is empty", node->path(), "Choose another one"};
+  if (const NodeId other = find_path(path); other.valid() && other != id) return name_taken(path);
+  replace_path(id, std::move(scope), std::move(name));
   return {};
 }
 
 Result<void> Graph::set_attribute(NodeId id, const std::string& name, std::optional<Attribute> value) {
-  const auto found = nodes_.find(id);
-  if (found == nodes_.end()) return no_such_node(id);
-  Node& node = found->second;
+  const Node* found = find(id);
+  if (!found) return no_such_node(id);
+  const Node& node = *found;
   Attributes attributes = node.attributes;
   attributes.erase(name);
   if (value) attributes.emplace(name, std::move(*value));
@@ -189,21 +250,20 @@ Result<void> Graph::set_attribute(NodeId id, const std::string& name, std::optio
   changed.attributes = std::move(checked).value();
   if (node.is_source()) {  // nothing upstream to wait for: its type follows at once
     ORRERY_ASSIGN(auto types, infer(changed));
-    for (size_t i = 0; i < types.size(); ++i) values_.at(node.outputs[i]).type = std::move(types[i]);
+    for (size_t i = 0; i < types.size(); ++i) values_.edit(node.outputs[i]).type = std::move(types[i]);
   }
-  node.attributes = std::move(changed.attributes);
+  nodes_.edit(id).attributes = std::move(changed.attributes);
   return {};
 }
 
 Result<void> Graph::set_value_type(ValueId id, ValueType type) {
-  const auto found = values_.find(id);
-  if (found == values_.end()) return no_such_value(id, "");
-  Value& value = found->second;
-  if (!nodes_.at(value.producer).is_source())
+  const Value* value = find_value(id);
+  if (!value) return no_such_value(id, "");
+  if (!nodes_.at(value->producer).is_source())
     return Error{ErrorCode::invalid_argument,
                  fmt::format("The type of {} follows from its inputs and cannot be set", value_path(id)), "",
                  "Set the type of a weight, an input or a state"};
-  value.type = std::move(type);
+  values_.edit(id).type = std::move(type);
   return {};
 }
 
@@ -211,14 +271,20 @@ size_t Graph::position(NodeId node) const {
   return static_cast<size_t>(std::find(order_.begin(), order_.end(), node) - order_.begin());
 }
 
+std::vector<size_t> Graph::positions() const {
+  std::vector<size_t> places(next_node_);
+  for (size_t i = 0; i < order_.size(); ++i) places[order_[i].value] = i;
+  return places;
+}
+
 void Graph::insert(Node node, const std::vector<Value>& values, size_t place) {
-  for (const Value& value : values) values_.insert_or_assign(value.id, value);
+  for (const Value& value : values) values_.put(value.id, value);
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (node.inputs[i].valid()) users_[node.inputs[i]].push_back({node.id, static_cast<int>(i)});
-  paths_.insert_or_assign(node.path(), node.id);
+    if (node.inputs[i].valid()) users_.make(node.inputs[i]).push_back({node.id, static_cast<int>(i)});
+  paths_.edit().insert_or_assign(node.path(), node.id);
   order_.insert(order_.begin() + static_cast<ptrdiff_t>(place), node.id);
   const NodeId id = node.id;
-  nodes_.insert_or_assign(id, std::move(node));
+  nodes_.put(id, std::move(node));
 }
 
 void Graph::bring_back(const Graph& from, NodeId id, std::vector<ValueId> inputs, NodeId before) {
@@ -230,24 +296,32 @@ void Graph::bring_back(const Graph& from, NodeId id, std::vector<ValueId> inputs
 }
 
 void Graph::erase(NodeId id) {
-  const auto found = nodes_.find(id);
-  for (size_t i = 0; i < found->second.inputs.size(); ++i)
-    if (found->second.inputs[i].valid()) replace_input(id, static_cast<int>(i), {});
-  for (const ValueId output : found->second.outputs) {
+  for (size_t i = nodes_.at(id).inputs.size(); i-- > 0;) replace_input(id, static_cast<int>(i), {});
+  const Node& node = nodes_.at(id);
+  for (const ValueId output : node.outputs) {
     values_.erase(output);
     users_.erase(output);
   }
-  paths_.erase(found->second.path());
+  paths_.edit().erase(node.path());
   std::erase(order_, id);
-  nodes_.erase(found);
+  nodes_.erase(id);
 }
 
 void Graph::replace_input(NodeId id, int input, ValueId value) {
-  ValueId& slot = nodes_.at(id).inputs[static_cast<size_t>(input)];
-  if (slot.valid())
-    std::erase_if(users_.at(slot), [&](const Use& use) { return use.node == id && use.input == input; });
-  slot = value;
-  if (value.valid()) users_[value].push_back({id, input});
+  Node& node = nodes_.edit(id);
+  const auto place = static_cast<size_t>(input);
+  if (const ValueId before = place < node.inputs.size() ? node.inputs[place] : ValueId{}; before.valid())
+    std::erase_if(users_.edit(before), [&](const Use& use) { return use.node == id && use.input == input; });
+  put_input(node, place, value);
+  if (value.valid()) users_.make(value).push_back({id, input});
+}
+
+void Graph::replace_path(NodeId id, std::string scope, std::string name) {
+  Node& node = nodes_.edit(id);
+  paths_.edit().erase(node.path());
+  node.scope = std::move(scope);
+  node.name = std::move(name);
+  paths_.edit().insert_or_assign(node.path(), id);
 }
 
 }  // namespace orrery::graph

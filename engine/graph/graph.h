@@ -1,7 +1,8 @@
 // The computation graph: SSA values made by nodes, in scopes that the view folds. A Graph is a value type:
 // copy it, edit the copy by a Transaction (transaction.h), share it as an immutable GraphVersion.
 //
-// Sources are nodes too, with no inputs and one output, so six primitives are enough to edit everything:
+// Sources are nodes too, with no inputs and one output, so eight primitives are enough to edit everything:
+// add, remove, rename and move nodes, set an input, an attribute, a source's type and the outputs.
 //   op "weight"   attributes {tensor}            value kind weight: a tensor of the model file
 //   op "input"    attributes {name}              value kind input: token_ids, ... (step_inputs.inc)
 //   op "state"    attributes {name, ...}         value kind state: what a layer keeps of a text
@@ -13,12 +14,15 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/base/ids.h"
 #include "engine/graph/op_registry.h"
+#include "engine/graph/table.h"
 
 namespace orrery::graph {
 
@@ -51,10 +55,16 @@ struct Node {
   bool is_source() const { return op->family == OpFamily::source; }
 };
 
+/// Another value at an input of a node. Of a variadic input the place after the last is added, and the last
+/// one goes with no value.
+void put_input(Node& node, size_t input, ValueId value);
 /// The device that a node is asked to run on; empty: the model's own.
 std::string_view device_of(const Node& node);
 /// The precision that a node is asked to compute in; empty: the model's own.
 std::string_view precision_of(const Node& node);
+/// The title of the frame that a node is drawn in, and what is noted on it; empty: none.
+std::string_view frame_of(const Node& node);
+std::string_view note_of(const Node& node);
 /// The type that what a node makes is stored in; none: that which its op gives.
 std::optional<DType> stored_as(const Node& node);
 /// The op that carries a value to another device. Its device attribute says where the copy lies.
@@ -102,11 +112,18 @@ class Graph {
   void bring_back(const Graph& from, NodeId node, std::vector<ValueId> inputs, NodeId before);
   /// Refused when it makes a cycle. Producers that come too late move to just before the node. Types that
   /// follow are brought up to date by infer_types(), or by Transaction::commit.
+  /// Of a variadic input the place after the last makes it longer, and the last one is taken away with no
+  /// value.
   Result<void> set_input(NodeId node, int input, ValueId value);
   /// No value takes the attribute away; one with a fallback gets that.
   Result<void> set_attribute(NodeId node, const std::string& name, std::optional<Attribute> value);
   Result<void> set_value_type(ValueId value, ValueType type);  // sources only
   void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
+  /// Another place in the hierarchy; refused when it is taken.
+  Result<void> rename_node(NodeId node, std::string scope, std::string name);
+  /// Moves them, in their order, to just before a node (none: to the end), or as near to it as what they read
+  /// and who reads them allow.
+  void move_nodes(const std::vector<NodeId>& nodes, NodeId before);
 
   /// In an order in which every node comes after its inputs; stable: nodes keep their place as far as that
   /// allows.
@@ -128,6 +145,11 @@ class Graph {
   Cost cost(NodeId node, const Bindings& bindings) const;  // zero for sources
   /// What inference says of a node's outputs now; the error names the node, the value and both shapes.
   Result<std::vector<ValueType>> infer(NodeId node) const;
+  /// What it would say with another value at an input, or why the value cannot come there. Nothing after the
+  /// node is looked at.
+  Result<std::vector<ValueType>> infer_with(NodeId node, int input, ValueId value) const;
+  /// Whether the node needs what the other one makes, at once or by others between them; or is that node.
+  bool depends_on(NodeId node, NodeId other) const;
   /// Re-infers every node but the sources, in order. Stops at the first that does not fit.
   Result<void> infer_types();
   std::string value_path(ValueId value) const;  // "layers.0.attention.q_proj:dst"
@@ -138,32 +160,40 @@ class Graph {
   /// scope names and devices left out). Two states with equal hashes hold the same numbers for the same
   /// tokens.
   uint64_t feed_hash(ValueId value) const;
+  std::vector<uint64_t> feed_hashes(std::span<const ValueId> values) const;  // in one walk
 
  private:
   friend class Transaction;
 
   size_t position(NodeId node) const;
+  std::vector<size_t> positions() const;  // by id
   Result<std::vector<ValueId>> checked_inputs(const OpSchema& schema, std::vector<ValueId> inputs,
                                               const std::string& path) const;
   Result<void> check_input(const Node& node, int input, ValueId value) const;
   Result<std::vector<ValueType>> infer(const Node& node) const;
   std::vector<Value> make_outputs(Node& node, std::vector<ValueType> types);
+  std::optional<std::unordered_set<NodeId>> needed_after(NodeId producer, NodeId consumer) const;
   Result<void> move_before(NodeId producer, NodeId consumer);
 
   // The primitives without their checks: what the journal applies and takes back.
   void insert(Node node, const std::vector<Value>& values, size_t position);
   void erase(NodeId node);
   void replace_input(NodeId node, int input, ValueId value);
+  void replace_path(NodeId node, std::string scope, std::string name);
 
   std::shared_ptr<const OpRegistry> ops_;
   std::vector<NodeId> order_;
-  std::unordered_map<NodeId, Node> nodes_;
-  std::unordered_map<ValueId, Value> values_;
-  std::unordered_map<ValueId, std::vector<Use>> users_;  // in no order
-  std::unordered_map<std::string, NodeId> paths_;
+  Table<NodeId, Node> nodes_;
+  Table<ValueId, Value> values_;
+  Table<ValueId, std::vector<Use>> users_;  // in no order; no row: none
+  using Paths = std::unordered_map<std::string, NodeId>;
+  Shared<Paths> paths_{Paths()};
   std::vector<ValueId> outputs_;
   uint32_t next_node_ = 1, next_value_ = 1;
 };
+
+/// The source that a state descends from through what writes it; none where it descends from no source.
+NodeId state_source(const Graph& graph, ValueId state);
 
 using GraphVersion = std::shared_ptr<const Graph>;
 
@@ -175,6 +205,8 @@ struct Problem {
   Error error;
 };
 std::vector<Problem> verify(const Graph& graph);
+/// The same of a graph that was legal before these nodes were added or changed and its types inferred.
+std::vector<Problem> verify_changed(const Graph& graph, std::span<const NodeId> nodes);
 
 /// One line a node: "%12 = rms_norm(%11, %w3) {eps=1e-05}  # layers.0.attention.norm f32[tokens, 576]", then
 /// the outputs. Weights are %w, states %s, inputs %i, constants %c; an absent input is _. Equal graphs print

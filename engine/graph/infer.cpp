@@ -18,7 +18,7 @@ Result<void> store(const Node& node, std::vector<ValueType>& types) {
   if (!stored) return {};
   for (size_t i = 0; i < types.size(); ++i) {
     const std::string& output = node.op->outputs[i];
-    if (types[i].dtype != DType::f32 || output == "state")
+    if (types[i].dtype != DType::f32 || output == kStateName)
       return Error{ErrorCode::invalid_argument,
                    fmt::format("Its output {} is {}, which is not stored as {}", output, to_string(types[i]),
                                name_of(*stored)),
@@ -54,6 +54,14 @@ Result<std::vector<ValueType>> Graph::infer(const Node& node) const {
 
 Result<std::vector<ValueType>> Graph::infer(NodeId id) const { return infer(node(id)); }
 
+Result<std::vector<ValueType>> Graph::infer_with(NodeId id, int input, ValueId value) const {
+  const Node& now = node(id);
+  ORRERY_TRY(check_input(now, input, value));
+  Node changed = now;
+  put_input(changed, static_cast<size_t>(input), value);
+  return infer(changed);
+}
+
 Result<void> Graph::infer_types() {
   for (const NodeId id : order_) {
     const Node& node = nodes_.at(id);
@@ -63,7 +71,8 @@ Result<void> Graph::infer_types() {
       return Error{ErrorCode::invalid_argument,
                    fmt::format("It would have {} outputs instead of {}", types.size(), node.outputs.size()),
                    node.path(), "Make a new node instead"};
-    for (size_t i = 0; i < types.size(); ++i) values_.at(node.outputs[i]).type = std::move(types[i]);
+    for (size_t i = 0; i < types.size(); ++i)
+      if (value(node.outputs[i]).type != types[i]) values_.edit(node.outputs[i]).type = std::move(types[i]);
   }
   return {};
 }

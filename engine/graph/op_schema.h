@@ -54,6 +54,9 @@ std::string to_string(const ValueType& type);  // "f32[tokens, 576]"
 /// Bytes of a value with the symbols bound; 0 where a symbol is free.
 double bytes_of(const ValueType& type, const Bindings& bindings);
 
+/// The name of inputs that take a state, and of outputs that are one.
+inline constexpr std::string_view kStateName = "state";
+
 struct InputSpec {
   std::string name;  // "src", "weight", "bias", "residual", "query"
   bool optional = false;
@@ -100,6 +103,8 @@ struct OpSchema {
   /// Its output is its first input's bytes under another shape: it lies where that lies, if that is an
   /// activation.
   bool view = false;
+  /// Its output is its input, type and all: feed hashes look through it.
+  bool identity = false;
   /// How its nodes run. None: the compiler has a way of its own for them, or they are only drawn and checked.
   std::shared_ptr<const ops::Lowering> lowering = {};
   /// How many ops of this name the registry had before it, so that what one of them computed is not taken for
@@ -107,6 +112,10 @@ struct OpSchema {
   uint32_t revision = 0;
 };
 using OpPtr = std::shared_ptr<const OpSchema>;
+
+/// The spec of an input; the last one again for what a variadic input takes. Null when there are too many.
+const InputSpec* input_spec(const OpSchema& op, size_t input);
+bool is_variadic(const OpSchema& op, size_t input);
 
 /// Where a node is asked to run: "cpu" or "cuda:N". Every op but the sources may carry it; absent, the node
 /// runs on the model's own device.
@@ -124,6 +133,12 @@ inline constexpr std::string_view kPrecisionAttribute = "precision";
 /// op gives. Every op but the sources may carry it; inference gives it to all outputs, which are f32 without
 /// it.
 inline constexpr std::string_view kStoredAttribute = "stored";
+
+/// What is drawn around nodes and written on them: the title of the frame that a node stands in, and a note.
+/// Every op but the sources may carry them; nothing that runs looks at them.
+inline constexpr std::string_view kFrameAttribute = "frame", kNoteAttribute = "note";
+inline constexpr size_t kLongestTitle = 200, kLongestNote = 4000;  // bytes
+bool is_drawing_attribute(std::string_view name);
 
 /// Whether every op but the sources may carry an attribute of this name, which no schema has.
 bool is_common_attribute(std::string_view name);

@@ -30,10 +30,17 @@ std::string list(const Graph& graph, const std::vector<ValueId>& values) {
   return text;
 }
 
+/// Notes have lines; a node has one.
+std::string one_line(std::string text) {
+  for (size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i + 2))
+    text.replace(i, 1, "\\n");
+  return text;
+}
+
 std::string attributes_of(const Node& node) {
   std::string text;
   for (const auto& [name, value] : node.attributes)
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, to_string(value));
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, one_line(to_string(value)));
   return text.empty() ? "" : " {" + text + "}";
 }
 

@@ -14,10 +14,33 @@ std::string_view text_of(const Node& node, std::string_view attribute) {
   return text ? std::string_view(*text) : std::string_view();
 }
 
+/// Whether `path`, cut off after some part, is `scope`.
+bool begins_with(std::string_view path, std::string_view scope) {
+  return path.starts_with(scope) && (path.size() == scope.size() || path[scope.size()] == '.');
+}
+
+/// As in_scope has it, without making the node's path.
+bool is_within(const Node& node, std::string_view scope) {
+  if (scope.empty() || begins_with(node.scope, scope)) return true;
+  if (node.scope.empty()) return node.name == scope;
+  return scope.size() == node.scope.size() + 1 + node.name.size() && begins_with(scope, node.scope) &&
+         scope.substr(node.scope.size() + 1) == node.name;
+}
+
 }  // namespace
+
+void put_input(Node& node, size_t input, ValueId value) {
+  if (input == node.inputs.size()) node.inputs.emplace_back();
+  node.inputs[input] = value;
+  if (!value.valid() && input + 1 == node.inputs.size() && is_variadic(*node.op, input))
+    node.inputs.pop_back();
+}
 
 std::string_view device_of(const Node& node) { return text_of(node, kDeviceAttribute); }
 std::string_view precision_of(const Node& node) { return text_of(node, kPrecisionAttribute); }
+
+std::string_view frame_of(const Node& node) { return text_of(node, kFrameAttribute); }
+std::string_view note_of(const Node& node) { return text_of(node, kNoteAttribute); }
 
 std::optional<DType> stored_as(const Node& node) {
   const std::string_view name = text_of(node, kStoredAttribute);
@@ -39,64 +62,67 @@ std::string_view common_precision(const Graph& graph) {
   return common;
 }
 
-const Node* Graph::find(NodeId id) const {
-  const auto found = nodes_.find(id);
-  return found == nodes_.end() ? nullptr : &found->second;
+NodeId state_source(const Graph& graph, ValueId state) {
+  for (const Value* value = graph.find_value(state); value;) {
+    const Node& node = graph.node(value->producer);
+    if (node.is_source()) return node.id;
+    value = nullptr;
+    for (const ValueId input : node.inputs)
+      if (const Value* before = graph.find_value(input); before && before->kind == ValueKind::state) {
+        value = before;
+        break;
+      }
+  }
+  return {};
 }
 
-const Value* Graph::find_value(ValueId id) const {
-  const auto found = values_.find(id);
-  return found == values_.end() ? nullptr : &found->second;
-}
-
+const Node* Graph::find(NodeId id) const { return nodes_.find(id); }
+const Value* Graph::find_value(ValueId id) const { return values_.find(id); }
 const Node& Graph::node(NodeId id) const { return nodes_.at(id); }
 const Value& Graph::value(ValueId id) const { return values_.at(id); }
 
 bool Graph::is_read(ValueId value) const {
-  const auto uses = users_.find(value);
-  return (uses != users_.end() && !uses->second.empty()) ||
-         std::find(outputs_.begin(), outputs_.end(), value) != outputs_.end();
+  const std::vector<Use>* uses = users_.find(value);
+  return (uses && !uses->empty()) || std::find(outputs_.begin(), outputs_.end(), value) != outputs_.end();
 }
 
 std::vector<Use> Graph::users(ValueId value) const {
-  const auto found = users_.find(value);
-  if (found == users_.end()) return {};
-  std::vector<Use> uses = found->second;
+  const std::vector<Use>* found = users_.find(value);
+  if (!found) return {};
+  std::vector<Use> uses = *found;
   if (uses.size() < 2) return uses;
-  std::unordered_map<NodeId, size_t> places;
-  for (const Use& use : uses) places.try_emplace(use.node, 0);
-  for (auto& [node, place] : places) place = position(node);
+  constexpr size_t kFew = 8;  // looking for so many is faster than a table of all
+  const std::vector<size_t> places = uses.size() > kFew ? positions() : std::vector<size_t>();
+  const auto place = [&](NodeId id) { return places.empty() ? position(id) : places[id.value]; };
   std::sort(uses.begin(), uses.end(), [&](const Use& a, const Use& b) {
-    return std::pair(places[a.node], a.input) < std::pair(places[b.node], b.input);
+    return a.node == b.node ? a.input < b.input : place(a.node) < place(b.node);
   });
   return uses;
 }
 
 NodeId Graph::find_path(std::string_view path) const {
-  const auto found = paths_.find(std::string(path));
-  return found == paths_.end() ? NodeId{} : found->second;
+  const auto found = paths_.get()->find(std::string(path));
+  return found == paths_.get()->end() ? NodeId{} : found->second;
 }
 
 std::vector<NodeId> Graph::in_scope(std::string_view scope) const {
   std::vector<NodeId> inside;
-  for (const NodeId id : order_) {
-    const std::string path = node(id).path();
-    if (scope.empty() || path == scope || (path.starts_with(scope) && path[scope.size()] == '.'))
-      inside.push_back(id);
-  }
+  for (const NodeId id : order_)
+    if (is_within(nodes_.at(id), scope)) inside.push_back(id);
   return inside;
 }
 
 std::vector<bool> Graph::live() const {
-  std::unordered_set<NodeId> needed;
-  for (const ValueId output : outputs_)
-    if (const Value* value = find_value(output)) needed.insert(value->producer);
+  std::vector<bool> needed(next_node_);  // by id
+  const auto need = [&](ValueId value) {
+    if (const Value* known = find_value(value)) needed[known->producer.value] = true;
+  };
+  for (const ValueId output : outputs_) need(output);
   std::vector<bool> alive(order_.size());
   for (size_t i = order_.size(); i-- > 0;) {
-    if (!needed.contains(order_[i])) continue;
+    if (!needed[order_[i].value]) continue;
     alive[i] = true;
-    for (const ValueId input : node(order_[i]).inputs)
-      if (const Value* value = find_value(input)) needed.insert(value->producer);
+    for (const ValueId input : nodes_.at(order_[i]).inputs) need(input);
   }
   return alive;
 }

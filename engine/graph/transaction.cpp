@@ -19,7 +19,11 @@ void put(Attributes& attributes, const std::string& name, const std::optional<At
 
 }  // namespace
 
-Transaction::Transaction(Graph& graph, std::string name) : graph_(graph), journal_{std::move(name), {}} {}
+Transaction::Transaction(Graph& graph, std::string name)
+    : graph_(graph),
+      journal_{std::move(name), {}},
+      next_node_(graph.next_node_),
+      next_value_(graph.next_value_) {}
 
 Transaction::~Transaction() {
   if (!committed_) roll_back();
@@ -33,6 +37,7 @@ Result<NodeId> Transaction::add_node(Graph::NewNode request) {
   for (const ValueId output : change.node.outputs) change.values.push_back(graph_.value(output));
   change.position = graph_.position(id);
   journal_.changes.push_back(std::move(change));
+  changed_.insert(id);
   return id;
 }
 
@@ -65,6 +70,7 @@ Result<void> Transaction::set_input(NodeId id, int input, ValueId value) {
     change.order_after = graph_.order_;
   }
   journal_.changes.push_back(std::move(change));
+  changed_.insert(id);
   return {};
 }
 
@@ -81,6 +87,7 @@ Result<void> Transaction::set_attribute(NodeId id, const std::string& name, std:
   ORRERY_TRY(graph_.set_attribute(id, name, std::move(value)));
   change.attribute_after = attribute_of(graph_.node(id), name);
   journal_.changes.push_back(std::move(change));
+  changed_.insert(id);
   if (source.id.valid()) {  // the type of a source follows its attributes: a change of its own in the journal
     ValueType type = graph_.value(source.id).type;
     set_type(graph_, source);
@@ -108,7 +115,34 @@ void Transaction::set_outputs(std::vector<ValueId> outputs) {
   journal_.changes.push_back(std::move(change));
 }
 
-void Transaction::set_type(Graph& graph, const Value& value) { graph.values_.at(value.id).type = value.type; }
+Result<void> Transaction::rename_node(NodeId id, std::string scope, std::string name) {
+  Change change{};
+  change.kind = Change::Kind::rename_node;
+  change.node.id = id;
+  if (const Node* node = graph_.find(id)) {
+    change.scope_before = node->scope;
+    change.name_before = node->name;
+  }
+  change.scope_after = scope;
+  change.name_after = name;
+  ORRERY_TRY(graph_.rename_node(id, std::move(scope), std::move(name)));
+  journal_.changes.push_back(std::move(change));
+  return {};
+}
+
+void Transaction::move_nodes(const std::vector<NodeId>& nodes, NodeId before) {
+  Change change{};
+  change.kind = Change::Kind::move_nodes;
+  change.order_before = graph_.order_;
+  graph_.move_nodes(nodes, before);
+  if (graph_.order_ == change.order_before) return;
+  change.order_after = graph_.order_;
+  journal_.changes.push_back(std::move(change));
+}
+
+void Transaction::set_type(Graph& graph, const Value& value) {
+  graph.values_.edit(value.id).type = value.type;
+}
 
 void Transaction::change_type(ValueId id, ValueType type) {
   const Value& before = graph_.value(id);
@@ -120,10 +154,15 @@ void Transaction::change_type(ValueId id, ValueType type) {
   change.values[1].type = std::move(type);
   set_type(graph_, change.values[1]);
   journal_.changes.push_back(std::move(change));
+  if (const std::vector<Use>* uses = graph_.users_.find(id))
+    for (const Use& use : *uses) changed_.insert(use.node);
 }
 
-Result<void> Transaction::infer_types() {
+/// In order, so that a type that changes is seen by what comes after.
+Result<void> Transaction::infer_changed() {
+  if (changed_.empty()) return {};
   for (const NodeId id : graph_.order_) {
+    if (!changed_.contains(id)) continue;
     const Node& node = graph_.node(id);
     if (node.is_source()) continue;
     ORRERY_ASSIGN(auto types, graph_.infer(node));
@@ -137,12 +176,12 @@ Result<void> Transaction::infer_types() {
 }
 
 Result<Journal> Transaction::commit() {
-  auto inferred = infer_types();
+  auto inferred = infer_changed();
   if (!inferred) {
     roll_back();
     return std::move(inferred).error();
   }
-  auto problems = verify(graph_);
+  auto problems = verify_changed(graph_, std::vector(changed_.begin(), changed_.end()));
   if (!problems.empty()) {
     roll_back();
     return std::move(problems.front().error);
@@ -151,9 +190,13 @@ Result<Journal> Transaction::commit() {
   return std::move(journal_);
 }
 
+/// The graph is as if nothing had been tried: ids of what was added are handed out again.
 void Transaction::roll_back() {
   undo(graph_, journal_);
   journal_.changes.clear();
+  changed_.clear();
+  graph_.next_node_ = next_node_;
+  graph_.next_value_ = next_value_;
 }
 
 void Transaction::apply(Graph& graph, const Change& change) {
@@ -169,13 +212,19 @@ void Transaction::apply(Graph& graph, const Change& change) {
       if (!change.order_after.empty()) graph.order_ = change.order_after;
       break;
     case Change::Kind::set_attribute:
-      put(graph.nodes_.at(change.node.id).attributes, change.attribute, change.attribute_after);
+      put(graph.nodes_.edit(change.node.id).attributes, change.attribute, change.attribute_after);
       break;
     case Change::Kind::set_value_type:
       set_type(graph, change.values[1]);
       break;
     case Change::Kind::set_outputs:
       graph.outputs_ = change.outputs_after;
+      break;
+    case Change::Kind::rename_node:
+      graph.replace_path(change.node.id, change.scope_after, change.name_after);
+      break;
+    case Change::Kind::move_nodes:
+      graph.order_ = change.order_after;
       break;
   }
 }
@@ -193,13 +242,19 @@ void Transaction::take_back(Graph& graph, const Change& change) {
       if (!change.order_before.empty()) graph.order_ = change.order_before;
       break;
     case Change::Kind::set_attribute:
-      put(graph.nodes_.at(change.node.id).attributes, change.attribute, change.attribute_before);
+      put(graph.nodes_.edit(change.node.id).attributes, change.attribute, change.attribute_before);
       break;
     case Change::Kind::set_value_type:
       set_type(graph, change.values[0]);
       break;
     case Change::Kind::set_outputs:
       graph.outputs_ = change.outputs_before;
+      break;
+    case Change::Kind::rename_node:
+      graph.replace_path(change.node.id, change.scope_before, change.name_before);
+      break;
+    case Change::Kind::move_nodes:
+      graph.order_ = change.order_before;
       break;
   }
 }

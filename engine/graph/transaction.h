@@ -10,7 +10,16 @@ namespace orrery::graph {
 
 /// One applied primitive with all that is needed to take it back and to apply it again.
 struct Change {
-  enum class Kind : uint8_t { add_node, remove_node, set_input, set_attribute, set_value_type, set_outputs };
+  enum class Kind : uint8_t {
+    add_node,
+    remove_node,
+    set_input,
+    set_attribute,
+    set_value_type,
+    set_outputs,
+    rename_node,
+    move_nodes
+  };
   Kind kind;
   Node node;                  // add/remove: the node itself; else only its id
   std::vector<Value> values;  // add/remove: its outputs;  set_value_type: {before, after}
@@ -20,7 +29,8 @@ struct Change {
   std::string attribute;  // set_attribute
   std::optional<Attribute> attribute_before, attribute_after;
   std::vector<ValueId> outputs_before, outputs_after;
-  std::vector<NodeId> order_before, order_after;  // set_input: only when the order changed
+  std::string scope_before, name_before, scope_after, name_after;  // rename_node
+  std::vector<NodeId> order_before, order_after;  // move_nodes, and set_input where the order changed
 };
 
 struct Journal {
@@ -41,8 +51,11 @@ class Transaction {
   Result<void> set_attribute(NodeId node, const std::string& name, std::optional<Attribute> value);
   Result<void> set_value_type(ValueId value, ValueType type);
   void set_outputs(std::vector<ValueId> outputs);
+  Result<void> rename_node(NodeId node, std::string scope, std::string name);
+  void move_nodes(const std::vector<NodeId>& nodes, NodeId before);
 
-  /// Re-infers what follows, verifies the graph; on a problem takes everything back and returns its reason.
+  /// Infers what follows from the changes and verifies what they touch, on a graph that was legal before; on
+  /// a problem takes everything back and returns its reason.
   Result<Journal> commit();
 
  private:
@@ -53,11 +66,13 @@ class Transaction {
   static void set_type(Graph& graph, const Value& value);
 
   void change_type(ValueId value, ValueType type);
-  Result<void> infer_types();
+  Result<void> infer_changed();
   void roll_back();
 
   Graph& graph_;
   Journal journal_;
+  std::unordered_set<NodeId> changed_;  // whose types may not be what their inputs give; some may be gone
+  uint32_t next_node_, next_value_;     // of the graph before
   bool committed_ = false;
 };
 

@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 
-#include <unordered_set>
+#include <algorithm>
+#include <unordered_map>
 
 #include "engine/graph/graph.h"
 
 namespace orrery::graph {
 namespace {
 
+using Places = std::unordered_map<NodeId, size_t>;  // in the order
+
 /// Inputs exist and come first. False when inference cannot be asked.
-bool verify_inputs(const Graph& graph, const Node& node, const std::unordered_set<NodeId>& seen,
+bool verify_inputs(const Graph& graph, const Node& node, const Places& places,
                    std::vector<Problem>& problems) {
   const size_t before = problems.size();
   for (const ValueId input : node.inputs) {
@@ -18,7 +21,7 @@ bool verify_inputs(const Graph& graph, const Node& node, const std::unordered_se
       problems.push_back({node.id,
                           {ErrorCode::not_found, fmt::format("Its input %{} has no producer", input.value),
                            node.path(), "Connect another value"}});
-    else if (!seen.contains(value->producer))
+    else if (places.at(value->producer) >= places.at(node.id))
       problems.push_back({node.id,
                           {ErrorCode::invalid_argument,
                            fmt::format("Its input {} is computed after it", graph.value_path(input)),
@@ -52,44 +55,71 @@ void verify_types(const Graph& graph, const Node& node, std::vector<Problem>& pr
   }
 }
 
+bool writes_state(const Graph& graph, const Node& node) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(),
+                     [&](ValueId output) { return graph.value(output).kind == ValueKind::state; });
+}
+
 /// A state is written by one live node only: the second would not see what the first wrote.
-void verify_states(const Graph& graph, const Node& node, std::unordered_map<ValueId, NodeId>& writers,
-                   std::vector<Problem>& problems) {
-  bool writes = false;
-  for (const ValueId output : node.outputs) writes = writes || graph.value(output).kind == ValueKind::state;
-  if (!writes) return;
-  for (const ValueId input : node.inputs) {
-    const Value* value = graph.find_value(input);
-    if (!value || value->kind != ValueKind::state) continue;
-    const auto [writer, first] = writers.try_emplace(input, node.id);
-    if (!first)
-      problems.push_back({node.id,
-                          {ErrorCode::invalid_argument,
-                           fmt::format("The state {} is already written by {}", graph.value_path(input),
-                                       graph.node(writer->second).path()),
-                           node.path(), "Give it a state of its own"}});
+void verify_states(const Graph& graph, std::vector<Problem>& problems) {
+  std::unordered_map<ValueId, NodeId> writers;
+  const std::vector<bool> live = graph.live();
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (!live[i]) continue;
+    const Node& node = graph.node(graph.order()[i]);
+    if (node.is_source() || !writes_state(graph, node)) continue;
+    for (const ValueId input : node.inputs) {
+      const Value* value = graph.find_value(input);
+      if (!value || value->kind != ValueKind::state) continue;
+      const auto [writer, first] = writers.try_emplace(input, node.id);
+      if (!first)
+        problems.push_back({node.id,
+                            {ErrorCode::invalid_argument,
+                             fmt::format("The state {} is already written by {}", graph.value_path(input),
+                                         graph.node(writer->second).path()),
+                             node.path(), "Give it a state of its own"}});
+    }
   }
 }
 
-}  // namespace
-
-std::vector<Problem> verify(const Graph& graph) {
-  std::vector<Problem> problems;
-  std::unordered_set<NodeId> seen;
-  std::unordered_map<ValueId, NodeId> writers;
-  const std::vector<bool> live = graph.live();
-  for (size_t i = 0; i < graph.order().size(); ++i) {
-    const Node& node = graph.node(graph.order()[i]);
-    if (verify_inputs(graph, node, seen, problems) && !node.is_source()) verify_types(graph, node, problems);
-    if (live[i]) verify_states(graph, node, writers, problems);
-    seen.insert(node.id);
-  }
+void verify_outputs(const Graph& graph, std::vector<Problem>& problems) {
   for (const ValueId output : graph.outputs())
     if (!graph.find_value(output))
       problems.push_back(
           {{},
            {ErrorCode::not_found, fmt::format("The graph's output %{} does not exist", output.value), "",
             "Set other outputs"}});
+}
+
+Places places_of(const Graph& graph) {
+  Places places;
+  places.reserve(graph.order().size());
+  for (const NodeId id : graph.order()) places.emplace(id, places.size());
+  return places;
+}
+
+}  // namespace
+
+std::vector<Problem> verify(const Graph& graph) {
+  std::vector<Problem> problems;
+  const Places places = places_of(graph);
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (verify_inputs(graph, node, places, problems) && !node.is_source())
+      verify_types(graph, node, problems);
+  }
+  verify_states(graph, problems);
+  verify_outputs(graph, problems);
+  return problems;
+}
+
+std::vector<Problem> verify_changed(const Graph& graph, std::span<const NodeId> nodes) {
+  std::vector<Problem> problems;
+  const Places places = places_of(graph);
+  for (const NodeId id : nodes)
+    if (const Node* node = graph.find(id)) verify_inputs(graph, *node, places, problems);
+  verify_states(graph, problems);
+  verify_outputs(graph, problems);
   return problems;
 }
 

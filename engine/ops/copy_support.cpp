@@ -28,4 +28,19 @@ Result<Lowered> lower_copy(LowerContext& context, const graph::Node& node, Sourc
   return std::move(chosen.lowered);
 }
 
+Result<Lowered> lower_view(LowerContext& context, const graph::Node& node) {
+  ORRERY_ASSIGN(const Slot src, elements_of(context, node.inputs[0]));
+  if (src == context.slot(node.outputs[0])) {
+    Lowered lowered;
+    lowered.kernel = "view";
+    lowered.run = [](const StepContext&) {};
+    return lowered;
+  }
+  const auto rank = static_cast<int>(context.type(node.outputs[0]).shape.size());
+  return lower_copy(context, node, [rank](const int64_t*, const int64_t* sizes, int64_t* strides) {
+    kernels::pack_strides(rank, sizes, strides);
+    return int64_t{0};
+  });
+}
+
 }  // namespace orrery::ops

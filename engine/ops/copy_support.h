@@ -14,6 +14,9 @@ namespace orrery::ops {
 using SourceView =
     std::function<int64_t(const int64_t* src_sizes, const int64_t* dst_sizes, int64_t* strides)>;
 Result<Lowered> lower_copy(LowerContext& context, const graph::Node& node, SourceView point);
+/// Lowers a node whose output has the elements of its input in the same order: nothing is done where they lie
+/// in one place.
+Result<Lowered> lower_view(LowerContext& context, const graph::Node& node);
 /// Lowers a node whose output is its inputs one after another along an axis; negative: from the last.
 Result<Lowered> lower_concat(LowerContext& context, const graph::Node& node, int64_t axis);
 

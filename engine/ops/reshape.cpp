@@ -63,21 +63,6 @@ Types infer(const NodeView& view) {
 /// A view moves nothing.
 Cost cost(const NodeView&, const Bindings&) { return {}; }
 
-Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
-  ORRERY_ASSIGN(const Slot src, elements_of(context, node.inputs[0]));
-  if (src == context.slot(node.outputs[0])) {
-    Lowered lowered;
-    lowered.kernel = "view";
-    lowered.run = [](const StepContext&) {};
-    return lowered;
-  }
-  const auto rank = static_cast<int>(context.type(node.outputs[0]).shape.size());
-  return lower_copy(context, node, [rank](const int64_t*, const int64_t* sizes, int64_t* strides) {
-    kernels::pack_strides(rank, sizes, strides);
-    return int64_t{0};
-  });
-}
-
 }  // namespace
 
 OpSchema reshape_op() {
@@ -93,7 +78,7 @@ OpSchema reshape_op() {
           .infer = infer,
           .cost = cost,
           .view = true,
-          .lowering = lowered_to<kernels::Copy>(lower)};
+          .lowering = lowered_to<kernels::Copy>(lower_view)};
 }
 
 }  // namespace orrery::ops

@@ -17,7 +17,7 @@ Result<void> fuse(graph::Graph& graph, NodeId linear_id, NodeId activation_id, s
   fused.op = "linear";
   fused.scope = common_scope(graph, origins);
   fused.name = free_name(graph, fused.scope, linear.name + "_" + std::string(activation.op->name));
-  fused.attributes = linear.attributes;
+  fused.attributes = without_drawings(linear);
   fused.attributes.insert_or_assign("epilogue", std::string(epilogue));
   fused.inputs = linear.inputs;
   fused.origins = origins_of(graph, origins);

@@ -28,7 +28,7 @@ Result<void> fuse(graph::Graph& graph, NodeId add_id, NodeId norm_id) {
   fused.op = "add_" + std::string(norm.op->name);
   fused.scope = norm.scope;  // not the common one: that of two layers is no place in the drawing
   fused.name = free_name(graph, fused.scope, "add_" + norm.name);
-  fused.attributes = norm.attributes;
+  fused.attributes = without_drawings(norm);
   fused.inputs = graph.node(add_id).inputs;
   fused.inputs.insert(fused.inputs.end(), norm.inputs.begin() + 1, norm.inputs.end());
   fused.origins = origins_of(graph, origins);

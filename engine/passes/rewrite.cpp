@@ -38,6 +38,12 @@ bool asked_alike(const graph::Node& a, const graph::Node& b) {
   return device_of(a) == device_of(b) && precision_of(a) == precision_of(b);
 }
 
+graph::Attributes without_drawings(const graph::Node& node) {
+  graph::Attributes attributes = node.attributes;
+  std::erase_if(attributes, [](const auto& entry) { return graph::is_drawing_attribute(entry.first); });
+  return attributes;
+}
+
 void keep_asked(const graph::Node& node, graph::Attributes& attributes) {
   if (const std::string_view device = device_of(node); !device.empty())
     attributes.insert_or_assign(std::string(graph::kDeviceAttribute), std::string(device));

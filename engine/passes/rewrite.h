@@ -20,6 +20,8 @@ std::string free_name(const graph::Graph& graph, const std::string& scope, const
 
 /// Whether both are asked to run on the same device and in the same precision: only such nodes are joined.
 bool asked_alike(const graph::Node& a, const graph::Node& b);
+/// The attributes of a node for what stands for it and others: what is drawn on it stays with it.
+graph::Attributes without_drawings(const graph::Node& node);
 /// Gives what stands for the node its device and its precision.
 void keep_asked(const graph::Node& node, graph::Attributes& attributes);
 

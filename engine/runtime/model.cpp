@@ -16,14 +16,17 @@ Result<std::shared_ptr<const Version>> make_version(VersionParts parts, const gr
   // cache.
   ORRERY_ASSIGN(const std::vector<compile::StateUse> drawn, compile::states_of(*model));
   ORRERY_ASSIGN(const std::vector<compile::StateUse> run, compile::states_of(*fused));
+  std::vector<ValueId> last;
+  for (const compile::StateUse& state : drawn) last.push_back(state.last);
+  const std::vector<uint64_t> fed = (numbers ? numbers : model)->feed_hashes(last);
   std::unordered_map<NodeId, uint64_t> hashes;
-  for (const compile::StateUse& state : drawn)
-    if (state.last.valid()) hashes.emplace(state.source, (numbers ? numbers : model)->feed_hash(state.last));
+  for (size_t i = 0; i < drawn.size(); ++i)
+    if (drawn[i].last.valid()) hashes.emplace(drawn[i].source, fed[i]);
   for (const compile::StateUse& state : run) {
     const auto it = hashes.find(state.source);
-    const ValueId last = state.last.valid() ? state.last : state.initial;
+    const ValueId holds = state.last.valid() ? state.last : state.initial;
     version->states.push_back(
-        {it != hashes.end() ? it->second : fused->feed_hash(last), state.form, state.device});
+        {it != hashes.end() ? it->second : fused->feed_hash(holds), state.form, state.device});
   }
   if (!version->drawn) version->drawn = passes::with_bypassed(fused, *model);
   return std::shared_ptr<const Version>(std::move(version));
