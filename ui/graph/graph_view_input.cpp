@@ -42,6 +42,7 @@ void GraphView::wheelEvent(QWheelEvent* event) {
   if (!d.drawing) return event->ignore();
   d.camera.stop();
   d.touched = true;
+  d.fitted = false;
   if (event->modifiers() & Qt::ShiftModifier) {  // sideways, as everywhere
     const QPoint delta = event->angleDelta();
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() -
@@ -72,6 +73,7 @@ void GraphView::mouseMoveEvent(QMouseEvent* event) {
   if (!d.pressed) return d.setHover(hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale));
   if (!d.dragging && (position - d.pressedAt).manhattanLength() < QApplication::startDragDistance()) return;
   d.dragging = true;
+  d.fitted = false;
   viewport()->setCursor(Qt::ClosedHandCursor);
   horizontalScrollBar()->setValue(horizontalScrollBar()->value() - (position.x() - d.lastDrag.x()));
   verticalScrollBar()->setValue(verticalScrollBar()->value() - (position.y() - d.lastDrag.y()));

@@ -12,6 +12,7 @@
 #include "ui/graph/layout_worker.h"
 #include "ui/graph/legend.h"
 #include "ui/graph/overlays.h"
+#include "ui/graph/page_model.h"
 #include "ui/graph/scene_painter.h"
 
 namespace orrery::ui {
@@ -30,8 +31,11 @@ class GraphView::Private {
   // Layout
   void forget();
   void relayout(bool newScene, bool choose = false);
+  void relayoutPages(PagePlan::Change change);  // with what is in the middle, or all of it, where it is
   void show(LayoutReply reply);
   void restoreMarks();
+  void figuresChanged();
+  void anchorAtCentre();
   /// The next layout keeps this thing where it is on the screen.
   void anchorAt(int group, int node = -1);
 
@@ -42,6 +46,7 @@ class GraphView::Private {
   QRectF visibleScene() const;
   void reveal(const Rect& box);
   void showFirst();
+  void showWhole();
   /// Where all of the drawing is seen.
   struct View {
     double scale;
@@ -102,14 +107,21 @@ class GraphView::Private {
   std::vector<int> editedBefore;
   Bindings bindings{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
   Drawing drawing;
+  PagePlan plan;
+  PageModel pages;
+  EditedNodes edits;
+  QTimer settled;  // after the view's size has changed
+  int litShape = -1;
   std::unordered_set<std::string> open, onceOpened;
   bool everShown = false, touched = false;  // touched: the person moved the camera
+  bool fitted = false;                      // all of it is seen, and is to be when the view's size changes
   HeatModel heat;
   PlaceModel places;
   Marks marks;
   Selected selected;  // the last chosen, which the inspector shows
   std::vector<Selected> alsoSelected;
   Detail detail = Detail::near;
+  bool blocks = false;  // layers of a page are
   double scale = 1;
 
   struct Anchor {

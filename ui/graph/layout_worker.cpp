@@ -13,8 +13,10 @@ std::optional<LayoutReply> work(Hierarchy& hierarchy, const LayoutRequest& reque
   reply.drawing.scene = request.graph ? makeScene(request.graph, request.bindings, stop) : request.scene;
   if (!reply.drawing.scene) return std::nullopt;
   reply.open = request.choose ? firstOpen(*reply.drawing.scene) : request.open;
+  hierarchy.setPlan(request.plan);
   reply.drawing.layout = hierarchy.layout(*reply.drawing.scene, reply.open, stop);
   if (!reply.drawing.layout) return std::nullopt;
+  reply.plan = hierarchy.plan();
   reply.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return reply;

@@ -19,11 +19,13 @@ struct LayoutRequest {
   Bindings bindings;
   std::unordered_set<std::string> open;
   bool choose = false;  // opens what a person wants to see first, instead of `open`
+  PagePlan plan;
 };
 
 struct LayoutReply {
   Drawing drawing;
   std::unordered_set<std::string> open;
+  PagePlan plan;  // with the pages as they are now
   double milliseconds = 0;
 };
 
