@@ -16,7 +16,7 @@ struct GroupLayout;
 
 struct KeptGroup {
   std::unordered_map<std::string, Rect>
-      boxes;                               // by the path of the child; the origin is the frame's top middle
+      boxes;  // by the path of the child; the origin is where the spine meets the frame's top
   std::unordered_set<std::string> byHand;  // of these, what a person put there
   /// All children had their boxes when an edit changed the group: one without is new. Else it stands where
   /// the layout puts it.

@@ -54,7 +54,7 @@ class RefusalCard : public QWidget {
 struct WireFacts {
   QString ends;  // "kv_append → attend"
   QString shape, dtype, bytes;
-  WireKind kind = WireKind::f32;
+  Carried kind = Carried::f32;
   QString range;  // of the last value, where it is kept: "−3.1 … 4.8"
   int more = 0;   // values that it carries beside this one
 };

@@ -61,7 +61,7 @@ WireFacts EditDesk::factsOf(ValueId id, const QString& ends) const {
   facts.shape = text(shapeText(value.type.shape, view->bindings));
   facts.dtype = text(std::string(name_of(value.type.dtype)));
   facts.bytes = bytes > 0 ? format::bytes(bytes) : QString();
-  facts.kind = wireKindOf(value.type.dtype);
+  facts.kind = carriedType(value.type.dtype);
   if (rangeOf) facts.range = rangeOf(id);
   return facts;
 }

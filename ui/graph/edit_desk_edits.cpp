@@ -182,7 +182,7 @@ void EditDesk::put(const std::string& scope, const std::string& path, Rect scene
   const LaidOut frame = laidOut(view->drawing, group);
   if (!frame) return;
   auto arrangement = std::make_shared<Arrangement>(*view->arrangement);
-  arrangement->put(scope, path, scene.moved(-frame.origin.x, -frame.origin.y));
+  arrangement->put(scope, path, scene.moved(-frame.origin.x - frame.layout->spine, -frame.origin.y));
   view->arrangement = std::move(arrangement);
 }
 

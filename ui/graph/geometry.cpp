@@ -24,18 +24,21 @@ int wireAt(const GroupLayout& layout, Point local, double tolerance) {
   return -1;
 }
 
-Hit hitGroup(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin, Point point,
+Hit hitGroup(const Drawing& drawing, int group, const GroupLayout& layout, Point origin, Point point,
              double tolerance) {
+  const SceneGraph& scene = *drawing.scene;
   const Point local{point.x - origin.x, point.y - origin.y};
   for (size_t i = 0; i < layout.items.size(); ++i) {
     const Placed& placed = layout.items[i];
     if (!placed.box.contains(local)) continue;
     Hit own = describePlaced(scene, group, layout, static_cast<int>(i), origin);
     if (placed.kind != Placed::Kind::open) return own;
+    const bool block = placed.cell && drawing.blocks;
+    own.header = block || local.y < placed.box.y + (placed.cell ? kCellHead : kHeaderHeight);
+    if (block) return own;
     const Hit inner =
-        hitGroup(scene, own.group, *placed.inner, innerOrigin(placed, origin), point, tolerance);
+        hitGroup(drawing, own.group, *placed.inner, innerOrigin(placed, origin), point, tolerance);
     if (inner.kind != Hit::Kind::nothing) return inner;
-    own.header = local.y < placed.box.y + kHeaderHeight;
     return own;
   }
   Hit hit;
@@ -130,7 +133,7 @@ Hit describePlaced(const SceneGraph& scene, int holder, const GroupLayout& layou
 
 Hit hitTest(const Drawing& drawing, Point point, double tolerance) {
   if (!drawing) return {};
-  return hitGroup(*drawing.scene, 0, *drawing.layout, {}, point, tolerance);
+  return hitGroup(drawing, 0, *drawing.layout, {}, point, tolerance);
 }
 
 std::optional<Rect> boxOfNode(const Drawing& drawing, int position) {

@@ -7,6 +7,7 @@
 
 #include "ui/graph/heat_model.h"
 #include "ui/graph/hierarchy.h"
+#include "ui/graph/node_box.h"
 
 namespace orrery::ui {
 
@@ -14,6 +15,7 @@ namespace orrery::ui {
 struct Drawing {
   std::shared_ptr<const SceneGraph> scene;
   std::shared_ptr<const GroupLayout> layout;
+  bool blocks = false;  // layers of a page are blocks: nothing in them is to be pointed at
   explicit operator bool() const { return scene && layout; }
   Rect bounds() const {
     return layout ? Rect{-layout->halfWidth, 0, layout->halfWidth * 2, layout->height} : Rect{};
@@ -34,8 +36,6 @@ struct Hit {
            a.item == b.item;
   }
 };
-
-inline constexpr double kHeaderHeight = 22;
 
 Hit hitTest(const Drawing& drawing, Point point, double tolerance);
 /// The box of a node, or of the folded group or stack that hides it.
@@ -64,7 +64,7 @@ std::vector<Hit> thingsNear(const Drawing& drawing, Point point, double reach);
 std::vector<Hit> thingsIn(const Drawing& drawing, const Rect& area);
 /// Where the frame of an inner group starts: its top middle.
 inline Point innerOrigin(const Placed& placed, Point origin) {
-  return {origin.x + placed.box.x + placed.box.w / 2, origin.y + placed.box.y};
+  return {origin.x + placed.box.x + placed.box.w / 2 + placed.shift, origin.y + placed.box.y};
 }
 
 }  // namespace orrery::ui

@@ -109,7 +109,7 @@ class Overlay {
   QColor colorOfPort(const Port& port) const {
     if (!d_.byType || !port.value.valid()) return {};
     const graph::Value* value = d_.view->drawing.scene->graph->find_value(port.value);
-    return value ? colorOf(wireKindOf(value->type.dtype), d_.view->theme) : QColor();
+    return value ? colorOf(carriedType(value->type.dtype), d_.view->theme) : QColor();
   }
 
   void paintPorts() {

@@ -53,6 +53,7 @@ void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> e
     d.worker->cancel();
     d.forget();
     d.drawing = {};
+    d.pages.setDrawing({}, {});
     d.heat.setScene(nullptr);
     d.places.setScene(nullptr, d.bindings);
     d.marks = {};
@@ -78,7 +79,17 @@ void GraphView::setBindings(const Bindings& bindings) {
 void GraphView::setTimings(Figures figures) {
   d_->heat.setFigures(std::move(figures));
   d_->moveBar();
+  d_->figuresChanged();
   d_->heatChanged();
+}
+
+void GraphView::setEdits(std::vector<std::unordered_set<NodeId>> edits) {
+  Private& d = *d_;
+  if (edits == d.edits) return;
+  d.edits = std::move(edits);
+  d.pages.setDrawing(d.drawing, d.edits);
+  d.figuresChanged();
+  viewport()->update();
 }
 
 void GraphView::setPlaces(Places places) {
@@ -89,12 +100,14 @@ void GraphView::setPlaces(Places places) {
 
 void GraphView::resetScale() {
   d_->heat.resetScale();
+  d_->figuresChanged();
   d_->heatChanged();
 }
 
 void GraphView::setHeatMode(HeatMode mode) {
   if (mode == d_->heat.mode()) return;
   d_->heat.setMode(mode);
+  d_->figuresChanged();
   d_->refreshOverlays();
   viewport()->update();
 }
@@ -105,6 +118,7 @@ void GraphView::setSides(const SideLooks& sides, const std::optional<Divergence>
   d_->heat.setSides(sides);
   d_->divergence = divergence;
   if (divergence) d_->divergenceCard->setDivergence(*divergence);
+  d_->figuresChanged();
   d_->refreshOverlays();
   viewport()->update();
 }
@@ -149,6 +163,7 @@ void GraphView::fit() {
   if (!d_->drawing) return;
   const Private::View view = d_->wholeView();
   d_->moveCamera(view.scale, view.centre);
+  d_->fitted = true;
 }
 
 void GraphView::zoomIn() { zoomTo(d_->scale * kZoomStep); }
@@ -252,13 +267,17 @@ bool GraphView::waitForLayout(int ms) {
 }
 
 void GraphView::resizeEvent(QResizeEvent* event) {
-  const QPointF centre = d_->visibleScene().center();
+  Private& d = *d_;
+  const QPointF centre = d.visibleScene().center();
   QGraphicsView::resizeEvent(event);
-  if (d_->drawing && !d_->touched)
-    d_->showFirst();
-  else if (d_->drawing)
-    d_->setCamera(d_->scale, centre, QRectF(viewport()->rect()).center());
-  d_->placeOverlays();
+  if (d.drawing && !d.touched)
+    d.showFirst();
+  else if (d.drawing && d.fitted)
+    d.showWhole();
+  else if (d.drawing)
+    d.setCamera(d.scale, centre, QRectF(viewport()->rect()).center());
+  d.placeOverlays();
+  if (!d.pages.empty()) d.settled.start();
 }
 
 void GraphView::scrollContentsBy(int dx, int dy) {

@@ -61,6 +61,23 @@ class GraphView : public QGraphicsView {
 
   /// All of it, beside what floats over it where that does not make it much smaller.
   void fit();
+
+  /// Runs of open layers are pages of so many columns, 1 to 24; 0: as many as show the page the largest.
+  void setColumns(int columns);
+  int columns() const;
+  /// Of the largest page: its columns, its rows and its layers; none: no run of layers is open.
+  struct PageSize {
+    int columns = 0, rows = 0, layers = 0;
+    friend bool operator==(const PageSize&, const PageSize&) = default;
+  };
+  PageSize pageSize() const;
+  /// Puts layers into columns anew: no cell is kept free, Auto chooses again.
+  void arrangePages();
+  /// Takes out the cells that are kept free, as when what was edited is saved.
+  void closeCells();
+  /// Of each edit the nodes that it touched.
+  void setEdits(std::vector<std::unordered_set<NodeId>> edits);
+
   void zoomIn();
   void zoomOut();
   void zoomTo(double scale);  // about the centre; 1 is 100 %
@@ -107,6 +124,8 @@ class GraphView : public QGraphicsView {
   void selectionCleared();
   void zoomChanged(double scale);
   void layoutFinished();
+  /// Layers have become pages, or other ones.
+  void pagesChanged();
   /// Right button or menu key, on what selection() tells.
   void contextMenuAsked(const QPoint& globalPos);
   void matchesChanged(int count, int current);

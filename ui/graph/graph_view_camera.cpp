@@ -30,6 +30,7 @@ void GraphView::Private::setCamera(double wanted, QPointF scenePoint, QPointF sc
   q->horizontalScrollBar()->setValue(qRound(corner.x() * next));
   q->verticalScrollBar()->setValue(qRound(corner.y() * next));
   detail = detailAt(next, detail);
+  drawing.blocks = blocks = layersAreBlocks(next, blocks);
   minimap->setView(visibleScene());
   if (editor) editor->cameraMoved();
   if (zoomed) emit q->zoomChanged(next);
@@ -39,6 +40,7 @@ void GraphView::Private::moveCamera(double wanted, QPointF centrePoint) {
   const double next = std::clamp(wanted, kLeastScale, kMostScale);
   camera.stop();
   touched = true;
+  fitted = false;
   if (reducedMotion || !q->isVisible())
     return setCamera(next, centrePoint, QRectF(q->viewport()->rect()).center());
   cameraScale[0] = scale;
@@ -119,6 +121,12 @@ GraphView::Private::View GraphView::Private::wholeView() const {
       for (const double top : tops)
         for (const double bottom : bottoms) attempt(all.adjusted(left, top, -right, -bottom));
   return best.value_or(whole);
+}
+
+void GraphView::Private::showWhole() {
+  const View view = wholeView();
+  setCamera(view.scale, view.centre, QRectF(q->viewport()->rect()).center());
+  fitted = true;
 }
 
 void GraphView::Private::showFirst() {

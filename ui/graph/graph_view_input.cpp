@@ -44,6 +44,7 @@ void GraphView::wheelEvent(QWheelEvent* event) {
   if (!d.drawing) return event->ignore();
   d.camera.stop();
   d.touched = true;
+  d.fitted = false;
   if (event->modifiers() & Qt::ShiftModifier) {  // sideways, as everywhere
     const QPoint delta = event->angleDelta();
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() -
@@ -81,6 +82,7 @@ void GraphView::mouseMoveEvent(QMouseEvent* event) {
   const bool pans = d.pansNow || !d.editor->dragging();
   if (!std::exchange(d.dragging, true) && pans) d.spaceUsed = true;
   if (!pans) return d.editor->drag(position, event->modifiers());
+  d.fitted = false;
   viewport()->setCursor(Qt::ClosedHandCursor);
   horizontalScrollBar()->setValue(horizontalScrollBar()->value() - (position.x() - d.lastDrag.x()));
   verticalScrollBar()->setValue(verticalScrollBar()->value() - (position.y() - d.lastDrag.y()));

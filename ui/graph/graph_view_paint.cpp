@@ -36,6 +36,9 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
   job.marks = &marks;
   job.editedBefore = &editedBefore;
   job.bindings = &bindings;
+  job.pages = &pages;
+  job.blocks = blocks;
+  job.litShape = litShape;
   job.visible = {visible.x(), visible.y(), visible.width(), visible.height()};
   job.detail = detail;
   job.scale = scale;

@@ -15,6 +15,7 @@
 #include "ui/graph/layout_worker.h"
 #include "ui/graph/legend.h"
 #include "ui/graph/overlays.h"
+#include "ui/graph/page_model.h"
 #include "ui/graph/scene_painter.h"
 
 namespace orrery::ui {
@@ -33,8 +34,11 @@ class GraphView::Private {
   // Layout
   void forget();
   void relayout(bool newScene, bool choose = false);
+  void relayoutPages(PagePlan::Change change);  // with what is in the middle, or all of it, where it is
   void show(LayoutReply reply);
   void restoreMarks();
+  void figuresChanged();
+  void anchorAtCentre();
   /// The next layout keeps this thing where it is on the screen.
   void anchorAt(int group, int node = -1);
 
@@ -45,6 +49,7 @@ class GraphView::Private {
   QRectF visibleScene() const;
   void reveal(const Rect& box);
   void showFirst();
+  void showWhole();
   /// Where all of the drawing is seen.
   struct View {
     double scale;
@@ -107,14 +112,21 @@ class GraphView::Private {
   Bindings bindings{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
   Drawing drawing;
   std::shared_ptr<const Arrangement> arrangement = std::make_shared<const Arrangement>();
+  PagePlan plan;
+  PageModel pages;
+  EditedNodes edits;
+  QTimer settled;  // after the view's size has changed
+  int litShape = -1;
   std::unordered_set<std::string> open, onceOpened;
   bool everShown = false, touched = false;  // touched: the person moved the camera
+  bool fitted = false;                      // all of it is seen, and is to be when the view's size changes
   HeatModel heat;
   PlaceModel places;
   Marks marks;
   Selected selected;  // the last chosen, which the inspector shows
   std::vector<Selected> alsoSelected;
   Detail detail = Detail::near;
+  bool blocks = false;  // layers of a page are
   double scale = 1;
 
   struct Anchor {

@@ -29,6 +29,11 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
   clock.start();
   repaint.setSingleShot(true);
   bar.setInterval(33);
+  settled.setSingleShot(true);
+  settled.setInterval(300);
+  QObject::connect(&settled, &QTimer::timeout, q, [this] {
+    if (plan.columns == 0) relayoutPages(PagePlan::Change::resized);
+  });
   QObject::connect(&repaint, &QTimer::timeout, q, [this] {
     repaintedAt = clock.elapsed();
     q->viewport()->update();
@@ -55,6 +60,7 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
   });
   QObject::connect(legend, &Legend::logarithmicChanged, q, [this](bool logarithmic) {
     heat.setLogarithmic(logarithmic);
+    figuresChanged();
     refreshOverlays();
     minimap->refresh();
     q->viewport()->update();
@@ -67,6 +73,7 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
                    [this] { showOverlays(overlays & ~Overlays(Overlay::minimap)); });
   QObject::connect(minimap, &Minimap::goTo, q, [this](const QPointF& point) {
     touched = true;
+    fitted = false;
     setCamera(scale, point, QRectF(q->viewport()->rect()).center());
   });
   QObject::connect(divergenceCard, &QAbstractButton::clicked, q, [this] {
@@ -78,6 +85,7 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
     PaintJob whole = job(QRectF());
     whole.visible = drawing.bounds();
     whole.detail = Detail::far;
+    whole.blocks = true;
     whole.scale = s;
     painter.paint(p, whole);
   });
@@ -93,6 +101,9 @@ void GraphView::Private::forget() {
   alsoSelected.clear();
   anchor.reset();
   revealAfter.reset();
+  plan.pages.clear();
+  litShape = -1;
+  fitted = false;
   heat.setFigures({});
   editor->forget();
 }
@@ -104,6 +115,10 @@ void GraphView::Private::relayout(bool newScene, bool choose) {
   else
     request.scene = drawing.scene;
   request.bindings = bindings;
+  constexpr double kMargin = 24;  // as around all of it when it fits
+  plan.viewWidth = q->viewport()->width() - 2 * kMargin;
+  plan.viewHeight = q->viewport()->height() - 2 * kMargin;
+  request.plan = plan;
   request.open = open;
   request.choose = choose;
   request.arrangement = arrangement;
@@ -113,6 +128,11 @@ void GraphView::Private::relayout(bool newScene, bool choose) {
 
 void GraphView::Private::show(LayoutReply reply) {
   const bool fresh = reply.drawing.scene != drawing.scene;
+  const bool newPage = std::any_of(reply.plan.pages.begin(), reply.plan.pages.end(),
+                                   [this](const auto& page) { return !plan.pages.contains(page.first); });
+  const bool otherPages = reply.plan.pages != plan.pages;
+  plan.pages = std::move(reply.plan.pages);
+  plan.change = PagePlan::Change::keep;
   if (fresh && everShown && !anchor) anchorAt(marks.group, marks.node);
   drawing = std::move(reply.drawing);
   open = std::move(reply.open);
@@ -122,6 +142,9 @@ void GraphView::Private::show(LayoutReply reply) {
     places.setScene(drawing.scene, bindings);
     if (!needle.isEmpty()) search();
   }
+  drawing.blocks = blocks;
+  pages.setDrawing(drawing, edits);
+  figuresChanged();
   restoreMarks();
   editor->sceneChanged();
   const Rect bounds = drawing.bounds();
@@ -129,6 +152,8 @@ void GraphView::Private::show(LayoutReply reply) {
   if (!everShown) {
     everShown = true;
     showFirst();
+  } else if (newPage || (fitted && otherPages)) {
+    showWhole();  // nothing is where it was
   } else {
     std::optional<Rect> box;
     if (anchor && anchor->node.valid()) {
@@ -153,8 +178,11 @@ void GraphView::Private::show(LayoutReply reply) {
   refreshOverlays();
   if (!faded.isNull() && !reducedMotion) fade.start();
   q->viewport()->update();
+  if (otherPages) emit q->pagesChanged();
   emit q->layoutFinished();
 }
+
+void GraphView::Private::figuresChanged() { pages.setFigures(heat); }
 
 void GraphView::Private::restoreMarks() {
   if (!drawing) return;

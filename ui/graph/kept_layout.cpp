@@ -19,6 +19,9 @@ constexpr double kSide = 24;         // from a box to its frame
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
+/// In the drawn layout of a page's layer the spine is not in the middle.
+Rect fromSpine(const GroupLayout& layout, const Rect& box) { return box.moved(-layout.spine, 0); }
+
 bool samePlace(const Rect& a, const Rect& b) {
   return std::abs(a.x - b.x) < kSame && std::abs(a.y - b.y) < kSame && std::abs(a.w - b.w) < kSame &&
          std::abs(a.h - b.h) < kSame;
@@ -137,7 +140,7 @@ class Keeping {
   /// The frame grows, but does not shrink.
   void measure() {
     const GroupLayout& was = kept_.whole && kept_.drawn ? *kept_.drawn : fresh_;
-    double left = -std::max(kept_.halfWidth, was.halfWidth),
+    double left = -std::max(kept_.halfWidth, was.halfWidth - was.spine),
            foot = std::max(kept_.height, was.height) + growth_;
     double right = -left;
     for (const Placed& placed : layout_->items) {
@@ -163,7 +166,7 @@ class Keeping {
   bool endStays(const GroupLayout& was, int end, int now) const {
     if (end == kLayoutEntry) return true;
     if (end == kLayoutExit) return std::abs(was.height - layout_->height) < kSame;
-    return samePlace(was.items[at(end)].box, layout_->items[at(now)].box);
+    return samePlace(fromSpine(was, was.items[at(end)].box), layout_->items[at(now)].box);
   }
   bool reuse(const GroupLayout& was, const PlacedWire& wire, PlacedWire& routed) const {
     if (kept_.whole || !endStays(was, wire.from, wire.from) || !endStays(was, wire.to, wire.to)) return false;
@@ -184,10 +187,12 @@ class Keeping {
       return false;
     const auto drawn =
         std::find_if(kept_.drawn->wires.begin(), kept_.drawn->wires.end(), [&](const PlacedWire& one) {
-          return one.from == from && one.to == to && (one.edge < 0) == (wire.edge < 0);
+          return one.from == from && one.to == to && one.kind == wire.kind &&
+                 (one.edge < 0) == (wire.edge < 0);
         });
     if (drawn == kept_.drawn->wires.end()) return false;
     routed.points = drawn->points;
+    for (Point& point : routed.points) point.x -= kept_.drawn->spine;
     routed.atSide = drawn->atSide;
     routed.lane = drawn->lane;
     return true;
@@ -247,12 +252,12 @@ void keep(KeptGroup& kept, const SceneGraph& scene, const SceneGroup& group,
           const std::shared_ptr<const GroupLayout>& layout) {
   kept.whole = true;
   kept.drawn = layout;
-  kept.halfWidth = layout->halfWidth;
+  kept.halfWidth = layout->halfWidth - layout->spine;
   kept.height = layout->height;
   kept.itemOf.clear();
   for (size_t item = 0; item < layout->items.size(); ++item) {
     const std::string& key = keyOf(scene, group, layout->items[item]);
-    kept.boxes[key] = layout->items[item].box;
+    kept.boxes[key] = fromSpine(*layout, layout->items[item].box);
     kept.itemOf[key] = static_cast<int>(item);
   }
 }

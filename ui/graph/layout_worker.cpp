@@ -19,10 +19,12 @@ std::optional<LayoutReply> work(Hierarchy& hierarchy, const LayoutRequest& reque
                                          : std::make_shared<Arrangement>();
   if (request.before && request.before.scene != reply.drawing.scene)
     keepEdited(*arrangement, *request.before.scene, request.before.layout, *reply.drawing.scene);
+  hierarchy.setPlan(request.plan);
   reply.drawing.layout = hierarchy.layout(*reply.drawing.scene, reply.open, stop, arrangement.get());
   if (!reply.drawing.layout) return std::nullopt;
   adopt(*arrangement, *reply.drawing.scene, reply.drawing.layout);
   reply.arrangement = std::move(arrangement);
+  reply.plan = hierarchy.plan();
   reply.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return reply;

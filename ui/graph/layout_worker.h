@@ -23,12 +23,14 @@ struct LayoutRequest {
   std::shared_ptr<const Arrangement> arrangement;
   Drawing
       before;  // what is drawn of the version before an edit, which stays where it is; empty: another model
+  PagePlan plan;
 };
 
 struct LayoutReply {
   Drawing drawing;
   std::unordered_set<std::string> open;
   std::shared_ptr<const Arrangement> arrangement;  // as it is after the edit
+  PagePlan plan;                                   // with the pages as they are now
   double milliseconds = 0;
 };
 

@@ -12,9 +12,11 @@ namespace {
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
-/// Layers stand where their column puts them.
-bool isLayer(const SceneGraph& scene, const Hit& thing) {
-  return thing.group >= 0 && scene.groups[at(thing.group)].number >= 0;
+/// Layers stand where their column puts them, and what is beside a page where the page leaves room.
+bool isFixed(const Drawing& drawing, const Hit& thing) {
+  const LaidOut holder = laidOut(drawing, thing.holder);
+  const bool layer = thing.group >= 0 && drawing.scene->groups[at(thing.group)].number >= 0;
+  return layer || (holder && !holder.layout->pages.empty());
 }
 
 const std::string& pathOf(const SceneGraph& scene, const Hit& thing) {
@@ -44,8 +46,7 @@ class NodeDrag : public Gesture {
  public:
   NodeDrag(EditDesk& desk, std::vector<Hit> things, Point grabbed)
       : desk_(desk), things_(std::move(things)), grabbed_(grabbed) {
-    const SceneGraph& scene = *desk.view->drawing.scene;
-    for (const Hit& thing : things_) layers_ = layers_ || isLayer(scene, thing);
+    for (const Hit& thing : things_) fixed_ = fixed_ || isFixed(desk.view->drawing, thing);
   }
 
   Qt::CursorShape cursor() const override { return Qt::ClosedHandCursor; }
@@ -67,7 +68,7 @@ class NodeDrag : public Gesture {
       keepPlaces();
       return desk_.ask(on_.request, things_.front().box);
     }
-    if (layers_)
+    if (fixed_)
       return void(emit desk_.q->noticed(
           GraphEditor::tr("Layers stay in their column: drop one onto a wire to move it there")));
     keepPlaces();
@@ -119,7 +120,7 @@ class NodeDrag : public Gesture {
   void keepPlaces() {
     const SceneGraph& scene = *desk_.view->drawing.scene;
     for (const Hit& thing : things_)
-      if (!isLayer(scene, thing))
+      if (!isFixed(desk_.view->drawing, thing))
         desk_.put(scene.groups[at(thing.holder)].path, pathOf(scene, thing), thing.box.moved(dx_, dy_));
   }
 
@@ -142,7 +143,7 @@ class NodeDrag : public Gesture {
     const std::string suffix = freeSuffix(*desk_.model(), paths);
     EditRequest request = duplicateRequest(paths, suffix);
     for (const Hit& thing : things_) {
-      if (isLayer(scene, thing)) continue;
+      if (isFixed(desk_.view->drawing, thing)) continue;
       const std::string& holder = scene.groups[at(thing.holder)].path;
       desk_.put(holder, pathOf(scene, thing) + suffix, thing.box.moved(dx_, dy_));
       desk_.askedPuts.emplace_back(holder, pathOf(scene, thing) + suffix);
@@ -154,7 +155,7 @@ class NodeDrag : public Gesture {
   std::vector<Hit> things_;
   Point grabbed_;
   double dx_ = 0, dy_ = 0;
-  bool copies_ = false, layers_ = false;
+  bool copies_ = false, fixed_ = false;
   std::optional<Hit> wire_;
   OnWire on_;
 };

@@ -15,6 +15,8 @@ namespace orrery::ui {
 enum class Detail : uint8_t { far, mid, near };
 /// With 3 % of hysteresis, so that a wheel at rest does not flicker.
 Detail detailAt(double scale, Detail current);
+/// Below 4 pixels of a node's height a layer of a page is one block, with the same hysteresis.
+bool layersAreBlocks(double scale, bool now);
 
 struct NodeLook {
   QRectF box;                             // scene coordinates

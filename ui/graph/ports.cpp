@@ -17,7 +17,7 @@ size_t at(int index) { return static_cast<size_t>(index); }
 /// A wire that ends at the thing, and what it brings.
 struct Arrival {
   Point at;
-  bool atSide = false;
+  Port::Side side = Port::Side::top;
   std::vector<ValueId> values;
 };
 
@@ -70,9 +70,8 @@ class PortFinder {
   std::optional<std::pair<Point, Port::Side>> arrivalOf(ValueId value) const {
     for (const Arrival& arrival : arrivals_) {
       if (std::find(arrival.values.begin(), arrival.values.end(), value) == arrival.values.end()) continue;
-      const Port::Side side = arrival.atSide ? Port::Side::right : Port::Side::top;
-      return std::pair(arrival.atSide ? clear(arrival.at, 0, kApart / 2) : clear(arrival.at, kApart, 0),
-                       side);
+      const bool top = arrival.side == Port::Side::top;
+      return std::pair(clear(arrival.at, top ? kApart : 0, top ? 0 : kApart / 2), arrival.side);
     }
     return std::nullopt;
   }
@@ -161,9 +160,8 @@ class PortFinder {
   }
 
   void addReaders(const Arrival& arrival, ValueId value) {
-    const Port::Side side = arrival.atSide ? Port::Side::right : Port::Side::top;
-    add(Port::Kind::input, side,
-        clear(arrival.at, arrival.atSide ? 0 : kApart, arrival.atSide ? kApart / 2 : 0), value,
+    const bool top = arrival.side == Port::Side::top;
+    add(Port::Kind::input, arrival.side, clear(arrival.at, top ? kApart : 0, top ? 0 : kApart / 2), value,
         scene_.graph->value(value).name);
     for (const graph::Use& use : scene_.graph->users(value)) {
       const SceneNode* reader = scene_.find(use.node);

@@ -9,6 +9,7 @@
 #include "ui/graph/geometry.h"
 #include "ui/graph/graph_diff.h"
 #include "ui/graph/node_painter.h"
+#include "ui/graph/page_painter.h"
 #include "ui/graph/place_model.h"
 
 namespace orrery::ui {
@@ -39,8 +40,11 @@ struct PaintJob {
   const Marks* marks = nullptr;
   const std::vector<int>* editedBefore = nullptr;  // by position + 1: edited nodes before it
   const Bindings* bindings = nullptr;
+  const PageModel* pages = nullptr;
   Rect visible;
   Detail detail = Detail::near;
+  bool blocks = false;  // far away: a layer of a page is one block
+  int litShape = -1;    // of the pages: layers of the others step back; -1: none is lit
   double scale = 1;
   bool wiresByType = false;                  // coloured by what they carry
   const WireChanges* wireChanges = nullptr;  // since the graph was opened; null: not told
@@ -65,6 +69,12 @@ class ScenePainter {
  private:
   void paintGroup(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
+  void paintFrames(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                   Point origin) const;
+  void paintItems(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                  Point origin) const;
+  void paintLayer(QPainter& painter, const PaintJob& job, int holder, const Placed& placed,
+                  Point origin) const;
   void paintTiny(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                  Point origin) const;
   void paintFrame(QPainter& painter, const PaintJob& job, const Hit& hit) const;
@@ -87,6 +97,7 @@ class ScenePainter {
 
   Theme theme_;
   NodePainter nodes_;
+  PagePainter pages_;
   QFont headFont_, docFont_, timeFont_, pillFont_, tinyFont_;
   QFont midHeadFont_, smallHeadFont_, smallTimeFont_;
 };

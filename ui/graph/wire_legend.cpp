@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWidth = 148, kHead = 26, kRow = 15, kChangeRow = 14, kFoot = 8, kInset = 12;
 constexpr double kLine = 22, kWords = 44, kSign = 12;
-constexpr WireKind kKinds[] = {WireKind::f32, WireKind::f16, WireKind::integer, WireKind::quantised};
+constexpr Carried kKinds[] = {Carried::f32, Carried::f16, Carried::integer, Carried::quantised};
 
 struct Change {
   WireChange change;
@@ -71,9 +71,9 @@ void WireLegend::paintEvent(QPaintEvent*) {
   };
   if (kinds_) {
     y = paintHead(painter, y, tr("Wires"), tr("dtype"));
-    for (const WireKind kind : kKinds) {
+    for (const Carried kind : kKinds) {
       const double middle = y + kRow * s / 2;
-      line(middle, {colorOf(kind, theme_), kind == WireKind::f16 ? 3.0 : 1.6, strokeOf(kind)});
+      line(middle, {colorOf(kind, theme_), kind == Carried::f16 ? 3.0 : 1.6, strokeOf(kind)});
       if (strokeOf(kind) == Stroke::doubled) line(middle, {theme_(Token::panel), 0.9, Stroke::solid});
       painter.setFont(theme_.monoFont(10));
       painter.setPen(theme_(Token::text2));

@@ -4,49 +4,49 @@
 
 namespace orrery::ui {
 
-WireKind wireKindOf(DType dtype) {
-  if (dtype == DType::f16 || dtype == DType::bf16) return WireKind::f16;
-  if (is_quantised(dtype)) return WireKind::quantised;
-  return is_integer(dtype) || dtype == DType::boolean ? WireKind::integer : WireKind::f32;
+Carried carriedType(DType dtype) {
+  if (dtype == DType::f16 || dtype == DType::bf16) return Carried::f16;
+  if (is_quantised(dtype)) return Carried::quantised;
+  return is_integer(dtype) || dtype == DType::boolean ? Carried::integer : Carried::f32;
 }
 
-Stroke strokeOf(WireKind kind) {
+Stroke strokeOf(Carried kind) {
   switch (kind) {
-    case WireKind::f16:
+    case Carried::f16:
       return Stroke::doubled;
-    case WireKind::integer:
+    case Carried::integer:
       return Stroke::dashDot;
-    case WireKind::quantised:
+    case Carried::quantised:
       return Stroke::dotted;
-    case WireKind::f32:
+    case Carried::f32:
       break;
   }
   return Stroke::solid;
 }
 
-QColor colorOf(WireKind kind, const Theme& theme) {
+QColor colorOf(Carried kind, const Theme& theme) {
   switch (kind) {
-    case WireKind::f16:
+    case Carried::f16:
       return theme(Token::wireF16);
-    case WireKind::integer:
+    case Carried::integer:
       return theme(Token::wireInt);
-    case WireKind::quantised:
+    case Carried::quantised:
       return theme(Token::wireQ);
-    case WireKind::f32:
+    case Carried::f32:
       break;
   }
   return theme(Token::wireF32);
 }
 
-QString wordOf(WireKind kind) {
+QString wordOf(Carried kind) {
   switch (kind) {
-    case WireKind::f16:
+    case Carried::f16:
       return QStringLiteral("f16, bf16");
-    case WireKind::integer:
-      return QCoreApplication::translate("WireKind", "integers");
-    case WireKind::quantised:
-      return QCoreApplication::translate("WireKind", "quantised");
-    case WireKind::f32:
+    case Carried::integer:
+      return QCoreApplication::translate("Carried", "integers");
+    case Carried::quantised:
+      return QCoreApplication::translate("Carried", "quantised");
+    case Carried::f32:
       break;
   }
   return QStringLiteral("f32");

@@ -10,15 +10,15 @@
 namespace orrery::ui {
 
 /// What tells wires apart by colour, and for eyes that do not see it by stroke.
-enum class WireKind : uint8_t { f32, f16, integer, quantised };
-WireKind wireKindOf(DType dtype);
+enum class Carried : uint8_t { f32, f16, integer, quantised };
+Carried carriedType(DType dtype);
 
 /// How a line is drawn: a double line has a gap in its middle.
 enum class Stroke : uint8_t { solid, dotted, doubled, dashDot, dashed };
-Stroke strokeOf(WireKind kind);
-QColor colorOf(WireKind kind, const Theme& theme);
+Stroke strokeOf(Carried kind);
+QColor colorOf(Carried kind, const Theme& theme);
 /// "f32", "f16, bf16", "integers", "quantised".
-QString wordOf(WireKind kind);
+QString wordOf(Carried kind);
 
 struct WireLook {
   QColor color;

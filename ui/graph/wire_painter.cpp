@@ -101,7 +101,7 @@ void ScenePainter::paintFarWires(QPainter& painter, const PaintJob& job, int gro
   painter.translate(origin.x, origin.y);
   PixelLines plain(painter.worldTransform(), visible), lit(painter.worldTransform(), visible);
   for (const PlacedWire& wire : layout.wires)
-    if (wire.bounds.grown(1).intersects(visible))
+    if (wire.kind == WireKind::plain && wire.bounds.grown(1).intersects(visible))
       (carriesSelected(job, group, layout, wire) ? lit : plain).add(wire.points, wire.dotted);
   plain.paint(painter, Theme::blend(theme_(Token::canvas), theme_(Token::edge), 0.7));
   lit.paint(painter, theme_(Token::accent));
@@ -119,8 +119,9 @@ WireLook ScenePainter::wireLook(const PaintJob& job, const SceneGroup& holder, c
   const graph::Value* value =
       job.drawing->scene->graph->find_value(holder.edges[at(wire.edge)].values.front());
   if (!value) return {theme_(Token::edge), width, own};
-  const WireKind kind = wireKindOf(value->type.dtype);
-  return {colorOf(kind, theme_), kind == WireKind::f16 ? std::max(kDoubled, width) : width, strokeOf(kind)};
+  const Carried carried = carriedType(value->type.dtype);
+  return {colorOf(carried, theme_), carried == Carried::f16 ? std::max(kDoubled, width) : width,
+          strokeOf(carried)};
 }
 
 void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
@@ -133,7 +134,7 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
   std::map<std::tuple<bool, WireChange, bool, Stroke, int, QRgb>, WireBatch> batches;
   for (size_t i = 0; i < layout.wires.size(); ++i) {
     const PlacedWire& wire = layout.wires[i];
-    if (!wire.bounds.grown(1).intersects(visible)) continue;
+    if (wire.kind != WireKind::plain || !wire.bounds.grown(1).intersects(visible)) continue;
     const bool lit = carriesSelected(job, group, layout, wire);
     const WireChange change = changeOf(job, group, static_cast<int>(i));
     const WireLook look = wireLook(job, holder, wire, lit, change);

@@ -1,0 +1,94 @@
+// PagePainter's lines: the residual stream down the columns and through the gutters, its taps and rings.
+#include <QPainterPath>
+#include <cmath>
+
+#include "ui/graph/node_box.h"
+#include "ui/graph/page_painter.h"
+#include "ui/graph/scene_painter.h"
+#include "ui/graph/wire_strokes.h"
+
+namespace orrery::ui {
+namespace {
+
+constexpr double kTurnRadius = 28;  // of the way through a gutter, in units of the scene
+
+/// Of lines, in pixels of the screen.
+struct StreamLook {
+  double stream, tap, ring;
+  bool arrows, plus;
+};
+
+StreamLook lookOf(const PaintJob& job) {
+  if (job.blocks) return {1, 1, 0, false, false};
+  if (job.detail == Detail::far) return {1.6, 1, 2.2, false, false};
+  if (job.detail == Detail::mid) return {2, 1.2, 3, true, false};
+  return {2.4, 1.3, 5, true, true};
+}
+
+/// A head that points down or to the right, its tip there.
+void paintArrow(QPainter& painter, const QPointF& tip, bool sideways, double length, const QColor& color) {
+  const double half = length * 0.55;
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawPolygon(sideways ? QPolygonF{tip, tip + QPointF(-length, -half), tip + QPointF(-length, half)}
+                               : QPolygonF{tip, tip + QPointF(-half, -length), tip + QPointF(half, -length)});
+}
+
+/// Of a line down a layer's side what its title leaves.
+void cutTitle(QPainterPath& path, double x, double top, double bottom, double head, double scale) {
+  const double above = std::min(bottom, top + 5 / scale), below = top + head - 3 / scale;
+  path.moveTo(x, top);
+  path.lineTo(x, above);
+  if (bottom <= below) return;
+  path.moveTo(x, below);
+  path.lineTo(x, bottom);
+}
+
+}  // namespace
+
+void PagePainter::paintStreams(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                               Point origin) const {
+  const Rect visible = job.visible.grown(8 / job.scale).moved(-origin.x, -origin.y);
+  const StreamLook look = lookOf(job);
+  const bool layer = job.pages && job.pages->layerOf(group) >= 0;
+  painter.save();
+  painter.translate(origin.x, origin.y);
+  painter.setRenderHint(QPainter::Antialiasing, !job.blocks);
+  for (size_t i = 0; i < layout.wires.size(); ++i) {
+    const PlacedWire& wire = layout.wires[i];
+    if (wire.kind == WireKind::plain || !wire.bounds.grown(1).intersects(visible)) continue;
+    const bool hover = job.marks && job.marks->hover.kind == Hit::Kind::wire &&
+                       job.marks->hover.holder == group && job.marks->hover.item == static_cast<int>(i);
+    const QColor color = theme_(carriesSelected(job, group, layout, wire) ? Token::accent
+                                : hover                                   ? Token::text
+                                                                          : Token::edge);
+    QPen pen(color, wire.kind == WireKind::stream ? look.stream : look.tap, Qt::SolidLine, Qt::FlatCap);
+    pen.setCosmetic(true);
+    const Point &from = wire.points.front(), &to = wire.points.back();
+    const QPointF end(to.x, to.y);
+    QPainterPath path;
+    if (layer && wire.kind == WireKind::stream && wire.points.size() == 2 && from.x == to.x &&
+        from.y < kCellHead)
+      cutTitle(path, from.x, from.y, to.y, kCellHead, job.scale);
+    else
+      path = roundedPath(wire.points, kTurnRadius);
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(path);
+    if (wire.kind == WireKind::tap && look.arrows) paintArrow(painter, end, true, 6 / job.scale, color);
+    if (wire.kind == WireKind::stream && wire.points.size() > 4 && !job.blocks)
+      paintArrow(painter, end, false, 6.2 / job.scale, color);
+    if (wire.kind != WireKind::ring || look.ring <= 0) continue;
+    const double radius = look.ring / job.scale;
+    pen.setWidthF(1.3);
+    painter.setPen(pen);
+    painter.setBrush(theme_(Token::canvas));
+    painter.drawEllipse(end, radius, radius);
+    if (!look.plus) continue;
+    painter.drawLine(end - QPointF(radius * 0.55, 0), end + QPointF(radius * 0.55, 0));
+    painter.drawLine(end - QPointF(0, radius * 0.55), end + QPointF(0, radius * 0.55));
+  }
+  painter.restore();
+}
+
+}  // namespace orrery::ui
