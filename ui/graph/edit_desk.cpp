@@ -2,6 +2,7 @@
 #include "ui/graph/edit_desk.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ui/graph/wire_route.h"
 #include "ui/graph/wires.h"
@@ -156,17 +157,13 @@ std::vector<std::string> EditDesk::chosenPaths() const {
 
 std::vector<Hit> EditDesk::chosenThings() const {
   std::vector<Hit> things;
-  const Drawing& drawing = view->drawing;
-  if (!drawing) return things;
+  if (!view->drawing) return things;
   std::vector<Chosen> chosen = view->marks.also;
   chosen.push_back(view->marks);
+  std::set<std::pair<int, int>> known;  // several may be hidden by one
   for (const Chosen& one : chosen) {
-    const auto box = one.node >= 0   ? boxOfNode(drawing, one.node)
-                     : one.group > 0 ? boxOfGroup(drawing, one.group)
-                                     : std::nullopt;
-    if (!box) continue;
-    const Hit thing = describeAt(drawing, one.node, one.group);
-    if (thing.kind != Hit::Kind::nothing && std::find(things.begin(), things.end(), thing) == things.end())
+    const Hit thing = describeAt(view->drawing, one.node, one.group);
+    if (thing.kind != Hit::Kind::nothing && known.emplace(thing.holder, thing.item).second)
       things.push_back(thing);
   }
   return things;

@@ -92,6 +92,7 @@ struct EditDesk {
 
   // Cards and fields.
   void annotate();
+  void tellLegend() const;
   void placeCards();
   void showWireCard();
   WireFacts factsOf(ValueId value, const QString& ends) const;
@@ -125,6 +126,7 @@ struct EditDesk {
   std::vector<NodeId> pending;
   DiffPtr diff;
   WireChanges changes;
+  ChangeWords words;
   bool byType = false;
   std::function<QString(ValueId)> rangeOf;
 

@@ -30,6 +30,12 @@ void EditDesk::annotate() {
                   [this](const QString& words) { return layer.noteHeight(words); });
 }
 
+void EditDesk::tellLegend() const {
+  view->wireLegend->setShown(byType, diff != nullptr);
+  view->placeOverlays();
+  update();
+}
+
 void EditDesk::placeCards() {
   const QRect room = view->q->rect().adjusted(8, 8, -8, -8);
   refusalCard->setVisible(tried.has_value());

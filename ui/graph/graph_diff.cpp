@@ -23,6 +23,16 @@ bool sameValue(const graph::Graph& a, ValueId one, const graph::Graph& b, ValueI
   return a.find_value(one) && b.find_value(other) && a.value_path(one) == b.value_path(other);
 }
 
+const graph::Value* firstWeight(const graph::Graph& graph, const graph::Node& node) {
+  for (const ValueId input : node.inputs)
+    if (const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
+        value && value->kind == graph::ValueKind::weight)
+      return value;
+  return nullptr;
+}
+
+QString text(const std::string& words) { return QString::fromStdString(words); }
+
 void bringBack(graph::Graph& shown, const graph::Graph& opened, const std::vector<NodeId>& removed) {
   // Each before the first node after it that is still there, so that the order stays.
   for (const NodeId id : removed) {
@@ -71,6 +81,25 @@ WireChange GraphDiff::changeOf(const graph::Use& reader) const {
   const ValueId was = place < before->inputs.size() ? before->inputs[place] : ValueId{};
   if (!was.valid()) return WireChange::added;
   return sameValue(*opened, was, *shown, node->inputs[place]) ? WireChange::none : WireChange::changed;
+}
+
+QString changeWord(const graph::Graph& opened, const graph::Graph& now, NodeId id) {
+  const graph::Node* node = now.find(id);
+  const graph::Node* before = node ? sameIn(opened, *node) : nullptr;
+  if (!before) return {};
+  const graph::Value *weight = firstWeight(now, *node), *was = firstWeight(opened, *before);
+  if (weight && was && weight->type.dtype != was->type.dtype)
+    return QStringLiteral("%1, was %2")
+        .arg(text(std::string(name_of(weight->type.dtype))), text(std::string(name_of(was->type.dtype))));
+  for (const auto& [name, value] : node->attributes) {
+    const auto old = before->attributes.find(name);
+    if (graph::is_common_attribute(name) || old == before->attributes.end() || old->second == value) continue;
+    const QString next = text(graph::to_string(value)), last = text(graph::to_string(old->second));
+    return std::holds_alternative<std::string>(value)
+               ? QStringLiteral("%1 → %2").arg(last, next)
+               : QStringLiteral("%1 %2, was %3").arg(text(name), next, last);
+  }
+  return {};
 }
 
 DiffPtr diffOf(const graph::GraphVersion& opened, const graph::GraphVersion& now) {

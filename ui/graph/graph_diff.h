@@ -2,6 +2,7 @@
 // graph with what was deleted still in it, so that it is drawn where it was.
 #pragma once
 
+#include <QString>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,6 +21,11 @@ struct GraphDiff {
 using DiffPtr = std::shared_ptr<const GraphDiff>;
 
 DiffPtr diffOf(const graph::GraphVersion& opened, const graph::GraphVersion& now);
+
+/// What is otherwise at a node than it was: "Q8_0, was Q4_1", "softmax → fastmax"; empty: nothing that it
+/// says.
+QString changeWord(const graph::Graph& opened, const graph::Graph& now, NodeId node);
+using ChangeWords = std::unordered_map<NodeId, QString>;
 
 /// Of every drawn wire that changed, by its holder and its place there.
 using WireChanges = std::unordered_map<uint64_t, WireChange>;

@@ -75,14 +75,28 @@ void GraphEditor::setModel(graph::GraphVersion model) { d_->ownModel = std::move
 void GraphEditor::setDiff(DiffPtr diff) {
   d_->diff = std::move(diff);
   d_->changes = d_->diff ? ui::wireChanges(d_->view->drawing, *d_->diff) : WireChanges();
-  d_->update();
+  d_->tellLegend();
 }
 
 const WireChanges* GraphEditor::wireChanges() const { return &d_->changes; }
 
+void GraphEditor::setChangeWords(ChangeWords words) {
+  d_->words = std::move(words);
+  d_->update();
+}
+
+const ChangeWords* GraphEditor::changeWords() const { return &d_->words; }
+
 void GraphEditor::setWiresByType(bool on) {
   d_->byType = on;
-  d_->update();
+  d_->tellLegend();
+}
+
+void GraphEditor::setHints(std::vector<std::pair<QString, QString>> hints) {
+  std::vector<KeyHints::Hint> shown;
+  for (auto& [keys, word] : hints) shown.push_back({std::move(keys), std::move(word)});
+  d_->view->hints->setHints(std::move(shown));
+  d_->view->placeOverlays();
 }
 
 bool GraphEditor::wiresByType() const { return d_->byType; }

@@ -46,9 +46,14 @@ class GraphEditor : public QObject {
   /// What edits changed since the model was opened; null: it is not told.
   void setDiff(DiffPtr diff);
   const WireChanges* wireChanges() const;
+  /// Written on nodes that edits made otherwise than they were.
+  void setChangeWords(ChangeWords words);
+  const ChangeWords* changeWords() const;
   /// Wires in the colours of what they carry.
   void setWiresByType(bool on);
   bool wiresByType() const;
+  /// Keys and what they do, written at the upper right.
+  void setHints(std::vector<std::pair<QString, QString>> hints);
   /// What edits that are not made yet would touch.
   void setPending(std::vector<NodeId> nodes);
   /// The last value's range of a value, where it is kept: "−3.1 … 4.8".
@@ -107,7 +112,8 @@ class GraphEditor : public QObject {
   bool dragOver(QDropEvent* event);
   void dragLeft();
   bool dropped(QDropEvent* event);
-  bool isWireAt(const QPoint& position) const;
+  /// Nothing is drawn there, nor a wire near it.
+  bool isFreeAt(const QPoint& position) const;
   void paint(QPainter& painter);
   void sceneChanged();
   /// Another model is drawn.

@@ -279,8 +279,10 @@ void GraphEditor::beginCut() {
   d.view->q->viewport()->setCursor(Qt::CrossCursor);
 }
 
-bool GraphEditor::isWireAt(const QPoint& position) const {
-  return d_->view->drawing && d_->hitAt(position).kind == Hit::Kind::wire;
+bool GraphEditor::isFreeAt(const QPoint& position) const {
+  const Hit hit = d_->hitAt(position);
+  const bool ground = hit.kind == Hit::Kind::nothing || (hit.kind == Hit::Kind::open && !hit.header);
+  return ground && !d_->portAt(position) && !d_->draftAt(d_->toScene(position));
 }
 
 bool GraphEditor::dragOver(QDropEvent* event) {

@@ -145,6 +145,8 @@ void GraphView::setTheme(const Theme& theme) {
   d_->breadcrumb->setTheme(theme);
   d_->legend->setTheme(theme);
   d_->deviceLegend->setTheme(theme);
+  d_->wireLegend->setTheme(theme);
+  d_->hints->setTheme(theme);
   d_->minimap->setTheme(theme);
   d_->divergenceCard->setTheme(theme);
   d_->editor->setTheme(theme);

@@ -170,6 +170,7 @@ void GraphView::keyReleaseEvent(QKeyEvent* event) {
 
 /// Esc ends what the editor is about before it stops what runs.
 bool GraphView::event(QEvent* event) {
+  if (event->type() == QEvent::FocusOut && d_) d_->spaceHeld = false;
   if (event->type() == QEvent::ShortcutOverride && d_ && d_->editor->busy() &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
     event->accept();

@@ -43,6 +43,7 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
   job.detail = detail;
   job.scale = scale;
   job.wiresByType = editor && editor->wiresByType();
+  job.changeWords = editor ? editor->changeWords() : nullptr;
   job.wireChanges = editor ? editor->wireChanges() : nullptr;
   if (running && !reducedMotion) job.running = static_cast<double>(clock.elapsed() % 1200) / 1200;
   return job;

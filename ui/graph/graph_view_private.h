@@ -17,6 +17,7 @@
 #include "ui/graph/overlays.h"
 #include "ui/graph/page_model.h"
 #include "ui/graph/scene_painter.h"
+#include "ui/graph/wire_legend.h"
 
 namespace orrery::ui {
 
@@ -158,6 +159,8 @@ class GraphView::Private {
   Breadcrumb* breadcrumb;
   Legend* legend;
   DeviceLegend* deviceLegend;
+  WireLegend* wireLegend;
+  KeyHints* hints;
   Minimap* minimap;
   DivergenceCard* divergenceCard;
   std::optional<Divergence> divergence;

@@ -76,9 +76,10 @@ void GraphView::Private::addToSelection(Selected added) {
 }
 
 void GraphView::Private::markSelection() {
-  static_cast<Chosen&>(marks) = chosenOf(selected);
-  marks.also.clear();
-  for (const Selected& also : alsoSelected) marks.also.push_back(chosenOf(also));
+  std::vector<Chosen> chosen;
+  for (const Selected& also : alsoSelected) chosen.push_back(chosenOf(also));
+  chosen.push_back(chosenOf(selected));
+  marks.choose(std::move(chosen));
   updateBreadcrumb();
   if (editor) editor->selectionChanged();
   q->viewport()->update();

@@ -22,6 +22,8 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
       breadcrumb(new Breadcrumb(look, view)),
       legend(new Legend(look, view)),
       deviceLegend(new DeviceLegend(look, view)),
+      wireLegend(new WireLegend(look, view)),
+      hints(new KeyHints(look, view)),
       minimap(new Minimap(look, view)),
       divergenceCard(new DivergenceCard(look, view)),
       worker(std::make_unique<LayoutWorker>(view, painter.textWidths(),
@@ -66,7 +68,8 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
     q->viewport()->update();
   });
   for (const FloatingCard* card :
-       {static_cast<FloatingCard*>(legend), static_cast<FloatingCard*>(deviceLegend)})
+       {static_cast<FloatingCard*>(legend), static_cast<FloatingCard*>(deviceLegend),
+        static_cast<FloatingCard*>(wireLegend)})
     QObject::connect(card, &FloatingCard::closeAsked, q,
                      [this] { showOverlays(overlays & ~Overlays(Overlay::legend)); });
   QObject::connect(minimap, &FloatingCard::closeAsked, q,
@@ -258,8 +261,8 @@ void GraphView::Private::refreshOverlays() {
 void GraphView::Private::placeOverlays() {
   constexpr int kMargin = 12, kGap = 8;
   const int width = q->width(), height = q->height();
-  for (QWidget* card :
-       {static_cast<QWidget*>(legend), static_cast<QWidget*>(deviceLegend), static_cast<QWidget*>(minimap)})
+  for (QWidget* card : {static_cast<QWidget*>(legend), static_cast<QWidget*>(deviceLegend),
+                        static_cast<QWidget*>(wireLegend), static_cast<QWidget*>(minimap)})
     card->resize(card->sizeHint());
   const auto fits = [&](const QWidget* card, int across) {
     return bool(drawing) && width > across * card->width() && height > 2 * card->height();
@@ -271,20 +274,32 @@ void GraphView::Private::placeOverlays() {
   legend->move(kMargin, height - legend->height() - kMargin);
   const int foot = legend->isVisibleTo(q) ? legend->y() - kGap : height - kMargin;
   deviceLegend->move(kMargin, foot - deviceLegend->height());
+  wireLegend->setVisible(overlays.testFlag(Overlay::legend) && wireLegend->tellsAnything() &&
+                         fits(wireLegend, 2));
+  const int above = deviceLegend->isVisibleTo(q) ? deviceLegend->y() - kGap : foot;
+  wireLegend->move(kMargin, above - wireLegend->height());
   minimap->move(width - minimap->width() - kMargin, height - minimap->height() - kMargin);
   minimap->setView(visibleScene());
   placeDivergence();
   breadcrumb->setVisible(bool(drawing));
   breadcrumb->move(10, 6);
-  breadcrumb->setRoom((divergenceCard->isVisibleTo(q) ? divergenceCard->x() : width) - breadcrumb->x() -
-                      kGap);
+  constexpr int kLeastPath = 320;  // pixels, beside which the keys are told
+  hints->resize(hints->sizeHint());
+  hints->move(width - hints->width(), 8);
+  hints->setVisible(bool(drawing) && !hints->empty() && !divergenceCard->isVisibleTo(q) &&
+                    width > hints->width() + kLeastPath);
+  const int right = divergenceCard->isVisibleTo(q) ? divergenceCard->x()
+                    : hints->isVisibleTo(q)        ? hints->x()
+                                                   : width;
+  breadcrumb->setRoom(right - breadcrumb->x() - kGap);
 }
 
 std::vector<const QWidget*> GraphView::Private::cards() const {
   std::vector<const QWidget*> shown;
-  for (const QWidget* card : {static_cast<const QWidget*>(breadcrumb), static_cast<const QWidget*>(legend),
-                              static_cast<const QWidget*>(deviceLegend), static_cast<const QWidget*>(minimap),
-                              static_cast<const QWidget*>(divergenceCard)})
+  for (const QWidget* card :
+       {static_cast<const QWidget*>(breadcrumb), static_cast<const QWidget*>(legend),
+        static_cast<const QWidget*>(deviceLegend), static_cast<const QWidget*>(wireLegend),
+        static_cast<const QWidget*>(minimap), static_cast<const QWidget*>(divergenceCard)})
     if (card->isVisibleTo(q)) shown.push_back(card);
   return shown;
 }

@@ -226,8 +226,7 @@ void PagePainter::paintSpecials(QPainter& painter, const PaintJob& job, const Pa
         std::any_of(marks->matches.begin() + std::min<std::ptrdiff_t>(span.begin, std::ssize(marks->matches)),
                     marks->matches.begin() + std::min<std::ptrdiff_t>(span.end, std::ssize(marks->matches)),
                     [](char found) { return found != 0; });
-    const auto holds = [&](const Chosen& one) { return one.node >= span.begin && one.node < span.end; };
-    const bool isChosen = holds(*marks) || std::any_of(marks->also.begin(), marks->also.end(), holds);
+    const bool isChosen = marks->choosesIn(span);
     const bool isHovered = marks->hover.node >= span.begin && marks->hover.node < span.end;
     if (!match && !isChosen && !isHovered) continue;
     painter.setRenderHint(QPainter::Antialiasing);

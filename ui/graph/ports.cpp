@@ -27,12 +27,15 @@ class PortFinder {
       : scene_(*drawing.scene), thing_(thing), holder_(laidOut(drawing, thing.holder)) {
     if (!holder_) return;
     placed_ = &holder_.layout->items[at(thing.item)];
-    for (const PlacedWire& wire : holder_.layout->wires)
-      if (wire.to == thing.item && wire.edge >= 0)
-        arrivals_.push_back(
-            {{wire.points.back().x + holder_.origin.x, wire.points.back().y + holder_.origin.y},
-             wire.atSide,
-             valuesOf(scene_, thing.holder, *holder_.layout, wire)});
+    for (const PlacedWire& wire : holder_.layout->wires) {
+      if (wire.to != thing.item || wire.edge < 0) continue;
+      Arrival arrival;
+      arrival.at = {wire.points.back().x + holder_.origin.x, wire.points.back().y + holder_.origin.y};
+      if (wire.kind == WireKind::tap) arrival.side = Port::Side::left;
+      if (wire.atSide) arrival.side = Port::Side::right;
+      arrival.values = valuesOf(scene_, thing.holder, *holder_.layout, wire);
+      arrivals_.push_back(std::move(arrival));
+    }
   }
 
   std::vector<Port> find() {

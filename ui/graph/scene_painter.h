@@ -22,15 +22,22 @@ struct Chosen {
 
 /// What the person chose and points at.
 struct Marks : Chosen {
-  std::vector<Chosen> also;  // chosen before it, with Ctrl
+  std::vector<Chosen> also;  // chosen before it
   bool focused = false;
   Hit hover;
   std::vector<char> matches;  // by position; empty: no search
 
   bool anything() const { return node >= 0 || group >= 0 || !also.empty(); }
+  /// All of them; the last one is that of the inspector.
+  void choose(std::vector<Chosen> chosen);
   /// Whether a drawn thing that stands for the positions `span` is chosen, or hides what is.
   bool chooses(const SceneGraph& scene, const Hit& hit, Span span) const;
   bool choosesGroup(int wanted) const;
+  /// A node of these positions is chosen.
+  bool choosesIn(Span span) const;
+
+ private:
+  std::vector<int> nodes_, groups_;  // sorted: thousands may be chosen, and each box asks
 };
 
 struct PaintJob {
@@ -47,6 +54,7 @@ struct PaintJob {
   int litShape = -1;    // of the pages: layers of the others step back; -1: none is lit
   double scale = 1;
   bool wiresByType = false;                  // coloured by what they carry
+  const ChangeWords* changeWords = nullptr;  // of nodes that are otherwise than they were opened
   const WireChanges* wireChanges = nullptr;  // since the graph was opened; null: not told
   double running = -1;  // place of the moving bar on nodes that take over 100 ms; below 0: none
 

@@ -29,7 +29,7 @@ CommandList DrawnModel::editCommands() {
            .title = "Insert an op into the graph",
            .scope = graph_,
            .run = [editor] { editor()->openPalette(); },
-           .enabled = open},
+           .enabled = [this, open] { return open() && !graph_->fusedShown(); }},  // there Tab goes on
           {.id = "graph.delete",
            .text = "&Delete",
            .menu = Menu::graph,

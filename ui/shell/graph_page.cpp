@@ -128,6 +128,7 @@ GraphView* GraphPage::addView(bool fused) {
 void GraphPage::setupEditing(GraphView* view, bool fused) {
   GraphEditor* editor = view->editor();
   editor->setWiresByType(byType_);
+  if (!fused) editor->setHints(hints_);
   if (fused) editor->setReadOnly("The fused graph is what runs: edits are made in the model graph");
   connect(editor, &GraphEditor::editsAsked, this, &GraphPage::editsAsked);
   connect(editor, &GraphEditor::editConsidered, this, &GraphPage::editConsidered);
@@ -242,6 +243,11 @@ void GraphPage::keepArrangement(SessionController* source) {
 QMap<QString, QString> GraphPage::arrangements() {
   for (const auto& [source, path] : arranged_) keepArrangement(source);
   return arrangements_;
+}
+
+void GraphPage::setHints(const std::vector<std::pair<QString, QString>>& hints) {
+  hints_ = hints;
+  for (const auto& [source, views] : views_) views[0]->editor()->setHints(hints);
 }
 
 void GraphPage::setWiresByType(bool on) {

@@ -60,6 +60,8 @@ class GraphPage : public QWidget, public Themed {
   /// What was put where in the drawings, by the models' paths: read from the settings, and kept there.
   void setArrangements(const QMap<QString, QString>& arrangements) { arrangements_ = arrangements; }
   QMap<QString, QString> arrangements();
+  /// Keys of the model graph and what they do, written at its upper right.
+  void setHints(const std::vector<std::pair<QString, QString>>& hints);
   void setWiresByType(bool on);
   bool wiresByType() const { return byType_; }
   /// What edits changed since the model was opened is drawn, with what they deleted.
@@ -134,6 +136,7 @@ class GraphPage : public QWidget, public Themed {
   std::map<SessionController*, QString>
       arranged_;  // of each source: the model whose arrangement its view has
   std::function<void(QMenu&)> fillEdits_;
+  std::vector<std::pair<QString, QString>> hints_;
 };
 
 }  // namespace orrery::ui

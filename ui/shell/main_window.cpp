@@ -126,6 +126,13 @@ void MainWindow::setupTools() {
   const auto showKeys = [this] {
     tools_->setKeys(action("chat.run")->shortcut(), action("run.stop")->shortcut(),
                     action("edit.find")->shortcut());
+    const auto keys = [this](const char* id) {
+      return action(id)->shortcut().toString(QKeySequence::NativeText);
+    };
+    graph_->setHints({{keys("graph.insert"), "ops"},
+                      {keys("graph.bypass"), "bypass"},
+                      {keys("graph.cutWires"), "cut"},
+                      {keys("graph.frame"), "frame"}});
   };
   connect(commands_, &Commands::keysChanged, this, showKeys);
   showKeys();
