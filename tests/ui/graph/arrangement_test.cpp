@@ -68,7 +68,7 @@ class ArrangementTest : public testing::Test {
   }
   graph::GraphVersion withoutSilu() const {
     return with([](graph::Graph& graph) {
-      const graph::Node silu = graph.node(graph.find_path("layers.0.mlp.silu"));
+      const graph::Node silu = graph.node(graph.find_path("layers.0.mlp.act"));
       for (const graph::Use& use : graph.users(silu.outputs.front()))
         ASSERT_TRUE(graph.set_input(use.node, use.input, silu.inputs.front()).ok());
       ASSERT_TRUE(graph.remove_node(silu.id).ok());
@@ -83,11 +83,11 @@ class ArrangementTest : public testing::Test {
       node.scope = "layers.0.mlp";
       node.name = name;
       node.inputs = {value};
-      node.before = graph.find_path("layers.0.mlp.mul");
+      node.before = graph.find_path("layers.0.mlp.gate");
       const auto id = graph.add_node(std::move(node));
       ASSERT_TRUE(id.ok());
       ASSERT_TRUE(
-          graph.set_input(graph.find_path("layers.0.mlp.mul"), 1, graph.node(*id).outputs.front()).ok());
+          graph.set_input(graph.find_path("layers.0.mlp.gate"), 1, graph.node(*id).outputs.front()).ok());
     });
   }
 
@@ -110,31 +110,31 @@ TEST_F(ArrangementTest, WhatAnEditDidNotTouchStays) {
 
 TEST_F(ArrangementTest, UndoBringsANodeBackToItsPlace) {
   const Drawing before = drawing;
-  const Rect silu = boxOf("layers.0.mlp.silu");
+  const Rect silu = boxOf("layers.0.mlp.act");
   show(withoutSilu());
   show(opened);
   EXPECT_LT(mostMoved(before), 0.01);
-  EXPECT_NEAR(boxOf("layers.0.mlp.silu").y, silu.y, 0.01);
+  EXPECT_NEAR(boxOf("layers.0.mlp.act").y, silu.y, 0.01);
 }
 
 TEST_F(ArrangementTest, AFreshLayoutComesWhenItIsAskedFor) {
-  const Rect mul = boxOf("layers.0.mlp.mul");
+  const Rect mul = boxOf("layers.0.mlp.gate");
   show(withoutSilu());
-  EXPECT_NEAR(boxOf("layers.0.mlp.mul").y, mul.y, 0.01);
+  EXPECT_NEAR(boxOf("layers.0.mlp.gate").y, mul.y, 0.01);
   arrangement = {};
   drawing.layout = hierarchy.layout(*drawing.scene, open);
-  EXPECT_LT(boxOf("layers.0.mlp.mul").y, mul.y - 20) << "the rows close up";
+  EXPECT_LT(boxOf("layers.0.mlp.gate").y, mul.y - 20) << "the rows close up";
 }
 
 TEST_F(ArrangementTest, ADraggedNodeStandsWhereItWasPutAndItsWiresFollow) {
-  const Rect mul = boxOf("layers.0.mlp.mul");
+  const Rect mul = boxOf("layers.0.mlp.gate");
   const LaidOut mlp = laidOut(drawing, drawing.scene->group("layers.0.mlp"));
   const Rect own = mul.moved(-mlp.origin.x + 90, -mlp.origin.y + 6);
-  arrangement.put("layers.0.mlp", "layers.0.mlp.mul", own);
+  arrangement.put("layers.0.mlp", "layers.0.mlp.gate", own);
   const Drawing before = drawing;
   show(opened);
-  EXPECT_NEAR(boxOf("layers.0.mlp.mul").x, mul.x + 90, 0.01);
-  const SceneNode* node = drawing.scene->find(opened->find_path("layers.0.mlp.mul"));
+  EXPECT_NEAR(boxOf("layers.0.mlp.gate").x, mul.x + 90, 0.01);
+  const SceneNode* node = drawing.scene->find(opened->find_path("layers.0.mlp.gate"));
   const Hit hit = describeAt(drawing, node->position, -1);
   const LaidOut holder = laidOut(drawing, hit.holder);
   int arrives = 0;
@@ -145,8 +145,9 @@ TEST_F(ArrangementTest, ADraggedNodeStandsWhereItWasPutAndItsWiresFollow) {
       EXPECT_GE(wire.points.back().x + holder.origin.x, hit.box.x);
       EXPECT_LE(wire.points.back().x + holder.origin.x, hit.box.right());
     }
-    if (wire.from == hit.item)
+    if (wire.from == hit.item) {
       EXPECT_NEAR(wire.points.front().x + holder.origin.x, hit.box.x + hit.box.w / 2, 0.01);
+    }
   }
   EXPECT_EQ(arrives, 2);
   const Drawing dragged = drawing;
@@ -172,18 +173,18 @@ TEST_F(ArrangementTest, FoldingMovesOnlyWhatIsBelow) {
 TEST_F(ArrangementTest, OtherLayersOfTheSameStructureStayAsTheyAre) {
   open = {"layers.0", "layers.0.mlp", "layers.1", "layers.1.mlp"};
   show(opened);
-  const Rect other = boxOf("layers.1.mlp.mul"), own = boxOf("layers.0.mlp.mul");
+  const Rect other = boxOf("layers.1.mlp.gate"), own = boxOf("layers.0.mlp.gate");
   const LaidOut mlp = laidOut(drawing, drawing.scene->group("layers.0.mlp"));
-  arrangement.put("layers.0.mlp", "layers.0.mlp.mul", own.moved(-mlp.origin.x + 60, -mlp.origin.y));
+  arrangement.put("layers.0.mlp", "layers.0.mlp.gate", own.moved(-mlp.origin.x + 60, -mlp.origin.y));
   show(opened);
-  EXPECT_NEAR(boxOf("layers.0.mlp.mul").x, own.x + 60, 0.01);
-  EXPECT_NEAR(boxOf("layers.1.mlp.mul").x, other.x, 0.01);
+  EXPECT_NEAR(boxOf("layers.0.mlp.gate").x, own.x + 60, 0.01);
+  EXPECT_NEAR(boxOf("layers.1.mlp.gate").x, other.x, 0.01);
 }
 
 TEST_F(ArrangementTest, ARenamedNodeKeepsItsPlace) {
-  arrangement.put("layers.0.mlp", "layers.0.mlp.mul", {10, 20, 184, 34});
-  arrangement.notes["layers.0.mlp.mul"] = {-170, 0};
-  arrangement.rename("layers.0.mlp.mul", "layers.0.mlp.product");
+  arrangement.put("layers.0.mlp", "layers.0.mlp.gate", {10, 20, 184, 34});
+  arrangement.notes["layers.0.mlp.gate"] = {-170, 0};
+  arrangement.rename("layers.0.mlp.gate", "layers.0.mlp.product");
   EXPECT_TRUE(arrangement.groups.at("layers.0.mlp").boxes.contains("layers.0.mlp.product"));
   EXPECT_TRUE(arrangement.groups.at("layers.0.mlp").byHand.contains("layers.0.mlp.product"));
   EXPECT_TRUE(arrangement.notes.contains("layers.0.mlp.product"));
@@ -193,13 +194,13 @@ TEST_F(ArrangementTest, IsKeptAsText) {
   EXPECT_TRUE(textOf(Arrangement()).isEmpty());
   show(withoutSilu());
   EXPECT_TRUE(textOf(arrangement).isEmpty()) << "what only stayed is not told";
-  arrangement.put("layers.0.mlp", "layers.0.mlp.mul", {12.5, 40, 184, 34});
-  arrangement.notes["layers.0.mlp.mul"] = {-170, 4};
+  arrangement.put("layers.0.mlp", "layers.0.mlp.gate", {12.5, 40, 184, 34});
+  arrangement.notes["layers.0.mlp.gate"] = {-170, 4};
   const Arrangement read = arrangementOf(textOf(arrangement));
   ASSERT_TRUE(read.find("layers.0.mlp"));
-  EXPECT_EQ(read.find("layers.0.mlp")->boxes.at("layers.0.mlp.mul").x, 12.5);
+  EXPECT_EQ(read.find("layers.0.mlp")->boxes.at("layers.0.mlp.gate").x, 12.5);
   EXPECT_FALSE(read.find("layers.0.mlp")->whole);
-  EXPECT_EQ(read.notes.at("layers.0.mlp.mul").x, -170);
+  EXPECT_EQ(read.notes.at("layers.0.mlp.gate").x, -170);
   EXPECT_TRUE(arrangementOf("{\"groups\": [1, {}]").empty());
   EXPECT_TRUE(arrangementOf("{\"groups\": {\"a\": {\"b\": [1, 2, 1e300, 4]}}}").empty());
 }

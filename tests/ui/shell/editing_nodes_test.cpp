@@ -11,9 +11,9 @@
 namespace orrery::ui::testing {
 namespace {
 
-constexpr const char* kMul = "layers.0.mlp.mul";
+constexpr const char* kMul = "layers.0.mlp.gate";
 constexpr const char* kGate = "layers.0.mlp.gate_proj";
-constexpr const char* kSilu = "layers.0.mlp.silu";
+constexpr const char* kSilu = "layers.0.mlp.act";
 
 class NodesTest : public EditingTest {
  protected:
@@ -40,7 +40,7 @@ TEST_F(NodesTest, TabInsertsAfterWhatIsChosen) {
   key(Qt::Key_Tab);
   pick("relu");
   EXPECT_TRUE(recipeBecomes(
-      R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.silu:dst"} op=relu; connect input=layers.0.mlp.mul.a value=layers.0.mlp.relu:dst)"));
+      R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.act:dst"} op=relu; connect input=layers.0.mlp.gate.a value=layers.0.mlp.relu:dst)"));
   EXPECT_EQ(window_->action("edit.undo")->text().remove('&'), "Undo insert relu");
   key(Qt::Key_Z, Qt::ControlModifier);
   EXPECT_TRUE(recipeBecomes("")) << "one gesture is undone as one";
@@ -59,7 +59,7 @@ TEST_F(NodesTest, ADoubleClickOnTheGroundOpensThePalette) {
 TEST_F(NodesTest, AnOpDroppedOnAWireIsInsertedThere) {
   drop("relu", wireAt(kMul, "b"));
   EXPECT_TRUE(recipeBecomes(
-      R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.up_proj:dst"} op=relu; connect input=layers.0.mlp.mul.b value=layers.0.mlp.relu:dst)"));
+      R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.up_proj:dst"} op=relu; connect input=layers.0.mlp.gate.b value=layers.0.mlp.relu:dst)"));
 }
 
 TEST_F(NodesTest, AnOpThatDoesNotFitTheWireIsRefused) {
@@ -91,13 +91,13 @@ TEST_F(NodesTest, ADraggedNodeStaysWhereItIsPut) {
   takePicture(*window_, "edit-dragged");
 
   drag(portAt(kGate, "dst"), portAt(kMul, "b"));
-  ASSERT_TRUE(recipeBecomes("connect input=layers.0.mlp.mul.b value=layers.0.mlp.gate_proj:dst"));
+  ASSERT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.b value=layers.0.mlp.gate_proj:dst"));
   EXPECT_NEAR(boxOf(kMul).left(), before.left() + 60, 2) << "and an edit leaves it there";
   EXPECT_EQ(boxOf(kGate), other);
 
   const QString path = QString::fromStdString(window_->session()->session()->info().path);
   quit(*window_);
-  EXPECT_TRUE(SettingsFile(folder_.path()).load().arrangements.value(path).contains("layers.0.mlp.mul"));
+  EXPECT_TRUE(SettingsFile(folder_.path()).load().arrangements.value(path).contains("layers.0.mlp.gate"));
   open(ThemeChoice::dark);
   EXPECT_GT(boxOf(kMul).left() - boxOf("layers.0.mlp.down_proj").left(), before.left() - other.left() - 400);
   window_->action("graph.arrange")->trigger();
@@ -109,23 +109,23 @@ TEST_F(NodesTest, ADraggedNodeStaysWhereItIsPut) {
 TEST_F(NodesTest, ANodeDroppedOnAWireMovesThere) {
   drag(wordsOf(kSilu), wireAt(kMul, "b"));
   EXPECT_TRUE(
-      recipeBecomes("connect input=layers.0.mlp.mul.a value=layers.0.mlp.gate_proj:dst; "
-                    "connect input=layers.0.mlp.silu.src value=layers.0.mlp.up_proj:dst; "
-                    "connect input=layers.0.mlp.mul.b value=layers.0.mlp.silu:dst"));
-  EXPECT_EQ(window_->action("edit.undo")->text().remove('&'), "Undo move layers.0.mlp.silu");
+      recipeBecomes("connect input=layers.0.mlp.gate.a value=layers.0.mlp.gate_proj:dst; "
+                    "connect input=layers.0.mlp.act.src value=layers.0.mlp.up_proj:dst; "
+                    "connect input=layers.0.mlp.gate.b value=layers.0.mlp.act:dst"));
+  EXPECT_EQ(window_->action("edit.undo")->text().remove('&'), "Undo move layers.0.mlp.act");
 }
 
 TEST_F(NodesTest, DeleteSaysWhyItCannotAndReconnects) {
   click(wordsOf(kSilu));
   key(Qt::Key_Delete);
   ASSERT_TRUE(waitUntil([&] { return editor()->refusalCard()->isVisible(); }));
-  EXPECT_TRUE(editor()->refusalCard()->refusal().cause.contains("mul")) << "who reads it";
+  EXPECT_TRUE(editor()->refusalCard()->refusal().cause.contains("gate")) << "who reads it";
   takePicture(*window_, "edit-delete-refused");
   settle();
   EXPECT_EQ(recipe(), "");
   const QRect mul = boxOf(kMul);
   key(Qt::Key_Delete, Qt::ControlModifier);
-  ASSERT_TRUE(recipeBecomes("delete reconnect=true scope=layers.0.mlp.silu"));
+  ASSERT_TRUE(recipeBecomes("delete reconnect=true scope=layers.0.mlp.act"));
   EXPECT_FALSE(editor()->refusalCard()->isVisible());
   EXPECT_EQ(boxOf(kMul), mul) << "what was not touched stays";
   takePicture(*window_, "edit-deleted");
@@ -176,10 +176,10 @@ TEST_F(NodesTest, LayersOfAFoldedRangeAreEditedByOneGesture) {
 TEST_F(NodesTest, CopiesAreDuplicatesWhileTheOriginalsAreThere) {
   click(wordsOf(kSilu));
   key(Qt::Key_C, Qt::ControlModifier);
-  EXPECT_EQ(QApplication::clipboard()->text(), "layers.0.mlp.silu");
+  EXPECT_EQ(QApplication::clipboard()->text(), "layers.0.mlp.act");
   key(Qt::Key_V, Qt::ControlModifier);
-  ASSERT_TRUE(recipeBecomes("duplicate scope=layers.0.mlp.silu"));
-  EXPECT_TRUE(node("layers.0.mlp.silu@2").valid());
+  ASSERT_TRUE(recipeBecomes("duplicate scope=layers.0.mlp.act"));
+  EXPECT_TRUE(node("layers.0.mlp.act@2").valid());
   key(Qt::Key_Z, Qt::ControlModifier);
   ASSERT_TRUE(recipeBecomes(""));
   key(Qt::Key_V, Qt::ControlModifier | Qt::ShiftModifier);
@@ -191,22 +191,22 @@ TEST_F(NodesTest, CopiesAreDuplicatesWhileTheOriginalsAreThere) {
 TEST_F(NodesTest, WhatWasCutIsPastedAnew) {
   click(wordsOf(kSilu));
   key(Qt::Key_X, Qt::ControlModifier);
-  ASSERT_TRUE(recipeBecomes("delete reconnect=true scope=layers.0.mlp.silu"));
+  ASSERT_TRUE(recipeBecomes("delete reconnect=true scope=layers.0.mlp.act"));
   moveTo(free(kMul));
   key(Qt::Key_V, Qt::ControlModifier);
   EXPECT_TRUE(
-      recipeBecomes("delete reconnect=true scope=layers.0.mlp.silu; "
-                    R"(insert as=layers.0.mlp.silu inputs={"src":"layers.0.mlp.gate_proj:dst"} op=silu)"));
+      recipeBecomes("delete reconnect=true scope=layers.0.mlp.act; "
+                    R"(insert as=layers.0.mlp.act inputs={"src":"layers.0.mlp.gate_proj:dst"} op=silu)"));
 }
 
 TEST_F(NodesTest, DuplicatesByKeyAndByAltDrag) {
   click(wordsOf(kSilu));
   key(Qt::Key_D, Qt::ControlModifier);
-  ASSERT_TRUE(recipeBecomes("duplicate scope=layers.0.mlp.silu"));
+  ASSERT_TRUE(recipeBecomes("duplicate scope=layers.0.mlp.act"));
   const QPoint to = free(kMul);
   drag(wordsOf(kSilu), to, Qt::AltModifier);
-  ASSERT_TRUE(recipeBecomes("duplicate scope=layers.0.mlp.silu; duplicate as=@3 scope=layers.0.mlp.silu"));
-  EXPECT_LT((boxOf("layers.0.mlp.silu@3").topLeft() + QPoint(40, 12) - to).manhattanLength(), 6);
+  ASSERT_TRUE(recipeBecomes("duplicate scope=layers.0.mlp.act; duplicate as=@3 scope=layers.0.mlp.act"));
+  EXPECT_LT((boxOf("layers.0.mlp.act@3").topLeft() + QPoint(40, 12) - to).manhattanLength(), 6);
 }
 
 TEST_F(NodesTest, AFrameHasATitleAndMovesItsNodes) {
@@ -234,7 +234,7 @@ TEST_F(NodesTest, ANoteStandsBesideItsNode) {
   key(Qt::Key_N, Qt::ShiftModifier);
   type(editor()->field(), "No activation here: a bilinear MLP.");
   QTest::keyClick(editor()->field(), Qt::Key_Return, Qt::ControlModifier);
-  ASSERT_TRUE(waitUntil([&] { return recipe().startsWith("note node=layers.0.mlp.mul"); }));
+  ASSERT_TRUE(waitUntil([&] { return recipe().startsWith("note node=layers.0.mlp.gate"); }));
   settle();
   ASSERT_EQ(editor()->notes().size(), 1U);
   EXPECT_EQ(editor()->notes().front().text, "No activation here: a bilinear MLP.");
@@ -247,7 +247,7 @@ TEST_F(NodesTest, F2Renames) {
   key(Qt::Key_F2);
   type(editor()->field(), "product");
   QTest::keyClick(editor()->field(), Qt::Key_Return);
-  ASSERT_TRUE(recipeBecomes("rename node=layers.0.mlp.mul to=product"));
+  ASSERT_TRUE(recipeBecomes("rename node=layers.0.mlp.gate to=product"));
   EXPECT_EQ(boxOf("layers.0.mlp.product").top(), before.top());
 }
 

@@ -6,27 +6,27 @@
 namespace orrery::ui::testing {
 namespace {
 
-constexpr const char* kMul = "layers.0.mlp.mul";
+constexpr const char* kMul = "layers.0.mlp.gate";
 constexpr const char* kGate = "layers.0.mlp.gate_proj";
 
 class WiresTest : public EditingTest {};
 
 TEST_F(WiresTest, DrawnFromAnOutputToAnInput) {
   drag(portAt(kGate, "dst"), portAt(kMul, "b"));
-  ASSERT_TRUE(recipeBecomes("connect input=layers.0.mlp.mul.b value=layers.0.mlp.gate_proj:dst"));
-  EXPECT_EQ(window_->action("edit.undo")->text().remove('&'), "Undo connect mul.b");
+  ASSERT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.b value=layers.0.mlp.gate_proj:dst"));
+  EXPECT_EQ(window_->action("edit.undo")->text().remove('&'), "Undo connect gate.b");
   key(Qt::Key_Z, Qt::ControlModifier);
   EXPECT_TRUE(recipeBecomes(""));
 }
 
 TEST_F(WiresTest, DrawnFromAnInputToAnOutput) {
   drag(portAt(kMul, "b"), portAt(kGate, "dst"));
-  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.mul.b value=layers.0.mlp.gate_proj:dst"));
+  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.b value=layers.0.mlp.gate_proj:dst"));
 }
 
 TEST_F(WiresTest, SnapsToAPortNearby) {
   drag(portAt(kGate, "dst"), portAt(kMul, "b") + QPoint(14, -14));
-  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.mul.b value=layers.0.mlp.gate_proj:dst"));
+  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.b value=layers.0.mlp.gate_proj:dst"));
 }
 
 TEST_F(WiresTest, AnEndThatIsTakenOffGoesElsewhere) {
@@ -35,7 +35,7 @@ TEST_F(WiresTest, AnEndThatIsTakenOffGoesElsewhere) {
   moveTo(wireAt(kMul, "b", 10) + QPoint(-10, -2));
   moveTo(portAt(kMul, "a"));
   release(portAt(kMul, "a"));
-  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.mul.a value=layers.0.mlp.up_proj:dst"));
+  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.a value=layers.0.mlp.up_proj:dst"));
 }
 
 TEST_F(WiresTest, AWrongTargetSaysWhyWhileTheWireHangsThere) {
@@ -46,7 +46,7 @@ TEST_F(WiresTest, AWrongTargetSaysWhyWhileTheWireHangsThere) {
   moveTo(target);
   RefusalCard* card = editor()->refusalCard();
   ASSERT_TRUE(card->isVisible());
-  EXPECT_EQ(card->refusal().title, "mul.b does not take this");
+  EXPECT_EQ(card->refusal().title, "gate.b does not take this");
   ASSERT_TRUE(card->refusal().gives && card->refusal().takes);
   EXPECT_EQ(card->refusal().gives->dims.last(), "576");
   EXPECT_EQ(card->refusal().takes->dims.last(), "1536");
@@ -204,7 +204,7 @@ TEST_F(WiresTest, AStrokeCutsWhatMayBeLeftOpenAndExplainsTheRest) {
   QTest::keyRelease(view(), Qt::Key_X);
   settle();
   ASSERT_TRUE(editor()->refusalCard()->isVisible());
-  EXPECT_EQ(editor()->refusalCard()->refusal().title, "mul.a cannot be cut");
+  EXPECT_EQ(editor()->refusalCard()->refusal().title, "gate.a cannot be cut");
 }
 
 TEST_F(WiresTest, ByKeysAlone) {
@@ -228,15 +228,15 @@ TEST_F(WiresTest, ByKeysAlone) {
     key(Qt::Key_Down);
     for (const auto& call : considered)
       offered |=
-          call.front().value<std::vector<edit::Edit>>().front().fields.at("input") == "layers.0.mlp.mul.b";
+          call.front().value<std::vector<edit::Edit>>().front().fields.at("input") == "layers.0.mlp.gate.b";
     if (!offered) key(Qt::Key_Right);
     for (const auto& call : considered)
       offered |=
-          call.front().value<std::vector<edit::Edit>>().front().fields.at("input") == "layers.0.mlp.mul.b";
+          call.front().value<std::vector<edit::Edit>>().front().fields.at("input") == "layers.0.mlp.gate.b";
   }
   ASSERT_TRUE(offered);
   key(Qt::Key_Return);
-  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.mul.b value=layers.0.mlp.gate_proj:dst"));
+  EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.b value=layers.0.mlp.gate_proj:dst"));
 }
 
 TEST_F(WiresTest, AWireUnderThePointerTellsWhatItCarries) {
@@ -244,7 +244,7 @@ TEST_F(WiresTest, AWireUnderThePointerTellsWhatItCarries) {
   moveTo(wireAt(kMul, "b") + QPoint(0, 1));
   ASSERT_TRUE(waitUntil([&] { return editor()->wireCard()->isVisible(); }, 3000));
   const WireFacts& facts = editor()->wireCard()->facts();
-  EXPECT_EQ(facts.ends, "up_proj → mul");
+  EXPECT_EQ(facts.ends, "up_proj → gate");
   EXPECT_EQ(facts.shape, "[1, 1536]");
   EXPECT_EQ(facts.dtype, "f32");
   EXPECT_EQ(facts.bytes, "6.1 kB");

@@ -17,7 +17,7 @@ void EditingTest::open(ThemeChoice theme) {
   window_->graphPage()->showTab(false);
   view()->setReducedMotion(true);
   settle();
-  bring("layers.0.mlp.mul");
+  bring("layers.0.mlp.gate");
 }
 
 QString EditingTest::recipe() const {
