@@ -50,7 +50,8 @@ Json to_json(const api::Preview& preview, const graph::Graph& graph) {
                      {"shape_after", node.shape_after},
                      {"device_before", node.device_before},
                      {"device_after", node.device_after},
-                     {"differences", node.differences}});
+                     {"differences", node.differences},
+                     {"drawing", node.drawing}});
   for (const api::NodePlacement& place : preview.moved) {
     const graph::Node* node = graph.find(place.node);
     moved.push_back({{"node", node ? node->path() : ""},
@@ -88,8 +89,8 @@ void print_table(const api::Preview& preview, const graph::Graph& graph) {
                       refusal.reason.to_string()));
   if (!preview.refusals.empty()) return;
   for (const api::NodeChange& node : preview.nodes) {
-    print(fmt::format("{:<8} {:<44} {:<20} {} {}\n", api::name_of(node.kind), node.path, node.op,
-                      before_and_after(node.shape_before, node.shape_after),
+    print(fmt::format("{:<8} {:<44} {:<20} {} {}\n", node.drawing ? "drawn" : api::name_of(node.kind),
+                      node.path, node.op, before_and_after(node.shape_before, node.shape_after),
                       before_and_after(node.device_before, node.device_after)));
     for (const std::string& difference : node.differences) print("    " + difference + "\n");
   }

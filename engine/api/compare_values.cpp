@@ -49,7 +49,8 @@ struct Plain {
 };
 
 Result<Plain> plain_of(const SessionImpl& session) {
-  ORRERY_ASSIGN(auto version, prepare_version(session.model_graph(), session.preparation(false)));
+  ORRERY_ASSIGN(auto version, prepare_version(session.model_graph(),
+                                              session.preparation(false, session.state()->disabled_passes)));
   Plain plain{std::move(version), {}};
   plain.values = generate::float_values(plain.graph());
   return plain;

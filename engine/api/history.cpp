@@ -4,22 +4,9 @@
 
 #include <algorithm>
 
-#include "engine/edit/scope_pattern.h"
-
 namespace orrery::api {
-namespace {
 
-bool holds(std::string_view outer, std::string_view inner) {
-  return inner == outer ||
-         (inner.size() > outer.size() && inner.starts_with(outer) && inner[outer.size()] == '.');
-}
-
-}  // namespace
-
-const std::vector<edit::Edit>& History::recipe() const {
-  static const std::vector<edit::Edit> kNone;
-  return position_ == 0 ? kNone : last().recipe;
-}
+History::History(graph::GraphVersion opened) : opened_(std::move(opened)) { refresh_recipe(); }
 
 std::vector<EditRecord> History::records() const {
   std::vector<EditRecord> records;
@@ -27,31 +14,71 @@ std::vector<EditRecord> History::records() const {
   return records;
 }
 
+std::vector<RecipeEdit> History::entries_at(size_t steps) const {
+  size_t first = steps;
+  while (first > 0 && !steps_[first - 1]->anew) --first;
+  std::vector<RecipeEdit> entries;
+  for (size_t i = first == 0 ? 0 : first - 1; i < steps; ++i)
+    entries.insert(entries.end(), steps_[i]->edits.begin(), steps_[i]->edits.end());
+  return entries;
+}
+
+std::vector<StackedRecipe> History::recipes() const {
+  std::vector<StackedRecipe> recipes;
+  for (const RecipeEdit& entry : entries()) {
+    if (entry.recipe.empty()) continue;
+    auto recipe = std::ranges::find(recipes, entry.recipe, &StackedRecipe::name);
+    if (recipe == recipes.end()) recipe = recipes.insert(recipe, {entry.recipe, 0, entry.on});
+    ++recipe->edits;
+  }
+  return recipes;
+}
+
+/// From the nearest step before that has its graph, or from the opened one.
 Result<graph::GraphVersion> History::graph_at(size_t steps) const {
-  if (steps == 0) return opened_;
-  const HistoryStep& step = *steps_[steps - 1];
-  if (step.graph) return step.graph;
-  ORRERY_ASSIGN(Replayed made, replayed(opened_, step.recipe));
+  size_t first = steps;  // made again from here
+  graph::GraphVersion graph;
+  while (first > 0 && !graph) {
+    graph = steps_[first - 1]->graph;
+    if (!graph && steps_[--first]->anew) break;
+  }
+  if (!graph) graph = opened_;
+  std::vector<RecipeEdit> entries;
+  for (size_t i = first; i < steps; ++i)
+    entries.insert(entries.end(), steps_[i]->edits.begin(), steps_[i]->edits.end());
+  if (entries.empty()) return graph;
+  ORRERY_ASSIGN(Replayed made, replayed(graph, edits_of(entries)));
   return std::move(made.graph);
 }
 
-Result<graph::GraphVersion> History::graph_before() const { return graph_at(position_ - 1); }
-Result<graph::GraphVersion> History::graph_after() const { return graph_at(position_ + 1); }
-
+/// Steps share their graphs' rows, so that what a graph takes is what its edits changed and a table of ids.
 void History::add(HistoryStep step) {
   steps_.resize(position_);
   steps_.push_back(std::make_shared<const HistoryStep>(std::move(step)));
   ++position_;
+  refresh_recipe();
   if (steps_.size() <= kGraphs) return;
-  std::shared_ptr<const HistoryStep>& far = steps_[steps_.size() - kGraphs - 1];
-  if (far->graph) far = std::make_shared<const HistoryStep>(HistoryStep{far->record, far->recipe, nullptr});
+  const size_t index = steps_.size() - kGraphs - 1;
+  std::shared_ptr<const HistoryStep>& far = steps_[index];
+  if (!far->graph || index % kGraphs == 0) return;
+  HistoryStep told = *far;
+  told.graph = nullptr;
+  far = std::make_shared<const HistoryStep>(std::move(told));
 }
 
-void History::redone(bool kv_kept) {
-  std::shared_ptr<const HistoryStep>& step = steps_[position_++];
-  HistoryStep made = *step;
-  made.record.kv_kept = kv_kept;
-  step = std::make_shared<const HistoryStep>(std::move(made));
+void History::move_to(size_t steps, bool kv_kept) {
+  if (steps > position_) {
+    std::shared_ptr<const HistoryStep>& step = steps_[steps - 1];
+    HistoryStep made = *step;
+    made.record.kv_kept = kv_kept;
+    step = std::make_shared<const HistoryStep>(std::move(made));
+  }
+  position_ = steps;
+  refresh_recipe();
+}
+
+void History::refresh_recipe() {
+  recipe_ = std::make_shared<const std::vector<edit::Edit>>(edits_of(entries()));
 }
 
 Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<edit::Edit>& edits) {
@@ -71,35 +98,11 @@ Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<ed
   return Replayed{std::move(made), std::move(names)};
 }
 
-Result<std::vector<edit::Edit>> without_bypass(const graph::Graph& graph,
-                                               const std::vector<edit::Edit>& edits,
-                                               std::string_view pattern) {
-  ORRERY_ASSIGN(const std::vector<std::string> restored, edit::match_scopes(graph, pattern));
-  const auto touched = [&](const std::string& bypassed) {
-    return std::any_of(restored.begin(), restored.end(),
-                       [&](const std::string& one) { return holds(bypassed, one) || holds(one, bypassed); });
-  };
-  std::vector<edit::Edit> kept;
-  bool found = false;
-  for (const edit::Edit& edit : edits) {
-    if (edit.op != "bypass") {
-      kept.push_back(edit);
-      continue;
-    }
-    ORRERY_ASSIGN(const std::vector<std::string> scopes, edit::match_scopes(graph, edit.fields.at("scope")));
-    std::string rest;
-    for (const std::string& one : scopes) {
-      if (touched(one))
-        found = true;
-      else
-        rest += (rest.empty() ? "" : ",") + one;
-    }
-    if (!rest.empty()) kept.push_back({edit.op, {{"scope", std::move(rest)}}});
-  }
-  if (!found)
-    return Error{ErrorCode::not_found, "No edit bypasses it", std::string(pattern),
-                 "choose what is drawn hollow"};
-  return kept;
+std::vector<edit::Edit> edits_of(std::span<const RecipeEdit> entries) {
+  std::vector<edit::Edit> edits;
+  for (const RecipeEdit& entry : entries)
+    if (entry.on) edits.push_back(entry.edit);
+  return edits;
 }
 
 }  // namespace orrery::api

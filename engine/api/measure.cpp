@@ -22,7 +22,8 @@ Result<MeasuredChange> SessionImpl::measure(const std::vector<edit::Edit>& edits
   return guarded([&]() -> Result<MeasuredChange> {
     const SessionStatePtr now = state();
     ORRERY_ASSIGN(const Replayed made, replayed(now->model, edits));
-    ORRERY_ASSIGN(const auto version, prepare_version(made.graph, preparation(now->fusion), {{}, stop}));
+    ORRERY_ASSIGN(const auto version,
+                  prepare_version(made.graph, preparation(now->fusion, now->disabled_passes), {{}, stop}));
     ORRERY_TRY(check_vocabulary());
     const int64_t most_tokens = std::min(logit_tokens(*this, *this), text_limit());
     std::vector<int32_t> tokens =

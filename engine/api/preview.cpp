@@ -8,12 +8,17 @@
 
 #include "engine/api/devices.h"
 #include "engine/api/guard.h"
+#include "engine/api/model_results.h"
 #include "engine/api/placement_report.h"
 #include "engine/api/preview_cost.h"
 #include "engine/api/session_impl.h"
 
 namespace orrery::api {
 namespace {
+
+ValueId input_at(const graph::Node& node, size_t input) {
+  return input < node.inputs.size() ? node.inputs[input] : ValueId{};
+}
 
 /// A version's model graph, and where its nodes run.
 struct Drawn {
@@ -39,12 +44,12 @@ struct Drawn {
     return fmt::format("{}{}", orrery::name_of(type.dtype), to_string(type.shape));
   }
   std::string reads(const graph::Node& node, size_t input) const {
-    const bool there = input < node.inputs.size() && node.inputs[input].valid();
-    return there ? graph.value_path(node.inputs[input]) : "nothing";
+    const ValueId value = input_at(node, input);
+    return value.valid() ? graph.value_path(value) : "nothing";
   }
 };
 
-std::string value_of(const graph::Node& node, const std::string& attribute) {
+std::string value_of(const graph::Node& node, std::string_view attribute) {
   const auto it = node.attributes.find(attribute);
   return it == node.attributes.end() ? "none" : graph::to_string(it->second);
 }
@@ -56,11 +61,22 @@ std::vector<std::string> differences(const Drawn& before, const graph::Node& was
   graph::Attributes names = was.attributes;
   names.insert(is.attributes.begin(), is.attributes.end());
   for (const auto& [name, value] : names)
-    if (name != graph::kDeviceAttribute && value_of(was, name) != value_of(is, name))
+    if (name != graph::kDeviceAttribute && !graph::is_drawing_attribute(name) &&
+        value_of(was, name) != value_of(is, name))
       words.push_back(fmt::format("{} {} -> {}", name, value_of(was, name), value_of(is, name)));
   for (size_t i = 0; i < std::max(was.inputs.size(), is.inputs.size()); ++i)
-    if (const std::string here = after.reads(is, i), there = before.reads(was, i); here != there)
-      words.push_back(fmt::format("reads {}, not {}", here, there));
+    if (input_at(is, i) != input_at(was, i))
+      words.push_back(fmt::format("reads {}, not {}", after.reads(is, i), before.reads(was, i)));
+  return words;
+}
+
+/// What is drawn otherwise: "note none -> look here", "layers.3.mlp.gate -> layers.3.mlp.product".
+std::vector<std::string> drawn_differences(const graph::Node& was, const graph::Node& is) {
+  std::vector<std::string> words;
+  for (const std::string_view name : {graph::kFrameAttribute, graph::kNoteAttribute})
+    if (const std::string before = value_of(was, name), after = value_of(is, name); before != after)
+      words.push_back(fmt::format("{} {} -> {}", name, before, after));
+  if (was.path() != is.path()) words.push_back(fmt::format("{} -> {}", was.path(), is.path()));
   return words;
 }
 
@@ -96,9 +112,11 @@ std::vector<NodeChange> node_changes(const Drawn& before, const Drawn& after) {
       change.shape_before = before.shape(was);
       change.device_before = before.device(id);
       change.differences = differences(before, was, after, is);
-      if (change.differences.empty() && change.shape_before == change.shape_after &&
-          change.device_before == change.device_after)
-        continue;
+      const std::vector<std::string> drawn = drawn_differences(was, is);
+      change.drawing = change.differences.empty() && change.shape_before == change.shape_after &&
+                       change.device_before == change.device_after;
+      if (change.drawing && drawn.empty()) continue;
+      change.differences.insert(change.differences.end(), drawn.begin(), drawn.end());
     }
     changes.push_back(std::move(change));
   }
@@ -142,12 +160,17 @@ Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::
       preview.refusals.push_back({misfit.index, std::move(misfit.error)});
     if (!preview.refusals.empty()) return preview;
     ORRERY_ASSIGN(const Replayed made, replayed(now->model, edits));
+    if (const auto results = check_results(*now->history.opened(), *made.graph); !results.ok()) {
+      preview.refusals.push_back({std::nullopt, results.error()});
+      return preview;
+    }
     const auto refused = [&](const Error& error) -> Result<Preview> {
       if (error.code == ErrorCode::cancelled) return error;
       preview.refusals.push_back({std::nullopt, error});
       return std::move(preview);
     };
-    const auto version = prepare_version(made.graph, preparation(now->fusion), {{}, std::move(stop)});
+    const auto version =
+        prepare_version(made.graph, preparation(now->fusion, now->disabled_passes), {{}, std::move(stop)});
     if (!version.ok()) return refused(version.error());
     const runtime::Version &before = *now->version, &after = **version;
     const auto memory = memory_of(*parts_.model, after, parts_.info.task, parts_.options);

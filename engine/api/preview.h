@@ -17,6 +17,7 @@ struct NodeChange {
   std::string shape_before, shape_after;    // of the first output, "f32[tokens, 576]"; empty where it is not
   std::string device_before, device_after;  // where it runs; empty where it does not
   std::vector<std::string> differences;     // "top_k 40 -> 20", "reads layers.2.mlp.residual:dst, not ..."
+  bool drawing = false;                     // only what is drawn on it changes: its frame, its note, its name
 };
 std::string_view name_of(NodeChange::Kind kind);  // "added", "removed", "changed"
 

@@ -56,15 +56,20 @@ class Session {
 
   // The same changes for who waits; not from a callback of a change.
   Result<EditRecord> apply(const edit::Edit& edit);
-  /// All of a recipe, or none of it and which edit could not be made. Each is undone by itself.
-  Result<std::vector<EditRecord>> replay(std::vector<edit::Edit> edits, const Watch& watch = {});
+  /// All of a recipe, or none of it and which edit could not be made. Each is undone by itself; by its name
+  /// the recipe is switched off and on.
+  Result<std::vector<EditRecord>> replay(std::vector<edit::Edit> edits, const Watch& watch = {},
+                                         std::string recipe = {});
+  Result<EditRecord> switch_recipe(const std::string& name, bool on);
   Result<EditRecord> undo();  // not_found when there is nothing to undo
   Result<EditRecord> redo();
-  /// Takes back what bypasses the scope, or a part of it, or what it is a part of, whenever that was done:
-  /// the recipe is made again without it. An edit of its own, for undo. The scope may be a pattern, as edits
-  /// have.
-  Result<EditRecord> restore(const std::string& scope);
+  /// To after so many steps of the history; 0: as it was opened.
+  Result<void> jump_to(size_t steps);
+  /// Takes back what was done to the nodes that a pattern names, whenever that was: the recipe is made again
+  /// without it (restore.h). An edit of its own, for undo.
+  Result<EditRecord> restore(const std::string& scopes);
   Result<void> set_fusion(bool enabled);
+  Result<void> set_passes(std::set<std::string> disabled);
 
   // Text.
   virtual Result<std::vector<int32_t>> tokenize(std::string_view text, bool special) const = 0;

@@ -1,7 +1,11 @@
 // How a session's state changes: prepared beside it, then swapped whole.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "engine/api/guard.h"
+#include "engine/api/model_results.h"
+#include "engine/api/restore.h"
 #include "engine/api/session_impl.h"
 
 namespace orrery::api {
@@ -9,6 +13,14 @@ namespace {
 
 Error nothing_to(std::string_view what) {
   return {ErrorCode::not_found, fmt::format("There is nothing to {}", what), "", ""};
+}
+
+bool changes_nothing(const Change& change, const SessionState& now) {
+  if (const auto* fusion = std::get_if<SetFusion>(&change)) return fusion->enabled == now.fusion;
+  if (const auto* passes = std::get_if<SetPasses>(&change)) return passes->disabled == now.disabled_passes;
+  if (const auto* edits = std::get_if<MakeEdits>(&change)) return edits->edits.empty();
+  if (const auto* jump = std::get_if<JumpTo>(&change)) return jump->steps == now.history.position();
+  return false;
 }
 
 /// A change on its way: whoever drops it unmade tells so.
@@ -38,9 +50,11 @@ class Submitted {
 
 SessionStatePtr opened_state(std::shared_ptr<const runtime::Version> version, bool fusion) {
   graph::GraphVersion model = version->model, drawn = version->drawn;
+  std::set<std::string> disabled(version->passes.disabled.begin(), version->passes.disabled.end());
   History history(model);
-  return std::make_shared<const SessionState>(
-      SessionState{std::move(model), std::move(drawn), std::move(version), fusion, std::move(history)});
+  return std::make_shared<const SessionState>(SessionState{std::move(model), std::move(drawn),
+                                                           std::move(version), fusion, std::move(history),
+                                                           std::move(disabled)});
 }
 
 SessionStatePtr SessionImpl::state() const {
@@ -70,55 +84,78 @@ class SessionImpl::Preparing {
   Result<Next> operator()(const MakeEdits& change) const {
     ORRERY_TRY(watch_.stage("Making the edits"));
     ORRERY_ASSIGN(const Replayed made, replayed(now_.model, change.edits));
-    ORRERY_ASSIGN(Draft draft, prepare(made.graph, now_.fusion));
+    ORRERY_ASSIGN(Draft draft, prepare(made.graph));
     Next next;
-    std::vector<edit::Edit> recipe = now_.history.recipe();
-    std::string words;
+    HistoryStep step;
     for (size_t i = 0; i < change.edits.size(); ++i) {
-      recipe.push_back(change.edits[i]);
-      const std::string own = change.edits[i].to_string();
-      words += (words.empty() ? "" : "; ") + own;
-      const bool last = i + 1 == change.edits.size(), one_step = !change.name.empty();
-      if (one_step && !last) continue;
-      next.records.push_back({one_step ? change.name : made.names[i], one_step ? words : own, draft.kv_kept});
-      draft.state->history.add({next.records.back(), recipe, last ? made.graph : nullptr});
+      const std::string words = change.edits[i].to_string();
+      step.record.words += (step.record.words.empty() ? "" : "; ") + words;
+      step.record.name = change.step.empty() ? made.names[i] : change.step;
+      step.record.kv_kept = draft.kv_kept;
+      step.edits.push_back({change.edits[i], change.recipe});
+      const bool last = i + 1 == change.edits.size();
+      if (!last && !change.step.empty()) continue;
+      if (last) step.graph = made.graph;
+      next.records.push_back(step.record);
+      draft.state->history.add(std::exchange(step, {}));
     }
     next.state = std::move(draft.state);
     return next;
   }
 
-  Result<Next> operator()(const RestoreScope& change) const {
-    ORRERY_TRY(watch_.stage("Making the edits"));
-    ORRERY_ASSIGN(std::vector<edit::Edit> recipe,
-                  without_bypass(*now_.model, now_.history.recipe(), change.scope));
-    ORRERY_ASSIGN(const Replayed made, replayed(now_.history.opened(), recipe));
-    ORRERY_ASSIGN(Draft draft, prepare(made.graph, now_.fusion));
-    const EditRecord record{"restore " + change.scope, "restore scope=" + change.scope, draft.kv_kept};
-    draft.state->history.add({record, std::move(recipe), made.graph});
-    return Next{std::move(draft.state), {record}};
-  }
-
   Result<Next> operator()(const UndoEdit&) const {
     if (!now_.history.can_undo()) return nothing_to("undo");
-    ORRERY_ASSIGN(graph::GraphVersion graph, now_.history.graph_before());
-    ORRERY_ASSIGN(Draft draft, prepare(std::move(graph), now_.fusion));
-    EditRecord record = now_.history.last().record;
-    record.kv_kept = draft.kv_kept;
-    draft.state->history.undone();
-    return Next{std::move(draft.state), {std::move(record)}};
+    const size_t position = now_.history.position();
+    return move_to(position - 1, now_.history.last().record);
   }
 
   Result<Next> operator()(const RedoEdit&) const {
     if (!now_.history.can_redo()) return nothing_to("redo");
-    ORRERY_ASSIGN(graph::GraphVersion graph, now_.history.graph_after());
-    ORRERY_ASSIGN(Draft draft, prepare(std::move(graph), now_.fusion));
-    draft.state->history.redone(draft.kv_kept);
-    EditRecord record = draft.state->history.last().record;
-    return Next{std::move(draft.state), {std::move(record)}};
+    return move_to(now_.history.position() + 1, now_.history.next().record);
+  }
+
+  Result<Next> operator()(const JumpTo& change) const {
+    const auto& steps = now_.history.steps();
+    if (change.steps > steps.size())
+      return Error{ErrorCode::not_found,
+                   fmt::format("The history has {} steps, not {}", steps.size(), change.steps), "", ""};
+    return move_to(change.steps, change.steps == 0 ? EditRecord{"as it was opened", "", true}
+                                                   : steps[change.steps - 1]->record);
+  }
+
+  Result<Next> operator()(const RestoreNodes& change) const {
+    ORRERY_TRY(watch_.stage("Making the edits"));
+    ORRERY_ASSIGN(std::vector<RecipeEdit> entries,
+                  without_edits_of(now_.history, *now_.model, change.scopes));
+    return make_anew(std::move(entries), "restore " + change.scopes);
+  }
+
+  Result<Next> operator()(const SwitchRecipe& change) const {
+    ORRERY_TRY(watch_.stage("Making the edits"));
+    std::vector<RecipeEdit> entries = now_.history.entries();
+    const auto refuse = [&](std::string what) {
+      return Error{ErrorCode::not_found, std::move(what), change.name.substr(0, 200), ""};
+    };
+    bool known = false, changed = false;
+    for (RecipeEdit& entry : entries) {
+      if (change.name.empty() || entry.recipe != change.name) continue;
+      known = true;
+      changed = changed || entry.on != change.on;
+      entry.on = change.on;
+    }
+    if (!known) return refuse("No recipe of this name was applied");
+    if (!changed) return refuse(change.on ? "The recipe is on already" : "The recipe is off already");
+    return make_anew(std::move(entries), fmt::format("recipe {} {}", change.name, change.on ? "on" : "off"));
   }
 
   Result<Next> operator()(const SetFusion& change) const {
-    ORRERY_ASSIGN(Draft draft, prepare(now_.model, change.enabled));
+    ORRERY_ASSIGN(Draft draft, prepare(now_.model, change.enabled, now_.disabled_passes));
+    return Next{std::move(draft.state), {}};
+  }
+
+  Result<Next> operator()(const SetPasses& change) const {
+    ORRERY_TRY(check_passes({change.disabled.begin(), change.disabled.end()}));
+    ORRERY_ASSIGN(Draft draft, prepare(now_.model, now_.fusion, change.disabled));
     return Next{std::move(draft.state), {}};
   }
 
@@ -129,8 +166,13 @@ class SessionImpl::Preparing {
     bool kv_kept = true;
   };
 
-  Result<Draft> prepare(graph::GraphVersion graph, bool fusion) const {
-    ORRERY_ASSIGN(auto version, prepare_version(std::move(graph), session_.preparation(fusion), watch_));
+  Result<Draft> prepare(graph::GraphVersion graph) const {
+    return prepare(std::move(graph), now_.fusion, now_.disabled_passes);
+  }
+  Result<Draft> prepare(graph::GraphVersion graph, bool fusion, const std::set<std::string>& disabled) const {
+    ORRERY_TRY(check_results(*now_.history.opened(), *graph));
+    ORRERY_ASSIGN(auto version,
+                  prepare_version(std::move(graph), session_.preparation(fusion, disabled), watch_));
     runtime::Model& model = *session_.parts_.model;
     ORRERY_TRY(prepare_plan(model, *version, watch_));
     Draft draft{std::make_shared<SessionState>(now_)};
@@ -139,7 +181,26 @@ class SessionImpl::Preparing {
     draft.state->fused = version->drawn;
     draft.state->version = std::move(version);
     draft.state->fusion = fusion;
+    draft.state->disabled_passes = disabled;
     return draft;
+  }
+
+  /// To another position in the history, told as the step that it is about.
+  Result<Next> move_to(size_t steps, EditRecord record) const {
+    ORRERY_ASSIGN(graph::GraphVersion graph, now_.history.graph_at(steps));
+    ORRERY_ASSIGN(Draft draft, prepare(std::move(graph)));
+    record.kv_kept = draft.kv_kept;
+    draft.state->history.move_to(steps, draft.kv_kept);
+    return Next{std::move(draft.state), {std::move(record)}};
+  }
+
+  /// A step after which the recipe consists of these entries.
+  Result<Next> make_anew(std::vector<RecipeEdit> entries, std::string name) const {
+    ORRERY_ASSIGN(const Replayed made, replayed(now_.history.opened(), edits_of(entries)));
+    ORRERY_ASSIGN(Draft draft, prepare(made.graph));
+    const EditRecord record{std::move(name), "", draft.kv_kept};
+    draft.state->history.add({record, std::move(entries), true, made.graph});
+    return Next{std::move(draft.state), {record}};
   }
 
   const SessionImpl& session_;
@@ -150,10 +211,7 @@ class SessionImpl::Preparing {
 /// What would change nothing is done at once.
 Changed SessionImpl::make(const Change& change, const Watch& watch) {
   const SessionStatePtr now = state();
-  const auto* fusion = std::get_if<SetFusion>(&change);
-  const auto* edits = std::get_if<MakeEdits>(&change);
-  if ((fusion && fusion->enabled == now->fusion) || (edits && edits->edits.empty()))
-    return {std::vector<EditRecord>(), now};
+  if (changes_nothing(change, *now)) return {std::vector<EditRecord>(), now};
   auto next = guarded([&]() -> Result<Preparing::Next> {
     ORRERY_ASSIGN(Preparing::Next prepared, std::visit(Preparing(*this, *now, watch), change));
     ORRERY_TRY(watch.stage("Adopting the new graph"));

@@ -98,9 +98,10 @@ class SessionImpl final : public Session {
                            const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
   std::shared_ptr<runtime::Sequence> chat_sequence() const;
   int64_t text_limit() const { return parts_.text_limit; }
-  Preparation preparation(bool fusion) const {
+  Preparation preparation(bool fusion, const std::set<std::string>& disabled) const {
     passes::Options passes = passes_of(parts_.options);
     passes.fusion = fusion;
+    passes.disabled = {disabled.begin(), disabled.end()};
     return preparation_of(parts_.model->options(), parts_.options.device, std::move(passes));
   }
 

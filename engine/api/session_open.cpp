@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include "engine/api/devices.h"
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
+#include "engine/api/recipes.h"
 #include "engine/api/session_impl.h"
 #include "engine/api/text_support.h"
 #include "kernels/cpu/isa.h"
@@ -174,9 +176,10 @@ class Opening {
   Result<void> replay(SessionImpl& session) {
     ORRERY_TRY(watch_.stage("Applying the recipe"));
     ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
-    ORRERY_ASSIGN(const std::vector<edit::Edit> edits, edit::parse_recipe(json));
-    const auto replayed = session.replay(edits, watch_);
-    if (!replayed.ok()) return replayed.error();
+    ORRERY_ASSIGN(const edit::Recipe recipe, edit::parse_recipe(json));
+    const std::string file = std::filesystem::path(options_.recipe).stem().string();
+    const auto replayed = session.replay(recipe.edits, watch_, recipe.name.empty() ? file : recipe.name);
+    if (!replayed.ok()) return refusal_of(recipe, session.info(), replayed.error());
     return {};
   }
 

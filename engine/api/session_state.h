@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -22,28 +24,47 @@ struct SessionState {
   graph::GraphVersion fused;                        // what runs, and dead what is bypassed
   std::shared_ptr<const runtime::Version> version;  // of these graphs, with its devices; null: it cannot run
   bool fusion = true;
-  History history;  // what made the graph of the one that was opened
+  History history;                             // what made the graph of the one that was opened
+  std::set<std::string> disabled_passes = {};  // by name, beside those that `fusion` leaves out
 };
 using SessionStatePtr = std::shared_ptr<const SessionState>;
 
 // What can be done to a state.
 struct MakeEdits {
   std::vector<edit::Edit> edits;  // all of them, or none
-  std::string name = {};          // of the one step that they are; empty: each is undone by itself
+  std::string recipe = {};        // the name of the recipe that they are; empty: by hand
+  std::string step = {};          // what the one step that they are is called; empty: each is undone by itself
 };
 struct UndoEdit {};
 struct RedoEdit {};
-struct RestoreScope {
-  std::string scope;
+/// To after so many steps of the history; 0: as it was opened.
+struct JumpTo {
+  size_t steps = 0;
+};
+/// Back to the original: the recipe is made again without the edits of these nodes (restore.h). A step of its
+/// own.
+struct RestoreNodes {
+  std::string scopes;  // a pattern, as edits have it
+};
+/// All edits of a recipe that came by that name: made again at their place, or left out there. A step of its
+/// own.
+struct SwitchRecipe {
+  std::string name;
+  bool on = true;
 };
 struct SetFusion {
   bool enabled = true;
 };
-using Change = std::variant<MakeEdits, UndoEdit, RedoEdit, RestoreScope, SetFusion>;
+/// Passes that are left out, by name; all others run.
+struct SetPasses {
+  std::set<std::string> disabled;
+};
+using Change =
+    std::variant<MakeEdits, UndoEdit, RedoEdit, JumpTo, RestoreNodes, SwitchRecipe, SetFusion, SetPasses>;
 
 /// How a change ended.
 struct Changed {
-  Result<std::vector<EditRecord>> records;  // what was done, none for the fusion; or why nothing was
+  Result<std::vector<EditRecord>> records;  // what was done, none for passes; or why nothing was
   SessionStatePtr state;                    // afterwards
 };
 

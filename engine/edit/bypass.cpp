@@ -26,7 +26,7 @@ Result<graph::Journal> bypass(graph::Graph& graph, const Edit& edit) {
   ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
   graph::Transaction transaction(graph, "bypass " + pattern);
   for (const std::string& scope : scopes) ORRERY_TRY(bypass_one(graph, transaction, scope));
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 
@@ -34,8 +34,10 @@ Result<graph::Journal> bypass(graph::Graph& graph, const Edit& edit) {
 
 Verb bypass_verb() {
   static constexpr Field kFields[] = {
-      {"scope", FieldKind::scopes,
-       "what is bypassed: one stream enters it, and one of the same type leaves it"}};
+      {.name = "scope",
+       .kind = FieldKind::scopes,
+       .doc = "what is bypassed: one stream enters it, and one of the same type leaves it",
+       .spread = Spread::scopes}};
   return {"bypass", "what enters the scope also leaves it; its nodes stay, hollow", kFields, bypass};
 }
 

@@ -27,7 +27,7 @@ Result<graph::Journal> connect(graph::Graph& graph, const Edit& edit) {
   ORRERY_TRY(can_connect(graph, place.node, place.input, value));
   graph::Transaction transaction(graph, fmt::format("connect {} to {}", name, input));
   ORRERY_TRY(transaction.set_input(place.node, place.input, value));
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 
@@ -48,7 +48,7 @@ Result<graph::Journal> disconnect(graph::Graph& graph, const Edit& edit) {
     return Error{ErrorCode::invalid_argument, "It reads nothing there", input.substr(0, 200), ""};
   graph::Transaction transaction(graph, "disconnect " + input);
   ORRERY_TRY(take_away(graph, transaction, place));
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 

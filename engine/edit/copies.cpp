@@ -52,16 +52,15 @@ class Copying {
     const graph::Node& node = graph_.node(id);
     if (node.op->name == "input") return {};
     graph::Graph::NewNode made;
-    const std::string path = path_of(node);
-    Path split = split_path(path);
+    Path path = path_of(node);
     made.op = node.op->name;
-    made.scope = std::move(split.scope);
-    made.name = std::move(split.name);
+    made.scope = std::move(path.scope);
+    made.name = std::move(path.name);
     made.attributes = node.attributes;
     std::erase_if(made.attributes,
                   [](const auto& entry) { return graph::is_drawing_attribute(entry.first); });
     if (is_state(node)) {
-      made.attributes.insert_or_assign("name", path);
+      made.attributes.insert_or_assign("name", made.scope + "." + made.name);
       made.attributes.insert_or_assign("layer", layer_++);
     }
     for (const ValueId input : node.inputs) made.inputs.push_back(of(input));
@@ -97,11 +96,11 @@ class Copying {
     return std::ranges::any_of(
         node.outputs, [&](ValueId output) { return graph_.value(output).kind == graph::ValueKind::state; });
   }
-  std::string path_of(const graph::Node& node) const {
+  Path path_of(const graph::Node& node) const {
     const std::string path = node.path();
-    const std::string_view scope = scope_of(scopes_, path);
-    if (scope.empty()) return copy_path(path, suffix_);  // a state of its own from outside the scopes
-    return copy_path(scope, suffix_) + path.substr(scope.size());
+    std::string_view scope = scope_of(scopes_, path);
+    if (scope.empty()) scope = path;  // a state of its own from outside the scopes
+    return moved_path(node, scope, copy_path(scope, suffix_));
   }
   ValueId of(ValueId input) const {
     const auto copied = values_.find(input);

@@ -140,7 +140,7 @@ Result<graph::Journal> delete_nodes(graph::Graph& graph, const Edit& edit) {
                       "delete with reconnect=true, or connect it to another value first");
   }
   ORRERY_TRY(remove(graph, transaction, region));
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 
@@ -148,7 +148,7 @@ Result<graph::Journal> delete_nodes(graph::Graph& graph, const Edit& edit) {
 
 Verb delete_verb() {
   static constexpr Field kFields[] = {
-      {"scope", FieldKind::scopes, "what leaves the graph"},
+      {.name = "scope", .kind = FieldKind::scopes, .doc = "what leaves the graph", .spread = Spread::scopes},
       {"reconnect", FieldKind::flag,
        "what reads it reads what enters it instead, where one stream passes through", false, "true"}};
   return {"delete", "the nodes of the scope leave the graph", kFields, delete_nodes};

@@ -10,7 +10,8 @@ namespace {
 constexpr size_t kLongestWords = 65536;
 
 std::string quoted_when_needed(const std::string& text) {
-  if (!text.empty() && text.find_first_of(" \t\n\r\"\\") == std::string::npos) return text;
+  if (!text.empty() && text.front() != '{' && text.find_first_of(" \t\n\r\"\\") == std::string::npos)
+    return text;
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -26,8 +27,25 @@ Error bad_words(std::string what, std::string_view words) {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+/// The length of a JSON object at the start of a text; nothing where it is not closed.
+std::optional<size_t> object_length(std::string_view text) {
+  size_t depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      quoted = !quoted;
+    else if (!quoted && text[i] == '{')
+      ++depth;
+    else if (!quoted && text[i] == '}' && --depth == 0)
+      return i + 1;
+  }
+  return std::nullopt;
+}
+
 /// Words between spaces; double quotes keep spaces together, and a backslash inside them takes the next
-/// character as it is.
+/// character as it is. A field that begins with a brace is a JSON object, as it is up to its end.
 Result<std::vector<std::string>> split(std::string_view words) {
   std::vector<std::string> parts;
   bool quoted = false, inside = false;
@@ -39,7 +57,12 @@ Result<std::vector<std::string>> split(std::string_view words) {
     }
     if (!inside) parts.emplace_back();
     inside = true;
-    if (c == '"')
+    if (!quoted && c == '{' && parts.back().find('=') == parts.back().size() - 1) {
+      const auto length = object_length(words.substr(i));
+      if (!length) return bad_words("A brace is not closed", words);
+      parts.back() += words.substr(i, *length);
+      i += *length - 1;
+    } else if (c == '"')
       quoted = !quoted;
     else if (quoted && c == '\\' && i + 1 < words.size())
       parts.back() += words[++i];

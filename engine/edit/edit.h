@@ -24,9 +24,16 @@ Result<graph::Journal> apply(graph::Graph& graph, const Edit& edit);
 
 /// "bypass scope=layers.3" (the words after --edit).
 Result<Edit> parse_edit(std::string_view words);
+
+/// Edits that are made one after another, as a file keeps them.
+struct Recipe {
+  std::vector<Edit> edits;
+  std::string name = {}, notes = {};  // for the person; may be empty
+  std::string model = {};             // the identity of the model that it was made on; empty: not said
+};
 /// A recipe file: {"orrery_recipe": 1, "edits": [{"op": ...}]}.
-Result<std::vector<Edit>> parse_recipe(std::string_view json);
-std::string write_recipe(const std::vector<Edit>& edits);
+Result<Recipe> parse_recipe(std::string_view json);
+std::string write_recipe(const Recipe& recipe);
 
 /// An edit of a recipe that a graph does not take, and why.
 struct Misfit {

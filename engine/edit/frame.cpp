@@ -24,7 +24,10 @@ Result<graph::Journal> frame(graph::Graph& graph, const Edit& edit) {
 
 Verb frame_verb() {
   static constexpr Field kFields[] = {
-      {"nodes", FieldKind::scopes, "what stands in the frame"},
+      {.name = "nodes",
+       .kind = FieldKind::scopes,
+       .doc = "what stands in the frame",
+       .spread = Spread::nodes},
       {"title", FieldKind::text, "what is written on the frame; empty: no frame", false}};
   return {"frame", "a frame with a title around nodes; nothing that runs changes", kFields, frame};
 }

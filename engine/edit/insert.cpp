@@ -17,7 +17,12 @@ namespace {
 Result<Metadata> object_in(const Edit& edit, const std::string& field) {
   const std::string& text = edit.fields.at(field);
   if (text.empty()) return Metadata();
-  return io::flatten_json(text, field);
+  auto object = io::flatten_json(text, field);
+  if (object.ok()) return object;
+  Error error = std::move(object).error();
+  error.code = ErrorCode::invalid_argument;
+  error.advice = "write it as {\"name\": value}";
+  return error;
 }
 
 Result<graph::Attributes> attributes_in(const Edit& edit) {
@@ -129,7 +134,7 @@ Result<graph::Journal> insert(graph::Graph& graph, const Edit& edit) {
     ORRERY_TRY(transaction.add_node(
         {name, split.scope, split.name, std::move(attributes), std::move(inputs), {}, before}));
   }
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 

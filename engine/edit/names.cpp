@@ -31,7 +31,7 @@ std::optional<Distance> distance(const PatternPart& wanted, std::string_view par
                   : std::nullopt;
   const auto asked = number_in<int32_t>(wanted.text);
   if (asked && number) return Distance{1, std::abs(*number - *asked)};
-  const size_t most = std::max(wanted.text.size(), part.size()) / 2;
+  const size_t most = std::max(wanted.text.size(), part.size()) / 3 + 1;
   const size_t letters = edit_distance(wanted.text, part, most);
   return letters <= most ? std::optional(Distance{letters, 0}) : std::nullopt;
 }
@@ -179,6 +179,13 @@ Path split_path(std::string_view path) {
   const size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return {"", std::string(path)};
   return {std::string(path.substr(0, dot)), std::string(path.substr(dot + 1))};
+}
+
+Path moved_path(const graph::Node& node, std::string_view from, std::string_view to) {
+  if (node.scope.starts_with(from) && (node.scope.size() == from.size() || node.scope[from.size()] == '.'))
+    return {std::string(to) + node.scope.substr(from.size()), node.name};
+  const std::string path = std::string(to) + node.path().substr(from.size());
+  return {node.scope, node.scope.empty() ? path : path.substr(node.scope.size() + 1)};
 }
 
 Result<void> check_free(const graph::Graph& graph, const std::string& path) {

@@ -28,6 +28,9 @@ struct Path {
   std::string scope, name;
 };
 Path split_path(std::string_view path);
+/// Where a node at a path, or below it, stands when the path has another last part. Names may have dots
+/// ("q_proj.weight"), which stay in the name.
+Path moved_path(const graph::Node& node, std::string_view from, std::string_view to);
 /// Refused, with one that is free, where a node has the path or stands below it.
 Result<void> check_free(const graph::Graph& graph, const std::string& path);
 /// `path`, or with "_2", "_3", ... after it where that is not free.

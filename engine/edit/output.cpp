@@ -30,7 +30,7 @@ Result<graph::Journal> output(graph::Graph& graph, const Edit& edit) {
     outputs.push_back(value);
   graph::Transaction transaction(graph, fmt::format("{} {}", remove ? "no output of" : "output", name));
   transaction.set_outputs(std::move(outputs));
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 

@@ -24,7 +24,10 @@ Result<graph::Journal> place(graph::Graph& graph, const Edit& edit) {
 
 Verb place_verb() {
   static constexpr Field kFields[] = {
-      {"scope", FieldKind::scopes, "what is placed; * is the whole model"},
+      {.name = "scope",
+       .kind = FieldKind::scopes,
+       .doc = "what is placed; * is the whole model",
+       .spread = Spread::nodes},
       {"device", FieldKind::device, "cpu, cuda:0 for the first CUDA device, or home, the model's own"}};
   return {"place", "the nodes of the scope run on a device", kFields, place};
 }

@@ -32,7 +32,10 @@ Verb precision_verb() {
     return names;
   }();
   static const Field kFields[] = {
-      {"scope", FieldKind::scopes, "what computes so; * is the whole model"},
+      {.name = "scope",
+       .kind = FieldKind::scopes,
+       .doc = "what computes so; * is the whole model",
+       .spread = Spread::nodes},
       {.name = "dtype",
        .kind = FieldKind::choice,
        .doc = "what activations may be rounded to; exact is float32, default the model's own",

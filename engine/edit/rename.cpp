@@ -22,8 +22,8 @@ Result<graph::Journal> rename(graph::Graph& graph, const Edit& edit) {
   ORRERY_TRY(check_free(graph, to));
   graph::Transaction transaction(graph, fmt::format("rename {} to {}", from, name));
   for (const NodeId id : nodes) {
-    const Path path = split_path(to + graph.node(id).path().substr(from.size()));
-    ORRERY_TRY(transaction.rename_node(id, path.scope, path.name));
+    Path path = moved_path(graph.node(id), from, to);
+    ORRERY_TRY(transaction.rename_node(id, std::move(path.scope), std::move(path.name)));
   }
   return transaction.commit();
 }

@@ -42,7 +42,7 @@ Result<graph::Journal> repeat(graph::Graph& graph, const Edit& edit) {
   for (const graph::Use& use : readers)
     if (!run.contains(use.node)) ORRERY_TRY(transaction.set_input(use.node, use.input, leaves));
   replace_output(graph, transaction, stream.leaves, leaves);
-  settle_states(graph, transaction);
+  ORRERY_TRY(settle_states(graph, transaction));
   return transaction.commit();
 }
 

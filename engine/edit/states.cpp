@@ -1,8 +1,10 @@
 #include "engine/edit/states.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 namespace orrery::edit {
 namespace {
@@ -12,76 +14,76 @@ bool is_state(const graph::Graph& graph, ValueId value) {
   return known && known->kind == graph::ValueKind::state;
 }
 
-/// A node that writes a state, with what it makes of it.
-struct Writer {
-  NodeId node, source;
-  ValueId before, after;
-};
-
-std::vector<Writer> writers_of(const graph::Graph& graph) {
-  std::vector<Writer> writers;
-  for (const NodeId id : graph.order()) {
-    const graph::Node& node = graph.node(id);
-    if (node.is_source()) continue;
-    for (const ValueId output : node.outputs)
-      if (is_state(graph, output))
-        for (const ValueId input : node.inputs)
-          if (is_state(graph, input))
-            writers.push_back({id, graph::state_source(graph, input), input, output});
-  }
-  return writers;
+/// The state that a node makes; none where it makes none.
+ValueId written_by(const graph::Graph& graph, const graph::Node& node) {
+  const auto state =
+      std::ranges::find_if(node.outputs, [&](ValueId output) { return is_state(graph, output); });
+  return state == node.outputs.end() || node.is_source() ? ValueId{} : *state;
 }
 
-/// Nodes that a value depends on, added to those that are known.
-void need(const graph::Graph& graph, ValueId value, std::unordered_set<NodeId>& needed) {
-  std::vector<ValueId> open{value};
-  while (!open.empty()) {
-    const graph::Value* known = graph.find_value(open.back());
-    open.pop_back();
-    if (!known || !needed.insert(known->producer).second) continue;
-    const std::vector<ValueId>& inputs = graph.node(known->producer).inputs;
-    open.insert(open.end(), inputs.begin(), inputs.end());
-  }
-}
-
-/// Among the writers those whose state is kept.
-std::vector<Writer> kept(const graph::Graph& graph, const std::vector<ValueId>& results) {
-  const std::vector<Writer> writers = writers_of(graph);
-  const std::vector<ValueId>& outputs = graph.outputs();
+/// Nodes that the values depend on, in the order of the graph.
+std::vector<const graph::Node*> needed_for(const graph::Graph& graph, const std::vector<ValueId>& values) {
   std::unordered_set<NodeId> needed;
-  for (const ValueId result : results) need(graph, result, needed);
-  for (bool more = true; std::exchange(more, false);)
-    for (const Writer& writer : writers)
-      if (needed.contains(writer.source) && !needed.contains(writer.node) &&
-          std::ranges::find(outputs, writer.after) != outputs.end()) {  // written beside what reads it
-        need(graph, writer.after, needed);
-        more = true;
-      }
-  std::unordered_set<ValueId> written_on;
-  for (const Writer& writer : writers)
-    if (needed.contains(writer.node)) written_on.insert(writer.before);
-  std::vector<Writer> last;
-  for (const Writer& writer : writers)
-    if (needed.contains(writer.node) && !written_on.contains(writer.after)) last.push_back(writer);
-  return last;
+  std::vector<const graph::Node*> nodes;
+  const auto need = [&](ValueId value) {
+    if (const graph::Value* known = graph.find_value(value)) needed.insert(known->producer);
+  };
+  for (const ValueId value : values) need(value);
+  for (size_t i = graph.order().size(); i-- > 0;) {
+    const graph::Node& node = graph.node(graph.order()[i]);
+    if (!needed.contains(node.id)) continue;
+    nodes.push_back(&node);
+    for (const ValueId input : node.inputs) need(input);
+  }
+  std::ranges::reverse(nodes);
+  return nodes;
+}
+
+/// By state the live node that writes it on.
+using Writers = std::unordered_map<ValueId, const graph::Node*>;
+
+Result<void> check_reader(const graph::Graph& graph, const graph::Node& reader, ValueId state,
+                          const Writers& writers) {
+  const graph::Node& maker = graph.node(graph.value(state).producer);
+  const auto writer = writers.find(state);
+  if (!maker.is_source() && writer == writers.end()) return {};
+  return Error{ErrorCode::invalid_argument,
+               writer == writers.end()
+                   ? fmt::format("It would read {}, which nothing that runs writes", graph.value_path(state))
+                   : fmt::format("It would read {}, which {} changes in place", graph.value_path(state),
+                                 writer->second->path()),
+               reader.path(), "connect what a node writes of it"};
 }
 
 }  // namespace
 
-void settle_states(const graph::Graph& graph, graph::Transaction& transaction) {
-  std::vector<ValueId> results;
+Result<void> settle_states(const graph::Graph& graph, graph::Transaction& transaction) {
+  std::vector<ValueId> outputs;
   for (const ValueId output : graph.outputs())
-    if (!is_state(graph, output)) results.push_back(output);
-  if (results.empty()) return;
-  std::vector<ValueId> states;
-  for (const Writer& writer : kept(graph, results)) states.push_back(writer.after);
-  std::vector<ValueId> outputs;  // those that stay keep their place
-  for (const ValueId output : graph.outputs())
-    if (!is_state(graph, output) || std::ranges::find(states, output) != states.end())
-      outputs.push_back(output);
-  for (const ValueId state : states)
+    if (!is_state(graph, output)) outputs.push_back(output);
+  if (outputs.empty()) return {};
+  const std::vector<const graph::Node*> live = needed_for(graph, outputs);
+  Writers writers;
+  for (const graph::Node* node : live)
+    if (written_by(graph, *node).valid())
+      for (const ValueId input : node->inputs)
+        if (is_state(graph, input)) writers.emplace(input, node);
+  std::vector<ValueId> kept;
+  for (const graph::Node* node : live) {
+    const ValueId state = written_by(graph, *node);
+    if (state.valid() && !writers.contains(state)) kept.push_back(state);
+    if (state.valid()) continue;
+    for (const ValueId input : node->inputs)
+      if (is_state(graph, input)) ORRERY_TRY(check_reader(graph, *node, input, writers));
+  }
+  outputs = graph.outputs();  // those that stay keep their place
+  std::erase_if(outputs, [&](ValueId output) {
+    return is_state(graph, output) && std::ranges::find(kept, output) == kept.end();
+  });
+  for (const ValueId state : kept)
     if (std::ranges::find(outputs, state) == outputs.end()) outputs.push_back(state);
   if (outputs != graph.outputs()) transaction.set_outputs(std::move(outputs));
+  return {};
 }
 
 }  // namespace orrery::edit

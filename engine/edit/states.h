@@ -6,9 +6,9 @@
 namespace orrery::edit {
 
 /// The final state of every live node that writes one becomes an output of the graph, and no other state is
-/// one: what a person took out keeps nothing, and what was connected goes on with its text. Of a state that
-/// is read without being written by what reads it, what writes it beside stays. A graph whose outputs are
-/// states alone stays as it is.
-void settle_states(const graph::Graph& graph, graph::Transaction& transaction);
+/// one: what a person took out keeps nothing, and what was connected goes on with its text. States are
+/// changed in place, so a live node that reads one must read what the last live writer made of it: refused
+/// otherwise. A graph whose outputs are states alone stays as it is.
+Result<void> settle_states(const graph::Graph& graph, graph::Transaction& transaction);
 
 }  // namespace orrery::edit

@@ -38,6 +38,13 @@ std::string_view name_of(FieldKind kind);  // "a whole number in range"
 /// Of a device: the model's own.
 inline constexpr std::string_view kHome = "home";
 
+/// To what an edit of several scopes is done, so that it can be taken back for some of them.
+enum class Spread : uint8_t {
+  whole,   // to all of them as one
+  scopes,  // to each of them
+  nodes    // to each node in them
+};
+
 struct Field {
   std::string_view name = {};
   FieldKind kind = FieldKind::text;
@@ -46,6 +53,7 @@ struct Field {
   std::string_view fallback = {};  // what holds where it is left out, as text; empty: nothing
   std::span<const std::string_view> choices = {};
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
+  Spread spread = Spread::whole;  // of scopes
 };
 
 struct Verb {

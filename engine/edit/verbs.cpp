@@ -7,6 +7,7 @@
 #include "engine/edit/check.h"
 #include "engine/edit/edit.h"
 #include "engine/edit/number_in.h"
+#include "engine/edit/ranges.h"
 
 namespace orrery::edit {
 
@@ -39,20 +40,6 @@ Result<void> check_number(const Field& field, std::string_view text) {
                           : fmt::format("it is from {} to {}", field.least, field.most));
   }
   return {};
-}
-
-/// "2-3,7": each part a number, or two of which the second is no smaller.
-bool are_ranges(std::string_view text) {
-  while (true) {
-    const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view part = text.substr(0, comma);
-    const size_t dash = std::min(part.find('-'), part.size());
-    const auto first = number_in<uint32_t>(part.substr(0, dash));
-    const auto last = dash == part.size() ? first : number_in<uint32_t>(part.substr(dash + 1));
-    if (!first || !last || *last < *first) return false;
-    if (comma == text.size()) return true;
-    text.remove_prefix(comma + 1);
-  }
 }
 
 bool is_name(std::string_view text) {
@@ -145,7 +132,7 @@ Result<void> check_field(const Field& field, std::string_view text) {
         return unfit(field, text, "use cpu, cuda:0 for the first CUDA device, or home for the model's own");
       return {};
     case FieldKind::ranges:
-      if (!are_ranges(text)) return unfit(field, text, "write numbers and ranges between commas: 0-3,7");
+      if (!ranges_in(text)) return unfit(field, text, "write numbers and ranges between commas: 0-3,7");
       return {};
     case FieldKind::name:
       if (!is_name(text)) return unfit(field, text, "use letters, digits, _ and dots between scopes");

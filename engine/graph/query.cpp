@@ -19,12 +19,12 @@ bool begins_with(std::string_view path, std::string_view scope) {
   return path.starts_with(scope) && (path.size() == scope.size() || path[scope.size()] == '.');
 }
 
-/// As in_scope has it, without making the node's path.
+/// As in_scope has it, without making the node's path. A name may have dots: "q_proj.weight".
 bool is_within(const Node& node, std::string_view scope) {
   if (scope.empty() || begins_with(node.scope, scope)) return true;
-  if (node.scope.empty()) return node.name == scope;
-  return scope.size() == node.scope.size() + 1 + node.name.size() && begins_with(scope, node.scope) &&
-         scope.substr(node.scope.size() + 1) == node.name;
+  if (node.scope.empty()) return begins_with(node.name, scope);
+  return scope.size() > node.scope.size() && begins_with(scope, node.scope) &&
+         begins_with(node.name, scope.substr(node.scope.size() + 1));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
+#include "engine/api/recipes.h"
 #include "ui/session/model_title.h"
 #include "ui/theme/format.h"
 
@@ -161,7 +162,7 @@ void ComparePage::refreshSettings() {
   const SessionPtr session = session_->session();
   const auto& write = session_->services().recipes.write;
   const std::string edits =
-      session && write && !session->recipe().empty() ? write(session->recipe()) : std::string();
+      session && write && !session->recipe().empty() ? write(api::recipe_of(*session)) : std::string();
   settings_ = compareSettings(devices_, edits, [this] { return recipePath_.toStdString(); });
   for (const api::Side side : {api::Side::a, api::Side::b}) {
     int& chosen = chosen_[indexOf(side)];
@@ -221,7 +222,8 @@ QString ComparePage::recipeFile() {
   const SessionPtr session = session_->session();
   if (!session || session->recipe().empty()) return {};
   auto file = std::make_unique<QTemporaryFile>();
-  const QByteArray text = QByteArray::fromStdString(session_->services().recipes.write(session->recipe()));
+  const QByteArray text =
+      QByteArray::fromStdString(session_->services().recipes.write(api::recipe_of(*session)));
   if (!file->open() || file->write(text) != text.size() || !file->flush()) return {};
   recipe_ = std::move(file);
   return recipe_->fileName();

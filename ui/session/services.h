@@ -30,8 +30,8 @@ struct MetadataCalls {
 
 /// Recipes: lists of edits as JSON text. Empty: they are not offered.
 struct RecipeCalls {
-  std::function<Result<std::vector<edit::Edit>>(std::string_view json)> parse;
-  std::function<std::string(const std::vector<edit::Edit>&)> write;
+  std::function<Result<edit::Recipe>(std::string_view json)> parse;
+  std::function<std::string(const edit::Recipe&)> write;
   /// The edits that a model graph does not take.
   std::function<std::vector<edit::Misfit>(const graph::Graph&, const std::vector<edit::Edit>&)> misfits;
 };

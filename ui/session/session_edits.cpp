@@ -43,7 +43,7 @@ void SessionController::apply(const edit::Edit& edit) {
 void SessionController::applyByHand(const std::vector<edit::Edit>& edits, const QString& name) {
   ChangeWords words{"Could not make the edit", EditKind::applied, {}, {}};
   words.byHand = true;
-  submit(api::MakeEdits{edits, name.toStdString()}, words);
+  submit(api::MakeEdits{edits, {}, name.toStdString()}, words);
 }
 
 void SessionController::replay(const std::vector<edit::Edit>& edits, const QString& name) {
@@ -72,7 +72,7 @@ void SessionController::undo() { submit(api::UndoEdit{}, {"Could not undo", Edit
 void SessionController::redo() { submit(api::RedoEdit{}, {"Could not redo", EditKind::redone, {}, {}}); }
 
 void SessionController::restore(const QString& scopes) {
-  submit(api::RestoreScope{scopes.toStdString()},
+  submit(api::RestoreNodes{scopes.toStdString()},
          {"Could not restore " + scopes, EditKind::restored, {}, {}});
 }
 

@@ -3,6 +3,7 @@
 #include <QFileInfo>
 #include <QSaveFile>
 
+#include "engine/api/recipes.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/graph_page.h"
 #include "ui/shell/openable.h"
@@ -57,12 +58,12 @@ void Opening::openRecipe(const QString& path) {
     return emit work_.failed(describeError(
         "Could not open " + name,
         {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another file"}));
-  const auto edits = work_.services().recipes.parse(file.read(kMostBytes).toStdString());
-  if (!edits.ok()) return emit work_.failed(describeError("Could not open " + name, edits.error()));
-  if (edits->empty()) return emit work_.noticed(name + " holds no edits");
+  const auto recipe = work_.services().recipes.parse(file.read(kMostBytes).toStdString());
+  if (!recipe.ok()) return emit work_.failed(describeError("Could not open " + name, recipe.error()));
+  if (recipe->edits.empty()) return emit work_.noticed(name + " holds no edits");
   graph_->banner()->dismiss();
   addRecent(path);
-  work_.drawn()->replay(*edits, name);
+  work_.drawn()->replay(recipe->edits, name);
 }
 
 bool Opening::askSaveRecipe(SessionController* source) {
@@ -74,7 +75,7 @@ bool Opening::askSaveRecipe(SessionController* source) {
       QFileDialog::getSaveFileName(window_, "Save the edits as a recipe", suggested, "Recipes (*.json)");
   if (path.isEmpty()) return false;
   QSaveFile file(path);
-  const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(source->recipe()));
+  const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(api::recipe_of(*session)));
   if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
     source->markSaved();
     addRecent(path);

@@ -197,7 +197,7 @@ TEST_F(Edits, ARecipeIsAppliedAtOpen) {
   apply("bypass scope=layers.7");
   const ChatResult edited = reply();
   const std::string path = testing::TempDir() + "orrery_recipe.json";
-  std::ofstream(path) << edit::write_recipe(session_->recipe());
+  std::ofstream(path) << edit::write_recipe({session_->recipe()});
   OpenOptions options = smollm2();
   options.recipe = path;
   const auto other = open_or_fail(options);

@@ -276,7 +276,7 @@ TEST(PlacementTest, ARecipePlacesAtOpen) {
   const std::string path = testing::TempDir() + "placed.orrery.json";
   const auto session =
       placed(smollm2(), {"place scope=layers.0-1 device=cuda:0", "place scope=layers.1 device=home"});
-  std::ofstream(path) << edit::write_recipe(session->recipe());
+  std::ofstream(path) << edit::write_recipe({session->recipe()});
   OpenOptions options = smollm2();
   options.recipe = path;
   const auto again = open_or_fail(options);

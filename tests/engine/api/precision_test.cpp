@@ -197,13 +197,13 @@ TEST(PrecisionTest, ARecipeCarriesIt) {
   const auto session = open_or_fail(smollm2());
   ASSERT_TRUE(session);
   apply_or_fail(*session, "precision scope=layers.0-14 dtype=int8");
-  const std::string json = edit::write_recipe(session->recipe());
+  const std::string json = edit::write_recipe({session->recipe()});
   EXPECT_THAT(json, AllOf(HasSubstr("\"precision\""), HasSubstr("\"dtype\": \"int8\"")));
   const auto read = edit::parse_recipe(json);
   ASSERT_TRUE(read.ok()) << read.error().to_string();
-  EXPECT_EQ(*read, session->recipe());
+  EXPECT_EQ(read->edits, session->recipe());
   const auto other = open_or_fail(smollm2());
-  ASSERT_TRUE(other && other->replay(*read).ok());
+  ASSERT_TRUE(other && other->replay(read->edits).ok());
   EXPECT_EQ(reply_of(*other), reply_of(*session));
 }
 

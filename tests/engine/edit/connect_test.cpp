@@ -19,7 +19,7 @@ TEST_F(ConnectLlama, AnInputReadsAnotherValue) {
 }
 
 TEST_F(ConnectLlama, TypesThatFollowAreInferred) {
-  make(R"(insert op=constant as=bias attributes="{\"shape\": [192]}")");
+  make(R"(insert op=constant as=bias attributes={"shape": [192]})");
   make("connect input=layers.0.attention.k_proj.bias value=bias:value");
   make("disconnect input=layers.0.attention.k_proj.bias");
   EXPECT_EQ(reads("layers.0.attention.k_proj", 2), "");
@@ -55,6 +55,10 @@ TEST_F(ConnectLlama, RefusalsNameBothShapesAndCycles) {
   EXPECT_THAT(
       refused("connect input=layers.5.attention.kv_append.state value=layers.4.attention.kv_cache:state"),
       HasSubstr("is already written by layers.4.attention.kv_append"));
+  EXPECT_THAT(refused("connect input=layers.5.attention.sdpa.state value=layers.5.attention.kv_cache:state"),
+              HasSubstr("It would read layers.5.attention.kv_cache:state, which nothing that runs writes"));
+  EXPECT_THAT(refused("connect input=layers.5.attention.sdpa.state value=layers.4.attention.kv_cache:state"),
+              HasSubstr("which layers.4.attention.kv_append changes in place"));
   EXPECT_THAT(refused("disconnect input=layers.5.mlp.residual.b"), HasSubstr("add needs its input b"));
   EXPECT_THAT(refused("disconnect input=layers.5.attention.k_proj.bias"), HasSubstr("reads nothing there"));
   // It would fit, but not what follows from it.
@@ -76,8 +80,8 @@ TEST_F(ConnectLlama, AWireIsToldAtOnceWhereItCannotGo) {
 }
 
 TEST_F(ConnectBert, PartsOfAVariadicInputComeAndGo) {
-  make(R"(insert op=concat as=all inputs="{\"parts\": [\"layers.0.mlp.norm:dst\", \"layers.1.mlp.norm:dst\"]}"
-       attributes="{\"axis\": 1}")");
+  make(R"(insert op=concat as=all inputs={"parts": ["layers.0.mlp.norm:dst", "layers.1.mlp.norm:dst"]}
+       attributes={"axis": 1})");
   make("connect input=all.parts value=layers.2.mlp.norm:dst");
   EXPECT_EQ(node("all").inputs.size(), 3U);
   EXPECT_EQ(to_string(graph_.value(node("all").outputs[0]).type), "f32[tokens, 1152]");

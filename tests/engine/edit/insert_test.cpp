@@ -27,10 +27,10 @@ TEST_F(InsertLlama, ANodeInTheWayOfAValue) {
 }
 
 TEST_F(InsertLlama, AllReadersAndResultsTakeItUnlessToldOtherwise) {
-  make("insert op=scale as=layers.3.half after=layers.3.mlp.residual:dst attributes={\"factor\":0.5}");
+  make(R"(insert op=scale as=layers.3.half after=layers.3.mlp.residual:dst attributes={"factor":0.5})");
   EXPECT_EQ(reads("layers.4.attention.norm"), "layers.3.half:dst");
   EXPECT_EQ(reads("layers.4.attention.residual"), "layers.3.half:dst");
-  make("insert op=scale as=output.warm after=output.lm_head:dst attributes={\"factor\":2}");
+  make(R"(insert op=scale as=output.warm after=output.lm_head:dst attributes={"factor":2})");
   EXPECT_EQ(reads("sampler.sample"), "output.warm:dst");
   EXPECT_EQ(outputs()[1], "output.warm:dst");
   make("insert op=relu as=beside after=layers.5.mlp.residual:dst rewire=false");
@@ -40,15 +40,15 @@ TEST_F(InsertLlama, AllReadersAndResultsTakeItUnlessToldOtherwise) {
 
 TEST_F(InsertLlama, WithOtherInputsAndAttributes) {
   make(
-      R"(insert op=add as=layers.7.skip after=layers.7.mlp.residual:dst inputs="{\"b\": \"layers.2.mlp.residual:dst\"}")");
+      R"(insert op=add as=layers.7.skip after=layers.7.mlp.residual:dst inputs={"b": "layers.2.mlp.residual:dst"})");
   EXPECT_EQ(reads("layers.7.skip", 1), "layers.2.mlp.residual:dst");
   make(R"(insert op=rms_norm as=layers.9.extra after=layers.9.mlp.residual:dst
-       inputs="{\"weight\": \"layers/9/mlp/norm/weight\"}" attributes="{\"eps\": 1e-05}")");
+       inputs={"weight": "layers/9/mlp/norm/weight"} attributes={"eps": 1e-05})");
   EXPECT_EQ(attribute("layers.9.extra", "eps"), graph::Attribute(1e-5));
   EXPECT_EQ(reads("layers.9.extra", 1), "layers.9.mlp.norm.weight:weight");
   make(
-      R"(insert op=concat as=both inputs="{\"parts\": [\"layers.1.mlp.norm:dst\", \"layers.2.mlp.norm:dst\"]}"
-       attributes="{\"axis\": 1}")");
+      R"(insert op=concat as=both inputs={"parts": ["layers.1.mlp.norm:dst", "layers.2.mlp.norm:dst"]}
+       attributes={"axis": 1})");
   EXPECT_EQ(to_string(graph_.value(node("both").outputs[0]).type), "f32[tokens, 1152]");
 }
 
@@ -58,7 +58,7 @@ TEST_F(InsertLlama, IsAskedToRunWhereItsMakerIs) {
   make("scale node=layers.3.mlp.act factor=0.5");
   EXPECT_EQ(device_of(node("layers.3.mlp.act_scale")), "cuda:0");
   EXPECT_EQ(precision_of(node("layers.3.mlp.act_scale")), "exact");
-  make(R"(insert op=silu as=layers.3.cool after=layers.3.mlp.gate:dst attributes="{\"device\": \"cpu\"}")");
+  make(R"(insert op=silu as=layers.3.cool after=layers.3.mlp.gate:dst attributes={"device": "cpu"})");
   EXPECT_EQ(device_of(node("layers.3.cool")), "cpu");
 }
 
@@ -74,25 +74,21 @@ TEST_F(InsertLlama, RefusalsNameTheNodeTheValueAndBothShapes) {
               HasSubstr("it makes layers.3.mlp.gate:dst"));
   EXPECT_THAT(refused("insert op=add as=x after=layers.3.mlp.gate:dst"),
               AllOf(HasSubstr("add needs its input b"), HasSubstr(R"(inputs={"b": "NODE:OUTPUT"})")));
+  EXPECT_THAT(refused(R"(insert op=add as=x after=layers.3.mlp.gate:dst inputs={"c": "output.norm:dst"})"),
+              HasSubstr("add has no input \"c\""));
+  EXPECT_THAT(refused(R"(insert op=add as=x after=layers.3.mlp.gate:dst inputs={"a": "output.norm:dst"})"),
+              HasSubstr("given twice"));
   EXPECT_THAT(
-      refused(R"(insert op=add as=x after=layers.3.mlp.gate:dst inputs="{\"c\": \"output.norm:dst\"}")"),
-      HasSubstr("add has no input \"c\""));
-  EXPECT_THAT(
-      refused(R"(insert op=add as=x after=layers.3.mlp.gate:dst inputs="{\"a\": \"output.norm:dst\"}")"),
-      HasSubstr("given twice"));
-  EXPECT_THAT(
-      refused(
-          R"(insert op=add as=x after=layers.3.mlp.gate:dst inputs="{\"b\": \"layers.3.mlp.norm:dst\"}")"),
+      refused(R"(insert op=add as=x after=layers.3.mlp.gate:dst inputs={"b": "layers.3.mlp.norm:dst"})"),
       AllOf(HasSubstr("1536"), HasSubstr("576"), HasSubstr("layers.3.mlp.norm:dst")));
   EXPECT_THAT(
-      refused(R"(insert op=add as=x after=layers.3.mlp.act:dst inputs="{\"b\": \"layers.3.mlp.gate:dst\"}")"),
+      refused(R"(insert op=add as=x after=layers.3.mlp.act:dst inputs={"b": "layers.3.mlp.gate:dst"})"),
       HasSubstr("cycle"));
   EXPECT_THAT(refused("insert op=scale as=x after=layers.3.mlp.act:dst"),
               HasSubstr("scale needs the attribute factor"));
-  EXPECT_THAT(
-      refused(R"(insert op=scale as=x after=layers.3.mlp.act:dst attributes="{\"factor\": \"two\"}")"),
-      HasSubstr("factor of scale is a number, not two"));
-  EXPECT_THAT(refused(R"(insert op=scale as=x after=layers.3.mlp.act:dst attributes="{\"factor\": }")"),
+  EXPECT_THAT(refused(R"(insert op=scale as=x after=layers.3.mlp.act:dst attributes={"factor": "two"})"),
+              HasSubstr("factor of scale is a number, not two"));
+  EXPECT_THAT(refused(R"(insert op=scale as=x after=layers.3.mlp.act:dst attributes={"factor": })"),
               HasSubstr("Not legal JSON"));
   EXPECT_THAT(refused("insert op=silu as=x after=layers.3.attention.kv_append:state"),
               HasSubstr("is a state, which the input src does not read"));
@@ -115,6 +111,28 @@ TEST_F(InsertLlama, ScaleTakesANameOrMakesOne) {
               HasSubstr("not computed in a step"));
 }
 
+TEST_F(InsertLlama, HeadsAndRowsAreZeroForAllWhoReadThem) {
+  const auto zeros = [&](std::string_view path) {
+    const auto data = std::get<std::vector<double>>(attribute(path, "data"));
+    return std::ranges::count(data, 0.0);
+  };
+  EXPECT_EQ(make("zero node=layers.10.attention.sdpa heads=2").name,
+            "zero heads 2 of layers.10.attention.sdpa");
+  EXPECT_EQ(reads("layers.10.attention.o_proj"), "layers.10.attention.sdpa_mask:dst");
+  EXPECT_EQ(zeros("layers.10.attention.sdpa_mask.columns"), 64);
+  make("zero node=layers.10.attention.sdpa heads=2-3");
+  EXPECT_EQ(zeros("layers.10.attention.sdpa_mask.columns"), 128) << "one mask for each node";
+  make("zero node=layers.10.mlp.gate rows=0-63,1535");
+  EXPECT_EQ(zeros("layers.10.mlp.gate_mask.columns"), 65);
+  EXPECT_THAT(refused("zero node=layers.10.attention.sdpa heads=3"), HasSubstr("are zero already"));
+  EXPECT_THAT(refused("zero node=layers.10.attention.sdpa heads=9"),
+              AllOf(HasSubstr("It has no head 9 (layers.10.attention.sdpa)"), HasSubstr("0 to 8")));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate rows=1536"), HasSubstr("It has no row 1536"));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate heads=1"), HasSubstr("A mul has no heads"));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate"), HasSubstr("one of both"));
+  EXPECT_THAT(refused("zero node=layers.10.mlp.gate rows=1 heads=1"), HasSubstr("said twice"));
+}
+
 TEST_F(InsertLlama, AProbeChangesNothingThatIsFed) {
   std::vector<uint64_t> before;
   for (const ValueId output : graph_.outputs()) before.push_back(graph_.feed_hash(output));
@@ -132,9 +150,9 @@ TEST_F(InsertLlama, AProbeChangesNothingThatIsFed) {
 }
 
 TEST_F(OwnGraph, IsMadeOfNothingByTheSameVerbs) {
-  make(R"(insert op=constant as=a attributes="{\"value\": 2, \"shape\": [4, 8]}")");
-  make(R"(insert op=constant as=b attributes="{\"value\": 3, \"shape\": [8]}")");
-  make(R"(insert op=mul as=y inputs="{\"a\": \"a\", \"b\": \"b\"}")");
+  make(R"(insert op=constant as=a attributes={"value": 2, "shape": [4, 8]})");
+  make(R"(insert op=constant as=b attributes={"value": 3, "shape": [8]})");
+  make(R"(insert op=mul as=y inputs={"a": "a", "b": "b"})");
   make("output value=y:dst");
   EXPECT_EQ(outputs(), std::vector<std::string>{"y:dst"});
   EXPECT_THAT(refused("output value=y:dst"), HasSubstr("a result of the graph already"));

@@ -18,6 +18,11 @@ TEST(ParseEdit, WordsAndQuotes) {
   ASSERT_TRUE(quoted.ok()) << quoted.error().to_string();
   EXPECT_EQ(quoted->fields.at("scope"), R"(a "b" c\d)");
   EXPECT_EQ(parse_edit(quoted->to_string())->fields, quoted->fields);
+  auto object = parse_edit(R"(insert op=add as=b inputs={"b": "x:dst", "c": {"}": 1}} after=a:dst)");
+  ASSERT_TRUE(object.ok()) << object.error().to_string();
+  EXPECT_EQ(object->fields.at("inputs"), R"({"b": "x:dst", "c": {"}": 1}})");
+  EXPECT_EQ(object->fields.at("after"), "a:dst");
+  EXPECT_EQ(parse_edit(object->to_string())->fields, object->fields);
   for (const char* space : {" ", "\t", "\n", "\r"}) {
     const Edit edit{"bypass", {{"scope", std::string("a") + space + "b"}}};
     EXPECT_EQ(parse_edit(edit.to_string())->fields, edit.fields) << int{*space};
@@ -34,8 +39,9 @@ TEST(ParseEdit, RefusesWithTheWords) {
                                                        {"bypass scope=a scope=b", "twice"},
                                                        {"bypass scope=a extra=1", "extra"},
                                                        {"place scope=a", "device is missing"},
-                                                       {"explode scope=a", "bypass, place"},
+                                                       {"explode scope=a", "bypass, delete"},
                                                        {"bypass scope=\"a", "not closed"},
+                                                       {"insert op=a as=b inputs={\"a\": {}", "not closed"},
                                                        {std::string(100'000, 'x'), "too long"}};
   for (const auto& [words, part] : cases) {
     SCOPED_TRACE(words.substr(0, 40));
@@ -52,19 +58,50 @@ TEST(Recipe, WritesWhatItReads) {
   for (int i = 0; i < 12; ++i) edits.push_back({"bypass", {{"scope", "layers." + std::to_string(i)}}});
   edits.push_back({"place", {{"scope", "layers.2-3"}, {"device", "cuda:0"}}});
   edits.push_back({"bypass", {{"scope", "quote \" and \xC3\xA9"}}});
-  const std::string text = write_recipe(edits);
+  const std::string text = write_recipe({edits});
   auto read = parse_recipe(text);
   ASSERT_TRUE(read.ok()) << read.error().to_string();
-  ASSERT_EQ(read->size(), edits.size());
-  for (size_t i = 0; i < edits.size(); ++i) EXPECT_EQ((*read)[i].to_string(), edits[i].to_string());
+  EXPECT_EQ(read->edits, edits);
+  EXPECT_EQ(read->name + read->notes + read->model, "");
   EXPECT_EQ(write_recipe(*read), text);
   auto none = parse_recipe(write_recipe({}));
   ASSERT_TRUE(none.ok()) << none.error().to_string();
-  EXPECT_TRUE(none->empty());
+  EXPECT_TRUE(none->edits.empty());
+}
+
+TEST(Recipe, SaysWhatItIsCalledAndOfWhichModelItIs) {
+  const Recipe recipe{{{"bypass", {{"scope", "layers.3"}}}}, "Shallow", "drops a layer", "0123456789abcdef"};
+  const auto read = parse_recipe(write_recipe(recipe));
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_EQ(read->name, "Shallow");
+  EXPECT_EQ(read->notes, "drops a layer");
+  EXPECT_EQ(read->model, "0123456789abcdef");
+  EXPECT_EQ(read->edits, recipe.edits);
+}
+
+TEST(Recipe, FieldsThatAreObjectsAreWrittenAsObjects) {
+  const Edit insert{"insert",
+                    {{"op", "scale"},
+                     {"as", "x"},
+                     {"after", "a:dst"},
+                     {"attributes", R"({"factor": 0.5, "flags": [1, 2]})"},
+                     {"inputs", R"({"b": "c:dst"})"}}};
+  const std::string text = write_recipe({{insert}});
+  EXPECT_THAT(text, HasSubstr("\"factor\": 0.5"));
+  EXPECT_THAT(text, HasSubstr("\"new_op\": \"scale\"")) << "op is the verb";
+  const auto read = parse_recipe(text);
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_EQ(read->edits[0].fields.at("attributes"), R"({"factor":0.5,"flags":[1,2]})");
+  EXPECT_EQ(write_recipe(*read), text);
+  EXPECT_EQ(read->edits[0].fields.at("op"), "scale");
+  const auto by_hand = parse_recipe(
+      R"({"orrery_recipe":1,"edits":[{"op":"insert","new_op":"concat","as":"x","inputs":{"parts":["a:b","c:d"]}}]})");
+  ASSERT_TRUE(by_hand.ok()) << by_hand.error().to_string();
+  EXPECT_EQ(by_hand->edits[0].fields.at("inputs"), R"({"parts":["a:b","c:d"]})");
 }
 
 TEST(Recipe, InvalidUtf8IsReplacedNotThrown) {
-  EXPECT_THAT(write_recipe({{"bypass", {{"scope", "a\xff"}}}}), HasSubstr("a\xEF\xBF\xBD"));
+  EXPECT_THAT(write_recipe({{{"bypass", {{"scope", "a\xff"}}}}}), HasSubstr("a\xEF\xBF\xBD"));
 }
 
 TEST(Recipe, RefusesWhatIsNoRecipe) {
@@ -76,6 +113,7 @@ TEST(Recipe, RefusesWhatIsNoRecipe) {
       {R"({"orrery_recipe":2,"edits":[]})", "version 2"},
       {R"({"orrery_recipe":1})", "no edits"},
       {R"({"orrery_recipe":1,"edits":3})", "array of objects"},
+      {R"({"orrery_recipe":1,"edits":[],"name":3})", "name is no text"},
       {R"({"orrery_recipe":1,"edits":["bypass"]})", "array of objects"},
       {R"({"orrery_recipe":1,"edits":[[1]]})", "array of objects"},
       {R"({"orrery_recipe":1,"edits":[{"op":"bypass","scope":"a"}],"eddits":1})", "eddits"},

@@ -21,18 +21,19 @@ void remove_tensor(io::ModelFile& file, const std::string& name) {
   for (size_t i = 0; i < file.tensors.size(); ++i) file.by_name[file.tensors[i].name] = i;
 }
 
-io::ModelFile fake_llama() {
+io::ModelFile fake_llama(int64_t layers) {
   io::ModelFile file;
   file.format = io::Format::gguf;
   file.path = "fake.gguf";
   file.architecture = "llama";
   const std::pair<const char*, int64_t> sizes[] = {
-      {"block_count", 2},           {"context_length", 128},     {"embedding_length", 64},
+      {"block_count", layers},         {"context_length", 128},     {"embedding_length", 64},
       {"feed_forward_length", 128}, {"attention.head_count", 4}, {"attention.head_count_kv", 2}};
   for (const auto& [key, value] : sizes) file.metadata.set(std::string("llama.") + key, value);
   file.metadata.set("llama.attention.layer_norm_rms_epsilon", 1e-5);
   set_tensor(file, "token_embd.weight", {100, 64}, DType::q8_0);
-  for (const std::string at : {"blk.0.", "blk.1."}) {
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const std::string at = "blk." + std::to_string(layer) + ".";
     set_tensor(file, at + "attn_norm.weight", {64});
     set_tensor(file, at + "attn_q.weight", {64, 64}, DType::q4_0);
     set_tensor(file, at + "attn_k.weight", {32, 64}, DType::q4_0);

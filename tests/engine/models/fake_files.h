@@ -8,8 +8,8 @@
 
 namespace orrery::models::test {
 
-/// A llama of two layers: width 64, 4 heads and 2 kv heads of 16, MLP 128, 100 tokens; own output matrix.
-io::ModelFile fake_llama();
+/// A llama: width 64, 4 heads and 2 kv heads of 16, MLP 128, 100 tokens; own output matrix.
+io::ModelFile fake_llama(int64_t layers = 2);
 /// The same as a Hugging Face folder, tied.
 io::ModelFile fake_hugging_face_llama();
 /// A BERT of two layers: width 64, 4 heads, MLP 128, 100 tokens, 32 positions.

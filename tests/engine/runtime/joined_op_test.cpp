@@ -140,10 +140,10 @@ TEST_F(JoinedOp, ItsRowsAreAskedAndShown) {
 
 TEST_F(JoinedOp, IsEditedByARecipe) {
   const auto graph = graph_with("times", 1.0);
-  const auto edits = edit::parse_recipe(
-      edit::write_recipe({edit::parse_edit("set node=layers.0.more attribute=factor value=1.5").value()}));
-  ASSERT_TRUE(edits.ok());
-  const auto journal = edit::apply(*graph, edits->front());
+  const auto recipe = edit::parse_recipe(
+      edit::write_recipe({{edit::parse_edit("set node=layers.0.more attribute=factor value=1.5").value()}}));
+  ASSERT_TRUE(recipe.ok());
+  const auto journal = edit::apply(*graph, recipe->edits.front());
   ASSERT_TRUE(journal.ok()) << journal.error().to_string();
   EXPECT_EQ(reply(graph).logprobs, reply(graph_with("scale", 1.5)).logprobs);
 }

@@ -205,38 +205,53 @@ class FakeSession::Edits {
     for (const edit::Edit& edit : change.edits) {
       ORRERY_TRY(fakeFit(edit));
       const std::string& scope = edit.fields.at("scope");
-      std::vector<edit::Edit> recipe = history_.recipe();
-      recipe.push_back(edit);
       records.push_back({edit.op + " " + scope, edit.op + " scope=" + scope, edit.op == "place"});
-      history_.add({records.back(), std::move(recipe), history_.opened()});
+      history_.add({records.back(), {{edit, change.recipe}}, false, history_.opened()});
     }
     return records;
   }
   Made operator()(const api::UndoEdit&) {
     if (!history_.can_undo()) return Error{ErrorCode::not_found, "There is nothing to undo", "", ""};
     const api::EditRecord record = history_.last().record;
-    history_.undone();
+    history_.move_to(history_.position() - 1, false);
     return Made({{record.name, "", false}});
   }
   Made operator()(const api::RedoEdit&) {
     if (!history_.can_redo()) return Error{ErrorCode::not_found, "There is nothing to redo", "", ""};
-    history_.redone(false);
+    history_.move_to(history_.position() + 1, false);
     return Made({{history_.last().record.name, "", false}});
   }
-  Made operator()(const api::RestoreScope& change) {
-    std::vector<edit::Edit> recipe = history_.recipe();
-    const auto bypassed = std::find_if(recipe.begin(), recipe.end(), [&](const edit::Edit& edit) {
-      return edit.op == "bypass" && edit.fields.at("scope") == change.scope;
-    });
-    if (bypassed == recipe.end()) return Error{ErrorCode::not_found, "No edit bypasses it", change.scope, ""};
-    recipe.erase(bypassed);
-    const api::EditRecord record{"restore " + change.scope, "", false};
-    history_.add({record, std::move(recipe), history_.opened()});
-    return Made({record});
+  Made operator()(const api::JumpTo& change) {
+    history_.move_to(change.steps, false);
+    return Made({{"as it was opened", "", false}});
+  }
+  Made operator()(const api::RestoreNodes& change) {
+    return made_without(
+        [&](const api::RecipeEdit& entry) { return entry.edit.fields.at("scope") == change.scopes; },
+        "restore " + change.scopes);
+  }
+  Made operator()(const api::SwitchRecipe& change) {
+    std::vector<api::RecipeEdit> entries = history_.entries();
+    for (api::RecipeEdit& entry : entries)
+      if (entry.recipe == change.name) entry.on = change.on;
+    return anew(std::move(entries), "recipe " + change.name);
   }
   Made operator()(const api::SetFusion&) { return Made(std::vector<api::EditRecord>()); }
+  Made operator()(const api::SetPasses&) { return Made(std::vector<api::EditRecord>()); }
 
  private:
+  Made anew(std::vector<api::RecipeEdit> entries, const std::string& name) {
+    const api::EditRecord record{name, "", false};
+    history_.add({record, std::move(entries), true, history_.opened()});
+    return Made({record});
+  }
+  template <class Goes>
+  Made made_without(const Goes& goes, const std::string& name) {
+    std::vector<api::RecipeEdit> entries = history_.entries();
+    if (std::erase_if(entries, goes) == 0) return Error{ErrorCode::not_found, "No edit changes it", name, ""};
+    return anew(std::move(entries), name);
+  }
+
   api::History& history_;
 };
 
