@@ -44,11 +44,12 @@ class GraphView : public QGraphicsView {
   void setRunning(bool running);
   void setReducedMotion(bool reduced);
   void setTheme(const Theme& theme);
-  /// What floats over the drawing; M and Shift+M and the cross in its corner hide it, the keys show it again.
-  enum class Overlay { minimap = 1, legend = 2 };
-  Q_DECLARE_FLAGS(Overlays, Overlay)
-  void setOverlays(Overlays shown);
-  Overlays overlays() const;
+  /// What stands around the drawing: the strip under it and the minimap in that, the step at its right; and
+  /// the lens. M, Shift+M and the minimap's cross hide them, the keys show them again.
+  enum class Part { minimap = 1, strip = 2, step = 4, lens = 8 };
+  Q_DECLARE_FLAGS(Parts, Part)
+  void setParts(Parts shown);
+  Parts parts() const;
 
   /// Nodes and scopes whose path, op, shape or tensor holds the text (case ignored; * and ? are wild cards).
   /// The first match is selected and brought into view. Returns how many; 0 for an empty text, which clears.
@@ -57,7 +58,7 @@ class GraphView : public QGraphicsView {
   int findPrevious();
   int matchCount() const;
 
-  /// All of it, beside what floats over it where that does not make it much smaller.
+  /// All of it.
   void fit();
 
   /// Runs of open layers are pages of so many columns, 1 to 24; 0: as many as show the page the largest.
@@ -69,6 +70,10 @@ class GraphView : public QGraphicsView {
     friend bool operator==(const PageSize&, const PageSize&) = default;
   };
   PageSize pageSize() const;
+  /// "30 layers, 244 nodes, all open"; empty without a graph.
+  QString summary() const;
+  /// Sends placeChanged() again.
+  void tellPlace();
   /// Puts layers into columns anew: no cell is kept free, Auto chooses again.
   void arrangePages();
   /// Takes out the cells that are kept free, as when what was edited is saved.
@@ -123,7 +128,9 @@ class GraphView : public QGraphicsView {
   void contextMenuAsked(const QPoint& globalPos);
   void matchesChanged(int count, int current);
   /// By the person.
-  void overlaysChanged(orrery::ui::GraphView::Overlays shown);
+  void partsChanged(orrery::ui::GraphView::Parts shown);
+  /// Where we are: the scopes around what is chosen, outermost first, and where each leads; the last is here.
+  void placeChanged(const QStringList& parts, const QStringList& scopes);
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;
@@ -133,6 +140,7 @@ class GraphView : public QGraphicsView {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
@@ -144,6 +152,6 @@ class GraphView : public QGraphicsView {
   std::unique_ptr<Private> d_;
 };
 
-Q_DECLARE_OPERATORS_FOR_FLAGS(GraphView::Overlays)
+Q_DECLARE_OPERATORS_FOR_FLAGS(GraphView::Parts)
 
 }  // namespace orrery::ui

@@ -16,8 +16,13 @@ size_t at(int index) { return static_cast<size_t>(index); }
 }  // namespace
 
 Point GraphView::Private::toScene(QPointF viewportPoint) const {
+  if (inLens(viewportPoint)) return sceneInLens(viewportPoint);
   const QPointF p = visibleScene().topLeft() + viewportPoint / scale;
   return {p.x(), p.y()};
+}
+
+Hit GraphView::Private::hitAt(QPointF viewportPoint) const {
+  return hitTest(drawing, toScene(viewportPoint), kGrab / (inLens(viewportPoint) ? lensScale() : scale));
 }
 
 void GraphView::Private::setHover(const Hit& hit) {
@@ -25,6 +30,7 @@ void GraphView::Private::setHover(const Hit& hit) {
   marks.hover = hit;
   const bool hand = hit.kind == Hit::Kind::open && hit.header;
   q->viewport()->setCursor(hand ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  refreshMarks();
   q->viewport()->update();
 }
 
@@ -40,6 +46,7 @@ void GraphView::Private::toggle(const Hit& hit) {
 void GraphView::wheelEvent(QWheelEvent* event) {
   Private& d = *d_;
   if (!d.drawing) return event->ignore();
+  if (d.wheelInLens(*event)) return event->accept();
   d.camera.stop();
   d.touched = true;
   d.fitted = false;
@@ -70,9 +77,11 @@ void GraphView::mousePressEvent(QMouseEvent* event) {
 void GraphView::mouseMoveEvent(QMouseEvent* event) {
   Private& d = *d_;
   const QPoint position = event->position().toPoint();
-  if (!d.pressed) return d.setHover(hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale));
+  d.pointLens(event->position());
+  if (!d.pressed) return d.setHover(d.hitAt(event->position()));
   if (!d.dragging && (position - d.pressedAt).manhattanLength() < QApplication::startDragDistance()) return;
   d.dragging = true;
+  d.closeLens();
   d.fitted = false;
   viewport()->setCursor(Qt::ClosedHandCursor);
   horizontalScrollBar()->setValue(horizontalScrollBar()->value() - (position.x() - d.lastDrag.x()));
@@ -86,7 +95,7 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   d.pressed = d.dragging = false;
   viewport()->setCursor(Qt::ArrowCursor);
   if (!click || !d.drawing) return;
-  const Hit hit = hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale);
+  const Hit hit = d.hitAt(event->position());
   // A click on the chevron folds; anywhere else it chooses.
   const bool chevron =
       hit.kind == Hit::Kind::open && hit.header && d.toScene(event->position()).x < hit.box.x + 24;
@@ -101,18 +110,20 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   Private& d = *d_;
   if (event->button() != Qt::LeftButton || !d.drawing) return;
-  const Hit hit = hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale);
+  const Hit hit = d.hitAt(event->position());
   if (hit.kind == Hit::Kind::open && !hit.header) return d.selectHit(hit);
   d.toggle(hit);
 }
 
 void GraphView::leaveEvent(QEvent* event) {
+  d_->pointLens(std::nullopt);
   d_->setHover({});
   QGraphicsView::leaveEvent(event);
 }
 
 void GraphView::keyPressEvent(QKeyEvent* event) {
   Private& d = *d_;
+  if (d.keyInLens(*event)) return;
   switch (event->key()) {
     case Qt::Key_Space:
       return fit();
@@ -124,8 +135,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_0:
       return zoomTo(1);
     case Qt::Key_M:
-      return d.showOverlays(d.overlays ^
-                            (event->modifiers() & Qt::ShiftModifier ? Overlay::legend : Overlay::minimap));
+      return d.showParts(d.parts ^ (event->modifiers() & Qt::ShiftModifier ? Part::strip : Part::minimap));
     case Qt::Key_Backspace:
       return d.upALevel();
     case Qt::Key_Return:

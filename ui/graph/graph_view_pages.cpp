@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ui/graph/graph_view_private.h"
+#include "ui/theme/format.h"
 
 namespace orrery::ui {
 
@@ -27,6 +28,25 @@ GraphView::PageSize GraphView::pageSize() const {
   }
   return largest;
 }
+
+QString GraphView::summary() const {
+  if (!d_->drawing) return {};
+  const SceneGraph& scene = *d_->drawing.scene;
+  size_t layers = 0, open = 0;
+  for (const SceneRun& run : scene.runs) {
+    if (!run.follows || run.layers.size() <= layers) continue;
+    layers = run.layers.size();
+    open = static_cast<size_t>(std::count_if(run.layers.begin(), run.layers.end(), [&](int group) {
+      return d_->open.contains(scene.groups[static_cast<size_t>(group)].path);
+    }));
+  }
+  const QString nodes = format::counted(static_cast<qint64>(scene.nodes.size()), QStringLiteral("node"));
+  if (layers == 0) return nodes;
+  const QString how = open == layers ? tr("all open") : open == 0 ? tr("folded") : tr("%1 open").arg(open);
+  return format::counted(static_cast<qint64>(layers), QStringLiteral("layer")) + ", " + nodes + ", " + how;
+}
+
+void GraphView::tellPlace() { d_->tellPlace(); }
 
 void GraphView::arrangePages() { d_->relayoutPages(PagePlan::Change::arrange); }
 void GraphView::closeCells() { d_->relayoutPages(PagePlan::Change::close); }

@@ -48,10 +48,10 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
 
 void GraphView::Private::placeDivergence() {
   const bool shown = drawing && divergence && heat.mode() == HeatMode::ratio &&
-                     q->width() > 2 * divergenceCard->sizeHint().width();
+                     q->viewport()->width() > 2 * divergenceCard->sizeHint().width();
   divergenceCard->setVisible(shown);
   divergenceCard->resize(divergenceCard->sizeHint());
-  divergenceCard->move(q->width() - divergenceCard->width() - 12, 8);
+  divergenceCard->move(q->viewport()->width() - divergenceCard->width() - 12, 8);
 }
 
 /// A line from the card to the node, or to what hides it, and a dot there.
@@ -87,6 +87,7 @@ void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
   d.painter.paint(*painter, d.job(rect));
   painter->restore();
   d.paintDivergence(*painter);
+  d.paintLens(*painter);
   if (d.faded.isNull()) return;
   painter->save();
   painter->resetTransform();

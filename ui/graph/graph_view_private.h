@@ -7,13 +7,13 @@
 #include <QVariantAnimation>
 #include <optional>
 
-#include "ui/graph/device_legend.h"
+#include "ui/graph/graph_strip.h"
 #include "ui/graph/graph_view.h"
 #include "ui/graph/layout_worker.h"
-#include "ui/graph/legend.h"
-#include "ui/graph/overlays.h"
+#include "ui/graph/lens_painter.h"
 #include "ui/graph/page_model.h"
 #include "ui/graph/scene_painter.h"
+#include "ui/graph/step_strip.h"
 
 namespace orrery::ui {
 
@@ -54,20 +54,49 @@ class GraphView::Private {
   };
   View wholeView() const;
   View viewIn(const QRectF& area) const;
-  bool covers(const View& view, const QRectF& card) const;
 
   // Drawing
   PaintJob job(const QRectF& visible) const;
   void heatChanged();
   void moveBar();  // on or off
-  void refreshOverlays();
-  void placeOverlays();
-  std::vector<const QWidget*> cards() const;  // those that float now
-  void showOverlays(Overlays shown);          // asked for by the person
-  void updateBreadcrumb();
+  void tellPlace();
+
+  // What stands around the drawing
+  void makeStrips();
+  void refreshStrips();
+  void refreshLegend();
+  void refreshShapes();
+  void refreshMarks();
+  void placeStrips();
+  void showParts(Parts shown);  // asked for by the person
+  void lightShape(int shape);
+  void hoverStep(int group, int node);
+  std::optional<Span> spanOfChosen() const;
+  std::optional<Span> spanOfHover() const;
   void fadeFromNow();
   void placeDivergence();
   void paintDivergence(QPainter& painter) const;
+
+  // The lens
+  enum class LensBy : uint8_t { rest, key, keys };  // the pointer rests, Z is held, arrows
+  void makeLens();
+  bool lensFits() const;
+  int layerUnderPointer() const;
+  void openLens(int layer, LensBy by);
+  void closeLens();
+  void moveLens(int step, int columns);
+  void zoomToLens();
+  const PageLayer* lensLayer() const;  // null: it is closed
+  double lensScale() const;
+  QRectF lensFrame() const;  // in the viewport
+  QRectF lensScene() const;
+  bool inLens(QPointF viewportPoint) const;
+  Point sceneInLens(QPointF viewportPoint) const;
+  void pointLens(std::optional<QPointF> point);
+  bool wheelInLens(const QWheelEvent& event);
+  bool keyInLens(const QKeyEvent& event);
+  void releaseInLens(const QKeyEvent& event);
+  void paintLens(QPainter& painter) const;
 
   // Choosing
   Selected thingAt(const Hit& hit) const;  // empty on the ground
@@ -96,7 +125,9 @@ class GraphView::Private {
   QString wireTip(const Hit& hit) const;
   QString groupTip(const Hit& hit) const;
   QString valueLine(const graph::Value& value) const;
+  /// In the lens, what is seen there.
   Point toScene(QPointF viewportPoint) const;
+  Hit hitAt(QPointF viewportPoint) const;
 
   GraphView* q;
   Theme theme;
@@ -110,7 +141,8 @@ class GraphView::Private {
   PagePlan plan;
   PageModel pages;
   EditedNodes edits;
-  QTimer settled;  // after the view's size has changed
+  QTimer settled;        // after the view's size has changed
+  std::string litLayer;  // one of the shape that is lit; empty: none is
   int litShape = -1;
   std::unordered_set<std::string> open, onceOpened;
   bool everShown = false, touched = false;  // touched: the person moved the camera
@@ -123,6 +155,16 @@ class GraphView::Private {
   Detail detail = Detail::near;
   bool blocks = false;  // layers of a page are
   double scale = 1;
+
+  struct Lens {
+    int group = -1;
+    double scale = 1;  // that was asked for
+    bool pinned = false, held = false;
+  };
+  std::optional<Lens> lens;
+  std::optional<QPointF> pointer;  // in the viewport
+  QTimer lensRest;
+  QVariantAnimation lensFade;
 
   struct Anchor {
     std::string scope;
@@ -147,12 +189,9 @@ class GraphView::Private {
   QPointF cameraCentre[2];
   QPixmap faded;
 
-  Overlays overlays = Overlay::minimap | Overlay::legend;
-  bool scaled = false;  // there is a scale for the legend
-  Breadcrumb* breadcrumb;
-  Legend* legend;
-  DeviceLegend* deviceLegend;
-  Minimap* minimap;
+  Parts parts = Part::minimap | Part::strip | Part::step | Part::lens;
+  GraphStrip* strip;
+  StepStrip* step;
   DivergenceCard* divergenceCard;
   std::optional<Divergence> divergence;
   std::unique_ptr<LayoutWorker> worker;  // last: stops before the rest goes

@@ -72,7 +72,8 @@ void GraphView::Private::markSelection() {
   static_cast<Chosen&>(marks) = chosenOf(selected);
   marks.also.clear();
   for (const Selected& also : alsoSelected) marks.also.push_back(chosenOf(also));
-  updateBreadcrumb();
+  tellPlace();
+  refreshMarks();
   q->viewport()->update();
 }
 
@@ -109,7 +110,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
     return;
   }
   if (!d.drawing) return;
-  const Hit hit = hitTest(d.drawing, d.toScene(event->pos()), kGrab / d.scale);
+  const Hit hit = d.hitAt(event->pos());
   const Selected thing = d.thingAt(hit);
   const std::vector<Selected> chosen = selection();  // the menu of one of several is that of all
   if (std::find(chosen.begin(), chosen.end(), thing) == chosen.end()) d.selectHit(hit);

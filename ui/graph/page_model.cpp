@@ -158,6 +158,7 @@ void PageModel::describeShape(PageShape& shape, int usual, const HeatModel& heat
   const PageLayer& first = layers_[at(shape.layers.front())];
   const SceneGroup& group = scene.groups[at(first.group)];
   shape.edited = first.edited;
+  shape.type = text(mainType(scene, first.group));
   const auto count = static_cast<size_t>(group.nodeCount());
   shape.nodeWords.assign(count, {});
   shape.medians.assign(count, kNotKnown);
@@ -202,6 +203,12 @@ void PageModel::nameColumns(const HeatModel& heat) {
     const bool inOneSpan = first && last->end - first->begin == nodes;  // as long as none was moved there
     column.time = inOneSpan ? heat.text({first->begin, last->end}) : us > 0 ? format::time(us) : QString();
   }
+}
+
+std::shared_ptr<const GroupLayout> PageModel::innerOf(const PageLayer& layer) const {
+  if (layer.group < 0 || !layer.open) return nullptr;
+  const GroupLayout& around = *pages_[at(layer.page)].layout;
+  return around.items[at(around.itemOf[at(drawing_.scene->groups[at(layer.group)].child)])].inner;
 }
 
 int PageModel::layerOf(int group) const {

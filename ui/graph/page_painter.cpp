@@ -118,7 +118,7 @@ void PagePainter::paintCells(QPainter& painter, const PaintJob& job, const PageP
     if (job.blocks)
       paintBlock(painter, job, layer);
     else if (layer.open)
-      paintCell(painter, job, page, layer, words);
+      paintCell(painter, job, layer, words);
     else
       paintHead(painter, job, layer);
     paintMarks(painter, job, layer);
@@ -140,15 +140,14 @@ void PagePainter::paintBlock(QPainter& painter, const PaintJob& job, const PageL
   painter.drawRect(box);
 }
 
-void PagePainter::paintCell(QPainter& painter, const PaintJob& job, const PagePlace& page,
-                            const PageLayer& layer, const std::vector<size_t>& words) const {
-  const int item = page.layout->itemOf[at(job.drawing->scene->groups[at(layer.group)].child)];
+void PagePainter::paintCell(QPainter& painter, const PaintJob& job, const PageLayer& layer,
+                            const std::vector<size_t>& words) const {
   const PageShape* shape = job.pages->shapeOf(layer);
   if (!shape) return;
   CellSubject subject{job.drawing->scene.get(),
                       &layer,
                       shape,
-                      page.layout->items[at(item)].inner,
+                      job.pages->innerOf(layer),
                       job.heat && job.heat->mode() == HeatMode::ratio,
                       words[at(layer.shape)]};
   if (!drawsPixels(painter)) {

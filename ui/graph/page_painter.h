@@ -34,7 +34,7 @@ class PagePainter {
 
  private:
   struct Head;
-  void paintCell(QPainter& painter, const PaintJob& job, const PagePlace& page, const PageLayer& layer,
+  void paintCell(QPainter& painter, const PaintJob& job, const PageLayer& layer,
                  const std::vector<size_t>& words) const;
   void paintBlocks(QPainter& painter, const PaintJob& job, const PageLayer& layer, const CellPicture& picture,
                    const QPointF& corner) const;

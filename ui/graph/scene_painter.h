@@ -55,6 +55,11 @@ class ScenePainter {
   explicit ScenePainter(const Theme& theme);
 
   void paint(QPainter& painter, const PaintJob& job) const;
+  /// What is in an open group, its frame's top middle at `origin`.
+  void paintInside(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                   Point origin) const {
+    paintGroup(painter, job, group, layout, origin);
+  }
   /// Of the fonts that boxes are written in.
   TextWidths textWidths() const { return nodes_.textWidths(); }
   /// What a box looks like in this job.

@@ -24,7 +24,9 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
       precisions_(precisions),
       bar_(new QWidget(this)),
       tabs_(new QTabBar(bar_)),
+      title_(new GraphTitle(theme, bar_)),
       models_(new Segmented(theme, bar_)),
+      columns_(new PageColumns(theme, bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
       banner_(new Banner(theme, this)),
       progress_(new ProgressStrip(theme, this)),
@@ -53,6 +55,16 @@ void GraphPage::setupBar() {
   models_->setAccessibleName("Model that is drawn");
   models_->hide();
   connect(models_, &Segmented::chosen, this, &GraphPage::modelAsked);
+  connect(columns_, &PageColumns::asked, this, [this](int columns) {
+    setColumns(columns);
+    emit columnsChanged(columns);
+  });
+  connect(title_, &GraphTitle::scopeAsked, this, [this](const QString& scope) {
+    if (scope.isEmpty()) return view()->fit();
+    view()->selectScope(scope);
+    emit scopeChosen(scope, fusedShown());
+  });
+  columns_->hide();
   auto* out = new IconButton(theme_, "minus", "Zoom out", bar_);
   auto* in = new IconButton(theme_, "plus", "Zoom in", bar_);
   connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
@@ -62,8 +74,12 @@ void GraphPage::setupBar() {
   auto* layout = new QHBoxLayout(bar_);
   layout->setContentsMargins(2, 0, 14, 0);
   layout->setSpacing(0);
-  layout->addWidget(tabs_, 1);
+  layout->addWidget(tabs_);
+  layout->addSpacing(8);
+  layout->addWidget(title_, 1);
   layout->addWidget(models_);
+  layout->addSpacing(12);
+  layout->addWidget(columns_);
   layout->addSpacing(12);
   layout->addWidget(out);
   layout->addWidget(in);
@@ -100,9 +116,17 @@ GraphView* GraphPage::addView(bool fused) {
   connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
   connect(view, &GraphView::contextMenuAsked, this,
           [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
-  connect(view, &GraphView::overlaysChanged, this, [this](GraphView::Overlays shown) {
+  connect(view, &GraphView::partsChanged, this, [this](GraphView::Parts shown) {
     for (const auto& [source, views] : views_)
-      for (GraphView* each : views) each->setOverlays(shown);
+      for (GraphView* each : views) each->setParts(shown);
+    emit partsChanged(shown);
+  });
+  connect(view, &GraphView::placeChanged, this,
+          [this, view](const QStringList& parts, const QStringList& scopes) {
+            if (view == this->view()) title_->setPlace(parts, scopes);
+          });
+  connect(view, &GraphView::layoutFinished, this, [this, view] {
+    if (view == this->view()) refreshPage();
   });
   connect(view, &GraphView::zoomChanged, this, [this, view](double scale) {
     if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
@@ -117,7 +141,7 @@ void GraphPage::setSource(SessionController* source) {
   if (!views_.contains(source)) {
     views_[source] = {addView(false), addView(true)};
     if (model_)
-      for (GraphView* view : views_[source]) view->setOverlays(model_->overlays());
+      for (GraphView* view : views_[source]) view->setParts(model_->parts());
   }
   model_ = views_[source][0];
   fused_ = views_[source][1];
@@ -128,6 +152,33 @@ void GraphPage::setSource(SessionController* source) {
   plans_[0] = plans_[1] = nullptr;
   connectSource();
   refreshGraph();
+}
+
+void GraphPage::setColumns(int columns) {
+  for (GraphView* view : {model_, fused_}) view->setColumns(columns);
+  refreshPage();
+}
+
+void GraphPage::arrangePages() { view()->arrangePages(); }
+
+void GraphPage::showPart(GraphView::Part part, bool shown) {
+  GraphView::Parts parts = model_->parts();
+  parts.setFlag(part, shown);
+  for (const auto& [source, views] : views_)
+    for (GraphView* each : views) each->setParts(parts);
+  emit partsChanged(parts);
+}
+
+void GraphPage::refreshPage() {
+  columns_->setShown(view()->columns(), view()->pageSize());
+  title_->setSummary(view()->summary());
+}
+
+/// In a narrow bar captions go before what can be pressed.
+void GraphPage::resizeEvent(QResizeEvent* event) {
+  constexpr double kCaptions = 620;
+  QWidget::resizeEvent(event);
+  columns_->setBrief(width() < theme_.scaled(kCaptions));
 }
 
 void GraphPage::setModels(const QStringList& titles, int drawn) {
@@ -175,10 +226,17 @@ void GraphPage::refreshTabs() {
     if (model) edited = editedNodes(*model, source_->recipe());
     shown_[fused] = fused ? session->fused_graph() : model;
     if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
+    std::vector<std::unordered_set<NodeId>> edits;
+    if (model) edits = nodesByEdit(*model, source_->recipe());
+    if (fused && shown_[1])
+      for (std::unordered_set<NodeId>& edit : edits) edit = editedFused(*shown_[1], edit);
     view()->setGraph(shown_[fused], std::move(edited), source_->title());
+    view()->setEdits(std::move(edits));
   }
   refreshPlaces();
   refreshTimings();
+  view()->tellPlace();
+  refreshPage();
   zoom_->setText(QString("%1 %").arg(qRound(view()->zoom() * 100)));
 }
 
