@@ -17,6 +17,8 @@ struct WindowSettings {
   QString lastFolder;
   int heat = 1;  // HeatMode
   bool fusedTab = true;
+  int graphParts = 15;         // GraphView::Parts: what stands around the drawing
+  QMap<QString, int> columns;  // of layers, by the model's title; Auto is not kept
   QString systemPrompt;
   bool contextShift = false;    // a full context forgets what is oldest
   QMap<QString, QString> keys;  // that the person gave to commands, by their ids

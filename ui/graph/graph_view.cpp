@@ -30,6 +30,7 @@ GraphView::GraphView(const Theme& theme, QWidget* parent) : QGraphicsView(parent
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Graph"));
   setMinimumSize(160, 120);
+  Private::makeAccess();
   d_ = std::make_unique<Private>(this, theme);
 }
 

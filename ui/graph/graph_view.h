@@ -90,6 +90,10 @@ class GraphView : public QGraphicsView {
   void collapseScope(const QString& scope);
   void toggleScope(const QString& scope);
   void expandAll();
+  /// Opens all layers of the run that a layer or a stack belongs to.
+  void openPage(const QString& scope);
+  /// There is such a run, long enough for a page.
+  bool canBePage(const QString& scope) const;
   void collapseAll();
   bool isExpanded(const QString& scope) const;
 
@@ -112,6 +116,12 @@ class GraphView : public QGraphicsView {
   /// Chosen by the suffix: png, svg or pdf. The whole graph as it is open now, light theme. False with
   /// `reason`.
   bool exportImage(const QString& path, QString* reason = nullptr);
+
+  /// The pages for paper, in landscape and in the light theme: as many columns as it has room for, over
+  /// several sheets where the words would become too small. svg, a file for each sheet ("name-2.svg"), or
+  /// pdf.
+  enum class Paper { a4, a3 };
+  bool exportPaper(const QString& path, Paper paper, QString* reason = nullptr);
 
   /// Waits for a layout under way (tests, export). False when it took longer.
   bool waitForLayout(int ms = 5000);

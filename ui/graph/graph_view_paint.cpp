@@ -39,6 +39,10 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
   job.pages = &pages;
   job.blocks = blocks;
   job.litShape = litShape;
+  if (motion.from.size() == pages.layers().size() && motion.run.state() == QAbstractAnimation::Running) {
+    job.moving = &motion.from;
+    job.ahead = 1 - motion.run.currentValue().toDouble();
+  }
   job.visible = {visible.x(), visible.y(), visible.width(), visible.height()};
   job.detail = detail;
   job.scale = scale;

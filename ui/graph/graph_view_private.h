@@ -26,6 +26,7 @@ struct Match {
 
 class GraphView::Private {
  public:
+  class Sheets;  // of paper
   Private(GraphView* view, const Theme& theme);
 
   // Layout
@@ -64,7 +65,9 @@ class GraphView::Private {
   // What stands around the drawing
   void makeStrips();
   void refreshStrips();
-  void refreshLegend();
+  void fillLegend(Legend& legend) const;
+  std::vector<ShapeList::Entry> shapeEntries(const PageModel& of, const Theme& look) const;
+  std::vector<ShapeList::Bar> barsOf(const PageModel& of, const PageShape& shape, const Theme& look) const;
   void refreshShapes();
   void refreshMarks();
   void placeStrips();
@@ -114,7 +117,19 @@ class GraphView::Private {
   void openAround(int group);
   void openGroup(int group);
   void moveSelection(int key);
+  bool walkPage(int key);  // false: what is chosen is in no page, or at its end
+  int layerOfHit(const Hit& hit) const;
+  void chooseNear(int layer, Point place);
   void upALevel();
+
+  // For those who listen
+  class Access;
+  class AccessPart;
+  static void makeAccess();
+  QString spokenChoice() const;  // "down_proj, layer 21, column 5, row 2, 25 µs"
+  QRect onScreen(const Rect& box) const;
+  QRect choiceOnScreen() const;
+  void speakChoice() const;
 
   // Finding
   void search();
@@ -161,6 +176,15 @@ class GraphView::Private {
     double scale = 1;  // that was asked for
     bool pinned = false, held = false;
   };
+  /// Layers on their way to other cells.
+  struct Motion {
+    std::vector<Point> from;  // by layer: how far it has to go, in the scene
+    QVariantAnimation run;
+  };
+  Motion motion;
+  std::unordered_map<std::string, QPointF> layersOnScreen() const;
+  void beginMotion(bool wasPaged, const std::unordered_map<std::string, QPointF>& seen);
+
   std::optional<Lens> lens;
   std::optional<QPointF> pointer;  // in the viewport
   QTimer lensRest;

@@ -87,6 +87,7 @@ Chosen GraphView::Private::chosenOf(const Selected& thing) const {
 }
 
 void GraphView::Private::notifySelection() {
+  speakChoice();
   if (selected.node.valid())
     emit q->nodeSelected(selected.node);
   else if (!selected.scope.isEmpty())
@@ -118,6 +119,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void GraphView::Private::moveSelection(int key) {
+  if (walkPage(key)) return;
   const std::vector<Hit> order = walkOrder(drawing);
   if (order.empty()) return;
   std::optional<Rect> from =

@@ -38,7 +38,7 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
     refreshStrips();
   });
   QObject::connect(&bar, &QTimer::timeout, q, [this] { q->viewport()->update(); });
-  for (QVariantAnimation* animation : {&camera, &fade}) {
+  for (QVariantAnimation* animation : {&camera, &fade, &motion.run}) {
     animation->setDuration(kMotion);
     animation->setEasingCurve(QEasingCurve::OutCubic);
     animation->setStartValue(0.0);
@@ -51,6 +51,11 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
               QRectF(q->viewport()->rect()).center());
   });
   QObject::connect(&fade, &QVariantAnimation::valueChanged, q, [this] { q->viewport()->update(); });
+  QObject::connect(&motion.run, &QVariantAnimation::valueChanged, q, [this] { q->viewport()->update(); });
+  QObject::connect(&motion.run, &QVariantAnimation::finished, q, [this] {
+    motion.from.clear();
+    q->viewport()->update();
+  });
   QObject::connect(&fade, &QVariantAnimation::finished, q, [this] { faded = {}; });
   QObject::connect(divergenceCard, &QAbstractButton::clicked, q, [this] {
     if (!divergence) return;
@@ -97,6 +102,8 @@ void GraphView::Private::show(LayoutReply reply) {
   const bool newPage = std::any_of(reply.plan.pages.begin(), reply.plan.pages.end(),
                                    [this](const auto& page) { return !plan.pages.contains(page.first); });
   const bool otherPages = reply.plan.pages != plan.pages;
+  const bool wasPaged = !pages.empty();
+  const auto seen = otherPages ? layersOnScreen() : std::unordered_map<std::string, QPointF>();
   plan.pages = std::move(reply.plan.pages);
   plan.change = PagePlan::Change::keep;
   if (fresh && everShown && !anchor) anchorAt(marks.group, marks.node);
@@ -139,6 +146,7 @@ void GraphView::Private::show(LayoutReply reply) {
         found ? boxOfNode(drawing, found->position) : boxOfGroup(drawing, drawing.scene->group(scope));
     if (box) reveal(*box);
   }
+  if (otherPages) beginMotion(wasPaged, seen);
   refreshStrips();
   if (!faded.isNull() && !reducedMotion) fade.start();
   q->viewport()->update();

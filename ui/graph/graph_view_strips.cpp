@@ -73,7 +73,7 @@ void GraphView::Private::makeStrips() {
 }
 
 void GraphView::Private::refreshStrips() {
-  refreshLegend();
+  fillLegend(*strip->legend());
   refreshShapes();
   strip->devices()->setShown(drawing ? places.devices() : QStringList(), places.anyFellBack());
   const int columns = q->pageSize().columns;
@@ -86,8 +86,7 @@ void GraphView::Private::refreshStrips() {
   placeStrips();
 }
 
-void GraphView::Private::refreshLegend() {
-  Legend& legend = *strip->legend();
+void GraphView::Private::fillLegend(Legend& legend) const {
   const bool scaled = drawing && heat.mode() != HeatMode::off && heat.high() > 0;
   if (scaled && heat.mode() == HeatMode::ratio)
     legend.setRatio(heat.ends(), heat.ticks());
@@ -100,58 +99,64 @@ void GraphView::Private::refreshLegend() {
 }
 
 void GraphView::Private::refreshShapes() {
-  std::vector<ShapeList::Entry> entries;
-  const bool ratio = heat.mode() == HeatMode::ratio;
-  const auto nameOf = [this](const std::vector<int>& layers, const QString& several) {
-    return layers.size() == 1 ? pages.layers()[at(layers.front())].name
-                              : QStringLiteral("%1 ").arg(layers.size()) + several;
-  };
-  const auto add = [&](int index) {
-    const PageShape& shape = pages.shapes()[at(index)];
-    ShapeList::Entry entry;
-    entry.shape = index;
-    entry.usual = shape.usual;
-    entry.edited = shape.edited;
-    entry.name = nameOf(shape.layers, tr("alike"));
-    entry.detail = shape.usual                             ? shape.type
-                   : shape.where.isEmpty() || shape.edited ? shape.word
-                                                           : shape.word + ' ' + shape.where;
-    for (const int layer : shape.layers) {
-      const auto inner = pages.innerOf(pages.layers()[at(layer)]);
-      if (!inner) continue;
-      const int group = pages.layers()[at(layer)].group;
-      std::map<int, Row> rows;
-      addRows(*drawing.scene, group, *inner, 0, drawing.scene->groups[at(group)].begin, shape, rows);
-      for (const auto& [y, row] : rows) {
-        const QColor color = std::isnan(row.heat) ? theme(Token::borderStrong)
-                             : ratio              ? theme.ratio(8 * row.heat - 4)
-                                                  : theme.heat(row.heat);
-        entry.bars.push_back({row.width / (inner->halfWidth * 2), color});
-      }
-      break;
-    }
-    entries.push_back(std::move(entry));
-  };
-  for (const bool usual : {true, false})
-    for (size_t i = 0; i < pages.shapes().size(); ++i)
-      if (pages.shapes()[i].usual == usual) add(static_cast<int>(i));
-  std::vector<int> folded;
-  for (size_t i = 0; i < pages.layers().size(); ++i)
-    if (pages.layers()[i].group >= 0 && !pages.layers()[i].open) folded.push_back(static_cast<int>(i));
-  if (!folded.empty()) {
-    const int shape = pages.layers()[at(folded.front())].shape;
-    const bool usual = pages.shapes()[at(shape)].usual;
-    entries.push_back({nameOf(folded, tr("layers")),
-                       usual ? tr("alike, folded") : tr("folded"),
-                       {},
-                       shape,
-                       usual,
-                       false,
-                       true});
-  }
-  strip->shapes()->setEntries(std::move(entries));
+  strip->shapes()->setEntries(shapeEntries(pages, theme));
   strip->shapes()->setLit(litShape);
   strip->setPaged(!pages.empty());
+}
+
+/// The usual shape first, then the others, then what is folded.
+std::vector<ShapeList::Entry> GraphView::Private::shapeEntries(const PageModel& of, const Theme& look) const {
+  std::vector<ShapeList::Entry> entries;
+  const auto nameOf = [&of](const std::vector<int>& layers, const QString& several) {
+    return layers.size() == 1 ? of.layers()[at(layers.front())].name
+                              : QStringLiteral("%1 ").arg(layers.size()) + several;
+  };
+  for (const bool usual : {true, false})
+    for (size_t i = 0; i < of.shapes().size(); ++i) {
+      const PageShape& shape = of.shapes()[i];
+      if (shape.usual != usual) continue;
+      const bool placed = !shape.where.isEmpty() && !shape.edited;
+      entries.push_back({nameOf(shape.layers, tr("alike")),
+                         usual    ? shape.type
+                         : placed ? shape.word + ' ' + shape.where
+                                  : shape.word,
+                         barsOf(of, shape, look), static_cast<int>(i), usual, shape.edited, false});
+    }
+  std::vector<int> folded;
+  for (size_t i = 0; i < of.layers().size(); ++i)
+    if (of.layers()[i].group >= 0 && !of.layers()[i].open) folded.push_back(static_cast<int>(i));
+  if (folded.empty()) return entries;
+  const int shape = of.layers()[at(folded.front())].shape;
+  const bool usual = of.shapes()[at(shape)].usual;
+  entries.push_back({nameOf(folded, tr("layers")),
+                     usual ? tr("alike, folded") : tr("folded"),
+                     {},
+                     shape,
+                     usual,
+                     false,
+                     true});
+  return entries;
+}
+
+/// The rows of the first open layer of the shape, each in the colour of its hottest op.
+std::vector<ShapeList::Bar> GraphView::Private::barsOf(const PageModel& of, const PageShape& shape,
+                                                       const Theme& look) const {
+  std::vector<ShapeList::Bar> bars;
+  for (const int layer : shape.layers) {
+    const auto inner = of.innerOf(of.layers()[at(layer)]);
+    if (!inner) continue;
+    const int group = of.layers()[at(layer)].group;
+    std::map<int, Row> rows;
+    addRows(*drawing.scene, group, *inner, 0, drawing.scene->groups[at(group)].begin, shape, rows);
+    for (const auto& [y, row] : rows) {
+      const QColor color = std::isnan(row.heat)             ? look(Token::borderStrong)
+                           : heat.mode() == HeatMode::ratio ? look.ratio(8 * row.heat - 4)
+                                                            : look.heat(row.heat);
+      bars.push_back({row.width / (inner->halfWidth * 2), color});
+    }
+    break;
+  }
+  return bars;
 }
 
 void GraphView::Private::lightShape(int shape) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kAlone = 236;  // of a box that is the only one of its row
 // In a layer of a page what multiplies is wider than the rest: its shape is known from far.
-constexpr double kAloneHeavy = 290, kAloneLight = 190;
+constexpr double kAloneHeavy = 290, kAloneLight = 204;
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
@@ -32,6 +32,17 @@ Rect boundsOf(const std::vector<Point>& points) {
     bottom = std::max(bottom, p.y);
   }
   return {left, top, right - left, bottom - top};
+}
+
+void shiftLayout(GroupLayout& layout, double dx) {
+  for (Placed& placed : layout.items) {
+    placed.box = placed.box.moved(dx, 0);
+    for (Point& input : placed.inputs) input.x += dx;
+  }
+  for (PlacedWire& wire : layout.wires) {
+    for (Point& point : wire.points) point.x += dx;
+    wire.bounds = wire.bounds.moved(dx, 0);
+  }
 }
 
 GroupAssembly::GroupAssembly(const SceneGraph& scene, const SceneGroup& group,
@@ -147,7 +158,31 @@ std::shared_ptr<GroupLayout> GroupAssembly::finish(LayoutResult result) {
   }
   layout_->halfWidth = result.halfWidth;
   layout_->height = result.height;
+  if (close_) tighten();
   return layout_;
+}
+
+/// A frame that nothing enters or leaves but the stream is as wide as what is in it, wherever its spine is.
+void GroupAssembly::tighten() {
+  const auto crosses = [](const PlacedWire& wire) { return wire.from < 0 || wire.to < 0; };
+  if (layout_->items.empty() || std::any_of(layout_->wires.begin(), layout_->wires.end(), crosses)) return;
+  double left = layout_->halfWidth, right = -left, most = 0;
+  const auto reach = [&](const Rect& area) {
+    left = std::min(left, area.x);
+    right = std::max(right, area.right());
+  };
+  for (const Placed& placed : layout_->items) {
+    reach(placed.box);
+    most = std::max({most, -placed.box.x, placed.box.right()});
+  }
+  for (const PlacedWire& wire : layout_->wires) {
+    reach(wire.bounds);
+    most = std::max({most, -wire.bounds.x, wire.bounds.right()});
+  }
+  const double side = std::max(0.0, layout_->halfWidth - most);
+  layout_->spine = -(left + right) / 2;
+  shiftLayout(*layout_, layout_->spine);
+  layout_->halfWidth = (right - left) / 2 + side;
 }
 
 bool GroupAssembly::live(const Placed& placed) const {

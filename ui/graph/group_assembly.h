@@ -33,6 +33,7 @@ class GroupAssembly {
   bool live(const Placed& placed) const;
   bool folds(size_t a, size_t b) const;
   void addBypassed();
+  void tighten();
   LayoutItem itemOf(const Placed& placed, double widestOpen, const TextWidths& widths) const;
 
   const SceneGraph& scene_;
@@ -46,5 +47,7 @@ class GroupAssembly {
 };
 
 Rect boundsOf(const std::vector<Point>& points);
+/// Moves all that is in a layout aside.
+void shiftLayout(GroupLayout& layout, double dx);
 
 }  // namespace orrery::ui

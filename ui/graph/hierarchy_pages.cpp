@@ -90,7 +90,7 @@ const PageCells& Hierarchy::cellsOf(const SceneGraph& scene, const SceneRun& run
       plan_.columns > 0 ? plan_.columns : autoColumns(problem, metrics, static_cast<int>(layers.size()), now);
   const bool resized = plan_.change == PagePlan::Change::resized && plan_.columns == 0 && columns != now;
   if (now == 0 || resized || plan_.change == PagePlan::Change::arrange)
-    cells = arrangeCells(layers, std::clamp(columns, 1, kMostColumns));
+    cells = arrangeCells(layers, std::max(1, columns));
   else
     followLayers(cells, layers);
   if (plan_.change == PagePlan::Change::close) closeCells(cells, layers);

@@ -123,7 +123,8 @@ LayerDifference layerDifference(const SceneGraph& scene, int usual, int other,
     tell({Kind::removed, "no " + scene.nodes[at(position)].name}, -1, place);
   if (first.kind == Kind::none && before.kindHash != after.kindHash) first.word = "wired otherwise";
   difference.word = first.word;
-  difference.where = commonPlace(places);
+  const bool named = first.kind == Kind::op || first.kind == Kind::added || first.kind == Kind::removed;
+  if (!named) difference.where = commonPlace(places);  // else the word is the place
   return difference;
 }
 

@@ -89,6 +89,8 @@ PagePainter::PagePainter(const Theme& theme)
   timeFont_ = plain.monoFont(10, QFont::Medium);
   docFont_ = plain.textFont(11);
   wordFont_ = plain.monoFont(9.5, QFont::Medium);
+  boxFont_ = plain.textFont(9, QFont::Medium);
+  boxValueFont_ = plain.monoFont(9, QFont::Medium);
   columnFont_ = plain.textFont(10.5);
   columnTimeFont_ = plain.monoFont(10.5);
 }
@@ -112,9 +114,7 @@ std::vector<size_t> PagePainter::wordsOf(const PaintJob& job) const {
 void PagePainter::paintCells(QPainter& painter, const PaintJob& job, const PagePlace& page) const {
   const std::vector<size_t> words = job.blocks ? std::vector<size_t>() : wordsOf(job);
   const Rect visible = job.visible.grown(12 / job.scale);
-  for (int i = page.first; i < page.first + page.count; ++i) {
-    const PageLayer& layer = job.pages->layers()[at(i)];
-    if (layer.group < 0 || !layer.area.intersects(visible)) continue;
+  const auto paint = [&](const PageLayer& layer) {
     if (job.blocks)
       paintBlock(painter, job, layer);
     else if (layer.open)
@@ -122,13 +122,27 @@ void PagePainter::paintCells(QPainter& painter, const PaintJob& job, const PageP
     else
       paintHead(painter, job, layer);
     paintMarks(painter, job, layer);
+  };
+  for (int i = page.first; i < page.first + page.count; ++i) {
+    const PageLayer& layer = job.pages->layers()[at(i)];
+    if (layer.group < 0) continue;
+    if (job.moving) {
+      PageLayer moved = layer;
+      const Point off = (*job.moving)[at(i)];
+      moved.box = layer.box.moved(off.x * job.ahead, off.y * job.ahead);
+      paint(moved);
+    } else if (layer.area.intersects(visible) && job.shows(layer.area)) {
+      paint(layer);
+    }
   }
 }
 
 /// One block in the colour of its heat; what is not like the rest has a rim.
 void PagePainter::paintBlock(QPainter& painter, const PaintJob& job, const PageLayer& layer) const {
   painter.setRenderHint(QPainter::Antialiasing, false);
-  const QRectF box = rectOf(layer.box);
+  // Layers below each other stay apart where their gap is less than a pixel.
+  const double apart = std::max(0.0, 1 / job.scale - kCellGap);
+  const QRectF box = rectOf(layer.box).adjusted(0, 0, 0, -apart);
   QPen pen(theme_(layer.live ? Token::borderStrong : Token::text3), 0,
            layer.live ? Qt::SolidLine : Qt::DashLine);
   if (layer.live)
@@ -309,14 +323,19 @@ void PagePainter::paintHead(QPainter& painter, const PaintJob& job, const PageLa
     room -= timeWidth + 6 + notch;
     break;
   }
+  if (room == width - left - 6 && job.heat && std::isfinite(layer.heat)) {  // no room for it: its colour
+    constexpr double kSwatch = 9;
+    paintTime(painter, job, layer, {},
+              QRectF(width - 5 - notch - kSwatch, middle - tall / 2 + 1, kSwatch, tall - 2));
+    room -= kSwatch + 6 + notch;
+  }
   painter.setPen(theme_(layer.live ? Token::text : Token::text3));
   const QString number = layer.name.section('.', -1);
   const QString name = fitted(layer.name, number, font, room);
   drawLabel(painter, QPointF(left, middle + (near ? 5 : 4)), name, font);
   if (!near) return paintWord(painter, layer, width - 6, std::max(height + 1, middle + 9), width / 2);
   const double after = left + textWidth(name, font) + 10;
-  const QString doc =
-      job.pages->spokenName(static_cast<int>(&layer - job.pages->layers().data())).section(", ", 1);
+  const QString doc = job.pages->spokenName(job.pages->layerOf(layer.group)).section(", ", 1);
   painter.setPen(theme_(Token::text3));
   drawLabel(painter, QPointF(left, middle + 24), doc, docFont_);
   paintWord(painter, layer, width - 4, middle + 14, width - after);
@@ -370,30 +389,59 @@ void PagePainter::paintGround(QPainter& painter, const PaintJob& job, const Page
   const Rect visible = job.visible.grown(12);
   for (int i = page.first; i < page.first + page.count; ++i) {
     const PageLayer& layer = job.pages->layers()[at(i)];
-    if ((layer.group >= 0 && layer.open) || !layer.area.intersects(visible)) continue;
+    if ((layer.group >= 0 && layer.open) || !layer.area.intersects(visible) || !job.shows(layer.area))
+      continue;
     const double radius = std::min(17.0, 5 / job.scale);
     painter.drawRoundedRect(rectOf(layer.area), radius, radius);
   }
 }
 
-/// "layers 5–9" and what they take together, of one size at every scale.
+/// "layers 5–9" and what they take together, of one size at every scale; where one has no room for all of it,
+/// none has all.
 void PagePainter::paintColumns(QPainter& painter, const PaintJob& job, const PagePlace& page) const {
-  const auto& columns = job.pages->columns();
-  for (int i = page.firstColumn; i < page.firstColumn + static_cast<int>(page.page->columns.size()); ++i) {
-    const PageColumnHead& column = columns[at(i)];
-    const Rect line{column.label.x, column.label.y - 16 / job.scale, column.width, 20 / job.scale};
-    if (!line.intersects(job.visible)) continue;
-    const InPixels screen(painter, job, {column.label.x, column.label.y});
-    const double width = column.width * job.scale;
-    if (width < kLeastName) continue;
-    painter.setPen(theme_(holdsAttention(job, column) ? Token::text : Token::text2));
-    const QString numbers = column.name.section(' ', -1);
-    const double timeWidth = textWidth(column.time, columnTimeFont_);
-    const bool timed = width - timeWidth - 10 > textWidth(numbers, columnFont_);
-    drawLabel(painter, QPointF(0, 0),
-              fitted(column.name, numbers, columnFont_, width - (timed ? timeWidth + 10 : 0)), columnFont_);
-    if (timed) drawLabel(painter, QPointF(width - timeWidth, 0), column.time, columnTimeFont_);
+  constexpr double kApart = 10;
+  const auto begin = job.pages->columns().begin() + page.firstColumn,
+             end = begin + std::ssize(page.page->columns);
+  const auto fits = [&](const auto& widthOf) {
+    return std::all_of(begin, end, [&](const PageColumnHead& column) {
+      return widthOf(column) <= column.width * job.scale;
+    });
+  };
+  const auto numbers = [](const PageColumnHead& column) { return column.name.section(' ', -1); };
+  const auto timeWidth = [this](const PageColumnHead& column) {
+    return textWidth(column.time, columnTimeFont_) + kApart;
+  };
+  const bool timed =
+      fits([&](const PageColumnHead& c) { return textWidth(numbers(c), columnFont_) + timeWidth(c); });
+  const bool whole = fits(
+      [&](const PageColumnHead& c) { return textWidth(c.name, columnFont_) + (timed ? timeWidth(c) : 0); });
+  for (auto column = begin; column != end; ++column) {
+    const Rect line{column->label.x, column->label.y - 16 / job.scale, column->width, 20 / job.scale};
+    const double width = column->width * job.scale;
+    if (!line.intersects(job.visible) || !job.shows(line) || width < kLeastName) continue;
+    const InPixels screen(painter, job, {column->label.x, column->label.y});
+    painter.setPen(theme_(holdsAttention(job, *column) ? Token::text : Token::text2));
+    drawLabel(painter, QPointF(0, 0), elided(whole ? column->name : numbers(*column), columnFont_, width),
+              columnFont_);
+    if (timed)
+      drawLabel(painter, QPointF(width - timeWidth(*column) + kApart, 0), column->time, columnTimeFont_);
   }
+}
+
+/// Beside a page also what stands around it says its name, and its value where that has room.
+void PagePainter::paintBoxWords(QPainter& painter, const PaintJob& job, const QRectF& box,
+                                const QString& name, const QString& value, const QColor& ground) const {
+  constexpr double kPad = 5, kApart = 8;
+  if (!CellPictures::hasWords({job.scale, 1})) return;
+  const InPixels screen(painter, job, box.topLeft());
+  const double width = box.width() * job.scale, height = box.height() * job.scale, room = width - 2 * kPad;
+  const double valueWidth = textWidth(value, boxValueFont_);
+  const bool both = !value.isEmpty() && textWidth(name, boxFont_) + kApart + valueWidth <= room;
+  const double baseline = std::round(height / 2 + 3.2);
+  painter.setPen(Theme::textOn(ground));
+  const QString shown = elided(name, boxFont_, both ? room - valueWidth - kApart : room);
+  if (textWidth(shown, boxFont_) <= room) drawLabel(painter, QPointF(kPad, baseline), shown, boxFont_);
+  if (both) drawLabel(painter, QPointF(width - kPad - valueWidth, baseline), value, boxValueFont_);
 }
 
 }  // namespace orrery::ui

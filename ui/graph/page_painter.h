@@ -21,6 +21,9 @@ class PagePainter {
   /// What lies under the layers: free cells, what is below a folded one, and over them: the names of columns.
   void paintGround(QPainter& painter, const PaintJob& job, const PagePlace& page) const;
   void paintColumns(QPainter& painter, const PaintJob& job, const PagePlace& page) const;
+  /// On the box of something beside a page, from far.
+  void paintBoxWords(QPainter& painter, const PaintJob& job, const QRectF& box, const QString& name,
+                     const QString& value, const QColor& ground) const;
   /// The frame of an open layer, and its head with the marks on it; of a folded one all.
   void paintFrame(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
   void paintHead(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
@@ -49,7 +52,8 @@ class PagePainter {
   std::vector<size_t> wordsOf(const PaintJob& job) const;
 
   Theme theme_;
-  QFont nameFont_, nearFont_, timeFont_, docFont_, wordFont_, columnFont_, columnTimeFont_;
+  QFont nameFont_, nearFont_, timeFont_, docFont_, wordFont_, columnFont_, columnTimeFont_, boxFont_,
+      boxValueFont_;
   std::shared_ptr<CellPictures> pictures_;  // of this theme
 };
 

@@ -43,11 +43,19 @@ struct PaintJob {
   Rect visible;
   Detail detail = Detail::near;
   bool blocks = false;  // far away: a layer of a page is one block
+  /// By layer of the pages, while they go to other cells: how far they have to go, and how much of it is
+  /// ahead.
+  const std::vector<Point>* moving = nullptr;
+  double ahead = 0;
+  bool strict = false;  // only what lies within the sides of `visible`, for paper
   int litShape = -1;    // of the pages: layers of the others step back; -1: none is lit
   double scale = 1;
   double running = -1;  // place of the moving bar on nodes that take over 100 ms; below 0: none
 
   bool isEdited(Span span) const;
+  bool shows(const Rect& area) const {
+    return !strict || (area.x >= visible.x && area.right() <= visible.right());
+  }
 };
 
 class ScenePainter {
@@ -75,6 +83,8 @@ class ScenePainter {
                    Point origin) const;
   void paintItems(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
+  void paintFarWords(QPainter& painter, const PaintJob& job, const Hit& hit, const Placed& placed,
+                     const NodeLook& look) const;
   void paintLayer(QPainter& painter, const PaintJob& job, int holder, const Placed& placed,
                   Point origin) const;
   void paintTiny(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,

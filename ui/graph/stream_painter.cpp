@@ -51,12 +51,14 @@ void PagePainter::paintStreams(QPainter& painter, const PaintJob& job, int group
   const Rect visible = job.visible.grown(8 / job.scale).moved(-origin.x, -origin.y);
   const StreamLook look = lookOf(job);
   const bool layer = job.pages && job.pages->layerOf(group) >= 0;
+  if (job.moving && !layer) return;  // the lines come when the layers have arrived
   painter.save();
   painter.translate(origin.x, origin.y);
   painter.setRenderHint(QPainter::Antialiasing, !job.blocks);
   for (size_t i = 0; i < layout.wires.size(); ++i) {
     const PlacedWire& wire = layout.wires[i];
     if (wire.kind == WireKind::plain || !wire.bounds.grown(1).intersects(visible)) continue;
+    if (!job.shows(wire.bounds.moved(origin.x, origin.y))) continue;
     const bool hover = job.marks && job.marks->hover.kind == Hit::Kind::wire &&
                        job.marks->hover.holder == group && job.marks->hover.item == static_cast<int>(i);
     const QColor color = theme_(carriesSelected(job, group, layout, wire) ? Token::accent

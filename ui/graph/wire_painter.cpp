@@ -87,7 +87,8 @@ void ScenePainter::paintFarWires(QPainter& painter, const PaintJob& job, int gro
   painter.translate(origin.x, origin.y);
   PixelLines plain(painter.worldTransform(), visible), lit(painter.worldTransform(), visible);
   for (const PlacedWire& wire : layout.wires)
-    if (wire.kind == WireKind::plain && wire.bounds.grown(1).intersects(visible))
+    if (wire.kind == WireKind::plain && wire.bounds.grown(1).intersects(visible) &&
+        job.shows(wire.bounds.moved(origin.x, origin.y)))
       (carriesSelected(job, group, layout, wire) ? lit : plain).add(wire.points, wire.dotted);
   plain.paint(painter, Theme::blend(theme_(Token::canvas), theme_(Token::edge), 0.7));
   lit.paint(painter, theme_(Token::accent));
@@ -104,6 +105,7 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
   std::map<std::tuple<bool, bool, int>, WireBatch> batches;
   for (const PlacedWire& wire : layout.wires) {
     if (wire.kind != WireKind::plain || !wire.bounds.grown(1).intersects(visible)) continue;
+    if (!job.shows(wire.bounds.moved(origin.x, origin.y))) continue;
     const bool lit = carriesSelected(job, group, layout, wire);
     double width = wire.edge < 0 ? 1.2 : wireWidth(holder.edges[at(wire.edge)].bytes);
     if (lit) width = std::max(1.8, width);

@@ -117,8 +117,7 @@ GraphView* GraphPage::addView(bool fused) {
   connect(view, &GraphView::contextMenuAsked, this,
           [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
   connect(view, &GraphView::partsChanged, this, [this](GraphView::Parts shown) {
-    for (const auto& [source, views] : views_)
-      for (GraphView* each : views) each->setParts(shown);
+    setParts(shown);
     emit partsChanged(shown);
   });
   connect(view, &GraphView::placeChanged, this,
@@ -161,12 +160,13 @@ void GraphPage::setColumns(int columns) {
 
 void GraphPage::arrangePages() { view()->arrangePages(); }
 
-void GraphPage::showPart(GraphView::Part part, bool shown) {
-  GraphView::Parts parts = model_->parts();
-  parts.setFlag(part, shown);
+void GraphPage::closeCells() {
+  for (GraphView* view : {model_, fused_}) view->closeCells();
+}
+
+void GraphPage::setParts(GraphView::Parts parts) {
   for (const auto& [source, views] : views_)
     for (GraphView* each : views) each->setParts(parts);
-  emit partsChanged(parts);
 }
 
 void GraphPage::refreshPage() {
@@ -307,6 +307,9 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   addBypasses(menu, chosen);
   menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
   menu.addSeparator();
+  if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
+    menu.addAction("Open all its layers as a page", this, [this, scope] { view()->openPage(scope); })
+        ->setVisible(view()->canBePage(scope));
   if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
     menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this,
                    [this, scope] { view()->toggleScope(scope); });

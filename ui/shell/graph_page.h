@@ -50,7 +50,9 @@ class GraphPage : public QWidget, public Themed {
   /// Of the model that is drawn, on both its graphs; 0: Auto.
   void setColumns(int columns);
   void arrangePages();
-  void showPart(GraphView::Part part, bool shown);
+  /// What was edited is saved: no cell is kept free any more.
+  void closeCells();
+  void setParts(GraphView::Parts parts);
   void refreshGraph();
   void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
