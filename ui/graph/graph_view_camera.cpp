@@ -61,12 +61,13 @@ QRectF GraphView::Private::visibleScene() const {
 }
 
 void GraphView::Private::reveal(const Rect& box) {
-  const double margin = 40 / scale;
+  const double margin = fitted ? 0 : 40 / scale;
   const QRectF seen = visibleScene().adjusted(margin, margin, -margin, -margin);
   const QRectF target(box.x, box.y, box.w, std::min(box.h, seen.height()));
-  if (seen.contains(target) && detail != Detail::far) return;
-  const double next = detail == Detail::far ? 0.9 : scale;
-  moveCamera(next, target.center());
+  // On a page a layer is known from far, and an op as long as layers are not blocks.
+  const bool known = detail != Detail::far || (!pages.empty() && (!blocks || marks.node < 0));
+  if (known && seen.contains(target)) return;
+  moveCamera(known ? scale : 0.9, target.center());
 }
 
 GraphView::Private::View GraphView::Private::viewIn(const QRectF& area) const {

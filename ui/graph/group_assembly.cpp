@@ -46,8 +46,13 @@ void shiftLayout(GroupLayout& layout, double dx) {
 }
 
 GroupAssembly::GroupAssembly(const SceneGraph& scene, const SceneGroup& group,
-                             const std::unordered_set<std::string>& open, bool close)
-    : scene_(scene), group_(group), open_(open), close_(close), layout_(std::make_shared<GroupLayout>()) {}
+                             const std::unordered_set<std::string>& open, bool close, bool streams)
+    : scene_(scene),
+      group_(group),
+      open_(open),
+      close_(close),
+      streams_(streams),
+      layout_(std::make_shared<GroupLayout>()) {}
 
 bool GroupAssembly::addItems(const LayoutInner& layoutInner, const std::function<bool(int group)>& isCell) {
   layout_->itemOf.resize(group_.children.size());
@@ -122,7 +127,7 @@ std::vector<LayoutEdge> GroupAssembly::layoutEdges() {
     const int from = edge.from == kEntry ? kLayoutEntry : layout_->itemOf[at(edge.from)];
     const int to = edge.to == kExit ? kLayoutExit : layout_->itemOf[at(edge.to)];
     if (from == to) continue;  // inside a stack
-    const bool stream = close_ && edge.stream;
+    const bool stream = streams_ && edge.stream;
     const uint64_t key = (static_cast<uint64_t>(static_cast<uint32_t>(from)) << 33) |
                          (static_cast<uint64_t>(static_cast<uint32_t>(to)) << 1) | uint64_t{stream};
     if (!known.try_emplace(key, static_cast<int>(i)).second) continue;
@@ -158,8 +163,29 @@ std::shared_ptr<GroupLayout> GroupAssembly::finish(LayoutResult result) {
   }
   layout_->halfWidth = result.halfWidth;
   layout_->height = result.height;
-  if (close_) tighten();
+  if (close_) {
+    alignSpines(result.alone);
+    tighten();
+  }
   return layout_;
+}
+
+/// What is in frames below each other goes down one line, wherever in its frame that is.
+void GroupAssembly::alignSpines(const std::vector<bool>& alone) {
+  double left = 0, right = 0;
+  for (size_t i = 0; i < layout_->items.size(); ++i) {
+    const Placed& placed = layout_->items[i];
+    if (placed.kind != Placed::Kind::open) continue;
+    if (!alone[i]) return;
+    left = std::max(left, placed.inner->halfWidth + placed.inner->spine);
+    right = std::max(right, placed.inner->halfWidth - placed.inner->spine);
+  }
+  for (Placed& placed : layout_->items) {
+    if (placed.kind != Placed::Kind::open) continue;
+    placed.box.x = -left;
+    placed.box.w = left + right;
+    placed.shift = (left - right) / 2 - placed.inner->spine;
+  }
 }
 
 /// A frame that nothing enters or leaves but the stream is as wide as what is in it, wherever its spine is.

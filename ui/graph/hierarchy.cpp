@@ -70,8 +70,8 @@ std::shared_ptr<const GroupLayout> Hierarchy::layoutGroup(const SceneGraph& scen
   if (const auto known = cache_.find(key); known != cache_.end()) return known->second;
   const SceneGroup& group = scene.groups[at(index)];
   const bool cell = place == Place::cell, close = place != Place::plain;
-  GroupAssembly assembly(scene, group, open, close);
-  const Place within = close ? Place::inCell : Place::plain;
+  GroupAssembly assembly(scene, group, open, close, close && place != Place::beside);
+  const Place within = cell ? Place::inCell : place;
   if (!assembly.addItems([&](int inner) { return layoutGroup(scene, inner, open, within, stop); }))
     return nullptr;
   const std::vector<LayoutItem> items = assembly.layoutItems(widths_);

@@ -53,6 +53,7 @@ struct PagePlace {
   Point origin;
   int first = 0, count = 0;  // layers of the model
   int firstColumn = 0;
+  QString longestName, longestTime, longestBrief;  // of its layers
 };
 
 class PageModel {
@@ -88,6 +89,7 @@ class PageModel {
   void addPage(int holder, const GroupLayout& layout, const PageLayout& page, Point origin);
   void findShapes(const HeatModel& heat);
   void nameColumns(const HeatModel& heat);
+  void findLongest(PagePlace& page);
   void describeShape(PageShape& shape, int usual, const HeatModel& heat);
   QString editWord(const PageLayer& layer) const;
 

@@ -14,6 +14,7 @@ namespace {
 
 // Pixels of the screen.
 constexpr double kWrittenWidth = 90;  // of a cell that has its name on it
+constexpr double kRoomyWidth = 132;   // of one whose name is written larger
 constexpr double kLeastName = 24;     // of room for a column's name
 constexpr double kNotch = 10, kChipHeight = 14.5;
 
@@ -82,9 +83,13 @@ class InPixels {
 }  // namespace
 
 PagePainter::PagePainter(const Theme& theme)
-    : theme_(theme), pictures_(std::make_shared<CellPictures>(theme)) {
+    : theme_(theme),
+      pictures_(std::make_shared<CellPictures>(theme)),
+      frames_(std::make_shared<FrameSprites>()) {
   const Theme plain(theme.mode());
   nameFont_ = plain.textFont(11.5, QFont::DemiBold);
+  smallNameFont_ = plain.textFont(11, QFont::DemiBold);
+  smallTimeFont_ = plain.monoFont(9, QFont::Medium);
   nearFont_ = plain.textFont(14, QFont::DemiBold);
   timeFont_ = plain.monoFont(10, QFont::Medium);
   docFont_ = plain.textFont(11);
@@ -256,37 +261,40 @@ void PagePainter::paintSpecials(QPainter& painter, const PaintJob& job, const Pa
 void PagePainter::paintFrame(QPainter& painter, const PaintJob& job, const PageLayer& layer) const {
   const PageShape* shape = job.pages->shapeOf(layer);
   const bool usual = !shape || shape->usual;
-  QPen pen(
-      usual ? Theme::blend(theme_(Token::border), theme_(Token::edge), 0.17) : theme_(Token::borderStrong),
-      1);
+  const QColor ground = theme_(usual ? Token::panel : Token::raised),
+               line = usual ? Theme::blend(theme_(Token::border), theme_(Token::edge), 0.17)
+                            : theme_(Token::borderStrong);
+  constexpr double kRadius = 8.5;
+  const QRectF box = rectOf(layer.box);
+  if (layer.live && frames_->draw(painter, box, kRadius * job.scale, ground, line)) return;
+  QPen pen(line, 1);
   pen.setCosmetic(true);
   if (!layer.live) pen.setStyle(Qt::DashLine);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(pen);
-  painter.setBrush(theme_(usual ? Token::panel : Token::raised));
-  painter.drawRoundedRect(rectOf(layer.box).adjusted(0.5, 0.5, -0.5, -0.5), 8.5, 8.5);
+  painter.setBrush(ground);
+  painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
 }
 
 /// The time in its colour.
 void PagePainter::paintTime(QPainter& painter, const PaintJob& job, const PageLayer& layer,
-                            const QString& time, const QRectF& chip) const {
+                            const QString& time, const QFont& font, const QRectF& chip) const {
   const bool warm = job.heat && std::isfinite(layer.heat);
   const QColor ground = warm ? heatColor(job, layer.heat) : theme_(Token::hover);
   painter.setPen(Qt::NoPen);
   painter.setBrush(ground);
   painter.drawRoundedRect(chip, 3.5, 3.5);
   painter.setPen(warm ? Theme::textOn(ground) : theme_(Token::text2));
-  drawLabel(painter, chip, Qt::AlignHCenter, time, timeFont_);
+  drawLabel(painter, chip, Qt::AlignHCenter, time, font);
 }
 
-/// How the layer differs, right-aligned.
-void PagePainter::paintWord(QPainter& painter, const PageLayer& layer, double right, double top,
+/// How the layer differs.
+void PagePainter::paintWord(QPainter& painter, const PageLayer& layer, const QPointF& place,
                             double room) const {
   if (layer.word.isEmpty()) return;
-  const QString word = elided(layer.word, wordFont_, room - 10);
-  const double width = textWidth(word, wordFont_) + 9;
-  if (width > room) return;
-  const QRectF chip(right - width, top, width, 12.5);
+  const QString word = elided(layer.word, wordFont_, room - 9);
+  const QRectF chip(place, QSizeF(textWidth(word, wordFont_) + 9, 12.5));
+  if (chip.width() > room) return;
   const bool edit = layer.edited && layer.live;
   painter.setPen(QPen(theme_(edit ? Token::edited : Token::borderStrong), edit ? 0.6 : 1));
   painter.setBrush(theme_(edit ? Token::editedBg : Token::hover));
@@ -306,39 +314,53 @@ void PagePainter::paintHead(QPainter& painter, const PaintJob& job, const PageLa
   if (width < kWrittenWidth) return;
   const bool near = job.detail == Detail::near, small = height < 13;
   const bool chevron = !layer.open || near;
-  const QFont& font = near ? nearFont_ : nameFont_;
+  const QFont& font = near ? nearFont_ : width < kRoomyWidth ? smallNameFont_ : nameFont_;
   const double left = chevron ? (near ? 26 : 22) : 9, tall = near ? 17 : std::min(kChipHeight, height - 1);
   // Heads that are higher than their words need have them at the top.
   const double middle = near ? 17 : small ? height / 2 + 1 : std::min(height / 2 + 1, 11.0);
   if (chevron)
     paintIcon(painter, layer.open ? u"down" : u"right", QRectF(left - 16, middle - 6.5, 13, 13),
               theme_(Token::text2));
-  const double notch = layer.edited ? 8 : 0;
-  double room = width - left - 6;
-  for (const QString& time : {layer.time, layer.brief}) {  // the name keeps what it needs
-    const double timeWidth = textWidth(time, timeFont_) + 10;
-    if (time.isEmpty() || room - timeWidth - 6 - notch < textWidth(layer.name, font)) continue;
-    paintTime(painter, job, layer, time,
-              QRectF(width - 4 - notch - timeWidth, middle - tall / 2, timeWidth, tall));
-    room -= timeWidth + 6 + notch;
+  const double notch = layer.edited ? 7 : 0;
+  double room = width - left - 5;
+  const PagePlace& page = job.pages->pages()[at(layer.page)];
+  struct Time {
+    const QString &text, &longest;
+    const QFont& font;
+    double pad;
+  };
+  const Time times[] = {{layer.time, page.longestTime, timeFont_, 10},
+                        {layer.brief, page.longestBrief, timeFont_, 8},
+                        {layer.brief, page.longestBrief, smallTimeFont_, 6}};
+  const double nameWidth = textWidth(page.longestName, font);
+  bool timed = false;
+  for (const Time& time : times) {  // the name keeps what it needs
+    if (time.text.isEmpty() || textWidth(time.longest, time.font) + time.pad + 4 + nameWidth + 7 > room)
+      continue;
+    const double wide = textWidth(time.text, time.font) + time.pad;
+    paintTime(painter, job, layer, time.text, time.font,
+              QRectF(width - 4 - notch - wide, middle - tall / 2, wide, tall));
+    room -= wide + 4 + notch;
+    timed = true;
     break;
   }
-  if (room == width - left - 6 && job.heat && std::isfinite(layer.heat)) {  // no room for it: its colour
+  if (!timed && job.heat && std::isfinite(layer.heat)) {  // no room for it: its colour
     constexpr double kSwatch = 9;
-    paintTime(painter, job, layer, {},
+    paintTime(painter, job, layer, {}, timeFont_,
               QRectF(width - 5 - notch - kSwatch, middle - tall / 2 + 1, kSwatch, tall - 2));
-    room -= kSwatch + 6 + notch;
+    room -= kSwatch + 4 + notch;
   }
   painter.setPen(theme_(layer.live ? Token::text : Token::text3));
   const QString number = layer.name.section('.', -1);
   const QString name = fitted(layer.name, number, font, room);
   drawLabel(painter, QPointF(left, middle + (near ? 5 : 4)), name, font);
-  if (!near) return paintWord(painter, layer, width - 6, std::max(height + 1, middle + 9), width / 2);
+  const double inset = (kStreamInset + kStreamRoom) / 2 * job.scale;  // between the stream and the first op
+  if (!near) return paintWord(painter, layer, {inset, std::max(height + 2, middle + 9)}, width * 0.55);
   const double after = left + textWidth(name, font) + 10;
   const QString doc = job.pages->spokenName(job.pages->layerOf(layer.group)).section(", ", 1);
   painter.setPen(theme_(Token::text3));
   drawLabel(painter, QPointF(left, middle + 24), doc, docFont_);
-  paintWord(painter, layer, width - 4, middle + 14, width - after);
+  paintWord(painter, layer, {after, middle - 6}, room - (after - left));
 }
 
 /// A folded layer: the head alone, on a second plate.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ui/graph/cell_pictures.h"
+#include "ui/graph/frame_sprites.h"
 #include "ui/graph/page_model.h"
 
 namespace orrery::ui {
@@ -45,16 +46,17 @@ class PagePainter {
                      const CellPicture& picture, const QPointF& corner) const;
   void paintBlock(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
   void paintPlate(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
-  void paintWord(QPainter& painter, const PageLayer& layer, double right, double top, double room) const;
+  void paintWord(QPainter& painter, const PageLayer& layer, const QPointF& place, double room) const;
   void paintTime(QPainter& painter, const PaintJob& job, const PageLayer& layer, const QString& time,
-                 const QRectF& chip) const;
+                 const QFont& font, const QRectF& chip) const;
   QColor heatColor(const PaintJob& job, double heat) const;
   std::vector<size_t> wordsOf(const PaintJob& job) const;
 
   Theme theme_;
-  QFont nameFont_, nearFont_, timeFont_, docFont_, wordFont_, columnFont_, columnTimeFont_, boxFont_,
-      boxValueFont_;
+  QFont nameFont_, smallNameFont_, smallTimeFont_, nearFont_, timeFont_, docFont_, wordFont_, columnFont_,
+      columnTimeFont_, boxFont_, boxValueFont_;
   std::shared_ptr<CellPictures> pictures_;  // of this theme
+  std::shared_ptr<FrameSprites> frames_;
 };
 
 }  // namespace orrery::ui

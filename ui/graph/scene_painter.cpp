@@ -184,6 +184,10 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
   QColor ground = theme_((theme_.isDark() ? dark : light)[depth < 2 ? depth : 2]);
   if (depth > 2) ground = Theme::blend(ground, theme_(Token::raised), std::min(1.0, 0.5 * (depth - 2)));
   const QColor line = Theme::blend(theme_(Token::border), theme_(Token::edge), theme_.isDark() ? 0.17 : 0);
+  const double radius = job.detail == Detail::far ? 0 : depth <= 1 ? 8.5 : 6.5;
+  if (job.detail != Detail::far && !selected && group.live &&
+      frames_->draw(painter, rectOf(hit.box), radius * job.scale, ground, line))
+    return;
   QPen pen(selected ? theme_(Token::accent) : line, selected ? 2 : 1);
   pen.setCosmetic(job.detail != Detail::near);
   if (!group.live) pen.setStyle(Qt::DashLine);
@@ -192,7 +196,6 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
     pen.setStyle(Qt::NoPen);  // would be all one sees
   painter.setPen(pen);
   painter.setBrush(ground);
-  const double radius = job.detail == Detail::far ? 0 : group.depth <= 1 ? 8.5 : 6.5;
   painter.drawRoundedRect(rectOf(hit.box).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
 }
 

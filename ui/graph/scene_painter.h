@@ -108,6 +108,7 @@ class ScenePainter {
   Theme theme_;
   NodePainter nodes_;
   PagePainter pages_;
+  std::shared_ptr<FrameSprites> frames_ = std::make_shared<FrameSprites>();
   QFont headFont_, docFont_, timeFont_, pillFont_, tinyFont_;
   QFont midHeadFont_, smallHeadFont_, smallTimeFont_;
 };

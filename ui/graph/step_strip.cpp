@@ -162,7 +162,8 @@ void StepStrip::paintPart(QPainter& painter, const StepPart& part) const {
 void StepStrip::paintTicks(QPainter& painter) const {
   const double all = total_, step = tickStep(all);
   const Unit unit = unitOf(all);
-  const QFont font = theme_.monoFont(10);
+  const bool several = QString::number(std::floor(all / step) * step / unit.us, 'g', 4).size() > 1;
+  const QFont font = theme_.monoFont(several ? 9 : 10);
   for (double at = 0; at <= all; at += step) {
     const double y = std::floor(yOf(at)) + 0.5;
     painter.setPen(theme_(Token::border));
@@ -170,7 +171,7 @@ void StepStrip::paintTicks(QPainter& painter) const {
     const QString text = QString::number(at / unit.us, 'g', 4);
     painter.setPen(theme_(Token::text3));
     drawLabel(painter,
-              QPointF(px(kStepWidth - 4) - textWidth(text, font), std::max(y + px(4), top() + px(5))), text,
+              QPointF(px(kStepWidth - 3) - textWidth(text, font), std::max(y + px(4), top() + px(5))), text,
               font);
   }
 }

@@ -37,27 +37,29 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QCommandLineParser options;
   options.addPositionalArgument("out", "the picture");
-  options.addOptions({{"model", "below the models' folder, or flat:N, layers:N, layers:N:BYPASSED", "name",
-                       "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"},
-                      {"fused", "as it runs"},
-                      {"light", "light theme"},
-                      {"cold", "no times"},
-                      {"off", "no heat"},
-                      {"all", "open everything"},
-                      {"fit", "all of it"},
-                      {"none", "fold everything"},
-                      {"width", "pixels", "n", "984"},
-                      {"height", "pixels", "n", "632"},
-                      {"zoom", "scale", "x", "0"},
-                      {"open", "scope", "scope"},
-                      {"close", "scope", "scope"},
-                      {"select", "node or scope", "path"},
-                      {"edit", "node", "path"},
-                      {"card", "what runs on CUDA 0, its norms on the CPU although asked", "scopes"},
-                      {"export", "file", "file"},
-                      {"columns", "of layers", "n", "0"},
-                      {"lens", "over what is selected"},
-                      {"find", "text", "text"}});
+  options.addOptions(
+      {{"model",
+        "below the models' folder, or flat:N, layers:N, layers:N:BYPASSED, decoder:N, decoder:N:ODD, both:N",
+        "name", "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"},
+       {"fused", "as it runs"},
+       {"light", "light theme"},
+       {"cold", "no times"},
+       {"off", "no heat"},
+       {"all", "open everything"},
+       {"fit", "all of it"},
+       {"none", "fold everything"},
+       {"width", "pixels", "n", "984"},
+       {"height", "pixels", "n", "632"},
+       {"zoom", "scale", "x", "0"},
+       {"open", "scope", "scope"},
+       {"close", "scope", "scope"},
+       {"select", "node or scope", "path"},
+       {"edit", "node", "path"},
+       {"card", "what runs on CUDA 0, its norms on the CPU although asked", "scopes"},
+       {"export", "file", "file"},
+       {"columns", "of layers", "n", "0"},
+       {"lens", "over what is selected"},
+       {"find", "text", "text"}});
   options.process(application);
   if (options.positionalArguments().size() != 1) return fail("usage: graph_snapshot [options] OUT.png");
   const Theme theme(options.isSet("light") ? Theme::Mode::light : Theme::Mode::dark);
@@ -70,6 +72,11 @@ int main(int argc, char** argv) {
   else if (model.startsWith("layers:"))
     graph = samples::layeredGraph(model.section(':', 1, 1).toInt(),
                                   model.section(':', 2).isEmpty() ? -1 : model.section(':', 2).toInt());
+  else if (model.startsWith("decoder:"))
+    graph = samples::decoderGraph(model.section(':', 1, 1).toInt(),
+                                  model.section(':', 2).isEmpty() ? -1 : model.section(':', 2).toInt());
+  else if (model.startsWith("both:"))
+    graph = samples::encoderDecoderGraph(model.mid(5).toInt());
   else if (auto built = samples::modelGraph(model.toStdString(), options.isSet("fused")); built.ok())
     graph = *built;
   else
