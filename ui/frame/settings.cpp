@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QSettings>
 #include <QStandardPaths>
+#include <QUrl>
 
 namespace orrery::ui {
 namespace {
@@ -44,6 +45,11 @@ WindowSettings SettingsFile::load() const {
   settings.heat = file.value("graph/heat", settings.heat).toInt();
   settings.fusedTab = file.value("graph/fused", settings.fusedTab).toBool();
   settings.wiresByType = file.value("graph/wiresByType", false).toBool();
+  settings.graphParts = file.value("graph/parts", settings.graphParts).toInt();
+  file.beginGroup("columns");
+  for (const QString& model : file.childKeys())
+    settings.columns[QUrl::fromPercentEncoding(model.toLatin1())] = file.value(model).toInt();
+  file.endGroup();
   settings.systemPrompt = file.value("chat/system").toString();
   settings.contextShift = file.value("chat/contextShift", false).toBool();
   file.beginGroup("keys");
@@ -69,6 +75,11 @@ void SettingsFile::save(const WindowSettings& settings) const {
   file.setValue("graph/heat", settings.heat);
   file.setValue("graph/fused", settings.fusedTab);
   file.setValue("graph/wiresByType", settings.wiresByType);
+  file.setValue("graph/parts", settings.graphParts);
+  file.remove("columns");
+  for (auto model = settings.columns.begin(); model != settings.columns.end(); ++model)
+    file.setValue("columns/" + QUrl::toPercentEncoding(model.key()),
+                  model.value());  // a name may have slashes
   file.setValue("chat/system", settings.systemPrompt);
   file.setValue("chat/contextShift", settings.contextShift);
   file.remove("keys");

@@ -10,7 +10,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kNarrowest = 184, kWidest = 260;
-constexpr double kNarrowestClose = 148;  // in a layer of a page
+constexpr double kNarrowestClose = 176;  // in a layer of a page
 // What is not known yet gets room all the same: a box does not grow when it is measured.
 constexpr size_t kTime = 7, kAboutTime = 9;    // letters: "99.9 ms", "≈ 99.9 ms"
 constexpr size_t kKernel = 12, kRate = 9;      // "flash_packed", "99.9 GB/s"

@@ -37,13 +37,9 @@ class CellStream {
  private:
   void makeRoom() {
     const double dx = kStreamRoom / 2;
-    for (Placed& placed : layout_.items) placed.box = placed.box.moved(dx, 0);
-    for (PlacedWire& wire : layout_.wires) {
-      for (Point& point : wire.points) point.x += dx;
-      wire.bounds = wire.bounds.moved(dx, 0);
-    }
+    shiftLayout(layout_, dx);
     layout_.halfWidth += dx;
-    layout_.spine = dx;
+    layout_.spine += dx;
     x_ = -layout_.halfWidth + kStreamInset;
   }
 

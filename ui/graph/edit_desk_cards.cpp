@@ -31,8 +31,8 @@ void EditDesk::annotate() {
 }
 
 void EditDesk::tellLegend() const {
-  view->wireLegend->setShown(byType, diff != nullptr);
-  view->placeOverlays();
+  view->strip->wires()->setShown(byType, diff != nullptr);
+  view->strip->place();
   update();
 }
 

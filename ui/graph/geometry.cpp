@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace orrery::ui {
 namespace {
@@ -80,13 +81,33 @@ void collect(const SceneGraph& scene, int group, const GroupLayout& layout, Poin
   }
 }
 
+/// By item: what stands above a page comes before its layers, what stands under it after them; layers come as
+/// they are read. Without pages all are alike.
+std::vector<int> readingRanks(const GroupLayout& layout) {
+  std::vector<int> ranks(layout.items.size(), 0);
+  int rank = 0;
+  for (const PageLayout& page : layout.pages) {
+    const Rect& area = page.columns.front().area;
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (!layout.items[i].cell && layout.items[i].box.y > area.y) ranks[i] = std::max(ranks[i], rank);
+    for (const PageCell& cell : page.cells)
+      if (cell.item >= 0) ranks[at(cell.item)] = ++rank;
+    ++rank;
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (!layout.items[i].cell && layout.items[i].box.y > area.y && layout.items[i].box.x >= area.x - 1)
+        ranks[i] = rank;
+  }
+  return ranks;
+}
+
 void walk(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin,
           std::vector<Hit>& hits) {
   std::vector<int> order(layout.items.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  std::stable_sort(order.begin(), order.end(), [&layout](int a, int b) {
+  const std::vector<int> ranks = readingRanks(layout);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     const Rect &x = layout.items[at(a)].box, &y = layout.items[at(b)].box;
-    return x.y != y.y ? x.y < y.y : x.x < y.x;
+    return std::tie(ranks[at(a)], x.y, x.x) < std::tie(ranks[at(b)], y.y, y.x);
   });
   for (const int item : order) {
     const Hit hit = describePlaced(scene, group, layout, item, origin);

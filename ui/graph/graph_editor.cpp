@@ -96,7 +96,7 @@ void GraphEditor::setHints(std::vector<std::pair<QString, QString>> hints) {
   std::vector<KeyHints::Hint> shown;
   for (auto& [keys, word] : hints) shown.push_back({std::move(keys), std::move(word)});
   d_->view->hints->setHints(std::move(shown));
-  d_->view->placeOverlays();
+  d_->view->placeStrips();
 }
 
 bool GraphEditor::wiresByType() const { return d_->byType; }

@@ -30,6 +30,7 @@ GraphView::GraphView(const Theme& theme, QWidget* parent) : QGraphicsView(parent
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Graph"));
   setMinimumSize(160, 120);
+  Private::makeAccess();
   d_ = std::make_unique<Private>(this, theme);
   d_->editor = std::make_unique<GraphEditor>(this);
   setAcceptDrops(true);
@@ -58,7 +59,7 @@ void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> e
     d.places.setScene(nullptr, d.bindings);
     d.marks = {};
     d.editor->sceneChanged();
-    d.refreshOverlays();
+    d.refreshStrips();
     viewport()->update();
     return;
   }
@@ -94,7 +95,7 @@ void GraphView::setEdits(std::vector<std::unordered_set<NodeId>> edits) {
 
 void GraphView::setPlaces(Places places) {
   d_->places.setPlaces(std::move(places));
-  d_->refreshOverlays();
+  d_->refreshStrips();
   viewport()->update();
 }
 
@@ -108,7 +109,7 @@ void GraphView::setHeatMode(HeatMode mode) {
   if (mode == d_->heat.mode()) return;
   d_->heat.setMode(mode);
   d_->figuresChanged();
-  d_->refreshOverlays();
+  d_->refreshStrips();
   viewport()->update();
 }
 
@@ -119,7 +120,7 @@ void GraphView::setSides(const SideLooks& sides, const std::optional<Divergence>
   d_->divergence = divergence;
   if (divergence) d_->divergenceCard->setDivergence(*divergence);
   d_->figuresChanged();
-  d_->refreshOverlays();
+  d_->refreshStrips();
   viewport()->update();
 }
 
@@ -142,24 +143,22 @@ void GraphView::setReducedMotion(bool reduced) {
 void GraphView::setTheme(const Theme& theme) {
   d_->theme = theme;
   d_->painter = ScenePainter(theme);
-  d_->breadcrumb->setTheme(theme);
-  d_->legend->setTheme(theme);
-  d_->deviceLegend->setTheme(theme);
-  d_->wireLegend->setTheme(theme);
-  d_->hints->setTheme(theme);
-  d_->minimap->setTheme(theme);
+  d_->strip->setTheme(theme);
+  d_->step->setTheme(theme);
   d_->divergenceCard->setTheme(theme);
+  d_->hints->setTheme(theme);
   d_->editor->setTheme(theme);
-  d_->placeOverlays();
+  d_->placeStrips();
+  d_->refreshShapes();
   viewport()->update();
 }
 
-void GraphView::setOverlays(Overlays shown) {
-  d_->overlays = shown;
-  d_->placeOverlays();
+void GraphView::setParts(Parts shown) {
+  d_->parts = shown;
+  d_->placeStrips();
 }
 
-GraphView::Overlays GraphView::overlays() const { return d_->overlays; }
+GraphView::Parts GraphView::parts() const { return d_->parts; }
 
 void GraphView::fit() {
   if (!d_->drawing) return;
@@ -278,14 +277,14 @@ void GraphView::resizeEvent(QResizeEvent* event) {
     d.showWhole();
   else if (d.drawing)
     d.setCamera(d.scale, centre, QRectF(viewport()->rect()).center());
-  d.placeOverlays();
+  d.placeStrips();
   if (!d.pages.empty()) d.settled.start();
 }
 
 void GraphView::scrollContentsBy(int dx, int dy) {
   QGraphicsView::scrollContentsBy(dx, dy);
   if (!d_) return;
-  d_->minimap->setView(d_->visibleScene());
+  d_->strip->minimap()->setView(d_->visibleScene());
   if (d_->editor) d_->editor->cameraMoved();
 }
 

@@ -46,11 +46,12 @@ class GraphView : public QGraphicsView {
   void setRunning(bool running);
   void setReducedMotion(bool reduced);
   void setTheme(const Theme& theme);
-  /// What floats over the drawing; M and Shift+M and the cross in its corner hide it, the keys show it again.
-  enum class Overlay { minimap = 1, legend = 2 };
-  Q_DECLARE_FLAGS(Overlays, Overlay)
-  void setOverlays(Overlays shown);
-  Overlays overlays() const;
+  /// What stands around the drawing: the strip under it and the minimap in that, the step at its right; and
+  /// the lens. M, Shift+M and the minimap's cross hide them, the keys show them again.
+  enum class Part { minimap = 1, strip = 2, step = 4, lens = 8 };
+  Q_DECLARE_FLAGS(Parts, Part)
+  void setParts(Parts shown);
+  Parts parts() const;
 
   /// Nodes and scopes whose path, op, shape or tensor holds the text (case ignored; * and ? are wild cards).
   /// The first match is selected and brought into view. Returns how many; 0 for an empty text, which clears.
@@ -59,7 +60,7 @@ class GraphView : public QGraphicsView {
   int findPrevious();
   int matchCount() const;
 
-  /// All of it, beside what floats over it where that does not make it much smaller.
+  /// All of it.
   void fit();
 
   /// Runs of open layers are pages of so many columns, 1 to 24; 0: as many as show the page the largest.
@@ -71,6 +72,10 @@ class GraphView : public QGraphicsView {
     friend bool operator==(const PageSize&, const PageSize&) = default;
   };
   PageSize pageSize() const;
+  /// "30 layers, 244 nodes, all open"; empty without a graph.
+  QString summary() const;
+  /// Sends placeChanged() again.
+  void tellPlace();
   /// Puts layers into columns anew: no cell is kept free, Auto chooses again.
   void arrangePages();
   /// Takes out the cells that are kept free, as when what was edited is saved.
@@ -87,6 +92,10 @@ class GraphView : public QGraphicsView {
   void collapseScope(const QString& scope);
   void toggleScope(const QString& scope);
   void expandAll();
+  /// Opens all layers of the run that a layer or a stack belongs to.
+  void openPage(const QString& scope);
+  /// There is such a run, long enough for a page.
+  bool canBePage(const QString& scope) const;
   void collapseAll();
   bool isExpanded(const QString& scope) const;
 
@@ -113,6 +122,12 @@ class GraphView : public QGraphicsView {
   /// `reason`.
   bool exportImage(const QString& path, QString* reason = nullptr);
 
+  /// The pages for paper, in landscape and in the light theme: as many columns as it has room for, over
+  /// several sheets where the words would become too small. svg, a file for each sheet ("name-2.svg"), or
+  /// pdf.
+  enum class Paper { a4, a3 };
+  bool exportPaper(const QString& path, Paper paper, QString* reason = nullptr);
+
   /// Waits for a layout under way (tests, export). False when it took longer.
   bool waitForLayout(int ms = 5000);
 
@@ -130,7 +145,9 @@ class GraphView : public QGraphicsView {
   void contextMenuAsked(const QPoint& globalPos);
   void matchesChanged(int count, int current);
   /// By the person.
-  void overlaysChanged(orrery::ui::GraphView::Overlays shown);
+  void partsChanged(orrery::ui::GraphView::Parts shown);
+  /// Where we are: the scopes around what is chosen, outermost first, and where each leads; the last is here.
+  void placeChanged(const QStringList& parts, const QStringList& scopes);
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;
@@ -157,6 +174,6 @@ class GraphView : public QGraphicsView {
   std::unique_ptr<Private> d_;
 };
 
-Q_DECLARE_OPERATORS_FOR_FLAGS(GraphView::Overlays)
+Q_DECLARE_OPERATORS_FOR_FLAGS(GraphView::Parts)
 
 }  // namespace orrery::ui

@@ -18,8 +18,13 @@ size_t at(int index) { return static_cast<size_t>(index); }
 }  // namespace
 
 Point GraphView::Private::toScene(QPointF viewportPoint) const {
+  if (inLens(viewportPoint)) return sceneInLens(viewportPoint);
   const QPointF p = visibleScene().topLeft() + viewportPoint / scale;
   return {p.x(), p.y()};
+}
+
+Hit GraphView::Private::hitAt(QPointF viewportPoint) const {
+  return hitTest(drawing, toScene(viewportPoint), kGrab / (inLens(viewportPoint) ? lensScale() : scale));
 }
 
 void GraphView::Private::setHover(const Hit& hit) {
@@ -27,6 +32,7 @@ void GraphView::Private::setHover(const Hit& hit) {
   marks.hover = hit;
   const bool hand = hit.kind == Hit::Kind::open && hit.header;
   q->viewport()->setCursor(hand ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  refreshMarks();
   q->viewport()->update();
 }
 
@@ -42,6 +48,7 @@ void GraphView::Private::toggle(const Hit& hit) {
 void GraphView::wheelEvent(QWheelEvent* event) {
   Private& d = *d_;
   if (!d.drawing) return event->ignore();
+  if (d.wheelInLens(*event)) return event->accept();
   d.camera.stop();
   d.touched = true;
   d.fitted = false;
@@ -73,14 +80,16 @@ void GraphView::mousePressEvent(QMouseEvent* event) {
 void GraphView::mouseMoveEvent(QMouseEvent* event) {
   Private& d = *d_;
   const QPoint position = event->position().toPoint();
+  d.pointLens(event->position());
   if (!d.pressed) {
-    d.setHover(hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale));
+    d.setHover(d.hitAt(event->position()));
     return d.editor->hover(position);
   }
   if (!d.dragging && (position - d.pressedAt).manhattanLength() < QApplication::startDragDistance()) return;
   if (!d.dragging && !d.pansNow) d.editor->beginDrag(d.pressedAt, position, event->modifiers());
   const bool pans = d.pansNow || !d.editor->dragging();
   if (!std::exchange(d.dragging, true) && pans) d.spaceUsed = true;
+  d.closeLens();
   if (!pans) return d.editor->drag(position, event->modifiers());
   d.fitted = false;
   viewport()->setCursor(Qt::ClosedHandCursor);
@@ -96,7 +105,7 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   viewport()->setCursor(Qt::ArrowCursor);
   if (d.editor->drop() || !click || !d.drawing) return;
   if (d.editor->click(event->position().toPoint(), event->modifiers())) return;
-  const Hit hit = hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale);
+  const Hit hit = d.hitAt(event->position());
   // A click on the chevron folds; anywhere else it chooses.
   const bool chevron =
       hit.kind == Hit::Kind::open && hit.header && d.toScene(event->position()).x < hit.box.x + 24;
@@ -112,12 +121,13 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   Private& d = *d_;
   if (event->button() != Qt::LeftButton || !d.drawing) return;
   if (d.editor->doubleClick(event->position().toPoint())) return;
-  const Hit hit = hitTest(d.drawing, d.toScene(event->position()), kGrab / d.scale);
+  const Hit hit = d.hitAt(event->position());
   if (hit.kind == Hit::Kind::open && !hit.header) return d.selectHit(hit);
   d.toggle(hit);
 }
 
 void GraphView::leaveEvent(QEvent* event) {
+  d_->pointLens(std::nullopt);
   d_->setHover({});
   d_->editor->leave();
   QGraphicsView::leaveEvent(event);
@@ -126,6 +136,7 @@ void GraphView::leaveEvent(QEvent* event) {
 void GraphView::keyPressEvent(QKeyEvent* event) {
   Private& d = *d_;
   if (d.editor->keyPress(event)) return;
+  if (d.keyInLens(*event)) return;
   switch (event->key()) {
     case Qt::Key_Space:  // held, a drag moves the drawing; a tap fits it
       if (!event->isAutoRepeat()) d.spaceUsed = false;
@@ -139,8 +150,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_0:
       return zoomTo(1);
     case Qt::Key_M:
-      return d.showOverlays(d.overlays ^
-                            (event->modifiers() & Qt::ShiftModifier ? Overlay::legend : Overlay::minimap));
+      return d.showParts(d.parts ^ (event->modifiers() & Qt::ShiftModifier ? Part::strip : Part::minimap));
     case Qt::Key_Backspace:
       return d.upALevel();
     case Qt::Key_Return:
@@ -163,6 +173,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
 
 void GraphView::keyReleaseEvent(QKeyEvent* event) {
   if (d_->editor->keyRelease(event)) return;
+  d_->releaseInLens(*event);
   if (event->key() != Qt::Key_Space || event->isAutoRepeat()) return QGraphicsView::keyReleaseEvent(event);
   d_->spaceHeld = false;
   if (!d_->spaceUsed) fit();

@@ -9,15 +9,15 @@
 #include <optional>
 
 #include "ui/graph/arrangement.h"
-#include "ui/graph/device_legend.h"
 #include "ui/graph/graph_editor.h"
+#include "ui/graph/graph_strip.h"
 #include "ui/graph/graph_view.h"
+#include "ui/graph/key_hints.h"
 #include "ui/graph/layout_worker.h"
-#include "ui/graph/legend.h"
-#include "ui/graph/overlays.h"
+#include "ui/graph/lens_painter.h"
 #include "ui/graph/page_model.h"
 #include "ui/graph/scene_painter.h"
-#include "ui/graph/wire_legend.h"
+#include "ui/graph/step_strip.h"
 
 namespace orrery::ui {
 
@@ -30,6 +30,7 @@ struct Match {
 
 class GraphView::Private {
  public:
+  class Sheets;  // of paper
   Private(GraphView* view, const Theme& theme);
 
   // Layout
@@ -58,20 +59,52 @@ class GraphView::Private {
   };
   View wholeView() const;
   View viewIn(const QRectF& area) const;
-  bool covers(const View& view, const QRectF& card) const;
 
   // Drawing
   PaintJob job(const QRectF& visible) const;
   void heatChanged();
   void moveBar();  // on or off
-  void refreshOverlays();
-  void placeOverlays();
-  std::vector<const QWidget*> cards() const;  // those that float now
-  void showOverlays(Overlays shown);          // asked for by the person
-  void updateBreadcrumb();
+  void tellPlace();
+
+  // What stands around the drawing
+  void makeStrips();
+  void refreshStrips();
+  void fillLegend(Legend& legend) const;
+  std::vector<ShapeList::Entry> shapeEntries(const PageModel& of, const Theme& look) const;
+  std::vector<ShapeList::Bar> barsOf(const PageModel& of, const PageShape& shape, const Theme& look) const;
+  void refreshShapes();
+  void refreshMarks();
+  void placeStrips();
+  void placeHints();
+  void showParts(Parts shown);  // asked for by the person
+  void lightShape(int shape);
+  void hoverStep(int group, int node);
+  std::optional<Span> spanOfChosen() const;
+  std::optional<Span> spanOfHover() const;
   void fadeFromNow();
   void placeDivergence();
   void paintDivergence(QPainter& painter) const;
+
+  // The lens
+  enum class LensBy : uint8_t { rest, key, keys };  // the pointer rests, Z is held, arrows
+  void makeLens();
+  bool lensFits() const;
+  int layerUnderPointer() const;
+  void openLens(int layer, LensBy by);
+  void closeLens();
+  void moveLens(int step, int columns);
+  void zoomToLens();
+  const PageLayer* lensLayer() const;  // null: it is closed
+  double lensScale() const;
+  QRectF lensFrame() const;  // in the viewport
+  QRectF lensScene() const;
+  bool inLens(QPointF viewportPoint) const;
+  Point sceneInLens(QPointF viewportPoint) const;
+  void pointLens(std::optional<QPointF> point);
+  bool wheelInLens(const QWheelEvent& event);
+  bool keyInLens(const QKeyEvent& event);
+  void releaseInLens(const QKeyEvent& event);
+  void paintLens(QPainter& painter) const;
 
   // Choosing
   Selected thingAt(const Hit& hit) const;  // empty on the ground
@@ -90,7 +123,19 @@ class GraphView::Private {
   void openAround(int group);
   void openGroup(int group);
   void moveSelection(int key);
+  bool walkPage(int key);  // false: what is chosen is in no page, or at its end
+  int layerOfHit(const Hit& hit) const;
+  void chooseNear(int layer, Point place);
   void upALevel();
+
+  // For those who listen
+  class Access;
+  class AccessPart;
+  static void makeAccess();
+  QString spokenChoice() const;  // "down_proj, layer 21, column 5, row 2, 25 µs"
+  QRect onScreen(const Rect& box) const;
+  QRect choiceOnScreen() const;
+  void speakChoice() const;
 
   // Finding
   void search();
@@ -101,7 +146,9 @@ class GraphView::Private {
   QString wireTip(const Hit& hit) const;
   QString groupTip(const Hit& hit) const;
   QString valueLine(const graph::Value& value) const;
+  /// In the lens, what is seen there.
   Point toScene(QPointF viewportPoint) const;
+  Hit hitAt(QPointF viewportPoint) const;
 
   GraphView* q;
   Theme theme;
@@ -116,7 +163,8 @@ class GraphView::Private {
   PagePlan plan;
   PageModel pages;
   EditedNodes edits;
-  QTimer settled;  // after the view's size has changed
+  QTimer settled;        // after the view's size has changed
+  std::string litLayer;  // one of the shape that is lit; empty: none is
   int litShape = -1;
   std::unordered_set<std::string> open, onceOpened;
   bool everShown = false, touched = false;  // touched: the person moved the camera
@@ -129,6 +177,25 @@ class GraphView::Private {
   Detail detail = Detail::near;
   bool blocks = false;  // layers of a page are
   double scale = 1;
+
+  struct Lens {
+    int group = -1;
+    double scale = 1;  // that was asked for
+    bool pinned = false, held = false;
+  };
+  /// Layers on their way to other cells.
+  struct Motion {
+    std::vector<Point> from;  // by layer: how far it has to go, in the scene
+    QVariantAnimation run;
+  };
+  Motion motion;
+  std::unordered_map<std::string, QPointF> layersOnScreen() const;
+  void beginMotion(bool wasPaged, const std::unordered_map<std::string, QPointF>& seen);
+
+  std::optional<Lens> lens;
+  std::optional<QPointF> pointer;  // in the viewport
+  QTimer lensRest;
+  QVariantAnimation lensFade;
 
   struct Anchor {
     std::string scope;
@@ -154,14 +221,10 @@ class GraphView::Private {
   QPointF cameraCentre[2];
   QPixmap faded;
 
-  Overlays overlays = Overlay::minimap | Overlay::legend;
-  bool scaled = false;  // there is a scale for the legend
-  Breadcrumb* breadcrumb;
-  Legend* legend;
-  DeviceLegend* deviceLegend;
-  WireLegend* wireLegend;
+  Parts parts = Part::minimap | Part::strip | Part::step | Part::lens;
+  GraphStrip* strip;
+  StepStrip* step;
   KeyHints* hints;
-  Minimap* minimap;
   DivergenceCard* divergenceCard;
   std::optional<Divergence> divergence;
   std::unique_ptr<GraphEditor> editor;

@@ -80,7 +80,8 @@ void GraphView::Private::markSelection() {
   for (const Selected& also : alsoSelected) chosen.push_back(chosenOf(also));
   chosen.push_back(chosenOf(selected));
   marks.choose(std::move(chosen));
-  updateBreadcrumb();
+  tellPlace();
+  refreshMarks();
   if (editor) editor->selectionChanged();
   q->viewport()->update();
 }
@@ -95,6 +96,7 @@ Chosen GraphView::Private::chosenOf(const Selected& thing) const {
 }
 
 void GraphView::Private::notifySelection() {
+  speakChoice();
   if (selected.node.valid())
     emit q->nodeSelected(selected.node);
   else if (!selected.scope.isEmpty())
@@ -118,7 +120,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
     return;
   }
   if (!d.drawing) return;
-  const Hit hit = hitTest(d.drawing, d.toScene(event->pos()), kGrab / d.scale);
+  const Hit hit = d.hitAt(event->pos());
   const Selected thing = d.thingAt(hit);
   const std::vector<Selected> chosen = selection();  // the menu of one of several is that of all
   if (std::find(chosen.begin(), chosen.end(), thing) == chosen.end()) d.selectHit(hit);
@@ -126,6 +128,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void GraphView::Private::moveSelection(int key) {
+  if (walkPage(key)) return;
   const std::vector<Hit> order = walkOrder(drawing);
   if (order.empty()) return;
   std::optional<Rect> from =

@@ -79,7 +79,7 @@ QString GraphView::Private::groupTip(const Hit& hit) const {
 
 QString GraphView::Private::toolTipAt(const QPoint& position) const {
   if (!drawing) return {};
-  const Hit hit = hitTest(drawing, toScene(position), kGrab / scale);
+  const Hit hit = hitAt(position);
   if (hit.kind == Hit::Kind::node) return nodeTip(hit.node);
   if (hit.kind == Hit::Kind::wire) return wireTip(hit);
   return hit.group >= 0 ? groupTip(hit) : QString();

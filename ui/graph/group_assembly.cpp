@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kAlone = 236;  // of a box that is the only one of its row
 // In a layer of a page what multiplies is wider than the rest: its shape is known from far.
-constexpr double kAloneHeavy = 290, kAloneLight = 190;
+constexpr double kAloneHeavy = 290, kAloneLight = 204;
 
 size_t at(int index) { return static_cast<size_t>(index); }
 
@@ -34,9 +34,25 @@ Rect boundsOf(const std::vector<Point>& points) {
   return {left, top, right - left, bottom - top};
 }
 
+void shiftLayout(GroupLayout& layout, double dx) {
+  for (Placed& placed : layout.items) {
+    placed.box = placed.box.moved(dx, 0);
+    for (Point& input : placed.inputs) input.x += dx;
+  }
+  for (PlacedWire& wire : layout.wires) {
+    for (Point& point : wire.points) point.x += dx;
+    wire.bounds = wire.bounds.moved(dx, 0);
+  }
+}
+
 GroupAssembly::GroupAssembly(const SceneGraph& scene, const SceneGroup& group,
-                             const std::unordered_set<std::string>& open, bool close)
-    : scene_(scene), group_(group), open_(open), close_(close), layout_(std::make_shared<GroupLayout>()) {}
+                             const std::unordered_set<std::string>& open, bool close, bool streams)
+    : scene_(scene),
+      group_(group),
+      open_(open),
+      close_(close),
+      streams_(streams),
+      layout_(std::make_shared<GroupLayout>()) {}
 
 bool GroupAssembly::addItems(const LayoutInner& layoutInner, const std::function<bool(int group)>& isCell) {
   layout_->itemOf.resize(group_.children.size());
@@ -111,7 +127,7 @@ std::vector<LayoutEdge> GroupAssembly::layoutEdges() {
     const int from = edge.from == kEntry ? kLayoutEntry : layout_->itemOf[at(edge.from)];
     const int to = edge.to == kExit ? kLayoutExit : layout_->itemOf[at(edge.to)];
     if (from == to) continue;  // inside a stack
-    const bool stream = close_ && edge.stream;
+    const bool stream = streams_ && edge.stream;
     const uint64_t key = (static_cast<uint64_t>(static_cast<uint32_t>(from)) << 33) |
                          (static_cast<uint64_t>(static_cast<uint32_t>(to)) << 1) | uint64_t{stream};
     if (!known.try_emplace(key, static_cast<int>(i)).second) continue;
@@ -146,7 +162,52 @@ std::shared_ptr<GroupLayout> GroupAssembly::finish(LayoutResult result) {
   }
   layout_->halfWidth = result.halfWidth;
   layout_->height = result.height;
+  if (close_) {
+    alignSpines(result.alone);
+    tighten();
+  }
   return layout_;
+}
+
+/// What is in frames below each other goes down one line, wherever in its frame that is.
+void GroupAssembly::alignSpines(const std::vector<bool>& alone) {
+  double left = 0, right = 0;
+  for (size_t i = 0; i < layout_->items.size(); ++i) {
+    const Placed& placed = layout_->items[i];
+    if (placed.kind != Placed::Kind::open) continue;
+    if (!alone[i]) return;
+    left = std::max(left, placed.inner->halfWidth + placed.inner->spine);
+    right = std::max(right, placed.inner->halfWidth - placed.inner->spine);
+  }
+  for (Placed& placed : layout_->items) {
+    if (placed.kind != Placed::Kind::open) continue;
+    placed.box.x = -left;
+    placed.box.w = left + right;
+    placed.shift = (left - right) / 2 - placed.inner->spine;
+  }
+}
+
+/// A frame that nothing enters or leaves but the stream is as wide as what is in it, wherever its spine is.
+void GroupAssembly::tighten() {
+  const auto crosses = [](const PlacedWire& wire) { return wire.from < 0 || wire.to < 0; };
+  if (layout_->items.empty() || std::any_of(layout_->wires.begin(), layout_->wires.end(), crosses)) return;
+  double left = layout_->halfWidth, right = -left, most = 0;
+  const auto reach = [&](const Rect& area) {
+    left = std::min(left, area.x);
+    right = std::max(right, area.right());
+  };
+  for (const Placed& placed : layout_->items) {
+    reach(placed.box);
+    most = std::max({most, -placed.box.x, placed.box.right()});
+  }
+  for (const PlacedWire& wire : layout_->wires) {
+    reach(wire.bounds);
+    most = std::max({most, -wire.bounds.x, wire.bounds.right()});
+  }
+  const double side = std::max(0.0, layout_->halfWidth - most);
+  layout_->spine = -(left + right) / 2;
+  shiftLayout(*layout_, layout_->spine);
+  layout_->halfWidth = (right - left) / 2 + side;
 }
 
 bool GroupAssembly::live(const Placed& placed) const {

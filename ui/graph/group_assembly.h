@@ -15,9 +15,10 @@ namespace orrery::ui {
 /// The drawn things of a group, in the order of its children.
 class GroupAssembly {
  public:
-  /// `close`: in a layer of a page, where boxes are narrower and the stream is no wire.
+  /// `close`: in a layer of a page or beside one, where boxes are narrower; `streams`: in a layer, where the
+  /// stream is no wire.
   GroupAssembly(const SceneGraph& scene, const SceneGroup& group, const std::unordered_set<std::string>& open,
-                bool close);
+                bool close, bool streams);
 
   using LayoutInner = std::function<std::shared_ptr<const GroupLayout>(int group)>;
   /// Layers that `isCell` says to be on a page do not stack. False when stopped.
@@ -33,12 +34,14 @@ class GroupAssembly {
   bool live(const Placed& placed) const;
   bool folds(size_t a, size_t b) const;
   void addBypassed();
+  void alignSpines(const std::vector<bool>& alone);
+  void tighten();
   LayoutItem itemOf(const Placed& placed, double widestOpen, const TextWidths& widths) const;
 
   const SceneGraph& scene_;
   const SceneGroup& group_;
   const std::unordered_set<std::string>& open_;
-  bool close_;
+  bool close_, streams_;
   std::shared_ptr<GroupLayout> layout_;
   std::vector<LayoutEdge> edges_;
   std::vector<int>
@@ -46,5 +49,7 @@ class GroupAssembly {
 };
 
 Rect boundsOf(const std::vector<Point>& points);
+/// Moves all that is in a layout aside.
+void shiftLayout(GroupLayout& layout, double dx);
 
 }  // namespace orrery::ui

@@ -72,8 +72,8 @@ std::shared_ptr<const GroupLayout> Hierarchy::layoutGroup(const SceneGraph& scen
   const uint64_t key = mix(signature(scene, index, open), static_cast<uint64_t>(place));
   if (const auto known = cache_.find(key); known != cache_.end() && !arranged) return known->second;
   const bool cell = place == Place::cell, close = place != Place::plain;
-  GroupAssembly assembly(scene, group, open, close);
-  const Place within = close ? Place::inCell : Place::plain;
+  GroupAssembly assembly(scene, group, open, close, close && place != Place::beside);
+  const Place within = cell ? Place::inCell : place;
   if (!assembly.addItems([&](int inner) { return layoutGroup(scene, inner, open, within, stop); }))
     return nullptr;
   const std::vector<LayoutItem> items = assembly.layoutItems(widths_);

@@ -78,8 +78,8 @@ class Hierarchy {
 
  private:
   using Open = std::unordered_set<std::string>;
-  /// A layer of a page, and what is in it, is laid out closer.
-  enum class Place : uint8_t { plain, cell, inCell };
+  /// A layer of a page and what is in it is laid out closer, and so is what stands beside a page.
+  enum class Place : uint8_t { plain, cell, inCell, beside };
 
   std::shared_ptr<const GroupLayout> layoutGroup(const SceneGraph& scene, int group, const Open& open,
                                                  Place place, std::stop_token stop);

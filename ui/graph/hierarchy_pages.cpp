@@ -90,7 +90,7 @@ const PageCells& Hierarchy::cellsOf(const SceneGraph& scene, const SceneRun& run
       plan_.columns > 0 ? plan_.columns : autoColumns(problem, metrics, static_cast<int>(layers.size()), now);
   const bool resized = plan_.change == PagePlan::Change::resized && plan_.columns == 0 && columns != now;
   if (now == 0 || resized || plan_.change == PagePlan::Change::arrange)
-    cells = arrangeCells(layers, std::clamp(columns, 1, kMostColumns));
+    cells = arrangeCells(layers, std::max(1, columns));
   else
     followLayers(cells, layers);
   if (plan_.change == PagePlan::Change::close) closeCells(cells, layers);
@@ -138,9 +138,12 @@ bool Hierarchy::isCell(const SceneGraph& scene, int group) const {
 std::shared_ptr<const GroupLayout> Hierarchy::layoutPaged(const SceneGraph& scene, int index,
                                                           const Open& open, std::stop_token stop) {
   const SceneGroup& group = scene.groups[at(index)];
-  GroupAssembly assembly(scene, group, open, false);
+  GroupAssembly assembly(scene, group, open, false, false);
   const auto layoutInner = [&](int inner) {
-    return layoutGroup(scene, inner, open, isCell(scene, inner) ? Place::cell : Place::plain, stop);
+    const Place place = isCell(scene, inner)     ? Place::cell
+                        : holdsPages_[at(inner)] ? Place::plain
+                                                 : Place::beside;
+    return layoutGroup(scene, inner, open, place, stop);
   };
   if (!assembly.addItems(layoutInner, [&](int child) { return isCell(scene, child); })) return nullptr;
   LayoutMetrics metrics;

@@ -16,19 +16,21 @@ std::string placeIn(const SceneGraph& scene, const SceneGroup& layer, const Scen
   return inner + node.name;
 }
 
-/// The dtype of the largest weight that a node takes; empty: it takes none.
-std::string weightType(const graph::Graph& graph, const graph::Node& node) {
+struct Weight {
+  double bytes = 0;
   std::string type;
-  double most = 0;
+};
+
+/// The largest that a node takes.
+Weight weightOf(const graph::Graph& graph, const graph::Node& node) {
+  Weight largest;
   for (const ValueId input : node.inputs) {
     const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
     if (!value || value->kind != graph::ValueKind::weight) continue;
     const double bytes = graph::bytes_of(value->type, {});
-    if (bytes < most) continue;
-    most = bytes;
-    type = std::string(name_of(value->type.dtype));
+    if (bytes >= largest.bytes) largest = {bytes, std::string(name_of(value->type.dtype))};
   }
-  return type;
+  return largest;
 }
 
 std::string shapeOf(const graph::Graph& graph, const graph::Node& node) {
@@ -60,7 +62,7 @@ struct Found {
 Found compare(const graph::Graph& graph, const graph::Node& usual, const graph::Node& other,
               const std::string& usualKernel, const std::string& otherKernel) {
   if (usual.op->name != other.op->name) return {Kind::op, std::string(other.op->name)};
-  const std::string before = weightType(graph, usual), after = weightType(graph, other);
+  const std::string before = weightOf(graph, usual).type, after = weightOf(graph, other).type;
   if (before != after && !after.empty()) return {Kind::weight, after};
   if (std::string word = attributeWord(usual, other); !word.empty()) return {Kind::attribute, word};
   if (const std::string shape = shapeOf(graph, other); shape != shapeOf(graph, usual))
@@ -121,8 +123,18 @@ LayerDifference layerDifference(const SceneGraph& scene, int usual, int other,
     tell({Kind::removed, "no " + scene.nodes[at(position)].name}, -1, place);
   if (first.kind == Kind::none && before.kindHash != after.kindHash) first.word = "wired otherwise";
   difference.word = first.word;
-  difference.where = commonPlace(places);
+  const bool named = first.kind == Kind::op || first.kind == Kind::added || first.kind == Kind::removed;
+  if (!named) difference.where = commonPlace(places);  // else the word is the place
   return difference;
+}
+
+std::string mainType(const SceneGraph& scene, int layer) {
+  Weight largest;
+  for (int position = scene.groups[at(layer)].begin; position < scene.groups[at(layer)].end; ++position) {
+    const Weight weight = weightOf(*scene.graph, scene.graph->node(scene.nodes[at(position)].id));
+    if (weight.bytes > largest.bytes) largest = weight;
+  }
+  return largest.type;
 }
 
 }  // namespace orrery::ui

@@ -22,4 +22,7 @@ struct LayerDifference {
 LayerDifference layerDifference(const SceneGraph& scene, int usual, int other,
                                 const std::function<std::string(int)>& kernelOf);
 
+/// The dtype of the largest weight of a layer; empty: it has none.
+std::string mainType(const SceneGraph& scene, int layer);
+
 }  // namespace orrery::ui

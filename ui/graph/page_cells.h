@@ -9,8 +9,8 @@
 
 namespace orrery::ui {
 
-inline constexpr int kMostColumns = 24;
-inline constexpr int kLeastPaged = 4;  // layers: fewer are no page
+inline constexpr int kMostColumns = 24;  // on the screen
+inline constexpr int kLeastPaged = 4;    // layers: fewer are no page
 
 /// The layers of a page by column, by their paths; one that the scene does not have is a cell kept free.
 struct PageCells {

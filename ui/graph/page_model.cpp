@@ -54,13 +54,14 @@ void PageModel::collect(int holder, const GroupLayout& layout, Point origin) {
 
 void PageModel::addPage(int holder, const GroupLayout& layout, const PageLayout& page, Point origin) {
   const SceneGraph& scene = *drawing_.scene;
-  PagePlace place{holder,
-                  &layout,
-                  &page,
-                  origin,
-                  static_cast<int>(layers_.size()),
-                  static_cast<int>(page.cells.size()),
-                  static_cast<int>(columns_.size())};
+  PagePlace place;
+  place.holder = holder;
+  place.layout = &layout;
+  place.page = &page;
+  place.origin = origin;
+  place.first = static_cast<int>(layers_.size());
+  place.count = static_cast<int>(page.cells.size());
+  place.firstColumn = static_cast<int>(columns_.size());
   for (const PageCell& cell : page.cells) {
     PageLayer layer;
     layer.page = static_cast<int>(pages_.size());
@@ -103,6 +104,20 @@ void PageModel::setFigures(const HeatModel& heat) {
   }
   findShapes(heat);
   nameColumns(heat);
+  for (PagePlace& page : pages_) findLongest(page);
+}
+
+/// Equal layers look equal: what one has no room for none has.
+void PageModel::findLongest(PagePlace& page) {
+  page.longestName = page.longestTime = page.longestBrief = QString();
+  const auto keep = [](QString& longest, const QString& one) {
+    if (one.size() > longest.size()) longest = one;
+  };
+  for (int i = page.first; i < page.first + page.count; ++i) {
+    keep(page.longestName, layers_[at(i)].name);
+    keep(page.longestTime, layers_[at(i)].time);
+    keep(page.longestBrief, layers_[at(i)].brief);
+  }
 }
 
 /// Alike are layers of the same ops, shapes, dtypes and kernels that the same edits touched.
@@ -158,6 +173,7 @@ void PageModel::describeShape(PageShape& shape, int usual, const HeatModel& heat
   const PageLayer& first = layers_[at(shape.layers.front())];
   const SceneGroup& group = scene.groups[at(first.group)];
   shape.edited = first.edited;
+  shape.type = text(mainType(scene, first.group));
   const auto count = static_cast<size_t>(group.nodeCount());
   shape.nodeWords.assign(count, {});
   shape.medians.assign(count, kNotKnown);
@@ -202,6 +218,12 @@ void PageModel::nameColumns(const HeatModel& heat) {
     const bool inOneSpan = first && last->end - first->begin == nodes;  // as long as none was moved there
     column.time = inOneSpan ? heat.text({first->begin, last->end}) : us > 0 ? format::time(us) : QString();
   }
+}
+
+std::shared_ptr<const GroupLayout> PageModel::innerOf(const PageLayer& layer) const {
+  if (layer.group < 0 || !layer.open) return nullptr;
+  const GroupLayout& around = *pages_[at(layer.page)].layout;
+  return around.items[at(around.itemOf[at(drawing_.scene->groups[at(layer.group)].child)])].inner;
 }
 
 int PageModel::layerOf(int group) const {

@@ -32,6 +32,7 @@ struct PageShape {
   std::vector<int> layers;  // of the model
   bool usual = false;       // the commonest of its page
   bool edited = false;
+  QString type;                    // of its largest weight: "Q4_1"
   QString word, where;             // how it differs
   std::vector<QString> nodeWords;  // by place in the layer: what is different there
   std::vector<double> medians;  // by place in the layer: heat of the middle one of its layers, NaN: not known
@@ -52,6 +53,7 @@ struct PagePlace {
   Point origin;
   int first = 0, count = 0;  // layers of the model
   int firstColumn = 0;
+  QString longestName, longestTime, longestBrief;  // of its layers
 };
 
 class PageModel {
@@ -76,6 +78,8 @@ class PageModel {
   int neighbour(int layer, int step, int columns) const;
   /// "layer 21, column 5, row 2".
   QString spokenName(int layer) const;
+  /// What is in an open layer; null: it is folded, or free.
+  std::shared_ptr<const GroupLayout> innerOf(const PageLayer& layer) const;
   const PageShape* shapeOf(const PageLayer& layer) const {
     return layer.shape < 0 ? nullptr : &shapes_[static_cast<size_t>(layer.shape)];
   }
@@ -85,6 +89,7 @@ class PageModel {
   void addPage(int holder, const GroupLayout& layout, const PageLayout& page, Point origin);
   void findShapes(const HeatModel& heat);
   void nameColumns(const HeatModel& heat);
+  void findLongest(PagePlace& page);
   void describeShape(PageShape& shape, int usual, const HeatModel& heat);
   QString editWord(const PageLayer& layer) const;
 

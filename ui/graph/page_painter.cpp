@@ -14,6 +14,7 @@ namespace {
 
 // Pixels of the screen.
 constexpr double kWrittenWidth = 90;  // of a cell that has its name on it
+constexpr double kRoomyWidth = 132;   // of one whose name is written larger
 constexpr double kLeastName = 24;     // of room for a column's name
 constexpr double kNotch = 10, kChipHeight = 14.5;
 
@@ -82,13 +83,19 @@ class InPixels {
 }  // namespace
 
 PagePainter::PagePainter(const Theme& theme)
-    : theme_(theme), pictures_(std::make_shared<CellPictures>(theme)) {
+    : theme_(theme),
+      pictures_(std::make_shared<CellPictures>(theme)),
+      frames_(std::make_shared<FrameSprites>()) {
   const Theme plain(theme.mode());
   nameFont_ = plain.textFont(11.5, QFont::DemiBold);
+  smallNameFont_ = plain.textFont(11, QFont::DemiBold);
+  smallTimeFont_ = plain.monoFont(9, QFont::Medium);
   nearFont_ = plain.textFont(14, QFont::DemiBold);
   timeFont_ = plain.monoFont(10, QFont::Medium);
   docFont_ = plain.textFont(11);
   wordFont_ = plain.monoFont(9.5, QFont::Medium);
+  boxFont_ = plain.textFont(9, QFont::Medium);
+  boxValueFont_ = plain.monoFont(9, QFont::Medium);
   columnFont_ = plain.textFont(10.5);
   columnTimeFont_ = plain.monoFont(10.5);
 }
@@ -112,23 +119,35 @@ std::vector<size_t> PagePainter::wordsOf(const PaintJob& job) const {
 void PagePainter::paintCells(QPainter& painter, const PaintJob& job, const PagePlace& page) const {
   const std::vector<size_t> words = job.blocks ? std::vector<size_t>() : wordsOf(job);
   const Rect visible = job.visible.grown(12 / job.scale);
-  for (int i = page.first; i < page.first + page.count; ++i) {
-    const PageLayer& layer = job.pages->layers()[at(i)];
-    if (layer.group < 0 || !layer.area.intersects(visible)) continue;
+  const auto paint = [&](const PageLayer& layer) {
     if (job.blocks)
       paintBlock(painter, job, layer);
     else if (layer.open)
-      paintCell(painter, job, page, layer, words);
+      paintCell(painter, job, layer, words);
     else
       paintHead(painter, job, layer);
     paintMarks(painter, job, layer);
+  };
+  for (int i = page.first; i < page.first + page.count; ++i) {
+    const PageLayer& layer = job.pages->layers()[at(i)];
+    if (layer.group < 0) continue;
+    if (job.moving) {
+      PageLayer moved = layer;
+      const Point off = (*job.moving)[at(i)];
+      moved.box = layer.box.moved(off.x * job.ahead, off.y * job.ahead);
+      paint(moved);
+    } else if (layer.area.intersects(visible) && job.shows(layer.area)) {
+      paint(layer);
+    }
   }
 }
 
 /// One block in the colour of its heat; what is not like the rest has a rim.
 void PagePainter::paintBlock(QPainter& painter, const PaintJob& job, const PageLayer& layer) const {
   painter.setRenderHint(QPainter::Antialiasing, false);
-  const QRectF box = rectOf(layer.box);
+  // Layers below each other stay apart where their gap is less than a pixel.
+  const double apart = std::max(0.0, 1 / job.scale - kCellGap);
+  const QRectF box = rectOf(layer.box).adjusted(0, 0, 0, -apart);
   QPen pen(theme_(layer.live ? Token::borderStrong : Token::text3), 0,
            layer.live ? Qt::SolidLine : Qt::DashLine);
   if (layer.live)
@@ -140,15 +159,14 @@ void PagePainter::paintBlock(QPainter& painter, const PaintJob& job, const PageL
   painter.drawRect(box);
 }
 
-void PagePainter::paintCell(QPainter& painter, const PaintJob& job, const PagePlace& page,
-                            const PageLayer& layer, const std::vector<size_t>& words) const {
-  const int item = page.layout->itemOf[at(job.drawing->scene->groups[at(layer.group)].child)];
+void PagePainter::paintCell(QPainter& painter, const PaintJob& job, const PageLayer& layer,
+                            const std::vector<size_t>& words) const {
   const PageShape* shape = job.pages->shapeOf(layer);
   if (!shape) return;
   CellSubject subject{job.drawing->scene.get(),
                       &layer,
                       shape,
-                      page.layout->items[at(item)].inner,
+                      job.pages->innerOf(layer),
                       job.heat && job.heat->mode() == HeatMode::ratio,
                       words[at(layer.shape)]};
   if (!drawsPixels(painter)) {
@@ -242,37 +260,40 @@ void PagePainter::paintSpecials(QPainter& painter, const PaintJob& job, const Pa
 void PagePainter::paintFrame(QPainter& painter, const PaintJob& job, const PageLayer& layer) const {
   const PageShape* shape = job.pages->shapeOf(layer);
   const bool usual = !shape || shape->usual;
-  QPen pen(
-      usual ? Theme::blend(theme_(Token::border), theme_(Token::edge), 0.17) : theme_(Token::borderStrong),
-      1);
+  const QColor ground = theme_(usual ? Token::panel : Token::raised),
+               line = usual ? Theme::blend(theme_(Token::border), theme_(Token::edge), 0.17)
+                            : theme_(Token::borderStrong);
+  constexpr double kRadius = 8.5;
+  const QRectF box = rectOf(layer.box);
+  if (layer.live && frames_->draw(painter, box, kRadius * job.scale, ground, line)) return;
+  QPen pen(line, 1);
   pen.setCosmetic(true);
   if (!layer.live) pen.setStyle(Qt::DashLine);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(pen);
-  painter.setBrush(theme_(usual ? Token::panel : Token::raised));
-  painter.drawRoundedRect(rectOf(layer.box).adjusted(0.5, 0.5, -0.5, -0.5), 8.5, 8.5);
+  painter.setBrush(ground);
+  painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
 }
 
 /// The time in its colour.
 void PagePainter::paintTime(QPainter& painter, const PaintJob& job, const PageLayer& layer,
-                            const QString& time, const QRectF& chip) const {
+                            const QString& time, const QFont& font, const QRectF& chip) const {
   const bool warm = job.heat && std::isfinite(layer.heat);
   const QColor ground = warm ? heatColor(job, layer.heat) : theme_(Token::hover);
   painter.setPen(Qt::NoPen);
   painter.setBrush(ground);
   painter.drawRoundedRect(chip, 3.5, 3.5);
   painter.setPen(warm ? Theme::textOn(ground) : theme_(Token::text2));
-  drawLabel(painter, chip, Qt::AlignHCenter, time, timeFont_);
+  drawLabel(painter, chip, Qt::AlignHCenter, time, font);
 }
 
-/// How the layer differs, right-aligned.
-void PagePainter::paintWord(QPainter& painter, const PageLayer& layer, double right, double top,
+/// How the layer differs.
+void PagePainter::paintWord(QPainter& painter, const PageLayer& layer, const QPointF& place,
                             double room) const {
   if (layer.word.isEmpty()) return;
-  const QString word = elided(layer.word, wordFont_, room - 10);
-  const double width = textWidth(word, wordFont_) + 9;
-  if (width > room) return;
-  const QRectF chip(right - width, top, width, 12.5);
+  const QString word = elided(layer.word, wordFont_, room - 9);
+  const QRectF chip(place, QSizeF(textWidth(word, wordFont_) + 9, 12.5));
+  if (chip.width() > room) return;
   const bool edit = layer.edited && layer.live;
   painter.setPen(QPen(theme_(edit ? Token::edited : Token::borderStrong), edit ? 0.6 : 1));
   painter.setBrush(theme_(edit ? Token::editedBg : Token::hover));
@@ -292,34 +313,53 @@ void PagePainter::paintHead(QPainter& painter, const PaintJob& job, const PageLa
   if (width < kWrittenWidth) return;
   const bool near = job.detail == Detail::near, small = height < 13;
   const bool chevron = !layer.open || near;
-  const QFont& font = near ? nearFont_ : nameFont_;
+  const QFont& font = near ? nearFont_ : width < kRoomyWidth ? smallNameFont_ : nameFont_;
   const double left = chevron ? (near ? 26 : 22) : 9, tall = near ? 17 : std::min(kChipHeight, height - 1);
   // Heads that are higher than their words need have them at the top.
   const double middle = near ? 17 : small ? height / 2 + 1 : std::min(height / 2 + 1, 11.0);
   if (chevron)
     paintIcon(painter, layer.open ? u"down" : u"right", QRectF(left - 16, middle - 6.5, 13, 13),
               theme_(Token::text2));
-  const double notch = layer.edited ? 8 : 0;
-  double room = width - left - 6;
-  for (const QString& time : {layer.time, layer.brief}) {  // the name keeps what it needs
-    const double timeWidth = textWidth(time, timeFont_) + 10;
-    if (time.isEmpty() || room - timeWidth - 6 - notch < textWidth(layer.name, font)) continue;
-    paintTime(painter, job, layer, time,
-              QRectF(width - 4 - notch - timeWidth, middle - tall / 2, timeWidth, tall));
-    room -= timeWidth + 6 + notch;
+  const double notch = layer.edited ? 7 : 0;
+  double room = width - left - 5;
+  const PagePlace& page = job.pages->pages()[at(layer.page)];
+  struct Time {
+    const QString &text, &longest;
+    const QFont& font;
+    double pad;
+  };
+  const Time times[] = {{layer.time, page.longestTime, timeFont_, 10},
+                        {layer.brief, page.longestBrief, timeFont_, 8},
+                        {layer.brief, page.longestBrief, smallTimeFont_, 6}};
+  const double nameWidth = textWidth(page.longestName, font);
+  bool timed = false;
+  for (const Time& time : times) {  // the name keeps what it needs
+    if (time.text.isEmpty() || textWidth(time.longest, time.font) + time.pad + 4 + nameWidth + 7 > room)
+      continue;
+    const double wide = textWidth(time.text, time.font) + time.pad;
+    paintTime(painter, job, layer, time.text, time.font,
+              QRectF(width - 4 - notch - wide, middle - tall / 2, wide, tall));
+    room -= wide + 4 + notch;
+    timed = true;
     break;
+  }
+  if (!timed && job.heat && std::isfinite(layer.heat)) {  // no room for it: its colour
+    constexpr double kSwatch = 9;
+    paintTime(painter, job, layer, {}, timeFont_,
+              QRectF(width - 5 - notch - kSwatch, middle - tall / 2 + 1, kSwatch, tall - 2));
+    room -= kSwatch + 4 + notch;
   }
   painter.setPen(theme_(layer.live ? Token::text : Token::text3));
   const QString number = layer.name.section('.', -1);
   const QString name = fitted(layer.name, number, font, room);
   drawLabel(painter, QPointF(left, middle + (near ? 5 : 4)), name, font);
-  if (!near) return paintWord(painter, layer, width - 6, std::max(height + 1, middle + 9), width / 2);
+  const double inset = (kStreamInset + kStreamRoom) / 2 * job.scale;  // between the stream and the first op
+  if (!near) return paintWord(painter, layer, {inset, std::max(height + 2, middle + 9)}, width * 0.55);
   const double after = left + textWidth(name, font) + 10;
-  const QString doc =
-      job.pages->spokenName(static_cast<int>(&layer - job.pages->layers().data())).section(", ", 1);
+  const QString doc = job.pages->spokenName(job.pages->layerOf(layer.group)).section(", ", 1);
   painter.setPen(theme_(Token::text3));
   drawLabel(painter, QPointF(left, middle + 24), doc, docFont_);
-  paintWord(painter, layer, width - 4, middle + 14, width - after);
+  paintWord(painter, layer, {after, middle - 6}, room - (after - left));
 }
 
 /// A folded layer: the head alone, on a second plate.
@@ -370,30 +410,59 @@ void PagePainter::paintGround(QPainter& painter, const PaintJob& job, const Page
   const Rect visible = job.visible.grown(12);
   for (int i = page.first; i < page.first + page.count; ++i) {
     const PageLayer& layer = job.pages->layers()[at(i)];
-    if ((layer.group >= 0 && layer.open) || !layer.area.intersects(visible)) continue;
+    if ((layer.group >= 0 && layer.open) || !layer.area.intersects(visible) || !job.shows(layer.area))
+      continue;
     const double radius = std::min(17.0, 5 / job.scale);
     painter.drawRoundedRect(rectOf(layer.area), radius, radius);
   }
 }
 
-/// "layers 5–9" and what they take together, of one size at every scale.
+/// "layers 5–9" and what they take together, of one size at every scale; where one has no room for all of it,
+/// none has all.
 void PagePainter::paintColumns(QPainter& painter, const PaintJob& job, const PagePlace& page) const {
-  const auto& columns = job.pages->columns();
-  for (int i = page.firstColumn; i < page.firstColumn + static_cast<int>(page.page->columns.size()); ++i) {
-    const PageColumnHead& column = columns[at(i)];
-    const Rect line{column.label.x, column.label.y - 16 / job.scale, column.width, 20 / job.scale};
-    if (!line.intersects(job.visible)) continue;
-    const InPixels screen(painter, job, {column.label.x, column.label.y});
-    const double width = column.width * job.scale;
-    if (width < kLeastName) continue;
-    painter.setPen(theme_(holdsAttention(job, column) ? Token::text : Token::text2));
-    const QString numbers = column.name.section(' ', -1);
-    const double timeWidth = textWidth(column.time, columnTimeFont_);
-    const bool timed = width - timeWidth - 10 > textWidth(numbers, columnFont_);
-    drawLabel(painter, QPointF(0, 0),
-              fitted(column.name, numbers, columnFont_, width - (timed ? timeWidth + 10 : 0)), columnFont_);
-    if (timed) drawLabel(painter, QPointF(width - timeWidth, 0), column.time, columnTimeFont_);
+  constexpr double kApart = 10;
+  const auto begin = job.pages->columns().begin() + page.firstColumn,
+             end = begin + std::ssize(page.page->columns);
+  const auto fits = [&](const auto& widthOf) {
+    return std::all_of(begin, end, [&](const PageColumnHead& column) {
+      return widthOf(column) <= column.width * job.scale;
+    });
+  };
+  const auto numbers = [](const PageColumnHead& column) { return column.name.section(' ', -1); };
+  const auto timeWidth = [this](const PageColumnHead& column) {
+    return textWidth(column.time, columnTimeFont_) + kApart;
+  };
+  const bool timed =
+      fits([&](const PageColumnHead& c) { return textWidth(numbers(c), columnFont_) + timeWidth(c); });
+  const bool whole = fits(
+      [&](const PageColumnHead& c) { return textWidth(c.name, columnFont_) + (timed ? timeWidth(c) : 0); });
+  for (auto column = begin; column != end; ++column) {
+    const Rect line{column->label.x, column->label.y - 16 / job.scale, column->width, 20 / job.scale};
+    const double width = column->width * job.scale;
+    if (!line.intersects(job.visible) || !job.shows(line) || width < kLeastName) continue;
+    const InPixels screen(painter, job, {column->label.x, column->label.y});
+    painter.setPen(theme_(holdsAttention(job, *column) ? Token::text : Token::text2));
+    drawLabel(painter, QPointF(0, 0), elided(whole ? column->name : numbers(*column), columnFont_, width),
+              columnFont_);
+    if (timed)
+      drawLabel(painter, QPointF(width - timeWidth(*column) + kApart, 0), column->time, columnTimeFont_);
   }
+}
+
+/// Beside a page also what stands around it says its name, and its value where that has room.
+void PagePainter::paintBoxWords(QPainter& painter, const PaintJob& job, const QRectF& box,
+                                const QString& name, const QString& value, const QColor& ground) const {
+  constexpr double kPad = 5, kApart = 8;
+  if (!CellPictures::hasWords({job.scale, 1})) return;
+  const InPixels screen(painter, job, box.topLeft());
+  const double width = box.width() * job.scale, height = box.height() * job.scale, room = width - 2 * kPad;
+  const double valueWidth = textWidth(value, boxValueFont_);
+  const bool both = !value.isEmpty() && textWidth(name, boxFont_) + kApart + valueWidth <= room;
+  const double baseline = std::round(height / 2 + 3.2);
+  painter.setPen(Theme::textOn(ground));
+  const QString shown = elided(name, boxFont_, both ? room - valueWidth - kApart : room);
+  if (textWidth(shown, boxFont_) <= room) drawLabel(painter, QPointF(kPad, baseline), shown, boxFont_);
+  if (both) drawLabel(painter, QPointF(width - kPad - valueWidth, baseline), value, boxValueFont_);
 }
 
 }  // namespace orrery::ui

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ui/graph/cell_pictures.h"
+#include "ui/graph/frame_sprites.h"
 #include "ui/graph/page_model.h"
 
 namespace orrery::ui {
@@ -21,6 +22,9 @@ class PagePainter {
   /// What lies under the layers: free cells, what is below a folded one, and over them: the names of columns.
   void paintGround(QPainter& painter, const PaintJob& job, const PagePlace& page) const;
   void paintColumns(QPainter& painter, const PaintJob& job, const PagePlace& page) const;
+  /// On the box of something beside a page, from far.
+  void paintBoxWords(QPainter& painter, const PaintJob& job, const QRectF& box, const QString& name,
+                     const QString& value, const QColor& ground) const;
   /// The frame of an open layer, and its head with the marks on it; of a folded one all.
   void paintFrame(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
   void paintHead(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
@@ -34,7 +38,7 @@ class PagePainter {
 
  private:
   struct Head;
-  void paintCell(QPainter& painter, const PaintJob& job, const PagePlace& page, const PageLayer& layer,
+  void paintCell(QPainter& painter, const PaintJob& job, const PageLayer& layer,
                  const std::vector<size_t>& words) const;
   void paintBlocks(QPainter& painter, const PaintJob& job, const PageLayer& layer, const CellPicture& picture,
                    const QPointF& corner) const;
@@ -42,15 +46,17 @@ class PagePainter {
                      const CellPicture& picture, const QPointF& corner) const;
   void paintBlock(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
   void paintPlate(QPainter& painter, const PaintJob& job, const PageLayer& layer) const;
-  void paintWord(QPainter& painter, const PageLayer& layer, double right, double top, double room) const;
+  void paintWord(QPainter& painter, const PageLayer& layer, const QPointF& place, double room) const;
   void paintTime(QPainter& painter, const PaintJob& job, const PageLayer& layer, const QString& time,
-                 const QRectF& chip) const;
+                 const QFont& font, const QRectF& chip) const;
   QColor heatColor(const PaintJob& job, double heat) const;
   std::vector<size_t> wordsOf(const PaintJob& job) const;
 
   Theme theme_;
-  QFont nameFont_, nearFont_, timeFont_, docFont_, wordFont_, columnFont_, columnTimeFont_;
+  QFont nameFont_, smallNameFont_, smallTimeFont_, nearFont_, timeFont_, docFont_, wordFont_, columnFont_,
+      columnTimeFont_, boxFont_, boxValueFont_;
   std::shared_ptr<CellPictures> pictures_;  // of this theme
+  std::shared_ptr<FrameSprites> frames_;
 };
 
 }  // namespace orrery::ui

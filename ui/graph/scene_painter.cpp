@@ -83,6 +83,7 @@ void ScenePainter::paintFrames(QPainter& painter, const PaintJob& job, int group
   for (size_t i = 0; i < layout.items.size(); ++i) {
     const Placed& placed = layout.items[i];
     if (placed.kind != Placed::Kind::open || !placed.box.intersects(visible)) continue;
+    if (!job.shows(placed.box.moved(origin.x, origin.y))) continue;
     const Hit hit = describePlaced(scene, group, layout, static_cast<int>(i), origin);
     const int layer = placed.cell && job.pages ? job.pages->layerOf(hit.group) : -1;
     if (layer < 0)
@@ -103,6 +104,7 @@ void ScenePainter::paintItems(QPainter& painter, const PaintJob& job, int group,
     const double side = (placed.leftPill || placed.rightPill) && job.detail == Detail::near ? 220 : 0;
     const Rect reach{placed.box.x - side, placed.box.y, placed.box.w + 2 * side, placed.box.h};
     if (!reach.intersects(visible)) continue;
+    if (placed.kind != Placed::Kind::open && !job.shows(placed.box.moved(origin.x, origin.y))) continue;
     if (placed.cell && job.pages) {
       if (job.detail != Detail::far) paintLayer(painter, job, group, placed, origin);
       continue;
@@ -113,10 +115,27 @@ void ScenePainter::paintItems(QPainter& painter, const PaintJob& job, int group,
       paintGroup(painter, job, hit.group, *placed.inner, innerOrigin(placed, origin));
       if (job.detail != Detail::far) paintHeader(painter, job, hit);
     } else {
-      nodes_.paint(painter, lookOf(job, hit, placed), job.detail, job.scale);
+      const NodeLook look = lookOf(job, hit, placed);
+      nodes_.paint(painter, look, job.detail, job.scale);
+      if (job.detail == Detail::far && !job.blocks && job.pages && !job.pages->empty())
+        paintFarWords(painter, job, hit, placed, look);
       if (job.detail == Detail::near && hit.kind == Hit::Kind::node) paintPills(painter, job, hit, placed);
     }
   }
+}
+
+/// Of what stands around a page.
+void ScenePainter::paintFarWords(QPainter& painter, const PaintJob& job, const Hit& hit, const Placed& placed,
+                                 const NodeLook& look) const {
+  const SceneGraph& scene = *job.drawing->scene;
+  const std::string& name =
+      hit.kind == Hit::Kind::node ? scene.nodes[at(hit.node)].name : scene.groups[at(hit.group)].name;
+  const QColor ground = look.bypassed ? theme_(Token::canvas)
+                        : look.body.isValid()
+                            ? look.body
+                            : Theme::blend(theme_(Token::canvas), theme_.family(look.family), 0.42);
+  pages_.paintBoxWords(painter, job, look.box, text(name),
+                       valueText(job, spanOf(scene, scene.groups[at(hit.holder)], placed)), ground);
 }
 
 /// A layer of a page from near.
@@ -165,6 +184,10 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
   QColor ground = theme_((theme_.isDark() ? dark : light)[depth < 2 ? depth : 2]);
   if (depth > 2) ground = Theme::blend(ground, theme_(Token::raised), std::min(1.0, 0.5 * (depth - 2)));
   const QColor line = Theme::blend(theme_(Token::border), theme_(Token::edge), theme_.isDark() ? 0.17 : 0);
+  const double radius = job.detail == Detail::far ? 0 : depth <= 1 ? 8.5 : 6.5;
+  if (job.detail != Detail::far && !selected && group.live &&
+      frames_->draw(painter, rectOf(hit.box), radius * job.scale, ground, line))
+    return;
   QPen pen(selected ? theme_(Token::accent) : line, selected ? 2 : 1);
   pen.setCosmetic(job.detail != Detail::near);
   if (!group.live) pen.setStyle(Qt::DashLine);
@@ -173,7 +196,6 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
     pen.setStyle(Qt::NoPen);  // would be all one sees
   painter.setPen(pen);
   painter.setBrush(ground);
-  const double radius = job.detail == Detail::far ? 0 : group.depth <= 1 ? 8.5 : 6.5;
   painter.drawRoundedRect(rectOf(hit.box).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
 }
 

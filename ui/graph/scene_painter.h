@@ -51,6 +51,11 @@ struct PaintJob {
   Rect visible;
   Detail detail = Detail::near;
   bool blocks = false;  // far away: a layer of a page is one block
+  /// By layer of the pages, while they go to other cells: how far they have to go, and how much of it is
+  /// ahead.
+  const std::vector<Point>* moving = nullptr;
+  double ahead = 0;
+  bool strict = false;  // only what lies within the sides of `visible`, for paper
   int litShape = -1;    // of the pages: layers of the others step back; -1: none is lit
   double scale = 1;
   bool wiresByType = false;                  // coloured by what they carry
@@ -59,6 +64,9 @@ struct PaintJob {
   double running = -1;  // place of the moving bar on nodes that take over 100 ms; below 0: none
 
   bool isEdited(Span span) const;
+  bool shows(const Rect& area) const {
+    return !strict || (area.x >= visible.x && area.right() <= visible.right());
+  }
 };
 
 class ScenePainter {
@@ -66,6 +74,11 @@ class ScenePainter {
   explicit ScenePainter(const Theme& theme);
 
   void paint(QPainter& painter, const PaintJob& job) const;
+  /// What is in an open group, its frame's top middle at `origin`.
+  void paintInside(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                   Point origin) const {
+    paintGroup(painter, job, group, layout, origin);
+  }
   /// Of the fonts that boxes are written in.
   TextWidths textWidths() const { return nodes_.textWidths(); }
   /// What a box looks like in this job.
@@ -81,6 +94,8 @@ class ScenePainter {
                    Point origin) const;
   void paintItems(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                   Point origin) const;
+  void paintFarWords(QPainter& painter, const PaintJob& job, const Hit& hit, const Placed& placed,
+                     const NodeLook& look) const;
   void paintLayer(QPainter& painter, const PaintJob& job, int holder, const Placed& placed,
                   Point origin) const;
   void paintTiny(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
@@ -106,6 +121,7 @@ class ScenePainter {
   Theme theme_;
   NodePainter nodes_;
   PagePainter pages_;
+  std::shared_ptr<FrameSprites> frames_ = std::make_shared<FrameSprites>();
   QFont headFont_, docFont_, timeFont_, pillFont_, tinyFont_;
   QFont midHeadFont_, smallHeadFont_, smallTimeFont_;
 };

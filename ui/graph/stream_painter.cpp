@@ -6,6 +6,7 @@
 #include "ui/graph/page_painter.h"
 #include "ui/graph/scene_painter.h"
 #include "ui/graph/wire_strokes.h"
+#include "ui/theme/sprites.h"
 
 namespace orrery::ui {
 namespace {
@@ -44,6 +45,37 @@ void cutTitle(QPainterPath& path, double x, double top, double bottom, double he
   path.lineTo(x, bottom);
 }
 
+/// A line along an axis as whole pixels, which is most of them; `head`: that of a title on it. False: it is
+/// no such line, or no pixels are made.
+bool paintStraight(QPainter& painter, const PlacedWire& wire, double head, const QPen& pen) {
+  if (wire.points.size() != 2 || !drawsPixels(painter)) return false;
+  const Point &from = wire.points.front(), &to = wire.points.back();
+  if (from.x != to.x && from.y != to.y) return false;
+  const QTransform world = painter.worldTransform();
+  const int width = std::max(1, qRound(pen.widthF()));
+  const auto fill = [&](const Point& a, const Point& b) {
+    const QPointF begin = world.map(QPointF(a.x, a.y)), end = world.map(QPointF(b.x, b.y));
+    const double left = std::min(begin.x(), end.x()), top = std::min(begin.y(), end.y());
+    const bool upright = a.x == b.x;
+    const QRectF line(upright ? left - width / 2.0 : left, upright ? top : top - width / 2.0,
+                      upright ? width : std::abs(end.x() - begin.x()),
+                      upright ? std::abs(end.y() - begin.y()) : width);
+    painter.fillRect(QRectF(line.topLeft().toPoint(), line.bottomRight().toPoint()), pen.color());
+  };
+  painter.setWorldTransform(QTransform());
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  const double units = 1 / world.m11();
+  if (head > 0 && to.y > head) {
+    fill(from, {from.x, std::min(to.y, from.y + 5 * units)});
+    fill({from.x, head - 3 * units}, to);
+  } else {
+    fill(from, to);
+  }
+  painter.setWorldTransform(world);
+  painter.setRenderHint(QPainter::Antialiasing);
+  return true;
+}
+
 }  // namespace
 
 void PagePainter::paintStreams(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
@@ -51,12 +83,14 @@ void PagePainter::paintStreams(QPainter& painter, const PaintJob& job, int group
   const Rect visible = job.visible.grown(8 / job.scale).moved(-origin.x, -origin.y);
   const StreamLook look = lookOf(job);
   const bool layer = job.pages && job.pages->layerOf(group) >= 0;
+  if (job.moving && !layer) return;  // the lines come when the layers have arrived
   painter.save();
   painter.translate(origin.x, origin.y);
   painter.setRenderHint(QPainter::Antialiasing, !job.blocks);
   for (size_t i = 0; i < layout.wires.size(); ++i) {
     const PlacedWire& wire = layout.wires[i];
     if (wire.kind == WireKind::plain || !wire.bounds.grown(1).intersects(visible)) continue;
+    if (!job.shows(wire.bounds.moved(origin.x, origin.y))) continue;
     const bool hover = job.marks && job.marks->hover.kind == Hit::Kind::wire &&
                        job.marks->hover.holder == group && job.marks->hover.item == static_cast<int>(i);
     const QColor color = theme_(carriesSelected(job, group, layout, wire) ? Token::accent
@@ -66,15 +100,17 @@ void PagePainter::paintStreams(QPainter& painter, const PaintJob& job, int group
     pen.setCosmetic(true);
     const Point &from = wire.points.front(), &to = wire.points.back();
     const QPointF end(to.x, to.y);
-    QPainterPath path;
-    if (layer && wire.kind == WireKind::stream && wire.points.size() == 2 && from.x == to.x &&
-        from.y < kCellHead)
-      cutTitle(path, from.x, from.y, to.y, kCellHead, job.scale);
-    else
-      path = roundedPath(wire.points, kTurnRadius);
-    painter.setPen(pen);
-    painter.setBrush(Qt::NoBrush);
-    painter.drawPath(path);
+    const bool titled = layer && wire.kind == WireKind::stream && from.x == to.x && from.y < kCellHead;
+    if (job.detail == Detail::far || !paintStraight(painter, wire, titled ? kCellHead : 0, pen)) {
+      QPainterPath path;
+      if (titled && wire.points.size() == 2)
+        cutTitle(path, from.x, from.y, to.y, kCellHead, job.scale);
+      else
+        path = roundedPath(wire.points, kTurnRadius);
+      painter.setPen(pen);
+      painter.setBrush(Qt::NoBrush);
+      painter.drawPath(path);
+    }
     if (wire.kind == WireKind::tap && look.arrows) paintArrow(painter, end, true, 6 / job.scale, color);
     if (wire.kind == WireKind::stream && wire.points.size() > 4 && !job.blocks)
       paintArrow(painter, end, false, 6.2 / job.scale, color);

@@ -1,11 +1,11 @@
 // What the wires' colours and strokes tell: what they carry, and what edits made of them.
 #pragma once
 
-#include "ui/graph/floating_card.h"
+#include "ui/graph/strip_section.h"
 
 namespace orrery::ui {
 
-class WireLegend : public FloatingCard {
+class WireLegend : public StripSection {
   Q_OBJECT
  public:
   WireLegend(const Theme& theme, QWidget* parent);
@@ -17,30 +17,10 @@ class WireLegend : public FloatingCard {
   void paintEvent(QPaintEvent*) override;
 
  private:
-  double paintHead(QPainter& painter, double y, const QString& title, const QString& word) const;
+  void paintKinds(QPainter& painter) const;
+  void paintChanges(QPainter& painter) const;
 
   bool kinds_ = false, changes_ = false;
-};
-
-/// Keys of the drawing with what they do, at its upper right corner.
-class KeyHints : public QWidget {
-  Q_OBJECT
- public:
-  KeyHints(const Theme& theme, QWidget* parent);
-  void setTheme(const Theme& theme);
-  struct Hint {
-    QString keys, word;
-  };
-  void setHints(std::vector<Hint> hints);
-  bool empty() const { return hints_.empty(); }
-  QSize sizeHint() const override;
-
- protected:
-  void paintEvent(QPaintEvent*) override;
-
- private:
-  Theme theme_;
-  std::vector<Hint> hints_;
 };
 
 }  // namespace orrery::ui

@@ -101,7 +101,8 @@ void ScenePainter::paintFarWires(QPainter& painter, const PaintJob& job, int gro
   painter.translate(origin.x, origin.y);
   PixelLines plain(painter.worldTransform(), visible), lit(painter.worldTransform(), visible);
   for (const PlacedWire& wire : layout.wires)
-    if (wire.kind == WireKind::plain && wire.bounds.grown(1).intersects(visible))
+    if (wire.kind == WireKind::plain && wire.bounds.grown(1).intersects(visible) &&
+        job.shows(wire.bounds.moved(origin.x, origin.y)))
       (carriesSelected(job, group, layout, wire) ? lit : plain).add(wire.points, wire.dotted);
   plain.paint(painter, Theme::blend(theme_(Token::canvas), theme_(Token::edge), 0.7));
   lit.paint(painter, theme_(Token::accent));
@@ -135,6 +136,7 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
   for (size_t i = 0; i < layout.wires.size(); ++i) {
     const PlacedWire& wire = layout.wires[i];
     if (wire.kind != WireKind::plain || !wire.bounds.grown(1).intersects(visible)) continue;
+    if (!job.shows(wire.bounds.moved(origin.x, origin.y))) continue;
     const bool lit = carriesSelected(job, group, layout, wire);
     const WireChange change = changeOf(job, group, static_cast<int>(i));
     const WireLook look = wireLook(job, holder, wire, lit, change);

@@ -29,6 +29,7 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
   graph_->setSource(work_.drawn());
   graph_->showTab(work_.settings().fusedTab);
   graph_->setHeatMode(static_cast<HeatMode>(work_.settings().heat));
+  graph_->setParts(GraphView::Parts(work_.settings().graphParts));
   work_.setFused(graph_->fusedShown());
   graph_->setArrangements(work_.settings().arrangements);
   graph_->setWiresByType(work_.settings().wiresByType);
@@ -69,6 +70,16 @@ void DrawnModel::connectGraph() {
     work_.setFused(fused);
     emit work_.choiceCleared();
     refresh();
+  });
+  connect(graph_, &GraphPage::columnsChanged, &work_, [this](int columns) {
+    QMap<QString, int>& kept = work_.settings().columns;
+    kept.remove(work_.drawn()->title());
+    if (columns > 0) kept[work_.drawn()->title()] = columns;
+    emit work_.changed();
+  });
+  connect(graph_, &GraphPage::partsChanged, &work_, [this](GraphView::Parts parts) {
+    work_.settings().graphParts = parts.toInt();
+    emit work_.changed();
   });
   connect(graph_, &GraphPage::matchesChanged, this, [this](int count, int current) {
     tools_->find()->setNote(tools_->find()->text().isEmpty() ? QString()
@@ -176,6 +187,7 @@ void DrawnModel::name() {
 }
 
 void DrawnModel::refresh() {
+  graph_->setColumns(work_.settings().columns.value(work_.drawn()->title()));
   refreshOutline();
   if (work_.compared()) showSides();
   emit work_.graphShown();

@@ -23,6 +23,8 @@ class DrawnModel : public QObject {
   ~DrawnModel() override;
 
   CommandList commands();
+  /// What stands around the drawing.
+  CommandList partCommands();
   void setTools(MainToolBar* tools);
   /// A model that is not open leaves what is drawn.
   void draw(SessionController* source);

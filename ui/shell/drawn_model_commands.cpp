@@ -60,6 +60,13 @@ CommandList DrawnModel::commands() {
                    .group = 1,
                    .keys = {"Ctrl+Shift+L"},
                    .run = [view] { view()->collapseAll(); }},
+                  {.id = "graph.arrangePage",
+                   .text = "Arrange pa&ge",
+                   .menu = Menu::graph,
+                   .group = 1,
+                   .title = "Arrange the page: layers into columns anew",
+                   .run = [this] { graph_->arrangePages(); },
+                   .enabled = [view] { return view()->pageSize().columns > 0; }},
                   {.id = "graph.fit",
                    .text = "&Fit",
                    .menu = Menu::graph,
@@ -97,6 +104,33 @@ CommandList DrawnModel::commands() {
   const CommandList edits = editCommands();
   all.insert(all.end(), edits.begin(), edits.end());
   return all;
+}
+
+CommandList DrawnModel::partCommands() {
+  struct Choice {
+    GraphView::Part part;
+    const char *id, *text, *title;
+  };
+  constexpr Choice kChoices[] = {
+      {GraphView::Part::lens, "view.lens", "L&ens", "Lens: a layer under the pointer from near"},
+      {GraphView::Part::strip, "view.strip", "Legend st&rip", "Strip under the graph"},
+      {GraphView::Part::minimap, "view.minimap", "&Minimap", "Minimap in the strip"},
+      {GraphView::Part::step, "view.step", "&Step beside the graph", "Step beside the graph"}};
+  CommandList commands;
+  for (const auto& [part, id, text, title] : kChoices)
+    commands.push_back({.id = id,
+                        .text = text,
+                        .menu = Menu::view,
+                        .group = 1,
+                        .title = title,
+                        .run =
+                            [this, part = part] {
+                              const GraphView::Parts parts = graph_->view()->parts() ^ part;
+                              graph_->setParts(parts);
+                              emit graph_->partsChanged(parts);
+                            },
+                        .checked = [this, part = part] { return graph_->view()->parts().testFlag(part); }});
+  return commands;
 }
 
 }  // namespace orrery::ui

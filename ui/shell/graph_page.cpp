@@ -24,7 +24,9 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
       precisions_(precisions),
       bar_(new QWidget(this)),
       tabs_(new QTabBar(bar_)),
+      title_(new GraphTitle(theme, bar_)),
       models_(new Segmented(theme, bar_)),
+      columns_(new PageColumns(theme, bar_)),
       wires_(new DropButton(theme, bar_)),
       diff_(new QCheckBox("Diff on the graph", bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
@@ -55,6 +57,16 @@ void GraphPage::setupBar() {
   models_->setAccessibleName("Model that is drawn");
   models_->hide();
   connect(models_, &Segmented::chosen, this, &GraphPage::modelAsked);
+  connect(columns_, &PageColumns::asked, this, [this](int columns) {
+    setColumns(columns);
+    emit columnsChanged(columns);
+  });
+  connect(title_, &GraphTitle::scopeAsked, this, [this](const QString& scope) {
+    if (scope.isEmpty()) return view()->fit();
+    view()->selectScope(scope);
+    emit scopeChosen(scope, fusedShown());
+  });
+  columns_->hide();
   for (const bool byType : {false, true})
     wires_->menu()->addAction(byType ? "Coloured by dtype" : "Plain", this,
                               [this, byType] { setWiresByType(byType); });
@@ -72,8 +84,12 @@ void GraphPage::setupBar() {
   auto* layout = new QHBoxLayout(bar_);
   layout->setContentsMargins(2, 0, 14, 0);
   layout->setSpacing(0);
-  layout->addWidget(tabs_, 1);
+  layout->addWidget(tabs_);
+  layout->addSpacing(8);
+  layout->addWidget(title_, 1);
   layout->addWidget(models_);
+  layout->addSpacing(12);
+  layout->addWidget(columns_);
   layout->addSpacing(12);
   layout->addWidget(wires_);
   layout->addSpacing(10);
@@ -115,9 +131,16 @@ GraphView* GraphPage::addView(bool fused) {
   connect(view, &GraphView::contextMenuAsked, this,
           [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
   setupEditing(view, fused);
-  connect(view, &GraphView::overlaysChanged, this, [this](GraphView::Overlays shown) {
-    for (const auto& [source, views] : views_)
-      for (GraphView* each : views) each->setOverlays(shown);
+  connect(view, &GraphView::partsChanged, this, [this](GraphView::Parts shown) {
+    setParts(shown);
+    emit partsChanged(shown);
+  });
+  connect(view, &GraphView::placeChanged, this,
+          [this, view](const QStringList& parts, const QStringList& scopes) {
+            if (view == this->view()) title_->setPlace(parts, scopes);
+          });
+  connect(view, &GraphView::layoutFinished, this, [this, view] {
+    if (view == this->view()) refreshPage();
   });
   connect(view, &GraphView::zoomChanged, this, [this, view](double scale) {
     if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
@@ -145,7 +168,7 @@ void GraphPage::setSource(SessionController* source) {
   if (!views_.contains(source)) {
     views_[source] = {addView(false), addView(true)};
     if (model_)
-      for (GraphView* view : views_[source]) view->setOverlays(model_->overlays());
+      for (GraphView* view : views_[source]) view->setParts(model_->parts());
   }
   model_ = views_[source][0];
   fused_ = views_[source][1];
@@ -157,6 +180,34 @@ void GraphPage::setSource(SessionController* source) {
   plans_[0] = plans_[1] = nullptr;
   connectSource();
   refreshGraph();
+}
+
+void GraphPage::setColumns(int columns) {
+  for (GraphView* view : {model_, fused_}) view->setColumns(columns);
+  refreshPage();
+}
+
+void GraphPage::arrangePages() { view()->arrangePages(); }
+
+void GraphPage::closeCells() {
+  for (GraphView* view : {model_, fused_}) view->closeCells();
+}
+
+void GraphPage::setParts(GraphView::Parts parts) {
+  for (const auto& [source, views] : views_)
+    for (GraphView* each : views) each->setParts(parts);
+}
+
+void GraphPage::refreshPage() {
+  columns_->setShown(view()->columns(), view()->pageSize());
+  title_->setSummary(view()->summary());
+}
+
+/// In a narrow bar captions go before what can be pressed.
+void GraphPage::resizeEvent(QResizeEvent* event) {
+  constexpr double kCaptions = 620;
+  QWidget::resizeEvent(event);
+  columns_->setBrief(width() < theme_.scaled(kCaptions));
 }
 
 void GraphPage::setModels(const QStringList& titles, int drawn) {
@@ -204,6 +255,8 @@ void GraphPage::refreshTabs() {
   }
   refreshPlaces();
   refreshTimings();
+  view()->tellPlace();
+  refreshPage();
   zoom_->setText(QString("%1 %").arg(qRound(view()->zoom() * 100)));
 }
 
@@ -329,6 +382,9 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   menu.addAction(undone.isEmpty() ? QString("Undo edit") : "Undo " + undone, this, &GraphPage::undoAsked)
       ->setEnabled(source_->canUndo());
   menu.addSeparator();
+  if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
+    menu.addAction("Open all its layers as a page", this, [this, scope] { view()->openPage(scope); })
+        ->setVisible(view()->canBePage(scope));
   if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
     menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this,
                    [this, scope] { view()->toggleScope(scope); });

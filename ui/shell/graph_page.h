@@ -18,6 +18,8 @@
 #include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
 #include "ui/shell/drop_hint.h"
+#include "ui/shell/graph_title.h"
+#include "ui/shell/page_columns.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/widgets/segmented.h"
@@ -46,6 +48,14 @@ class GraphPage : public QWidget, public Themed {
   Banner* banner() const { return banner_; }
   ProgressStrip* progress() const { return progress_; }
   DropHint* hint() const { return hint_; }
+  PageColumns* columns() const { return columns_; }
+  GraphTitle* title() const { return title_; }
+  /// Of the model that is drawn, on both its graphs; 0: Auto.
+  void setColumns(int columns);
+  void arrangePages();
+  /// What was edited is saved: no cell is kept free any more.
+  void closeCells();
+  void setParts(GraphView::Parts parts);
   void refreshGraph();
   void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
@@ -90,9 +100,13 @@ class GraphPage : public QWidget, public Themed {
   void tabChanged(bool fused);
   /// Of the graph shown.
   void placesChanged(const orrery::ui::Places& places);
+  /// Asked for by the person, of the drawn model.
+  void columnsChanged(int columns);
+  void partsChanged(orrery::ui::GraphView::Parts shown);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void setupBar();
@@ -105,6 +119,7 @@ class GraphPage : public QWidget, public Themed {
   void refreshTimings();
   void refreshComparison();
   void refreshTabs();
+  void refreshPage();
   void refreshPlaces();
   QStringList modelScopes(const std::vector<GraphView::Selected>& chosen) const;
   void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
@@ -116,7 +131,9 @@ class GraphPage : public QWidget, public Themed {
   SessionController* source_ = nullptr;
   QWidget* bar_;
   QTabBar* tabs_;
+  GraphTitle* title_;
   Segmented* models_;
+  PageColumns* columns_;
   DropButton* wires_;
   QCheckBox* diff_;
   Text* zoom_;

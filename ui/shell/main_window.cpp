@@ -100,6 +100,7 @@ void MainWindow::setupCentre() {
 void MainWindow::setupCommands() {
   commands_->add(opening_->commands());
   commands_->add(drawn_model_->commands());
+  commands_->add(drawn_model_->partCommands());
   commands_->add(docks_->commands());
   commands_->add(ownCommands());
   commands_->add(themeCommands());
