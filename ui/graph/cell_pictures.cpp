@@ -146,7 +146,7 @@ void CellPictures::roundCorners(QPainter& painter, const CellSubject& subject, c
 /// the blocks' corners.
 void CellPictures::paintWords(QPainter& painter, const CellSubject& subject,
                               const std::vector<CellBlock>& blocks) const {
-  constexpr double kPad = 2, kGap = 4;
+  constexpr double kPad = 1, kGap = 4;
   painter.setRenderHint(QPainter::Antialiasing);
   for (const CellBlock& block : blocks) {
     if (block.live) roundCorners(painter, subject, block);

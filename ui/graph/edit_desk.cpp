@@ -45,7 +45,7 @@ QPointF EditDesk::toView(Point point) const {
 }
 
 Hit EditDesk::hitAt(QPointF position) const {
-  return hitTest(view->drawing, toScene(position), reach(kGrab));
+  return view->hitAt(position);
 }
 
 std::vector<Port> EditDesk::portsNear(Point point, double within) const {

@@ -15,7 +15,6 @@ namespace {
 // Pixels of the screen.
 constexpr double kWrittenWidth = 90;  // of a cell that has its name on it
 constexpr double kRoomyWidth = 132;   // of one whose name is written larger
-constexpr double kLeastName = 24;     // of room for a column's name
 constexpr double kNotch = 10, kChipHeight = 14.5;
 
 size_t at(int index) { return static_cast<size_t>(index); }
@@ -438,12 +437,16 @@ void PagePainter::paintColumns(QPainter& painter, const PaintJob& job, const Pag
       [&](const PageColumnHead& c) { return textWidth(c.name, columnFont_) + (timed ? timeWidth(c) : 0); });
   for (auto column = begin; column != end; ++column) {
     const Rect line{column->label.x, column->label.y - 16 / job.scale, column->width, 20 / job.scale};
+    if (!line.intersects(job.visible) || !job.shows(line)) continue;
     const double width = column->width * job.scale;
-    if (!line.intersects(job.visible) || !job.shows(line) || width < kLeastName) continue;
+    QString name = whole ? column->name : numbers(*column);
+    if (textWidth(name, columnFont_) > width) {  // where it begins, as far as the gutter
+      name = name.section(QChar(0x2013), 0, 0);
+      if (textWidth(name, columnFont_) > (column->width + kPageGutter) * job.scale - 3) continue;
+    }
     const InPixels screen(painter, job, {column->label.x, column->label.y});
     painter.setPen(theme_(holdsAttention(job, *column) ? Token::text : Token::text2));
-    drawLabel(painter, QPointF(0, 0), elided(whole ? column->name : numbers(*column), columnFont_, width),
-              columnFont_);
+    drawLabel(painter, QPointF(0, 0), name, columnFont_);
     if (timed)
       drawLabel(painter, QPointF(width - timeWidth(*column) + kApart, 0), column->time, columnTimeFont_);
   }
