@@ -37,7 +37,6 @@ Rect boundsOf(const std::vector<Point>& points) {
 void shiftLayout(GroupLayout& layout, double dx) {
   for (Placed& placed : layout.items) {
     placed.box = placed.box.moved(dx, 0);
-    for (Point& input : placed.inputs) input.x += dx;
   }
   for (PlacedWire& wire : layout.wires) {
     for (Point& point : wire.points) point.x += dx;
