@@ -55,7 +55,6 @@ LayoutMetrics metricsOf(const SceneGroup& group, bool cell, bool close) {
     metrics.side = 8;
     metrics.rowGap = 11;
     metrics.track = metrics.lane = 6;
-    metrics.bendsFork = false;
   } else if (group.depth == 0) {
     metrics.top = 20;
   }

@@ -303,7 +303,10 @@ void adopt(Arrangement& arrangement, const SceneGraph& scene,
            const std::shared_ptr<const GroupLayout>& layout) {
   forOpen(scene, 0, layout, [&](const SceneGroup& group, const std::shared_ptr<const GroupLayout>& own) {
     const auto kept = arrangement.groups.find(group.path);
-    if (kept != arrangement.groups.end() && kept->second.whole) keep(kept->second, scene, group, own);
+    if (kept == arrangement.groups.end()) return;
+    // Where a person put something, the rest stays from then on, too. Runs of layers are the page's.
+    const bool byHand = !kept->second.byHand.empty() && !holdsLayers(scene, group);
+    if (kept->second.whole || byHand) keep(kept->second, scene, group, own);
   });
 }
 

@@ -46,7 +46,6 @@ struct LayoutEdge {
 struct LayoutMetrics {
   double top = 30;  // header and gap above the first row
   double bottom = 8, side = 12, rowGap = 16, columnGap = 11, track = 8, lane = 8, pillGap = 25;
-  bool bendsFork = true;  // a wire that only passes is a way of its fork; false: boxes alone stand around it
 };
 
 /// What a line stands for. The stream is one line through the layers of a page; a tap leads from it to a

@@ -50,14 +50,12 @@ void sortRow(Rows& rows, size_t row, bool byAbove, std::vector<double>& place) {
 
 /// The middle one of what is below `above`, of an odd number.
 bool isMiddle(const Rows& rows, const Slot& above, const Slot& below) {
-  int sides = 0, ways = 0;
+  int sides = 0;
   for (const int other : above.below) {
-    const Slot& way = rows.slots[static_cast<size_t>(other)];
-    if (!rows.bendsFork && way.item < 0) continue;
-    ++ways;
-    sides += way.x < below.x ? -1 : way.x > below.x ? 1 : 0;
+    const double x = rows.slots[static_cast<size_t>(other)].x;
+    sides += x < below.x ? -1 : x > below.x ? 1 : 0;
   }
-  return sides == 0 && ways % 2 == 1;
+  return sides == 0 && above.below.size() % 2 == 1;
 }
 
 void placeRow(Rows& rows, const std::vector<int>& members, const LayoutMetrics& metrics, bool byAbove,
@@ -192,7 +190,6 @@ void orderRows(Rows& rows) {
 }
 
 void placeRows(Rows& rows, const LayoutMetrics& metrics) {
-  rows.bendsFork = metrics.bendsFork;
   for (const std::vector<int>& row : rows.rows) {  // packed and centred
     double width = -metrics.columnGap;
     for (const int slot : row) width += rows.slots[static_cast<size_t>(slot)].width + metrics.columnGap;

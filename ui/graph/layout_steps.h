@@ -31,7 +31,6 @@ struct Rows {
   std::vector<std::vector<int>> rows;  // row 0 holds the entry, the last one the exit
   std::vector<Path> paths;             // by drawn edge
   int entry = 0, exit = 0;             // slots
-  bool bendsFork = true;               // as in LayoutMetrics
 };
 
 /// Rank of each item: the longest path to it; edges that would close a cycle do not count.

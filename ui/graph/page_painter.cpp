@@ -15,6 +15,7 @@ namespace {
 // Pixels of the screen.
 constexpr double kWrittenWidth = 90;  // of a cell that has its name on it
 constexpr double kRoomyWidth = 132;   // of one whose name is written larger
+constexpr double kLeastName = 16;     // of a column that has its name above it
 constexpr double kNotch = 10, kChipHeight = 14.5;
 
 size_t at(int index) { return static_cast<size_t>(index); }
@@ -439,6 +440,7 @@ void PagePainter::paintColumns(QPainter& painter, const PaintJob& job, const Pag
     const Rect line{column->label.x, column->label.y - 16 / job.scale, column->width, 20 / job.scale};
     if (!line.intersects(job.visible) || !job.shows(line)) continue;
     const double width = column->width * job.scale;
+    if (width < kLeastName) continue;
     QString name = whole ? column->name : numbers(*column);
     if (textWidth(name, columnFont_) > width) {  // where it begins, as far as the gutter
       name = name.section(QChar(0x2013), 0, 0);
