@@ -69,11 +69,6 @@ QSize Breadcrumb::sizeHint() const {
 void Breadcrumb::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  QColor ground = theme_(Token::canvas);
-  ground.setAlphaF(0.85F);
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(ground);
-  painter.drawRoundedRect(rect(), 4, 4);
   const auto rects = layoutParts();
   for (size_t i = 0; i < rects.size(); ++i) {
     const bool last = i + 1 == rects.size();

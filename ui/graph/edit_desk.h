@@ -20,7 +20,7 @@ namespace orrery::ui {
 inline constexpr double kHitPort = 12, kSnap = 24;  // pixels on the screen
 
 /// A place for a node that is to be chosen, and what it will be connected to.
-struct Opening {
+struct InsertSpot {
   Point at;                         // scene coordinates: the middle of its top
   std::string scope;                // that it will be in
   std::optional<Port> giver;        // that it reads
@@ -80,15 +80,15 @@ struct EditDesk {
   bool mayEdit();
 
   // Nodes that are put down.
-  void openPalette(Opening opening, QPointF at);
+  void openPalette(InsertSpot spot, QPointF at);
   void openValues(const Port& reader, QPointF at);
   void pick(const QString& key, bool connected);
-  Draft draftFor(const graph::OpSchema& op, const Opening& opening, bool connected) const;
+  Draft draftFor(const graph::OpSchema& op, const InsertSpot& spot, bool connected) const;
   void putDown(Draft draft, Point middleOfTop);
   void tryDraft(int draft);
   void put(const std::string& scope, const std::string& path, Rect scene);
-  std::optional<Opening> openingOnWire(const Hit& wire, Point at) const;
-  Picks picksFor(const Opening& opening) const;
+  std::optional<InsertSpot> spotOnWire(const Hit& wire, Point at) const;
+  Picks picksFor(const InsertSpot& spot) const;
 
   // Cards and fields.
   void annotate();
@@ -133,7 +133,7 @@ struct EditDesk {
   std::vector<Port> hoverPorts, chosenPorts;
   std::optional<Port> hoverPort, focusPort, wireFrom;  // focusPort, wireFrom: by keyboard
   std::optional<RefusedTry> tried;
-  std::optional<Opening> opening;  // of the palette
+  std::optional<InsertSpot> spot;  // of the palette
   std::optional<Hit> dropWire;     // that a dragged op is over
   std::optional<Port> valueFor;    // the palette chooses a value for it
   Rect askedAbout;

@@ -186,7 +186,7 @@ void EditDesk::put(const std::string& scope, const std::string& path, Rect scene
   view->arrangement = std::move(arrangement);
 }
 
-Draft EditDesk::draftFor(const graph::OpSchema& op, const Opening& place, bool connected) const {
+Draft EditDesk::draftFor(const graph::OpSchema& op, const InsertSpot& place, bool connected) const {
   const auto type = place.giver ? typeOf(*place.giver) : std::nullopt;
   const bool between = type && place.readers.size() == 1;
   const OpFit fit = !type     ? fitter().alone(op)
@@ -212,7 +212,7 @@ Draft EditDesk::draftFor(const graph::OpSchema& op, const Opening& place, bool c
   return draft;
 }
 
-Picks EditDesk::picksFor(const Opening& place) const {
+Picks EditDesk::picksFor(const InsertSpot& place) const {
   struct Ranked {
     int rank;
     Pick pick;
@@ -238,7 +238,7 @@ Picks EditDesk::picksFor(const Opening& place) const {
   return picks;
 }
 
-void EditDesk::openPalette(Opening place, QPointF where) {
+void EditDesk::openPalette(InsertSpot place, QPointF where) {
   if (!mayEdit() || !model()) return;
   forgetRefusal();
   valueFor.reset();
@@ -247,7 +247,7 @@ void EditDesk::openPalette(Opening place, QPointF where) {
       type ? text(shapeText(type->shape, view->bindings)) + ' ' + text(std::string(name_of(type->dtype)))
            : QString();
   Picks picks = picksFor(place);
-  opening = std::move(place);
+  spot = std::move(place);
   palette->open(std::move(picks), GraphEditor::tr("Search"), takes, where.toPoint());
   update();
 }
@@ -270,7 +270,7 @@ void EditDesk::openValues(const Port& reader, QPointF where) {
          {},
          node.op->family});
   }
-  opening.reset();
+  spot.reset();
   valueFor = reader;
   palette->open(std::move(fits), GraphEditor::tr("Value for %1").arg(text(reader.name)), {}, where.toPoint());
 }
@@ -285,8 +285,8 @@ void EditDesk::pick(const QString& key, bool connected) {
     valueFor.reset();
     return;
   }
-  if (!opening || !model()) return;
-  const Opening place = *std::exchange(opening, std::nullopt);
+  if (!spot || !model()) return;
+  const InsertSpot place = *std::exchange(spot, std::nullopt);
   const graph::OpPtr op = model()->ops().find(key.toStdString());
   if (op) putDown(draftFor(*op, place, connected), place.at);
 }
@@ -375,7 +375,7 @@ void EditDesk::tryDraft(int id) {
   ask(request, boxOfDraft(*draft));
 }
 
-std::optional<Opening> EditDesk::openingOnWire(const Hit& hit, Point where) const {
+std::optional<InsertSpot> EditDesk::spotOnWire(const Hit& hit, Point where) const {
   const PlacedWire* wire = wireOf(view->drawing, hit);
   const LaidOut holder = laidOut(view->drawing, hit.holder);
   if (!wire || !holder || wire->edge < 0) return std::nullopt;
@@ -383,7 +383,7 @@ std::optional<Opening> EditDesk::openingOnWire(const Hit& hit, Point where) cons
   const std::vector<ValueId> values = valuesOf(scene, hit.holder, *holder.layout, *wire);
   const graph::Graph& graph = *model();
   if (values.empty() || !graph.find_value(values.front())) return std::nullopt;
-  Opening place;
+  InsertSpot place;
   place.at = where;
   place.scope = scene.groups[at(hit.holder)].path;
   Port giver;

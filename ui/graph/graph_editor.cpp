@@ -34,14 +34,14 @@ GraphEditor::GraphEditor(GraphView* view) : QObject(view), d_(std::make_unique<E
   connect(d.palette, &PickPalette::chosen, this,
           [this](const QString& key, bool connected) { d_->pick(key, connected); });
   connect(d.palette, &PickPalette::considered, this, [this](const QString& key) {
-    const graph::OpPtr op = d_->opening && d_->model() ? d_->model()->ops().find(key.toStdString()) : nullptr;
+    const graph::OpPtr op = d_->spot && d_->model() ? d_->model()->ops().find(key.toStdString()) : nullptr;
     if (!op) return d_->leaveConsidered();
     Drafts tried;
-    const int id = tried.add(*d_->model(), d_->draftFor(*op, *d_->opening, true));
+    const int id = tried.add(*d_->model(), d_->draftFor(*op, *d_->spot, true));
     d_->consider(tried.request(*d_->model(), *tried.find(id)));
   });
   connect(d.palette, &PickPalette::left, this, [this] {
-    d_->opening.reset();
+    d_->spot.reset();
     d_->valueFor.reset();
     d_->leaveConsidered();
     d_->update();

@@ -35,7 +35,7 @@ struct Grabbed {
 };
 std::optional<Grabbed> grabWire(const EditDesk& desk, const Hit& hit, Point point) {
   const PlacedWire* wire = wireOf(desk.view->drawing, hit);
-  const auto place = desk.openingOnWire(hit, point);
+  const auto place = desk.spotOnWire(hit, point);
   const LaidOut holder = laidOut(desk.view->drawing, hit.holder);
   if (!wire || !place || place->readers.empty()) return std::nullopt;
   const Point end{wire->points.back().x + holder.origin.x, wire->points.back().y + holder.origin.y};

@@ -30,7 +30,7 @@ class Overlay {
     if (d_.near()) paintPorts();
     paintTried();
     if (d_.dropWire) paintTarget(*d_.dropWire);
-    if (d_.opening && d_.opening->giver) paintOpening();
+    if (d_.spot && d_.spot->giver) paintOpening();
     if (d_.wireFrom && d_.focusPort)
       layer_.paintDrag(painter_, d_.routeTo(*d_.wireFrom, d_.focusPort->at, &*d_.focusPort), false);
     if (d_.gesture) d_.gesture->paint(painter_);
@@ -150,8 +150,8 @@ class Overlay {
 
   /// The wire stays drawn to where the palette stands.
   void paintOpening() {
-    const Port& giver = *d_.opening->giver;
-    layer_.paintDrag(painter_, d_.routeTo(giver, d_.opening->at, nullptr), true);
+    const Port& giver = *d_.spot->giver;
+    layer_.paintDrag(painter_, d_.routeTo(giver, d_.spot->at, nullptr), true);
     layer_.paintPort(painter_, giver, PortLook::from);
   }
 

@@ -34,7 +34,7 @@ void GraphEditor::openPaletteAt(const QPoint& position) {
   if (!d.mayEdit() || !d.view->drawing) return;
   const Point point = d.toScene(position);
   const Hit hit = d.hitAt(position);
-  std::optional<Opening> place = hit.kind == Hit::Kind::wire ? d.openingOnWire(hit, point) : std::nullopt;
+  std::optional<InsertSpot> place = hit.kind == Hit::Kind::wire ? d.spotOnWire(hit, point) : std::nullopt;
   if (!place) {
     place.emplace();
     place->at = point;
@@ -64,7 +64,7 @@ void GraphEditor::insertAt(const QString& name, QPointF position) {
   if (!op || !d.view->drawing) return;
   const Point point = d.toScene(position);
   const Hit hit = d.hitAt(position);
-  std::optional<Opening> place = hit.kind == Hit::Kind::wire ? d.openingOnWire(hit, point) : std::nullopt;
+  std::optional<InsertSpot> place = hit.kind == Hit::Kind::wire ? d.spotOnWire(hit, point) : std::nullopt;
   if (place) {
     const auto type = d.typeOf(*place->giver);
     const OpFit fit = place->readers.size() == 1 ? d.fitter().between(*op, *type, place->readers.front())

@@ -44,6 +44,9 @@ QSize KeyHints::sizeHint() const {
 
 void KeyHints::paintEvent(QPaintEvent*) {
   QPainter painter(this);
+  QColor ground = theme_(Token::canvas);  // whatever of the drawing is below
+  ground.setAlphaF(0.85F);
+  painter.fillRect(rect(), ground);
   const double s = theme_.scaled(1);
   const QFont keys = theme_.monoFont(10), words = theme_.textFont(10.5);
   double x = 0;

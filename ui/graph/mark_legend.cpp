@@ -8,7 +8,7 @@ namespace orrery::ui {
 namespace {
 
 // At body 13.
-constexpr double kWidth = 270, kTop = 29, kRow = 20, kSignWidth = 26, kGap = 8, kSecond = 143;
+constexpr double kWidth = 284, kTop = 29, kRow = 20, kSignWidth = 26, kGap = 8, kSecond = 157;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void MarkLegend::paintEvent(QPaintEvent*) {
     const QRectF area(px(i < 3 ? kInset : kSecond), px(kTop + kRow * (i % 3)), px(kSignWidth), px(kRow));
     paintSign(painter, sign, area);
     painter.setPen(theme_(Token::text2));
-    drawLabel(painter, QRectF(area.right() + px(kGap), area.top(), px(100), area.height()), Qt::AlignLeft,
+    drawLabel(painter, QRectF(area.right() + px(kGap), area.top(), px(108), area.height()), Qt::AlignLeft,
               words, font);
   }
 }

@@ -181,7 +181,7 @@ class DraftDrag : public Gesture {
   /// On a wire it reads what the wire brings, and is read instead.
   void drop() override {
     Draft* draft = desk_.drafts.find(draft_);
-    const auto place = draft && wire_ ? desk_.openingOnWire(*wire_, {}) : std::nullopt;
+    const auto place = draft && wire_ ? desk_.spotOnWire(*wire_, {}) : std::nullopt;
     if (!place) return;
     const Draft put = desk_.draftFor(*draft->op, *place, true);
     for (size_t i = 0; i < put.inputs.size(); ++i)
@@ -256,7 +256,7 @@ OnWire onWire(const EditDesk& desk, const Hit& thing, const Hit& wire) {
   const auto refuse = [](QString what) {
     return OnWire{{}, Error{ErrorCode::invalid_argument, what.toStdString(), "", ""}};
   };
-  const auto place = desk.openingOnWire(wire, {});
+  const auto place = desk.spotOnWire(wire, {});
   if (!place || place->readers.empty())
     return refuse(GraphEditor::tr("The wire is of a thing that is bypassed or deleted"));
   const std::vector<Port> ports = portsOf(desk.view->drawing, thing);

@@ -121,7 +121,7 @@ class WireDrag : public Gesture {
 
   /// What would stand at the wire's loose end.
   void openPalette() {
-    Opening place;
+    InsertSpot place;
     place.at = {end_.x, end_.y};
     const graph::Node* own = nullptr;
     const graph::Graph& graph = *desk_.model();

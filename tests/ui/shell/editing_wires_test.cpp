@@ -30,9 +30,9 @@ TEST_F(WiresTest, SnapsToAPortNearby) {
 }
 
 TEST_F(WiresTest, AnEndThatIsTakenOffGoesElsewhere) {
-  // The norm feeds gate and up; its wire to gate_proj is taken to mul.b, which takes another shape.
-  press(wireAt(kMul, "b", 10));
-  moveTo(wireAt(kMul, "b", 10) + QPoint(-10, -2));
+  const QPoint end = wireAt(kMul, "b", 18);  // beyond the port, from which another wire is drawn
+  press(end);
+  moveTo(end + QPoint(-10, -2));
   moveTo(portAt(kMul, "a"));
   release(portAt(kMul, "a"));
   EXPECT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.a value=layers.0.mlp.up_proj:dst"));
