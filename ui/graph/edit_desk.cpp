@@ -44,9 +44,7 @@ QPointF EditDesk::toView(Point point) const {
   return (QPointF(point.x, point.y) - view->visibleScene().topLeft()) * view->scale;
 }
 
-Hit EditDesk::hitAt(QPointF position) const {
-  return view->hitAt(position);
-}
+Hit EditDesk::hitAt(QPointF position) const { return view->hitAt(position); }
 
 std::vector<Port> EditDesk::portsNear(Point point, double within) const {
   std::vector<Port> ports;

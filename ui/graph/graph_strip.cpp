@@ -69,9 +69,9 @@ void GraphStrip::paintEvent(QPaintEvent*) {
   painter.fillRect(rect(), theme_(Token::panel));
   painter.setPen(theme_(Token::border));
   const double top = theme_.scaled(12), foot = theme_.scaled(84);
-  for (const QWidget* section : {static_cast<QWidget*>(shapes_), static_cast<QWidget*>(marks_),
-                                 static_cast<QWidget*>(devices_), static_cast<QWidget*>(wires_),
-                                 static_cast<QWidget*>(minimap_)})
+  for (const QWidget* section :
+       {static_cast<QWidget*>(shapes_), static_cast<QWidget*>(marks_), static_cast<QWidget*>(devices_),
+        static_cast<QWidget*>(wires_), static_cast<QWidget*>(minimap_)})
     if (section->isVisible() && section->x() > 0)
       painter.drawLine(QPointF(section->x() + 0.5, top), QPointF(section->x() + 0.5, foot));
 }

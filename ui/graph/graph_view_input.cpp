@@ -175,8 +175,8 @@ void GraphView::keyReleaseEvent(QKeyEvent* event) {
   if (d_->editor->keyRelease(event)) return;
   d_->releaseInLens(*event);
   if (event->key() != Qt::Key_Space || event->isAutoRepeat()) return QGraphicsView::keyReleaseEvent(event);
-  d_->spaceHeld = false;
-  if (!d_->spaceUsed) fit();
+  const bool pressedHere = std::exchange(d_->spaceHeld, false);  // not in a field over the drawing
+  if (pressedHere && !d_->spaceUsed) fit();
 }
 
 /// Esc ends what the editor is about before it stops what runs.

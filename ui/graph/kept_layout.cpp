@@ -191,10 +191,22 @@ class Keeping {
                  (one.edge < 0) == (wire.edge < 0);
         });
     if (drawn == kept_.drawn->wires.end()) return false;
-    routed.points = drawn->points;
-    for (Point& point : routed.points) point.x -= kept_.drawn->spine;
+    std::vector<Point> points = drawn->points;
+    for (Point& point : points) point.x -= kept_.drawn->spine;
+    if (!isClear(points, wire)) return false;
+    routed.points = std::move(points);
     routed.atSide = drawn->atSide;
     routed.lane = drawn->lane;
+    return true;
+  }
+
+  /// Nothing came to stand on its way.
+  bool isClear(const std::vector<Point>& points, const PlacedWire& wire) const {
+    for (size_t item = 0; item < boxes_.size(); ++item)
+      for (size_t i = 1; i < points.size(); ++i)
+        if (static_cast<int>(item) != wire.from && static_cast<int>(item) != wire.to &&
+            crosses(points[i - 1], points[i], boxes_[item]))
+          return false;
     return true;
   }
 

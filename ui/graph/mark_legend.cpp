@@ -8,7 +8,7 @@ namespace orrery::ui {
 namespace {
 
 // At body 13.
-constexpr double kWidth = 284, kTop = 29, kRow = 20, kSignWidth = 26, kGap = 8, kSecond = 157;
+constexpr double kWidth = 300, kTop = 29, kRow = 20, kSignWidth = 26, kGap = 8, kSecond = 157;
 
 }  // namespace
 

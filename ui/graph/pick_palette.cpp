@@ -236,20 +236,24 @@ void PickPalette::note() {
   update();
 }
 
-/// The focus goes back to where it was.
 void PickPalette::leave() {
   if (!isVisible()) return;
+  putAway();
+  emit left();
+}
+
+/// The focus goes back to where it was. Not a word of it: the field loses the focus, but not by the person.
+void PickPalette::putAway() {
+  const QSignalBlocker quiet(this);
   if (before_ && before_->isVisible()) before_->setFocus();
   hide();
-  emit left();
 }
 
 void PickPalette::run(const QModelIndex& index, bool connected) {
   if (!index.isValid()) return;
   const Pick pick = model_->at(index.row());
   if (!pick.refusal.isEmpty() && connected) return;  // it says why
-  if (before_ && before_->isVisible()) before_->setFocus();
-  hide();
+  putAway();
   emit chosen(pick.key, connected);
 }
 

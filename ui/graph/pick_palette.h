@@ -75,6 +75,7 @@ class PickPalette : public QWidget, public Themed {
   void note();
   bool pressKey(const QKeyEvent& key);
   void run(const QModelIndex& index, bool connected);
+  void putAway();
   QRectF allOps() const;
 
   Theme theme_;

@@ -49,12 +49,6 @@ Points simplified(const Points& points) {
   return kept;
 }
 
-bool crosses(Point a, Point b, const Rect& box) {
-  const Rect way{std::min(a.x, b.x), std::min(a.y, b.y), std::abs(a.x - b.x), std::abs(a.y - b.y)};
-  return way.x < box.right() - 1 && way.right() > box.x + 1 && way.y < box.bottom() - 1 &&
-         way.bottom() > box.y + 1;
-}
-
 double costOf(const Points& points, const std::vector<Rect>& boxes) {
   double cost = kCorner * static_cast<double>(points.size());
   for (size_t i = 1; i < points.size(); ++i) {
@@ -158,6 +152,12 @@ class Search {
 };
 
 }  // namespace
+
+bool crosses(Point a, Point b, const Rect& box) {
+  const Rect way{std::min(a.x, b.x), std::min(a.y, b.y), std::abs(a.x - b.x), std::abs(a.y - b.y)};
+  return way.x < box.right() - 1 && way.right() > box.x + 1 && way.y < box.bottom() - 1 &&
+         way.bottom() > box.y + 1;
+}
 
 std::vector<Point> routeWire(const WireEnd& from, const WireEnd& to, const std::vector<Rect>& boxes) {
   return Search(from, to, boxes).best();

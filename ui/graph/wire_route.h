@@ -19,4 +19,7 @@ struct WireEnd {
 /// free.
 std::vector<Point> routeWire(const WireEnd& from, const WireEnd& to, const std::vector<Rect>& boxes);
 
+/// Whether a stretch of the line goes through the inside of a box.
+bool crosses(Point a, Point b, const Rect& box);
+
 }  // namespace orrery::ui

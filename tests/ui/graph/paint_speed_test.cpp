@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "tests/ui/graph/sample_graphs.h"
+#include "tests/ui/graph/thread_time.h"
 #include "ui/graph/graph_view.h"
 
 namespace orrery::ui {
@@ -38,11 +39,6 @@ class PaintSpeed : public testing::Test {
       best = std::min(best, ownTime() - start);
     }
     return best;
-  }
-  static double ownTime() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
   }
   void expectFastFrames(const std::string& scale) {
     const double ms = frame();

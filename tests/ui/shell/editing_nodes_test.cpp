@@ -40,7 +40,7 @@ TEST_F(NodesTest, TabInsertsAfterWhatIsChosen) {
   key(Qt::Key_Tab);
   pick("relu");
   EXPECT_TRUE(recipeBecomes(
-      R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.act:dst"} op=relu; connect input=layers.0.mlp.gate.a value=layers.0.mlp.relu:dst)"));
+      R"(insert as=layers.0.mlp.relu inputs="{\"src\":\"layers.0.mlp.act:dst\"}" op=relu; connect input=layers.0.mlp.gate.a value=layers.0.mlp.relu:dst)"));
   EXPECT_EQ(window_->action("edit.undo")->text().remove('&'), "Undo insert relu");
   key(Qt::Key_Z, Qt::ControlModifier);
   EXPECT_TRUE(recipeBecomes("")) << "one gesture is undone as one";
@@ -59,7 +59,7 @@ TEST_F(NodesTest, ADoubleClickOnTheGroundOpensThePalette) {
 TEST_F(NodesTest, AnOpDroppedOnAWireIsInsertedThere) {
   drop("relu", wireAt(kMul, "b"));
   EXPECT_TRUE(recipeBecomes(
-      R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.up_proj:dst"} op=relu; connect input=layers.0.mlp.gate.b value=layers.0.mlp.relu:dst)"));
+      R"(insert as=layers.0.mlp.relu inputs="{\"src\":\"layers.0.mlp.up_proj:dst\"}" op=relu; connect input=layers.0.mlp.gate.b value=layers.0.mlp.relu:dst)"));
 }
 
 TEST_F(NodesTest, AnOpThatDoesNotFitTheWireIsRefused) {
@@ -166,7 +166,7 @@ TEST_F(NodesTest, ADragOnTheGroundChoosesWhatItMeets) {
 TEST_F(NodesTest, LayersOfAFoldedRangeAreEditedByOneGesture) {
   view()->collapseAll();
   settle();
-  view()->selectScope("layers.1-29");
+  view()->selectScope("layers.0-29");
   settle();
   ASSERT_EQ(view()->selectedScope(), "layers.0-29");
   key(Qt::Key_B);
@@ -194,9 +194,9 @@ TEST_F(NodesTest, WhatWasCutIsPastedAnew) {
   ASSERT_TRUE(recipeBecomes("delete reconnect=true scope=layers.0.mlp.act"));
   moveTo(free(kMul));
   key(Qt::Key_V, Qt::ControlModifier);
-  EXPECT_TRUE(
-      recipeBecomes("delete reconnect=true scope=layers.0.mlp.act; "
-                    R"(insert as=layers.0.mlp.act inputs={"src":"layers.0.mlp.gate_proj:dst"} op=silu)"));
+  EXPECT_TRUE(recipeBecomes(
+      "delete reconnect=true scope=layers.0.mlp.act; "
+      R"(insert as=layers.0.mlp.act inputs="{\"src\":\"layers.0.mlp.gate_proj:dst\"}" op=silu)"));
 }
 
 TEST_F(NodesTest, DuplicatesByKeyAndByAltDrag) {

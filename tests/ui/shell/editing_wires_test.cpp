@@ -108,8 +108,8 @@ TEST_F(WiresTest, DroppedOnTheGroundItOpensThePaletteOfWhatFits) {
   takePicture(*window_, "edit-palette-wire");
   type(palette->field(), "relu");
   QTest::keyClick(palette->field(), Qt::Key_Return);
-  ASSERT_TRUE(
-      recipeBecomes(R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.gate_proj:dst"} op=relu)"));
+  ASSERT_TRUE(recipeBecomes(
+      R"(insert as=layers.0.mlp.relu inputs="{\"src\":\"layers.0.mlp.gate_proj:dst\"}" op=relu)"));
   EXPECT_TRUE(node("layers.0.mlp.relu").valid());
   EXPECT_LT((boxOf("layers.0.mlp.relu").center() - end).manhattanLength(), 260)
       << "near where it was dropped";
@@ -129,8 +129,8 @@ TEST_F(WiresTest, AltEnterLeavesADraftThatAWireCompletes) {
   takePicture(*window_, "edit-draft");
   const QRectF box = editor()->boxOfDraft(draft);
   drag(portAt(kGate, "dst"), QPoint(qRound(box.center().x()), qRound(box.top())));
-  ASSERT_TRUE(
-      recipeBecomes(R"(insert as=layers.0.mlp.relu inputs={"src":"layers.0.mlp.gate_proj:dst"} op=relu)"));
+  ASSERT_TRUE(recipeBecomes(
+      R"(insert as=layers.0.mlp.relu inputs="{\"src\":\"layers.0.mlp.gate_proj:dst\"}" op=relu)"));
   EXPECT_TRUE(editor()->drafts().all().empty());
 }
 
@@ -147,7 +147,7 @@ TEST_F(WiresTest, WhatNeedsMoreWaitsWithHollowPorts) {
   const QRectF box = editor()->boxOfDraft(draft.id);
   drag(portAt("layers.0.mlp.up_proj", "dst"), QPoint(qRound(box.center().x() + 15), qRound(box.top())));
   EXPECT_TRUE(recipeBecomes(
-      R"(insert as=layers.0.mlp.add inputs={"a":"layers.0.mlp.gate_proj:dst","b":"layers.0.mlp.up_proj:dst"} op=add)"));
+      R"(insert as=layers.0.mlp.add inputs="{\"a\":\"layers.0.mlp.gate_proj:dst\",\"b\":\"layers.0.mlp.up_proj:dst\"}" op=add)"));
 }
 
 TEST_F(WiresTest, AMissingAttributeIsAskedForOnTheNode) {
@@ -165,7 +165,7 @@ TEST_F(WiresTest, AMissingAttributeIsAskedForOnTheNode) {
   type(field, "0.5");
   QTest::keyClick(field, Qt::Key_Return);
   EXPECT_TRUE(recipeBecomes(
-      R"(insert as=layers.0.mlp.scale attributes={"factor":0.5} inputs={"src":"layers.0.mlp.gate_proj:dst"} op=scale)"));
+      R"(insert as=layers.0.mlp.scale attributes="{\"factor\":0.5}" inputs="{\"src\":\"layers.0.mlp.gate_proj:dst\"}" op=scale)"));
 }
 
 TEST_F(WiresTest, AStrokeCutsWhatMayBeLeftOpenAndExplainsTheRest) {
@@ -174,7 +174,7 @@ TEST_F(WiresTest, AStrokeCutsWhatMayBeLeftOpenAndExplainsTheRest) {
        {{"op", "concat"},
         {"as", "layers.0.mlp.both"},
         {"attributes", R"({"axis":1})"},
-        {"inputs", R"({"src":["layers.0.mlp.gate_proj:dst","layers.0.mlp.up_proj:dst"]})"}}});
+        {"inputs", R"({"parts":["layers.0.mlp.gate_proj:dst","layers.0.mlp.up_proj:dst"]})"}}});
   ASSERT_TRUE(waitUntil([&] { return node("layers.0.mlp.both").valid(); }));
   settle();
   bring("layers.0.mlp.both");
