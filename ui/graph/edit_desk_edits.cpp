@@ -33,11 +33,6 @@ QString brief(const std::string& doc) {
   return first;
 }
 
-/// What a person can put down: not what passes make, and no sources.
-bool isOffered(const graph::OpSchema& op) {
-  return op.family != graph::OpFamily::source && op.name != graph::kTransferOp;
-}
-
 }  // namespace
 
 bool EditDesk::mayEdit() {

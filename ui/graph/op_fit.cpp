@@ -179,4 +179,8 @@ OpFit OpFitter::between(const graph::OpSchema& op, const graph::ValueType& type,
   return fit;
 }
 
+bool isOffered(const graph::OpSchema& op) {
+  return op.family != graph::OpFamily::source && op.name != graph::kTransferOp;
+}
+
 }  // namespace orrery::ui

@@ -57,4 +57,7 @@ class OpFitter {
 Result<std::vector<graph::ValueType>> inferOp(const graph::OpSchema& op, const graph::Attributes& attributes,
                                               const std::vector<const graph::ValueType*>& inputs);
 
+/// Whether a person can put it down: not what passes make, and no sources.
+bool isOffered(const graph::OpSchema& op);
+
 }  // namespace orrery::ui

@@ -3,6 +3,7 @@
 #include <QMimeData>
 #include <algorithm>
 
+#include "ui/graph/op_fit.h"
 #include "ui/graph/op_mime.h"
 #include "ui/theme/icons.h"
 
@@ -33,7 +34,7 @@ void OpsModel::setOps(const std::vector<graph::OpPtr>& ops) {
   for (const graph::OpFamily family : kOrder) {
     Family own{family, {}};
     for (const graph::OpPtr& op : ops) {
-      if (op->family != family) continue;
+      if (op->family != family || !isOffered(*op)) continue;
       const QString doc = QString::fromStdString(op->doc);
       QString help = doc.section(". ", 0, 0);
       if (help.endsWith('.')) help.chop(1);
