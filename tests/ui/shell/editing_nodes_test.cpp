@@ -166,11 +166,12 @@ TEST_F(NodesTest, ADragOnTheGroundChoosesWhatItMeets) {
 TEST_F(NodesTest, LayersOfAFoldedRangeAreEditedByOneGesture) {
   view()->collapseAll();
   settle();
-  view()->selectScope("layers.0-29");
-  settle();
+  bring("layers.0-29");
+  click(wordsOf(kMul));  // the stack stands for it
   ASSERT_EQ(view()->selectedScope(), "layers.0-29");
   key(Qt::Key_B);
-  EXPECT_TRUE(waitUntil([&] { return recipe() == "bypass scope=layers.0-29"; })) << recipe().toStdString();
+  EXPECT_TRUE(waitUntil([&] { return recipe() == "bypass scope=layers.0-29"; }))
+      << recipe().toStdString() << window_->graphPage()->banner()->body().toStdString();
 }
 
 TEST_F(NodesTest, CopiesAreDuplicatesWhileTheOriginalsAreThere) {
