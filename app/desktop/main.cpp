@@ -104,6 +104,7 @@ ui::Services services() {
   services.metadata = {api::list_metadata, api::check_metadata_value, api::save_metadata};
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
+  services.edits = {edit::can_connect, edit::refusal};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";

@@ -1,6 +1,8 @@
 // How a session's state changes: prepared beside it, then swapped whole.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "engine/api/guard.h"
 #include "engine/api/model_results.h"
 #include "engine/api/restore.h"
@@ -92,11 +94,18 @@ class SessionImpl::Preparing {
     ORRERY_ASSIGN(const Replayed made, replayed(now_.model, change.edits));
     ORRERY_ASSIGN(Draft draft, prepare(made.graph));
     Next next;
+    HistoryStep step;
     for (size_t i = 0; i < change.edits.size(); ++i) {
-      next.records.push_back({made.names[i], change.edits[i].to_string(), draft.kv_kept});
+      const std::string words = change.edits[i].to_string();
+      step.record.words += (step.record.words.empty() ? "" : "; ") + words;
+      step.record.name = change.step.empty() ? made.names[i] : change.step;
+      step.record.kv_kept = draft.kv_kept;
+      step.edits.push_back({change.edits[i], change.recipe});
       const bool last = i + 1 == change.edits.size();
-      draft.state->history.add(
-          {next.records.back(), {{change.edits[i], change.recipe}}, false, last ? made.graph : nullptr});
+      if (!last && !change.step.empty()) continue;
+      if (last) step.graph = made.graph;
+      next.records.push_back(step.record);
+      draft.state->history.add(std::exchange(step, {}));
     }
     next.state = std::move(draft.state);
     return next;

@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QSettings>
 #include <QStandardPaths>
+#include <QUrl>
 
 namespace orrery::ui {
 namespace {
@@ -43,10 +44,23 @@ WindowSettings SettingsFile::load() const {
   settings.lastFolder = file.value("files/folder").toString();
   settings.heat = file.value("graph/heat", settings.heat).toInt();
   settings.fusedTab = file.value("graph/fused", settings.fusedTab).toBool();
+  settings.wiresByType = file.value("graph/wiresByType", false).toBool();
+  settings.graphParts = file.value("graph/parts", settings.graphParts).toInt();
+  file.beginGroup("columns");
+  for (const QString& model : file.childKeys())
+    settings.columns[QUrl::fromPercentEncoding(model.toLatin1())] = file.value(model).toInt();
+  file.endGroup();
   settings.systemPrompt = file.value("chat/system").toString();
   settings.contextShift = file.value("chat/contextShift", false).toBool();
   file.beginGroup("keys");
   for (const QString& id : file.childKeys()) settings.keys[id] = file.value(id).toString();
+  file.endGroup();
+  const int arranged = file.beginReadArray("arrangements");
+  for (int i = 0; i < arranged; ++i) {
+    file.setArrayIndex(i);
+    settings.arrangements[file.value("model").toString()] = file.value("places").toString();
+  }
+  file.endArray();
   return settings;
 }
 
@@ -60,11 +74,26 @@ void SettingsFile::save(const WindowSettings& settings) const {
   file.setValue("files/folder", settings.lastFolder);
   file.setValue("graph/heat", settings.heat);
   file.setValue("graph/fused", settings.fusedTab);
+  file.setValue("graph/wiresByType", settings.wiresByType);
+  file.setValue("graph/parts", settings.graphParts);
+  file.remove("columns");
+  for (auto model = settings.columns.begin(); model != settings.columns.end(); ++model)
+    file.setValue("columns/" + QUrl::toPercentEncoding(model.key()),
+                  model.value());  // a name may have slashes
   file.setValue("chat/system", settings.systemPrompt);
   file.setValue("chat/contextShift", settings.contextShift);
   file.remove("keys");
   for (auto key = settings.keys.begin(); key != settings.keys.end(); ++key)
     file.setValue("keys/" + key.key(), key.value());
+  file.remove("arrangements");
+  file.beginWriteArray("arrangements");
+  int index = 0;
+  for (auto one = settings.arrangements.begin(); one != settings.arrangements.end(); ++one) {
+    file.setArrayIndex(index++);
+    file.setValue("model", one.key());  // a path: no key of the file, which parts them at slashes
+    file.setValue("places", one.value());
+  }
+  file.endArray();
 }
 
 }  // namespace orrery::ui

@@ -17,6 +17,10 @@ struct WindowSettings {
   QString lastFolder;
   int heat = 1;  // HeatMode
   bool fusedTab = true;
+  bool wiresByType = false;             // wires in the colours of what they carry
+  QMap<QString, QString> arrangements;  // what was put where in the drawings, by the models' paths
+  int graphParts = 15;                  // GraphView::Parts: what stands around the drawing
+  QMap<QString, int> columns;           // of layers, by the model's title; Auto is not kept
   QString systemPrompt;
   bool contextShift = false;    // a full context forgets what is oldest
   QMap<QString, QString> keys;  // that the person gave to commands, by their ids

@@ -75,6 +75,10 @@ class Workspace : public QObject {
 
   /// Edits of the drawn model. `word`: the device of place, the dtype of precision.
   void edit(const QString& verb, const QString& scopes, const QString& word = {});
+  /// One gesture on the drawing, undone as one.
+  void editByHand(const std::vector<edit::Edit>& edits, const QString& name) {
+    drawn_->applyByHand(edits, name);
+  }
   void restore(const QString& scopes) { drawn_->restore(scopes); }
   void undo() { drawn_->undo(); }
   void redo() { drawn_->redo(); }
@@ -102,6 +106,10 @@ class Workspace : public QObject {
   void subtitleChanged(const QString& page, const QString& words);
   /// The window closes: what is remembered goes into settings().
   void settingsAsked();
+  /// Edits of the drawn model that would be made now: while a wire hangs over a port, an op of the palette or
+  /// an entry of a menu is chosen. Until they are made, or left.
+  void editConsidered(const std::vector<orrery::edit::Edit>& edits);
+  void editLeft();
 
   // What a page asks for.
   void openAsked(const QString& path, const QString& adapter, const QString& title);
@@ -115,6 +123,7 @@ class Workspace : public QObject {
   void pageAsked(const QString& page);
   void drawAsked(orrery::ui::SessionController* source);
   void nodeAsked(orrery::NodeId node, bool fused);
+  void opAsked(const QString& op);      // a node of it, put down on the drawing
   void pathAsked(const QString& path);  // the node of that path, in whatever graph is shown
   void compareAsked(const orrery::ui::Comparison& comparison);
   void failed(const orrery::ui::UiError& error);

@@ -7,12 +7,11 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kWidth = 176, kRow = 18, kPad = 6, kSign = 12, kText = 34;
+constexpr double kWidth = 158, kTop = 8, kRow = 18, kSign = 12, kText = 36;
 
 }  // namespace
 
-DeviceLegend::DeviceLegend(const Theme& theme, QWidget* parent)
-    : FloatingCard(theme, tr("Hide the legend (Shift+M shows it again)"), parent) {
+DeviceLegend::DeviceLegend(const Theme& theme, QWidget* parent) : StripSection(theme, parent) {
   setAccessibleName(tr("Devices"));
   hide();
 }
@@ -32,16 +31,14 @@ int DeviceLegend::rows() const {
   return several + (fellBack_ ? 1 : 0);
 }
 
-QSize DeviceLegend::sizeHint() const {
-  return {qRound(theme_.scaled(kWidth)), qRound(theme_.scaled(rows() * kRow + 2 * kPad))};
-}
+QSize DeviceLegend::sizeHint() const { return {qRound(px(kWidth)), qRound(px(kStripHeight))}; }
 
 void DeviceLegend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  paintCard(painter, theme_, rect());
+  painter.setRenderHint(QPainter::Antialiasing);
   painter.setFont(theme_.textFont(11));
   const double s = theme_.scaled(1);
-  double top = kPad * s;
+  double top = kTop * s;
   const auto row = [&](const QString& words) {
     painter.setPen(theme_(Token::text2));
     painter.drawText(QRectF(kText * s, top, width() - kText * s, kRow * s), Qt::AlignVCenter | Qt::AlignLeft,
@@ -49,7 +46,7 @@ void DeviceLegend::paintEvent(QPaintEvent*) {
     top += kRow * s;
   };
   const auto middle = [&] { return top + kRow * s / 2; };
-  const double centre = (kSign + 6) * s;
+  const double centre = (kSign + 8) * s;
   if (devices_.size() > 1) {
     for (const QString& device : devices_) {
       paintDeviceMark(painter, markOf(device), {centre, middle()}, 8 * s, theme_);

@@ -3,11 +3,11 @@
 
 #include <QStringList>
 
-#include "ui/graph/floating_card.h"
+#include "ui/graph/strip_section.h"
 
 namespace orrery::ui {
 
-class DeviceLegend : public FloatingCard {
+class DeviceLegend : public StripSection {
   Q_OBJECT
 
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace orrery::ui {
 namespace {
@@ -22,18 +23,21 @@ int wireAt(const GroupLayout& layout, Point local, double tolerance) {
   return -1;
 }
 
-Hit hitGroup(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin, Point point,
+Hit hitGroup(const Drawing& drawing, int group, const GroupLayout& layout, Point origin, Point point,
              double tolerance) {
+  const SceneGraph& scene = *drawing.scene;
   const Point local{point.x - origin.x, point.y - origin.y};
   for (size_t i = 0; i < layout.items.size(); ++i) {
     const Placed& placed = layout.items[i];
     if (!placed.box.contains(local)) continue;
     Hit own = describePlaced(scene, group, layout, static_cast<int>(i), origin);
     if (placed.kind != Placed::Kind::open) return own;
+    const bool block = placed.cell && drawing.blocks;
+    own.header = block || local.y < placed.box.y + (placed.cell ? kCellHead : kHeaderHeight);
+    if (block) return own;
     const Hit inner =
-        hitGroup(scene, own.group, *placed.inner, innerOrigin(placed, origin), point, tolerance);
+        hitGroup(drawing, own.group, *placed.inner, innerOrigin(placed, origin), point, tolerance);
     if (inner.kind != Hit::Kind::nothing) return inner;
-    own.header = local.y < placed.box.y + kHeaderHeight;
     return own;
   }
   Hit hit;
@@ -60,13 +64,48 @@ std::optional<Rect> boxOfChild(const Drawing& drawing, const std::vector<int>& c
   }
 }
 
+/// What of a group is drawn where `meets` says, frames of open groups only to look into them.
+template <class Meets>
+void collect(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin, const Meets& meets,
+             std::vector<Hit>& found) {
+  for (size_t i = 0; i < layout.items.size(); ++i) {
+    const Placed& placed = layout.items[i];
+    if (!meets(placed, placed.box.moved(origin.x, origin.y))) continue;
+    const Hit hit = describePlaced(scene, group, layout, static_cast<int>(i), origin);
+    if (placed.kind == Placed::Kind::open)
+      collect(scene, hit.group, *placed.inner, innerOrigin(placed, origin), meets, found);
+    else
+      found.push_back(hit);
+  }
+}
+
+/// By item: what stands above a page comes before its layers, what stands under it after them; layers come as
+/// they are read. Without pages all are alike.
+std::vector<int> readingRanks(const GroupLayout& layout) {
+  std::vector<int> ranks(layout.items.size(), 0);
+  int rank = 0;
+  for (const PageLayout& page : layout.pages) {
+    const Rect& area = page.columns.front().area;
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (!layout.items[i].cell && layout.items[i].box.y > area.y) ranks[i] = std::max(ranks[i], rank);
+    for (const PageCell& cell : page.cells)
+      if (cell.item >= 0) ranks[at(cell.item)] = ++rank;
+    ++rank;
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (!layout.items[i].cell && layout.items[i].box.y > area.y && layout.items[i].box.x >= area.x - 1)
+        ranks[i] = rank;
+  }
+  return ranks;
+}
+
 void walk(const SceneGraph& scene, int group, const GroupLayout& layout, Point origin,
           std::vector<Hit>& hits) {
   std::vector<int> order(layout.items.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  std::stable_sort(order.begin(), order.end(), [&layout](int a, int b) {
+  const std::vector<int> ranks = readingRanks(layout);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     const Rect &x = layout.items[at(a)].box, &y = layout.items[at(b)].box;
-    return x.y != y.y ? x.y < y.y : x.x < y.x;
+    return std::tie(ranks[at(a)], x.y, x.x) < std::tie(ranks[at(b)], y.y, y.x);
   });
   for (const int item : order) {
     const Hit hit = describePlaced(scene, group, layout, item, origin);
@@ -113,7 +152,7 @@ Hit describePlaced(const SceneGraph& scene, int holder, const GroupLayout& layou
 
 Hit hitTest(const Drawing& drawing, Point point, double tolerance) {
   if (!drawing) return {};
-  return hitGroup(*drawing.scene, 0, *drawing.layout, {}, point, tolerance);
+  return hitGroup(drawing, 0, *drawing.layout, {}, point, tolerance);
 }
 
 std::optional<Rect> boxOfNode(const Drawing& drawing, int position) {
@@ -134,6 +173,53 @@ Span spanOf(const SceneGraph& scene, const SceneGroup& holder, const Placed& pla
   const int begin = first.isGroup ? scene.groups[at(first.index)].begin : first.index;
   const int end = last.isGroup ? scene.groups[at(last.index)].end : last.index + 1;
   return {begin, end};
+}
+
+LaidOut laidOut(const Drawing& drawing, int group) {
+  if (!drawing || group < 0 || at(group) >= drawing.scene->groups.size()) return {};
+  LaidOut found{drawing.layout.get(), {}};
+  for (const int index : drawing.scene->chain(group)) {
+    if (index == 0) continue;
+    const Placed& placed =
+        found.layout->items[at(found.layout->itemOf[at(drawing.scene->groups[at(index)].child)])];
+    if (placed.kind != Placed::Kind::open) return {};
+    found = {placed.inner.get(), innerOrigin(placed, found.origin)};
+  }
+  return found;
+}
+
+Hit describeAt(const Drawing& drawing, int node, int group) {
+  if (!drawing || (node < 0 && group <= 0)) return {};
+  const SceneGraph& scene = *drawing.scene;
+  int holder = node >= 0 ? scene.nodes[at(node)].group : scene.groups[at(group)].parent;
+  int child = node >= 0 ? scene.nodes[at(node)].child : scene.groups[at(group)].child;
+  LaidOut frame = laidOut(drawing, holder);
+  for (; !frame && holder > 0; frame = laidOut(drawing, holder)) {
+    child = scene.groups[at(holder)].child;
+    holder = scene.groups[at(holder)].parent;
+  }
+  if (!frame) return {};
+  return describePlaced(scene, holder, *frame.layout, frame.layout->itemOf[at(child)], frame.origin);
+}
+
+std::vector<Hit> thingsNear(const Drawing& drawing, Point point, double reach) {
+  constexpr double kPills = 240;
+  std::vector<Hit> found;
+  const auto meets = [&](const Placed& placed, const Rect& box) {
+    Rect around = box.grown(reach);
+    if (placed.leftPill) around = {around.x - kPills, around.y, around.w + kPills, around.h};
+    if (placed.rightPill) around.w += kPills;
+    return around.contains(point);
+  };
+  if (drawing) collect(*drawing.scene, 0, *drawing.layout, {}, meets, found);
+  return found;
+}
+
+std::vector<Hit> thingsIn(const Drawing& drawing, const Rect& area) {
+  std::vector<Hit> found;
+  const auto meets = [&](const Placed&, const Rect& box) { return box.intersects(area); };
+  if (drawing) collect(*drawing.scene, 0, *drawing.layout, {}, meets, found);
+  return found;
 }
 
 std::vector<Hit> walkOrder(const Drawing& drawing) {

@@ -7,6 +7,7 @@
 
 #include "ui/graph/heat_model.h"
 #include "ui/graph/hierarchy.h"
+#include "ui/graph/node_box.h"
 
 namespace orrery::ui {
 
@@ -14,6 +15,7 @@ namespace orrery::ui {
 struct Drawing {
   std::shared_ptr<const SceneGraph> scene;
   std::shared_ptr<const GroupLayout> layout;
+  bool blocks = false;  // layers of a page are blocks: nothing in them is to be pointed at
   explicit operator bool() const { return scene && layout; }
   Rect bounds() const {
     return layout ? Rect{-layout->halfWidth, 0, layout->halfWidth * 2, layout->height} : Rect{};
@@ -35,8 +37,6 @@ struct Hit {
   }
 };
 
-inline constexpr double kHeaderHeight = 22;
-
 Hit hitTest(const Drawing& drawing, Point point, double tolerance);
 /// The box of a node, or of the folded group or stack that hides it.
 std::optional<Rect> boxOfNode(const Drawing& drawing, int position);
@@ -48,9 +48,23 @@ Span spanOf(const SceneGraph& scene, const SceneGroup& holder, const Placed& pla
 std::vector<Hit> walkOrder(const Drawing& drawing);
 /// The hit that describes one drawn thing.
 Hit describePlaced(const SceneGraph& scene, int holder, const GroupLayout& layout, int item, Point origin);
+/// An open group as it is laid out, with its frame's top middle; null where something folded hides it.
+struct LaidOut {
+  const GroupLayout* layout = nullptr;
+  Point origin;
+  explicit operator bool() const { return layout; }
+};
+LaidOut laidOut(const Drawing& drawing, int group);
+/// The drawn thing that a node (a position) or a group is, or that hides it; nothing of the root.
+Hit describeAt(const Drawing& drawing, int node, int group);
+/// Nodes, folded groups and stacks whose boxes, grown by `reach` and by the pills beside them, hold the
+/// point.
+std::vector<Hit> thingsNear(const Drawing& drawing, Point point, double reach);
+/// The same of what meets a rectangle; pills do not count.
+std::vector<Hit> thingsIn(const Drawing& drawing, const Rect& area);
 /// Where the frame of an inner group starts: its top middle.
 inline Point innerOrigin(const Placed& placed, Point origin) {
-  return {origin.x + placed.box.x + placed.box.w / 2, origin.y + placed.box.y};
+  return {origin.x + placed.box.x + placed.box.w / 2 + placed.shift, origin.y + placed.box.y};
 }
 
 }  // namespace orrery::ui

@@ -29,10 +29,16 @@ GraphView::GraphView(const Theme& theme, QWidget* parent) : QGraphicsView(parent
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Graph"));
   setMinimumSize(160, 120);
+  Private::makeAccess();
   d_ = std::make_unique<Private>(this, theme);
+  d_->editor = std::make_unique<GraphEditor>(this);
+  setAcceptDrops(true);
+  viewport()->setAcceptDrops(true);
 }
 
 GraphView::~GraphView() = default;
+
+GraphEditor* GraphView::editor() const { return d_->editor.get(); }
 
 void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited, const QString& name) {
   Private& d = *d_;
@@ -47,10 +53,12 @@ void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> e
     d.worker->cancel();
     d.forget();
     d.drawing = {};
+    d.pages.setDrawing({}, {});
     d.heat.setScene(nullptr);
     d.places.setScene(nullptr, d.bindings);
     d.marks = {};
-    d.refreshOverlays();
+    d.editor->sceneChanged();
+    d.refreshStrips();
     viewport()->update();
     return;
   }
@@ -71,24 +79,36 @@ void GraphView::setBindings(const Bindings& bindings) {
 void GraphView::setTimings(Figures figures) {
   d_->heat.setFigures(std::move(figures));
   d_->moveBar();
+  d_->figuresChanged();
   d_->heatChanged();
+}
+
+void GraphView::setEdits(std::vector<std::unordered_set<NodeId>> edits) {
+  Private& d = *d_;
+  if (edits == d.edits) return;
+  d.edits = std::move(edits);
+  d.pages.setDrawing(d.drawing, d.edits);
+  d.figuresChanged();
+  viewport()->update();
 }
 
 void GraphView::setPlaces(Places places) {
   d_->places.setPlaces(std::move(places));
-  d_->refreshOverlays();
+  d_->refreshStrips();
   viewport()->update();
 }
 
 void GraphView::resetScale() {
   d_->heat.resetScale();
+  d_->figuresChanged();
   d_->heatChanged();
 }
 
 void GraphView::setHeatMode(HeatMode mode) {
   if (mode == d_->heat.mode()) return;
   d_->heat.setMode(mode);
-  d_->refreshOverlays();
+  d_->figuresChanged();
+  d_->refreshStrips();
   viewport()->update();
 }
 
@@ -98,7 +118,8 @@ void GraphView::setSides(const SideLooks& sides, const std::optional<Divergence>
   d_->heat.setSides(sides);
   d_->divergence = divergence;
   if (divergence) d_->divergenceCard->setDivergence(*divergence);
-  d_->refreshOverlays();
+  d_->figuresChanged();
+  d_->refreshStrips();
   viewport()->update();
 }
 
@@ -121,26 +142,28 @@ void GraphView::setReducedMotion(bool reduced) {
 void GraphView::setTheme(const Theme& theme) {
   d_->theme = theme;
   d_->painter = ScenePainter(theme);
-  d_->breadcrumb->setTheme(theme);
-  d_->legend->setTheme(theme);
-  d_->deviceLegend->setTheme(theme);
-  d_->minimap->setTheme(theme);
+  d_->strip->setTheme(theme);
+  d_->step->setTheme(theme);
   d_->divergenceCard->setTheme(theme);
-  d_->placeOverlays();
+  d_->hints->setTheme(theme);
+  d_->editor->setTheme(theme);
+  d_->placeStrips();
+  d_->refreshShapes();
   viewport()->update();
 }
 
-void GraphView::setOverlays(Overlays shown) {
-  d_->overlays = shown;
-  d_->placeOverlays();
+void GraphView::setParts(Parts shown) {
+  d_->parts = shown;
+  d_->placeStrips();
 }
 
-GraphView::Overlays GraphView::overlays() const { return d_->overlays; }
+GraphView::Parts GraphView::parts() const { return d_->parts; }
 
 void GraphView::fit() {
   if (!d_->drawing) return;
   const Private::View view = d_->wholeView();
   d_->moveCamera(view.scale, view.centre);
+  d_->fitted = true;
 }
 
 void GraphView::zoomIn() { zoomTo(d_->scale * kZoomStep); }
@@ -244,18 +267,24 @@ bool GraphView::waitForLayout(int ms) {
 }
 
 void GraphView::resizeEvent(QResizeEvent* event) {
-  const QPointF centre = d_->visibleScene().center();
+  Private& d = *d_;
+  const QPointF centre = d.visibleScene().center();
   QGraphicsView::resizeEvent(event);
-  if (d_->drawing && !d_->touched)
-    d_->showFirst();
-  else if (d_->drawing)
-    d_->setCamera(d_->scale, centre, QRectF(viewport()->rect()).center());
-  d_->placeOverlays();
+  if (d.drawing && !d.touched)
+    d.showFirst();
+  else if (d.drawing && d.fitted)
+    d.showWhole();
+  else if (d.drawing)
+    d.setCamera(d.scale, centre, QRectF(viewport()->rect()).center());
+  d.placeStrips();
+  if (!d.pages.empty()) d.settled.start();
 }
 
 void GraphView::scrollContentsBy(int dx, int dy) {
   QGraphicsView::scrollContentsBy(dx, dy);
-  if (d_) d_->minimap->setView(d_->visibleScene());
+  if (!d_) return;
+  d_->strip->minimap()->setView(d_->visibleScene());
+  if (d_->editor) d_->editor->cameraMoved();
 }
 
 }  // namespace orrery::ui

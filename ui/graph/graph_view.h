@@ -18,6 +18,8 @@
 
 namespace orrery::ui {
 
+class GraphEditor;
+
 class GraphView : public QGraphicsView {
   Q_OBJECT
 
@@ -44,11 +46,12 @@ class GraphView : public QGraphicsView {
   void setRunning(bool running);
   void setReducedMotion(bool reduced);
   void setTheme(const Theme& theme);
-  /// What floats over the drawing; M and Shift+M and the cross in its corner hide it, the keys show it again.
-  enum class Overlay { minimap = 1, legend = 2 };
-  Q_DECLARE_FLAGS(Overlays, Overlay)
-  void setOverlays(Overlays shown);
-  Overlays overlays() const;
+  /// What stands around the drawing: the strip under it and the minimap in that, the step at its right; and
+  /// the lens. M, Shift+M and the minimap's cross hide them, the keys show them again.
+  enum class Part { minimap = 1, strip = 2, step = 4, lens = 8 };
+  Q_DECLARE_FLAGS(Parts, Part)
+  void setParts(Parts shown);
+  Parts parts() const;
 
   /// Nodes and scopes whose path, op, shape or tensor holds the text (case ignored; * and ? are wild cards).
   /// The first match is selected and brought into view. Returns how many; 0 for an empty text, which clears.
@@ -57,8 +60,29 @@ class GraphView : public QGraphicsView {
   int findPrevious();
   int matchCount() const;
 
-  /// All of it, beside what floats over it where that does not make it much smaller.
+  /// All of it.
   void fit();
+
+  /// Runs of open layers are pages of so many columns, 1 to 24; 0: as many as show the page the largest.
+  void setColumns(int columns);
+  int columns() const;
+  /// Of the largest page: its columns, its rows and its layers; none: no run of layers is open.
+  struct PageSize {
+    int columns = 0, rows = 0, layers = 0;
+    friend bool operator==(const PageSize&, const PageSize&) = default;
+  };
+  PageSize pageSize() const;
+  /// "30 layers, 244 nodes, all open"; empty without a graph.
+  QString summary() const;
+  /// Sends placeChanged() again.
+  void tellPlace();
+  /// Puts layers into columns anew: no cell is kept free, Auto chooses again.
+  void arrangePages();
+  /// Takes out the cells that are kept free, as when what was edited is saved.
+  void closeCells();
+  /// Of each edit the nodes that it touched.
+  void setEdits(std::vector<std::unordered_set<NodeId>> edits);
+
   void zoomIn();
   void zoomOut();
   void zoomTo(double scale);  // about the centre; 1 is 100 %
@@ -68,6 +92,10 @@ class GraphView : public QGraphicsView {
   void collapseScope(const QString& scope);
   void toggleScope(const QString& scope);
   void expandAll();
+  /// Opens all layers of the run that a layer or a stack belongs to.
+  void openPage(const QString& scope);
+  /// There is such a run, long enough for a page.
+  bool canBePage(const QString& scope) const;
   void collapseAll();
   bool isExpanded(const QString& scope) const;
 
@@ -87,12 +115,23 @@ class GraphView : public QGraphicsView {
   NodeId selectedNode() const;    // invalid when a scope or nothing is selected
   QString selectedScope() const;  // "layers.12", "layers.0-11"; empty when a node or nothing is selected
 
+  /// Editing by hand; without edit calls the graph is only looked at.
+  GraphEditor* editor() const;
+
   /// Chosen by the suffix: png, svg or pdf. The whole graph as it is open now, light theme. False with
   /// `reason`.
   bool exportImage(const QString& path, QString* reason = nullptr);
 
+  /// The pages for paper, in landscape and in the light theme: as many columns as it has room for, over
+  /// several sheets where the words would become too small. svg, a file for each sheet ("name-2.svg"), or
+  /// pdf.
+  enum class Paper { a4, a3 };
+  bool exportPaper(const QString& path, Paper paper, QString* reason = nullptr);
+
   /// Waits for a layout under way (tests, export). False when it took longer.
   bool waitForLayout(int ms = 5000);
+
+  class Private;  // graph_view_private.h
 
  signals:
   void nodeSelected(orrery::NodeId node);
@@ -100,11 +139,15 @@ class GraphView : public QGraphicsView {
   void selectionCleared();
   void zoomChanged(double scale);
   void layoutFinished();
+  /// Layers have become pages, or other ones.
+  void pagesChanged();
   /// Right button or menu key, on what selection() tells.
   void contextMenuAsked(const QPoint& globalPos);
   void matchesChanged(int count, int current);
   /// By the person.
-  void overlaysChanged(orrery::ui::GraphView::Overlays shown);
+  void partsChanged(orrery::ui::GraphView::Parts shown);
+  /// Where we are: the scopes around what is chosen, outermost first, and where each leads; the last is here.
+  void placeChanged(const QStringList& parts, const QStringList& scopes);
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;
@@ -114,6 +157,12 @@ class GraphView : public QGraphicsView {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dragMoveEvent(QDragMoveEvent* event) override;
+  void dragLeaveEvent(QDragLeaveEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
@@ -121,10 +170,10 @@ class GraphView : public QGraphicsView {
   bool viewportEvent(QEvent* event) override;
 
  private:
-  class Private;
+  friend struct EditDesk;
   std::unique_ptr<Private> d_;
 };
 
-Q_DECLARE_OPERATORS_FOR_FLAGS(GraphView::Overlays)
+Q_DECLARE_OPERATORS_FOR_FLAGS(GraphView::Parts)
 
 }  // namespace orrery::ui

@@ -30,7 +30,10 @@ void GraphView::Private::setCamera(double wanted, QPointF scenePoint, QPointF sc
   q->horizontalScrollBar()->setValue(qRound(corner.x() * next));
   q->verticalScrollBar()->setValue(qRound(corner.y() * next));
   detail = detailAt(next, detail);
-  minimap->setView(visibleScene());
+  drawing.blocks = blocks = layersAreBlocks(next, blocks);
+  strip->minimap()->setView(visibleScene());
+  if (lens && !(lensFits() && lens->pinned)) closeLens();
+  if (editor) editor->cameraMoved();
   if (zoomed) emit q->zoomChanged(next);
 }
 
@@ -38,6 +41,7 @@ void GraphView::Private::moveCamera(double wanted, QPointF centrePoint) {
   const double next = std::clamp(wanted, kLeastScale, kMostScale);
   camera.stop();
   touched = true;
+  fitted = false;
   if (reducedMotion || !q->isVisible())
     return setCamera(next, centrePoint, QRectF(q->viewport()->rect()).center());
   cameraScale[0] = scale;
@@ -58,12 +62,13 @@ QRectF GraphView::Private::visibleScene() const {
 }
 
 void GraphView::Private::reveal(const Rect& box) {
-  const double margin = 40 / scale;
+  const double margin = fitted ? 0 : 40 / scale;
   const QRectF seen = visibleScene().adjusted(margin, margin, -margin, -margin);
   const QRectF target(box.x, box.y, box.w, std::min(box.h, seen.height()));
-  if (seen.contains(target) && detail != Detail::far) return;
-  const double next = detail == Detail::far ? 0.9 : scale;
-  moveCamera(next, target.center());
+  // On a page a layer is known from far, and an op as long as layers are not blocks.
+  const bool known = detail != Detail::far || (!pages.empty() && (!blocks || marks.node < 0));
+  if (known && seen.contains(target)) return;
+  moveCamera(known ? scale : 0.9, target.center());
 }
 
 GraphView::Private::View GraphView::Private::viewIn(const QRectF& area) const {
@@ -74,50 +79,15 @@ GraphView::Private::View GraphView::Private::viewIn(const QRectF& area) const {
   return {next, QPointF(box.x + box.w / 2, box.y + box.h / 2) - aside / next};
 }
 
-/// Of the outermost boxes and frames some lie under the card.
-bool GraphView::Private::covers(const View& view, const QRectF& card) const {
-  const QPointF middle = QRectF(q->viewport()->rect()).center();
-  const QPointF corner = view.centre + (card.topLeft() - middle) / view.scale;
-  const Rect under{corner.x(), corner.y(), card.width() / view.scale, card.height() / view.scale};
-  const std::vector<Placed>& items = drawing.layout->items;
-  return std::any_of(items.begin(), items.end(),
-                     [&under](const Placed& item) { return item.box.intersects(under); });
+GraphView::Private::View GraphView::Private::wholeView() const {
+  constexpr double kMargin = 16;
+  return viewIn(QRectF(q->viewport()->rect()).adjusted(kMargin, kMargin, -kMargin, -kMargin));
 }
 
-/// The largest view that has nothing below what floats: some of it beside the drawing, some above or below.
-/// Where that is much smaller than a view without regard to it, the latter.
-GraphView::Private::View GraphView::Private::wholeView() const {
-  constexpr double kMargin = 24, kGap = 8, kSmallest = 0.6;
-  const QRectF all(q->viewport()->rect());
-  std::vector<QRectF> floating;
-  std::vector<double> lefts{kMargin}, tops{kMargin}, rights{kMargin},
-      bottoms{kMargin};  // to leave at the sides
-  for (const QWidget* card : cards()) {
-    const QRectF area = floating.emplace_back(card->geometry());
-    if (area.center().x() < all.center().x())
-      lefts.push_back(area.right() + kGap);
-    else
-      rights.push_back(all.right() - area.left() + kGap);
-    if (area.center().y() < all.center().y())
-      tops.push_back(area.bottom() + kGap);
-    else
-      bottoms.push_back(all.bottom() - area.top() + kGap);
-  }
-  const View whole = viewIn(all.adjusted(kMargin, kMargin, -kMargin, -kMargin));
-  std::optional<View> best;
-  const auto attempt = [&](const QRectF& area) {
-    if (area.width() < 1 || area.height() < 1) return;
-    const View view = viewIn(area);
-    if (view.scale < kSmallest * whole.scale || (best && view.scale <= best->scale)) return;
-    if (std::none_of(floating.begin(), floating.end(),
-                     [&](const QRectF& card) { return covers(view, card); }))
-      best = view;
-  };
-  for (const double left : lefts)
-    for (const double right : rights)
-      for (const double top : tops)
-        for (const double bottom : bottoms) attempt(all.adjusted(left, top, -right, -bottom));
-  return best.value_or(whole);
+void GraphView::Private::showWhole() {
+  const View view = wholeView();
+  setCamera(view.scale, view.centre, QRectF(q->viewport()->rect()).center());
+  fitted = true;
 }
 
 void GraphView::Private::showFirst() {

@@ -36,19 +36,29 @@ PaintJob GraphView::Private::job(const QRectF& visible) const {
   job.marks = &marks;
   job.editedBefore = &editedBefore;
   job.bindings = &bindings;
+  job.pages = &pages;
+  job.blocks = blocks;
+  job.litShape = litShape;
+  if (motion.from.size() == pages.layers().size() && motion.run.state() == QAbstractAnimation::Running) {
+    job.moving = &motion.from;
+    job.ahead = 1 - motion.run.currentValue().toDouble();
+  }
   job.visible = {visible.x(), visible.y(), visible.width(), visible.height()};
   job.detail = detail;
   job.scale = scale;
+  job.wiresByType = editor && editor->wiresByType();
+  job.changeWords = editor ? editor->changeWords() : nullptr;
+  job.wireChanges = editor ? editor->wireChanges() : nullptr;
   if (running && !reducedMotion) job.running = static_cast<double>(clock.elapsed() % 1200) / 1200;
   return job;
 }
 
 void GraphView::Private::placeDivergence() {
   const bool shown = drawing && divergence && heat.mode() == HeatMode::ratio &&
-                     q->width() > 2 * divergenceCard->sizeHint().width();
+                     q->viewport()->width() > 2 * divergenceCard->sizeHint().width();
   divergenceCard->setVisible(shown);
   divergenceCard->resize(divergenceCard->sizeHint());
-  divergenceCard->move(q->width() - divergenceCard->width() - 12, 8);
+  divergenceCard->move(q->viewport()->width() - divergenceCard->width() - 12, 8);
 }
 
 /// A line from the card to the node, or to what hides it, and a dot there.
@@ -82,8 +92,10 @@ void GraphView::drawBackground(QPainter* painter, const QRectF& rect) {
               d.detail == Detail::near ? 2 : 1);
   d.marks.focused = hasFocus();
   d.painter.paint(*painter, d.job(rect));
+  d.editor->paint(*painter);
   painter->restore();
   d.paintDivergence(*painter);
+  d.paintLens(*painter);
   if (d.faded.isNull()) return;
   painter->save();
   painter->resetTransform();

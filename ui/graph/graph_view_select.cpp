@@ -47,6 +47,13 @@ void GraphView::Private::setSelection(NodeId node, const std::string& scope) {
   markSelection();
 }
 
+void GraphView::Private::setSelections(std::vector<Selected> chosen) {
+  selected = chosen.empty() ? Selected{} : chosen.back();
+  if (!chosen.empty()) chosen.pop_back();
+  alsoSelected = std::move(chosen);
+  markSelection();
+}
+
 /// What was chosen stays so beside the new one; a second time takes it out again.
 void GraphView::Private::addToSelection(Selected added) {
   const auto known = std::find(alsoSelected.begin(), alsoSelected.end(), added);
@@ -63,10 +70,13 @@ void GraphView::Private::addToSelection(Selected added) {
 }
 
 void GraphView::Private::markSelection() {
-  static_cast<Chosen&>(marks) = chosenOf(selected);
-  marks.also.clear();
-  for (const Selected& also : alsoSelected) marks.also.push_back(chosenOf(also));
-  updateBreadcrumb();
+  std::vector<Chosen> chosen;
+  for (const Selected& also : alsoSelected) chosen.push_back(chosenOf(also));
+  chosen.push_back(chosenOf(selected));
+  marks.choose(std::move(chosen));
+  tellPlace();
+  refreshMarks();
+  if (editor) editor->selectionChanged();
   q->viewport()->update();
 }
 
@@ -80,6 +90,7 @@ Chosen GraphView::Private::chosenOf(const Selected& thing) const {
 }
 
 void GraphView::Private::notifySelection() {
+  speakChoice();
   if (selected.node.valid())
     emit q->nodeSelected(selected.node);
   else if (!selected.scope.isEmpty())
@@ -103,7 +114,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
     return;
   }
   if (!d.drawing) return;
-  const Hit hit = hitTest(d.drawing, d.toScene(event->pos()), kGrab / d.scale);
+  const Hit hit = d.hitAt(event->pos());
   const Selected thing = d.thingAt(hit);
   const std::vector<Selected> chosen = selection();  // the menu of one of several is that of all
   if (std::find(chosen.begin(), chosen.end(), thing) == chosen.end()) d.selectHit(hit);
@@ -111,6 +122,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void GraphView::Private::moveSelection(int key) {
+  if (walkPage(key)) return;
   const std::vector<Hit> order = walkOrder(drawing);
   if (order.empty()) return;
   std::optional<Rect> from =

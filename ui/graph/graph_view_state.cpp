@@ -1,4 +1,4 @@
-// The view's inner steps: layouts that arrive, what is chosen, what floats above.
+// The view's inner steps: layouts that arrive, what stays as it was in them.
 #include <QGraphicsScene>
 #include <QScrollBar>
 #include <algorithm>
@@ -18,23 +18,27 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
     : q(view),
       theme(look),
       painter(look),
-      breadcrumb(new Breadcrumb(look, view)),
-      legend(new Legend(look, view)),
-      deviceLegend(new DeviceLegend(look, view)),
-      minimap(new Minimap(look, view)),
+      strip(new GraphStrip(look, view)),
+      step(new StepStrip(look, view)),
+      hints(new KeyHints(look, view)),
       divergenceCard(new DivergenceCard(look, view)),
       worker(std::make_unique<LayoutWorker>(view, painter.textWidths(),
                                             [this](LayoutReply reply) { show(std::move(reply)); })) {
   clock.start();
   repaint.setSingleShot(true);
   bar.setInterval(33);
+  settled.setSingleShot(true);
+  settled.setInterval(300);
+  QObject::connect(&settled, &QTimer::timeout, q, [this] {
+    if (plan.columns == 0) relayoutPages(PagePlan::Change::resized);
+  });
   QObject::connect(&repaint, &QTimer::timeout, q, [this] {
     repaintedAt = clock.elapsed();
     q->viewport()->update();
-    refreshOverlays();
+    refreshStrips();
   });
   QObject::connect(&bar, &QTimer::timeout, q, [this] { q->viewport()->update(); });
-  for (QVariantAnimation* animation : {&camera, &fade}) {
+  for (QVariantAnimation* animation : {&camera, &fade, &motion.run}) {
     animation->setDuration(kMotion);
     animation->setEasingCurve(QEasingCurve::OutCubic);
     animation->setStartValue(0.0);
@@ -47,40 +51,19 @@ GraphView::Private::Private(GraphView* view, const Theme& look)
               QRectF(q->viewport()->rect()).center());
   });
   QObject::connect(&fade, &QVariantAnimation::valueChanged, q, [this] { q->viewport()->update(); });
-  QObject::connect(&fade, &QVariantAnimation::finished, q, [this] { faded = {}; });
-  QObject::connect(breadcrumb, &Breadcrumb::scopeClicked, q, [this](const QString& scope) {
-    scope.isEmpty() ? q->fit() : q->selectScope(scope);
-    if (!scope.isEmpty()) notifySelection();
-  });
-  QObject::connect(legend, &Legend::logarithmicChanged, q, [this](bool logarithmic) {
-    heat.setLogarithmic(logarithmic);
-    refreshOverlays();
-    minimap->refresh();
+  QObject::connect(&motion.run, &QVariantAnimation::valueChanged, q, [this] { q->viewport()->update(); });
+  QObject::connect(&motion.run, &QVariantAnimation::finished, q, [this] {
+    motion.from.clear();
     q->viewport()->update();
   });
-  for (const FloatingCard* card :
-       {static_cast<FloatingCard*>(legend), static_cast<FloatingCard*>(deviceLegend)})
-    QObject::connect(card, &FloatingCard::closeAsked, q,
-                     [this] { showOverlays(overlays & ~Overlays(Overlay::legend)); });
-  QObject::connect(minimap, &FloatingCard::closeAsked, q,
-                   [this] { showOverlays(overlays & ~Overlays(Overlay::minimap)); });
-  QObject::connect(minimap, &Minimap::goTo, q, [this](const QPointF& point) {
-    touched = true;
-    setCamera(scale, point, QRectF(q->viewport()->rect()).center());
-  });
+  QObject::connect(&fade, &QVariantAnimation::finished, q, [this] { faded = {}; });
   QObject::connect(divergenceCard, &QAbstractButton::clicked, q, [this] {
     if (!divergence) return;
     q->select(divergence->node);
     notifySelection();
   });
-  minimap->setPainter([this](QPainter& p, double s) {
-    PaintJob whole = job(QRectF());
-    whole.visible = drawing.bounds();
-    whole.detail = Detail::far;
-    whole.scale = s;
-    painter.paint(p, whole);
-  });
-  placeOverlays();
+  makeStrips();
+  makeLens();
 }
 
 void GraphView::Private::forget() {
@@ -92,7 +75,11 @@ void GraphView::Private::forget() {
   alsoSelected.clear();
   anchor.reset();
   revealAfter.reset();
+  plan.pages.clear();
+  litLayer.clear();
+  fitted = false;
   heat.setFigures({});
+  editor->forget();
 }
 
 void GraphView::Private::relayout(bool newScene, bool choose) {
@@ -102,27 +89,47 @@ void GraphView::Private::relayout(bool newScene, bool choose) {
   else
     request.scene = drawing.scene;
   request.bindings = bindings;
+  constexpr double kMargin = 24;  // as around all of it when it fits
+  plan.viewWidth = q->viewport()->width() - 2 * kMargin;
+  plan.viewHeight = q->viewport()->height() - 2 * kMargin;
+  request.plan = plan;
   request.open = open;
   request.choose = choose;
+  request.arrangement = arrangement;
+  if (everShown) request.before = drawing;
   worker->request(std::move(request));
 }
 
 void GraphView::Private::show(LayoutReply reply) {
   const bool fresh = reply.drawing.scene != drawing.scene;
+  const bool newPage = std::any_of(reply.plan.pages.begin(), reply.plan.pages.end(),
+                                   [this](const auto& page) { return !plan.pages.contains(page.first); });
+  const bool otherPages = reply.plan.pages != plan.pages;
+  const bool wasPaged = !pages.empty();
+  const auto seen = otherPages ? layersOnScreen() : std::unordered_map<std::string, QPointF>();
+  plan.pages = std::move(reply.plan.pages);
+  plan.change = PagePlan::Change::keep;
   if (fresh && everShown && !anchor) anchorAt(marks.group, marks.node);
   drawing = std::move(reply.drawing);
   open = std::move(reply.open);
+  arrangement = std::move(reply.arrangement);
   if (fresh) {
     heat.setScene(drawing.scene);
     places.setScene(drawing.scene, bindings);
     if (!needle.isEmpty()) search();
   }
+  drawing.blocks = blocks;
+  pages.setDrawing(drawing, edits);
+  figuresChanged();
   restoreMarks();
+  editor->sceneChanged();
   const Rect bounds = drawing.bounds();
-  minimap->setBounds(QRectF(bounds.x, bounds.y, bounds.w, bounds.h));
+  strip->minimap()->setBounds(QRectF(bounds.x, bounds.y, bounds.w, bounds.h));
   if (!everShown) {
     everShown = true;
     showFirst();
+  } else if (newPage || (fitted && otherPages)) {
+    showWhole();  // nothing is where it was
   } else {
     std::optional<Rect> box;
     if (anchor && anchor->node.valid()) {
@@ -144,10 +151,18 @@ void GraphView::Private::show(LayoutReply reply) {
         found ? boxOfNode(drawing, found->position) : boxOfGroup(drawing, drawing.scene->group(scope));
     if (box) reveal(*box);
   }
-  refreshOverlays();
+  if (otherPages) beginMotion(wasPaged, seen);
+  refreshStrips();
   if (!faded.isNull() && !reducedMotion) fade.start();
   q->viewport()->update();
+  if (otherPages) emit q->pagesChanged();
   emit q->layoutFinished();
+}
+
+void GraphView::Private::figuresChanged() {
+  pages.setFigures(heat);
+  const int layer = drawing && !litLayer.empty() ? pages.layerOf(drawing.scene->group(litLayer)) : -1;
+  litShape = layer < 0 ? -1 : pages.layers()[at(layer)].shape;
 }
 
 void GraphView::Private::restoreMarks() {
@@ -187,7 +202,7 @@ void GraphView::Private::openGroup(int group) {
     if (child.isGroup) openGroup(child.index);
 }
 
-void GraphView::Private::updateBreadcrumb() {
+void GraphView::Private::tellPlace() {
   QStringList parts, scopes;
   if (drawing) {
     parts << (name.isEmpty() ? tr("graph") : name);
@@ -206,58 +221,7 @@ void GraphView::Private::updateBreadcrumb() {
       scopes << QString();
     }
   }
-  breadcrumb->setParts(parts, scopes);
-}
-
-void GraphView::Private::refreshOverlays() {
-  scaled = drawing && heat.mode() != HeatMode::off && heat.high() > 0;
-  if (scaled && heat.mode() == HeatMode::ratio)
-    legend->setRatio(heat.ends(), heat.ticks());
-  else if (scaled)
-    legend->setScale(heat.title(), heat.ticks(), heat.isLogarithmic());
-  deviceLegend->setShown(drawing ? places.devices() : QStringList(), places.anyFellBack());
-  minimap->refresh();
-  placeOverlays();
-}
-
-/// Where we are at the top, the colours at the foot, the devices above them, the minimap opposite.
-void GraphView::Private::placeOverlays() {
-  constexpr int kMargin = 12, kGap = 8;
-  const int width = q->width(), height = q->height();
-  for (QWidget* card :
-       {static_cast<QWidget*>(legend), static_cast<QWidget*>(deviceLegend), static_cast<QWidget*>(minimap)})
-    card->resize(card->sizeHint());
-  const auto fits = [&](const QWidget* card, int across) {
-    return bool(drawing) && width > across * card->width() && height > 2 * card->height();
-  };
-  legend->setVisible(overlays.testFlag(Overlay::legend) && scaled && fits(legend, 2));
-  deviceLegend->setVisible(overlays.testFlag(Overlay::legend) && deviceLegend->tellsAnything() &&
-                           fits(deviceLegend, 2));
-  minimap->setVisible(overlays.testFlag(Overlay::minimap) && fits(minimap, 3));
-  legend->move(kMargin, height - legend->height() - kMargin);
-  const int foot = legend->isVisibleTo(q) ? legend->y() - kGap : height - kMargin;
-  deviceLegend->move(kMargin, foot - deviceLegend->height());
-  minimap->move(width - minimap->width() - kMargin, height - minimap->height() - kMargin);
-  minimap->setView(visibleScene());
-  placeDivergence();
-  breadcrumb->setVisible(bool(drawing));
-  breadcrumb->move(10, 6);
-  breadcrumb->setRoom((divergenceCard->isVisibleTo(q) ? divergenceCard->x() : width) - breadcrumb->x() -
-                      kGap);
-}
-
-std::vector<const QWidget*> GraphView::Private::cards() const {
-  std::vector<const QWidget*> shown;
-  for (const QWidget* card : {static_cast<const QWidget*>(breadcrumb), static_cast<const QWidget*>(legend),
-                              static_cast<const QWidget*>(deviceLegend), static_cast<const QWidget*>(minimap),
-                              static_cast<const QWidget*>(divergenceCard)})
-    if (card->isVisibleTo(q)) shown.push_back(card);
-  return shown;
-}
-
-void GraphView::Private::showOverlays(Overlays shown) {
-  q->setOverlays(shown);
-  emit q->overlaysChanged(shown);
+  emit q->placeChanged(parts, scopes);
 }
 
 void GraphView::Private::moveBar() {

@@ -49,26 +49,14 @@ QString GraphView::Private::nodeTip(int position) const {
   return lines.join('\n');
 }
 
+/// What it carries is told by the editor's card.
 QString GraphView::Private::wireTip(const Hit& hit) const {
-  const SceneGraph& scene = *drawing.scene;
-  const GroupLayout* layout = drawing.layout.get();
-  for (const int index : scene.chain(hit.holder)) {
-    if (index == 0) continue;
-    layout = layout->items[at(layout->itemOf[at(scene.groups[at(index)].child)])].inner.get();
-    if (!layout) return {};
-  }
+  const GroupLayout* layout = laidOut(drawing, hit.holder).layout;
+  if (!layout) return {};
   const PlacedWire& wire = layout->wires[at(hit.item)];
   if (wire.edge < 0) return tr("Bypassed: passes through");
-  QStringList lines;
   const Crossing crossing = crossingOf(places, hit.holder, *layout, wire);
-  if (!crossing.values.empty()) lines << crossingLine(crossing);
-  for (const ValueId id : scene.groups[at(hit.holder)].edges[at(wire.edge)].values)
-    if (const graph::Value* value = scene.graph->find_value(id)) {
-      lines << text(scene.graph->node(value->producer).path()) + QStringLiteral(" → ") + text(value->name)
-            << valueLine(*value);
-      if (lines.size() > 10) break;
-    }
-  return lines.join('\n');
+  return crossing.values.empty() ? QString() : crossingLine(crossing);
 }
 
 QString GraphView::Private::groupTip(const Hit& hit) const {
@@ -88,7 +76,7 @@ QString GraphView::Private::groupTip(const Hit& hit) const {
 
 QString GraphView::Private::toolTipAt(const QPoint& position) const {
   if (!drawing) return {};
-  const Hit hit = hitTest(drawing, toScene(position), kGrab / scale);
+  const Hit hit = hitAt(position);
   if (hit.kind == Hit::Kind::node) return nodeTip(hit.node);
   if (hit.kind == Hit::Kind::wire) return wireTip(hit);
   return hit.group >= 0 ? groupTip(hit) : QString();

@@ -11,11 +11,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ui/graph/layout.h"
+#include "ui/graph/page_cells.h"
+#include "ui/graph/page_layout.h"
 #include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 
+struct Arrangement;
 struct GroupLayout;
 
 /// One drawn thing of a group: a node, a folded group, an open group, or a stack of equal folded groups.
@@ -24,13 +26,16 @@ struct Placed {
   Kind kind = Kind::node;
   int first = 0, last = 0;  // children of the group that it stands for
   Rect box;
-  std::vector<Point> inputs;                 // where wires arrive
+  double shift = 0;                          // of an open group's origin from the middle of its frame's top
+  bool cell = false;                         // a layer of a page
   bool leftPill = false, rightPill = false;  // there is room for the node's pills
   std::shared_ptr<const GroupLayout> inner;  // of an open group
 };
 
 struct PlacedWire {
-  int edge = -1;                              // into SceneGroup::edges: the first of those that it stands for
+  int edge =
+      -1;  // into SceneGroup::edges: the first of those that it stands for; -1: passes what is bypassed
+  WireKind kind = WireKind::plain;
   int from = kLayoutEntry, to = kLayoutExit;  // Placed, or the ends
   std::vector<Point> points;
   Rect bounds;
@@ -42,6 +47,8 @@ struct GroupLayout {
   std::vector<PlacedWire> wires;
   std::vector<int> itemOf;  // by child
   double halfWidth = 0, height = 0;
+  double spine = 0;               // x where wires enter and leave
+  std::vector<PageLayout> pages;  // of the runs in it; their items are those of `items`
 };
 
 /// Widths that the text needs, in pixels at scale 1; the view gives those of its fonts.
@@ -56,26 +63,45 @@ class Hierarchy {
  public:
   explicit Hierarchy(TextWidths widths = {}) : widths_(widths) {}
 
-  /// `open`: paths of the open groups; the root is always open. Null when stopped.
+  /// How runs of open layers become pages in the layouts from now on. A layout brings the plan up to date
+  /// with what it made.
+  void setPlan(PagePlan plan) { plan_ = std::move(plan); }
+  const PagePlan& plan() const { return plan_; }
+
+  /// `open`: paths of the open groups; the root is always open. `arrangement`: what does not stand where the
+  /// layout puts it; may be null. Null when stopped.
   std::shared_ptr<const GroupLayout> layout(const SceneGraph& scene,
                                             const std::unordered_set<std::string>& open,
-                                            std::stop_token stop = {});
+                                            std::stop_token stop = {},
+                                            const Arrangement* arrangement = nullptr);
   size_t cached() const { return cache_.size(); }
 
  private:
-  std::shared_ptr<const GroupLayout> layoutGroup(const SceneGraph& scene, int group,
-                                                 const std::unordered_set<std::string>& open,
+  using Open = std::unordered_set<std::string>;
+  /// A layer of a page and what is in it is laid out closer, and so is what stands beside a page.
+  enum class Place : uint8_t { plain, cell, inCell, beside };
+
+  std::shared_ptr<const GroupLayout> layoutGroup(const SceneGraph& scene, int group, const Open& open,
+                                                 Place place, std::stop_token stop);
+  std::shared_ptr<const GroupLayout> layoutPaged(const SceneGraph& scene, int group, const Open& open,
                                                  std::stop_token stop);
-  uint64_t signature(const SceneGraph& scene, int group, const std::unordered_set<std::string>& open) const;
+  uint64_t signature(const SceneGraph& scene, int group, const Open& open) const;
+  void choosePaged(const SceneGraph& scene, const Open& open);
+  bool isCell(const SceneGraph& scene, int group) const;
+  int autoColumns(const PageProblem& problem, const LayoutMetrics& metrics, int layers, int now) const;
+  const PageCells& cellsOf(const SceneGraph& scene, const SceneRun& run, const PageProblem& problem,
+                           const LayoutMetrics& metrics);
+  struct Cores;
+  Cores coresOf(const SceneGraph& scene, int group, const std::vector<int>& itemOf) const;
 
   TextWidths widths_;
+  PagePlan plan_;
+  std::vector<char> paged_;                   // by run: it is a page
+  std::vector<char> holdsPages_;              // by group
+  const Arrangement* arrangement_ = nullptr;  // of the layout under way
   std::unordered_map<uint64_t, std::shared_ptr<const GroupLayout>> cache_;
 };
 
-/// Width of a pill with this text; 0 for none.
-double pillWidth(const ScenePill& pill, const TextWidths& widths);
-/// What a pill says: "ffn_gate  553 kB".
-std::string pillText(const ScenePill& pill);
 /// Neighbouring layers of equal structure: drawn as one stack while folded.
 bool layersStack(const SceneGroup& a, const SceneGroup& b);
 /// "layers.0–11", or the group's own name where both are one.

@@ -6,6 +6,7 @@
 // enter and leave).
 #pragma once
 
+#include <cstdint>
 #include <stop_token>
 #include <vector>
 
@@ -35,18 +36,25 @@ struct LayoutItem {
   double left = 0, right = 0;  // room beside it for pills when it is the only one of its row
   bool block = false;          // a group: long wires keep to the lanes instead of passing beside it
   bool open = false;           // an open group: wires only enter at its top and leave at its foot
+  double spine = 0;            // where they do, from its middle
 };
 struct LayoutEdge {
   int from = kLayoutEntry, to = kLayoutExit;
-  bool drawn = true;  // false: only keeps `to` below `from`
+  bool drawn = true;    // false: only keeps `to` below `from`
+  bool stream = false;  // carries the residual stream
 };
 struct LayoutMetrics {
   double top = 30;  // header and gap above the first row
   double bottom = 8, side = 12, rowGap = 16, columnGap = 11, track = 8, lane = 8, pillGap = 25;
 };
 
+/// What a line stands for. The stream is one line through the layers of a page; a tap leads from it to a
+/// box, a ring from a box back to it.
+enum class WireKind : uint8_t { plain, stream, tap, ring };
+
 struct Wire {
-  int edge = 0;               // index into the edges
+  int edge = 0;  // index into the edges; -1: passes what is bypassed
+  WireKind kind = WireKind::plain;
   std::vector<Point> points;  // corners; the first at the source, the last at the target
   bool atSide = false;        // arrives at the target's right side
   bool lane = false;          // passes rows in a lane at the right

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "ui/graph/kept_layout.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -11,8 +13,16 @@ std::optional<LayoutReply> work(Hierarchy& hierarchy, const LayoutRequest& reque
   reply.drawing.scene = request.graph ? makeScene(request.graph, request.bindings, stop) : request.scene;
   if (!reply.drawing.scene) return std::nullopt;
   reply.open = request.choose ? firstOpen(*reply.drawing.scene) : request.open;
-  reply.drawing.layout = hierarchy.layout(*reply.drawing.scene, reply.open, stop);
+  auto arrangement = request.arrangement ? std::make_shared<Arrangement>(*request.arrangement)
+                                         : std::make_shared<Arrangement>();
+  if (request.before && request.before.scene != reply.drawing.scene)
+    keepEdited(*arrangement, *request.before.scene, request.before.layout, *reply.drawing.scene);
+  hierarchy.setPlan(request.plan);
+  reply.drawing.layout = hierarchy.layout(*reply.drawing.scene, reply.open, stop, arrangement.get());
   if (!reply.drawing.layout) return std::nullopt;
+  adopt(*arrangement, *reply.drawing.scene, reply.drawing.layout);
+  reply.arrangement = std::move(arrangement);
+  reply.plan = hierarchy.plan();
   reply.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return reply;

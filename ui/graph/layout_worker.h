@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "ui/graph/arrangement.h"
 #include "ui/graph/geometry.h"
 
 namespace orrery::ui {
@@ -19,11 +20,17 @@ struct LayoutRequest {
   Bindings bindings;
   std::unordered_set<std::string> open;
   bool choose = false;  // opens what a person wants to see first, instead of `open`
+  std::shared_ptr<const Arrangement> arrangement;
+  Drawing
+      before;  // what is drawn of the version before an edit, which stays where it is; empty: another model
+  PagePlan plan;
 };
 
 struct LayoutReply {
   Drawing drawing;
   std::unordered_set<std::string> open;
+  std::shared_ptr<const Arrangement> arrangement;  // as it is after the edit
+  PagePlan plan;                                   // with the pages as they are now
   double milliseconds = 0;
 };
 

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "ui/graph/floating_card.h"
+#include "ui/graph/strip_section.h"
 #include "ui/theme/side_look.h"
 
 namespace orrery::ui {
 
 /// The heat scale with its switch between logarithmic and linear.
-class Legend : public FloatingCard {
+class Legend : public StripSection {
   Q_OBJECT
 
  public:
@@ -17,6 +17,8 @@ class Legend : public FloatingCard {
   void setScale(const QString& title, const std::vector<QString>& ticks, bool logarithmic);
   /// The map of two sides, which is always logarithmic: the side that is faster at either end.
   void setRatio(const SideLooks& ends, const std::vector<QString>& ticks);
+  /// There is no scale: nothing was measured, or colours are the families'.
+  void setNone(const QString& title, const QString& note);
   QSize sizeHint() const override;
 
  signals:
@@ -28,17 +30,18 @@ class Legend : public FloatingCard {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  double headWidth() const;
-  double scaleWidth() const;
+  enum class Kind : uint8_t { none, scale, ratio };
+  QRectF bar() const;
   QRectF switchRect() const;
   void paintSwitch(QPainter& painter) const;
   void paintEnds(QPainter& painter) const;
   void paintScale(QPainter& painter) const;
 
-  QString title_;
+  Kind kind_ = Kind::none;
+  QString title_, note_;
   std::vector<QString> ticks_;
   SideLooks ends_;
-  bool logarithmic_ = true, ratio_ = false;
+  bool logarithmic_ = true;
 };
 
 }  // namespace orrery::ui

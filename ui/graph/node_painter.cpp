@@ -12,16 +12,22 @@ namespace {
 
 constexpr double kMargin = 12;      // what a box draws around itself: plates, outlines, ports
 constexpr double kLeastMarked = 7;  // pixels high: on less a mark would hide the value
+constexpr double kHysteresis = 0.03;
 
 }  // namespace
 
 Detail detailAt(double scale, Detail current) {
-  constexpr double kMid = 0.35, kNear = 0.8, kHysteresis = 0.03;
+  constexpr double kMid = 0.35, kNear = 0.8;
   const auto above = [scale](double limit, bool now) {
     return scale >= limit * (now ? 1 - kHysteresis : 1 + kHysteresis);
   };
   if (above(kNear, current == Detail::near)) return Detail::near;
   return above(kMid, current != Detail::far) ? Detail::mid : Detail::far;
+}
+
+bool layersAreBlocks(double scale, bool now) {
+  constexpr double kLeastNode = 4;
+  return kNodeHeight * scale < kLeastNode * (now ? 1 + kHysteresis : 1 - kHysteresis);
 }
 
 NodePainter::NodePainter(const Theme& theme) : theme_(theme), sprites_(std::make_shared<NodeSprites>()) {

@@ -15,10 +15,11 @@ namespace orrery::ui {
 enum class Detail : uint8_t { far, mid, near };
 /// With 3 % of hysteresis, so that a wheel at rest does not flicker.
 Detail detailAt(double scale, Detail current);
+/// Below 4 pixels of a node's height a layer of a page is one block, with the same hysteresis.
+bool layersAreBlocks(double scale, bool now);
 
 struct NodeLook {
   QRectF box;                             // scene coordinates
-  QList<QPointF> inputs;                  // where wires arrive; only asked for where ports are shown
   QString name, chip, time, left, right;  // chip "4 in 1" or "× 12"; left and right: the second line
   QString device;                         // tag: "CUDA 0", "mixed"; empty: none
   QString precision;                      // tag: "int8", "mixed"; empty: the model's
@@ -73,7 +74,7 @@ class NodePainter {
   void paintFallback(QPainter& painter, const QRectF& box, double radius) const;
   void paintBypassed(QPainter& painter, const NodeLook& look) const;
   void paintBypassedTexts(QPainter& painter, const NodeLook& look) const;
-  void paintPort(QPainter& painter, const QPointF& centre, bool active) const;
+  void paintPort(QPainter& painter, const QPointF& centre) const;
   enum class TagSide : uint8_t { left, right };
   /// On the lower border of the box.
   void paintTag(QPainter& painter, const QRectF& box, TagSide side, const QString& words,

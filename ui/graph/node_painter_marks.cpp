@@ -42,19 +42,16 @@ void NodePainter::paintTag(QPainter& painter, const QRectF& box, TagSide side, c
   drawLabel(painter, tag, Qt::AlignHCenter, words, fonts_.tag);
 }
 
-void NodePainter::paintPort(QPainter& painter, const QPointF& centre, bool active) const {
-  const double radius = active ? 3.6 : 2.4;
-  painter.setPen(QPen(theme_(Token::canvas), active ? 1.6 : 1.2));
-  painter.setBrush(theme_(active ? Token::accent : Token::edge));
-  painter.drawEllipse(centre, radius, radius);
+/// Where its wires leave; what is chosen has more of them, drawn over all (edit_layer.h).
+void NodePainter::paintPort(QPainter& painter, const QPointF& centre) const {
+  constexpr double kRadius = 2.4;
+  painter.setPen(QPen(theme_(Token::canvas), 1.2));
+  painter.setBrush(theme_(Token::edge));
+  painter.drawEllipse(centre, kRadius, kRadius);
 }
 
 void NodePainter::paintMarks(QPainter& painter, const NodeLook& look) const {
   const QRectF& box = look.box;
-  if ((look.selected || look.hovered) && !look.bypassed) {
-    paintPort(painter, {box.center().x(), box.bottom()}, true);
-    for (const QPointF& input : look.inputs) paintPort(painter, input, true);
-  }
   const double radius = look.transfer ? box.height() / 2 : kRadius, out = look.fellBack ? 2.5 : 0;
   const auto ring = [&](double off) {
     painter.drawRoundedRect(box.adjusted(-off, -off, off, off), radius + off, radius + off);

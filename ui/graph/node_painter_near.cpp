@@ -114,7 +114,7 @@ void NodePainter::paintNearBack(QPainter& painter, const NodeLook& look) const {
     }
   }
   if (look.edited) paintNotch(painter, look.box, 15, 6, 1.5);
-  if (!look.bypassed) paintPort(painter, {look.box.center().x(), look.box.bottom()}, false);
+  if (!look.bypassed) paintPort(painter, {look.box.center().x(), look.box.bottom()});
   if (look.fellBack) paintFallback(painter, look.box, 8);
 }
 

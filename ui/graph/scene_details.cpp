@@ -171,6 +171,7 @@ void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode&
   hash.add(node.name);
   for (const auto& [name, value] : source.attributes) {
     if (name == "layer" || name == "tensor" || name == "name") continue;
+    if (name == "frame" || name == "note") continue;  // drawn on the graph, not part of what runs
     hash.add(name);
     hash.add(graph::to_string(value));
   }
@@ -193,6 +194,19 @@ void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode&
   }
 }
 
+/// The dtypes of what a node is given and the types of what it makes, which do not change a layout.
+void hashTypes(const SceneGraph& scene, const SceneNode& node, Hash& hash) {
+  const graph::Node& source = scene.graph->node(node.id);
+  for (const ValueId input : source.inputs)
+    if (const graph::Value* value = input.valid() ? scene.graph->find_value(input) : nullptr)
+      hash.add(static_cast<uint64_t>(value->type.dtype));
+  for (const ValueId output : source.outputs)
+    if (const graph::Value* value = scene.graph->find_value(output)) {
+      hash.add(static_cast<uint64_t>(value->type.dtype));
+      hash.add(to_string(value->type.shape));
+    }
+}
+
 }  // namespace
 
 void hashGroups(SceneGraph& scene) {
@@ -203,11 +217,17 @@ void hashGroups(SceneGraph& scene) {
     for (int at = group.begin; at < group.end; ++at)
       hashNode(scene, group, scene.nodes[static_cast<size_t>(at)], stack);
     group.stackHash = stack.value();
+    if (group.number >= 0) {
+      Hash kind = stack;
+      for (int at = group.begin; at < group.end; ++at)
+        hashTypes(scene, scene.nodes[static_cast<size_t>(at)], kind);
+      group.kindHash = kind.value();
+    }
     Hash layout;
     layout.add(group.stackHash);
     for (int at = group.begin; at < group.end; ++at) {
       const SceneNode& node = scene.nodes[static_cast<size_t>(at)];
-      layout.add(static_cast<uint64_t>(node.fused > 1));
+      layout.add(static_cast<uint64_t>(node.fused > 1) + 2 * uint64_t{node.stream});
       layout.add(node.detail.size() + 256 * node.type.size());  // boxes are as wide as their words
       layout.add(static_cast<uint64_t>(node.weights.empty()) +
                  2 * static_cast<uint64_t>(node.inputs.empty()));
@@ -216,7 +236,7 @@ void hashGroups(SceneGraph& scene) {
       layout.add(child.isGroup ? scene.groups[static_cast<size_t>(child.index)].layoutHash : uint64_t{0});
     for (const SceneEdge& edge : group.edges) {
       layout.add(static_cast<uint64_t>(static_cast<uint32_t>(edge.from)));
-      layout.add(static_cast<uint64_t>(static_cast<uint32_t>(edge.to)));
+      layout.add(static_cast<uint64_t>(static_cast<uint32_t>(edge.to)) * 2 + uint64_t{edge.stream});
     }
     group.layoutHash = layout.value();
   }

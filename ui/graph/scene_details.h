@@ -7,7 +7,7 @@ namespace orrery::ui {
 
 void describeNodes(SceneGraph& scene, const Bindings& bindings);
 void describeGroups(SceneGraph& scene);
-/// Sets stackHash and layoutHash of every group from its nodes, attributes and wires.
+/// Sets the hashes of every group from its nodes, attributes and wires.
 void hashGroups(SceneGraph& scene);
 
 }  // namespace orrery::ui

@@ -7,13 +7,22 @@
 
 #include "engine/graph/shown_weights.h"
 #include "ui/graph/scene_details.h"
+#include "ui/graph/scene_stream.h"
 
 namespace orrery::ui {
 namespace {
 
-bool isNumber(const std::string& text) {
+bool isDigits(std::string_view text) {
   return !text.empty() && text.size() <= 9 &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// "3", or "3@2" of a layer's copy.
+bool isNumber(std::string_view text) {
+  const size_t sign = text.find('@');
+  if (sign == std::string_view::npos) return isDigits(text);
+  return isDigits(text.substr(0, sign)) &&
+         (isDigits(text.substr(sign + 1)) || isNumber(text.substr(sign + 1)));
 }
 
 /// Groups and nodes as they come from the scopes, before small groups are dissolved.
@@ -115,7 +124,9 @@ void setNumber(SceneGroup& group) {
   if (parts.empty()) return;
   const size_t dot = parts.back().rfind('.');
   if (dot == std::string::npos || !isNumber(parts.back().substr(dot + 1))) return;
-  group.number = std::stoi(parts.back().substr(dot + 1));
+  const std::string number = parts.back().substr(dot + 1);
+  group.number = std::stoi(number);
+  group.copy = number.substr(std::min(number.find('@'), number.size()));
   group.stem = group.path.substr(0, group.path.rfind('.'));
 }
 
@@ -161,10 +172,11 @@ void addGroup(SceneGraph& scene, const Draft& draft, int source, int target, con
 /// Collects the edges of every group, one for each pair of children.
 class EdgeCollector {
  public:
-  EdgeCollector(SceneGraph& scene, const Bindings& bindings)
-      : scene_(scene), bindings_(bindings), known_(scene.groups.size()) {}
+  EdgeCollector(SceneGraph& scene, const StreamUses& streams, const Bindings& bindings)
+      : scene_(scene), streams_(streams), bindings_(bindings), known_(scene.groups.size()) {}
 
   void add(const SceneNode& from, const SceneNode& to, const graph::Value& value) {
+    stream_ = streams_.contains(value.id, to.id);
     int a = from.group, b = to.group, childA = from.child, childB = to.child;
     while (a != b) {
       const int depthA = group(a).depth, depthB = group(b).depth;
@@ -186,11 +198,11 @@ class EdgeCollector {
 
   void connect(int index, int from, int to, const graph::Value& value) {
     auto& known = known_[static_cast<size_t>(index)];
-    const uint64_t key =
-        (static_cast<uint64_t>(static_cast<uint32_t>(from)) << 32) | static_cast<uint32_t>(to);
+    const uint64_t key = (static_cast<uint64_t>(static_cast<uint32_t>(from)) << 33) |
+                         (static_cast<uint64_t>(static_cast<uint32_t>(to)) << 1) | uint64_t{stream_};
     std::vector<SceneEdge>& edges = group(index).edges;
     const auto [place, fresh] = known.try_emplace(key, edges.size());
-    if (fresh) edges.push_back({from, to, {}, 0});
+    if (fresh) edges.push_back({from, to, {}, 0, stream_});
     SceneEdge& edge = edges[place->second];
     if (std::find(edge.values.begin(), edge.values.end(), value.id) != edge.values.end()) return;
     edge.values.push_back(value.id);
@@ -198,12 +210,14 @@ class EdgeCollector {
   }
 
   SceneGraph& scene_;
+  const StreamUses& streams_;
   const Bindings& bindings_;
+  bool stream_ = false;  // of the edge that is added
   std::vector<std::unordered_map<uint64_t, size_t>> known_;
 };
 
-void collectEdges(SceneGraph& scene, const Bindings& bindings) {
-  EdgeCollector collector(scene, bindings);
+void collectEdges(SceneGraph& scene, const StreamUses& streams, const Bindings& bindings) {
+  EdgeCollector collector(scene, streams, bindings);
   for (const SceneNode& node : scene.nodes)
     for (const ValueId input : scene.graph->node(node.id).inputs) {
       const graph::Value* value = input.valid() ? scene.graph->find_value(input) : nullptr;
@@ -271,7 +285,7 @@ std::shared_ptr<const SceneGraph> makeScene(graph::GraphVersion graph, const Bin
   scene->groupOf[""] = 0;
   addGroup(*scene, draft, 0, 0, live, orderOf);
   if (stop.stop_requested()) return nullptr;
-  collectEdges(*scene, bindings);
+  collectEdges(*scene, traceStreams(*scene), bindings);
   mapSources(*scene);
   if (stop.stop_requested()) return nullptr;
   describeNodes(*scene, bindings);

@@ -37,6 +37,14 @@ constexpr bool multiplies(graph::OpFamily family) {
          family == graph::OpFamily::custom;
 }
 
+/// What a node does to the residual stream of its run of layers, as bits.
+namespace stream {
+inline constexpr uint8_t reads = 1;  // takes it
+inline constexpr uint8_t joins = 2;  // takes it and gives it on with something added
+inline constexpr uint8_t makes = 4;  // gives it on without having added: a norm on the stream
+inline constexpr uint8_t adds = 8;  // what it makes is added to the stream by a node that does more than that
+}  // namespace stream
+
 struct SceneNode {
   NodeId id;
   int group = 0;     // index of the group it is drawn in
@@ -51,6 +59,7 @@ struct SceneNode {
   std::string detail, type;  // "576 → 1536" or the op; "[1, 576]" or the dtype of the weight
   ScenePill weights, inputs;
   double movedBytes = 0;  // the op's own cost: bytes of one run
+  uint8_t stream = 0;     // bits of namespace stream
 };
 
 struct SceneChild {
@@ -60,31 +69,48 @@ struct SceneChild {
 
 /// Between children of one group. `values` in the order of the graph; bytes is their sum with the symbols
 /// bound.
+/// Where a page draws the stream, its edges are apart from the others.
 struct SceneEdge {
   int from = kEntry, to = kExit;
   std::vector<ValueId> values;
   double bytes = 0;
+  bool stream = false;  // what it carries is the residual stream, or is added to it
 };
 
 struct SceneGroup {
   std::string path, name, doc;  // "layers.3", "layers.3", "9 heads, 3 KV"
   std::string stem;             // "layers" when numbered
   int number = -1;              // 3 when numbered
+  std::string copy;             // "@2" of the layer "layers.3@2"
   int parent = -1, child = 0;   // index of the parent, index among its children
   int depth = 0;
   std::vector<SceneChild> children;
   std::vector<SceneEdge> edges;
-  int begin = 0, end = 0;   // positions of its nodes
-  uint64_t stackHash = 0;   // equal for layers that stack: structure without names of the scope, weights
-  uint64_t layoutHash = 0;  // equal for groups that are laid out alike
-  bool live = true;         // some node is
+  int begin = 0, end = 0;    // positions of its nodes
+  uint64_t stackHash = 0;    // equal for layers that stack: structure without names of the scope, weights
+  uint64_t layoutHash = 0;   // equal for groups that are laid out alike
+  uint64_t kindHash = 0;     // equal for groups of the same ops, shapes and dtypes
+  int run = -1, layer = -1;  // of a layer: its run and its place there
+  bool live = true;          // some node is
   int nodeCount() const { return end - begin; }
+};
+
+/// Layers one after the other: numbered siblings of one stem.
+struct SceneRun {
+  std::string stem;
+  int parent = 0;           // the group that holds them
+  std::vector<int> layers;  // groups, in the order of the children
+  bool follows = false;     // each takes what the one before it gives
+  bool residual = false;    // what passes through them is added to: there is a stream to draw
+  std::vector<ValueId> enters,
+      leaves;  // by layer: the stream at its head and at its foot; invalid: not known
 };
 
 struct SceneGraph {
   graph::GraphVersion graph;
-  std::vector<SceneGroup> groups;                // 0 is the root
-  std::vector<SceneNode> nodes;                  // by position
+  std::vector<SceneGroup> groups;  // 0 is the root
+  std::vector<SceneNode> nodes;    // by position
+  std::vector<SceneRun> runs;
   std::unordered_map<NodeId, int> nodeOf;        // drawn nodes; a source maps to its first user
   std::unordered_map<std::string, int> groupOf;  // by path
 
@@ -104,7 +130,8 @@ std::string shapeText(const Shape& shape, const Bindings& bindings);
 /// "ffn_gate" of "blk.3.ffn_gate.weight": what tells a tensor from the others of its layer.
 std::string shortTensor(const std::string& tensor);
 
-/// Splits "layers.3.attention" into {"layers.3", "attention"}.
+/// Splits "layers.3.attention" into {"layers.3", "attention"}. "3@2", the second of several layers 3, is a
+/// number too.
 std::vector<std::string> scopeParts(const std::string& scope);
 
 }  // namespace orrery::ui

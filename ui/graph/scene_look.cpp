@@ -52,19 +52,36 @@ QString precisionOf(const SceneGraph& scene, Span span) {
 
 }  // namespace
 
+void Marks::choose(std::vector<Chosen> chosen) {
+  nodes_.clear();
+  groups_.clear();
+  for (const Chosen& one : chosen) {
+    if (one.node >= 0) nodes_.push_back(one.node);
+    if (one.group >= 0) groups_.push_back(one.group);
+  }
+  std::sort(nodes_.begin(), nodes_.end());
+  std::sort(groups_.begin(), groups_.end());
+  static_cast<Chosen&>(*this) = chosen.empty() ? Chosen() : chosen.back();
+  if (!chosen.empty()) chosen.pop_back();
+  also = std::move(chosen);
+}
+
+bool Marks::choosesIn(Span span) const {
+  const auto first = std::lower_bound(nodes_.begin(), nodes_.end(), span.begin);
+  return first != nodes_.end() && *first < span.end;
+}
+
 bool Marks::chooses(const SceneGraph& scene, const Hit& hit, Span span) const {
-  const auto holds = [&](const Chosen& one) {
-    if (hit.kind == Hit::Kind::node) return one.node == hit.node;
-    if (one.node >= span.begin && one.node < span.end) return true;
-    return one.group >= hit.group && one.group <= hit.lastGroup && one.group >= 0 &&
-           scene.groups[at(one.group)].parent == scene.groups[at(hit.group)].parent;
-  };
-  return holds(*this) || std::any_of(also.begin(), also.end(), holds);
+  if (hit.kind == Hit::Kind::node) return choosesIn({hit.node, hit.node + 1});
+  if (choosesIn(span)) return true;
+  auto one = std::lower_bound(groups_.begin(), groups_.end(), hit.group);
+  for (; one != groups_.end() && *one <= hit.lastGroup; ++one)
+    if (scene.groups[at(*one)].parent == scene.groups[at(hit.group)].parent) return true;
+  return false;
 }
 
 bool Marks::choosesGroup(int wanted) const {
-  return group == wanted ||
-         std::any_of(also.begin(), also.end(), [wanted](const Chosen& one) { return one.group == wanted; });
+  return std::binary_search(groups_.begin(), groups_.end(), wanted);
 }
 
 bool PaintJob::isEdited(Span span) const {
@@ -86,6 +103,9 @@ void ScenePainter::describeNode(const PaintJob& job, int position, NodeLook& loo
   const bool moves = node.family == graph::OpFamily::linear || node.transfer;  // bytes are what it costs
   const bool narrow = look.box.width() < 200 && node.family == graph::OpFamily::linear;
   look.left = kernel.isEmpty() || narrow ? text(node.detail) : shortKernel(kernel);
+  if (job.changeWords)
+    if (const auto word = job.changeWords->find(node.id); word != job.changeWords->end())
+      look.left = word->second;
   const QString bandwidth = job.heat && !narrow && moves ? job.heat->bandwidthText(position) : QString();
   if (!bandwidth.isEmpty())
     look.right = bandwidth;
@@ -167,9 +187,6 @@ NodeLook ScenePainter::lookOf(const PaintJob& job, const Hit& hit, const Placed&
   look.selected = marks.anything() && marks.chooses(scene, hit, span);
   look.focused = look.selected && marks.focused;
   look.hovered = marks.hover == hit;
-  if (look.selected || look.hovered)
-    for (const Point& input : placed.inputs)
-      look.inputs << QPointF(hit.box.x - placed.box.x + input.x, hit.box.y - placed.box.y + input.y);
   look.match = anyMatch(marks, span);
   if (hit.kind == Hit::Kind::node && job.heat && job.heat->us(span) > 1e5) look.running = job.running;
   return look;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/graph/box_words.h"
 #include "ui/graph/pixel_lines.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
@@ -34,7 +35,7 @@ bool hasMarks(const PaintJob& job) {
 
 }  // namespace
 
-ScenePainter::ScenePainter(const Theme& theme) : theme_(theme), nodes_(theme) {
+ScenePainter::ScenePainter(const Theme& theme) : theme_(theme), nodes_(theme), pages_(theme) {
   const Theme plain(theme.mode());
   headFont_ = plain.textFont(12, QFont::DemiBold);
   docFont_ = plain.textFont(11);
@@ -55,31 +56,94 @@ void ScenePainter::paint(QPainter& painter, const PaintJob& job) const {
 
 void ScenePainter::paintGroup(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
                               Point origin) const {
+  const auto eachPage = [&](auto paint) {
+    if (!job.pages || layout.pages.empty()) return;
+    for (const PagePlace& page : job.pages->pages())
+      if (page.layout == &layout) (pages_.*paint)(painter, job, page);
+  };
+  eachPage(&PagePainter::paintGround);
+  paintFrames(painter, job, group, layout, origin);  // frames lie under the wires that enter them
+  paintWires(painter, job, group, layout, origin);
+  if (job.pages) pages_.paintStreams(painter, job, group, layout, origin);
+  if (job.detail == Detail::far && !hasMarks(job)) paintTiny(painter, job, group, layout, origin);
+  paintItems(painter, job, group, layout, origin);
+  if (job.detail == Detail::far) eachPage(&PagePainter::paintCells);
+  eachPage(&PagePainter::paintColumns);
+  if (job.places && job.places->crosses(group)) paintCrossings(painter, job, group, layout, origin);
+}
+
+void ScenePainter::paintFrames(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                               Point origin) const {
   const Rect visible = job.visible.grown(12).moved(-origin.x, -origin.y);
   const SceneGraph& scene = *job.drawing->scene;
-  for (size_t i = 0; i < layout.items.size(); ++i)  // frames lie under the wires that enter them
-    if (layout.items[i].kind == Placed::Kind::open && layout.items[i].box.intersects(visible))
-      paintFrame(painter, job, describePlaced(scene, group, layout, static_cast<int>(i), origin));
-  paintWires(painter, job, group, layout, origin);
+  for (size_t i = 0; i < layout.items.size(); ++i) {
+    const Placed& placed = layout.items[i];
+    if (placed.kind != Placed::Kind::open || !placed.box.intersects(visible)) continue;
+    if (!job.shows(placed.box.moved(origin.x, origin.y))) continue;
+    const Hit hit = describePlaced(scene, group, layout, static_cast<int>(i), origin);
+    const int layer = placed.cell && job.pages ? job.pages->layerOf(hit.group) : -1;
+    if (layer < 0)
+      paintFrame(painter, job, hit);
+    else if (job.detail != Detail::far)
+      pages_.paintFrame(painter, job, job.pages->layers()[at(layer)]);
+  }
+}
+
+void ScenePainter::paintItems(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
+                              Point origin) const {
+  const Rect visible = job.visible.grown(12).moved(-origin.x, -origin.y);
+  const SceneGraph& scene = *job.drawing->scene;
   const QTransform toPixels = painter.deviceTransform();
   const bool all = job.detail != Detail::far || hasMarks(job);
-  if (!all) paintTiny(painter, job, group, layout, origin);
   for (size_t i = 0; i < layout.items.size(); ++i) {
     const Placed& placed = layout.items[i];
     const double side = (placed.leftPill || placed.rightPill) && job.detail == Detail::near ? 220 : 0;
     const Rect reach{placed.box.x - side, placed.box.y, placed.box.w + 2 * side, placed.box.h};
     if (!reach.intersects(visible)) continue;
+    if (placed.kind != Placed::Kind::open && !job.shows(placed.box.moved(origin.x, origin.y))) continue;
+    if (placed.cell && job.pages) {
+      if (job.detail != Detail::far) paintLayer(painter, job, group, placed, origin);
+      continue;
+    }
     if (!all && isTiny(placed, toPixels, origin)) continue;
     const Hit hit = describePlaced(scene, group, layout, static_cast<int>(i), origin);
     if (placed.kind == Placed::Kind::open) {
       paintGroup(painter, job, hit.group, *placed.inner, innerOrigin(placed, origin));
       if (job.detail != Detail::far) paintHeader(painter, job, hit);
     } else {
-      nodes_.paint(painter, lookOf(job, hit, placed), job.detail, job.scale);
+      const NodeLook look = lookOf(job, hit, placed);
+      nodes_.paint(painter, look, job.detail, job.scale);
+      if (job.detail == Detail::far && !job.blocks && job.pages && !job.pages->empty())
+        paintFarWords(painter, job, hit, placed, look);
       if (job.detail == Detail::near && hit.kind == Hit::Kind::node) paintPills(painter, job, hit, placed);
     }
   }
-  if (job.places && job.places->crosses(group)) paintCrossings(painter, job, group, layout, origin);
+}
+
+/// Of what stands around a page.
+void ScenePainter::paintFarWords(QPainter& painter, const PaintJob& job, const Hit& hit, const Placed& placed,
+                                 const NodeLook& look) const {
+  const SceneGraph& scene = *job.drawing->scene;
+  const std::string& name =
+      hit.kind == Hit::Kind::node ? scene.nodes[at(hit.node)].name : scene.groups[at(hit.group)].name;
+  const QColor ground = look.bypassed ? theme_(Token::canvas)
+                        : look.body.isValid()
+                            ? look.body
+                            : Theme::blend(theme_(Token::canvas), theme_.family(look.family), 0.42);
+  pages_.paintBoxWords(painter, job, look.box, text(name),
+                       valueText(job, spanOf(scene, scene.groups[at(hit.holder)], placed)), ground);
+}
+
+/// A layer of a page from near.
+void ScenePainter::paintLayer(QPainter& painter, const PaintJob& job, int holder, const Placed& placed,
+                              Point origin) const {
+  const int group = job.drawing->scene->groups[at(holder)].children[at(placed.first)].index;
+  const int index = job.pages->layerOf(group);
+  if (index < 0) return;
+  const PageLayer& layer = job.pages->layers()[at(index)];
+  if (placed.inner) paintGroup(painter, job, group, *placed.inner, innerOrigin(placed, origin));
+  pages_.paintHead(painter, job, layer);
+  pages_.paintMarks(painter, job, layer);
 }
 
 /// Of what is too small to fill a pixel, the outlines that are pixels all the same.
@@ -111,10 +175,15 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
   const bool selected = job.marks && job.marks->choosesGroup(hit.group);
   const Token dark[] = {Token::canvas, Token::window, Token::panel},
               light[] = {Token::canvas, Token::panel, Token::sunken};
-  QColor ground = theme_((theme_.isDark() ? dark : light)[group.depth < 2 ? group.depth : 2]);
-  if (group.depth > 2)
-    ground = Theme::blend(ground, theme_(Token::raised), std::min(1.0, 0.5 * (group.depth - 2)));
+  const bool inLayer = job.pages && job.pages->layerOf(group.parent) >= 0;  // lies on the layer's own ground
+  const int depth = inLayer ? 0 : group.depth;
+  QColor ground = theme_((theme_.isDark() ? dark : light)[depth < 2 ? depth : 2]);
+  if (depth > 2) ground = Theme::blend(ground, theme_(Token::raised), std::min(1.0, 0.5 * (depth - 2)));
   const QColor line = Theme::blend(theme_(Token::border), theme_(Token::edge), theme_.isDark() ? 0.17 : 0);
+  const double radius = job.detail == Detail::far ? 0 : depth <= 1 ? 8.5 : 6.5;
+  if (job.detail != Detail::far && !selected && group.live &&
+      frames_->draw(painter, rectOf(hit.box), radius * job.scale, ground, line))
+    return;
   QPen pen(selected ? theme_(Token::accent) : line, selected ? 2 : 1);
   pen.setCosmetic(job.detail != Detail::near);
   if (!group.live) pen.setStyle(Qt::DashLine);
@@ -123,7 +192,6 @@ void ScenePainter::paintFrame(QPainter& painter, const PaintJob& job, const Hit&
     pen.setStyle(Qt::NoPen);  // would be all one sees
   painter.setPen(pen);
   painter.setBrush(ground);
-  const double radius = job.detail == Detail::far ? 0 : group.depth <= 1 ? 8.5 : 6.5;
   painter.drawRoundedRect(rectOf(hit.box).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
 }
 

@@ -14,6 +14,8 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kCorner = 8;
+constexpr double kDoubled = 3, kCore = 0.3;  // a double line is as wide, and its gap so much of it
+constexpr double kChanged = 1.8, kRemoved = 1.2;
 
 bool holds(const SceneGraph& scene, int group, const GroupLayout& layout, int item, int position) {
   if (item < 0) return false;
@@ -53,25 +55,37 @@ bool carriesSelected(const PaintJob& job, int group, const GroupLayout& layout, 
 
 namespace {
 
+WireChange changeOf(const PaintJob& job, int group, int item) {
+  if (!job.wireChanges || job.wireChanges->empty()) return WireChange::none;
+  const auto found = job.wireChanges->find(wireKey(group, item));
+  return found == job.wireChanges->end() ? WireChange::none : found->second;
+}
+
 /// Wires of one look.
 struct WireBatch {
-  WireBatch(double wide, bool dots) : width(wide), dotted(dots), strokes(wide, dots) {
+  explicit WireBatch(const WireLook& own) : look(own), strokes(own.width, own.stroke) {
     arrows.setFillRule(Qt::WindingFill);
   }
-  double width;
-  bool dotted;
+  WireLook look;
   WireStrokes strokes;
   QPainterPath whole;  // instead, for a file of strokes
   QPainterPath arrows;
 };
 
-void paintBatch(QPainter& painter, WireBatch& batch, const QColor& color) {
-  batch.strokes.paint(painter, color);
-  painter.setPen(wirePen(color, batch.width, batch.dotted));
+void paintBatch(QPainter& painter, WireBatch& batch, const QColor& ground) {
+  const WireLook& look = batch.look;
+  batch.strokes.paint(painter, look.color);
+  painter.setPen(wirePen(look.color, look.width, look.stroke));
   painter.setBrush(Qt::NoBrush);
   painter.drawPath(batch.whole);
+  if (look.stroke == Stroke::doubled) {
+    WireStrokes core = batch.strokes.thinner(look.width * kCore);
+    core.paint(painter, ground);
+    painter.setPen(wirePen(ground, look.width * kCore, Stroke::solid));
+    painter.drawPath(batch.whole);
+  }
   painter.setPen(Qt::NoPen);
-  painter.setBrush(color);
+  painter.setBrush(look.color);
   painter.drawPath(batch.arrows);
 }
 
@@ -85,11 +99,28 @@ void ScenePainter::paintFarWires(QPainter& painter, const PaintJob& job, int gro
   painter.translate(origin.x, origin.y);
   PixelLines plain(painter.worldTransform(), visible), lit(painter.worldTransform(), visible);
   for (const PlacedWire& wire : layout.wires)
-    if (wire.bounds.grown(1).intersects(visible))
+    if (wire.kind == WireKind::plain && wire.bounds.grown(1).intersects(visible) &&
+        job.shows(wire.bounds.moved(origin.x, origin.y)))
       (carriesSelected(job, group, layout, wire) ? lit : plain).add(wire.points, wire.dotted);
   plain.paint(painter, Theme::blend(theme_(Token::canvas), theme_(Token::edge), 0.7));
   lit.paint(painter, theme_(Token::accent));
   painter.restore();
+}
+
+WireLook ScenePainter::wireLook(const PaintJob& job, const SceneGroup& holder, const PlacedWire& wire,
+                                bool lit, WireChange change) const {
+  const double width = wire.edge < 0 ? 1.2 : wireWidth(holder.edges[at(wire.edge)].bytes);
+  const Stroke own = wire.dotted ? Stroke::dotted : Stroke::solid;
+  if (change == WireChange::removed) return {colorOf(change, theme_), kRemoved, Stroke::dashed};
+  if (lit) return {theme_(Token::accent), std::max(1.8, width), own};
+  if (change != WireChange::none) return {colorOf(change, theme_), std::max(kChanged, width), Stroke::solid};
+  if (!job.wiresByType || wire.edge < 0) return {theme_(Token::edge), width, own};
+  const graph::Value* value =
+      job.drawing->scene->graph->find_value(holder.edges[at(wire.edge)].values.front());
+  if (!value) return {theme_(Token::edge), width, own};
+  const Carried carried = carriedType(value->type.dtype);
+  return {colorOf(carried, theme_), carried == Carried::f16 ? std::max(kDoubled, width) : width,
+          strokeOf(carried)};
 }
 
 void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group, const GroupLayout& layout,
@@ -98,20 +129,24 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
   const Rect visible = job.visible.grown(8).moved(-origin.x, -origin.y);
   const SceneGroup& holder = job.drawing->scene->groups[at(group)];
   const bool pixels = drawsPixels(painter);
-  // By look: unlit before lit, dotted first, then by width in tenths of a pixel.
-  std::map<std::tuple<bool, bool, int>, WireBatch> batches;
-  for (const PlacedWire& wire : layout.wires) {
-    if (!wire.bounds.grown(1).intersects(visible)) continue;
+  // By look: unlit before lit, broken first, then by width in tenths of a pixel.
+  std::map<std::tuple<bool, WireChange, bool, Stroke, int, QRgb>, WireBatch> batches;
+  for (size_t i = 0; i < layout.wires.size(); ++i) {
+    const PlacedWire& wire = layout.wires[i];
+    if (wire.kind != WireKind::plain || !wire.bounds.grown(1).intersects(visible)) continue;
+    if (!job.shows(wire.bounds.moved(origin.x, origin.y))) continue;
     const bool lit = carriesSelected(job, group, layout, wire);
-    double width = wire.edge < 0 ? 1.2 : wireWidth(holder.edges[at(wire.edge)].bytes);
-    if (lit) width = std::max(1.8, width);
-    const int tenths = static_cast<int>(std::lround(width * 10));
+    const WireChange change = changeOf(job, group, static_cast<int>(i));
+    const WireLook look = wireLook(job, holder, wire, lit, change);
+    const int tenths = static_cast<int>(std::lround(look.width * 10));
+    const auto key =
+        std::tuple(lit, change, look.stroke != Stroke::dotted, look.stroke, tenths, look.color.rgb());
     WireBatch& batch =
-        batches.try_emplace({lit, !wire.dotted, tenths}, tenths / 10.0, wire.dotted).first->second;
+        batches.try_emplace(key, WireLook{look.color, tenths / 10.0, look.stroke}).first->second;
     std::vector<Point> points = wire.points;
     if (wire.arrow && job.detail == Detail::near) {  // the line ends under the head
-      (wire.atSide ? points.back().x : points.back().y) += (wire.atSide ? 1 : -1) * (3 + width);
-      addArrow(batch.arrows, wire.points.back(), wire.atSide, batch.width);
+      (wire.atSide ? points.back().x : points.back().y) += (wire.atSide ? 1 : -1) * (3 + look.width);
+      addArrow(batch.arrows, wire.points.back(), wire.atSide, batch.look.width);
     }
     if (pixels)
       batch.strokes.add(points, kCorner, visible);
@@ -123,8 +158,7 @@ void ScenePainter::paintWires(QPainter& painter, const PaintJob& job, int group,
   // by halves.
   painter.translate(origin.x + 0.5 / job.scale, origin.y);
   painter.setRenderHint(QPainter::Antialiasing);
-  for (auto& [look, batch] : batches)
-    paintBatch(painter, batch, theme_(std::get<0>(look) ? Token::accent : Token::edge));
+  for (auto& [key, batch] : batches) paintBatch(painter, batch, theme_(Token::canvas));
   painter.restore();
 }
 

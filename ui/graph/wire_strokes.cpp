@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 namespace orrery::ui {
 namespace {
 
-constexpr double kSame = 1e-6;                 // of coordinates that sums made
-constexpr double kDotLength = 2, kDotGap = 3;  // widths
-constexpr double kBend = 1.623;                // length of a right angle's bend, in radii
-constexpr double kLead = 0.75;  // a corner runs this far into its stretches: no seam between them
+constexpr double kSame = 1e-6;   // of coordinates that sums made
+constexpr double kBend = 1.623;  // length of a right angle's bend, in radii
+constexpr double kLead = 0.75;   // a corner runs this far into its stretches: no seam between them
 
 Rect around(Point a, Point b) {
   return {std::min(a.x, b.x), std::min(a.y, b.y), std::abs(a.x - b.x), std::abs(a.y - b.y)};
@@ -28,6 +28,8 @@ QPointF pointOf(Point p) { return {p.x, p.y}; }
 Point within(const Rect& area, Point p) {
   return {std::clamp(p.x, area.x, area.right()), std::clamp(p.y, area.y, area.bottom())};
 }
+
+constexpr double kDotted[] = {2, 3}, kDashed[] = {3, 2}, kDashDot[] = {4, 1.5, 1, 1.5};
 
 /// How much of both its stretches a corner takes; 0: it stays sharp.
 double cornerRadius(Point before, Point corner, Point after, double radius) {
@@ -104,13 +106,25 @@ void WireStrokes::addStretch(Point from, Point to, double along, const Rect& see
     return;
   }
   const Point a = within(seen, from), b = within(seen, to);
-  if (!dotted_) return straight_.add(a, b);
+  const std::span<const double> pattern = patternOf(stroke_);
+  if (pattern.empty()) return straight_.add(a, b);
   const double skipped = std::hypot(a.x - from.x, a.y - from.y), length = std::hypot(b.x - a.x, b.y - a.y);
-  const double period = (kDotLength + kDotGap) * width_;
-  for (double dot = -std::fmod(along + skipped, period); dot < length; dot += period) {
-    const double begin = std::max(0.0, dot), end = std::min(length, dot + kDotLength * width_);
-    if (begin < end) straight_.add(towards(a, b, begin), towards(a, b, end));
+  const double period = std::accumulate(pattern.begin(), pattern.end(), 0.0) * width_;
+  for (double start = -std::fmod(along + skipped, period); start < length; start += period) {
+    double dash = start;
+    for (size_t i = 0; i < pattern.size(); i += 2) {
+      const double begin = std::max(0.0, dash), end = std::min(length, dash + pattern[i] * width_);
+      if (begin < end) straight_.add(towards(a, b, begin), towards(a, b, end));
+      dash += (pattern[i] + pattern[i + 1]) * width_;
+    }
   }
+}
+
+WireStrokes WireStrokes::thinner(double width) const {
+  WireStrokes other(width);
+  other.straight_ = straight_;
+  other.corners_ = corners_;
+  return other;
 }
 
 void WireStrokes::paint(QPainter& painter, const QColor& color) {
@@ -124,11 +138,12 @@ void WireStrokes::paint(QPainter& painter, const QColor& color) {
             [&key](const Corner& a, const Corner& b) { return key(a) < key(b); });
   const auto end = std::unique(corners_.begin(), corners_.end(),
                                [&key](const Corner& a, const Corner& b) { return key(a) == key(b); });
-  QPen pen = wirePen(color, width_, dotted_);
+  QPen pen = wirePen(color, width_, stroke_);
+  const bool broken = !patternOf(stroke_).empty();
   painter.setPen(pen);
   painter.setBrush(Qt::NoBrush);
   for (auto one = corners_.begin(); one != end; ++one) {
-    if (dotted_) {
+    if (broken) {
       pen.setDashOffset(one->along / width_);
       painter.setPen(pen);
     }
@@ -140,10 +155,26 @@ void WireStrokes::paint(QPainter& painter, const QColor& color) {
   }
 }
 
-QPen wirePen(const QColor& color, double width, bool dotted) {
+QPen wirePen(const QColor& color, double width, Stroke stroke) {
   QPen pen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
-  if (dotted) pen.setDashPattern({kDotLength, kDotGap});
+  const std::span<const double> pattern = patternOf(stroke);
+  if (!pattern.empty()) pen.setDashPattern(QList<qreal>(pattern.begin(), pattern.end()));
   return pen;
+}
+
+std::span<const double> patternOf(Stroke stroke) {
+  switch (stroke) {
+    case Stroke::dotted:
+      return kDotted;
+    case Stroke::dashed:
+      return kDashed;
+    case Stroke::dashDot:
+      return kDashDot;
+    case Stroke::solid:
+    case Stroke::doubled:
+      break;
+  }
+  return {};
 }
 
 QPainterPath roundedPath(const std::vector<Point>& points, double radius) {

@@ -6,9 +6,11 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <QRectF>
+#include <span>
 #include <vector>
 
 #include "ui/graph/layout.h"
+#include "ui/graph/wire_look.h"
 
 namespace orrery::ui {
 
@@ -32,11 +34,13 @@ class Stretches {
 
 class WireStrokes {
  public:
-  explicit WireStrokes(double width, bool dotted = false) : width_(width), dotted_(dotted) {}
+  explicit WireStrokes(double width, Stroke stroke = Stroke::solid) : width_(width), stroke_(stroke) {}
 
   /// A polyline with rounded corners; what lies outside of `visible` may be left out.
   void add(const std::vector<Point>& points, double radius, const Rect& visible);
   void paint(QPainter& painter, const QColor& color);
+  /// The same ways in another width, whole.
+  WireStrokes thinner(double width) const;
 
  private:
   struct Corner {
@@ -46,14 +50,16 @@ class WireStrokes {
   void addStretch(Point from, Point to, double along, const Rect& seen);
 
   double width_;
-  bool dotted_;
+  Stroke stroke_;
 
   Stretches straight_;
   std::vector<Corner> corners_;  // each is filled by itself: a path of all is filled in many passes
 };
 
-/// The pen of a wire; dotted: strokes of two widths, three apart.
-QPen wirePen(const QColor& color, double width, bool dotted);
+/// The pen of a wire. What is broken is broken by lengths that follow from the width.
+QPen wirePen(const QColor& color, double width, Stroke stroke);
+/// Strokes and gaps of a broken line, in widths; none: it is whole.
+std::span<const double> patternOf(Stroke stroke);
 /// A polyline with rounded corners.
 QPainterPath roundedPath(const std::vector<Point>& points, double radius);
 

@@ -36,6 +36,14 @@ struct RecipeCalls {
   std::function<std::vector<edit::Misfit>(const graph::Graph&, const std::vector<edit::Edit>&)> misfits;
 };
 
+/// What is asked of an edit before it is made. Empty: the edit itself is refused.
+struct EditCalls {
+  /// Whether the input of a node can read the value: in microseconds, while a wire is dragged.
+  std::function<Result<void>(const graph::Graph&, NodeId node, int input, ValueId value)> canConnect;
+  /// Why the graph does not take the edit.
+  std::function<std::optional<Error>(const graph::Graph&, const edit::Edit&)> refusal;
+};
+
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
   /// The same model with the context and KV type of the options; loads nothing.
@@ -58,6 +66,7 @@ struct Services {
                                            const api::CompareEvents&, const ProgressCallback&,
                                            std::stop_token)>
       compare;
+  EditCalls edits = {};
   MetadataCalls metadata = {};
   RecipeCalls recipes = {};
 };

@@ -71,6 +71,9 @@ class SessionController : public QObject {
   void markSaved() { savedRecipe_ = recipe(); }
   bool canUndo() const { return shown_ && shown_->history.can_undo(); }
   bool canRedo() const { return shown_ && shown_->history.can_redo(); }
+  /// "bypass layers.3": the edit that undo takes back, or redo makes again; empty: there is none.
+  QString undoName() const;
+  QString redoName() const;
   Vitals vitals() const { return vitals_; }
   /// What was measured of the graph that is there now; null: nothing was read yet. Changes four times a
   /// second at most, so that it can be read by a person; the views write nothing else.
@@ -104,6 +107,9 @@ class SessionController : public QObject {
   void forgetContext();
 
   void apply(const edit::Edit& edit);
+  /// What one gesture on the drawing asks for: all of it or nothing, undone as one. A refusal is told by
+  /// handRefused, to be shown where the gesture was. `name`: the step's; empty: as its one edit says.
+  void applyByHand(const std::vector<edit::Edit>& edits, const QString& name = {});
   /// The edits of a file of this name, where all of them fit; else it is told which do not.
   void replay(const std::vector<edit::Edit>& edits, const QString& name);
   void undo();
@@ -148,6 +154,7 @@ class SessionController : public QObject {
   void changeEnded();
   void edited(const orrery::api::EditRecord& record, orrery::ui::EditKind kind);
   void editFailed(const orrery::ui::UiError& error);
+  void handRefused(const orrery::Error& error);
   void graphChanged();
   void planReady(orrery::api::Phase phase, const orrery::ui::PlanPtr& plan);
   void planFailed(const orrery::ui::UiError& error);
@@ -164,6 +171,7 @@ class SessionController : public QObject {
     std::string done;              // empty: as the edit's record says
     /// Why it failed, told better than by the change; empty: not. On the session's thread.
     std::function<Error(const api::Changed&)> explain;
+    bool byHand = false;  // a refusal is told where the gesture was
   };
 
   /// The way here from threads that may outlive this object.

@@ -40,6 +40,12 @@ void SessionController::apply(const edit::Edit& edit) {
          {QString("Could not %1").arg(QString::fromStdString(edit.to_string())), EditKind::applied, {}, {}});
 }
 
+void SessionController::applyByHand(const std::vector<edit::Edit>& edits, const QString& name) {
+  ChangeWords words{"Could not make the edit", EditKind::applied, {}, {}};
+  words.byHand = true;
+  submit(api::MakeEdits{edits, {}, name.toStdString()}, words);
+}
+
 void SessionController::replay(const std::vector<edit::Edit>& edits, const QString& name) {
   if (recipe().empty()) savedRecipe_ = edits;
   const QString done = format::counted(static_cast<qint64>(edits.size()), "edit") + " of " + name;
@@ -51,6 +57,14 @@ void SessionController::replay(const std::vector<edit::Edit>& edits, const QStri
   };
   submit(api::MakeEdits{edits},
          {"Could not make the edits of " + name, EditKind::applied, done.toStdString(), explain});
+}
+
+QString SessionController::undoName() const {
+  return canUndo() ? QString::fromStdString(shown_->history.last().record.name) : QString();
+}
+
+QString SessionController::redoName() const {
+  return canRedo() ? QString::fromStdString(shown_->history.next().record.name) : QString();
 }
 
 void SessionController::undo() { submit(api::UndoEdit{}, {"Could not undo", EditKind::undone, {}, {}}); }
@@ -112,7 +126,8 @@ void SessionController::finishChange(quint64 id, const ChangeWords& words, const
     const ErrorCode code = changed.records.error().code;
     const bool steps = words.kind == EditKind::undone || words.kind == EditKind::redone;
     const bool nothing = steps && code == ErrorCode::not_found;
-    if (!nothing && code != ErrorCode::cancelled) emit editFailed(failure);
+    if (nothing || code == ErrorCode::cancelled) return;
+    words.byHand ? emit handRefused(changed.records.error()) : emit editFailed(failure);
     return;
   }
   shown_ = changed.state;

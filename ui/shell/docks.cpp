@@ -28,6 +28,7 @@ Docks::Docks(Workspace& work, QMainWindow* window)
         new DockFrame(work.theme(), QString(page.title).remove('&'), page.id, made.parts.body, window);
     window->addDockWidget(page.area, made.dock);
     keeper_->add(made.dock);
+    if (page.closed) made.dock->hide();
     if (made.parts.corner) made.dock->setCorner(made.parts.corner);
     if (made.parts.middle) made.dock->title()->setMiddle(made.parts.middle);
     made_.push_back(std::move(made));
@@ -136,7 +137,7 @@ void Docks::shareOut() {
 void Docks::reset() {
   for (const Made& made : made_) {
     made.dock->setFloating(false);
-    made.dock->show();
+    made.dock->setVisible(!made.page.closed);
   }
   shareOut();
 }

@@ -8,7 +8,6 @@
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/graph_page.h"
 #include "ui/shell/outline_panel.h"
-#include "ui/shell/questions.h"
 #include "ui/shell/tool_bar.h"
 
 namespace orrery::ui {
@@ -20,20 +19,22 @@ struct DrawnModel::Chosen {
   Bypass bypass = Bypass::nothing;
 };
 
-DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
-                       QObject* parent)
+DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline, QObject* parent)
     : QObject(parent),
       work_(work),
       graph_(graph),
       outline_(outline),
-      questions_(questions),
       heatBefore_(HeatMode::time),
       chosen_(std::make_unique<Chosen>()) {
   graph_->setSource(work_.drawn());
   graph_->showTab(work_.settings().fusedTab);
   graph_->setHeatMode(static_cast<HeatMode>(work_.settings().heat));
+  graph_->setParts(GraphView::Parts(work_.settings().graphParts));
   work_.setFused(graph_->fusedShown());
+  graph_->setArrangements(work_.settings().arrangements);
+  graph_->setWiresByType(work_.settings().wiresByType);
   connectGraph();
+  connectEditing();
   connectOutline();
   connectSessions();
   connect(&work_, &Workspace::drawAsked, this, &DrawnModel::draw);
@@ -48,6 +49,8 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
     const HeatMode shown = graph_->modelView()->heatMode();  // a comparison ends with the window
     work_.settings().heat = static_cast<int>(shown == HeatMode::ratio ? HeatMode::time : shown);
     work_.settings().fusedTab = graph_->fusedShown();
+    work_.settings().arrangements = graph_->arrangements();
+    work_.settings().wiresByType = graph_->wiresByType();
   });
 }
 
@@ -68,6 +71,16 @@ void DrawnModel::connectGraph() {
     emit work_.choiceCleared();
     refresh();
   });
+  connect(graph_, &GraphPage::columnsChanged, &work_, [this](int columns) {
+    QMap<QString, int>& kept = work_.settings().columns;
+    kept.remove(work_.drawn()->title());
+    if (columns > 0) kept[work_.drawn()->title()] = columns;
+    emit work_.changed();
+  });
+  connect(graph_, &GraphPage::partsChanged, &work_, [this](GraphView::Parts parts) {
+    work_.settings().graphParts = parts.toInt();
+    emit work_.changed();
+  });
   connect(graph_, &GraphPage::matchesChanged, this, [this](int count, int current) {
     tools_->find()->setNote(tools_->find()->text().isEmpty() ? QString()
                             : count == 0                     ? "none"
@@ -87,11 +100,24 @@ void DrawnModel::connectOutline() {
   });
   connect(&work_, &Workspace::nodeChosen, outline_, &OutlinePanel::select);
   connect(&work_, &Workspace::scopeChosen, outline_, &OutlinePanel::selectScope);
-  for (QWidget* view : {static_cast<QWidget*>(graph_), static_cast<QWidget*>(outline_)}) {
-    auto* key = new QShortcut(QKeySequence::Delete, view);
-    key->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(key, &QShortcut::activated, this, &DrawnModel::refuseDelete);
-  }
+  auto* key = new QShortcut(QKeySequence::Delete, outline_);  // the graph has a command of that key
+  key->setContext(Qt::WidgetWithChildrenShortcut);
+  connect(key, &QShortcut::activated, this, [this] { graph_->view()->editor()->remove(false); });
+}
+
+/// What gestures in the drawing ask for.
+void DrawnModel::connectEditing() {
+  connect(graph_, &GraphPage::editsAsked, &work_, &Workspace::editByHand);
+  connect(graph_, &GraphPage::editConsidered, &work_, &Workspace::editConsidered);
+  connect(graph_, &GraphPage::editLeft, &work_, &Workspace::editLeft);
+  connect(graph_, &GraphPage::noticed, &work_, &Workspace::noticed);
+  connect(graph_, &GraphPage::bypassOfChosenAsked, this, &DrawnModel::bypassSelection);
+  connect(graph_, &GraphPage::originalMenuAsked, this, &DrawnModel::showOriginalMenu);
+  graph_->setEditMenu([this](QMenu& menu) { fillEditMenu(menu); });
+  connect(&work_, &Workspace::opAsked, this, [this](const QString& op) {
+    graph_->showTab(false);
+    graph_->view()->editor()->insert(op);
+  });
 }
 
 void DrawnModel::setTools(MainToolBar* tools) {
@@ -161,6 +187,7 @@ void DrawnModel::name() {
 }
 
 void DrawnModel::refresh() {
+  graph_->setColumns(work_.settings().columns.value(work_.drawn()->title()));
   refreshOutline();
   if (work_.compared()) showSides();
   emit work_.graphShown();
@@ -275,25 +302,6 @@ void DrawnModel::bypassSelection() {
   if (!choice.refusal.isEmpty())
     return graph_->banner()->showWarning(choice.name + " cannot be bypassed", choice.refusal);
   choice.restores ? work_.restore(choice.scopes) : work_.edit("bypass", choice.scopes);
-}
-
-/// There is no edit that deletes; the nearest one is offered.
-void DrawnModel::refuseDelete() {
-  const std::vector<GraphView::Selected> chosen = graph_->view()->selection();
-  if (chosen.empty()) return graph_->banner()->showNotice("Choose a node or a group first");
-  const std::vector<BypassChoice> choices = graph_->bypasses(chosen);
-  const auto choice = std::find_if(choices.begin(), choices.end(), [](const BypassChoice& one) {
-    return !one.restores && one.refusal.isEmpty();
-  });
-  if (choice == choices.end())
-    return graph_->banner()->showWarning(
-        "Nodes cannot be deleted",
-        "Groups with one stream in and the same stream out, such as layers, can be bypassed instead.");
-  questions_->ask("Nodes cannot be deleted",
-                  "Bypass leaves " + choice->name +
-                      " out of what runs: what enters it also leaves it. Restore brings it back.",
-                  {{choice->words(), [this, scopes = choice->scopes] { work_.edit("bypass", scopes); }},
-                   {"Cancel", nullptr}});
 }
 
 }  // namespace orrery::ui

@@ -5,23 +5,26 @@
 #include "ui/frame/command.h"
 #include "ui/frame/workspace.h"
 
+class QMenu;
+
 namespace orrery::ui {
 
+class GraphEditor;
 class GraphPage;
 class MainToolBar;
 class OutlinePanel;
-class Questions;
 enum class Bypass;
 enum class HeatMode : uint8_t;
 
 class DrawnModel : public QObject {
   Q_OBJECT
  public:
-  DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline, Questions* questions,
-             QObject* parent = nullptr);
+  DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline, QObject* parent = nullptr);
   ~DrawnModel() override;
 
   CommandList commands();
+  /// What stands around the drawing.
+  CommandList partCommands();
   void setTools(MainToolBar* tools);
   /// A model that is not open leaves what is drawn.
   void draw(SessionController* source);
@@ -31,6 +34,7 @@ class DrawnModel : public QObject {
  private:
   struct Chosen;
   void connectGraph();
+  void connectEditing();
   void connectOutline();
   void connectSessions();
   void refresh();
@@ -46,12 +50,15 @@ class DrawnModel : public QObject {
   void find(const QString& text);
   Bypass bypassOfChosen();
   void bypassSelection();
-  void refuseDelete();
+  CommandList editCommands();
+  void restoreChosen();
+  bool canRestoreChosen() const;
+  void fillEditMenu(QMenu& menu);
+  void showOriginalMenu(const QPoint& position);
 
   Workspace& work_;
   GraphPage* graph_;
   OutlinePanel* outline_;
-  Questions* questions_;
   MainToolBar* tools_ = nullptr;
   HeatMode heatBefore_;             // the comparison
   std::unique_ptr<Chosen> chosen_;  // what bypassOfChosen() told last, and of what

@@ -48,9 +48,11 @@ std::optional<Divergence> divergenceOf(const ComparisonIndex& comparison, const 
   return std::nullopt;
 }
 
-std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vector<edit::Edit>& recipe) {
-  std::unordered_set<NodeId> edited;
+std::vector<std::unordered_set<NodeId>> nodesByEdit(const graph::Graph& model,
+                                                    const std::vector<edit::Edit>& recipe) {
+  std::vector<std::unordered_set<NodeId>> edits;
   for (const edit::Edit& edit : recipe) {
+    std::unordered_set<NodeId>& edited = edits.emplace_back();
     for (const char* field : {"scope", "node", "as"}) {
       const auto value = edit.fields.find(field);
       if (value == edit.fields.end()) continue;
@@ -58,6 +60,13 @@ std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vec
       edited.insert(nodes.begin(), nodes.end());
     }
   }
+  return edits;
+}
+
+std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vector<edit::Edit>& recipe) {
+  std::unordered_set<NodeId> edited;
+  for (const std::unordered_set<NodeId>& edit : nodesByEdit(model, recipe))
+    edited.insert(edit.begin(), edit.end());
   return edited;
 }
 

@@ -19,6 +19,9 @@ std::optional<Divergence> divergenceOf(const ComparisonIndex& comparison, const 
                                        const graph::Graph& model);
 /// The nodes of the model graph that the recipe's scopes name.
 std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vector<edit::Edit>& recipe);
+/// The same, apart for each edit.
+std::vector<std::unordered_set<NodeId>> nodesByEdit(const graph::Graph& model,
+                                                    const std::vector<edit::Edit>& recipe);
 /// Nodes of the fused graph that hold one of `edited`.
 std::unordered_set<NodeId> editedFused(const graph::Graph& fused, const std::unordered_set<NodeId>& edited);
 

@@ -24,7 +24,11 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
       precisions_(precisions),
       bar_(new QWidget(this)),
       tabs_(new QTabBar(bar_)),
+      title_(new GraphTitle(theme, bar_)),
       models_(new Segmented(theme, bar_)),
+      columns_(new PageColumns(theme, bar_)),
+      wires_(new DropButton(theme, bar_)),
+      diff_(new QCheckBox("Diff on the graph", bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
       banner_(new Banner(theme, this)),
       progress_(new ProgressStrip(theme, this)),
@@ -53,6 +57,24 @@ void GraphPage::setupBar() {
   models_->setAccessibleName("Model that is drawn");
   models_->hide();
   connect(models_, &Segmented::chosen, this, &GraphPage::modelAsked);
+  connect(columns_, &PageColumns::asked, this, [this](int columns) {
+    setColumns(columns);
+    emit columnsChanged(columns);
+  });
+  connect(title_, &GraphTitle::scopeAsked, this, [this](const QString& scope) {
+    if (scope.isEmpty()) return view()->fit();
+    view()->selectScope(scope);
+    emit scopeChosen(scope, fusedShown());
+  });
+  columns_->hide();
+  for (const bool byType : {false, true})
+    wires_->menu()->addAction(byType ? "Coloured by dtype" : "Plain", this,
+                              [this, byType] { setWiresByType(byType); });
+  wires_->setToolTip("What the colours of the wires tell");
+  wires_->setAccessibleName("Wires");
+  setWiresByType(false);
+  diff_->setToolTip("What edits changed since the model was opened, with what they deleted");
+  connect(diff_, &QCheckBox::toggled, this, &GraphPage::refreshGraph);
   auto* out = new IconButton(theme_, "minus", "Zoom out", bar_);
   auto* in = new IconButton(theme_, "plus", "Zoom in", bar_);
   connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
@@ -62,9 +84,17 @@ void GraphPage::setupBar() {
   auto* layout = new QHBoxLayout(bar_);
   layout->setContentsMargins(2, 0, 14, 0);
   layout->setSpacing(0);
-  layout->addWidget(tabs_, 1);
+  layout->addWidget(tabs_);
+  layout->addSpacing(8);
+  layout->addWidget(title_, 1);
   layout->addWidget(models_);
   layout->addSpacing(12);
+  layout->addWidget(columns_);
+  layout->addSpacing(12);
+  layout->addWidget(wires_);
+  layout->addSpacing(10);
+  layout->addWidget(diff_);
+  layout->addSpacing(10);
   layout->addWidget(out);
   layout->addWidget(in);
   layout->addSpacing(6);
@@ -100,14 +130,35 @@ GraphView* GraphPage::addView(bool fused) {
   connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
   connect(view, &GraphView::contextMenuAsked, this,
           [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
-  connect(view, &GraphView::overlaysChanged, this, [this](GraphView::Overlays shown) {
-    for (const auto& [source, views] : views_)
-      for (GraphView* each : views) each->setOverlays(shown);
+  setupEditing(view, fused);
+  connect(view, &GraphView::partsChanged, this, [this](GraphView::Parts shown) {
+    setParts(shown);
+    emit partsChanged(shown);
+  });
+  connect(view, &GraphView::placeChanged, this,
+          [this, view](const QStringList& parts, const QStringList& scopes) {
+            if (view == this->view()) title_->setPlace(parts, scopes);
+          });
+  connect(view, &GraphView::layoutFinished, this, [this, view] {
+    if (view == this->view()) refreshPage();
   });
   connect(view, &GraphView::zoomChanged, this, [this, view](double scale) {
     if (view == this->view()) zoom_->setText(QString("%1 %").arg(qRound(scale * 100)));
   });
   return view;
+}
+
+void GraphPage::setupEditing(GraphView* view, bool fused) {
+  GraphEditor* editor = view->editor();
+  editor->setWiresByType(byType_);
+  if (!fused) editor->setHints(hints_);
+  if (fused) editor->setReadOnly("The fused graph is what runs: edits are made in the model graph");
+  connect(editor, &GraphEditor::editsAsked, this, &GraphPage::editsAsked);
+  connect(editor, &GraphEditor::editConsidered, this, &GraphPage::editConsidered);
+  connect(editor, &GraphEditor::editLeft, this, &GraphPage::editLeft);
+  connect(editor, &GraphEditor::bypassAsked, this, &GraphPage::bypassOfChosenAsked);
+  connect(editor, &GraphEditor::originalMenuAsked, this, &GraphPage::originalMenuAsked);
+  connect(editor, &GraphEditor::noticed, this, &GraphPage::noticed);
 }
 
 void GraphPage::setSource(SessionController* source) {
@@ -117,7 +168,7 @@ void GraphPage::setSource(SessionController* source) {
   if (!views_.contains(source)) {
     views_[source] = {addView(false), addView(true)};
     if (model_)
-      for (GraphView* view : views_[source]) view->setOverlays(model_->overlays());
+      for (GraphView* view : views_[source]) view->setParts(model_->parts());
   }
   model_ = views_[source][0];
   fused_ = views_[source][1];
@@ -125,9 +176,38 @@ void GraphPage::setSource(SessionController* source) {
     view->setHeatMode(heat);
     view->setRunning(source->running());
   }
+  model_->editor()->setCalls(source->services().edits);
   plans_[0] = plans_[1] = nullptr;
   connectSource();
   refreshGraph();
+}
+
+void GraphPage::setColumns(int columns) {
+  for (GraphView* view : {model_, fused_}) view->setColumns(columns);
+  refreshPage();
+}
+
+void GraphPage::arrangePages() { view()->arrangePages(); }
+
+void GraphPage::closeCells() {
+  for (GraphView* view : {model_, fused_}) view->closeCells();
+}
+
+void GraphPage::setParts(GraphView::Parts parts) {
+  for (const auto& [source, views] : views_)
+    for (GraphView* each : views) each->setParts(parts);
+}
+
+void GraphPage::refreshPage() {
+  columns_->setShown(view()->columns(), view()->pageSize());
+  title_->setSummary(view()->summary());
+}
+
+/// In a narrow bar captions go before what can be pressed.
+void GraphPage::resizeEvent(QResizeEvent* event) {
+  constexpr double kCaptions = 620;
+  QWidget::resizeEvent(event);
+  columns_->setBrief(width() < theme_.scaled(kCaptions));
 }
 
 void GraphPage::setModels(const QStringList& titles, int drawn) {
@@ -144,6 +224,7 @@ void GraphPage::connectSource() {
     plans_[0] = plans_[1] = nullptr;
     refreshGraph();
   });
+  connect(source_, &SessionController::handRefused, model_->editor(), &GraphEditor::refuse);
   connect(source_, &SessionController::planReady, this, [this](api::Phase phase, const PlanPtr& plan) {
     plans_[phase == api::Phase::decode] = plan;
     refreshPlaces();
@@ -170,17 +251,66 @@ void GraphPage::refreshTabs() {
   stack_->setCurrentWidget(fused ? fused_ : model_);
   if (stale_[fused]) {
     stale_[fused] = false;
-    const graph::GraphVersion model = session->model_graph();
-    std::unordered_set<NodeId> edited;
-    if (model) edited = editedNodes(*model, source_->recipe());
-    shown_[fused] = fused ? session->fused_graph() : model;
-    if (fused && shown_[1]) edited = editedFused(*shown_[1], edited);
-    view()->setGraph(shown_[fused], std::move(edited), source_->title());
+    showModel(session, fused);
   }
   refreshPlaces();
   refreshTimings();
+  view()->tellPlace();
+  refreshPage();
   zoom_->setText(QString("%1 %").arg(qRound(view()->zoom() * 100)));
 }
+
+void GraphPage::showModel(const SessionPtr& session, bool fused) {
+  const graph::GraphVersion model = session->model_graph();
+  std::unordered_set<NodeId> edited;
+  if (model) edited = editedNodes(*model, source_->recipe());
+  if (fused) {
+    shown_[1] = session->fused_graph();
+    if (shown_[1]) edited = editedFused(*shown_[1], edited);
+    return fused_->setGraph(shown_[1], std::move(edited), source_->title());
+  }
+  const QString path = QString::fromStdString(session->info().path);
+  const bool another = arranged_[source_] != path;
+  if (another) keepArrangement(source_);
+  const api::SessionStatePtr state = session->state();
+  const DiffPtr diff =
+      diff_->isChecked() && model && state ? diffOf(state->history.opened(), model) : nullptr;
+  shown_[0] = diff ? diff->shown : model;
+  model_->editor()->setModel(model);
+  model_->setGraph(shown_[0], std::move(edited), source_->title());
+  model_->editor()->setDiff(diff);
+  if (!another) return;
+  arranged_[source_] = path;
+  model_->editor()->setArrangement(arrangements_.value(path));
+}
+
+/// Before another model is drawn in its view.
+void GraphPage::keepArrangement(SessionController* source) {
+  const QString& path = arranged_[source];
+  const auto views = views_.find(source);
+  if (path.isEmpty() || views == views_.end()) return;
+  const QString arrangement = views->second[0]->editor()->arrangement();
+  arrangement.isEmpty() ? void(arrangements_.remove(path)) : void(arrangements_[path] = arrangement);
+}
+
+QMap<QString, QString> GraphPage::arrangements() {
+  for (const auto& [source, path] : arranged_) keepArrangement(source);
+  return arrangements_;
+}
+
+void GraphPage::setHints(const std::vector<std::pair<QString, QString>>& hints) {
+  hints_ = hints;
+  for (const auto& [source, views] : views_) views[0]->editor()->setHints(hints);
+}
+
+void GraphPage::setWiresByType(bool on) {
+  byType_ = on;
+  wires_->setCaption(on ? "Wires: dtype" : "Wires: plain");
+  for (const auto& [source, views] : views_)
+    for (GraphView* view : views) view->editor()->setWiresByType(on);
+}
+
+void GraphPage::setDiffShown(bool shown) { diff_->setChecked(shown); }
 
 void GraphPage::refreshTimings() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
@@ -247,8 +377,14 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   QMenu menu;
   addPlaces(menu, chosen);
   addBypasses(menu, chosen);
-  menu.addAction("Undo edit", this, &GraphPage::undoAsked)->setEnabled(source_->canUndo());
+  if (fillEdits_ && !fusedShown()) fillEdits_(menu);
+  const QString undone = source_->undoName();
+  menu.addAction(undone.isEmpty() ? QString("Undo edit") : "Undo " + undone, this, &GraphPage::undoAsked)
+      ->setEnabled(source_->canUndo());
   menu.addSeparator();
+  if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
+    menu.addAction("Open all its layers as a page", this, [this, scope] { view()->openPage(scope); })
+        ->setVisible(view()->canBePage(scope));
   if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
     menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this,
                    [this, scope] { view()->toggleScope(scope); });
@@ -291,6 +427,11 @@ void GraphPage::addBypasses(QMenu& menu, const std::vector<GraphView::Selected>&
     action->setEnabled(choice.refusal.isEmpty());
     action->setToolTip(choice.tip());
   }
+}
+
+QString GraphPage::chosenScopes() const {
+  const QStringList scopes = modelScopes(view()->selection());
+  return scopes.isEmpty() ? QString() : scopeWord(scopes);
 }
 
 Bypass GraphPage::bypassOf(const std::vector<GraphView::Selected>& chosen) const {

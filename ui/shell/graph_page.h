@@ -2,12 +2,15 @@
 // went wrong.
 #pragma once
 
+#include <QCheckBox>
+#include <QMap>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QWidget>
 #include <array>
 #include <map>
 
+#include "ui/graph/graph_editor.h"
 #include "ui/graph/graph_view.h"
 #include "ui/placement/bypass_choices.h"
 #include "ui/placement/place_menu.h"
@@ -15,6 +18,8 @@
 #include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
 #include "ui/shell/drop_hint.h"
+#include "ui/shell/graph_title.h"
+#include "ui/shell/page_columns.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/widgets/segmented.h"
@@ -43,15 +48,37 @@ class GraphPage : public QWidget, public Themed {
   Banner* banner() const { return banner_; }
   ProgressStrip* progress() const { return progress_; }
   DropHint* hint() const { return hint_; }
+  PageColumns* columns() const { return columns_; }
+  GraphTitle* title() const { return title_; }
+  /// Of the model that is drawn, on both its graphs; 0: Auto.
+  void setColumns(int columns);
+  void arrangePages();
+  /// What was edited is saved: no cell is kept free any more.
+  void closeCells();
+  void setParts(GraphView::Parts parts);
   void refreshGraph();
   void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
   void setComparison(const Comparison& comparison);
+  /// What is chosen in the graph shown, as edits name it.
+  QString chosenScopes() const;
   Bypass bypassOf(const std::vector<GraphView::Selected>& chosen) const;
   /// What bypass can do with things of the graph shown: with them, then with the scopes around a single one.
   std::vector<BypassChoice> bypasses(const std::vector<GraphView::Selected>& chosen) const;
   /// The menu of what is chosen in the graph shown.
   void showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position);
+  /// What was put where in the drawings, by the models' paths: read from the settings, and kept there.
+  void setArrangements(const QMap<QString, QString>& arrangements) { arrangements_ = arrangements; }
+  QMap<QString, QString> arrangements();
+  /// Keys of the model graph and what they do, written at its upper right.
+  void setHints(const std::vector<std::pair<QString, QString>>& hints);
+  void setWiresByType(bool on);
+  bool wiresByType() const { return byType_; }
+  /// What edits changed since the model was opened is drawn, with what they deleted.
+  void setDiffShown(bool shown);
+  bool diffShown() const { return diff_->isChecked(); }
+  /// The part of the context menu that edits.
+  void setEditMenu(std::function<void(QMenu&)> fill) { fillEdits_ = std::move(fill); }
   void setTheme(const Theme& theme) override;
 
  signals:
@@ -61,23 +88,38 @@ class GraphPage : public QWidget, public Themed {
   void bypassAsked(const QString& scopes);
   void restoreAsked(const QString& scopes);
   void undoAsked();
+  /// One gesture, undone as one.
+  void editsAsked(const std::vector<orrery::edit::Edit>& edits, const QString& name);
+  void editConsidered(const std::vector<orrery::edit::Edit>& edits);
+  void editLeft();
+  void bypassOfChosenAsked();
+  void originalMenuAsked(const QPoint& position);
+  void noticed(const QString& words);
   void modelAsked(int model);
   void matchesChanged(int count, int current);
   void tabChanged(bool fused);
   /// Of the graph shown.
   void placesChanged(const orrery::ui::Places& places);
+  /// Asked for by the person, of the drawn model.
+  void columnsChanged(int columns);
+  void partsChanged(orrery::ui::GraphView::Parts shown);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void setupBar();
+  void setupEditing(GraphView* view, bool fused);
+  void showModel(const SessionPtr& session, bool fused);
+  void keepArrangement(SessionController* source);
   void setupLayout();
   GraphView* addView(bool fused);
   void connectSource();
   void refreshTimings();
   void refreshComparison();
   void refreshTabs();
+  void refreshPage();
   void refreshPlaces();
   QStringList modelScopes(const std::vector<GraphView::Selected>& chosen) const;
   void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
@@ -89,7 +131,11 @@ class GraphPage : public QWidget, public Themed {
   SessionController* source_ = nullptr;
   QWidget* bar_;
   QTabBar* tabs_;
+  GraphTitle* title_;
   Segmented* models_;
+  PageColumns* columns_;
+  DropButton* wires_;
+  QCheckBox* diff_;
   Text* zoom_;
   Banner* banner_;
   ProgressStrip* progress_;
@@ -102,6 +148,12 @@ class GraphPage : public QWidget, public Themed {
   ComparisonIndex comparison_{{}};
   bool stale_[2] = {true, true};  // model, fused: not set since the graph changed
   graph::GraphVersion shown_[2];
+  bool byType_ = false;
+  QMap<QString, QString> arrangements_;  // by the models' paths
+  std::map<SessionController*, QString>
+      arranged_;  // of each source: the model whose arrangement its view has
+  std::function<void(QMenu&)> fillEdits_;
+  std::vector<std::pair<QString, QString>> hints_;
 };
 
 }  // namespace orrery::ui

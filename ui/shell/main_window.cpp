@@ -94,12 +94,13 @@ void MainWindow::setupCentre() {
       *work_, graph_->banner(), [this](SessionController* source) { return opening_->askSaveRecipe(source); },
       this);
   opening_ = new Opening(*work_, graph_, questions_, this);
-  drawn_model_ = new DrawnModel(*work_, graph_, outlinePanel(), questions_, this);
+  drawn_model_ = new DrawnModel(*work_, graph_, outlinePanel(), this);
 }
 
 void MainWindow::setupCommands() {
   commands_->add(opening_->commands());
   commands_->add(drawn_model_->commands());
+  commands_->add(drawn_model_->partCommands());
   commands_->add(docks_->commands());
   commands_->add(ownCommands());
   commands_->add(themeCommands());
@@ -126,6 +127,13 @@ void MainWindow::setupTools() {
   const auto showKeys = [this] {
     tools_->setKeys(action("chat.run")->shortcut(), action("run.stop")->shortcut(),
                     action("edit.find")->shortcut());
+    const auto keys = [this](const char* id) {
+      return action(id)->shortcut().toString(QKeySequence::NativeText);
+    };
+    graph_->setHints({{keys("graph.insert"), "ops"},
+                      {keys("graph.bypass"), "bypass"},
+                      {keys("graph.cutWires"), "cut"},
+                      {keys("graph.frame"), "frame"}});
   };
   connect(commands_, &Commands::keysChanged, this, showKeys);
   showKeys();

@@ -50,6 +50,7 @@ class Opening : public QObject {
   void askFile();
   void askFolder();
   void askExportGraph();
+  void askExportPaper();
   void askSaveTrace();
   void openRecipe(const QString& path);
   void putOn(const QString& adapter);

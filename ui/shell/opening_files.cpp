@@ -44,6 +44,22 @@ void Opening::askExportGraph() {
       {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
 }
 
+void Opening::askExportPaper() {
+  const QString a3 = "A3, document (*.pdf);;A3, a drawing for each sheet (*.svg)",
+                a4 = "A4, document (*.pdf);;A4, a drawing for each sheet (*.svg)";
+  QString kind;
+  const QString path =
+      QFileDialog::getSaveFileName(window_, "Export the page for paper", "page.pdf", a4 + ";;" + a3, &kind);
+  if (path.isEmpty()) return;
+  QString reason;
+  if (graph_->view()->exportPaper(path, kind.startsWith("A3") ? GraphView::Paper::a3 : GraphView::Paper::a4,
+                                  &reason))
+    return emit work_.noticed("Saved " + QFileInfo(path).fileName());
+  emit work_.failed(describeError(
+      "Could not export the page",
+      {ErrorCode::io, reason.toStdString(), path.toStdString(), "choose another folder or name"}));
+}
+
 void Opening::askSaveTrace() {
   const QString path = QFileDialog::getSaveFileName(window_, "Save what ran when, of every open model",
                                                     "trace.json", "Traces (*.json)");
@@ -78,6 +94,7 @@ bool Opening::askSaveRecipe(SessionController* source) {
   const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(api::recipe_of(*session)));
   if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
     source->markSaved();
+    graph_->closeCells();
     addRecent(path);
     emit work_.noticed("Saved " + QFileInfo(path).fileName());
     emit work_.changed();

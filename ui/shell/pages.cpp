@@ -6,13 +6,14 @@
 #include "ui/inspector/page.h"
 #include "ui/latency/page.h"
 #include "ui/library/page.h"
+#include "ui/ops/page.h"
 #include "ui/shell/outline_page.h"
 
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(),  outlinePage(), inspectorPage(), chatPage(),
-          classifyPage(), comparePage(), latencyPage()};
+  return {libraryPage(), outlinePage(),  opsPage(),     inspectorPage(),
+          chatPage(),    classifyPage(), comparePage(), latencyPage()};
 }
 
 }  // namespace orrery::ui

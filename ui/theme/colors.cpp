@@ -27,6 +27,8 @@ constexpr std::array<Pair, kTokenCount> kTokens{{
     {0x16332A, 0xDDF2E7}, {0x3A2C16, 0xFCEED6},
     {0x41211F, 0xFBE3E1}, {0x3A2740, 0xF7E6F8},  // their grounds
     {0x617085, 0x7E8A99},                        // edge
+    {0x9FB0C8, 0x4E5C70}, {0xA892FF, 0x5B3FC4},
+    {0xE2C044, 0x7A5C00}, {0xC9A27E, 0x7D4F28},  // wireF32 to wireQ
 }};
 
 /// In the order of graph::OpFamily; sources are data movement to the eye.

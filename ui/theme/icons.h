@@ -1,8 +1,8 @@
 // The program's own icons (resources/icons/NAME.svg): drawn in one colour, at the device's pixel ratio.
 // Names: open save undo redo play stop pause fit search gear down right close float plus minus export copy
 // refresh pencil warn error check x dotc send cpu gpu layers jump bookmark more command fuse weights history
-// ab graph lock bypass logo, and the families' glyphs g-attention g-linear g-norm g-activation g-elementwise
-// g-embedding g-sampling g-movement g-custom.
+// ab graph lock bypass frame note trash arrange target logo, and the families' glyphs g-attention g-linear
+// g-norm g-activation g-elementwise g-embedding g-sampling g-movement g-custom.
 #pragma once
 
 #include <QIcon>

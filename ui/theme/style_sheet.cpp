@@ -40,6 +40,10 @@ constexpr Named kNames[] = {
     {"errorBg", Token::errorBg},
     {"editedBg", Token::editedBg},
     {"edge", Token::edge},
+    {"wireF32", Token::wireF32},
+    {"wireF16", Token::wireF16},
+    {"wireInt", Token::wireInt},
+    {"wireQ", Token::wireQ},
 };
 static_assert(std::size(kNames) == kTokenCount);
 

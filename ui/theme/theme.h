@@ -15,7 +15,8 @@ class QApplication;
 
 namespace orrery::ui {
 
-/// Roles of colours. okBg to editedBg are the grounds of chips and banners of that state.
+/// Roles of colours. okBg to editedBg are the grounds of chips and banners of that state; wireF32 to wireQ
+/// are what wires carry, where they are coloured by it.
 enum class Token : uint8_t {
   canvas,
   window,
@@ -43,9 +44,13 @@ enum class Token : uint8_t {
   warnBg,
   errorBg,
   editedBg,
-  edge
+  edge,
+  wireF32,
+  wireF16,
+  wireInt,
+  wireQ
 };
-inline constexpr int kTokenCount = 27;
+inline constexpr int kTokenCount = 31;
 
 class Theme {
  public:

@@ -91,7 +91,7 @@ TEST(WireStrokesTest, LooksLikeOneStroke) {
     });
     const QImage plain = picture(240, 240, [&](QPainter& painter) {
       painter.scale(scale, scale);
-      painter.setPen(wirePen(Qt::white, kWidth, false));
+      painter.setPen(wirePen(Qt::white, kWidth, Stroke::solid));
       painter.drawPath(roundedPath(wire, 8));
     });
     EXPECT_LT(difference(fast, plain), 80) << "smoothing of a corner's ends, at " << scale;
@@ -101,12 +101,12 @@ TEST(WireStrokesTest, LooksLikeOneStroke) {
 TEST(WireStrokesTest, DotsGoOnAroundCornersAndOutsideOfWhatIsSeen) {
   const std::vector<Point> wire{{20, -1e3}, {20, 40}, {220, 40}};
   const auto draw = [&](const Rect& seen) {
-    WireStrokes strokes(2, true);
+    WireStrokes strokes(2, Stroke::dotted);
     strokes.add(wire, 8, seen);
     return picture(240, 80, [&](QPainter& painter) { strokes.paint(painter, Qt::white); });
   };
   const QImage plain = picture(240, 80, [&](QPainter& painter) {
-    painter.setPen(wirePen(Qt::white, 2, true));
+    painter.setPen(wirePen(Qt::white, 2, Stroke::dotted));
     painter.drawPath(roundedPath(wire, 8));
   });
   EXPECT_LT(difference(draw({0, -2e3, 240, 4e3}), plain), 80);

@@ -114,6 +114,50 @@ graph::GraphVersion layeredGraph(int layers, int bypassed) {
   return maker.finish(maker.add("linear", "output", "lm_head", {h}));
 }
 
+namespace {
+
+/// What a layer adds to `h`: a chain of ops with a fork in it, in a group of its own.
+ValueId addHalf(Maker& maker, const std::string& scope, ValueId h, int ops, bool odd, ValueId other = {}) {
+  const ValueId normed = maker.add("norm", scope, "norm", {h});
+  const ValueId a = maker.add("linear", scope, "a_proj", {normed}),
+                b = maker.add("linear", scope, "b_proj", {normed});
+  ValueId x = maker.add("add", scope, "mix",
+                        other.valid() ? std::vector<ValueId>{a, b, other} : std::vector<ValueId>{a, b});
+  for (int op = 5; op + 2 < ops; ++op)
+    x = maker.add(odd && op == 6 ? "norm" : "linear", scope, "op_" + std::to_string(op), {x});
+  const ValueId down = maker.add("linear", scope, "down_proj", {x});
+  return maker.add("add", scope, "residual", {h, down});
+}
+
+}  // namespace
+
+graph::GraphVersion decoderGraph(int layers, int odd) {
+  Maker maker;
+  ValueId h = maker.add("linear", "embed", "embedding", {maker.add("input", "", "x", {})});
+  for (int layer = 0; layer < layers; ++layer) {
+    const std::string scope = "layers." + std::to_string(layer);
+    h = addHalf(maker, scope + ".attention", h, 14, false);
+    h = addHalf(maker, scope + ".mlp", h, 14, layer == odd);
+  }
+  return maker.finish(maker.add("linear", "output", "lm_head", {maker.add("norm", "output", "norm", {h})}));
+}
+
+graph::GraphVersion encoderDecoderGraph(int layers) {
+  Maker maker;
+  const ValueId x = maker.add("input", "", "x", {});
+  ValueId h = maker.add("linear", "encoder", "embedding", {x});
+  for (int layer = 0; layer < layers; ++layer)
+    h = addHalf(maker, "encoder.layers." + std::to_string(layer) + ".mlp", h, 8, false);
+  const ValueId memory = maker.add("norm", "encoder", "norm", {h});
+  h = maker.add("linear", "decoder", "embedding", {x});
+  for (int layer = 0; layer < layers; ++layer) {
+    const std::string scope = "decoder.layers." + std::to_string(layer);
+    h = addHalf(maker, scope + ".cross", h, 8, false, memory);
+    h = addHalf(maker, scope + ".mlp", h, 8, false);
+  }
+  return maker.finish(maker.add("linear", "decoder", "lm_head", {h}));
+}
+
 Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bool estimated) {
   api::testing::MadeProfile made;
   Figures figures;

@@ -24,6 +24,12 @@ graph::GraphVersion flatGraph(int count);
 /// `bypassed` makes.
 graph::GraphVersion layeredGraph(int layers, int bypassed = -1);
 
+/// A decoder of so many layers, 26 nodes each: two halves with a residual, forks in both. Layer `odd` has an
+/// op of another kind.
+graph::GraphVersion decoderGraph(int layers, int odd = -1);
+/// An encoder, and a decoder whose layers all take what the encoder gives.
+graph::GraphVersion encoderDecoderGraph(int layers);
+
 /// Times that follow from the costs: bytes at 22 GB/s and a little for each node, some nodes estimated.
 Figures plausibleFigures(const graph::Graph& graph, const Bindings& bindings, bool estimated);
 

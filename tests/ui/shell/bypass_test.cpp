@@ -201,7 +201,7 @@ TEST_F(BypassTest, ALayerStaysHollowInBothGraphsAndComesBackAfterALaterEdit) {
   EXPECT_TRUE(entryOf(menu, "Bypass layers.3").words.isEmpty()) << "instead of Bypass";
   expectRecipe("set attribute=top_k node=sampler.sample value=20");
   expectHollowInBoth("layers.3", false);
-  window_->action("Undo edit")->trigger();
+  window_->action("edit.undo")->trigger();
   expectRecipe("bypass scope=layers.3; set attribute=top_k node=sampler.sample value=20");
   expectHollowInBoth("layers.3", true);
 }
@@ -215,8 +215,8 @@ TEST_F(BypassTest, TheOnlyEditRestoredCanBeUndone) {
   EXPECT_FALSE(inspectorButton("Bypass layers.3"));
   QTest::mouseClick(inspectorButton("Restore layers.3"), Qt::LeftButton);
   expectRecipe("");
-  ASSERT_TRUE(window_->action("Undo edit")->isEnabled());
-  window_->action("Undo edit")->trigger();
+  ASSERT_TRUE(window_->action("edit.undo")->isEnabled());
+  window_->action("edit.undo")->trigger();
   expectRecipe("bypass scope=layers.3");
 }
 

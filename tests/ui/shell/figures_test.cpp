@@ -213,10 +213,10 @@ TEST_F(FiguresTest, OneFigureOfAThingWhereverItIsWritten) {
       window_->session()->restore(layer);
     } else if (kind == 7 && chats && window_->session()->canUndo()) {
       did = "undo";
-      window_->action("Undo edit")->trigger();
+      window_->action("edit.undo")->trigger();
     } else if (kind == 8 && chats && window_->session()->canRedo()) {
       did = "redo";
-      window_->action("Redo edit")->trigger();
+      window_->action("edit.redo")->trigger();
     } else if (kind < 11) {
       did = "phase";
       decode = below(2) == 0;

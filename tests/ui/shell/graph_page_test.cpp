@@ -2,7 +2,6 @@
 #include <QTest>
 
 #include "support/window_fixture.h"
-#include "ui/graph/overlays.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -58,10 +57,11 @@ TEST_F(GraphPageTest, WhatIsOnTheGraphCanBePressed) {
       << "it lies above the graph";
 }
 
-TEST_F(GraphPageTest, BothGraphsShowTheSameCards) {
+TEST_F(GraphPageTest, BothGraphsShowTheSameParts) {
+  const GraphView::Parts before = view()->parts();
   QTest::keyClick(view(), Qt::Key_M);
   for (const GraphView* each : {page()->modelView(), page()->fusedView()})
-    EXPECT_EQ(each->overlays(), GraphView::Overlays(GraphView::Overlay::legend));
+    EXPECT_EQ(each->parts(), before & ~GraphView::Parts(GraphView::Part::minimap));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST_F(PlacementTest, TheGraphsMenuPlacesALayerAndUndoTakesItBack) {
   EXPECT_TRUE(actionIn(*window, "layers.1", "CUDA 0")->isChecked());
   EXPECT_TRUE(window->graphPage()->banner()->body().contains("the next message runs on it") ||
               window->graphPage()->banner()->title().contains("the next message runs on it"));
-  window->action("Undo edit")->trigger();
+  window->action("edit.undo")->trigger();
   ASSERT_TRUE(recipeIs(*window, {}));
   EXPECT_TRUE(waitUntil([&] { return mark(*window, "layers.1") == DeviceMark::none; }));
 }

@@ -65,7 +65,7 @@ TEST_F(PrecisionTest, TheGraphsMenuChoosesForAScopeAndUndoTakesItBack) {
   takePicture(*window, "precision_of_a_layer");
   EXPECT_TRUE(actionOf(menuOf(*window, "layers.1"), "int8")->isChecked());
   EXPECT_FALSE(actionOf(menuOf(*window, "layers.2"), "int8")->isChecked());
-  window->action("Undo edit")->trigger();
+  window->action("edit.undo")->trigger();
   ASSERT_TRUE(recipeIs(*window, {}));
   EXPECT_TRUE(waitUntil([&] { return status(*window) == "balanced"; }));
 }

@@ -64,7 +64,7 @@ TEST_F(RealPlacementTest, LayersMoveToTheCardAndBackWithTheSameWords) {
   waitUntil([] { return false; }, 500);
   takePicture(*window, "real-placed-fused-dark");
 
-  window->action("Undo edit")->trigger();
+  window->action("edit.undo")->trigger();
   ASSERT_TRUE(waitUntil([&] { return layer() == DeviceMark::none; }));
   EXPECT_EQ(transfers(*window), 0);
   EXPECT_EQ(reply(*window, "Why is the sky blue?"), before);

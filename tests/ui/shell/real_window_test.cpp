@@ -70,7 +70,7 @@ TEST_F(RealWindowTest, OpenChatBypassAndUndo) {
   waitUntil([] { return false; }, 500);
   takePicture(*window, "real-edit-dark");
 
-  window->action("Undo edit")->trigger();
+  window->action("edit.undo")->trigger();
   ASSERT_TRUE(waitUntil([&] { return !layer(OutlineModel::bypassedRole); }));
   EXPECT_FALSE(window->session()->canUndo());
   window->chatPage()->newChat();

@@ -132,9 +132,9 @@ TEST_F(WorkTest, BypassUndoAndRedoFromTheWindow) {
   ASSERT_TRUE(layer.isValid());
   EXPECT_TRUE(layer.data(OutlineModel::editedRole).toBool());
   QTest::keyClick(window.get(), Qt::Key_Z, Qt::ControlModifier);
-  ASSERT_TRUE(waitUntil([&] { return window->action("Redo edit")->isEnabled(); }));
+  ASSERT_TRUE(waitUntil([&] { return window->action("edit.redo")->isEnabled(); }));
   EXPECT_FALSE(window->session()->canUndo());
-  window->action("Redo edit")->trigger();
+  window->action("edit.redo")->trigger();
   ASSERT_TRUE(waitUntil([&] { return window->session()->canUndo(); }));
 }
 

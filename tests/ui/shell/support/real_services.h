@@ -13,6 +13,7 @@ inline Services realServices() {
   services.open = api::Session::open;
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
+  services.edits = {edit::can_connect, edit::refusal};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.cudaRefusal = "not built";
   return services;

@@ -1,12 +1,11 @@
-// What floats over the graph: where we are, and where the view is.
+// Where we are in the graph.
 #pragma once
 
-#include <QPixmap>
 #include <QStringList>
 #include <QWidget>
-#include <functional>
+#include <vector>
 
-#include "ui/graph/floating_card.h"
+#include "ui/theme/theme.h"
 
 namespace orrery::ui {
 
@@ -41,36 +40,6 @@ class Breadcrumb : public QWidget {
   Theme theme_;
   QStringList parts_, scopes_, shown_;
   int room_ = 1 << 20, hovered_ = -1;
-};
-
-/// The whole drawing, with the view's frame; press or drag goes there.
-class Minimap : public FloatingCard {
-  Q_OBJECT
-
- public:
-  using Paint = std::function<void(QPainter&, double scale)>;  // draws in scene coordinates
-  explicit Minimap(const Theme& theme, QWidget* parent);
-  void setTheme(const Theme& theme) override;
-  void setPainter(Paint paint) { paint_ = std::move(paint); }
-  void setBounds(const QRectF& bounds);
-  void setView(const QRectF& visible);
-  void refresh();  // the drawing changed
-  QSize sizeHint() const override;
-
- signals:
-  void goTo(const QPointF& scenePoint);
-
- protected:
-  void paintEvent(QPaintEvent*) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-
- private:
-  QTransform toWidget() const;
-
-  Paint paint_;
-  QRectF bounds_, view_;
-  QPixmap picture_;
 };
 
 }  // namespace orrery::ui

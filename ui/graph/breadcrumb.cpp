@@ -1,4 +1,4 @@
-#include "ui/graph/overlays.h"
+#include "ui/graph/breadcrumb.h"
 
 #include <QMouseEvent>
 #include <QPainter>
@@ -69,11 +69,6 @@ QSize Breadcrumb::sizeHint() const {
 void Breadcrumb::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  QColor ground = theme_(Token::canvas);
-  ground.setAlphaF(0.85F);
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(ground);
-  painter.drawRoundedRect(rect(), 4, 4);
   const auto rects = layoutParts();
   for (size_t i = 0; i < rects.size(); ++i) {
     const bool last = i + 1 == rects.size();
@@ -110,74 +105,6 @@ void Breadcrumb::mousePressEvent(QMouseEvent* event) {
 void Breadcrumb::leaveEvent(QEvent*) {
   hovered_ = -1;
   update();
-}
-
-Minimap::Minimap(const Theme& theme, QWidget* parent)
-    : FloatingCard(theme, tr("Hide the minimap (M shows it again)"), parent) {
-  setAccessibleName(tr("Minimap"));
-  setCursor(Qt::PointingHandCursor);
-}
-
-void Minimap::setTheme(const Theme& theme) {
-  FloatingCard::setTheme(theme);
-  refresh();
-}
-
-QSize Minimap::sizeHint() const { return {qRound(theme_.scaled(152)), qRound(theme_.scaled(146))}; }
-
-void Minimap::setBounds(const QRectF& bounds) {
-  bounds_ = bounds;
-  refresh();
-}
-
-void Minimap::setView(const QRectF& visible) {
-  view_ = visible;
-  update();
-}
-
-void Minimap::refresh() {
-  picture_ = {};
-  update();
-}
-
-QTransform Minimap::toWidget() const {
-  const QRectF area = QRectF(rect()).adjusted(7, 8, -7, -8);
-  const double scale = std::min(
-      {area.width() / std::max(1.0, bounds_.width()), area.height() / std::max(1.0, bounds_.height()), 0.3});
-  QTransform transform;
-  transform.translate(area.center().x(), area.center().y());
-  transform.scale(scale, scale);
-  transform.translate(-bounds_.center().x(), -bounds_.center().y());
-  return transform;
-}
-
-void Minimap::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paintCard(painter, theme_, rect());
-  if (bounds_.isEmpty()) return;
-  const QTransform transform = toWidget();
-  if (picture_.isNull() && paint_) {
-    picture_ = QPixmap(size() * devicePixelRatioF());
-    picture_.setDevicePixelRatio(devicePixelRatioF());
-    picture_.fill(Qt::transparent);
-    QPainter inner(&picture_);
-    inner.setTransform(transform, true);
-    paint_(inner, transform.m11());
-  }
-  painter.drawPixmap(0, 0, picture_);
-  QRectF frame = transform.mapRect(view_).intersected(QRectF(rect()).adjusted(3, 3, -3, -3));
-  if (frame.isEmpty()) return;
-  QColor wash = theme_(Token::accent);
-  wash.setAlphaF(0.07F);
-  painter.setPen(QPen(theme_(Token::accent), 1.5));
-  painter.setBrush(wash);
-  painter.drawRoundedRect(frame, 3, 3);
-}
-
-void Minimap::mousePressEvent(QMouseEvent* event) { emit goTo(toWidget().inverted().map(event->position())); }
-
-void Minimap::mouseMoveEvent(QMouseEvent* event) {
-  if (event->buttons() & Qt::LeftButton) emit goTo(toWidget().inverted().map(event->position()));
 }
 
 }  // namespace orrery::ui

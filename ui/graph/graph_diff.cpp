@@ -1,0 +1,132 @@
+#include "ui/graph/graph_diff.h"
+
+#include <algorithm>
+
+#include "ui/graph/wires.h"
+
+namespace orrery::ui {
+namespace {
+
+size_t at(int index) { return static_cast<size_t>(index); }
+
+/// The same node in another version: of its path, or renamed.
+const graph::Node* sameIn(const graph::Graph& graph, const graph::Node& node) {
+  if (const graph::Node* found = graph.find(graph.find_path(node.path()));
+      found && found->op->name == node.op->name)
+    return found;
+  const graph::Node* found = graph.find(node.id);
+  return found && found->op->name == node.op->name ? found : nullptr;
+}
+
+bool sameValue(const graph::Graph& a, ValueId one, const graph::Graph& b, ValueId other) {
+  if (one == other) return true;
+  return a.find_value(one) && b.find_value(other) && a.value_path(one) == b.value_path(other);
+}
+
+const graph::Value* firstWeight(const graph::Graph& graph, const graph::Node& node) {
+  for (const ValueId input : node.inputs)
+    if (const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
+        value && value->kind == graph::ValueKind::weight)
+      return value;
+  return nullptr;
+}
+
+QString text(const std::string& words) { return QString::fromStdString(words); }
+
+void bringBack(graph::Graph& shown, const graph::Graph& opened, const std::vector<NodeId>& removed) {
+  // Each before the first node after it that is still there, so that the order stays.
+  for (const NodeId id : removed) {
+    const auto place = std::find(opened.order().begin(), opened.order().end(), id);
+    const auto next = std::find_if(place, opened.order().end(),
+                                   [&shown](NodeId one) { return shown.find(one) != nullptr; });
+    std::vector<ValueId> inputs = opened.node(id).inputs;
+    for (ValueId& input : inputs)
+      if (input.valid() && !shown.find_value(input)) input = {};
+    shown.bring_back(opened, id, std::move(inputs), next == opened.order().end() ? NodeId{} : *next);
+  }
+}
+
+void collect(const Drawing& drawing, int group, const GroupLayout& layout, const GraphDiff& diff,
+             WireChanges& changes) {
+  const SceneGraph& scene = *drawing.scene;
+  for (size_t i = 0; i < layout.wires.size(); ++i) {
+    const PlacedWire& wire = layout.wires[i];
+    WireChange change = WireChange::none;
+    if (wire.edge < 0 && wire.from >= 0) {  // what passes a dead thing by; a deleted one fed it once
+      const Span span = spanOf(scene, scene.groups[at(group)], layout.items[at(wire.from)]);
+      if (diff.removed.contains(scene.nodes[at(span.begin)].id)) change = WireChange::removed;
+    }
+    for (const graph::Use& use : usesOf(scene, group, layout, wire)) {
+      const WireChange own = diff.changeOf(use);
+      if (own != WireChange::none) change = own;
+      if (own == WireChange::changed) break;
+    }
+    if (change != WireChange::none) changes[wireKey(group, static_cast<int>(i))] = change;
+  }
+  for (const Placed& placed : layout.items)
+    if (placed.kind == Placed::Kind::open)
+      collect(drawing, scene.groups[at(group)].children[at(placed.first)].index, *placed.inner, diff,
+              changes);
+}
+
+}  // namespace
+
+WireChange GraphDiff::changeOf(const graph::Use& reader) const {
+  if (removed.contains(reader.node)) return WireChange::removed;
+  if (added.contains(reader.node)) return WireChange::added;
+  const graph::Node* node = shown->find(reader.node);
+  const graph::Node* before = node ? sameIn(*opened, *node) : nullptr;
+  if (!before) return WireChange::none;
+  const auto place = at(reader.input);
+  const ValueId was = place < before->inputs.size() ? before->inputs[place] : ValueId{};
+  if (!was.valid()) return WireChange::added;
+  return sameValue(*opened, was, *shown, node->inputs[place]) ? WireChange::none : WireChange::changed;
+}
+
+QString changeWord(const graph::Graph& opened, const graph::Graph& now, NodeId id) {
+  const graph::Node* node = now.find(id);
+  const graph::Node* before = node ? sameIn(opened, *node) : nullptr;
+  if (!before) return {};
+  const graph::Value *weight = firstWeight(now, *node), *was = firstWeight(opened, *before);
+  if (weight && was && weight->type.dtype != was->type.dtype)
+    return QStringLiteral("%1, was %2")
+        .arg(text(std::string(name_of(weight->type.dtype))), text(std::string(name_of(was->type.dtype))));
+  for (const auto& [name, value] : node->attributes) {
+    const auto old = before->attributes.find(name);
+    if (graph::is_common_attribute(name) || old == before->attributes.end() || old->second == value) continue;
+    const QString next = text(graph::to_string(value)), last = text(graph::to_string(old->second));
+    return std::holds_alternative<std::string>(value)
+               ? QStringLiteral("%1 → %2").arg(last, next)
+               : QStringLiteral("%1 %2, was %3").arg(text(name), next, last);
+  }
+  return {};
+}
+
+DiffPtr diffOf(const graph::GraphVersion& opened, const graph::GraphVersion& now) {
+  auto diff = std::make_shared<GraphDiff>();
+  diff->opened = opened;
+  std::vector<NodeId> removed;
+  for (const NodeId id : opened->order())
+    if (const graph::Node& node = opened->node(id);
+        !node.is_source() && !now->find(id) && !sameIn(*now, node))
+      removed.push_back(id);
+  for (const NodeId id : now->order())
+    if (const graph::Node& node = now->node(id); !node.is_source() && !sameIn(*opened, node))
+      diff->added.insert(id);
+  diff->removed.insert(removed.begin(), removed.end());
+  diff->shown = now;
+  if (!removed.empty()) {
+    auto shown = std::make_shared<graph::Graph>(*now);
+    bringBack(*shown, *opened, removed);
+    diff->shown = std::move(shown);
+  }
+  return diff;
+}
+
+WireChanges wireChanges(const Drawing& drawing, const GraphDiff& diff) {
+  WireChanges changes;
+  if (drawing) collect(drawing, 0, *drawing.layout, diff, changes);
+  return changes;
+}
+
+}  // namespace orrery::ui

@@ -1,0 +1,89 @@
+// A list to choose from that opens in the drawing: ops, or values for an input. Typing narrows it; what does
+// not fit stands last and says why. Lies over the view and goes with the focus.
+#pragma once
+
+#include <QAbstractListModel>
+#include <QListView>
+#include <QPointer>
+
+#include "engine/graph/op_schema.h"
+#include "ui/widgets/search_field.h"
+
+namespace orrery::ui {
+
+struct Pick {
+  QString key, name, help;
+  QString refusal;  // why it does not fit; empty: it does
+  graph::OpFamily family = graph::OpFamily::custom;
+};
+using Picks = std::vector<Pick>;
+
+/// The picks whose name, help or family hold all the words typed; those that begin with them first, and what
+/// does not fit last.
+class PickModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  using QAbstractListModel::QAbstractListModel;
+  /// In the order in which they are best.
+  void setPicks(Picks picks);
+  void setWords(const QString& typed);
+  /// Whether what does not fit stands last, or where it belongs.
+  void setFiltered(bool filtered);
+  bool filtered() const { return filtered_; }
+  size_t fitting() const;
+  const Picks& picks() const { return picks_; }
+  const Pick& at(int row) const { return picks_[rows_[static_cast<size_t>(row)]]; }
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+
+ private:
+  void rank();
+
+  Picks picks_;
+  QString typed_;
+  bool filtered_ = true;
+  std::vector<size_t> rows_;
+};
+
+class PickPalette : public QWidget, public Themed {
+  Q_OBJECT
+ public:
+  PickPalette(const Theme& theme, QWidget* view);
+
+  /// `takes`: what is asked to fit: "[1, 576] f32"; empty: nothing, and no word of a filter.
+  void open(Picks picks, const QString& placeholder, const QString& takes, const QPoint& at);
+  void leave();
+  SearchField* field() const { return field_; }
+  QListView* list() const { return list_; }
+  PickModel* model() const { return model_; }
+  void setTheme(const Theme& theme) override;
+
+ signals:
+  /// `connected`: false with Alt, which leaves it unconnected.
+  void chosen(const QString& key, bool connected);
+  /// Would be chosen by Enter; empty: nothing.
+  void considered(const QString& key);
+  void left();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+
+ private:
+  void narrow();
+  void note();
+  bool pressKey(const QKeyEvent& key);
+  void run(const QModelIndex& index, bool connected);
+  void putAway();
+  QRectF allOps() const;
+
+  Theme theme_;
+  SearchField* field_;
+  PickModel* model_;
+  QListView* list_;
+  QString takes_;
+  QPointer<QWidget> before_;  // what had the focus
+};
+
+}  // namespace orrery::ui
