@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "ui/graph/edit_desk.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/graph/wires.h"
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 class Marquee : public Gesture {
  public:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/graph/node_box.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
@@ -12,8 +13,6 @@ namespace {
 constexpr double kLeastWords = 6.6;  // pixels that a block with a word is high
 constexpr double kNoHeadLine = 4;    // of the stream over a layer's title
 constexpr size_t kMostKnown = 256;
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// All boxes of a layer, with the frames around them: calls back in the layer's own coordinates.
 template <class Box, class Frame>

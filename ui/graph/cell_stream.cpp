@@ -5,13 +5,12 @@
 
 #include "ui/graph/group_assembly.h"
 #include "ui/graph/node_box.h"
+#include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr double kSideStep = 6;  // a tap and a ring of one box keep apart
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// A drawn box and what its nodes do to the stream.
 struct Mark {

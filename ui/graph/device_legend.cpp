@@ -7,7 +7,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kWidth = 158, kTop = 8, kRow = 18, kSign = 12, kText = 36;
+constexpr double kLegendWidth = 158, kTop = 8, kRow = 18, kSign = 12, kText = 36;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ int DeviceLegend::rows() const {
   return several + (fellBack_ ? 1 : 0);
 }
 
-QSize DeviceLegend::sizeHint() const { return {qRound(px(kWidth)), qRound(px(kStripHeight))}; }
+QSize DeviceLegend::sizeHint() const { return {qRound(px(kLegendWidth)), qRound(px(kStripHeight))}; }
 
 void DeviceLegend::paintEvent(QPaintEvent*) {
   QPainter painter(this);

@@ -7,8 +7,6 @@
 namespace orrery::ui {
 namespace {
 
-bool isRequired(const graph::InputSpec& spec) { return !spec.optional && !spec.variadic; }
-
 /// The node and the place of "layers.0.mlp.mul.b".
 std::optional<graph::Use> readerOf(const graph::Graph& graph, const std::string& path) {
   const size_t dot = path.rfind('.');

@@ -11,7 +11,7 @@ namespace orrery::ui {
 namespace {
 
 // Of the refusal: a head with its mark, a line for each of the two types, words under it.
-constexpr double kWidth = 252, kHead = 30, kLine = 18, kInset = 10, kRadius = 7.5, kTypes = 118;
+constexpr double kCardWidth = 252, kHead = 30, kLine = 18, kInset = 10, kRadius = 7.5, kTypes = 118;
 constexpr double kCross = 20;
 // Of the wire.
 constexpr double kWireWidth = 186, kWireHead = 27, kWireLine = 17;
@@ -47,7 +47,7 @@ void RefusalCard::setRefusal(const Refusal& refusal) {
 
 int RefusalCard::textHeight(const QString& words) const {
   if (words.isEmpty()) return 0;
-  const double room = theme_.scaled(kWidth - 2 * kInset);
+  const double room = theme_.scaled(kCardWidth - 2 * kInset);
   return qCeil(QFontMetricsF(theme_.textFont(11))
                    .boundingRect(QRectF(0, 0, room, 1000), Qt::TextWordWrap, words)
                    .height());
@@ -59,7 +59,7 @@ QSize RefusalCard::sizeHint() const {
   double words = 0;
   for (const QString& text : {isSpelledOut(refusal_) ? QString() : refusal_.cause, refusal_.advice})
     if (!text.isEmpty()) words += textHeight(text) + theme_.scaled(5);
-  return {qRound(theme_.scaled(kWidth)), qRound(theme_.scaled(height + 3) + words)};
+  return {qRound(theme_.scaled(kCardWidth)), qRound(theme_.scaled(height + 3) + words)};
 }
 
 void RefusalCard::paintEvent(QPaintEvent*) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ui/graph/scene_graph.h"
 #include "ui/graph/wire_route.h"
 #include "ui/graph/wires.h"
 
@@ -11,8 +12,6 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kDraftPort = 30;  // between a draft's inputs
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 WireEnd::Way wayOf(const Port& port) {
   switch (port.side) {

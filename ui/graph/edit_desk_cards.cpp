@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ui/graph/edit_desk.h"
+#include "ui/graph/strings.h"
 #include "ui/graph/wires.h"
 #include "ui/theme/format.h"
 
@@ -9,8 +10,6 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kGap = 12;
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
 /// Beside the thing, and inside of the view.
 void placeBeside(QWidget* card, const QRectF& thing, const QRect& room) {
   card->resize(card->sizeHint());

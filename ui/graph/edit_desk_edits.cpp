@@ -6,14 +6,13 @@
 
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/node_box.h"
+#include "ui/graph/scene_graph.h"
+#include "ui/graph/strings.h"
 #include "ui/graph/wires.h"
 #include "ui/theme/icons.h"
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
-QString text(const std::string& words) { return QString::fromStdString(words); }
 
 QStringList dimsOf(const Shape& shape, const Bindings& bindings) {
   QStringList dims;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ui/graph/node_box.h"
+#include "ui/graph/strings.h"
 #include "ui/graph/wire_strokes.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
@@ -20,8 +21,6 @@ constexpr double kBoxRadius = 5.5;
 
 QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
 QPointF pointOf(Point point) { return {point.x, point.y}; }
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
 QPen dashed(const QColor& color, double width, double on, double off) {
   QPen pen(color, width, Qt::CustomDashLine, Qt::FlatCap, Qt::RoundJoin);
   pen.setDashPattern({on / width, off / width});

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "ui/graph/scene_graph.h"
+#include "ui/graph/strings.h"
 #include "ui/graph/wires.h"
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// The same node in another version: of its path, or renamed.
 const graph::Node* sameIn(const graph::Graph& graph, const graph::Node& node) {
@@ -30,8 +30,6 @@ const graph::Value* firstWeight(const graph::Graph& graph, const graph::Node& no
       return value;
   return nullptr;
 }
-
-QString text(const std::string& words) { return QString::fromStdString(words); }
 
 void bringBack(graph::Graph& shown, const graph::Graph& opened, const std::vector<NodeId>& removed) {
   // Each before the first node after it that is still there, so that the order stays.

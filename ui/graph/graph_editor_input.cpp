@@ -7,14 +7,13 @@
 
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/op_mime.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/graph/wires.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr double kNotch = 15;  // of a box's corner, pixels of the scene
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 const FrameMark* frameAt(const std::vector<FrameMark>& frames, Point point) {
   const auto found = std::find_if(frames.rbegin(), frames.rend(),

@@ -2,14 +2,13 @@
 #include <algorithm>
 
 #include "ui/graph/edit_desk.h"
+#include "ui/graph/scene_graph.h"
+#include "ui/graph/strings.h"
 #include "ui/graph/wire_route.h"
 #include "ui/graph/wires.h"
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
-QString text(const std::string& words) { return QString::fromStdString(words); }
 
 class Overlay {
  public:

@@ -5,21 +5,10 @@
 
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/node_clip.h"
+#include "ui/graph/strings.h"
 #include "ui/placement/scope_words.h"
 
 namespace orrery::ui {
-namespace {
-
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
-QString together(const std::vector<std::string>& paths) {
-  QStringList words;
-  for (const std::string& path : paths) words += text(path);
-  return scopeWord(words);
-}
-
-}  // namespace
-
 void GraphEditor::openPalette() {
   EditDesk& d = *d_;
   if (!d.mayEdit()) return;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/graph/graph_view_private.h"
+#include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 namespace {
@@ -13,8 +14,6 @@ constexpr int kRest = 250, kLensFade = 80;                       // ms
 constexpr double kUsual = 1, kLeastTimes = 1.5, kMostTimes = 4;  // its scale; to that of the drawing
 constexpr double kSmallest = 0.5, kLargest = 1.4;                // what the wheel reaches at any rate
 constexpr double kMargin = 6;
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 }  // namespace
 

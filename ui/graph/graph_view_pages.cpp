@@ -3,15 +3,10 @@
 #include <cmath>
 
 #include "ui/graph/graph_view_private.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
-namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
-
-}  // namespace
-
 void GraphView::setColumns(int columns) {
   Private& d = *d_;
   const int wanted = std::clamp(columns, 0, kMostColumns);

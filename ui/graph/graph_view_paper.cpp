@@ -10,12 +10,11 @@
 
 #include "ui/graph/graph_view_private.h"
 #include "ui/graph/paper.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 bool refuse(QString* reason, const QString& text) {
   if (reason) *reason = text;

@@ -4,14 +4,13 @@
 #include <map>
 
 #include "ui/graph/graph_view_private.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr int kGap = 5;  // as between the docks
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// Of an open layer's rows: how wide each is, and the hottest of its nodes.
 struct Row {

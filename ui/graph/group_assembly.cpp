@@ -6,6 +6,7 @@
 
 #include "ui/graph/box_words.h"
 #include "ui/graph/node_box.h"
+#include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 constexpr double kAlone = 236;  // of a box that is the only one of its row
 // In a layer of a page what multiplies is wider than the rest: its shape is known from far.
 constexpr double kAloneHeavy = 290, kAloneLight = 212;
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 const SceneGroup* groupOf(const SceneGraph& scene, const SceneGroup& parent, size_t child) {
   const SceneChild& c = parent.children[child];

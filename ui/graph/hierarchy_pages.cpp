@@ -5,13 +5,12 @@
 
 #include "ui/graph/group_assembly.h"
 #include "ui/graph/node_box.h"
+#include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr double kBetter = 1.2;  // so much larger another number of columns must show the page
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 std::vector<std::string> pathsOf(const SceneGraph& scene, const SceneRun& run) {
   std::vector<std::string> paths;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "ui/graph/scene_graph.h"
 #include "ui/graph/wire_route.h"
 
 namespace orrery::ui {
@@ -16,8 +17,6 @@ constexpr double kBelowHeader = 26;  // where wires turn that enter a frame
 constexpr double kClear = 7;         // between boxes where a new one finds its place
 constexpr int kRings = 8;            // of places that are tried round the wanted one
 constexpr double kSide = 24;         // from a box to its frame
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// In the drawn layout of a page's layer the spine is not in the middle.
 Rect fromSpine(const GroupLayout& layout, const Rect& box) { return box.moved(-layout.spine, 0); }

@@ -4,10 +4,10 @@
 #include <set>
 #include <unordered_map>
 
+#include "ui/graph/scene_graph.h"
+
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// "mlp.down_proj" of layers.3.mlp.down_proj.
 std::string placeIn(const SceneGraph& scene, const SceneGroup& layer, const SceneNode& node) {

@@ -12,7 +12,7 @@ namespace orrery::ui {
 namespace {
 
 // At body 13.
-constexpr double kWidth = 236, kBarTop = 36, kBarHeight = 8, kBarWidth = 208, kSwitch = 58, kMark = 14;
+constexpr double kScaleWidth = 236, kBarTop = 36, kBarHeight = 8, kBarWidth = 208, kSwitch = 58, kMark = 14;
 
 QFont endFont(const Theme& theme) { return theme.textFont(11.5, QFont::Medium); }
 QString endText(const SideLook& end) { return end.name + Legend::tr(" faster"); }
@@ -49,7 +49,7 @@ void Legend::setNone(const QString& title, const QString& note) {
   update();
 }
 
-QSize Legend::sizeHint() const { return {qRound(px(kWidth)), qRound(px(kStripHeight))}; }
+QSize Legend::sizeHint() const { return {qRound(px(kScaleWidth)), qRound(px(kStripHeight))}; }
 
 QRectF Legend::bar() const { return {px(kInset), px(kBarTop), px(kBarWidth), px(kBarHeight)}; }
 

@@ -8,7 +8,7 @@ namespace orrery::ui {
 namespace {
 
 // At body 13.
-constexpr double kWidth = 300, kTop = 29, kRow = 20, kSignWidth = 26, kGap = 8, kSecond = 157;
+constexpr double kMarksWidth = 300, kTop = 29, kRow = 20, kSignWidth = 26, kGap = 8, kSecond = 157;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void MarkLegend::setPaged(bool paged) {
   update();
 }
 
-QSize MarkLegend::sizeHint() const { return {qRound(px(kWidth)), qRound(px(kStripHeight))}; }
+QSize MarkLegend::sizeHint() const { return {qRound(px(kMarksWidth)), qRound(px(kStripHeight))}; }
 
 void MarkLegend::paintEvent(QPaintEvent*) {
   QPainter painter(this);

@@ -12,7 +12,7 @@ namespace orrery::ui {
 namespace {
 
 // At body 13.
-constexpr double kWidth = 206, kMapWidth = 118, kMapHeight = 84, kMapTop = 6, kClose = 24, kCross = 14;
+constexpr double kMinimapWidth = 206, kMapWidth = 118, kMapHeight = 84, kMapTop = 6, kClose = 24, kCross = 14;
 
 class CloseMark : public QAbstractButton {
  public:
@@ -53,7 +53,7 @@ void Minimap::setTheme(const Theme& theme) {
   refresh();
 }
 
-QSize Minimap::sizeHint() const { return {qRound(px(kWidth)), qRound(px(kStripHeight))}; }
+QSize Minimap::sizeHint() const { return {qRound(px(kMinimapWidth)), qRound(px(kStripHeight))}; }
 
 void Minimap::setWords(const QString& title, const QString& detail) {
   if (title == title_ && detail == detail_) return;

@@ -6,20 +6,13 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ui/graph/strings.h"
 #include "ui/placement/scope_words.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr const char* kMime = "application/x-orrery-nodes";
-
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
-QString together(const std::vector<std::string>& chosen) {
-  QStringList words;
-  for (const std::string& one : chosen) words += text(one);
-  return scopeWord(words);
-}
 
 /// As the op's schema types it: a whole number of a real attribute is real.
 std::optional<graph::Attribute> attributeOf(const QJsonValue& value) {

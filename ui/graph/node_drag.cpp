@@ -5,12 +5,11 @@
 
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/node_clip.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/graph/wires.h"
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// Layers stand where their column puts them, and what is beside a page where the page leaves room.
 bool isFixed(const Drawing& drawing, const Hit& thing) {

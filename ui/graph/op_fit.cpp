@@ -12,8 +12,6 @@ const std::string* nameOf(const graph::Node& node) {
   return name == node.attributes.end() ? nullptr : std::get_if<std::string>(&name->second);
 }
 
-bool isRequired(const graph::InputSpec& spec) { return !spec.optional && !spec.variadic; }
-
 }  // namespace
 
 Result<std::vector<graph::ValueType>> inferOp(const graph::OpSchema& op, const graph::Attributes& attributes,

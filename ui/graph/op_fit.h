@@ -11,6 +11,8 @@
 
 namespace orrery::ui {
 
+inline bool isRequired(const graph::InputSpec& spec) { return !spec.optional && !spec.variadic; }
+
 /// How an op would read a value.
 struct OpFit {
   bool fits = true;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "ui/graph/scene_graph.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -13,8 +15,6 @@ constexpr double kLabelRoom = 36;  // of the head line, at the scale that it is 
 constexpr double kLabelClear = 15;
 constexpr double kLaneGap = 8;  // of lines beside the stream in a gutter
 constexpr int kMostLanes = 5;   // beyond, lanes are shared
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// Items that stand above or under a page, laid out as any group is.
 struct Block {

@@ -7,15 +7,15 @@
 #include <map>
 
 #include "ui/graph/layer_difference.h"
+#include "ui/graph/scene_graph.h"
+#include "ui/graph/strings.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
-size_t at(int index) { return static_cast<size_t>(index); }
-QString text(const std::string& s) { return QString::fromStdString(s); }
 QString tr(const char* words) { return QCoreApplication::translate("PageModel", words); }
 
 /// "layers 5–9", "layer 5".
@@ -97,7 +97,7 @@ void PageModel::setFigures(const HeatModel& heat) {
     if (layer.group < 0) continue;
     const SceneGroup& group = scene.groups[at(layer.group)];
     const Span span{group.begin, group.end};
-    layer.heat = layer.live ? heat.heat(span) : kNotKnown;
+    layer.heat = layer.live ? heat.heat(span) : kNoTime;
     layer.us = heat.us(span);
     layer.time = heat.text(span);
     layer.brief = heat.text(span, true);
@@ -176,7 +176,7 @@ void PageModel::describeShape(PageShape& shape, int usual, const HeatModel& heat
   shape.type = text(mainType(scene, first.group));
   const auto count = static_cast<size_t>(group.nodeCount());
   shape.nodeWords.assign(count, {});
-  shape.medians.assign(count, kNotKnown);
+  shape.medians.assign(count, kNoTime);
   std::vector<double> values(shape.layers.size());
   for (size_t node = 0; node < count; ++node) {
     for (size_t i = 0; i < values.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/graph/node_box.h"
+#include "ui/graph/scene_graph.h"
 #include "ui/graph/wire_strokes.h"
 #include "ui/theme/text_metrics.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 constexpr double kReadable = 0.2, kWell = 0.235;  // scales at which an op's word can be read, is read well
 constexpr double kTurnRadius = 28, kStub = 44;
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// The last layer of a column that is one, from its foot; or the first, from its head.
 const PageLayer* endOf(const PageModel& model, const PageColumnHead& column, bool last) {

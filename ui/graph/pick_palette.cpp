@@ -13,7 +13,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kWidth = 250, kRow = 32, kSearch = 36, kFoot = 24, kRadius = 10, kMargin = 5;
+constexpr double kPaletteWidth = 250, kRow = 32, kSearch = 36, kFoot = 24, kRadius = 10, kMargin = 5;
 constexpr int kRows = 7;  // that are seen at once
 
 enum Role { nameRole = Qt::UserRole, helpRole, refusalRole, familyRole };
@@ -211,7 +211,8 @@ void PickPalette::open(Picks picks, const QString& placeholder, const QString& t
   field_->setAccessibleName(placeholder);
   field_->clear();
   const int rows = std::clamp(model_->rowCount(), 1, kRows);
-  const QSize size(qRound(theme_.scaled(kWidth)), qRound(theme_.scaled(kSearch + 6 + kFoot + rows * kRow)));
+  const QSize size(qRound(theme_.scaled(kPaletteWidth)),
+                   qRound(theme_.scaled(kSearch + 6 + kFoot + rows * kRow)));
   const QRect room = parentWidget()->rect().adjusted(8, 8, -8, -8);
   QRect place(at - QPoint(0, qRound(theme_.scaled(kSearch + kRow / 2))), size.boundedTo(room.size()));
   place.moveLeft(std::clamp(place.left(), room.left(), room.right() + 1 - place.width()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/graph/scene_graph.h"
 #include "ui/graph/wires.h"
 
 namespace orrery::ui {
@@ -11,8 +12,6 @@ namespace {
 constexpr double kApart = 14;    // between neighbouring ports
 constexpr double kPillGap = 25;  // from a box to its pill
 constexpr double kInset = 14;    // from a box's corner to a port
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// A wire that ends at the thing, and what it brings.
 struct Arrival {

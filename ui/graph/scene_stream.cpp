@@ -1,12 +1,11 @@
 #include "ui/graph/scene_stream.h"
+#include "ui/graph/scene_graph.h"
 
 #include <algorithm>
 #include <map>
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 /// Numbered siblings of one stem, in the order of the children; a run has two at least.
 void findRuns(SceneGraph& scene) {

@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "ui/graph/scene_graph.h"
 #include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
@@ -15,8 +16,6 @@ namespace {
 
 // At body 13.
 constexpr double kPitch = 104, kTop = 30, kEntryHeight = 36, kPicture = 24, kPictureHeight = 32, kWords = 32;
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 }  // namespace
 

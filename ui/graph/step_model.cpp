@@ -1,12 +1,11 @@
 #include "ui/graph/step_model.h"
+#include "ui/graph/scene_graph.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 class StepBuilder {
  public:

@@ -1,11 +1,10 @@
 #include "ui/graph/wires.h"
+#include "ui/graph/scene_graph.h"
 
 #include <algorithm>
 
 namespace orrery::ui {
 namespace {
-
-size_t at(int index) { return static_cast<size_t>(index); }
 
 int endOf(const GroupLayout& layout, int child, int end) {
   return child < 0 ? end : layout.itemOf[at(child)];

@@ -15,8 +15,8 @@
 namespace orrery::ui {
 namespace {
 
-constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+using samples::kSmol;
+using samples::kStep;
 
 class ArrangementTest : public testing::Test {
  protected:

@@ -17,8 +17,8 @@
 namespace orrery::ui {
 namespace {
 
-constexpr const char* kSmol = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+using samples::kSmol;
+using samples::kStep;
 
 /// The model with its first layer open.
 class SmolDrawing : public testing::Test {

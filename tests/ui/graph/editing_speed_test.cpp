@@ -16,7 +16,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRefresh = 16;  // ms
+constexpr double kFrame = 16;  // ms
 
 class EditingSpeed : public testing::Test {
  protected:
@@ -66,7 +66,7 @@ TEST_F(EditingSpeed, ANodeIsDragged) {
     view_.select(node);
     ASSERT_TRUE(view_.waitForLayout());
     const QPointF foot = view_.editor()->portsAt(node).front().second;
-    EXPECT_LT(dragFrom((foot - QPointF(40, 18) * zoom).toPoint()), kRefresh) << zoom;
+    EXPECT_LT(dragFrom((foot - QPointF(40, 18) * zoom).toPoint()), kFrame) << zoom;
     ASSERT_TRUE(view_.waitForLayout());
   }
 }
@@ -76,12 +76,12 @@ TEST_F(EditingSpeed, AWireIsDragged) {
   const NodeId node = graph_->order()[5000];
   view_.select(node);
   ASSERT_TRUE(view_.waitForLayout());
-  EXPECT_LT(dragFrom(view_.editor()->portsAt(node).front().second.toPoint()), kRefresh);
+  EXPECT_LT(dragFrom(view_.editor()->portsAt(node).front().second.toPoint()), kFrame);
 }
 
 TEST_F(EditingSpeed, ThousandsAreChosen) {
   view_.fit();
-  EXPECT_LT(dragFrom({4, 4}), kRefresh);
+  EXPECT_LT(dragFrom({4, 4}), kFrame);
   send(QEvent::MouseButtonPress, {4, 4}, Qt::LeftButton);
   send(QEvent::MouseMove, {40, 40}, Qt::NoButton);
   send(QEvent::MouseMove, {1900, 1060}, Qt::NoButton);
@@ -90,7 +90,7 @@ TEST_F(EditingSpeed, ThousandsAreChosen) {
   const double start = ownTime();
   QPainter painter(&image_);
   view_.render(&painter);
-  EXPECT_LT(ownTime() - start, 3 * kRefresh);
+  EXPECT_LT(ownTime() - start, 3 * kFrame);
 }
 
 }  // namespace

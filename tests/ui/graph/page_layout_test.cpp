@@ -8,27 +8,19 @@
 #include <set>
 
 #include "engine/graph/transaction.h"
-#include "tests/ui/graph/sample_graphs.h"
+#include "tests/ui/graph/sample_scenes.h"
 #include "ui/graph/geometry.h"
 #include "ui/graph/layout_worker.h"
+#include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 namespace {
 
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+using samples::everything;
+using samples::kStep;
+using samples::sceneOf;
+using samples::smol;
 using Open = std::unordered_set<std::string>;
-
-size_t at(int index) { return static_cast<size_t>(index); }
-
-std::shared_ptr<const SceneGraph> sceneOf(const graph::GraphVersion& graph) {
-  return makeScene(graph, kStep, {});
-}
-
-Open everything(const SceneGraph& scene) {
-  Open open;
-  for (const SceneGroup& group : scene.groups) open.insert(group.path);
-  return open;
-}
 
 /// A scene with all open, on pages of so many columns.
 class Paged {
@@ -66,12 +58,6 @@ class Paged {
   Hierarchy hierarchy;
   std::shared_ptr<const GroupLayout> layout;
 };
-
-graph::GraphVersion smol(bool fused) {
-  auto built = samples::modelGraph("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", fused);
-  EXPECT_TRUE(built.ok()) << built.error().to_string();
-  return *built;
-}
 
 class StreamOf : public testing::TestWithParam<bool> {};
 

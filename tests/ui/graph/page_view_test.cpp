@@ -18,7 +18,7 @@
 namespace orrery::ui {
 namespace {
 
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+using samples::kStep;
 using PageSize = GraphView::PageSize;
 
 class PageViewTest : public testing::Test {

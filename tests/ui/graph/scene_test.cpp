@@ -8,33 +8,17 @@
 
 #include "engine/graph/transaction.h"
 #include "engine/models/builder.h"
-#include "tests/ui/graph/sample_graphs.h"
+#include "tests/ui/graph/sample_scenes.h"
 #include "ui/graph/geometry.h"
 #include "ui/graph/layout_worker.h"
 
 namespace orrery::ui {
 namespace {
 
-std::shared_ptr<const SceneGraph> sceneOf(const graph::GraphVersion& graph) {
-  return makeScene(graph, samples::kStep, {});
-}
-
-graph::GraphVersion smol(bool fused) {
-  static graph::GraphVersion versions[2];
-  if (!versions[fused]) {
-    auto built = samples::modelGraph(samples::kSmol, fused);
-    EXPECT_TRUE(built.ok()) << built.error().to_string();
-    if (built.ok()) versions[fused] = *built;
-  }
-  return versions[fused];
-}
-
+using samples::everything;
+using samples::sceneOf;
+using samples::smol;
 using Opened = std::unordered_set<std::string>;
-std::unordered_set<std::string> everything(const SceneGraph& scene) {
-  std::unordered_set<std::string> open;
-  for (const SceneGroup& group : scene.groups) open.insert(group.path);
-  return open;
-}
 
 void expectTidy(const GroupLayout& layout) {
   for (size_t a = 0; a < layout.items.size(); ++a) {

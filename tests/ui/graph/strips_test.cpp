@@ -17,7 +17,7 @@ namespace {
 
 using testing::Written;
 
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
+using samples::kStep;
 
 class StripsTest : public ::testing::Test {
  protected:

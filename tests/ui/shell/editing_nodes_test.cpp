@@ -11,8 +11,6 @@
 namespace orrery::ui::testing {
 namespace {
 
-constexpr const char* kMul = "layers.0.mlp.gate";
-constexpr const char* kGate = "layers.0.mlp.gate_proj";
 constexpr const char* kSilu = "layers.0.mlp.act";
 
 class NodesTest : public EditingTest {

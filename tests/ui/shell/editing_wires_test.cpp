@@ -6,9 +6,6 @@
 namespace orrery::ui::testing {
 namespace {
 
-constexpr const char* kMul = "layers.0.mlp.gate";
-constexpr const char* kGate = "layers.0.mlp.gate_proj";
-
 class WiresTest : public EditingTest {};
 
 TEST_F(WiresTest, DrawnFromAnOutputToAnInput) {

@@ -14,6 +14,10 @@
 
 namespace orrery::ui::testing {
 
+/// Nodes of the default model that gestures go to.
+inline constexpr const char* kMul = "layers.0.mlp.gate";
+inline constexpr const char* kGate = "layers.0.mlp.gate_proj";
+
 class EditingTest : public WindowTest {
  protected:
   void SetUp() override;
