@@ -96,12 +96,18 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
   }
   EXPECT_EQ(
       lines.join("\n").toStdString(),
-      "&File: Open... Open folder... Open recent | Save recipe... Export the graph... Save trace... | Edit "
-      "metadata... | Quit\n"
-      "&Edit: Undo edit Redo edit | Find Command palette\n"
-      "&View: Chat Classify Compare | Library Outline Inspector Chat Classify Compare Latency | Next panel "
-      "Previous panel | Theme Reset the layout\n"
-      "&Graph: Bypass the selection | Open all groups Fold all groups | Fit Zoom in Zoom out\n"
+      "&File: Open... Open folder... Open recent | Save recipe... Export the graph... Export for paper... "
+      "Save "
+      "trace... | Edit metadata... | Quit\n"
+      "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
+      "inputs "
+      "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
+      "&View: Chat Classify Compare | Lens Legend strip Minimap Step beside the graph Library Outline Ops "
+      "Inspector Chat Classify Compare Latency | Next panel Previous panel | Wires coloured by dtype Diff on "
+      "the graph Theme Reset the layout\n"
+      "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page | Fit Zoom in Zoom out | "
+      "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
+      "the selection Note at the node Rename Arrange\n"
       "&Model: Fuse operations Measure every node Compute in...\n"
       "&Run: Run Stop | New chat Regenerate | Classify a CSV...\n"
       "&Help: Keys");
@@ -112,7 +118,7 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   QStringList docks;
   for (const DockFrame* dock : window_->findChildren<DockFrame*>()) docks += dock->objectName();
   docks.sort();
-  EXPECT_EQ(docks.join(" "), "chat classify compare inspector latency library outline");
+  EXPECT_EQ(docks.join(" "), "chat classify compare inspector latency library ops outline");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));

@@ -286,7 +286,8 @@ TEST_F(CompareTest, ASideHasOneColourAndItsWordsAreWhole) {
   const QColor b = theme(Token::cuda);
   EXPECT_TRUE(shows(page->card(api::Side::b)->grab().toImage(), b));
   EXPECT_TRUE(shows(window->latencyPage()->plot()->grab().toImage(), b));
-  EXPECT_FALSE(shows(window->grab().toImage(), theme(Token::edited))) << "nothing was edited";
+  EXPECT_FALSE(shows(window->graphPage()->view()->viewport()->grab().toImage(), theme(Token::edited)))
+      << "nothing was edited";
   for (const api::Side side : {api::Side::a, api::Side::b})
     for (const ReadText& text : readTexts(*page->card(side)))
       EXPECT_FALSE(text.text.contains(QChar(0x2026))) << text.text.toStdString();
