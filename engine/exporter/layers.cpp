@@ -50,7 +50,8 @@ Layers layers_of(const graph::Graph& graph, std::vector<Difference>& differences
   std::map<std::string, Seen, std::less<>> seen;
   for (size_t at = 0; at < graph.order().size(); ++at) {
     const graph::Node& node = graph.node(graph.order()[at]);
-    const std::string_view scope = layer_scope(node.path());
+    const std::string path = node.path();
+    const std::string_view scope = layer_scope(path);
     if (scope.empty() || node.is_source()) continue;
     Seen& layer = seen[std::string(scope)];
     layer.last = at;

@@ -19,6 +19,10 @@ bool is_aligned(const io::Tensor& tensor) {
          0;
 }
 
+bool lies_in(std::span<const std::byte> part, std::span<const std::byte> whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
 Result<Buffer> pack(const io::Tensor& tensor, const kernels::WeightPacking& packing,
                     kernels::ThreadTeam& team) {
   const auto [rows, cols] = matrix_of(tensor);
@@ -272,7 +276,8 @@ Result<WeightBytes> WeightStore::bytes(const WeightView& asked, const kernels::W
   ORRERY_ASSIGN(const WeightTensor tensor, made_tensor(view, team));
   if (!derived) {
     const std::scoped_lock lock(mutex_);
-    if (view.file.path.empty()) given_back_.erase(view.tensor);
+    const io::Tensor* own = view.file.path.empty() ? file_->find(view.tensor) : nullptr;
+    if (own && lies_in(tensor->data, own->data)) given_back_.erase(view.tensor);
     return WeightBytes(tensor, tensor->data.data());
   }
   Result<Buffer> made = make(*tensor, packing, team, device);

@@ -47,12 +47,12 @@ struct Scratch {
 std::string supports(CpuFeatures needed, Way way, Halves halves, const Linear::Problem& problem,
                      const Machine& machine) {
   if (std::string reason = linear_refusal(problem); !reason.empty()) return reason;
-  if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   for (int s = 0; s < problem.segment_count; ++s) {
     const DType dtype = problem.segments[s].weight;
     if (!is_quantised(dtype))
       return std::string(name_of(dtype)) + " weights; this row reads quantised blocks";
   }
+  if (std::string reason = missing(needed, machine); !reason.empty()) return reason;
   const Rounded rounded = halves == Halves::one ? Rounded::int8 : Rounded::int16;
   if (std::string reason = too_coarse(problem.precision, rounded); !reason.empty()) return reason;
   const std::string tokens = problem.tokens == 1 ? "1 token" : std::to_string(problem.tokens) + " tokens";

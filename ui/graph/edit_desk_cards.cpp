@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ui/graph/edit_desk.h"
-#include "ui/graph/strings.h"
+#include "ui/graph/qt_values.h"
 #include "ui/graph/wires.h"
 #include "ui/theme/format.h"
 

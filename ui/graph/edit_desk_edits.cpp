@@ -6,8 +6,8 @@
 
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/node_box.h"
+#include "ui/graph/qt_values.h"
 #include "ui/graph/scene_graph.h"
-#include "ui/graph/strings.h"
 #include "ui/graph/wires.h"
 #include "ui/theme/icons.h"
 

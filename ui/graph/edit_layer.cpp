@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "ui/graph/node_box.h"
-#include "ui/graph/strings.h"
+#include "ui/graph/qt_values.h"
 #include "ui/graph/wire_strokes.h"
 #include "ui/theme/format.h"
 #include "ui/theme/icons.h"
@@ -19,7 +19,6 @@ constexpr double kPort = 3.6, kPlainPort = 2.5, kRing = 7, kRim = 1.6;
 constexpr double kChipHeight = 17, kDragCorner = 6, kNoteInset = 10, kFold = 11;
 constexpr double kBoxRadius = 5.5;
 
-QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
 QPointF pointOf(Point point) { return {point.x, point.y}; }
 QPen dashed(const QColor& color, double width, double on, double off) {
   QPen pen(color, width, Qt::CustomDashLine, Qt::FlatCap, Qt::RoundJoin);

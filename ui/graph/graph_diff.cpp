@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "ui/graph/qt_values.h"
 #include "ui/graph/scene_graph.h"
-#include "ui/graph/strings.h"
 #include "ui/graph/wires.h"
 
 namespace orrery::ui {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "ui/graph/edit_desk.h"
+#include "ui/graph/qt_values.h"
 #include "ui/graph/scene_graph.h"
-#include "ui/graph/strings.h"
 #include "ui/graph/wire_route.h"
 #include "ui/graph/wires.h"
 

@@ -5,7 +5,7 @@
 
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/node_clip.h"
-#include "ui/graph/strings.h"
+#include "ui/graph/qt_values.h"
 #include "ui/placement/scope_words.h"
 
 namespace orrery::ui {

@@ -8,7 +8,7 @@ namespace orrery::ui {
 namespace {
 
 // At body 13.
-constexpr double kMarksWidth = 300, kTop = 29, kRow = 20, kSignWidth = 26, kGap = 8, kSecond = 157;
+constexpr double kMarksWidth = 300, kMarksTop = 29, kMarksRow = 20, kSignWidth = 26, kGap = 8, kSecond = 157;
 
 }  // namespace
 
@@ -39,7 +39,8 @@ void MarkLegend::paintEvent(QPaintEvent*) {
   const QFont font = theme_.textFont(11);
   for (int i = 0; i < 6; ++i) {
     const auto& [sign, words] = paged_ ? page[i] : plain[i];
-    const QRectF area(px(i < 3 ? kInset : kSecond), px(kTop + kRow * (i % 3)), px(kSignWidth), px(kRow));
+    const QRectF area(px(i < 3 ? kInset : kSecond), px(kMarksTop + kMarksRow * (i % 3)), px(kSignWidth),
+                      px(kMarksRow));
     paintSign(painter, sign, area);
     painter.setPen(theme_(Token::text2));
     drawLabel(painter, QRectF(area.right() + px(kGap), area.top(), px(108), area.height()), Qt::AlignLeft,

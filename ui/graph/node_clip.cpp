@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ui/graph/strings.h"
+#include "ui/graph/qt_values.h"
 #include "ui/placement/scope_words.h"
 
 namespace orrery::ui {

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "ui/graph/layer_difference.h"
+#include "ui/graph/qt_values.h"
 #include "ui/graph/scene_graph.h"
-#include "ui/graph/strings.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {

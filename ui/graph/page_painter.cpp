@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/graph/node_box.h"
+#include "ui/graph/qt_values.h"
 #include "ui/graph/scene_graph.h"
 #include "ui/graph/scene_painter.h"
 #include "ui/theme/icons.h"
@@ -18,8 +19,6 @@ constexpr double kWrittenWidth = 90;  // of a cell that has its name on it
 constexpr double kRoomyWidth = 132;   // of one whose name is written larger
 constexpr double kLeastName = 16;     // of a column that has its name above it
 constexpr double kNotch = 10, kChipHeight = 14.5;
-
-QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
 
 /// Whether anything of the layer is chosen, or it is itself.
 bool chosen(const PaintJob& job, const PageLayer& layer) {

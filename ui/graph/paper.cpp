@@ -13,7 +13,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kReadable = 0.2, kWell = 0.235;  // scales at which an op's word can be read, is read well
-constexpr double kTurnRadius = 28, kStub = 44;
+constexpr double kTurnRadius = 28, kPaperStub = 44;
 
 /// The last layer of a column that is one, from its foot; or the first, from its head.
 const PageLayer* endOf(const PageModel& model, const PageColumnHead& column, bool last) {
@@ -66,7 +66,7 @@ void paintLeaving(QPainter& painter, const Theme& theme, const PageModel& model,
   const double x = last->area.x + page.page->stream, foot = last->area.bottom() + kTurnBelow,
                right = last->area.right();
   paintLine(painter, theme, {{x, last->box.bottom()}, {x, foot}, {right, foot}}, scale);
-  paintWords(painter, theme, {x + kStub, foot - 5 / scale}, QStringLiteral("to ") + next->name, scale);
+  paintWords(painter, theme, {x + kPaperStub, foot - 5 / scale}, QStringLiteral("to ") + next->name, scale);
 }
 
 void paintArriving(QPainter& painter, const Theme& theme, const PageModel& model, const PagePlace& page,

@@ -13,7 +13,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kPaletteWidth = 250, kRow = 32, kSearch = 36, kFoot = 24, kRadius = 10, kMargin = 5;
+constexpr double kPaletteWidth = 250, kRow = 32, kSearch = 36, kFoot = 24, kPaletteRadius = 10, kMargin = 5;
 constexpr int kRows = 7;  // that are seen at once
 
 enum Role { nameRole = Qt::UserRole, helpRole, refusalRole, familyRole };
@@ -321,7 +321,7 @@ void PickPalette::mousePressEvent(QMouseEvent* event) {
 void PickPalette::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const double s = theme_.scaled(1), foot = height() - kFoot * s;
-  paintBox(painter, rect(), kRadius * s, theme_(Token::raised), controlOutline(theme_));
+  paintBox(painter, rect(), kPaletteRadius * s, theme_(Token::raised), controlOutline(theme_));
   painter.setPen(QPen(theme_(Token::border), 1));
   painter.drawLine(QPointF(1, kSearch * s + 0.5), QPointF(width() - 1, kSearch * s + 0.5));
   painter.drawLine(QPointF(1, foot + 0.5), QPointF(width() - 1, foot + 0.5));

@@ -11,11 +11,9 @@
 #include "ui/graph/node_painter.h"
 #include "ui/graph/page_painter.h"
 #include "ui/graph/place_model.h"
+#include "ui/graph/qt_values.h"
 
 namespace orrery::ui {
-
-inline QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
-inline QString text(const std::string& words) { return QString::fromStdString(words); }
 
 /// One thing that the person chose.
 struct Chosen {

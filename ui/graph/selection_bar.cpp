@@ -5,7 +5,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kCount = 16, kHeight = 30, kButton = 28, kInset = 3;
+constexpr double kCount = 16, kHeight = 30, kButton = 28, kBarInset = 3;
 
 }  // namespace
 
@@ -30,14 +30,14 @@ void SelectionBar::setTheme(const Theme& theme) {
 }
 
 QSize SelectionBar::sizeHint() const {
-  return {qRound(theme_.scaled(2 * kInset + 4 * kButton)), qRound(theme_.scaled(kCount + kHeight))};
+  return {qRound(theme_.scaled(2 * kBarInset + 4 * kButton)), qRound(theme_.scaled(kCount + kHeight))};
 }
 
 void SelectionBar::resizeEvent(QResizeEvent*) {
   const int top = qRound(theme_.scaled(kCount)), side = qRound(theme_.scaled(kButton));
   count_->setGeometry(2, 0, width() - 4, top);
   for (size_t i = 0; i < buttons_.size(); ++i)
-    buttons_[i]->setGeometry(qRound(theme_.scaled(kInset)) + static_cast<int>(i) * side, top + 1, side,
+    buttons_[i]->setGeometry(qRound(theme_.scaled(kBarInset)) + static_cast<int>(i) * side, top + 1, side,
                              height() - top - 2);
 }
 

@@ -15,7 +15,8 @@ namespace orrery::ui {
 namespace {
 
 // At body 13.
-constexpr double kPitch = 104, kTop = 30, kEntryHeight = 36, kPicture = 24, kPictureHeight = 32, kWords = 32;
+constexpr double kPitch = 104, kListTop = 30, kEntryHeight = 36, kPicture = 24, kPictureHeight = 32,
+                 kWords = 32;
 
 }  // namespace
 
@@ -60,7 +61,7 @@ int ShapeList::shown() const {
 }
 
 QRectF ShapeList::place(int entry) const {
-  return {px(kInset + entry * kPitch), px(kTop), px(kPitch - 8), px(kEntryHeight)};
+  return {px(kInset + entry * kPitch), px(kListTop), px(kPitch - 8), px(kEntryHeight)};
 }
 
 int ShapeList::entryAt(const QPointF& point) const {

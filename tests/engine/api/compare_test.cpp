@@ -120,7 +120,9 @@ TEST(CompareTest, EncodersAreCompared) {
   EXPECT_GT(result.nodes.size(), 50U);
   EXPECT_EQ(result.first_divergent, "");
   EXPECT_GT(result.total_b_ms, 0);
-  EXPECT_GT(differing(result), 0U);
+  // Balanced rounds where the machine multiplies bf16.
+  const bool rounds = kernels::this_machine().cpu.features.has(kernels::kAvx512Bf16);
+  EXPECT_EQ(differing(result) > 0, rounds);
 }
 
 TEST(CompareTest, RefusesWhatCannotBeCompared) {

@@ -23,7 +23,8 @@ std::string dense() { return has(kernels::kAvx512Bf16) ? "bf16" : "float32"; }
 std::string narrow() { return has(kernels::kAvx512Vnni) || has(kernels::kAvx2Vnni) ? "int8" : "int16"; }
 
 Result<EditRecord> apply(Session& session, const std::string& words) {
-  return session.apply(edit::parse_edit(words).value());
+  ORRERY_ASSIGN(const edit::Edit edit, edit::parse_edit(words));
+  return session.apply(edit);
 }
 
 void apply_or_fail(Session& session, const std::string& words) {
@@ -218,7 +219,7 @@ TEST(PrecisionTest, RefusalsNameTheWords) {
   ASSERT_TRUE(session);
   const auto edit = apply(*session, "precision scope=layers.1 dtype=fp8");
   ASSERT_FALSE(edit.ok());
-  EXPECT_THAT(edit.error().to_string(), HasSubstr("use balanced, exact, bf16, int16, int8, or default"));
+  EXPECT_THAT(edit.error().to_string(), HasSubstr("use one of balanced, exact, bf16, int16, int8, default"));
   EXPECT_THAT(session->recipe(), IsEmpty());
 }
 

@@ -1,14 +1,17 @@
-// The engine's texts as the window's.
+// Values of the engine and of the layout as Qt's.
 #pragma once
 
+#include <QRectF>
 #include <QString>
 #include <string>
 #include <vector>
 
+#include "ui/graph/geometry.h"
 #include "ui/placement/scope_words.h"
 
 namespace orrery::ui {
 
+inline QRectF rectOf(const Rect& box) { return {box.x, box.y, box.w, box.h}; }
 inline QString text(const std::string& words) { return QString::fromStdString(words); }
 
 /// As scopeWord() says several paths.
