@@ -61,7 +61,8 @@ namespace cuda {
 std::span<const Row<Linear>> linear_rows();
 }
 
-/// dst[cols] = one row of a stored matrix as float32, by the format's own definition (quantise.h is the way back).
+/// dst[cols] = one row of a stored matrix as float32, by the format's own definition (quantise.h is the way
+/// back).
 void dequantise_row(DType dtype, const void* src, int64_t cols, float* dst);
 
 }  // namespace orrery::kernels

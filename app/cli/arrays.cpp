@@ -72,6 +72,12 @@ Result<void> write_arrays(const std::string& folder, std::vector<Told>& values) 
   return {};
 }
 
+Error placed(Error error, const std::string& where, const std::string& advice) {
+  if (error.where.empty()) error.where = where;
+  if (error.advice.empty()) error.advice = advice;
+  return error;
+}
+
 Json to_json(const std::vector<Told>& values) {
   Json json = Json::array();
   for (const Told& value : values)

@@ -32,6 +32,9 @@ struct Told {
 };
 /// Writes each of the values to FOLDER/NAME.npy, and makes the folder; nothing where there is none.
 Result<void> write_arrays(const std::string& folder, std::vector<Told>& values);
+/// An error of the engine, with the place and the advice that it lacks.
+Error placed(Error error, const std::string& where, const std::string& advice);
+
 Json to_json(const std::vector<Told>& values);  // [{name, dtype, shape, file}]
 void print_table(const std::vector<Told>& values);
 

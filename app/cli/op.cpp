@@ -64,7 +64,7 @@ Runner prepare_op(Parser& parser, Context& context) {
       .take_all();
   add_array_options(parser, options->arrays);
   add_output_options(parser, context);
-  return [options, &context]() -> Result<int> {
+  const auto run = [options, &context]() -> Result<int> {
     ORRERY_ASSIGN(const api::OpInfo info, api::find_op(options->op));
     if (!options->gradients.empty())
       return Error{ErrorCode::unsupported, fmt::format("{} has no backward form", info.op->name), "--grad",
@@ -75,6 +75,12 @@ Runner prepare_op(Parser& parser, Context& context) {
     else
       print_schema(info);
     return kExitDone;
+  };
+  return [options, run]() -> Result<int> {
+    Result<int> done = run();
+    if (done.ok()) return done;
+    return placed(std::move(done).error(), options->op,
+                  fmt::format("orrery-cli op {} tells what it takes", options->op));
   };
 }
 

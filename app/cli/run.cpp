@@ -58,7 +58,10 @@ Runner prepare_run(Parser& parser, Context& context) {
     }
     request.repeat = arrays.repeat;
     if (options->all) request.keep = all_values(*graph);
-    ORRERY_ASSIGN(const api::GraphRun run, api::run_graph(*session, request, context.stop()));
+    Result<api::GraphRun> ran = api::run_graph(*session, request, context.stop());
+    if (!ran.ok())
+      return placed(std::move(ran).error(), arrays.open.model, "orrery-cli graph FILE draws what it takes");
+    const api::GraphRun run = std::move(ran).value();
     std::vector<Told> outputs = told(*graph, run.outputs), values = told(*graph, run.kept);
     ORRERY_TRY(write_arrays(arrays.out, outputs));
     ORRERY_TRY(write_arrays(arrays.out, values));

@@ -34,7 +34,7 @@ using SessionStatePtr = std::shared_ptr<const SessionState>;
 struct MakeEdits {
   std::vector<edit::Edit> edits;  // all of them, or none
   std::string recipe = {};        // the name of the recipe that they are; empty: by hand
-  std::string step = {};          // what the one step that they are is called; empty: each is undone by itself
+  std::string step = {};  // what the one step that they are is called; empty: each is undone by itself
 };
 struct UndoEdit {};
 struct RedoEdit {};

@@ -29,7 +29,7 @@ struct Step {
 };
 
 struct Folded {
-  graph::Graph graph;                                   // its live nodes
+  graph::Graph graph;                                        // its live nodes
   std::unordered_map<NodeId, std::vector<Step>> steps = {};  // by weight node, in their order
   std::unordered_set<NodeId> made = {};   // weight nodes of biases that the model does not have: zeros
   std::vector<std::string> dropped = {};  // what no file keeps, for the person

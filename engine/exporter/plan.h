@@ -25,7 +25,7 @@ struct PlannedTensor {
   std::vector<Part> parts;  // none: the original's bytes as they are
   const io::Tensor* original = nullptr;
   bool as_it_is = false;  // the bytes are those of the original
-  std::string how = {};        // "as it is", "Q8_0 of Q4_1", "with what was folded in, f32"
+  std::string how = {};   // "as it is", "Q8_0 of Q4_1", "with what was folded in, f32"
 };
 
 struct Plan {
@@ -33,8 +33,8 @@ struct Plan {
   std::vector<std::string> dropped = {};
   Candidate candidate = {};
   std::vector<PlannedTensor> tensors = {};  // in the order of the file
-  graph::Graph folded;                 // what the written file must give
-  uint64_t bytes = 0;                  // of the tensors
+  graph::Graph folded;                      // what the written file must give
+  uint64_t bytes = 0;                       // of the tensors
 };
 
 struct Edited {

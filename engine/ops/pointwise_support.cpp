@@ -21,7 +21,10 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node, kernels::E
   args.cols = cols_of(context, node.inputs[0]);
   ORRERY_ASSIGN(auto chosen,
                 choose<kernels::Elementwise>(context, node, {args.function, args.cols, args.broadcast}));
-  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
+  RowCount rows{1, 0, 0, 0};
+  if (context.type(node.inputs[0]).shape.size() > 1) {
+    ORRERY_ASSIGN(rows, row_count(context, node, node.inputs[0]));
+  }
   ORRERY_ASSIGN(const Slot a, float_operand(context, node.inputs[0]));
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -38,8 +41,10 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node, kernels::E
 }  // namespace
 
 Types infer_unary(const NodeView& view) {
-  ORRERY_TRY(activation(view, 0, "src"));
-  return std::vector{*view.inputs[0]};
+  const ValueType& type = *view.inputs[0];
+  if (const bool one_row = type.dtype == DType::f32 && type.shape.size() == 1; !one_row)
+    ORRERY_TRY(activation(view, 0, "src"));
+  return std::vector{type};
 }
 
 Cost cost_unary(const NodeView& view, const Bindings& bindings, double each) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/api/compare_values.h"
+#include "kernels/cpu/isa.h"
 #include "tests/engine/api/test_models.h"
 
 namespace orrery::api {

@@ -54,13 +54,14 @@ TEST_F(WeightEdits, ARequantisedModelRunsNextAndUndoGivesItsMemoryBack) {
   ASSERT_NO_FATAL_FAILURE(open(smollm2()));
   const std::vector<double> whole = logprobs();
   const uint64_t before = derived_bytes();
+  ASSERT_TRUE(session_->chat(raw_request("The capital of", 2), {}, {}).ok());
   const EditRecord record = apply("quantise scope=layers.* type=q8_0");
   EXPECT_FALSE(record.kv_kept);
   EXPECT_THAT(session_->derived_weights(),
               Contains(AllOf(Field(&DerivedWeight::tensor, HasSubstr("blk.0.ffn_down.weight, as Q8_0")))));
   const double close = largest_difference(logprobs(), whole);
   EXPECT_GT(close, 0);
-  EXPECT_LT(close, 0.1);  // eight bits of what four bits hold
+  EXPECT_LT(close, 0.3);  // eight bits of what four bits hold; of an unlikely token too
   apply("quantise scope=layers.* type=q4_0");
   EXPECT_GT(largest_difference(logprobs(), whole), close);
   ASSERT_TRUE(session_->undo().ok());

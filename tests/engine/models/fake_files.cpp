@@ -27,7 +27,7 @@ io::ModelFile fake_llama(int64_t layers) {
   file.path = "fake.gguf";
   file.architecture = "llama";
   const std::pair<const char*, int64_t> sizes[] = {
-      {"block_count", layers},         {"context_length", 128},     {"embedding_length", 64},
+      {"block_count", layers},      {"context_length", 128},     {"embedding_length", 64},
       {"feed_forward_length", 128}, {"attention.head_count", 4}, {"attention.head_count_kv", 2}};
   for (const auto& [key, value] : sizes) file.metadata.set(std::string("llama.") + key, value);
   file.metadata.set("llama.attention.layer_norm_rms_epsilon", 1e-5);

@@ -18,7 +18,6 @@ namespace {
 using testing::isCut;
 using testing::Written;
 
-
 /// SmolLM2 with times, the first layer and the tenth open, written down at a zoom.
 class Words : public ::testing::TestWithParam<bool> {
  protected:
