@@ -105,7 +105,9 @@ Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64
   const size_t width = a.size() / static_cast<size_t>(positions);
   for (size_t row = 0; row < static_cast<size_t>(positions); ++row) {
     const auto row_a = a.subspan(row * width, width), row_b = b.subspan(row * width, width);
-    agreement.kl += divergence(row_a, row_b);
+    const double kl = divergence(row_a, row_b);
+    agreement.kl += kl;
+    agreement.kl_by_position.push_back(static_cast<float>(kl));
     const auto best = [](std::span<const float> values) {
       return std::max_element(values.begin(), values.end()) - values.begin();
     };
@@ -116,21 +118,28 @@ Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64
   return agreement;
 }
 
+double nll_of(std::span<const float> logits, std::span<const int32_t> next) {
+  if (next.empty()) return 0;
+  const size_t width = logits.size() / (next.size() + 1);
+  double sum = 0;
+  for (size_t row = 0; row < next.size(); ++row) {
+    const auto values = logits.subspan(row * width, width);
+    sum += log_sum(values) - values[static_cast<size_t>(next[row])];
+  }
+  return sum / static_cast<double>(next.size());
+}
+
 int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b) { return step_tokens(a, b, kLogitTokens); }
 
-Result<std::array<std::vector<float>, 2>> answers_of(const ProbedVersion& a, const ProbedVersion& b,
-                                                     std::span<const int32_t> tokens, int64_t rows) {
-  std::array<std::vector<float>, 2> answers;
-  for (const ProbedVersion* side : {&a, &b}) {
-    const graph::Graph& graph = *side->version.fused;
-    const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
-    if (!value.valid())
-      return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
-    ORRERY_ASSIGN(auto probe,
-                  generate::Probe::run(side->session.engine(), side->version, {&value, 1}, {tokens, rows}));
-    ORRERY_ASSIGN(answers[side == &b], probe->read(0));
-  }
-  return answers;
+Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens,
+                                     int64_t rows) {
+  const graph::Graph& graph = *side.version.fused;
+  const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
+  if (!value.valid())
+    return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
+  ORRERY_ASSIGN(auto probe,
+                generate::Probe::run(side.session.engine(), side.version, {&value, 1}, {tokens, rows}));
+  return probe->read(0);
 }
 
 Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
@@ -140,11 +149,12 @@ Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int3
   const auto version_a = a.state()->version, version_b = b.state()->version;
   if (!generate::logits_of(*version_a->fused).valid() || !generate::logits_of(*version_b->fused).valid())
     return {};
-  ORRERY_ASSIGN(const auto logits, answers_of({a, *version_a}, {b, *version_b}, tokens, rows));
-  if (logits[0].size() != logits[1].size())
+  ORRERY_ASSIGN(const std::vector<float> logits_a, answer_of({a, *version_a}, tokens, rows));
+  ORRERY_ASSIGN(const std::vector<float> logits_b, answer_of({b, *version_b}, tokens, rows));
+  if (logits_a.size() != logits_b.size())
     return Error{ErrorCode::shape_mismatch, "The sides have different vocabularies", "compare",
                  "choose two models with the same tokens"};
-  const Agreement agreement = agreement_of(logits[0], logits[1], rows);
+  const Agreement agreement = agreement_of(logits_a, logits_b, rows);
   result.kl = agreement.kl;
   result.top1_agreement = agreement.top1;
   result.positions = rows;

@@ -1,8 +1,8 @@
 // How far the numbers of two sessions are apart.
 #pragma once
 
-#include <array>
 #include <span>
+#include <vector>
 
 #include "engine/api/compare.h"
 #include "engine/api/session_impl.h"
@@ -15,8 +15,12 @@ Difference difference_of(std::span<const float> a, std::span<const float> b);
 /// token is the same. Rows with a value that is not finite count as infinitely far.
 struct Agreement {
   double kl = 0, top1 = 0;
+  std::vector<float> kl_by_position = {};
 };
 Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64_t positions);
+
+/// Of logits (positions, vocabulary) that foretell `next`, which has one token less: nats a token.
+double nll_of(std::span<const float> logits, std::span<const int32_t> next);
 
 /// A version as a session's scheduler runs it, published or not.
 struct ProbedVersion {
@@ -25,10 +29,10 @@ struct ProbedVersion {
 };
 /// Tokens of one step that both can read for their distributions.
 int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b);
-/// What both give for `tokens`, in one step each: logits of the last `rows` tokens, an encoder's (rows 0)
-/// vector or logits.
-Result<std::array<std::vector<float>, 2>> answers_of(const ProbedVersion& a, const ProbedVersion& b,
-                                                     std::span<const int32_t> tokens, int64_t rows);
+/// What it gives for `tokens`, in one step: logits of the last `rows` tokens, an encoder's (rows 0) vector or
+/// logits.
+Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens,
+                                     int64_t rows);
 
 /// Fills kl, top1_agreement and positions, from one step over `tokens` as the sides run; nothing for
 /// encoders.
