@@ -11,16 +11,25 @@ namespace orrery::api {
 
 Difference difference_of(std::span<const float> a, std::span<const float> b);
 
-/// Of two sets of logits, (positions, vocabulary) each: the mean of KL(a || b), and how often the likeliest
+/// Logits (positions, vocabulary) with the log of the sum of their exponentials by position, which takes the
+/// most time of all that is made of them.
+struct Distributions {
+  std::vector<float> logits;
+  std::vector<double> log_sums;
+
+  std::span<const float> row(size_t position) const;
+  /// Of the tokens that come after the positions but the last: nats a token.
+  double nll_of(std::span<const int32_t> next) const;
+};
+Distributions distributions_of(std::vector<float> logits, int64_t positions);
+
+/// Of two sets with the same positions and vocabulary: the mean of KL(a || b), and how often the likeliest
 /// token is the same. Rows with a value that is not finite count as infinitely far.
 struct Agreement {
   double kl = 0, top1 = 0;
   std::vector<float> kl_by_position = {};
 };
-Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64_t positions);
-
-/// Of logits (positions, vocabulary) that foretell `next`, which has one token less: nats a token.
-double nll_of(std::span<const float> logits, std::span<const int32_t> next);
+Agreement agreement_of(const Distributions& a, const Distributions& b);
 
 /// A version as a session's scheduler runs it, published or not.
 struct ProbedVersion {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/api/compare_values.h"
 #include "engine/api/preview_cost.h"
 #include "engine/api/session_impl.h"
 
@@ -25,7 +26,7 @@ class EditMeter {
   EditMeter(const SessionImpl& session, SessionStatePtr state)
       : session_(&session), state_(std::move(state)) {}
   bool generates() const { return session_->info().task == Task::generate; }
-  std::optional<double> nll(std::span<const float> answer) const;
+  std::optional<double> nll(const Distributions& answer) const;
   Result<std::optional<double>> tokens_per_second(const runtime::Version& version) const;
 
   const SessionImpl* session_;
@@ -33,7 +34,7 @@ class EditMeter {
   std::vector<int32_t> tokens_;
   int64_t positions_ = 0;  // whose distributions are compared; of an encoder 0
   // Of the state.
-  std::vector<float> answer_;
+  Distributions answer_;  // of an encoder only its numbers, as the logits
   std::optional<double> tokens_per_second_;
   std::vector<VersionMemory> memory_;
 };

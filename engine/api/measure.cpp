@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 
-#include "engine/api/compare_values.h"
 #include "engine/api/edit_meter.h"
 #include "engine/api/guard.h"
 #include "engine/generate/encode_texts.h"
@@ -39,7 +38,8 @@ Result<EditMeter> EditMeter::over(const SessionImpl& session, SessionStatePtr st
     meter.positions_ = std::min<int64_t>(static_cast<int64_t>(meter.tokens_.size()), runtime::kMaxOutputs);
   if (stop.stop_requested()) return cancelled_error();
   const runtime::Version& version = *meter.state_->version;
-  ORRERY_ASSIGN(meter.answer_, answer_of({session, version}, meter.tokens_, meter.positions_));
+  ORRERY_ASSIGN(std::vector<float> answer, answer_of({session, version}, meter.tokens_, meter.positions_));
+  meter.answer_ = distributions_of(std::move(answer), meter.positions_);
   ORRERY_ASSIGN(meter.memory_,
                 memory_of(*session.engine().model, version, session.info().task, session.options()));
   ORRERY_ASSIGN(meter.tokens_per_second_, meter.tokens_per_second(version));
@@ -54,7 +54,7 @@ Result<MeasuredChange> EditMeter::measure(const std::vector<edit::Edit>& edits,
                 prepare_version(made.graph, session_->preparation(state_->fusion, state_->disabled_passes),
                                 {{}, stop}));
   if (stop.stop_requested()) return cancelled_error();
-  ORRERY_ASSIGN(const std::vector<float> answer, answer_of({*session_, *version}, tokens_, positions_));
+  ORRERY_ASSIGN(std::vector<float> numbers, answer_of({*session_, *version}, tokens_, positions_));
   ORRERY_ASSIGN(const auto memory,
                 memory_of(*session_->engine().model, *version, session_->info().task, session_->options()));
   MeasuredChange change;
@@ -64,10 +64,11 @@ Result<MeasuredChange> EditMeter::measure(const std::vector<edit::Edit>& edits,
   change.positions = positions_;
   change.memory = memory_changes(memory_, memory);
   if (!generates()) {
-    change.cosine = difference_of(answer_, answer).cosine;
+    change.cosine = difference_of(answer_.logits, numbers).cosine;
     return change;
   }
-  Agreement agreement = agreement_of(answer_, answer, positions_);
+  const Distributions answer = distributions_of(std::move(numbers), positions_);
+  Agreement agreement = agreement_of(answer_, answer);
   change.kl = agreement.kl;
   change.top1_agreement = agreement.top1;
   change.kl_by_position = std::move(agreement.kl_by_position);
@@ -76,9 +77,9 @@ Result<MeasuredChange> EditMeter::measure(const std::vector<edit::Edit>& edits,
   return change;
 }
 
-std::optional<double> EditMeter::nll(std::span<const float> answer) const {
+std::optional<double> EditMeter::nll(const Distributions& answer) const {
   if (positions_ < 2) return std::nullopt;
-  return nll_of(answer, std::span(tokens_).last(static_cast<size_t>(positions_ - 1)));
+  return answer.nll_of(std::span(tokens_).last(static_cast<size_t>(positions_ - 1)));
 }
 
 /// By the median of a few steps; the first one, which warms up, is not among them.

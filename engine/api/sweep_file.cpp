@@ -53,6 +53,8 @@ SweepJson change_json(const MeasuredChange& change) {
           {"kl_by_position", std::move(kl)},
           {"nll_before", optional_json(change.nll_before)},
           {"nll_after", optional_json(change.nll_after)},
+          {"tokens_per_second_before", optional_json(change.tokens_per_second_before)},
+          {"tokens_per_second_after", optional_json(change.tokens_per_second_after)},
           {"memory", std::move(memory)}};
 }
 
@@ -67,6 +69,8 @@ MeasuredChange change_of(const SweepJson& json) {
     change.kl_by_position.push_back(number_of<float>(value));
   change.nll_before = optional_of(json.at("nll_before"));
   change.nll_after = optional_of(json.at("nll_after"));
+  change.tokens_per_second_before = optional_of(json.at("tokens_per_second_before"));
+  change.tokens_per_second_after = optional_of(json.at("tokens_per_second_after"));
   for (const SweepJson& device : json.at("memory"))
     change.memory.push_back({device.at("device"), device.at("name"), memory_of_json(device.at("before")),
                              memory_of_json(device.at("after"))});

@@ -129,11 +129,13 @@ TEST(SweepFile, KeepsWhatIsInfinitelyFar) {
   Sweep sweep{{SweepKind::zero_heads, "", "text"}, 1};
   SweepRow row{{"a", {"zero", {{"node", "a"}, {"heads", "1"}}}}};
   row.change.kl = std::numeric_limits<double>::infinity();
+  row.change.tokens_per_second_after = 1 / 3.0;
   row.change.kl_by_position = {0.1F, std::numeric_limits<float>::infinity()};
   sweep.rows.push_back(row);
   const auto read = parse_sweep(write_sweep(sweep));
   ASSERT_TRUE(read.ok()) << read.error().to_string();
   EXPECT_EQ(read->rows[0].change.kl, row.change.kl);
+  EXPECT_EQ(read->rows[0].change.tokens_per_second_after, row.change.tokens_per_second_after);
   EXPECT_EQ(read->rows[0].change.kl_by_position, row.change.kl_by_position);
 }
 
