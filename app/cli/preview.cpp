@@ -22,7 +22,11 @@ Json to_json(const api::MeasuredChange& change) {
           {"top1_agreement", to_json(change.top1_agreement)},
           {"cosine", to_json(change.cosine)},
           {"tokens", change.tokens},
-          {"positions", change.positions}};
+          {"positions", change.positions},
+          {"nll_before", to_json(change.nll_before)},
+          {"nll_after", to_json(change.nll_after)},
+          {"tokens_per_second_before", to_json(change.tokens_per_second_before)},
+          {"tokens_per_second_after", to_json(change.tokens_per_second_after)}};
 }
 
 void print_table(const api::MeasuredChange& change) {
@@ -31,6 +35,11 @@ void print_table(const api::MeasuredChange& change) {
   if (change.kl)
     print(fmt::format("KL {:.3g}, the same likeliest token at {:.1f} % of {} places, over {} tokens\n",
                       *change.kl, 100 * change.top1_agreement.value_or(0), change.positions, change.tokens));
+  if (change.nll_before && change.nll_after)
+    print(fmt::format("NLL {:.4f} -> {:.4f} nats a token\n", *change.nll_before, *change.nll_after));
+  if (change.tokens_per_second_before && change.tokens_per_second_after)
+    print(fmt::format("{:.1f} -> {:.1f} tokens/s, one at a time with no context\n",
+                      *change.tokens_per_second_before, *change.tokens_per_second_after));
 }
 
 Json to_json(const api::MemoryUse& use) {

@@ -29,13 +29,14 @@ double log_sum(std::span<const float> row) {
   return largest + std::log(sum);
 }
 
-double divergence(std::span<const float> a, std::span<const float> b) {
-  const double total_a = log_sum(a), total_b = log_sum(b);
+double divergence(const Distributions& a, const Distributions& b, size_t position) {
+  const double total_a = a.log_sums[position], total_b = b.log_sums[position];
   if (!std::isfinite(total_a) || !std::isfinite(total_b)) return std::numeric_limits<double>::infinity();
+  const std::span<const float> row_a = a.row(position), row_b = b.row(position);
   double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double log_a = a[i] - total_a, probability = std::exp(log_a);
-    if (probability > 0) sum += probability * (log_a - (b[i] - total_b));
+  for (size_t i = 0; i < row_a.size(); ++i) {
+    const double log_a = row_a[i] - total_a, probability = std::exp(log_a);
+    if (probability > 0) sum += probability * (log_a - (row_b[i] - total_b));
   }
   return std::max(sum, 0.0);
 }
@@ -99,17 +100,36 @@ Difference difference_of(std::span<const float> a, std::span<const float> b) {
   return difference;
 }
 
-Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64_t positions) {
+std::span<const float> Distributions::row(size_t position) const {
+  const size_t width = logits.size() / log_sums.size();
+  return std::span(logits).subspan(position * width, width);
+}
+
+double Distributions::nll_of(std::span<const int32_t> next) const {
+  if (next.empty()) return 0;
+  double sum = 0;
+  for (size_t i = 0; i < next.size(); ++i) sum += log_sums[i] - row(i)[static_cast<size_t>(next[i])];
+  return sum / static_cast<double>(next.size());
+}
+
+Distributions distributions_of(std::vector<float> logits, int64_t positions) {
+  Distributions all{std::move(logits), std::vector<double>(static_cast<size_t>(positions))};
+  for (size_t i = 0; i < all.log_sums.size(); ++i) all.log_sums[i] = log_sum(all.row(i));
+  return all;
+}
+
+Agreement agreement_of(const Distributions& a, const Distributions& b) {
   Agreement agreement;
-  if (positions <= 0) return agreement;
-  const size_t width = a.size() / static_cast<size_t>(positions);
-  for (size_t row = 0; row < static_cast<size_t>(positions); ++row) {
-    const auto row_a = a.subspan(row * width, width), row_b = b.subspan(row * width, width);
-    agreement.kl += divergence(row_a, row_b);
+  const size_t positions = a.log_sums.size();
+  if (positions == 0) return agreement;
+  for (size_t i = 0; i < positions; ++i) {
+    const double kl = divergence(a, b, i);
+    agreement.kl += kl;
+    agreement.kl_by_position.push_back(static_cast<float>(kl));
     const auto best = [](std::span<const float> values) {
       return std::max_element(values.begin(), values.end()) - values.begin();
     };
-    if (best(row_a) == best(row_b)) ++agreement.top1;
+    if (best(a.row(i)) == best(b.row(i))) ++agreement.top1;
   }
   agreement.kl /= static_cast<double>(positions);
   agreement.top1 /= static_cast<double>(positions);
@@ -118,19 +138,15 @@ Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64
 
 int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b) { return step_tokens(a, b, kLogitTokens); }
 
-Result<std::array<std::vector<float>, 2>> answers_of(const ProbedVersion& a, const ProbedVersion& b,
-                                                     std::span<const int32_t> tokens, int64_t rows) {
-  std::array<std::vector<float>, 2> answers;
-  for (const ProbedVersion* side : {&a, &b}) {
-    const graph::Graph& graph = *side->version.fused;
-    const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
-    if (!value.valid())
-      return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
-    ORRERY_ASSIGN(auto probe,
-                  generate::Probe::run(side->session.engine(), side->version, {&value, 1}, {tokens, rows}));
-    ORRERY_ASSIGN(answers[side == &b], probe->read(0));
-  }
-  return answers;
+Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens,
+                                     int64_t rows) {
+  const graph::Graph& graph = *side.version.fused;
+  const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
+  if (!value.valid())
+    return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
+  ORRERY_ASSIGN(auto probe,
+                generate::Probe::run(side.session.engine(), side.version, {&value, 1}, {tokens, rows}));
+  return probe->read(0);
 }
 
 Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
@@ -140,11 +156,13 @@ Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int3
   const auto version_a = a.state()->version, version_b = b.state()->version;
   if (!generate::logits_of(*version_a->fused).valid() || !generate::logits_of(*version_b->fused).valid())
     return {};
-  ORRERY_ASSIGN(const auto logits, answers_of({a, *version_a}, {b, *version_b}, tokens, rows));
-  if (logits[0].size() != logits[1].size())
+  ORRERY_ASSIGN(std::vector<float> logits_a, answer_of({a, *version_a}, tokens, rows));
+  ORRERY_ASSIGN(std::vector<float> logits_b, answer_of({b, *version_b}, tokens, rows));
+  if (logits_a.size() != logits_b.size())
     return Error{ErrorCode::shape_mismatch, "The sides have different vocabularies", "compare",
                  "choose two models with the same tokens"};
-  const Agreement agreement = agreement_of(logits[0], logits[1], rows);
+  const Agreement agreement =
+      agreement_of(distributions_of(std::move(logits_a), rows), distributions_of(std::move(logits_b), rows));
   result.kl = agreement.kl;
   result.top1_agreement = agreement.top1;
   result.positions = rows;

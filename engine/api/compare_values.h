@@ -1,8 +1,8 @@
 // How far the numbers of two sessions are apart.
 #pragma once
 
-#include <array>
 #include <span>
+#include <vector>
 
 #include "engine/api/compare.h"
 #include "engine/api/session_impl.h"
@@ -11,12 +11,25 @@ namespace orrery::api {
 
 Difference difference_of(std::span<const float> a, std::span<const float> b);
 
-/// Of two sets of logits, (positions, vocabulary) each: the mean of KL(a || b), and how often the likeliest
+/// Logits (positions, vocabulary) with the log of the sum of their exponentials by position, which takes the
+/// most time of all that is made of them.
+struct Distributions {
+  std::vector<float> logits;
+  std::vector<double> log_sums;
+
+  std::span<const float> row(size_t position) const;
+  /// Of the tokens that come after the positions but the last: nats a token.
+  double nll_of(std::span<const int32_t> next) const;
+};
+Distributions distributions_of(std::vector<float> logits, int64_t positions);
+
+/// Of two sets with the same positions and vocabulary: the mean of KL(a || b), and how often the likeliest
 /// token is the same. Rows with a value that is not finite count as infinitely far.
 struct Agreement {
   double kl = 0, top1 = 0;
+  std::vector<float> kl_by_position = {};
 };
-Agreement agreement_of(std::span<const float> a, std::span<const float> b, int64_t positions);
+Agreement agreement_of(const Distributions& a, const Distributions& b);
 
 /// A version as a session's scheduler runs it, published or not.
 struct ProbedVersion {
@@ -25,10 +38,10 @@ struct ProbedVersion {
 };
 /// Tokens of one step that both can read for their distributions.
 int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b);
-/// What both give for `tokens`, in one step each: logits of the last `rows` tokens, an encoder's (rows 0)
-/// vector or logits.
-Result<std::array<std::vector<float>, 2>> answers_of(const ProbedVersion& a, const ProbedVersion& b,
-                                                     std::span<const int32_t> tokens, int64_t rows);
+/// What it gives for `tokens`, in one step: logits of the last `rows` tokens, an encoder's (rows 0) vector or
+/// logits.
+Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens,
+                                     int64_t rows);
 
 /// Fills kl, top1_agreement and positions, from one step over `tokens` as the sides run; nothing for
 /// encoders.

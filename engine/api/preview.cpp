@@ -125,19 +125,6 @@ std::vector<NodeChange> node_changes(const Drawn& before, const Drawn& after) {
   return changes;
 }
 
-std::vector<MemoryChange> memory_changes(const std::vector<VersionMemory>& before,
-                                         const std::vector<VersionMemory>& after) {
-  std::vector<MemoryChange> changes;
-  for (const VersionMemory& is : after) changes.push_back({is.device, is.name, {}, is.use});
-  for (const VersionMemory& was : before) {
-    auto row = std::find_if(changes.begin(), changes.end(),
-                            [&](const MemoryChange& change) { return change.device == was.device; });
-    if (row == changes.end()) row = changes.insert(row, {was.device, was.name, {}, {}});
-    row->before = was.use;
-  }
-  return changes;
-}
-
 }  // namespace
 
 std::string_view name_of(NodeChange::Kind kind) {

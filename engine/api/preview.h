@@ -51,12 +51,19 @@ struct Preview {
   StepTimeChange step_us;
 };
 
-/// How far what edits make answers from what is there now: both read the same text in one step, and nothing
-/// is adopted.
+/// How far what edits make answers from what is there now, and what either takes: both read the same text in
+/// one step, and nothing is adopted.
 struct MeasuredChange {
   std::optional<double> kl, top1_agreement;  // as CompareResult has them; none for encoders
   std::optional<double> cosine;              // of what an encoder gives for the text; none for others
   int64_t tokens = 0, positions = 0;         // read; distributions that were compared
+  /// Of each of those, of which `kl` is the mean; the last ones of the text.
+  std::vector<float> kl_by_position = {};
+  /// Per token, of the tokens after the first of the positions; none for encoders and where there is one.
+  std::optional<double> nll_before = {}, nll_after = {};
+  /// Of steps that write one token with no context before it; none for encoders.
+  std::optional<double> tokens_per_second_before = {}, tokens_per_second_after = {};
+  std::vector<MemoryChange> memory = {};  // by device, as a preview estimates it
 };
 
 }  // namespace orrery::api

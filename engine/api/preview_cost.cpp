@@ -126,6 +126,19 @@ Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const 
   return memory;
 }
 
+std::vector<MemoryChange> memory_changes(const std::vector<VersionMemory>& before,
+                                         const std::vector<VersionMemory>& after) {
+  std::vector<MemoryChange> changes;
+  for (const VersionMemory& is : after) changes.push_back({is.device, is.name, {}, is.use});
+  for (const VersionMemory& was : before) {
+    auto row = std::find_if(changes.begin(), changes.end(),
+                            [&](const MemoryChange& change) { return change.device == was.device; });
+    if (row == changes.end()) row = changes.insert(row, {was.device, was.name, {}, {}});
+    row->before = was.use;
+  }
+  return changes;
+}
+
 StepTimeChange step_time_change(const LimitedVersion& before, const LimitedVersion& after,
                                 const Profile& measured, int64_t context, DType kv_dtype) {
   Bindings bindings{{kTokens, std::max<int64_t>(measured.tokens, 1)}, {kSequences, 1}, {kOutputs, 1}};

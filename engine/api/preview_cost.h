@@ -18,6 +18,10 @@ struct VersionMemory {
 Result<std::vector<VersionMemory>> memory_of(const runtime::Model& model, const runtime::Version& version,
                                              Task task, const OpenOptions& options);
 
+/// Of two versions, device by device.
+std::vector<MemoryChange> memory_changes(const std::vector<VersionMemory>& before,
+                                         const std::vector<VersionMemory>& after);
+
 /// What limits nodes by the device that they are placed on; "": at home.
 using DeviceLimits = std::map<std::string, MachineLimits, std::less<>>;
 

@@ -118,9 +118,10 @@ class Session {
   virtual void forget_context() = 0;                     // a new chat
   /// What would fit now instead, after out_of_memory.
   virtual std::vector<Offer> memory_offers() const = 0;
-  /// The same model and edits with another KV cache: shares the weights, so that nothing is loaded, and
-  /// begins with an empty context. 0 and "": as it is.
-  virtual Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const = 0;
+  /// Another session of the same model over the same weights, so that nothing is loaded: what could be, tried
+  /// beside what is. It begins with this one's history and an empty context, and from there on the two change
+  /// apart. Its memory_use() has the weights that they share as well. Any thread; waits.
+  virtual Result<std::shared_ptr<Session>> fork(const Fork& otherwise, const Watch& watch) const = 0;
 };
 
 /// Submits a change and waits for its end.

@@ -84,7 +84,7 @@ class SessionImpl final : public Session {
   std::vector<DeviceVitals> vitals() const override;
   void forget_context() override;
   std::vector<Offer> memory_offers() const override;
-  Result<std::shared_ptr<Session>> resized(int64_t context, const std::string& kv_type) const override;
+  Result<std::shared_ptr<Session>> fork(const Fork& otherwise, const Watch& watch) const override;
 
   // What compare() and tests use besides. They may throw.
   generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
@@ -92,6 +92,8 @@ class SessionImpl final : public Session {
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
   Result<void> check_ids(const std::vector<int32_t>& ids) const;
   Result<void> check_vocabulary() const;
+  /// What a model gives keeps its type.
+  Result<void> check_results_of(const SessionState& now, const graph::Graph& edited) const;
   Error no_text() const;  // of a graph of one's own
   /// A reply in any sequence; an empty prompt is taken from the request, and may then share what other chats
   /// have read.
@@ -121,11 +123,12 @@ class SessionImpl final : public Session {
   class Preparing;
   Changed make(const Change& change, const Watch& watch);
   void publish(SessionStatePtr state);
-  /// What a model gives keeps its type.
-  Result<void> check_results_of(const SessionState& now, const graph::Graph& edited) const;
-
   // preview.cpp
   Result<StepTimeChange> step_time(const runtime::Version& before, const runtime::Version& after) const;
+
+  // session_fork.cpp
+  Result<SessionStatePtr> forked_state(const Fork& otherwise, const runtime::Model::Options& run,
+                                       const Watch& watch) const;
 
   // session_memory.cpp
   /// An error of too little memory with what would fit.

@@ -5,7 +5,6 @@
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
 #include "engine/api/session_impl.h"
-#include "engine/compile/states.h"
 
 namespace orrery::api {
 namespace {
@@ -45,30 +44,6 @@ Error SessionImpl::with_offers(Error error) const {
   if (error.code != ErrorCode::out_of_memory) return error;
   error.advice = advice_of(memory_offers(), parts_.options.device);
   return error;
-}
-
-Result<std::shared_ptr<Session>> SessionImpl::resized(int64_t context, const std::string& kv_type) const {
-  return guarded([&]() -> Result<std::shared_ptr<Session>> {
-    if (parts_.info.task == Task::tensors) return no_text();
-    Parts parts = parts_;
-    if (context > 0) parts.options.context = context;
-    if (!kv_type.empty()) parts.options.kv_type = kv_type;
-    runtime::Model::Options run = parts_.model->options();
-    ORRERY_ASSIGN(run.context, choose_context(parts.info.context_length, parts.options.context));
-    ORRERY_ASSIGN(const DType kv, parse_kv_type(parts.options.kv_type));
-    run.kv_dtype = is_exact(parts.options) ? DType::f32 : kv;
-    run.kv_tokens = kv_tokens(parts.demand, run);
-    parts.info.memory.context = run.context;
-    const SessionStatePtr now = state();
-    parts.info.memory.kv_cache = compile::kv_cache_bytes(*now->model, run.kv_dtype, run.context);
-    // A version keeps the plans of one model.
-    auto own = std::make_shared<SessionState>(*now);
-    const runtime::Version& version = *now->version;
-    ORRERY_ASSIGN(own->version,
-                  runtime::make_version(version, compile::with_default(*version.model, run.precision)));
-    parts.model = std::make_shared<runtime::Model>(parts.weights, own->version, run);
-    return std::shared_ptr<Session>(std::make_shared<SessionImpl>(std::move(parts), std::move(own)));
-  });
 }
 
 }  // namespace orrery::api

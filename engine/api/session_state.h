@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -66,6 +67,15 @@ struct SetSizes {
 };
 using Change = std::variant<MakeEdits, UndoEdit, RedoEdit, JumpTo, RestoreNodes, SwitchRecipe, SetFusion,
                             SetPasses, SetSizes>;
+
+/// What a fork of a session has otherwise than that one; what is left out is as there.
+struct Fork {
+  std::vector<edit::Edit> edits = {};  // upon its recipe: all of them, or there is no fork
+  int64_t context = 0;
+  std::string kv_type = {}, precision = {};
+  std::optional<bool> fusion = {};
+  std::optional<std::set<std::string>> disabled_passes = {};
+};
 
 /// How a change ended.
 struct Changed {

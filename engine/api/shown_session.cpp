@@ -82,7 +82,7 @@ class ShownSession final : public Session {
   std::vector<DeviceVitals> vitals() const override { return {}; }
   void forget_context() override {}
   std::vector<Offer> memory_offers() const override { return {}; }
-  Result<std::shared_ptr<Session>> resized(int64_t, const std::string&) const override { return refusal(); }
+  Result<std::shared_ptr<Session>> fork(const Fork&, const Watch&) const override { return refusal(); }
 
  private:
   Error refusal() const {

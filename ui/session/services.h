@@ -49,7 +49,7 @@ struct Services {
   /// The same model with the context and KV type of the options; loads nothing.
   std::function<Result<SessionPtr>(const api::Session&, const api::OpenOptions&)> resize =
       [](const api::Session& session, const api::OpenOptions& options) {
-        return session.resized(options.context, options.kv_type);
+        return session.fork({.context = options.context, .kv_type = options.kv_type}, {});
       };
   std::function<std::vector<api::LibraryEntry>(const std::vector<std::string>& folders)> listModels;
   /// Whether the scopes of the model graph have one residual stream in and one out each, else why not.

@@ -168,12 +168,14 @@ TEST(CompareTest, FiguresAreThoseOfTheirFormulas) {
   const std::vector<float> broken{3, NAN};
   EXPECT_FALSE(difference_of(a, broken).nmse <= 1e9);
   // p = (1/2, 1/2) and q = (3/4, 1/4): KL = ln(2 / sqrt(3)).
-  const std::vector<float> p{1, 1, 0, 5}, q{std::log(3.0F), 0, 0, 5};
-  const Agreement agreement = agreement_of(p, q, 2);
+  const Distributions p = distributions_of({1, 1, 0, 5}, 2),
+                      q = distributions_of({std::log(3.0F), 0, 0, 5}, 2);
+  const Agreement agreement = agreement_of(p, q);
   EXPECT_NEAR(agreement.kl, std::log(2 / std::sqrt(3.0)) / 2, 1e-6);
   EXPECT_EQ(agreement.top1, 1.0);
-  const std::vector<float> other{0, 1, 5, 0};
-  EXPECT_EQ(agreement_of(p, other, 2).top1, 0.0);
+  EXPECT_EQ(agreement_of(p, distributions_of({0, 1, 5, 0}, 2)).top1, 0.0);
+  const std::vector<int32_t> next{1};
+  EXPECT_NEAR(q.nll_of(next), std::log(4.0), 1e-6) << "of the first position alone";
 }
 
 }  // namespace

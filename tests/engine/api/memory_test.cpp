@@ -168,7 +168,7 @@ TEST(OutOfMemoryTest, AResizedSessionKeepsWeightsAndEdits) {
   const auto before = session->chat(raw_request("The capital of France is", 6), {}, {});
   ASSERT_TRUE(before.ok());
   const size_t uploaded = session->derived_weights().size();
-  const auto resized = session->resized(512, "f32");
+  const auto resized = session->fork({.context = 512, .kv_type = "f32"}, {});
   ASSERT_TRUE(resized.ok()) << resized.error().to_string();
   Session& smaller = *resized.value();
   EXPECT_EQ(smaller.options().context, 512);
@@ -180,7 +180,7 @@ TEST(OutOfMemoryTest, AResizedSessionKeepsWeightsAndEdits) {
   EXPECT_EQ(smaller.derived_weights().size(), uploaded) << "nothing was uploaded again";
   ASSERT_TRUE(smaller.undo().ok());
   EXPECT_EQ(session->edits().size(), 1U) << "they are two sessions";
-  EXPECT_FALSE(session->resized(1 << 20, "").ok()) << "longer than the model's own";
+  EXPECT_FALSE(session->fork({.context = 1 << 20}, {}).ok()) << "longer than the model's own";
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ TEST(PrecisionTest, TheDefaultIsPartOfWhatAContextDependsOn) {
   const auto same = apply(*session, "precision scope=layers.0-9 dtype=balanced");
   ASSERT_TRUE(same.ok()) << same.error().to_string();
   EXPECT_TRUE(same->kv_kept) << "it is what they compute in already";
-  const auto resized = session->resized(512, "");
+  const auto resized = session->fork({.context = 512}, {});
   ASSERT_TRUE(resized.ok()) << resized.error().to_string();
   reply_of(**resized);
   const auto again = apply(**resized, "precision scope=layers.10-19 dtype=balanced");

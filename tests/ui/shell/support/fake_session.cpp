@@ -292,14 +292,16 @@ std::vector<api::DeviceVitals> FakeSession::vitals() const {
   return cards;
 }
 
-Result<SessionPtr> FakeSession::resized(int64_t context, const std::string& kv_type) const {
+Result<SessionPtr> FakeSession::fork(const api::Fork& otherwise, const Watch&) const {
   api::OpenOptions options = options_;
-  if (context > 0) options.context = context;
-  if (!kv_type.empty()) options.kv_type = kv_type;
+  if (otherwise.context > 0) options.context = otherwise.context;
+  if (!otherwise.kv_type.empty()) options.kv_type = otherwise.kv_type;
   FakePlan plan = plan_;
   plan.failReply = false;
   auto session = std::make_shared<FakeSession>(options, plan);
   session->adopt(state()->history);
+  const auto edited = session->replay(otherwise.edits);
+  if (!edited.ok()) return edited.error();
   return SessionPtr(std::move(session));
 }
 

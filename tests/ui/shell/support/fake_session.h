@@ -71,7 +71,7 @@ class FakeSession : public api::Session {
   void forget_context() override { context_ = 0; }
   std::vector<api::DeviceVitals> vitals() const override;
   std::vector<api::Offer> memory_offers() const override { return plan_.offers; }
-  Result<SessionPtr> resized(int64_t context, const std::string& kv_type) const override;
+  Result<SessionPtr> fork(const api::Fork& otherwise, const Watch& watch) const override;
 
   std::vector<api::ChatRequest> requests() const;
   std::atomic<bool> profiling{true}, tracing{false};

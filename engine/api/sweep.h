@@ -1,0 +1,73 @@
+// One edit at a time over all places of a model, each measured against what is there: which layers can go,
+// which tensors bear a smaller type. A sweep is a value: what is measured of it can be saved, and gone on
+// with.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/api/session.h"
+
+namespace orrery::api {
+
+enum class SweepKind : uint8_t {
+  bypass_layers,     // each layer left out
+  quantise_tensors,  // each matrix that a linear or an embedding reads stored as another type
+  zero_heads,        // each query head of each attention node giving zero
+  precision          // each linear rounding otherwise
+};
+inline constexpr SweepKind kSweepKinds[] = {SweepKind::bypass_layers, SweepKind::quantise_tensors,
+                                            SweepKind::zero_heads, SweepKind::precision};
+std::string_view name_of(SweepKind kind);  // "bypass-layers"
+
+struct SweepRequest {
+  SweepKind what = SweepKind::bypass_layers;
+  std::string to =
+      {};  // of quantise_tensors a type, "q4_0", of precision what may be rounded to, "int8"; else ""
+  std::string text = {};  // that all read; empty: one of the program's own
+  friend bool operator==(const SweepRequest&, const SweepRequest&) = default;
+};
+
+/// One thing to try: where, and what it is as an edit.
+struct SweepPlace {
+  std::string scope;  // of the layer or the node
+  edit::Edit edit;
+};
+/// In the order of the graph; what is bypassed is left out. Refused: a type that the edit does not take, and
+/// a graph without such places.
+Result<std::vector<SweepPlace>> sweep_places(const graph::Graph& graph, const SweepRequest& request);
+
+struct SweepRow : SweepPlace {
+  std::string refusal = {};  // why the edit cannot be made there; empty: it was measured
+  MeasuredChange change = {};
+  double ms = 0;  // that it took to measure
+};
+
+/// What was measured so far: rows of the first places.
+struct Sweep {
+  SweepRequest request = {};
+  size_t places = 0;  // of the whole sweep; 0: it has not begun
+  std::vector<SweepRow> rows = {};
+  /// What numbers depend on beside the request: the model, its recipe, device, precision, ...; by name.
+  std::map<std::string, std::string> conditions = {};
+
+  bool complete() const { return places > 0 && rows.size() == places; }
+};
+
+/// Called on the thread that sweeps, row after row in the order of the places, the sweep having that row.
+using SweepCallback = std::function<void(const Sweep&)>;
+
+/// Goes on with a sweep, from where it ended. Stopped, it gives what was measured. The session's chat goes on
+/// meanwhile and sees nothing of it; edits that are made during a sweep do not touch it. Refused: a sweep
+/// that was begun under other conditions, with the first that differs. Any thread; blocks.
+Result<Sweep> sweep(const Session& session, Sweep begun, const SweepCallback& on_row,
+                    const std::stop_token& stop);
+
+/// A sweep as JSON, with all numbers as they are.
+std::string write_sweep(const Sweep& sweep);
+Result<Sweep> parse_sweep(std::string_view json);
+
+}  // namespace orrery::api
