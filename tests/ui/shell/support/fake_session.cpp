@@ -238,6 +238,7 @@ class FakeSession::Edits {
   }
   Made operator()(const api::SetFusion&) { return Made(std::vector<api::EditRecord>()); }
   Made operator()(const api::SetPasses&) { return Made(std::vector<api::EditRecord>()); }
+  Made operator()(const api::SetSizes&) { return Made(std::vector<api::EditRecord>()); }
 
  private:
   Made anew(std::vector<api::RecipeEdit> entries, const std::string& name) {
