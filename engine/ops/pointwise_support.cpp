@@ -41,10 +41,8 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node, kernels::E
 }  // namespace
 
 Types infer_unary(const NodeView& view) {
-  const ValueType& type = *view.inputs[0];
-  if (const bool one_row = type.dtype == DType::f32 && type.shape.size() == 1; !one_row)
-    ORRERY_TRY(activation(view, 0, "src"));
-  return std::vector{type};
+  ORRERY_TRY(activation(view, 0, "src"));
+  return std::vector{*view.inputs[0]};
 }
 
 Cost cost_unary(const NodeView& view, const Bindings& bindings, double each) {

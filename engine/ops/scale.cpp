@@ -9,6 +9,8 @@ namespace {
 Types infer(const NodeView& view) {
   if (const double factor = real(*view.attributes, "factor"); !std::isfinite(factor))
     return bad_attribute(fmt::format("factor is {}; it must be finite", factor));
+  const ValueType& type = *view.inputs[0];  // a vector is one row
+  if (type.dtype == DType::f32 && type.shape.size() == 1) return std::vector{type};
   return infer_unary(view);
 }
 
