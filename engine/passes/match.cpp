@@ -48,8 +48,9 @@ bool has_bias(const graph::Node& linear) { return linear.inputs.size() > 2 && li
 /// The linear is one side of the sum, the low-rank product the other.
 std::optional<LowRankSum> match_sides(const graph::Graph& graph, const graph::Node& add, size_t linear_at) {
   const graph::Node* linear = producer_of(graph, add.inputs[linear_at], "linear");
-  const graph::Node* scale = producer_of(graph, add.inputs[1 - linear_at], "scale");
-  const graph::Node* outer = scale ? producer_of(graph, scale->inputs[0], "linear") : nullptr;
+  const ValueId product = add.inputs[1 - linear_at];
+  const graph::Node* scale = producer_of(graph, product, "scale");
+  const graph::Node* outer = producer_of(graph, scale ? scale->inputs[0] : product, "linear");
   const graph::Node* inner = outer ? producer_of(graph, outer->inputs[0], "linear") : nullptr;
   if (!linear || !inner || inner->inputs[0] != linear->inputs[0]) return std::nullopt;
   for (const graph::Node* node : {linear, inner, outer})
@@ -57,10 +58,10 @@ std::optional<LowRankSum> match_sides(const graph::Graph& graph, const graph::No
   const auto read_by = [&](const graph::Node& maker, const graph::Node& reader) {
     return only_user(graph, maker.outputs[0]) == reader.id;
   };
-  if (has_bias(*inner) || has_bias(*outer) || !read_by(*linear, add) || !read_by(*scale, add) ||
-      !read_by(*outer, *scale) || !read_by(*inner, *outer))
+  if (has_bias(*inner) || has_bias(*outer) || !read_by(*linear, add) || (scale && !read_by(*scale, add)) ||
+      !read_by(*outer, scale ? *scale : add) || !read_by(*inner, *outer))
     return std::nullopt;
-  return LowRankSum{linear->id, inner->id, outer->id, scale->id, add.id};
+  return LowRankSum{linear->id, inner->id, outer->id, scale ? scale->id : NodeId(), add.id};
 }
 
 }  // namespace

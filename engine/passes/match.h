@@ -32,7 +32,7 @@ std::optional<GateUp> match_gate_up(const graph::Graph& graph, const graph::Node
 /// add(linear(x, W), scale(linear(linear(x, A), B))), where nothing else reads what lies between and A and B
 /// have no bias.
 struct LowRankSum {
-  NodeId linear, inner, outer, scale, add;
+  NodeId linear, inner, outer, scale, add;  // no scale: a factor of 1 was folded away
 };
 std::optional<LowRankSum> match_low_rank(const graph::Graph& graph, const graph::Node& add);
 

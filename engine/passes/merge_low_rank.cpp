@@ -1,8 +1,8 @@
 // add(linear(x, W), scale(linear(linear(x, A), B))) -> linear(x, W + factor B A), where W is float32: the
 // same bytes are read then, and the small matrices are not. The weight store adds them up when the plan is
 // made.
-#include <array>
 #include <optional>
+#include <vector>
 
 #include "engine/ops/merged_adapters.h"
 #include "engine/passes/match.h"
@@ -40,18 +40,19 @@ const graph::Node* base_of(const graph::Graph& graph, const graph::Node& linear)
 std::optional<ops::MergedAdapter> mergeable(const graph::Graph& graph, const LowRankSum& sum) {
   const graph::Node& linear = graph.node(sum.linear);
   for (const NodeId id : {sum.inner, sum.outer, sum.scale, sum.add})
-    if (!asked_alike(graph.node(id), linear)) return std::nullopt;
+    if (id.valid() && !asked_alike(graph.node(id), linear)) return std::nullopt;
   const graph::Node* base = base_of(graph, linear);
   if (!base) return std::nullopt;
   auto a = adapter_of(*producer_of(graph, graph.node(sum.inner).inputs[1], "weight"), *base),
        b = adapter_of(*producer_of(graph, graph.node(sum.outer).inputs[1], "weight"), *base);
   if (!a || !b || a->path != b->path || a->stamp != b->stamp) return std::nullopt;
-  a->factor = *attribute<double>(graph.node(sum.scale), "factor");
+  if (sum.scale.valid()) a->factor = *attribute<double>(graph.node(sum.scale), "factor");
   return a;
 }
 
 Result<void> merge(graph::Graph& graph, const LowRankSum& found, ops::MergedAdapter adapter) {
-  const std::array origins = {found.linear, found.inner, found.outer, found.scale, found.add};
+  std::vector<NodeId> origins = {found.linear, found.inner, found.outer, found.add};
+  if (found.scale.valid()) origins.push_back(found.scale);
   const graph::Node linear = graph.node(found.linear);
   graph::Graph::NewNode weight, merged;
   {
@@ -77,7 +78,7 @@ Result<void> merge(graph::Graph& graph, const LowRankSum& found, ops::MergedAdap
   ORRERY_ASSIGN(const NodeId id, graph.add_node(std::move(merged)));
   ORRERY_TRY(replace_value(graph, graph.node(found.add).outputs[0], graph.node(id).outputs[0]));
   for (const NodeId node : {found.add, found.scale, found.outer, found.inner, found.linear})
-    ORRERY_TRY(graph.remove_node(node));
+    if (node.valid()) ORRERY_TRY(graph.remove_node(node));
   return {};
 }
 
