@@ -55,6 +55,7 @@ struct MainToolBar::Form {
 constexpr MainToolBar::Form MainToolBar::kForms[] = {{245, 146, 274, "Find node, op, shape, weight", true},
                                                      {256, 112, 180, "Find a node", true},
                                                      {256, 112, 126, "Find", true},
+                                                     {150, 112, 126, "Find", true},
                                                      {150, 0, 126, "Find", false}};
 
 MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions,

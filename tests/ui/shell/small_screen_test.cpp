@@ -100,7 +100,8 @@ TEST_F(SmallScreenTest, WhatANarrowToolBarLeavesOutIsInItsMenu) {
   QStringList texts;
   for (const QAction* action : menu->actions())
     if (!action->isSeparator()) texts += action->text().remove('&');
-  EXPECT_EQ(texts, QStringList({"Heat", "Decode", "Prefill", "Fit"}));
+  EXPECT_EQ(texts, QStringList({"Heat", "Decode", "Prefill", "Fit", "Frame around the selection",
+                                "Note at the node", "Arrange"}));
   QApplication::activePopupWidget()->close();
   narrow(1240);
   EXPECT_FALSE(more->isVisible());
