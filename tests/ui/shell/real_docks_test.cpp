@@ -9,6 +9,7 @@
 #include "ui/costs/costs_page.h"
 #include "ui/frame/workspace.h"
 #include "ui/history/history_page.h"
+#include "ui/inspector/edit_form.h"
 #include "ui/replies/replies_page.h"
 #include "ui/theme/format.h"
 
@@ -68,6 +69,58 @@ TEST(EditPreviewsTest, AnIllegalEditOfALargeModelIsToldAtOnce) {
   }
 }
 
+TEST(FormVerbs, AreThoseOfTheSchemaForTheChosenNode) {
+  const graph::GraphVersion model = LargeSession().model_graph();
+  const NodeId sdpa = model->find_path("layers.3.attention.sdpa");
+  ASSERT_TRUE(sdpa.valid());
+  const std::vector<FormVerb> verbs = formVerbs(*model, sdpa);
+  ASSERT_GT(verbs.size(), 4U);
+  EXPECT_EQ(verbs[0].name, "attention");
+  EXPECT_EQ(verbs[1].name, "set");
+  const auto field = [&](const FormVerb& verb, const QString& name) {
+    return *std::find_if(verb.fields.begin(), verb.fields.end(),
+                         [&](const FormField& one) { return one.name == name; });
+  };
+  const FormField kind = field(verbs[0], "kind"), p = field(verbs[0], "p"), heads = field(verbs[0], "heads");
+  EXPECT_EQ(kind.choices, (QStringList{"softmax", "fastmax"}));
+  EXPECT_EQ(kind.before, "softmax") << "as the node is";
+  EXPECT_EQ(p.range, QString("1 \u2026 2"));
+  EXPECT_EQ(p.reason("2"), "");
+  EXPECT_EQ(p.reason("3"), "it is from 1 to 2");
+  EXPECT_EQ(heads.heads, 4);
+  EXPECT_EQ(field(verbs[1], "window").reason("many"), "it is to be a whole number");
+  const std::vector<edit::Edit> edits =
+      editsOf(verbs[0], "layers.3.attention.sdpa", {{"kind", "fastmax"}, {"p", "1"}, {"window", "0"}});
+  ASSERT_EQ(edits.size(), 1U);
+  EXPECT_EQ(edits[0].to_string(), "attention kind=fastmax p=1 scope=layers.3.attention.sdpa")
+      << "what is as it was is not said";
+  EXPECT_TRUE(editsOf(verbs[0], "layers.3", {}).empty());
+  EXPECT_EQ(editsOf(verbs[1], "layers.3.attention.sdpa", {{"window", "8"}, {"scale", "0.5"}}).size(), 2U)
+      << "each attribute is an edit";
+  const std::vector<FormVerb> ofScope = formVerbs(*model, {});
+  const auto erase = std::find_if(ofScope.begin(), ofScope.end(),
+                                  [](const FormVerb& verb) { return verb.name == "delete"; });
+  ASSERT_NE(erase, ofScope.end());
+  EXPECT_EQ(editsOf(*erase, "layers.3", {}).front().to_string(), "delete scope=layers.3");
+}
+
+TEST(FormVerbs, EveryEditOfThemIsOneThatTheVerbsTake) {
+  const graph::GraphVersion model = LargeSession().model_graph();
+  for (const char* path : {"layers.3.attention.sdpa", "layers.3.mlp.gate_proj", "layers.3.mlp.norm"})
+    for (const FormVerb& verb : formVerbs(*model, model->find_path(path))) {
+      TypedFields typed;
+      for (const FormField& field : verb.fields)
+        if (field.required) typed[field.name] = field.choices.isEmpty() ? "2" : field.choices.front();
+      for (const edit::Edit& edit : editsOf(verb, path, typed))
+        EXPECT_NE(edit::find_verb(edit.op), nullptr) << edit.to_string();
+    }
+}
+
+TEST(Ranges, AreWrittenAsVerbsReadThem) {
+  EXPECT_EQ(rangesOf({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+  EXPECT_EQ(rangesOf({}), "");
+}
+
 class RealDocksTest : public EditingTest {
  protected:
   template <class Page>
@@ -76,6 +129,11 @@ class RealDocksTest : public EditingTest {
     auto* page = window_->findChild<Page*>();
     EXPECT_TRUE(waitUntil([&] { return page->isVisible(); }));
     return page;
+  }
+  static void fill(QLineEdit* line, const QString& words) {
+    line->setFocus();
+    line->selectAll();
+    QTest::keyClicks(line, words);
   }
   void bypass(const QString& scope) {
     window_->applyEdit("bypass", scope);
@@ -118,6 +176,73 @@ TEST_F(RealDocksTest, AnEditTooManyIsRefusedWithBothShapes) {
   ASSERT_TRUE(
       waitUntil([&] { return page->refusal()->refusal().title == "Bypass layers.4.mlp.gate is refused"; }));
   takePicture(*window_, "real-change-refused");
+}
+
+TEST_F(RealDocksTest, TheFormTypesAnEditAndTellsWhatItWillChange) {
+  for (const ThemeChoice theme : {ThemeChoice::light, ThemeChoice::dark}) {
+    quit(*window_);
+    open(theme);
+    auto* change = show<ChangePage>("change");
+    InspectorPage* inspector = window_->inspectorPage();
+    bring("layers.0.attention.sdpa");
+    emit window_->work().nodeChosen(node("layers.0.attention.sdpa"), false);
+    ASSERT_NE(inspector->editSection(), nullptr);
+    if (!inspector->editSection()->isOpen())
+      QTest::mouseClick(inspector->editSection()->findChild<SectionHeader*>(), Qt::LeftButton);
+    EditForm* form = inspector->form();
+    ASSERT_NE(form, nullptr);
+    EXPECT_FALSE(form->applyButton()->isEnabled()) << "nothing is changed";
+    EditRow *p = form->row("p"), *window = form->row("window"), *heads = form->row("heads");
+    ASSERT_TRUE(p && window && heads);
+    fill(window->line(), "-4");
+    EXPECT_EQ(window->help(), "it is at least 0");
+    EXPECT_FALSE(form->applyButton()->isEnabled());
+    settle();
+    takePicture(*inspector->editSection(),
+                theme == ThemeChoice::dark ? "form-range-dark" : "form-range-light");
+    fill(window->line(), "16");
+    EXPECT_EQ(window->range(), "was 0");
+    EXPECT_TRUE(form->applyButton()->isEnabled());
+    QTest::mouseClick(heads->heads(), Qt::LeftButton, {}, heads->heads()->rectOf(2).center());
+    ASSERT_TRUE(waitUntil([&] { return change->card()->isVisible(); }));
+    EXPECT_EQ(change->title(), "Attention layers.0.attention.sdpa");
+    takePicture(*window_, theme == ThemeChoice::dark ? "real-form-dark" : "real-form-light");
+    takePicture(*inspector->editSection(), theme == ThemeChoice::dark ? "form-dark" : "form-light");
+    QTest::mouseClick(form->applyButton(), Qt::LeftButton);
+    ASSERT_TRUE(recipeBecomes("attention heads=0-1,3-8 scope=layers.0.attention.sdpa window=16"));
+    EXPECT_FALSE(change->card()->isVisible());
+    form = inspector->form();
+    ASSERT_NE(form, nullptr);
+    EXPECT_EQ(form->row("window")->text(), "16");
+    EXPECT_FALSE(form->applyButton()->isEnabled()) << "what was typed is done";
+  }
+}
+
+TEST_F(RealDocksTest, TheFormCannotApplyWhatIsRefused) {
+  auto* change = show<ChangePage>("change");
+  InspectorPage* inspector = window_->inspectorPage();
+  emit window_->work().nodeChosen(node("layers.0.attention.sdpa"), false);
+  QTest::mouseClick(inspector->editSection()->findChild<SectionHeader*>(), Qt::LeftButton);
+  EditForm* form = inspector->form();
+  ASSERT_NE(form, nullptr);
+  fill(form->row("limit")->line(), "3");  // of fastmax
+  ASSERT_TRUE(waitUntil([&] { return change->refusal()->isVisible(); }));
+  EXPECT_FALSE(form->applyButton()->isEnabled());
+  QTest::mouseClick(form->resetButton(), Qt::LeftButton);
+  EXPECT_FALSE(change->refusal()->isVisible());
+  EXPECT_EQ(recipe(), "");
+}
+
+TEST_F(RealDocksTest, WhatIsTypedOutlivesAnotherPlan) {
+  InspectorPage* inspector = window_->inspectorPage();
+  emit window_->work().nodeChosen(node("layers.0.attention.sdpa"), false);
+  QTest::mouseClick(inspector->editSection()->findChild<SectionHeader*>(), Qt::LeftButton);
+  fill(inspector->form()->row("window")->line(), "16");
+  inspector->setPhase(api::Phase::prefill);
+  settle();
+  EXPECT_EQ(inspector->form()->row("window")->text(), "16");
+  emit window_->work().nodeChosen(node("layers.1.attention.sdpa"), false);
+  EXPECT_EQ(inspector->form()->row("window")->text(), "0") << "of another node";
 }
 
 TEST_F(RealDocksTest, CostsAreThoseAgainstTheOriginal) {
