@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/placement/scope_words.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
@@ -128,6 +129,15 @@ bool fits(const graph::Attribute& attribute, const QString& text) {
 }
 
 }  // namespace
+
+QString everyLayer(const graph::Graph& model, const QString& target) {
+  QStringList parts = target.split('.');
+  const auto number = std::find_if(parts.begin(), parts.end(), isWhole);
+  if (number == parts.end()) return {};
+  *number = "*";
+  const QString every = parts.join('.');
+  return nodesIn(model, every).size() > nodesIn(model, target).size() ? every : QString();
+}
 
 QString rangesOf(const std::vector<int>& numbers) {
   QStringList parts;

@@ -41,6 +41,8 @@ using TypedFields = std::map<QString, QString>;
 std::vector<FormVerb> formVerbs(const graph::Graph& model, NodeId node);
 /// What they ask for; none: nothing is changed. `target`: the path of the node, or the scope.
 std::vector<edit::Edit> editsOf(const FormVerb& verb, const QString& target, const TypedFields& typed);
+/// The same thing of every layer, "layers.*.attention.sdpa"; empty: there is no other one.
+QString everyLayer(const graph::Graph& model, const QString& target);
 /// "0-3,7".
 QString rangesOf(const std::vector<int>& numbers);
 

@@ -6,15 +6,18 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kTypingMilliseconds = 120;
+constexpr double kLabel = 64;
 
 }  // namespace
 
-EditForm::EditForm(const Theme& theme, std::vector<FormVerb> verbs, const QString& target, EditDraft draft,
-                   QWidget* parent)
+EditForm::EditForm(const Theme& theme, std::vector<FormVerb> verbs, const QString& target,
+                   const QString& every, const EditDraft& draft, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
       verbs_(std::move(verbs)),
       target_(target),
+      every_(every),
+      everywhere_(draft.target == target && draft.everywhere),
       choice_(new DropButton(theme, this)),
       help_(new Text(theme, {Token::text3, 10.5}, {}, this)),
       column_(new QVBoxLayout(this)),
@@ -53,7 +56,7 @@ EditForm::EditForm(const Theme& theme, std::vector<FormVerb> verbs, const QStrin
 }
 
 EditDraft EditForm::draft() const {
-  EditDraft draft{target_, verb().name, {}};
+  EditDraft draft{target_, verb().name, {}, everywhere_};
   for (const EditRow* row : rows_)
     if (row->isChanged()) draft.typed[row->field().name] = row->text();
   return draft;
@@ -96,14 +99,41 @@ void EditForm::build() {
     connect(row, &EditRow::escaped, this, &EditForm::reset);
     rows_.push_back(row);
   }
+  where_ = nullptr;
+  if (verb().target == "scope" && !every_.isEmpty()) addWhere();
   column_->insertWidget(2, fields_);
   refresh();
+}
+
+/// "on": this one, or the same of every layer.
+void EditForm::addWhere() {
+  where_ = new Segmented(theme_, fields_);
+  where_->addChoice("this one");
+  where_->addChoice("every layer");
+  where_->setCurrent(everywhere_ ? 1 : 0);
+  where_->setToolTip(every_);
+  where_->setAccessibleName("on");
+  auto* label = new Text(theme_, {Token::text2, 12}, "on", fields_);
+  label->setFixedWidth(qRound(theme_.scaled(kLabel)));
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(8, 2, 0, 4);
+  row->setSpacing(8);
+  row->addWidget(label);
+  row->addWidget(where_);
+  row->addStretch(1);
+  static_cast<QVBoxLayout*>(fields_->layout())->addLayout(row);
+  connect(where_, &Segmented::chosen, this, [this](int choice) {
+    everywhere_ = choice == 1;
+    refresh();
+    consider();
+  });
 }
 
 std::vector<edit::Edit> EditForm::edits() const {
   for (const EditRow* row : rows_)
     if (!row->problem().isEmpty()) return {};
-  return editsOf(verb(), target_, draft().typed);
+  const bool everywhere = where_ && everywhere_;
+  return editsOf(verb(), everywhere ? every_ : target_, draft().typed);
 }
 
 void EditForm::refresh() {

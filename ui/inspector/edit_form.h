@@ -13,14 +13,16 @@ namespace orrery::ui {
 struct EditDraft {
   QString target, verb;
   TypedFields typed;
+  bool everywhere = false;
 };
 
 class EditForm : public QWidget {
   Q_OBJECT
  public:
-  /// `target`: the path of the node or the scope. The draft is continued where it is of this target.
-  EditForm(const Theme& theme, std::vector<FormVerb> verbs, const QString& target, EditDraft draft,
-           QWidget* parent = nullptr);
+  /// `target`: the path of the node or the scope; `every`: the same of every layer, empty where there is no
+  /// other. The draft is continued where it is of this target.
+  EditForm(const Theme& theme, std::vector<FormVerb> verbs, const QString& target, const QString& every,
+           const EditDraft& draft, QWidget* parent = nullptr);
 
   EditDraft draft() const;
   /// What Apply would do; none: nothing was changed, or something cannot be.
@@ -29,7 +31,8 @@ class EditForm : public QWidget {
   void setForetold(const std::vector<edit::Edit>& edits, bool refused);
   DropButton* verbs() const { return choice_; }
   const std::vector<EditRow*>& rows() const { return rows_; }
-  EditRow* row(const QString& field) const;  // null: there is none
+  EditRow* row(const QString& field) const;    // null: there is none
+  Segmented* where() const { return where_; }  // here, or in every layer; null: only here
   Button* applyButton() const { return apply_; }
   Button* resetButton() const { return reset_; }
   void choose(const QString& verb);
@@ -43,6 +46,7 @@ class EditForm : public QWidget {
  private:
   const FormVerb& verb() const { return verbs_[static_cast<size_t>(current_)]; }
   void build();
+  void addWhere();
   void refresh();
   void consider();
   void apply();
@@ -51,7 +55,9 @@ class EditForm : public QWidget {
   Theme theme_;
   std::vector<FormVerb> verbs_;
   int current_ = 0;
-  QString target_;
+  QString target_, every_;
+  bool everywhere_ = false;
+  Segmented* where_ = nullptr;
   DropButton* choice_;
   Text* help_;
   QWidget* fields_ = nullptr;

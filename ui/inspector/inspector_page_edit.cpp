@@ -19,7 +19,8 @@ void InspectorPage::fillEdit() {
   const SessionPtr session = session_->session();
   std::vector<FormVerb> verbs = formVerbs(*session->model_graph(), editNode_);
   if (verbs.empty()) return;
-  form_ = new EditForm(theme_, std::move(verbs), editTarget_, draft_, edit_->body());
+  form_ = new EditForm(theme_, std::move(verbs), editTarget_,
+                       everyLayer(*session->model_graph(), editTarget_), draft_, edit_->body());
   edit_->content()->addWidget(form_);
   connect(form_, &EditForm::wordsChanged, edit_, &Section::setFigures);
   connect(form_, &EditForm::considered, this, [this](const std::vector<edit::Edit>& edits) {

@@ -98,6 +98,10 @@ void RepliesPage::refresh() {
   emit wordsChanged("greedy, seed 7");
 }
 
+void RepliesPage::hideEvent(QHideEvent*) {
+  if (!pair_->running()) pair_->forget();
+}
+
 void RepliesPage::setTheme(const Theme& theme) {
   theme_ = theme;
   update();

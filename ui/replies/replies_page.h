@@ -27,6 +27,7 @@ class RepliesPage : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
 
  private:
   void ask();

@@ -63,7 +63,10 @@ void EditCosts::setSource(SessionController* source) {
 
 void EditCosts::setActive(bool active) {
   if (std::exchange(active_, active) == active) return;
-  if (!active) stop_.request_stop();
+  if (!active) {
+    stop_.request_stop();
+    worker_->post([kept = original_](std::stop_token) { *kept = {}; });  // its memory
+  }
   measureNext();
 }
 

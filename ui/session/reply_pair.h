@@ -24,7 +24,7 @@ class ReplyPair : public QObject {
   /// Both end with what they have.
   void stop();
   bool running() const { return running_; }
-  /// The session is closed: its original goes too.
+  /// Stops, and gives the memory of the original back.
   void forget();
 
  signals:

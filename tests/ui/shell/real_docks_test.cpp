@@ -233,6 +233,24 @@ TEST_F(RealDocksTest, TheFormCannotApplyWhatIsRefused) {
   EXPECT_EQ(recipe(), "");
 }
 
+TEST_F(RealDocksTest, TheSameIsAskedOfEveryLayer) {
+  InspectorPage* inspector = window_->inspectorPage();
+  emit window_->work().nodeChosen(node("layers.0.attention.sdpa"), false);
+  QTest::mouseClick(inspector->editSection()->findChild<SectionHeader*>(), Qt::LeftButton);
+  settle();  // the form is made anew with each plan
+  EditForm* form = inspector->form();
+  ASSERT_NE(form->where(), nullptr);
+  QTest::keyClick(form->row("kind")->segments(), Qt::Key_Right);
+  EXPECT_EQ(form->row("kind")->text(), "fastmax");
+  QTest::keyClick(form->where(), Qt::Key_Right);
+  QTest::mouseClick(form->applyButton(), Qt::LeftButton);
+  ASSERT_TRUE(recipeBecomes("attention kind=fastmax scope=layers.*.attention.sdpa"));
+  emit window_->work().nodeChosen(node("sampler.sample"), false);
+  ASSERT_NE(inspector->form(), nullptr);
+  EXPECT_EQ(inspector->form()->verbs()->menu()->actions().front()->text(), "set");
+  EXPECT_EQ(inspector->form()->where(), nullptr) << "there is one";
+}
+
 TEST_F(RealDocksTest, WhatIsTypedOutlivesAnotherPlan) {
   InspectorPage* inspector = window_->inspectorPage();
   emit window_->work().nodeChosen(node("layers.0.attention.sdpa"), false);
