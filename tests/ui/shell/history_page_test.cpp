@@ -1,7 +1,9 @@
 // The history dock: steps as rows, jumps by click and by key, recipes switched, what a new step replaces.
 #include <QCheckBox>
-#include <QSignalSpy>
+#include <QFile>
+#include <QFileDialog>
 #include <QTest>
+#include <QTimer>
 
 #include "support/window_fixture.h"
 #include "ui/frame/workspace.h"
@@ -36,6 +38,15 @@ class HistoryPageTest : public WindowTest {
   }
   QPoint middleOf(int row) const { return page_->list()->visualRect(page_->model()->index(row)).center(); }
   void click(int row) { QTest::mouseClick(page_->list()->viewport(), Qt::LeftButton, {}, middleOf(row)); }
+  /// A name and Enter in the dialog that comes next.
+  static void answerDialog(const QString& file) {
+    QTimer::singleShot(0, [file] {
+      auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+      ASSERT_NE(dialog, nullptr);
+      dialog->findChild<QLineEdit*>()->setText(file);
+      QTest::keyClick(dialog->findChild<QLineEdit*>(), Qt::Key_Return);
+    });
+  }
   static void say(MainWindow& window) {
     window.chatPage()->send("Hello");
     ASSERT_TRUE(waitUntil([&] { return !window.session()->running(); }));
@@ -122,18 +133,20 @@ TEST_F(HistoryPageTest, WhatANewStepReplacesCanBeKept) {
   edit("layers.2");
   click(1);
   ASSERT_TRUE(nowAt(1));
-  QSignalSpy kept(page_, &HistoryPage::keepAsked);
-  QObject::disconnect(page_, &HistoryPage::keepAsked, &window_->work(), nullptr);  // it would ask for a file
   edit("layers.3");
   EXPECT_EQ(rows(), 3);
   ASSERT_TRUE(waitUntil([&] { return page_->banner()->isVisible(); }));
   EXPECT_EQ(page_->banner()->title(), "1 undone step was replaced");
   takePicture(*window_, "history-replaced");
+  answerDialog(path("kept.json"));
   ASSERT_TRUE(press(page_->banner(), "Keep as recipe"));
-  ASSERT_EQ(kept.size(), 1);
-  const auto edits = kept[0][0].value<std::vector<edit::Edit>>();
-  ASSERT_EQ(edits.size(), 2U);
-  EXPECT_EQ(edits[1].to_string(), "bypass scope=layers.2");
+  QFile file(path("kept.json"));
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  const auto kept = edit::parse_recipe(file.readAll().toStdString());
+  ASSERT_TRUE(kept.ok());
+  ASSERT_EQ(kept->edits.size(), 2U) << "with what was undone";
+  EXPECT_EQ(kept->edits[1].to_string(), "bypass scope=layers.2");
+  EXPECT_TRUE(window_->session()->unsaved()) << "that is another recipe than the model's";
   EXPECT_FALSE(page_->banner()->isVisible());
   quit(*window_);
 }

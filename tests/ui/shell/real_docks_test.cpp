@@ -311,5 +311,29 @@ TEST_F(RealDocksTest, RepliesDifferFromAToken) {
   EXPECT_EQ(page->card(Side::after)->text(), original) << "without edits both are the original's";
 }
 
+class EncoderDocksTest : public WindowTest {};
+
+TEST_F(EncoderDocksTest, AnEncoderHasMemoryAndCosineAndNoReplies) {
+  const auto window = makeWindow(realServices(), ThemeChoice::light);
+  ASSERT_TRUE(opened(*window, "sentiment"));
+  ASSERT_TRUE(waitUntil([&] { return window->work().drawn() == window->classifier(); }, 60000));
+  ASSERT_TRUE(window->classifier()->session());
+  for (const char* page : {"history", "change", "costs", "replies"}) window->showPage(page);
+  auto* change = window->findChild<ChangePage*>();
+  emit window->work().editConsidered({*edit::parse_edit("bypass scope=layers.3")});
+  ASSERT_TRUE(waitUntil([&] { return change->card()->isVisible(); }, 60000))
+      << change->refusal()->refusal().cause.toStdString();
+  for (const ChangeRow& row : change->card()->rows()) EXPECT_NE(row.label, "context");
+  window->applyEdit("bypass", "layers.3");
+  auto* costs = window->findChild<CostsPage*>();
+  ASSERT_TRUE(waitUntil(
+      [&] { return costs->cards().size() == 2 && costs->cards()[1]->cost().change.has_value(); }, 60000));
+  EXPECT_LT(*costs->cards()[0]->cost().change->cosine, 0.99999);
+  EXPECT_EQ(costs->cards()[0]->lines().back().label, "cosine");
+  EXPECT_EQ(window->findChild<HistoryPage*>()->model()->now(), 1);
+  EXPECT_FALSE(window->findChild<RepliesPage*>()->button()->isEnabled());
+  takePicture(*window, "real-docks-encoder");
+}
+
 }  // namespace
 }  // namespace orrery::ui::testing
