@@ -47,7 +47,8 @@ ChangeRow stepTime(const api::StepTimeChange& step) {
 ChangeRow memory(const api::MemoryChange& change) {
   const auto bytes = [](const api::MemoryUse& use) { return static_cast<double>(use.session()); };
   const double difference = bytes(change.after) - bytes(change.before);
-  return {deviceTitle(change.device) + " memory",
+  const QString device = deviceTitle(change.device);
+  return {change.device == graph::kCpu ? device + " memory" : device,
           format::bytes(bytes(change.before)),
           format::bytes(bytes(change.after)),
           signedBytes(difference),

@@ -95,7 +95,7 @@ void RepliesPage::refresh() {
       ->setWords(
           format::counted(static_cast<qint64>(edits.size()), "edit") + (stale ? ", changed since" : ""),
           stale ? Token::warn : Token::edited);
-  emit wordsChanged("greedy, seed 7");
+  emit wordsChanged(!session || can ? "greedy, seed 7" : "this model writes no text");
 }
 
 void RepliesPage::hideEvent(QHideEvent*) {

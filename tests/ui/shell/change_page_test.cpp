@@ -45,7 +45,7 @@ TEST(ChangeRows, SayEachThingInItsLineAndSevenAtMost) {
   const QStringList expected = {
       "step time|4.22 ms|\u2248 4.05 ms|\u22124.0 %|without 2 nodes of unknown speed",
       "CPU memory|211 MB|208 MB|\u22123.0 MB|",
-      "CUDA 0 memory|0 B|40 MB|+40 MB|and on 1 more device",
+      "CUDA 0|0 B|40 MB|+40 MB|and on 1 more device",
       "context||118 tokens read again||",
       "nodes||12 changed||norm: eps 1e-05 -> 0.001",
       "places||1 node not where asked||no row of this card takes it",

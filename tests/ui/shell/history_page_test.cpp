@@ -1,7 +1,9 @@
 // The history dock: steps as rows, jumps by click and by key, recipes switched, what a new step replaces.
+#include <QApplication>
 #include <QCheckBox>
 #include <QFile>
 #include <QFileDialog>
+#include <QLineEdit>
 #include <QTest>
 #include <QTimer>
 

@@ -1,4 +1,5 @@
 // The docks of editing on the real engine: what is foretold, what it costs, what the model says then.
+#include <QApplication>
 #include <QElapsedTimer>
 #include <cstdio>
 
