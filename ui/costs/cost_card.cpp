@@ -36,8 +36,7 @@ void CostCard::setCost(const EditCost& cost, int number, bool writes, float most
   QStringList words;
   for (const CostLine& line : lines_)
     words += QString("%1 %2 %3").arg(line.label, line.value, line.delta).trimmed();
-  setAccessibleName(title + ": " +
-                    (cost.refusal ? QString::fromStdString(cost.refusal->to_string()) : words.join(", ")));
+  setAccessibleName(title + ": " + (cost.refusal ? costRefusal(cost) : words.join(", ")));
   QStringList edits;
   for (const edit::Edit& edit : cost.edits) edits += QString::fromStdString(edit.to_string());
   if (cost.refusal) edits += QString::fromStdString(cost.refusal->to_string());
@@ -123,8 +122,7 @@ void CostCard::paintCurve(QPainter& painter, const QRectF& where) const {
 void CostCard::paintRefusal(QPainter& painter, const QRectF& where) const {
   painter.setFont(theme_.textFont(10.5));
   painter.setPen(theme_(Token::text2));
-  painter.drawText(where, Qt::TextWordWrap,
-                   tr("cannot be made alone: ") + QString::fromStdString(cost_.refusal->what));
+  painter.drawText(where, Qt::TextWordWrap, costRefusal(cost_));
 }
 
 void CostCard::setTheme(const Theme& theme) {

@@ -60,6 +60,15 @@ QString shared(std::optional<double> share) { return share ? format::percent(*sh
 
 }  // namespace
 
+QString costRefusal(const EditCost& cost) {
+  if (!cost.refusal) return {};
+  const ErrorCode code = cost.refusal->code;
+  const bool ofEdits = code == ErrorCode::invalid_argument || code == ErrorCode::not_found ||
+                       code == ErrorCode::unsupported || code == ErrorCode::shape_mismatch;
+  return (ofEdits && !cost.total ? "cannot be made alone: " : "not measured: ") +
+         QString::fromStdString(cost.refusal->what);
+}
+
 std::vector<CostLine> costLines(const EditCost& cost, bool writes) {
   const api::MeasuredChange& change = cost.change ? *cost.change : api::MeasuredChange();
   const auto plain = [](const QString& label, const QString& value) {

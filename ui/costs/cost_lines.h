@@ -15,6 +15,8 @@ struct CostLine {
   Token token = Token::text3;  // of the delta: ok, warn, or text3 where nothing changed
 };
 
+/// Why there is nothing to show; empty: it was or will be measured.
+QString costRefusal(const EditCost& cost);
 /// Of a model that writes text: speed, memory, KL, top-1, perplexity; of an encoder memory and cosine.
 std::vector<CostLine> costLines(const EditCost& cost, bool writes);
 

@@ -112,7 +112,9 @@ void CostsPage::changeText() {
   words_->setText(probeWords(costs_->text(), costs_->costs()));
 }
 
+/// While it is hidden nothing is made; there may be many edits.
 void CostsPage::refresh() {
+  if (!isVisible()) return;
   const std::vector<EditCost>& costs = costs_->costs();
   const SessionPtr session = source_ ? source_->session() : nullptr;
   const bool writes = session && writesText(session->info());
@@ -141,7 +143,10 @@ void CostsPage::refresh() {
   emit wordsChanged(costs.empty() ? QString() : "each alone and all together, against the original");
 }
 
-void CostsPage::showEvent(QShowEvent*) { costs_->setActive(true); }
+void CostsPage::showEvent(QShowEvent*) {
+  costs_->setActive(true);
+  refresh();
+}
 
 void CostsPage::hideEvent(QHideEvent*) { costs_->setActive(false); }
 

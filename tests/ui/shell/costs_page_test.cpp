@@ -48,6 +48,15 @@ TEST(CostLines, AreDashesUntilTheyAreMeasured) {
   EXPECT_EQ(costLines({}, false).back().label, "cosine");
 }
 
+TEST(CostLines, SayWhyThereAreNone) {
+  EditCost cost = sampleCost();
+  EXPECT_EQ(costRefusal(cost), "");
+  cost.refusal = Error{ErrorCode::not_found, "There is no layers.3@2", "", ""};
+  EXPECT_EQ(costRefusal(cost), "cannot be made alone: There is no layers.3@2");
+  cost.refusal->code = ErrorCode::out_of_memory;
+  EXPECT_EQ(costRefusal(cost), "not measured: There is no layers.3@2");
+}
+
 TEST(CostsOf, AreTheStepsInForceAndAllTogether) {
   api::History history(fakeGraph(2));
   EXPECT_TRUE(costsOf(history).empty());
@@ -111,8 +120,10 @@ TEST_F(CostsPageTest, NothingIsMeasuredWhileNobodyLooks) {
   open(ThemeChoice::dark);
   edit("layers.1");
   waitUntil([] { return false; }, 50);
-  ASSERT_EQ(page_->cards().size(), 2U);
-  EXPECT_FALSE(page_->cards()[0]->cost().change.has_value());
+  auto* costs = window_->findChild<EditCosts*>();
+  ASSERT_EQ(costs->costs().size(), 2U);
+  EXPECT_FALSE(costs->costs()[0].change.has_value());
+  EXPECT_TRUE(page_->cards().empty());
   window_->showPage("costs");
   ASSERT_TRUE(measured(2));
   quit(*window_);

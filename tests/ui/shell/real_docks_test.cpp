@@ -290,6 +290,22 @@ TEST_F(RealDocksTest, CostsAreThoseAgainstTheOriginal) {
   takePicture(*window_, "real-costs");
 }
 
+TEST_F(RealDocksTest, AnEditThatNeedsAnotherOneSaysSo) {
+  const auto edit = [this](const char* words) {
+    window_->session()->apply(*edit::parse_edit(words));
+    settle();
+  };
+  edit("repeat scope=layers.3 times=2");
+  edit("bypass scope=layers.3@2");
+  auto* page = show<CostsPage>("costs");
+  ASSERT_TRUE(waitUntil(
+      [&] { return page->cards().size() == 3 && page->cards()[2]->cost().change.has_value(); }, 60000));
+  EXPECT_TRUE(page->cards()[0]->cost().change.has_value());
+  EXPECT_TRUE(costRefusal(page->cards()[1]->cost()).startsWith("cannot be made alone: "))
+      << costRefusal(page->cards()[1]->cost()).toStdString();
+  takePicture(*window_, "real-costs-refused");
+}
+
 TEST_F(RealDocksTest, RepliesDifferFromAToken) {
   bypass("layers.3");
   bypass("layers.20");
