@@ -22,14 +22,14 @@ api::ChatRequest requestOf(const std::string& prompt) {
 /// A reply in a conversation of its own. Waits.
 Result<api::ChatResult> written(api::Session& session, const api::ChatRequest& request, RunFeed& feed,
                                 const std::stop_token& stop) {
-  std::promise<Result<api::ChatResult>> done;
+  const auto done = std::make_shared<std::promise<Result<api::ChatResult>>>();  // until it is set whole
   api::ReplyEvents events;
   events.on_prefill = [](const api::PrefillEvent&) {};
   events.on_token = [&feed](const api::TokenEvent& token) { feed.add(token); };
-  events.on_done = [&done](Result<api::ChatResult> result) { done.set_value(std::move(result)); };
+  events.on_done = [done](Result<api::ChatResult> result) { done->set_value(std::move(result)); };
   std::stop_source source = session.start(session.new_conversation(), request, events);
   const std::stop_callback stops(stop, [&source] { source.request_stop(); });
-  return done.get_future().get();
+  return done->get_future().get();
 }
 
 }  // namespace
