@@ -115,7 +115,7 @@ void EditCosts::refresh() {
 /// A reply and a change of the graph go first.
 void EditCosts::measureNext() {
   const SessionPtr session = session_.lock();
-  if (running_ || !active_ || !session || source_->running() || source_->loading()) return;
+  if (running_ || !active_ || !session || !source_ || source_->running() || source_->loading()) return;
   const auto next = std::find_if(costs_.begin(), costs_.end(),
                                  [](const EditCost& cost) { return !cost.change && !cost.refusal; });
   if (next == costs_.end()) return;

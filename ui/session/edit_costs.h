@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QObject>
+#include <QPointer>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,7 +57,7 @@ class EditCosts : public QObject {
   void measureNext();
   void take(quint64 job, const Key& key, const Result<api::MeasuredChange>& result);
 
-  SessionController* source_ = nullptr;
+  QPointer<SessionController> source_;
   bool active_ = false, running_ = false;
   QString text_;
   std::vector<EditCost> costs_;
