@@ -6,6 +6,7 @@
 #include "ui/placement/precision_menu.h"
 #include "ui/placement/scope_words.h"
 #include "ui/session/compare_controller.h"
+#include "ui/session/edit_previews.h"
 #include "ui/session/memory_estimates.h"
 #include "ui/session/model_use.h"
 #include "ui/session/second_device.h"
@@ -54,6 +55,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       estimates_(new MemoryEstimates(services_, this)),
       places_(new PlaceMenu(this)),
       precisions_(new PrecisionMenu(this)),
+      previews_(new EditPreviews(services_, this)),
       drawn_(session_),
       fusion_(options.fusion) {
   watch(session_);
@@ -81,6 +83,11 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
           [this](const QString& scopes, const QString& precision) {
             drawn_->measure(editOf("precision", scopes, precision));
           });
+  connect(this, &Workspace::editConsidered, previews_,
+          [this](const std::vector<edit::Edit>& edits) { previews_->ask(drawn_->session(), edits); });
+  connect(this, &Workspace::editLeft, previews_, &EditPreviews::forget);
+  connect(this, &Workspace::graphShown, previews_, &EditPreviews::forget);
+  connect(previews_, &EditPreviews::failed, this, &Workspace::failed);
   auto* tick = new QTimer(this);
   tick->setInterval(kTickMilliseconds);
   connect(tick, &QTimer::timeout, this, [this] {
@@ -92,6 +99,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
 
 Workspace::~Workspace() {
   // Pages listen to the sessions until all have joined their threads.
+  delete previews_;
   delete comparison_;
   delete both_;
   delete classifier_;

@@ -13,6 +13,7 @@
 namespace orrery::ui {
 
 class CompareController;
+class EditPreviews;
 class MemoryEstimates;
 class PlaceMenu;
 class PrecisionMenu;
@@ -48,6 +49,8 @@ class Workspace : public QObject {
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
   TraceSaver* traces() const { return traces_; }
+  /// Of the edits that are considered, of the model that is drawn.
+  EditPreviews* previews() const { return previews_; }
 
   /// Whose graph is drawn.
   SessionController* drawn() const { return drawn_; }
@@ -123,8 +126,11 @@ class Workspace : public QObject {
   void pageAsked(const QString& page);
   void drawAsked(orrery::ui::SessionController* source);
   void nodeAsked(orrery::NodeId node, bool fused);
-  void opAsked(const QString& op);      // a node of it, put down on the drawing
-  void pathAsked(const QString& path);  // the node of that path, in whatever graph is shown
+  void opAsked(const QString& op);         // a node of it, put down on the drawing
+  void targetAsked(const QString& scope);  // what an edit was done to, in the model graph
+  void pathAsked(const QString& path);     // the node of that path, in whatever graph is shown
+  /// To be saved under a name that the person gives.
+  void recipeSaveAsked(const std::vector<orrery::edit::Edit>& recipe);
   void compareAsked(const orrery::ui::Comparison& comparison);
   void failed(const orrery::ui::UiError& error);
   void noticed(const QString& words);
@@ -145,6 +151,7 @@ class Workspace : public QObject {
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   PrecisionMenu* precisions_;
+  EditPreviews* previews_;
   SessionController* drawn_;
   bool fused_ = true, profiled_ = true, fusion_;
   api::Phase phase_ = api::Phase::decode;

@@ -85,6 +85,10 @@ void InspectorPage::connectSource() {
   connect(session_, &SessionController::graphChanged, this, [this] {
     plans_[0] = plans_[1] = nullptr;
     session_->requestPlan(phase_);
+    if (std::exchange(applying_, false)) {  // what was typed is done
+      keepDraft();
+      draft_.typed.clear();
+    }
     rebuildSoon_.start();
   });
   connect(session_, &SessionController::planReady, this, [this](api::Phase phase, const PlanPtr& plan) {
@@ -135,6 +139,8 @@ void InspectorPage::rebuild() {
   column_->setContentsMargins(0, 12, 0, 8);
   column_->setSpacing(8);
   time_ = nullptr;
+  keepDraft();
+  edit_ = nullptr;
   // Versions are shared: hold them while facts are read from them.
   const SessionPtr session = session_->session();
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
@@ -155,6 +161,10 @@ void InspectorPage::rebuild() {
   }
   column_->addStretch(1);
   scroll_->setWidget(content_);
+  if (considering_ && (!form_ || draft_.target != editTarget_)) {
+    considering_ = false;
+    emit editLeft();
+  }
   scroll_->verticalScrollBar()->setValue(scrolled);
   showTime();
 }
@@ -179,6 +189,10 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   const graph::GraphVersion fused = session_->session()->fused_graph();
   const api::PlanStep* step =
       planStep(plans_[phase_ == api::Phase::decode].get(), fused.get(), facts.id, fused_);
+  const graph::GraphVersion model = session_->session()->model_graph();
+  const QStringList paths = modelPaths(*model, fused_ ? *fused : *model, facts.id);
+  if (!facts.bypassed && paths.size() == 1)
+    addEdit(model->find_path(paths.front().toStdString()), paths.front());
   addTime();
   addSides();
   if (!facts.bypassed) {
@@ -189,9 +203,7 @@ void InspectorPage::buildNode(const NodeFacts& facts) {
   addValues(facts);
   addAttributes(facts);
   addOrigins(facts);
-  const graph::GraphVersion model = session_->session()->model_graph();
-  addEditButtons(pathOf(facts), modelPaths(*model, fused_ ? *fused : *model, facts.id),
-                 facts.bypassed ? QString() : facts.scope);
+  addEditButtons(pathOf(facts), paths, facts.bypassed ? QString() : facts.scope);
 }
 
 /// A tensor that nothing computes with.
@@ -216,6 +228,7 @@ void InspectorPage::buildScope(const ScopeFacts& facts) {
   if (!chips.empty()) addChips(chips, facts.weightBytes > 0 ? "weights" : QString());
   if (bypassed) addDoc(kBypassed);
   if (!runs(session_->session()->info())) return;
+  if (!bypassed) addEdit({}, scopeWord({facts.scope}));
   addTime();
   addSides();
   if (!bypassed) {

@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "ui/inspector/edit_form.h"
 #include "ui/inspector/inspector_placement.h"
 #include "ui/inspector/inspector_precision.h"
 #include "ui/inspector/inspector_rows.h"
@@ -33,6 +34,11 @@ class InspectorPage : public QWidget, public Themed {
   void setComparison(const Comparison& comparison);
   /// While locked, a new selection is not followed.
   void setLocked(bool locked) { locked_ = locked; }
+  /// What was foretold of edits that are considered, wherever they come from.
+  void setForetold(const std::vector<edit::Edit>& edits, bool refused);
+  /// Null: it is folded, or nothing can be done to what is shown.
+  EditForm* form() const { return form_; }
+  Section* editSection() const { return edit_; }
   QWidget* corner() const { return corner_; }
   void setTheme(const Theme& theme) override;
 
@@ -41,6 +47,9 @@ class InspectorPage : public QWidget, public Themed {
   void restoreAsked(const QString& scopes);
   void undoAsked();
   void nodeAsked(orrery::NodeId node, bool fused);
+  void editConsidered(const std::vector<orrery::edit::Edit>& edits);
+  void editLeft();
+  void editsAsked(const std::vector<orrery::edit::Edit>& edits, const QString& name);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -56,6 +65,9 @@ class InspectorPage : public QWidget, public Themed {
                const QString& path);
   void addChips(const std::vector<std::pair<QString, Token>>& chips, const QString& firstIcon);
   void addDoc(const QString& text);
+  void addEdit(NodeId node, const QString& target);
+  void fillEdit();
+  void keepDraft();
   void addTime();
   void addSides();
   void addPlace(const NodeFacts& facts);
@@ -84,6 +96,12 @@ class InspectorPage : public QWidget, public Themed {
   Section* time_ = nullptr;
   Text* runs_ = nullptr;  // what the section's figures are of
   RateRow memory_, compute_, share_;
+  Section* edit_ = nullptr;
+  EditForm* form_ = nullptr;
+  NodeId editNode_;  // of the model graph; invalid: a scope is edited
+  QString editTarget_;
+  EditDraft draft_;
+  bool editOpen_ = false, considering_ = false, applying_ = false;
   NodeId node_;
   QString scope_;
   bool fused_ = false, locked_ = false;

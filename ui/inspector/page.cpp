@@ -2,6 +2,7 @@
 
 #include "ui/frame/workspace.h"
 #include "ui/inspector/inspector_page.h"
+#include "ui/session/edit_previews.h"
 
 namespace orrery::ui {
 namespace {
@@ -13,6 +14,12 @@ PageParts make(Workspace& work, QWidget* parent) {
   QObject::connect(page, &InspectorPage::restoreAsked, &work, &Workspace::restore);
   QObject::connect(page, &InspectorPage::undoAsked, &work, &Workspace::undo);
   QObject::connect(page, &InspectorPage::nodeAsked, &work, &Workspace::nodeAsked);
+  QObject::connect(page, &InspectorPage::editConsidered, &work, &Workspace::editConsidered);
+  QObject::connect(page, &InspectorPage::editLeft, &work, &Workspace::editLeft);
+  QObject::connect(page, &InspectorPage::editsAsked, &work, &Workspace::editByHand);
+  QObject::connect(work.previews(), &EditPreviews::answered, page, [&work, page](const PreviewPtr& preview) {
+    page->setForetold(work.previews()->edits(), !preview->refusals.empty());
+  });
   QObject::connect(&work, &Workspace::nodeChosen, page, &InspectorPage::showNode);
   QObject::connect(&work, &Workspace::scopeChosen, page, &InspectorPage::showScope);
   QObject::connect(&work, &Workspace::choiceCleared, page, &InspectorPage::clear);

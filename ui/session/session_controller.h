@@ -25,7 +25,7 @@ struct LoadProgress {
   double seconds = 0;           // since the load began
 };
 
-enum class EditKind { applied, undone, redone, restored };
+enum class EditKind { applied, undone, redone, restored, jumped };
 
 /// Polled beside the profile.
 struct Vitals {
@@ -74,6 +74,8 @@ class SessionController : public QObject {
   /// "bypass layers.3": the edit that undo takes back, or redo makes again; empty: there is none.
   QString undoName() const;
   QString redoName() const;
+  /// The steps of the model, in the state that was told last; null without a model.
+  const api::History* history() const { return shown_ ? &shown_->history : nullptr; }
   Vitals vitals() const { return vitals_; }
   /// What was measured of the graph that is there now; null: nothing was read yet. Changes four times a
   /// second at most, so that it can be read by a person; the views write nothing else.
@@ -116,6 +118,10 @@ class SessionController : public QObject {
   void redo();
   /// Takes back what bypasses these scopes, as an edit names them, and leaves the other edits.
   void restore(const QString& scopes);
+  /// To after so many steps of the history; 0: as it was opened.
+  void jumpTo(size_t steps);
+  /// The edits of a recipe are left out, or made again at their place.
+  void switchRecipe(const std::string& name, bool on);
   void setFusion(bool enabled);
   /// Stops the changes that are being prepared or wait: the graph stays as it is.
   void cancelChanges();
@@ -155,6 +161,8 @@ class SessionController : public QObject {
   void edited(const orrery::api::EditRecord& record, orrery::ui::EditKind kind);
   void editFailed(const orrery::ui::UiError& error);
   void handRefused(const orrery::Error& error);
+  /// An edit was made where `steps` of them were undone, and these are gone. `recipe`: with them.
+  void stepsReplaced(const std::vector<orrery::edit::Edit>& recipe, int steps);
   void graphChanged();
   void planReady(orrery::api::Phase phase, const orrery::ui::PlanPtr& plan);
   void planFailed(const orrery::ui::UiError& error);
@@ -195,6 +203,8 @@ class SessionController : public QObject {
   void tellChange(quint64 id, const LoadProgress& progress);
   void finishChange(quint64 id, const ChangeWords& words, const api::Changed& changed,
                     const UiError& failure);
+  /// Tells of undone steps of `before` that a new one has replaced.
+  void tellReplaced(const api::History& before);
   bool isPending(quint64 change) const;
   void forgetChanges();
   /// Another graph runs: nothing was measured of it.

@@ -55,7 +55,7 @@ void SessionController::replay(const std::vector<edit::Edit>& edits, const QStri
         misfits ? refusalOf(misfits(*changed.state->model, edits), edits) : Result<void>();
     return fit.ok() ? changed.records.error() : fit.error();
   };
-  submit(api::MakeEdits{edits},
+  submit(api::MakeEdits{edits, name.toStdString()},
          {"Could not make the edits of " + name, EditKind::applied, done.toStdString(), explain});
 }
 
@@ -130,13 +130,14 @@ void SessionController::finishChange(quint64 id, const ChangeWords& words, const
     words.byHand ? emit handRefused(changed.records.error()) : emit editFailed(failure);
     return;
   }
-  shown_ = changed.state;
+  const api::SessionStatePtr before = std::exchange(shown_, changed.state);
   profiles_[0] = profiles_[1] = nullptr;  // before `edited`: who hears of it reads nothing of before
   const std::vector<api::EditRecord>& records = *changed.records;
   if (words.kind && !records.empty()) {
     api::EditRecord record = records.back();
     if (!words.done.empty()) record = {words.done, {}, record.kv_kept};
     emit edited(record, *words.kind);
+    if (words.kind == EditKind::applied || words.kind == EditKind::restored) tellReplaced(before->history);
   }
   takeGraph();
 }

@@ -4,6 +4,7 @@
 #include <QShortcut>
 
 #include "ui/placement/bypass_choices.h"
+#include "ui/placement/scope_words.h"
 #include "ui/session/second_device.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/graph_page.h"
@@ -43,6 +44,7 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
     choose(node, fused);
   });
   connect(&work_, &Workspace::pathAsked, this, &DrawnModel::showPath);
+  connect(&work_, &Workspace::targetAsked, this, &DrawnModel::showTarget);
   connect(&work_, &Workspace::compareAsked, this, &DrawnModel::takeComparison);
   connect(&work_, &Workspace::profileChanged, this, &DrawnModel::showProfile);
   connect(&work_, &Workspace::settingsAsked, this, [this] {
@@ -244,6 +246,20 @@ void DrawnModel::showPath(const QString& path) {
   if (node.valid()) choose(node, graph_->fusedShown());
 }
 
+/// Of what is deleted, the scope around it.
+void DrawnModel::showTarget(const QString& scope) {
+  const SessionPtr session = work_.drawn()->session();
+  if (!session) return;
+  const graph::GraphVersion model = session->model_graph();
+  graph_->showTab(false);
+  if (const NodeId node = model->find_path(scope.toStdString()); node.valid()) return choose(node, false);
+  QString shown = scope;
+  while (!shown.isEmpty() && nodesIn(*model, shown).empty()) shown = outerScope(shown);
+  if (shown.isEmpty()) return;
+  graph_->view()->selectScope(shown);
+  emit work_.scopeChosen(shown, false);
+}
+
 /// Both graphs in the colours of the two sides, and their columns; without a comparison all as before.
 void DrawnModel::takeComparison(const Comparison& comparison) {
   if (!work_.session()->session() || (!comparison && !work_.compared())) return;
@@ -275,7 +291,10 @@ void DrawnModel::showHeat(HeatMode mode) {
 
 void DrawnModel::noteEdit(const api::EditRecord& record, EditKind kind) {
   const QString name = QString::fromStdString(record.name);
-  const QString done = (kind == EditKind::undone ? "Undone: " : "Done: ") + name;
+  const QString done = (kind == EditKind::undone   ? "Undone: "
+                        : kind == EditKind::jumped ? "Now: "
+                                                   : "Done: ") +
+                       name;
   emit work_.noticed(done + (record.kv_kept ? "; the next message runs on it"
                                             : "; the context is read again at the next message"));
 }

@@ -43,6 +43,7 @@ class DrawnModel : public QObject {
   void showProfile();
   void choose(NodeId node, bool fused);
   void showPath(const QString& path);
+  void showTarget(const QString& scope);
   void takeComparison(const Comparison& comparison);
   void showSides();
   void showHeat(HeatMode mode);

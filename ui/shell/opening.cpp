@@ -42,6 +42,9 @@ void Opening::connectWork() {
             askOptions(optionsFor(path, adapter), {}, title);
           });
   connect(&work_, &Workspace::fileAsked, this, &Opening::askFile);
+  connect(&work_, &Workspace::recipeSaveAsked, this, [this](const std::vector<edit::Edit>& recipe) {
+    if (const SessionPtr session = work_.drawn()->session()) saveRecipe(*session, recipe);
+  });
   connect(&work_, &Workspace::metadataAsked, this, &Opening::editMetadata);
   connect(&work_, &Workspace::classifierAsked, this,
           [this](const api::OpenOptions& options, const QString& name) {

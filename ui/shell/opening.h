@@ -53,6 +53,8 @@ class Opening : public QObject {
   void askExportPaper();
   void askSaveTrace();
   void openRecipe(const QString& path);
+  /// Whether a file was chosen and holds these edits of the model now.
+  bool saveRecipe(const api::Session& session, const std::vector<edit::Edit>& edits);
   void putOn(const QString& adapter);
   void takeModel();
   void showFailure(UiError error);

@@ -84,20 +84,27 @@ void Opening::openRecipe(const QString& path) {
 
 bool Opening::askSaveRecipe(SessionController* source) {
   const SessionPtr session = source->session();
-  if (!session || !work_.services().recipes.write) return false;
-  const QFileInfo model(QString::fromStdString(session->info().path));
+  if (!session || !saveRecipe(*session, session->recipe())) return false;
+  source->markSaved();
+  graph_->closeCells();
+  emit work_.changed();
+  return true;
+}
+
+bool Opening::saveRecipe(const api::Session& session, const std::vector<edit::Edit>& edits) {
+  if (!work_.services().recipes.write) return false;
+  const QFileInfo model(QString::fromStdString(session.info().path));
   const QString suggested = model.path() + "/" + model.completeBaseName() + ".recipe.json";
   const QString path =
       QFileDialog::getSaveFileName(window_, "Save the edits as a recipe", suggested, "Recipes (*.json)");
   if (path.isEmpty()) return false;
+  edit::Recipe recipe = api::recipe_of(session);
+  recipe.edits = edits;
   QSaveFile file(path);
-  const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(api::recipe_of(*session)));
+  const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(recipe));
   if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
-    source->markSaved();
-    graph_->closeCells();
     addRecent(path);
     emit work_.noticed("Saved " + QFileInfo(path).fileName());
-    emit work_.changed();
     return true;
   }
   emit work_.failed(describeError(

@@ -1,19 +1,23 @@
 #include "ui/shell/pages.h"
 
+#include "ui/change/page.h"
 #include "ui/chat/page.h"
 #include "ui/classify/page.h"
 #include "ui/compare/page.h"
+#include "ui/costs/page.h"
+#include "ui/history/page.h"
 #include "ui/inspector/page.h"
 #include "ui/latency/page.h"
 #include "ui/library/page.h"
 #include "ui/ops/page.h"
+#include "ui/replies/page.h"
 #include "ui/shell/outline_page.h"
 
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(), outlinePage(),  opsPage(),     inspectorPage(),
-          chatPage(),    classifyPage(), comparePage(), latencyPage()};
+  return {libraryPage(), outlinePage(), opsPage(),  historyPage(),  inspectorPage(), changePage(),
+          costsPage(),   repliesPage(), chatPage(), classifyPage(), comparePage(),   latencyPage()};
 }
 
 }  // namespace orrery::ui

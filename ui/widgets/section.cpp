@@ -17,7 +17,10 @@ Section::Section(const Theme& theme, const QString& title, QWidget* parent)
   content_ = new QVBoxLayout(body_);
   content_->setContentsMargins(14, 2, 14, 10);
   content_->setSpacing(4);
-  connect(header_, &SectionHeader::toggled, this, [this] { setOpen(!open_); });
+  connect(header_, &SectionHeader::toggled, this, [this] {
+    setOpen(!open_);
+    emit toggled(open_);
+  });
 }
 
 void Section::setFigures(const QString& text) { header_->setFigures(text); }

@@ -21,6 +21,9 @@ class Section : public QWidget {
   void setOpen(bool open);
   bool isOpen() const { return open_; }
 
+ signals:
+  void toggled(bool open);  // by the person
+
  private:
   SectionHeader* header_;
   QWidget* body_;

@@ -103,7 +103,8 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
       "&View: Chat Classify Compare | Lens Legend strip Minimap Step beside the graph Library Outline Ops "
-      "Inspector Chat Classify Compare Latency | Next panel Previous panel | Wires coloured by dtype Diff on "
+      "History Inspector What will change Costs Replies Chat Classify Compare Latency | Next panel Previous "
+      "panel | Wires coloured by dtype Diff on "
       "the graph Theme Reset the layout\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page | Fit Zoom in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
@@ -118,7 +119,8 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   QStringList docks;
   for (const DockFrame* dock : window_->findChildren<DockFrame*>()) docks += dock->objectName();
   docks.sort();
-  EXPECT_EQ(docks.join(" "), "chat classify compare inspector latency library ops outline");
+  EXPECT_EQ(docks.join(" "),
+            "change chat classify compare costs history inspector latency library ops outline replies");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));

@@ -7,6 +7,8 @@
 #include "support/real_services.h"
 #include "support/window_fixture.h"
 #include "ui/frame/workspace.h"
+#include "ui/replies/replies_page.h"
+#include "ui/session/edit_costs.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -137,6 +139,40 @@ TEST_F(EventLoopTest, WhileTheGraphIsEdited) {
           app().during("undo", [&] { window_->action("edit.undo")->trigger(); });
           ASSERT_TRUE(edits(count));
         }
+      });
+}
+
+TEST_F(EventLoopTest, WhileTheDocksOfEditingAreOpen) {
+  holdBar(
+      "docks of editing",
+      [&] {
+        openWindowWithModel();
+        for (const char* page : {"history", "change", "costs", "replies"}) window_->showPage(page);
+        window_->graphPage()->showTab(false);
+        settle();
+      },
+      [&] {
+        SessionController* session = window_->session();
+        const NodeId sdpa = session->session()->model_graph()->find_path("layers.3.attention.sdpa");
+        app().during("choose an attention", [&] { emit window_->work().nodeAsked(sdpa, false); });
+        InspectorPage* inspector = window_->inspectorPage();
+        ASSERT_NE(inspector->editSection(), nullptr);
+        app().during("open the form", [&] {
+          if (!inspector->form())
+            QTest::mouseClick(inspector->editSection()->findChild<SectionHeader*>(), Qt::LeftButton);
+        });
+        settle();
+        app().during("type", [&] { QTest::keyClicks(inspector->form()->row("window")->line(), "1"); });
+        settle();
+        app().during("apply", [&] { inspector->form()->applyButton()->click(); });
+        ASSERT_TRUE(edits(1));
+        app().during("bypass", [&] { window_->applyEdit("bypass", "layers.4"); });
+        ASSERT_TRUE(edits(2));
+        app().during("run both", [&] { window_->findChild<RepliesPage*>()->button()->click(); });
+        ASSERT_TRUE(waitUntil([&] { return !window_->findChild<ReplyPair*>()->running(); }, 60000));
+        ASSERT_TRUE(waitUntil([&] { return !window_->findChild<EditCosts*>()->measuring(); }, 60000));
+        app().during("jump", [&] { session->jumpTo(0); });
+        ASSERT_TRUE(edits(0));
       });
 }
 

@@ -1,0 +1,10 @@
+// What edits cost, as a page of the window.
+#pragma once
+
+#include "ui/frame/page.h"
+
+namespace orrery::ui {
+
+Page costsPage();
+
+}  // namespace orrery::ui

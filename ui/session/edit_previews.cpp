@@ -1,0 +1,85 @@
+#include "ui/session/edit_previews.h"
+
+#include <exception>
+
+namespace orrery::ui {
+
+EditPreviews::EditPreviews(const Services& services, QObject* parent)
+    : QObject(parent),
+      calls_(services.recipes),
+      checks_(std::make_unique<Worker>()),
+      previews_(std::make_unique<Worker>()) {}
+
+EditPreviews::~EditPreviews() {
+  stop_.request_stop();
+  checks_.reset();
+  previews_.reset();
+}
+
+template <class Take>
+void EditPreviews::post(quint64 question, Take take) {
+  QMetaObject::invokeMethod(
+      this,
+      [this, question, take = std::move(take)]() mutable {
+        if (question == question_) take();
+      },
+      Qt::QueuedConnection);
+}
+
+void EditPreviews::ask(const SessionPtr& session, const std::vector<edit::Edit>& edits) {
+  if (!session || edits.empty()) return forget();
+  stop_.request_stop();
+  stop_ = std::stop_source();
+  const quint64 question = ++question_;
+  edits_ = edits;
+  preview_ = nullptr;
+  asking_ = true;
+  checks_->post([this, question, session, edits, stop = stop_.get_token()](std::stop_token) {
+    if (stop.stop_requested()) return;
+    api::Preview refused;
+    if (calls_.misfits)
+      for (edit::Misfit& misfit : calls_.misfits(*session->model_graph(), edits))
+        refused.refusals.push_back({misfit.index, std::move(misfit.error)});
+    post(question, [this, question, session, refused = std::move(refused)] {
+      refused.refusals.empty() ? prepare(question, session) : answer(refused);
+    });
+  });
+  emit asked();
+}
+
+void EditPreviews::prepare(quint64 question, const SessionPtr& session) {
+  previews_->post([this, question, session, edits = edits_, stop = stop_.get_token()](std::stop_token) {
+    if (stop.stop_requested()) return;
+    const auto guarded = [&]() -> Result<api::Preview> {
+      try {
+        return session->preview(edits, stop);
+      } catch (const std::exception& error) {
+        return Error{ErrorCode::internal, error.what(), "",
+                     "this is a fault of the program; please report it"};
+      }
+    };
+    post(question, [this, preview = guarded()] { answer(preview); });
+  });
+}
+
+void EditPreviews::answer(Result<api::Preview> preview) {
+  asking_ = false;
+  if (preview.ok()) {
+    preview_ = std::make_shared<const api::Preview>(std::move(preview).value());
+    emit answered(preview_);
+  } else if (preview.error().code != ErrorCode::cancelled) {
+    emit failed(describeError("Could not tell what will change", preview.error()));
+  }
+}
+
+void EditPreviews::forget() {
+  stop_.request_stop();
+  ++question_;
+  asking_ = false;
+  preview_ = nullptr;
+  if (edits_.empty()) return;
+  edits_.clear();
+  emit forgotten();
+}
+
+}  // namespace orrery::ui
