@@ -69,9 +69,11 @@ class Matching {
   void compare_makers(ValueId ours, ValueId theirs, std::vector<std::pair<ValueId, ValueId>>& pending) {
     const graph::Value &value = edited_.value(ours), &wanted = written_.value(theirs);
     const graph::Node &node = edited_.node(value.producer), &model = written_.node(wanted.producer);
-    if (node.op->name != model.op->name || value.output != wanted.output)
-      return differ(node.path(), fmt::format("It is {}, where a file has {} ({})", described(node),
-                                             described(model), model.path()));
+    if (node.op->name != model.op->name || value.output != wanted.output) {
+      differ(node.path(), fmt::format("It is {}, where a file has {} ({})", described(node), described(model),
+                                      model.path()));
+      return pass_by(node, model, theirs, pending);
+    }
     if (const auto [known, added] = nodes_.try_emplace(model.id, node.id); !added) {
       if (known->second != node.id)
         differ(node.path(), fmt::format("The file has one {} for this and {}", model.path(),
@@ -87,6 +89,17 @@ class Matching {
     for (size_t i = 0; i < inputs; ++i)
       pending.emplace_back(i < node.inputs.size() ? node.inputs[i] : ValueId{},
                            i < model.inputs.size() ? model.inputs[i] : ValueId{});
+  }
+
+  /// A node that stands between what the file joins: what lies before it is compared all the same.
+  void pass_by(const graph::Node& node, const graph::Node& model, ValueId theirs,
+               std::vector<std::pair<ValueId, ValueId>>& pending) {
+    for (const ValueId input : node.inputs) {
+      if (!input.valid() || edited_.node(edited_.value(input).producer).op->name != model.op->name) continue;
+      values_.erase(theirs);
+      pending.emplace_back(input, theirs);
+      return;
+    }
   }
 
   static std::string described(const graph::Node& node) {

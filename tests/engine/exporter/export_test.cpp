@@ -48,6 +48,7 @@ class Exported : public testing::TestWithParam<Case> {
     const auto planned = model.planned();
     ASSERT_TRUE(planned.ok()) << planned.error().to_string();
     if (goes_by_number(*planned)) {
+      EXPECT_THAT(GetParam().text(), testing::AnyOf("gemma2_gguf", "gemma3_gguf", "smollm3_gguf"));
       EXPECT_FALSE(model.exported(out()).ok());
       EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
       return;
@@ -211,6 +212,40 @@ TEST_F(FoldedIn, AnAdapterThatTheModelWasOpenedWith) {
   ASSERT_NO_FATAL_FAILURE(expect_same_answers());
 }
 
+TEST_F(FoldedIn, TensorsInAnotherType) {
+  ASSERT_NO_FATAL_FAILURE(open("llama"));
+  model_->edit("quantise scope=layers.0.attention type=q8_0");
+  model_->edit("quantise scope=layers.2.mlp type=f16");
+  ASSERT_NO_FATAL_FAILURE(expect_same_answers());
+  const Opened again(out_);
+  EXPECT_EQ(again.file->find("blk.0.attn_q.weight")->dtype, DType::q8_0);
+  EXPECT_EQ(again.file->find("blk.2.ffn_down.weight")->dtype, DType::f16);
+  EXPECT_EQ(again.file->find("blk.1.attn_q.weight")->dtype, DType::f32);
+}
+
+TEST_F(FoldedIn, WhatIsFoldedIsExactOrKeepsTheType) {
+  ASSERT_NO_FATAL_FAILURE(open("llama"));
+  model_->edit("quantise scope=layers.0.attention type=q8_0");
+  model_->edit("scale node=layers.0.attention.o_proj factor=0.7");
+  ASSERT_NO_FATAL_FAILURE(expect_same_answers());
+  EXPECT_EQ(Opened(out_).file->find("blk.0.attn_output.weight")->dtype, DType::f32);
+  const auto bytes = model_->exported(out_, FoldedAs::stored);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
+  Opened rounded(out_);
+  EXPECT_EQ(rounded.file->find("blk.0.attn_output.weight")->dtype, DType::q8_0);
+  EXPECT_THAT(rounded.logprobs(tokens_of("llama")),
+              testing::Pointwise(testing::FloatNear(2e-2F), model_->logprobs(tokens_of("llama"))));
+}
+
+/// Whole heads are whole blocks, so that the others keep theirs.
+TEST_F(FoldedIn, ZeroedHeadsKeepTheType) {
+  ASSERT_NO_FATAL_FAILURE(open("llama_yarn"));
+  model_->edit("quantise scope=layers.0.attention type=q8_0");
+  model_->edit("zero node=layers.0.attention.sdpa heads=2-3");
+  ASSERT_NO_FATAL_FAILURE(expect_same_answers());
+  EXPECT_EQ(Opened(out_).file->find("blk.0.attn_output.weight")->dtype, DType::q8_0);
+}
+
 TEST_F(FoldedIn, WhatIsUntouchedKeepsItsBytes) {
   ASSERT_NO_FATAL_FAILURE(open("llama"));
   model_->edit("scale node=layers.0.mlp.down_proj factor=0.75");
@@ -238,6 +273,16 @@ TEST_F(NotExpressible, AnInsertedNode) {
   ASSERT_NO_FATAL_FAILURE(open("llama"));
   model_->edit("insert op=tanh as=layers.1.squashed after=layers.1.mlp.residual:dst");
   EXPECT_THAT(lines(), Contains(AllOf(HasSubstr("layers.1.squashed"), HasSubstr("It is tanh"))));
+}
+
+TEST_F(NotExpressible, AllOfThemAreTold) {
+  ASSERT_NO_FATAL_FAILURE(open("llama"));
+  model_->edit("insert op=tanh as=layers.2.squashed after=layers.2.mlp.residual:dst");
+  model_->edit("insert op=silu as=layers.1.gated after=layers.1.attention.o_proj:dst");
+  model_->edit("attention scope=layers.0 kind=fastmax p=2");
+  EXPECT_THAT(lines(), AllOf(Contains(HasSubstr("layers.2.squashed: It is tanh")),
+                             Contains(HasSubstr("layers.1.gated: It is silu")),
+                             Contains(HasSubstr("layers.0.attention.sdpa: kind is fastmax"))));
 }
 
 TEST_F(NotExpressible, AnotherAttribute) {
