@@ -70,11 +70,11 @@ class Making {
     if (io::add_tensor(*made_.file, std::move(tensor))) made_.originals.push_back(original);
   }
 
-  /// In the order of the file, all layers where the first one stands.
+  /// In the order of the file; layers that are not what they were all where the first one stands.
   void add_tensors() {
     bool layered = false;
     for (const io::Tensor& tensor : model_.tensors) {
-      if (!layer_tensor(tensor.name)) {
+      if (as_before() || !layer_tensor(tensor.name)) {
         add(tensor, &tensor);
       } else if (!layered) {
         layered = true;
@@ -155,7 +155,7 @@ class Making {
       made_.edits.push_back({MetadataEdit::Action::set, key, std::move(text)});
     };
     const std::string prefix = model_.architecture + ".", count = prefix + "block_count";
-    if (layers_.count() == before_ && in_order()) return {};
+    if (as_before()) return {};
     if (!model_.metadata.integer(count))
       return Error{ErrorCode::corrupt_file, fmt::format("The metadata {} is missing", count),
                    model_.path.string(), "get the file again"};
@@ -177,7 +177,9 @@ class Making {
     return {};
   }
 
-  bool in_order() const {
+  /// Whether the layers are the model's, in their order.
+  bool as_before() const {
+    if (layers_.count() != before_) return false;
     for (int64_t i = 0; i < layers_.count(); ++i)
       if (layers_.originals[static_cast<size_t>(i)] != i) return false;
     return true;
@@ -202,7 +204,7 @@ class Making {
   }
 
   bool follow_layers(Json& config) const {
-    if (layers_.count() == before_ && in_order()) return false;
+    if (as_before()) return false;
     for (const std::string_view count : kCounts)
       if (const auto found = config.find(count); found != config.end()) *found = layers_.count();
     for (const std::string_view key : kPerLayer) {

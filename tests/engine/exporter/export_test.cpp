@@ -80,6 +80,9 @@ TEST_P(Exported, WithoutEditsTensorsAndMetadataAreTheSame) {
     EXPECT_TRUE(std::ranges::equal(written->data, tensor.data)) << tensor.name;
   }
   EXPECT_EQ(again.file->metadata.all(), model.file->metadata.all());
+  if (!GetParam().file.empty()) {
+    EXPECT_TRUE(std::ranges::equal(again.file->files.front()->bytes(), model.file->files.front()->bytes()));
+  }
   EXPECT_EQ(print(*again.graph), print(*model.graph));
 }
 
