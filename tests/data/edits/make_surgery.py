@@ -41,7 +41,7 @@ def main(file, out):
     for name, edits in surgery.EDITS.items():
         model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name,
                                                                   dtype=torch.float32).eval()
-        surgery.operate(model, name)
+        surgery.operate(model, name, tokenizer)
         cases.append({"name": name, "edits": edits, "texts": [answers(model, tokenizer, text) for text in TEXTS]})
         print(name, [text["nll_per_token"] for text in cases[-1]["texts"]])
     (out / "smollm2.json").write_text(json.dumps({"cases": cases}, indent=1) + "\n")

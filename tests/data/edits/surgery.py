@@ -11,6 +11,8 @@ EDITS = {
     "a head zeroed": ["zero node=layers.10.attention.sdpa heads=2"],
     "a factor": ["scale node=layers.6.attention.o_proj factor=0.5"],
     "a vector added": ["steer scope=layers.10 strength=2 file={vector}"],
+    "a vector of two texts": ['steer scope=layers.10 strength=3 toward="What a wonderful, happy day it is!" '
+                              'from="What a sad and terrible day that was."'],
     "all of it": ["repeat scope=layers.20-21 times=3", "move scope=layers.9 after=layers.2", "delete scope=layers.25",
                   "bypass scope=layers.12", "zero node=layers.10.attention.sdpa heads=0,4",
                   "scale node=layers.6.attention.o_proj factor=0.5", "steer scope=layers.10 strength=2 file={vector}"],
@@ -45,7 +47,18 @@ def add_vector(layer, added):
     layer.register_forward_hook(hook)
 
 
-def operate(model, name):
+def mean_after(layer, model, tokenizer, text):
+    """Of what leaves a layer over the tokens of a text but the first."""
+    kept = []
+    hook = layer.register_forward_hook(
+        lambda module, inputs, output: kept.append(output[0] if isinstance(output, tuple) else output))
+    with torch.no_grad():
+        model(tokenizer(text, return_tensors="pt")["input_ids"], use_cache=False)
+    hook.remove()
+    return kept[0].reshape(-1, kept[0].shape[-1])[1:].mean(0)
+
+
+def operate(model, name, tokenizer):
     """Does to a model of transformers what the edits of that name do."""
     count = len(model.model.layers)
     layers, every = model.model.layers, list(range(count))
@@ -64,6 +77,10 @@ def operate(model, name):
         half_attention(layers[6])
     elif name == "a vector added":
         add_vector(layers[10], added)
+    elif name == "a vector of two texts":
+        toward, away = (mean_after(layers[10], model, tokenizer, text)
+                        for text in ("What a wonderful, happy day it is!", "What a sad and terrible day that was."))
+        add_vector(layers[10], 3 * (toward - away))
     elif name == "all of it":
         without_heads(layers[10], [0, 4])
         half_attention(layers[6])
