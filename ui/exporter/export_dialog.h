@@ -7,6 +7,8 @@
 #include <QStandardItemModel>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <memory>
+#include <optional>
 
 #include "engine/base/worker.h"
 #include "ui/session/services.h"

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/edit/steer.h"
 #include "tests/engine/edit/model_graphs.h"
 #include "tests/engine/io/io_testing.h"

@@ -145,7 +145,7 @@ class Comparison:
 
     def exported(self, model, edits, name):
         out = self.work / name
-        self.orrery.run("export", model, *edit_words(edits), "--out", out)
+        self.orrery.run("export", model, "--exact", *edit_words(edits), "--out", out)  # vectors of texts too
         return out
 
     def gguf(self, model, case, edits, ids):

@@ -1,5 +1,7 @@
 // The edited model, exported from the window by the real engine.
 #include <QTest>
+#include <chrono>
+#include <thread>
 
 #include "engine/api/metadata.h"
 #include "engine/api/shown_session.h"
