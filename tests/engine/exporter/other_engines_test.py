@@ -20,9 +20,9 @@ TEXT = ("An orrery is a mechanical model of the solar system. Its arms are drive
         "goes around the Sun at its own pace; the Moon goes around the Earth meanwhile, and")
 TOP = 1000
 # Of the largest difference of log-probabilities over the top 20, of KL over the top 1000 with all others as one, and of
-# the perplexity's ratio. In float32; and in llama.cpp on 4 bits, which rounds activations to 8: it is 3e-3 off on the file
-# that was never edited, more on a model that was cut up, and told here only to see that it runs.
-FLOAT, ROUNDED = (2e-3, 1e-4, 1e-4), (None, 0.1, 0.15)
+# the perplexity's ratio. In float32; and in llama.cpp on 4 bits, whose own arithmetic is 3e-3 off on the file that was
+# never edited: its bar tells a model that runs from one that is broken, and no more.
+FLOAT, ROUNDED = (2e-3, 1e-4, 1e-4), (None, 0.1, None)
 
 
 def skip(reason):
