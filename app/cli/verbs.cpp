@@ -14,6 +14,7 @@ constexpr Verb kVerbs[] = {
      prepare_sweep},
     {"diff", "what two models, or a model and its edits, have otherwise", prepare_diff},
     {"recipe", "recipes of edits as files: made, checked, shown, compared", prepare_recipe},
+    {"export", "the edited model as a file that other programs load", prepare_export},
     {"ops", "the registry: every op with its help", prepare_ops},
     {"op", "one op on arrays from files; without --in, what it takes", prepare_op},
     {"run", "a graph of one's own on arrays from files", prepare_run},

@@ -31,6 +31,7 @@ Runner prepare_preview(Parser& parser, Context& context);
 Runner prepare_sweep(Parser& parser, Context& context);
 Runner prepare_diff(Parser& parser, Context& context);
 Runner prepare_recipe(Parser& parser, Context& context);
+Runner prepare_export(Parser& parser, Context& context);
 Runner prepare_ops(Parser& parser, Context& context);
 Runner prepare_op(Parser& parser, Context& context);
 Runner prepare_run(Parser& parser, Context& context);

@@ -102,6 +102,7 @@ ui::Services services() {
   ui::Services services;
   services.open = api::open_or_show;
   services.metadata = {api::list_metadata, api::check_metadata_value, api::save_metadata};
+  services.exports = {api::plan_export, api::export_model};
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};

@@ -89,8 +89,9 @@ Result<Replayed> replayed(const graph::GraphVersion& graph, const std::vector<ed
     if (!journal.ok()) {
       Error error = std::move(journal).error();
       if (edits.size() > 1)
-        error.where = fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string(),
-                                  error.where.empty() ? "" : ", " + error.where);
+        error.where =
+            fmt::format("edit {} of the recipe, \"{}\"{}", i + 1, edits[i].to_string().substr(0, 200),
+                        error.where.empty() ? "" : ", " + error.where);
       return error;
     }
     names.push_back(std::move(journal->name));

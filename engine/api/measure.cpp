@@ -5,6 +5,7 @@
 
 #include "engine/api/edit_meter.h"
 #include "engine/api/guard.h"
+#include "engine/api/steering.h"
 #include "engine/generate/encode_texts.h"
 #include "engine/generate/probe.h"
 
@@ -102,8 +103,9 @@ Result<MeasuredChange> SessionImpl::measure(const std::vector<edit::Edit>& edits
   return guarded([&]() -> Result<MeasuredChange> {
     const SessionStatePtr now = state();
     ORRERY_TRY(replayed(now->model, edits));  // what is refused is so before anything is read
+    ORRERY_ASSIGN(const std::vector<edit::Edit> complete, with_vectors(*this, *now, edits, {{}, stop}));
     ORRERY_ASSIGN(const EditMeter meter, EditMeter::over(*this, now, text, stop));
-    return meter.measure(edits, stop);
+    return meter.measure(complete, stop);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "engine/api/model_results.h"
 #include "engine/api/restore.h"
 #include "engine/api/session_impl.h"
+#include "engine/api/steering.h"
 #include "engine/own/sizes.h"
 
 namespace orrery::api {
@@ -91,17 +92,18 @@ class SessionImpl::Preparing {
 
   Result<Next> operator()(const MakeEdits& change) const {
     ORRERY_TRY(watch_.stage("Making the edits"));
-    ORRERY_ASSIGN(const Replayed made, replayed(now_.model, change.edits));
+    ORRERY_ASSIGN(const std::vector<edit::Edit> edits, with_vectors(session_, now_, change.edits, watch_));
+    ORRERY_ASSIGN(const Replayed made, replayed(now_.model, edits));
     ORRERY_ASSIGN(Draft draft, prepare(made.graph));
     Next next;
     HistoryStep step;
-    for (size_t i = 0; i < change.edits.size(); ++i) {
-      const std::string words = change.edits[i].to_string();
+    for (size_t i = 0; i < edits.size(); ++i) {
+      const std::string words = edits[i].to_string();
       step.record.words += (step.record.words.empty() ? "" : "; ") + words;
       step.record.name = change.step.empty() ? made.names[i] : change.step;
       step.record.kv_kept = draft.kv_kept;
-      step.edits.push_back({change.edits[i], change.recipe});
-      const bool last = i + 1 == change.edits.size();
+      step.edits.push_back({edits[i], change.recipe});
+      const bool last = i + 1 == edits.size();
       if (!last && !change.step.empty()) continue;
       if (last) step.graph = made.graph;
       next.records.push_back(step.record);

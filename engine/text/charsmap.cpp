@@ -1,5 +1,8 @@
 #include "engine/text/charsmap.h"
 
+#include <optional>
+
+#include "engine/base/base64.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -22,31 +25,6 @@ bool has_leaf(uint32_t unit) { return (unit >> 8 & 1U) != 0; }
 uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFFU; }
 uint32_t label_of(uint32_t unit) { return unit & 0x800000FFU; }
 size_t offset_of(uint32_t unit) { return static_cast<size_t>(unit >> 10) << ((unit & 0x200U) >> 6); }
-
-int base64_digit(char c) {
-  static constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const size_t at = kDigits.find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
-
-Result<std::string> decode_base64(std::string_view text) {
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string bytes;
-  bytes.reserve(text.size() * 3 / 4);
-  uint32_t pending = 0;
-  int bits = 0;
-  for (const char c : text) {
-    const int digit = base64_digit(c);
-    if (digit < 0) return damaged_charsmap("The character map is not base64");
-    pending = (pending << 6 | static_cast<uint32_t>(digit)) & 0xFFFFFU;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push_back(static_cast<char>(pending >> bits));
-  }
-  return bytes;
-}
 
 class Precompiled final : public Normalizer {
  public:
@@ -132,8 +110,9 @@ Result<Charsmap> Charsmap::parse(std::string_view bytes) {
 }
 
 Result<Charsmap> Charsmap::parse_base64(std::string_view text) {
-  ORRERY_ASSIGN(const std::string bytes, decode_base64(text));
-  return parse(bytes);
+  const std::optional<std::string> bytes = from_base64(text);
+  if (!bytes) return damaged_charsmap("The character map is not base64");
+  return parse(*bytes);
 }
 
 std::optional<uint32_t> Charsmap::unit(size_t position) const {

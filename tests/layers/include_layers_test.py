@@ -24,9 +24,10 @@ ENGINE_ORDER = {
     "edit": ["ops", "io", "weights"],
     "passes": ["ops"],
     "compile": ["passes", "weights"],
+    "exporter": ["models", "compile"],
     "runtime": ["compile", "weights"],
     "generate": ["runtime", "text"],
-    "api": ["base", "io", "text", "graph", "ops", "own", "models", "weights", "edit", "passes", "compile", "runtime", "generate"],
+    "api": ["base", "io", "text", "graph", "ops", "own", "models", "weights", "edit", "passes", "compile", "exporter", "runtime", "generate"],
     "serve": ["api"],
 }
 # Kernel op headers belong to the rooms that lower and run; types, activations, precisions, names of devices, the team, the ISA and

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/api/compare.h"
+#include "engine/api/export.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/metadata.h"
 #include "engine/api/session.h"
@@ -26,6 +27,16 @@ struct MetadataCalls {
   std::function<Result<void>(const std::string& model, std::span<const MetadataEdit> edits,
                              const std::string& out, const ProgressCallback&, std::stop_token)>
       save;
+};
+
+/// The edited model as a file. Empty: it is not offered.
+struct ExportCalls {
+  /// What would be written, and what cannot be; writes nothing.
+  std::function<Result<api::ExportReport>(const api::Session&, const api::ExportOptions&)> plan;
+  std::function<Result<api::ExportReport>(const api::Session&, const std::string& path,
+                                          const api::ExportOptions&, const ProgressCallback&,
+                                          std::stop_token)>
+      write;
 };
 
 /// Recipes: lists of edits as JSON text. Empty: they are not offered.
@@ -68,6 +79,7 @@ struct Services {
       compare;
   EditCalls edits = {};
   MetadataCalls metadata = {};
+  ExportCalls exports = {};
   RecipeCalls recipes = {};
 };
 

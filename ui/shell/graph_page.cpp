@@ -82,7 +82,7 @@ void GraphPage::setupBar() {
   zoom_->reserve("100 %");
   zoom_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   auto* layout = new QHBoxLayout(bar_);
-  layout->setContentsMargins(2, 0, 14, 0);
+  layout->setContentsMargins(2, 0, 12, 0);
   layout->setSpacing(0);
   layout->addWidget(tabs_);
   layout->addSpacing(8);

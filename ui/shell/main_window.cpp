@@ -233,7 +233,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     quitting_ = true;
     close();
   };
-  if (!opening_->metadataMayClose() || (!asked && !questions_->mayQuit(docks_->unsaved(), quit)))
+  if (!opening_->metadataMayClose() || !opening_->exportMayClose() ||
+      (!asked && !questions_->mayQuit(docks_->unsaved(), quit)))
     return event->ignore();
   WindowSettings& settings = work_->settings();
   settings.geometry = layout_->geometry();

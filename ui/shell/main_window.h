@@ -22,6 +22,7 @@ class DockFrame;
 class Docks;
 class DrawnModel;
 class DropPreview;
+class ExportDialog;
 class FocusWalk;
 class GraphPage;
 class InspectorPage;
@@ -64,6 +65,8 @@ class MainWindow : public QMainWindow {
                          const QString& name = {});
   /// The editor of a GGUF file's metadata; one with changes that are not saved stays instead.
   MetadataEditor* editMetadata(const QString& model);
+  /// What an export of the model that is drawn would write, and the way to write it.
+  ExportDialog* exportModel();
   /// `device`: of place.
   void applyEdit(const QString& verb, const QString& scope, const QString& device = {});
   void setThemeChoice(ThemeChoice choice);

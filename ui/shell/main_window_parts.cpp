@@ -34,6 +34,7 @@ OpenDialog* MainWindow::askOptions(const api::OpenOptions& options, const QStrin
 }
 
 MetadataEditor* MainWindow::editMetadata(const QString& model) { return opening_->editMetadata(model); }
+ExportDialog* MainWindow::exportModel() { return opening_->exportModel(); }
 
 void MainWindow::applyEdit(const QString& verb, const QString& scope, const QString& device) {
   work_->edit(verb, scope, device);

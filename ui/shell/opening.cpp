@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QMenu>
 
+#include "ui/exporter/export_dialog.h"
 #include "ui/library/open_dialog.h"
 #include "ui/metadata/metadata_editor.h"
 #include "ui/session/model_use.h"
@@ -82,6 +83,15 @@ CommandList Opening::commands() {
            .tools = Tools::left,
            .run = [this] { askSaveRecipe(work_.drawn()); },
            .enabled = [this] { return work_.drawn()->canUndo(); }},
+          {.id = "model.export",
+           .text = "Export the &model...",
+           .menu = Menu::file,
+           .group = 1,
+           .keys = {"Ctrl+Shift+S"},
+           .icon = "export",
+           .title = "Export the edited model as a file that other programs load",
+           .run = [this] { exportModel(); },
+           .enabled = [this] { return canExport(); }},
           {.id = "graph.export",
            .text = "&Export the graph...",
            .menu = Menu::file,
@@ -217,6 +227,36 @@ MetadataEditor* Opening::editMetadata(const QString& model) {
   connect(metadata_, &MetadataEditor::saved, this, &Opening::addRecent);
   metadata_->show();
   return metadata_;
+}
+
+bool Opening::canExport() const {
+  const SessionPtr session = work_.drawn()->session();
+  return session && runs(session->info()) && work_.services().exports.plan;
+}
+
+bool Opening::exportMayClose() {
+  if (!export_ || export_->mayClose()) return true;
+  export_->raise();
+  export_->activateWindow();
+  return false;
+}
+
+ExportDialog* Opening::exportModel() {
+  if (!exportMayClose()) return export_;
+  if (export_) export_->close();
+  SessionController* drawn = work_.drawn();
+  export_ =
+      new ExportDialog(work_.theme(), work_.services().exports, drawn->session(), drawn->title(), window_);
+  export_->setAttribute(Qt::WA_DeleteOnClose);
+  connect(drawn, &SessionController::graphChanged, export_, [this, drawn] {
+    if (drawn->session().get() == export_->session()) export_->plan();
+  });
+  connect(export_, &ExportDialog::exported, this, [this](const QString& path, const QString& words) {
+    addRecent(path);
+    emit work_.noticed(words);
+  });
+  export_->show();
+  return export_;
 }
 
 void Opening::addRecent(const QString& path) {

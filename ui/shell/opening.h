@@ -12,6 +12,7 @@ class QMenu;
 
 namespace orrery::ui {
 
+class ExportDialog;
 class GraphPage;
 class MetadataEditor;
 class OpenDialog;
@@ -35,8 +36,12 @@ class Opening : public QObject {
   void openPaths(const QStringList& paths);
   OpenDialog* askOptions(const api::OpenOptions& options, const QString& reason, const QString& name);
   MetadataEditor* editMetadata(const QString& model);
+  /// What would be written of the model that is drawn, and the way to write it.
+  ExportDialog* exportModel();
   /// False: it has changes that are not saved, and asks about them.
   bool metadataMayClose();
+  /// False: a file is being written, and the dialog says so.
+  bool exportMayClose();
   /// Whether they were saved.
   bool askSaveRecipe(SessionController* source);
 
@@ -60,6 +65,7 @@ class Opening : public QObject {
   void showFailure(UiError error);
   void addRecent(const QString& path);
   bool hasMetadata() const;
+  bool canExport() const;
 
   Workspace& work_;
   GraphPage* graph_;
@@ -67,6 +73,7 @@ class Opening : public QObject {
   QWidget* window_;
   QMenu* recentMenu_;
   QPointer<MetadataEditor> metadata_;  // null unless it is shown
+  QPointer<ExportDialog> export_;      // null unless it is shown
   QString opening_;                    // what is being opened, as it goes into the recent files
   bool started_ = false;               // a model has been opened
 };

@@ -72,5 +72,57 @@ TEST_F(WeightEdits, ARequantisedModelRunsNextAndUndoGivesItsMemoryBack) {
   EXPECT_EQ(derived_bytes(), before);
 }
 
+/// The numbers are those of transformers in surgery_golden_test.
+TEST_F(WeightEdits, TwoTextsSteerAndTheRecipeKeepsTheirVector) {
+  ASSERT_NO_FATAL_FAILURE(open(smollm2()));
+  const std::vector<double> whole = logprobs();
+  const std::string words =
+      "steer scope=layers.10 strength=3 toward=\"What a wonderful day!\" from=\"What a terrible day.\"";
+  const auto measured = session_->measure({*edit::parse_edit(words)}, "The weather today is", {});
+  ASSERT_TRUE(measured.ok()) << measured.error().to_string();
+  EXPECT_GT(measured->kl, 1e-3) << "it is measured with its vector";
+  EXPECT_TRUE(session_->recipe().empty());
+
+  EXPECT_EQ(apply(words).name, "steer layers.10 by 3 of two texts");
+  const std::vector<double> steered = logprobs();
+  EXPECT_GT(largest_difference(steered, whole), 0.01);
+  const std::vector<edit::Edit> recipe = session_->recipe();
+  ASSERT_THAT(recipe, SizeIs(1));
+  EXPECT_EQ(recipe[0].fields.at("toward"), "What a wonderful day!");
+  EXPECT_EQ(recipe[0].fields.at("vector").size(), 576U * 4 / 3 * 4);
+  ASSERT_TRUE(session_->undo().ok());
+  EXPECT_EQ(logprobs(), whole);
+  ASSERT_TRUE(session_->redo().ok());
+  EXPECT_EQ(logprobs(), steered);
+
+  // From its file, also where the texts would make another vector: after another edit.
+  const auto read = edit::parse_recipe(edit::write_recipe({recipe}));
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  ASSERT_NO_FATAL_FAILURE(open(smollm2()));
+  ASSERT_TRUE(session_->replay(read->edits).ok());
+  EXPECT_EQ(logprobs(), steered);
+  EXPECT_EQ(session_->recipe(), recipe);
+  ASSERT_TRUE(session_->undo().ok());
+  apply("bypass scope=layers.5");
+  apply(words);
+  EXPECT_NE(session_->recipe()[1].fields.at("vector"), recipe[0].fields.at("vector"));
+}
+
+TEST_F(WeightEdits, TextsOfARecipeAreReadAfterTheEditsBeforeThem) {
+  ASSERT_NO_FATAL_FAILURE(open(smollm2()));
+  const edit::Edit bypass = *edit::parse_edit("bypass scope=layers.5"),
+                   steer = *edit::parse_edit("steer scope=layers.10 toward=\"so glad\" from=\"so sad\"");
+  ASSERT_TRUE(session_->replay({bypass, steer}).ok());
+  const std::vector<edit::Edit> at_once = session_->recipe();
+  ASSERT_TRUE(session_->undo().ok());
+  ASSERT_TRUE(session_->undo().ok());
+  ASSERT_TRUE(session_->apply(bypass).ok());
+  ASSERT_TRUE(session_->apply(steer).ok());
+  EXPECT_EQ(session_->recipe(), at_once);
+  const auto refused = session_->replay({steer, *edit::parse_edit("bypass scope=layers.99")});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("edit 2 of the recipe"));
+}
+
 }  // namespace
 }  // namespace orrery::api

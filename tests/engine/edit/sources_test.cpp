@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "engine/edit/steer.h"
 #include "tests/engine/edit/model_graphs.h"
 #include "tests/engine/io/io_testing.h"
 
@@ -123,6 +126,46 @@ TEST_F(Sources, VectorsThatDoNotFitAreRefusedWithBothShapes) {
               AllOf(HasSubstr("f32[4]"), HasSubstr("layers.3.mlp.residual:dst f32[tokens, 576]")));
   EXPECT_THAT(done("steer scope=layers.3-4 as=x file=" + path), HasSubstr("One name is given for several"));
   EXPECT_THAT(done("steer scope=layers.0.attention.kv_append file=" + path), HasSubstr("leave"));
+  expect_unchanged();
+}
+
+TEST_F(Sources, TwoTextsSteerByTheVectorThatTheyAreGiven) {
+  const std::string words = "steer scope=layers.10 strength=4 toward=\"so glad\" from=\"so sad\"";
+  auto open = parse_edit(words);
+  ASSERT_TRUE(open.ok()) << open.error().to_string();
+  ASSERT_TRUE(wants_vector(*open));
+  const auto texts = texts_to_steer(graph_, *open);
+  ASSERT_TRUE(texts.ok()) << texts.error().to_string();
+  EXPECT_EQ(graph_.value_path(texts->stream), "layers.10.mlp.residual:dst");
+  EXPECT_EQ(texts->toward, "so glad");
+  EXPECT_EQ(texts->from, "so sad");
+
+  std::vector<float> numbers(576, 0.25F);
+  numbers[3] = 1.0F / 3;
+  const Edit whole = with_vector(*open, numbers);
+  EXPECT_FALSE(wants_vector(whole));
+  EXPECT_EQ(done(whole.to_string()), "steer layers.10 by 4 of two texts");
+  EXPECT_EQ(input("layers.10.steer.add", 0), "layers.10.mlp.residual:dst");
+  const auto& data = std::get<std::vector<double>>(node("layers.10.steer.vector").attributes.at("data"));
+  EXPECT_EQ(std::vector<float>(data.begin(), data.end()), numbers);
+  EXPECT_TRUE(verify(graph_).empty());
+  // A graph alone knows no more than that it fits.
+  EXPECT_EQ(done(words), "steer layers.10 by 4 of two texts");
+  EXPECT_EQ(attribute("layers.10.steer_2.vector", "value"), "0");
+}
+
+TEST_F(Sources, TextsThatMakeNoVectorAreRefused) {
+  const std::string texts = " toward=a from=b";
+  EXPECT_THAT(done("steer scope=layers.3"), HasSubstr("a file, or two texts"));
+  EXPECT_THAT(done("steer scope=layers.3 toward=a"), HasSubstr("a file, or two texts"));
+  EXPECT_THAT(done("steer scope=layers.3 toward=a from=a"), HasSubstr("Both texts are the same"));
+  EXPECT_THAT(done("steer scope=layers.3-4" + texts), HasSubstr("one scope, and there are 2"));
+  EXPECT_THAT(done("steer scope=layers.3 file=v.npy" + texts), HasSubstr("A file brings the vector"));
+  EXPECT_THAT(done("steer scope=layers.3 vector=AAAA" + texts), HasSubstr("no base64 of 576 float32"));
+  EXPECT_THAT(done("steer scope=layers.3 vector=!" + texts), HasSubstr("no base64 of 576 float32"));
+  const Edit infinite = with_vector({"steer", {{"scope", "layers.3"}, {"toward", "a"}, {"from", "b"}}},
+                                    std::vector<float>(576, std::numeric_limits<float>::infinity()));
+  EXPECT_THAT(done(infinite.to_string()), HasSubstr("not finite"));
   expect_unchanged();
 }
 

@@ -1,5 +1,6 @@
 // Bypass and Restore by pointer and keys, on the real engine and the default model: what is bypassed stays in
 // both graphs, hollow, and comes back by itself.
+#include <QAccessible>
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QTest>
@@ -8,13 +9,9 @@
 #include "support/read_texts.h"
 #include "support/real_services.h"
 #include "support/window_fixture.h"
-#include "ui/graph/layout_worker.h"
-#include "ui/graph/scene_painter.h"
 
 namespace orrery::ui::testing {
 namespace {
-
-const Bindings kStep{{kTokens, 1}, {kSequences, 1}, {kOutputs, 1}};
 
 class BypassTest : public WindowTest {
  protected:
@@ -51,26 +48,14 @@ class BypassTest : public WindowTest {
     settle();
   }
 
-  /// Where a scope, a stack ("layers.1-29") or a node is drawn, in the view's pixels.
-  QRect boxOf(const QString& thing) const {
-    Drawing drawing;
-    drawing.scene = makeScene(shownGraph(), kStep, {});
-    std::unordered_set<std::string> open;
-    for (const SceneGroup& group : drawing.scene->groups)
-      if (view()->isExpanded(QString::fromStdString(group.path))) open.insert(group.path);
-    const ScenePainter painter{Theme()};
-    drawing.layout = Hierarchy(painter.textWidths()).layout(*drawing.scene, open);
-    const std::string name = thing.section('-', 0, 0).toStdString();
-    const SceneNode* node = drawing.scene->find(shownGraph()->find_path(name));
-    const auto box =
-        node ? boxOfNode(drawing, node->position) : boxOfGroup(drawing, drawing.scene->group(name));
-    EXPECT_TRUE(box) << name;
-    return box ? QRect(view()->mapFromScene(QPointF(box->x, box->y)),
-                       view()->mapFromScene(QPointF(box->right(), box->bottom())))
-               : QRect();
+  /// Where the scope, the stack or the node that is chosen is drawn, in the view's pixels.
+  QRect boxOfChosen() const {
+    const QAccessibleInterface* access = QAccessible::queryAccessibleInterface(view());
+    const QRect box = access->child(0)->rect();
+    return {view()->viewport()->mapFromGlobal(box.topLeft()), box.size()};
   }
-  /// On the words of a box, or the title of a frame.
-  QPoint pointOf(const QString& thing) const { return boxOf(thing).topLeft() + QPoint(30, 6); }
+  /// On the words of its box, or the title of its frame.
+  QPoint pointOfChosen() const { return boxOfChosen().topLeft() + QPoint(30, 6); }
   void bring(const QString& thing) {
     const NodeId node = shownGraph()->find_path(thing.toStdString());
     node.valid() ? view()->select(node) : view()->selectScope(thing);
@@ -78,7 +63,7 @@ class BypassTest : public WindowTest {
   }
   void choose(const QString& thing) {
     bring(thing);
-    QTest::mouseClick(view()->viewport(), Qt::LeftButton, {}, pointOf(thing));
+    QTest::mouseClick(view()->viewport(), Qt::LeftButton, {}, pointOfChosen());
     settle();
   }
   void pressB() {
@@ -96,8 +81,8 @@ class BypassTest : public WindowTest {
     bring(thing);
     return menuBy(
         [&] {
-          QContextMenuEvent event(QContextMenuEvent::Mouse, pointOf(thing),
-                                  view()->viewport()->mapToGlobal(pointOf(thing)));
+          QContextMenuEvent event(QContextMenuEvent::Mouse, pointOfChosen(),
+                                  view()->viewport()->mapToGlobal(pointOfChosen()));
           QApplication::sendEvent(view()->viewport(), &event);
         },
         press);
@@ -136,9 +121,10 @@ class BypassTest : public WindowTest {
     for (const double zoom : {0.2, 0.5, 1.0}) {
       view()->zoomTo(zoom);
       bring(thing);
+      const QRect box = boxOfChosen();
       view()->clearSelection();
       QApplication::processEvents();
-      EXPECT_EQ(seesThrough(boxOf(thing)), hollow) << "at " << zoom;
+      EXPECT_EQ(seesThrough(box), hollow) << "at " << zoom;
     }
   }
   /// Whether what lies under the box is seen in it, aside of its words.

@@ -96,7 +96,8 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
   }
   EXPECT_EQ(
       lines.join("\n").toStdString(),
-      "&File: Open... Open folder... Open recent | Save recipe... Export the graph... Export for paper... "
+      "&File: Open... Open folder... Open recent | Save recipe... Export the model... Export the graph... "
+      "Export for paper... "
       "Save "
       "trace... | Edit metadata... | Quit\n"
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "

@@ -1,6 +1,7 @@
 // The window on the real engine.
 #pragma once
 
+#include "engine/api/export.h"
 #include "engine/api/session.h"
 #include "engine/edit/edit.h"
 #include "ui/session/services.h"
@@ -15,6 +16,7 @@ inline Services realServices() {
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
+  services.exports = {api::plan_export, api::export_model};
   services.cudaRefusal = "not built";
   return services;
 }
