@@ -106,6 +106,7 @@ ui::Services services() {
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
+  services.sweeps = {api::sweep_places, api::sweep};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;

@@ -138,15 +138,19 @@ Agreement agreement_of(const Distributions& a, const Distributions& b) {
 
 int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b) { return step_tokens(a, b, kLogitTokens); }
 
-Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens,
-                                     int64_t rows) {
-  const graph::Graph& graph = *side.version.fused;
-  const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
-  if (!value.valid())
-    return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
-  ORRERY_ASSIGN(auto probe,
-                generate::Probe::run(side.session.engine(), side.version, {&value, 1}, {tokens, rows}));
+Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens, int64_t rows,
+                                     const generate::KnownValues* known) {
+  ORRERY_ASSIGN(const ValueId value, answer_value(*side.version.fused, rows));
+  generate::Probe::Step step{tokens, rows};
+  step.known = known;
+  ORRERY_ASSIGN(auto probe, generate::Probe::run(side.session.engine(), side.version, {&value, 1}, step));
   return probe->read(0);
+}
+
+Result<ValueId> answer_value(const graph::Graph& graph, int64_t rows) {
+  const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
+  if (value.valid()) return value;
+  return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
 }
 
 Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,

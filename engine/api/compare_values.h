@@ -6,6 +6,7 @@
 
 #include "engine/api/compare.h"
 #include "engine/api/session_impl.h"
+#include "engine/generate/known_values.h"
 
 namespace orrery::api {
 
@@ -40,8 +41,10 @@ struct ProbedVersion {
 int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b);
 /// What it gives for `tokens`, in one step: logits of the last `rows` tokens, an encoder's (rows 0) vector or
 /// logits.
-Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens,
-                                     int64_t rows);
+Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens, int64_t rows,
+                                     const generate::KnownValues* known = nullptr);
+/// The value that such an answer is; refused where the graph has none.
+Result<ValueId> answer_value(const graph::Graph& graph, int64_t rows);
 
 /// Fills kl, top1_agreement and positions, from one step over `tokens` as the sides run; nothing for
 /// encoders.

@@ -8,6 +8,7 @@
 #include "ui/frame/settings.h"
 #include "ui/session/comparison.h"
 #include "ui/session/session_controller.h"
+#include "ui/session/scope_values.h"
 #include "ui/theme/theme.h"
 
 namespace orrery::ui {
@@ -17,6 +18,7 @@ class MemoryEstimates;
 class PlaceMenu;
 class PrecisionMenu;
 class SecondDevice;
+class SweepController;
 class TraceSaver;
 
 /// A model as the library offers it.
@@ -44,6 +46,7 @@ class Workspace : public QObject {
   SessionController* classifier() const { return classifier_; }  // loaded at its first use
   CompareController* comparison() const { return comparison_; }
   SecondDevice* both() const { return both_; }
+  SweepController* sweeps() const { return sweeps_; }
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
@@ -126,6 +129,8 @@ class Workspace : public QObject {
   void opAsked(const QString& op);      // a node of it, put down on the drawing
   void pathAsked(const QString& path);  // the node of that path, in whatever graph is shown
   void compareAsked(const orrery::ui::Comparison& comparison);
+  /// What colours the graph; without values it is coloured as before.
+  void scopesMeasured(const orrery::ui::ScopeValues& values);
   void failed(const orrery::ui::UiError& error);
   void noticed(const QString& words);
 
@@ -142,6 +147,7 @@ class Workspace : public QObject {
   SessionController *session_, *classifier_;
   CompareController* comparison_;
   SecondDevice* both_;
+  SweepController* sweeps_;
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   PrecisionMenu* precisions_;
