@@ -12,20 +12,22 @@ namespace orrery::api {
 
 Difference difference_of(std::span<const float> a, std::span<const float> b);
 
-/// Logits (positions, vocabulary) with the log of the sum of their exponentials by position, which takes the
-/// most time of all that is made of them.
+/// Logits (positions, vocabulary) with what takes the most time of all that is made of them.
 struct Distributions {
-  std::vector<float> logits;
-  std::vector<double> log_sums;
+  std::vector<float> logits, probabilities;  // these may be left out
+  std::vector<double> log_sums;              // of the exponentials, by position
+  std::vector<size_t> best;                  // the likeliest token, by position
 
-  std::span<const float> row(size_t position) const;
+  std::span<const float> row(size_t position) const { return row_of(logits, position); }
+  std::span<const float> row_of(const std::vector<float>& values, size_t position) const;
   /// Of the tokens that come after the positions but the last: nats a token.
   double nll_of(std::span<const int32_t> next) const;
 };
-Distributions distributions_of(std::vector<float> logits, int64_t positions);
+Distributions distributions_of(std::vector<float> logits, int64_t positions, bool probabilities = true);
 
-/// Of two sets with the same positions and vocabulary: the mean of KL(a || b), and how often the likeliest
-/// token is the same. Rows with a value that is not finite count as infinitely far.
+/// Of two sets with the same positions and vocabulary, the first with probabilities: the mean of KL(a || b),
+/// and how often the likeliest token is the same. Rows with a value that is not finite count as infinitely
+/// far.
 struct Agreement {
   double kl = 0, top1 = 0;
   std::vector<float> kl_by_position = {};

@@ -98,7 +98,7 @@ Result<MeasuredChange> EditMeter::measure(const std::vector<edit::Edit>& edits,
     change.cosine = difference_of(answer_.logits, numbers).cosine;
     return change;
   }
-  const Distributions answer = distributions_of(std::move(numbers), positions_);
+  const Distributions answer = distributions_of(std::move(numbers), positions_, false);
   Agreement agreement = agreement_of(answer_, answer);
   change.kl = agreement.kl;
   change.top1_agreement = agreement.top1;

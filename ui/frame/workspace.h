@@ -7,8 +7,8 @@
 
 #include "ui/frame/settings.h"
 #include "ui/session/comparison.h"
-#include "ui/session/session_controller.h"
 #include "ui/session/scope_values.h"
+#include "ui/session/session_controller.h"
 #include "ui/theme/theme.h"
 
 namespace orrery::ui {

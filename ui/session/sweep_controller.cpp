@@ -22,7 +22,8 @@ QString SweepController::refusal() const {
   if (!session) return "Open a model to sweep";
   if (!session_->services().sweeps.run) return "This program cannot sweep";
   if (!session->info().cannot_run.empty()) return QString::fromStdString(session->info().cannot_run);
-  if (session->info().task == api::Task::tensors) return "A graph of one's own reads no text to be measured by";
+  if (session->info().task == api::Task::tensors)
+    return "A graph of one's own reads no text to be measured by";
   return {};
 }
 
@@ -147,24 +148,25 @@ void SweepController::measureMix(const std::vector<edit::Edit>& edits) {
   if (running_ || measuring_ || !model_) return;
   measuring_ = true;
   const quint64 generation = generation_;
-  worker_->post([this, generation, edits, session = model_, text = sweep_.request.text](std::stop_token stop) {
-    const auto measured = [&]() -> Result<api::MeasuredChange> {
-      try {
-        return session->measure(edits, text, stop);
-      } catch (const std::exception& error) {
-        return Error{ErrorCode::internal, error.what(), "",
-                     "this is a fault of the program; please report it"};
-      }
-    };
-    post(generation, [this, edits, result = measured()] {
-      measuring_ = false;
-      if (result.ok())
-        emit mixMeasured(edits, api::distance_of(result.value()));
-      else
-        emit failed(describeError("Could not measure the mix", result.error()));
-      emit advanced();
-    });
-  });
+  worker_->post(
+      [this, generation, edits, session = model_, text = sweep_.request.text](std::stop_token stop) {
+        const auto measured = [&]() -> Result<api::MeasuredChange> {
+          try {
+            return session->measure(edits, text, stop);
+          } catch (const std::exception& error) {
+            return Error{ErrorCode::internal, error.what(), "",
+                         "this is a fault of the program; please report it"};
+          }
+        };
+        post(generation, [this, edits, result = measured()] {
+          measuring_ = false;
+          if (result.ok())
+            emit mixMeasured(edits, api::distance_of(result.value()));
+          else
+            emit failed(describeError("Could not measure the mix", result.error()));
+          emit advanced();
+        });
+      });
   emit advanced();
 }
 
