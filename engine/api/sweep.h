@@ -24,6 +24,8 @@ inline constexpr SweepKind kSweepKinds[] = {SweepKind::bypass_layers, SweepKind:
                                             SweepKind::zero_heads, SweepKind::precision,
                                             SweepKind::place_layers};
 std::string_view name_of(SweepKind kind);  // "bypass-layers"
+/// What SweepRequest::to can be; nothing where it is "", or a device.
+std::vector<std::string> choices_of(SweepKind kind);
 
 struct SweepRequest {
   SweepKind what = SweepKind::bypass_layers;

@@ -151,6 +151,14 @@ std::string_view name_of(SweepKind kind) {
   return "";
 }
 
+std::vector<std::string> choices_of(SweepKind kind) {
+  const edit::Field* field = kind == SweepKind::quantise_tensors ? edit::find_verb("quantise")->field("type")
+                             : kind == SweepKind::precision ? edit::find_verb("precision")->field("dtype")
+                                                            : nullptr;
+  return field ? std::vector<std::string>(field->choices.begin(), field->choices.end())
+               : std::vector<std::string>();
+}
+
 std::string write_sweep(const Sweep& sweep) {
   SweepJson rows = SweepJson::array();
   for (const SweepRow& row : sweep.rows) rows.push_back(row_json(row));

@@ -276,7 +276,7 @@ QString HeatModel::title() const {
     case HeatMode::share:
       return QStringLiteral("Share of step");
     case HeatMode::measure:
-      return figures_.measures.title;
+      return figures_.measures.title.isEmpty() ? QStringLiteral("Sweep") : figures_.measures.title;
     case HeatMode::ratio:
       return sides_[0].name + QStringLiteral(" : ") + sides_[1].name;
   }

@@ -8,12 +8,13 @@
 #include "ui/library/page.h"
 #include "ui/ops/page.h"
 #include "ui/shell/outline_page.h"
+#include "ui/sweep/page.h"
 
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(), outlinePage(),  opsPage(),     inspectorPage(),
-          chatPage(),    classifyPage(), comparePage(), latencyPage()};
+  return {libraryPage(),  outlinePage(), opsPage(),   inspectorPage(), chatPage(),
+          classifyPage(), comparePage(), sweepPage(), latencyPage()};
 }
 
 }  // namespace orrery::ui
