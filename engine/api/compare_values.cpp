@@ -62,8 +62,7 @@ struct Plain {
 };
 
 Result<Plain> plain_of(const SessionImpl& session) {
-  ORRERY_ASSIGN(auto version, prepare_version(session.model_graph(),
-                                              session.preparation(false, session.state()->disabled_passes)));
+  ORRERY_ASSIGN(auto version, plain_version(session));
   Plain plain{std::move(version), {}};
   plain.values = generate::float_values(plain.graph());
   return plain;
@@ -192,6 +191,10 @@ Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int3
   result.top1_agreement = agreement.top1;
   result.positions = rows;
   return {};
+}
+
+Result<std::shared_ptr<const runtime::Version>> plain_version(const SessionImpl& session) {
+  return prepare_version(session.model_graph(), session.preparation(false, session.state()->disabled_passes));
 }
 
 Result<void> compare_nodes(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/api/compare.h"
+#include "engine/api/patch.h"
 #include "engine/api/session_impl.h"
 #include "engine/generate/known_values.h"
 
@@ -52,6 +53,13 @@ Result<ValueId> answer_value(const graph::Graph& graph, int64_t rows);
 /// encoders.
 Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
                             CompareResult& result);
+
+/// The graph of a session as it runs when nothing is fused: sides have the same nodes then.
+Result<std::shared_ptr<const runtime::Version>> plain_version(const SessionImpl& session);
+
+/// patch() over tokens of a prompt.
+Result<PatchResult> patch_tokens(const SessionImpl& a, const SessionImpl& b, std::span<const int32_t> tokens,
+                                 const ProgressCallback& progress, const std::stop_token& stop);
 
 /// Fills the differences of the nodes, from one step of the model graphs without fusion over the first of
 /// `tokens`.

@@ -107,6 +107,15 @@ std::vector<ValueId> KnownValues::worth_keeping(const graph::Graph& graph, const
   }
 }
 
+std::vector<ValueId> KnownValues::stream(const graph::Graph& graph) {
+  std::vector<ValueId> values;
+  for (const Place& place : places_of(graph, steps_of(graph)))
+    if (place.crossing.size() == 1 && place.can_be_given &&
+        (values.empty() || values.back() != place.crossing.front()))
+      values.push_back(place.crossing.front());
+  return values;
+}
+
 Result<void> KnownValues::add(uint64_t hash, std::span<const std::byte> elements) {
   ORRERY_ASSIGN(weights::Buffer bytes, weights::Buffer::allocate(elements.size(), {}, "values of a text"));
   ORRERY_TRY(bytes.fill(elements.data(), elements.size()));

@@ -20,6 +20,10 @@ class KnownValues {
   static std::vector<ValueId> worth_keeping(const graph::Graph& graph, const Bindings& sizes,
                                             uint64_t most_bytes);
 
+  /// The values that cross a place alone, in order: all that follows is made of one of them, as in a residual
+  /// stream.
+  static std::vector<ValueId> stream(const graph::Graph& graph);
+
   /// Elements of a value whose Graph::feed_hash that is.
   Result<void> add(uint64_t hash, std::span<const std::byte> elements);
 

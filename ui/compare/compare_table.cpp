@@ -74,6 +74,12 @@ void CompareTable::fit(int pageWidth) {
   const int width = std::clamp(static_cast<int>(kShare * pageWidth), kLeast, kMost);
   setFixedWidth(width);
   setColumnHidden(CompareNodesModel::apartColumn, width < kWithApart);
+  setColumnHidden(CompareNodesModel::goneColumn, !patched_);
+}
+
+void CompareTable::setPatched(bool patched) {
+  patched_ = patched;
+  setColumnHidden(CompareNodesModel::goneColumn, !patched_);
 }
 
 void CompareTable::setTheme(const Theme& theme) {

@@ -229,7 +229,7 @@ double HeatModel::placeOf(Span span, int count) const {
 QString HeatModel::text(Span span, bool brief) const {
   const double v = value(span);
   if (!std::isfinite(v)) return {};
-  if (mode_ == HeatMode::measure) return format::number(v);
+  if (mode_ == HeatMode::measure) return format::distance(v);
   if (mode_ == HeatMode::bytes) return format::bytes(v);
   if (mode_ == HeatMode::share) return format::percent(v);
   if (mode_ == HeatMode::ratio) return format::number(v, 2) + QStringLiteral("×");
@@ -288,7 +288,7 @@ std::vector<QString> HeatModel::ticks() const {
     return {QStringLiteral("16×"), QStringLiteral("4×"), QStringLiteral("1"), QStringLiteral("4×"),
             QStringLiteral("16×")};
   if (mode_ == HeatMode::measure)
-    return {format::number(low_, 2), format::number(std::sqrt(low_ * high_), 2), format::number(high_, 2)};
+    return {format::distance(low_), format::distance(std::sqrt(low_ * high_)), format::distance(high_)};
   const double low = logarithmic_ ? low_ : 0, middle = logarithmic_ ? std::sqrt(low_ * high_) : high_ / 2;
   const auto plain = [](double number) { return QString::number(number, 'g', 2); };  // ticks are short
   const auto text = [&](double v) {

@@ -1,5 +1,6 @@
 #include "ui/sweep/mix_panel.h"
 
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 #include <map>
@@ -23,6 +24,21 @@ QString typesOf(const api::MixTable& table, const api::Mix& mix) {
   return words.join(QStringLiteral(" · "));
 }
 
+/// The mixes of sizes that are evenly apart, each with the size that it is for.
+std::vector<api::Mix> curveOf(const api::MixTable& table) {
+  constexpr uint64_t kSizes = 96;
+  const uint64_t least = table.least_bytes(), range = table.most_bytes() - least;
+  std::vector<api::Mix> curve;
+  for (uint64_t i = 0; i <= kSizes; ++i) {
+    const uint64_t bytes = least + range / kSizes * i + range % kSizes * i / kSizes;
+    if (auto mix = api::mix_for(table, bytes); mix.ok()) {
+      curve.push_back(std::move(mix).value());
+      curve.back().bytes = bytes;
+    }
+  }
+  return curve;
+}
+
 }  // namespace
 
 MixPanel::MixPanel(const Theme& theme, SweepController* sweeps, QWidget* parent)
@@ -31,7 +47,8 @@ MixPanel::MixPanel(const Theme& theme, SweepController* sweeps, QWidget* parent)
       sweeps_(sweeps),
       title_(new Text(theme, {Token::text, 12, QFont::DemiBold}, "Mix for this size", this)),
       size_(new Text(theme, {Token::text, 18, QFont::Medium, true}, {}, this)),
-      cost_(new Text(theme, {Token::text2, 11}, {}, this)),
+      cost_(new Text(theme, {Token::text, 12, QFont::Medium, true}, {}, this)),
+      share_(new Text(theme, {Token::text2, 11}, {}, this)),
       types_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, {}, this)),
       note_(new Text(theme, {Token::text3, 11}, {}, this)),
       slider_(new MixSlider(theme, this)),
@@ -56,10 +73,18 @@ void MixPanel::setupLayout() {
   buttons->setSpacing(8);
   buttons->addWidget(make_, 1);
   buttons->addWidget(measure_, 1);
+  auto* figures = new QGridLayout;
+  figures->setHorizontalSpacing(12);
+  figures->setVerticalSpacing(0);
+  figures->addWidget(size_, 0, 0, 2, 1);
+  figures->addWidget(cost_, 0, 1);
+  figures->addWidget(share_, 1, 1);
+  figures->setColumnStretch(1, 1);
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(12, 8, 12, 8);
-  layout->setSpacing(4);
-  for (QWidget* part : std::initializer_list<QWidget*>{title_, size_, cost_}) layout->addWidget(part);
+  layout->setContentsMargins(12, 4, 12, 6);
+  layout->setSpacing(3);
+  layout->addWidget(title_);
+  layout->addLayout(figures);
   layout->addWidget(slider_, 1);
   layout->addWidget(types_);
   layout->addWidget(note_);
@@ -72,20 +97,18 @@ void MixPanel::refresh() {
   const size_t choices = table_ ? api::mix_curve(*table_).size() : 0;
   const bool another = std::exchange(tables_, choices) != choices || table_.has_value() != before.has_value();
   const bool any = table_.has_value() && choices > 1;
-  for (QWidget* part : std::initializer_list<QWidget*>{size_, cost_, types_, slider_, make_, measure_})
+  for (QWidget* part :
+       std::initializer_list<QWidget*>{size_, cost_, share_, types_, slider_, make_, measure_})
     part->setVisible(any);
   if (!any)
     return note_->setText(
-        "Sweep \"Quantise each tensor\" in one type or in several: from what each tensor "
+        "Sweep \"Quantise tensors\" in one type or in several: from what each tensor "
         "costs in each, the types for a size are chosen here");
   if (!another) return show(slider_->bytes());
-  std::vector<api::Mix> curve = api::mix_curve(*table_);
-  const uint64_t least = curve.front().bytes, most = curve.back().bytes;
-  const uint64_t kept = slider_->bytes();
-  slider_->setCurve(std::move(curve));
+  const uint64_t least = table_->least_bytes(), most = table_->most_bytes(), kept = slider_->bytes();
+  slider_->setCurve(curveOf(*table_));
   const auto first = least + static_cast<uint64_t>(kFirstShare * static_cast<double>(most - least));
-  slider_->setBytes(kept >= least && kept <= most ? kept : first);
-  show(slider_->bytes());
+  show(kept >= least && kept <= most ? kept : first);
 }
 
 void MixPanel::show(uint64_t bytes) {
@@ -94,17 +117,18 @@ void MixPanel::show(uint64_t bytes) {
   mix_ = std::move(mix).value();
   edits_ = api::edits_of(*table_, mix_);
   const bool measured = !edits_.empty() && edits_ == measuredEdits_;
-  const double whole = static_cast<double>(table_->most_bytes());
-  size_->setText(format::bytes(static_cast<double>(mix_.bytes)));
-  cost_->setText(QString("%1 of the largest, %2 bits an element, %3 KL %4")
-                     .arg(format::percent(static_cast<double>(mix_.bytes) / whole),
-                          format::number(table_->bits_of(mix_.bytes)), measured ? "measured" : "predicted",
-                          format::number(measured ? measured_ : mix_.distance)));
+  const auto bytesNow = static_cast<double>(mix_.bytes), whole = static_cast<double>(table_->most_bytes());
+  size_->setText(format::bytes(bytesNow));
+  cost_->setText((measured ? "measured KL " : "predicted KL ") +
+                 format::distance(measured ? measured_ : mix_.distance));
+  share_->setText(QString("%2 bits an element, %1 of all")
+                      .arg(format::percent(bytesNow / whole), format::number(table_->bits_of(mix_.bytes))));
+  slider_->setMix(bytes, measured ? measured_ : mix_.distance);
   types_->setText(typesOf(*table_, mix_));
   note_->setText(
       sweeps_->measuring() ? QStringLiteral("Measuring the mix")
       : measured
-          ? QString("Measured over the sweep's text; %1 was predicted").arg(format::number(mix_.distance))
+          ? QString("Measured over the sweep's text; %1 was predicted").arg(format::distance(mix_.distance))
           : QStringLiteral("Predicted: what its edits cost alone, added up"));
   make_->setEnabled(!edits_.empty());
   measure_->setEnabled(!edits_.empty() && !measured && !sweeps_->running() && !sweeps_->measuring());

@@ -30,7 +30,7 @@ class MixPanel : public QWidget, public Themed {
 
   Theme theme_;
   SweepController* sweeps_;
-  Text *title_, *size_, *cost_, *types_, *note_;
+  Text *title_, *size_, *cost_, *share_, *types_, *note_;
   MixSlider* slider_;
   Button *make_, *measure_;
   std::optional<api::MixTable> table_;

@@ -12,7 +12,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kKnob = 14, kRail = 4, kSide = 10, kTop = 6, kFoot = 44;  // px
+constexpr double kKnob = 14, kRail = 4, kSide = 10, kTop = 4, kFoot = 42;  // px
 constexpr double kStep = 0.01, kPage = 0.1;                                // of the axis
 constexpr double kMostRange = 1e-4;  // distances below this share of the largest lie at the foot
 
@@ -37,8 +37,9 @@ void MixSlider::setCurve(std::vector<api::Mix> curve) {
   update();
 }
 
-void MixSlider::setBytes(uint64_t bytes) {
+void MixSlider::setMix(uint64_t bytes, double distance) {
   bytes_ = bytes;
+  distance_ = distance;
   update();
 }
 
@@ -60,13 +61,6 @@ double MixSlider::yOf(double distance) const {
   return ground().bottom() - std::clamp(share, 0.0, 1.0) * ground().height();
 }
 
-double MixSlider::distanceAt(uint64_t bytes) const {
-  double distance = curve_.front().distance;
-  for (const api::Mix& mix : curve_)
-    if (mix.bytes <= bytes) distance = mix.distance;
-  return distance;
-}
-
 void MixSlider::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
@@ -82,15 +76,12 @@ void MixSlider::paintEvent(QPaintEvent*) {
   painter.setBrush(theme_(Token::sunken));
   painter.drawRoundedRect(whole, 2, 2);
   if (curve_.empty()) return;
-  QPainterPath path;
-  for (const api::Mix& mix : curve_) {
-    const QPointF at(xOf(mix.bytes), yOf(mix.distance));
-    path.isEmpty() ? path.moveTo(at) : path.lineTo(at);
-  }
+  QPainterPath path(QPointF(xOf(curve_.front().bytes), yOf(curve_.front().distance)));
+  for (const api::Mix& mix : curve_) path.lineTo(xOf(mix.bytes), yOf(mix.distance));
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(theme_(Token::text2), 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter.drawPath(path);
-  const double x = xOf(bytes_), y = yOf(distanceAt(bytes_));
+  const double x = xOf(bytes_), y = yOf(distance_);
   painter.setPen(QPen(theme_(Token::accent), 1, Qt::DotLine));
   painter.drawLine(QPointF(x, y), QPointF(x, rail));
   painter.setPen(Qt::NoPen);

@@ -15,7 +15,8 @@ class MixSlider : public QWidget, public Themed {
 
   /// From the smallest to the largest; empty: there is nothing to choose.
   void setCurve(std::vector<api::Mix> curve);
-  void setBytes(uint64_t bytes);
+  /// What the mix of that size costs.
+  void setMix(uint64_t bytes, double distance);
   uint64_t bytes() const { return bytes_; }
   void setTheme(const Theme& theme) override;
   QSize sizeHint() const override;
@@ -33,13 +34,13 @@ class MixSlider : public QWidget, public Themed {
   QRectF ground() const;  // of the curve
   double xOf(uint64_t bytes) const;
   double yOf(double distance) const;
-  double distanceAt(uint64_t bytes) const;
   void take(double x);
   void choose(uint64_t bytes);
 
   Theme theme_;
   std::vector<api::Mix> curve_;
   uint64_t bytes_ = 0;
+  double distance_ = 0;
   double low_ = 0, high_ = 0;  // of the distances
 };
 

@@ -134,7 +134,7 @@ QString SweepModel::text(size_t place, int column) const {
   const api::MeasuredChange& change = row->change;
   switch (column) {
     case distanceColumn:
-      return format::number(api::distance_of(change));
+      return format::distance(api::distance_of(change));
     case top1Column:
       return change.top1_agreement ? format::percent(*change.top1_agreement) : format::dash();
     case perplexityColumn:

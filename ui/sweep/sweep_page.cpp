@@ -12,7 +12,8 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kLeft = 410, kRight = 270;  // px of the page
+constexpr double kLeft = 400, kLeastLeft = 330, kMix = 270;  // px of the page
+constexpr double kBoth = 980;                                // from here on chart and mix have room
 
 QString timeLeft(double seconds) {
   if (seconds < 90) return format::number(seconds, 2) + QStringLiteral(" s left");
@@ -24,15 +25,15 @@ QString timeLeft(double seconds) {
 QString titleOf(api::SweepKind kind) {
   switch (kind) {
     case api::SweepKind::bypass_layers:
-      return QStringLiteral("Bypass each layer");
+      return QStringLiteral("Bypass layers");
     case api::SweepKind::quantise_tensors:
-      return QStringLiteral("Quantise each tensor");
+      return QStringLiteral("Quantise tensors");
     case api::SweepKind::zero_heads:
-      return QStringLiteral("Zero each head");
+      return QStringLiteral("Zero heads");
     case api::SweepKind::precision:
-      return QStringLiteral("Round each linear");
+      return QStringLiteral("Round linears");
     case api::SweepKind::place_layers:
-      return QStringLiteral("Place each layer");
+      return QStringLiteral("Place layers");
   }
   return {};
 }
@@ -56,6 +57,8 @@ SweepPage::SweepPage(const Theme& theme, SessionController* session, SweepContro
       table_(new SweepTable(theme, rows_, this)),
       plot_(new SweepPlot(theme, this)),
       mix_(new MixPanel(theme, sweeps, this)),
+      side_(new Segmented(theme, this)),
+      column_(new QWidget(this)),
       corner_(new QWidget(this)) {
   chosenTo_ = {{api::SweepKind::quantise_tensors, "q4_0"}, {api::SweepKind::precision, "int8"}};
   setupControls();
@@ -110,17 +113,43 @@ void SweepPage::setupLayout() {
   left->addWidget(bar_);
   left->addLayout(figures);
   left->addWidget(table_, 1);
-  auto* column = new QWidget(this);
-  column->setLayout(left);
-  column->setFixedWidth(static_cast<int>(theme_.scaled(kLeft)));
-  mix_->setFixedWidth(static_cast<int>(theme_.scaled(kRight)));
+  column_->setLayout(left);
+  side_->addChoice("Chart");
+  side_->addChoice("Mix");
+  side_->setAccessibleName("What is shown beside the table");
+  connect(side_, &Segmented::chosen, this, &SweepPage::shareWidth);
+  auto* sides = new QHBoxLayout;
+  sides->setSpacing(8);
+  sides->addWidget(plot_, 1);
+  sides->addWidget(mix_);
+  auto* right = new QVBoxLayout;
+  right->setContentsMargins(0, 8, 8, 0);
+  right->setSpacing(4);
+  right->addWidget(side_, 0, Qt::AlignRight);
+  right->addLayout(sides, 1);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 1, 0, 0);
   layout->setSpacing(8);
-  layout->addWidget(column);
-  layout->addWidget(plot_, 1);
-  layout->addWidget(mix_);
+  layout->addWidget(column_);
+  layout->addLayout(right, 1);
   setFocusProxy(field_);
+}
+
+void SweepPage::shareWidth() {
+  const bool both = width() >= theme_.scaled(kBoth), mix = side_->current() == 1;
+  side_->setVisible(!both);
+  plot_->setVisible(both || !mix);
+  mix_->setVisible(both || mix);
+  const double left = std::clamp(width() * 0.45, theme_.scaled(kLeastLeft), theme_.scaled(kLeft));
+  column_->setFixedWidth(static_cast<int>(left));
+  mix_->setMinimumWidth(0);
+  mix_->setMaximumWidth(both ? static_cast<int>(theme_.scaled(kMix)) : QWIDGETSIZE_MAX);
+  table_->setColumnHidden(SweepModel::perplexityColumn, left < theme_.scaled(kLeft));
+}
+
+void SweepPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  shareWidth();
 }
 
 void SweepPage::setupCorner() {
@@ -270,7 +299,7 @@ void SweepPage::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(event->rect(), theme_(Token::panel));
   painter.fillRect(0, 0, width(), 1, theme_(Token::border));
-  painter.fillRect(mix_->x() - 4, 10, 1, height() - 20, theme_(Token::border));
+  painter.fillRect(column_->geometry().right() + 4, 10, 1, height() - 20, theme_(Token::border));
 }
 
 }  // namespace orrery::ui

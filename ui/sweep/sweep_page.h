@@ -8,6 +8,7 @@
 #include "ui/widgets/banner.h"
 #include "ui/widgets/meter.h"
 #include "ui/widgets/search_field.h"
+#include "ui/widgets/segmented.h"
 
 namespace orrery::ui {
 
@@ -42,6 +43,7 @@ class SweepPage : public QWidget, public Themed {
   Banner* banner() const { return banner_; }
   QString progressWords() const { return amount_->text(); }
   QWidget* corner() const { return corner_; }
+  Segmented* side() const { return side_; }
   void setTheme(const Theme& theme) override;
 
  signals:
@@ -53,11 +55,13 @@ class SweepPage : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void setupControls();
   void setupLayout();
   void setupCorner();
+  void shareWidth();
   void refreshControls();
   void refreshProgress();
   void refreshTypes();
@@ -79,13 +83,14 @@ class SweepPage : public QWidget, public Themed {
   SweepTable* table_;
   SweepPlot* plot_;
   MixPanel* mix_;
-  QWidget* corner_;
+  Segmented* side_;  // chart or mix, where there is room for one
+  QWidget *column_, *corner_;
   api::SweepKind kind_ = api::SweepKind::bypass_layers;
   std::map<api::SweepKind, QString> chosenTo_;
   QStringList devices_;
 };
 
-/// "Bypass each layer".
+/// "Bypass layers".
 QString titleOf(api::SweepKind kind);
 
 }  // namespace orrery::ui

@@ -8,7 +8,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kNoPoint = std::numeric_limits<double>::quiet_NaN();
-constexpr double kPoint = 9, kHollow = 6, kRing = 15;  // px
+constexpr double kPoint = 9, kHollow = 6, kRing = 15, kTickWidth = 44;  // px
 
 /// Of an earlier sweep at a place of this one: of what lies in it the largest, else of what it lies in.
 std::optional<double> valueAt(const api::Sweep& other, const std::string& scope) {
@@ -60,7 +60,9 @@ SweepPlot::SweepPlot(const Theme& theme, QWidget* parent) : QCustomPlot(parent),
 void SweepPlot::setupAxes() {
   xAxis->grid()->setVisible(false);
   xAxis->setSubTicks(false);
-  xAxis->ticker()->setTickCount(12);
+  const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);
+  whole->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+  xAxis->setTicker(whole);
   yAxis->setScaleType(QCPAxis::stLogarithmic);
   yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
   yAxis->setNumberFormat("g");
@@ -161,6 +163,11 @@ void SweepPlot::choose(int place) {
   chosen_ = place;
   placeMarks();
   replot(rpQueuedReplot);
+}
+
+void SweepPlot::resizeEvent(QResizeEvent* event) {
+  QCustomPlot::resizeEvent(event);
+  xAxis->ticker()->setTickCount(std::clamp(width() / static_cast<int>(theme_.scaled(kTickWidth)), 2, 16));
 }
 
 void SweepPlot::placeMarks() {

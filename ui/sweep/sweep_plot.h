@@ -27,6 +27,7 @@ class SweepPlot : public QCustomPlot, public Themed {
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   static constexpr int kShades = 33;  // of the heat that points are drawn in
