@@ -10,19 +10,21 @@
 namespace orrery::api {
 namespace {
 
-/// The values of both graphs that one node after another of the stream makes, by its path.
+/// The values of both graphs that one node after another of the stream makes, by its path; the answer is not
+/// one of them.
 struct Stream {
   std::vector<std::string> nodes;
   std::vector<ValueId> a, b;
 };
 
-Stream shared_stream(const graph::Graph& a, const graph::Graph& b) {
+Stream shared_stream(const graph::Graph& a, const graph::Graph& b, ValueId answer) {
   std::map<std::string, ValueId> there;
   for (const ValueId value : generate::KnownValues::stream(b)) there.emplace(b.value_path(value), value);
   Stream stream;
   for (const ValueId value : generate::KnownValues::stream(a)) {
     const auto other = there.find(a.value_path(value));
-    if (other == there.end() || a.value(value).type != b.value(other->second).type) continue;
+    if (value == answer || other == there.end() || a.value(value).type != b.value(other->second).type)
+      continue;
     stream.nodes.push_back(a.node(a.value(value).producer).path());
     stream.a.push_back(value);
     stream.b.push_back(other->second);
@@ -49,9 +51,9 @@ Result<PatchResult> patch_tokens(const SessionImpl& a, const SessionImpl& b, std
   result.positions = std::min<int64_t>(result.tokens, runtime::kMaxOutputs);
   ORRERY_ASSIGN(const auto plain_a, plain_version(a));
   ORRERY_ASSIGN(const auto plain_b, plain_version(b));
-  const Stream stream = shared_stream(*plain_a->fused, *plain_b->fused);
-  std::vector<ValueId> kept = stream.a;
   ORRERY_ASSIGN(const ValueId logits, answer_value(*plain_a->fused, result.positions));
+  const Stream stream = shared_stream(*plain_a->fused, *plain_b->fused, logits);
+  std::vector<ValueId> kept = stream.a;
   kept.push_back(logits);
   ORRERY_ASSIGN(const auto probe,
                 generate::Probe::run(a.engine(), *plain_a, kept, {tokens, result.positions}));

@@ -160,5 +160,42 @@ TEST_F(SweepPageTest, AnotherModelForgetsTheRows) {
   EXPECT_NE(view()->heatMode(), HeatMode::measure);
 }
 
+/// The whole model in a smaller type against itself: Compare says which layers make the difference.
+TEST_F(SweepPageTest, CompareShowsWhichPartsMakeTheDifference) {
+  Services services = realServices();
+  services.compare = api::compare;
+  window_ = makeWindow(services, ThemeChoice::dark);
+  ASSERT_TRUE(opened(*window_, "smollm2"));
+  window_->graphPage()->showTab(false);
+  window_->showPage("compare");
+  ComparePage* page = window_->comparePage();
+  for (size_t i = 0; i < page->settings().size(); ++i)
+    if (page->settings()[i].title == "CPU, as Q4_0") page->choose(api::Side::b, static_cast<int>(i));
+  ASSERT_EQ(page->settingTitle(api::Side::b), "CPU, as Q4_0");
+  page->patchBox()->setChecked(true);
+  page->field()->setText("Why do planets move?");
+  page->compare();
+  ASSERT_TRUE(waitUntil([&] { return page->result() != nullptr; }, 120000))
+      << page->banner()->body().toStdString();
+  ASSERT_TRUE(page->result()->patched_kl);
+  EXPECT_GT(*page->result()->patched_kl, 0);
+  EXPECT_EQ(view()->heatMode(), HeatMode::measure);
+  const ScopeValues parts = partsOf(*page->result());
+  EXPECT_EQ(parts.title(), "Share of the difference");
+  EXPECT_TRUE(parts.of("layers.4.mlp.down_proj"));
+  QString told;
+  for (int row = 0; row < page->nodes()->rowCount(); ++row)
+    if (page->nodes()->pathAt(row) == "layers.29.mlp.residual")
+      told = page->nodes()->index(row, CompareNodesModel::goneColumn).data().toString();
+  EXPECT_TRUE(told.endsWith("%")) << told.toStdString();
+  waitUntil([] { return false; }, 300);
+  takePicture(*window_, "patch-dark");
+  page->patchBox()->setChecked(false);
+  page->compare();
+  ASSERT_TRUE(waitUntil([&] { return page->result() && !page->controller()->running(); }, 120000));
+  EXPECT_FALSE(page->result()->patched_kl);
+  EXPECT_NE(view()->heatMode(), HeatMode::measure) << "what was told of parts went with its run";
+}
+
 }  // namespace
 }  // namespace orrery::ui::testing
