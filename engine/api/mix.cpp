@@ -152,8 +152,8 @@ Result<Mix> mix_for(const MixTable& table, uint64_t most_bytes) {
   Mix mix = smallest(table);
   if (mix.bytes > most_bytes)
     return no_mix(
-        fmt::format("The smallest mix of these types takes {} bytes, not {}", mix.bytes, most_bytes), "",
-        "give a larger size, or sweep a smaller type too");
+        fmt::format("The smallest mix of these types takes {} bytes, not {}", mix.bytes, most_bytes),
+        "the size of the mix", "give a larger one, or sweep a smaller type too");
   std::vector<bool> full(table.tensors.size(), false);  // its next choice does not fit
   for (const Better& better : betters_of(table)) {
     if (full[better.tensor]) continue;

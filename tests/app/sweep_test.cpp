@@ -58,7 +58,7 @@ TEST(Mix, ChoosesTypesForASizeAndWritesTheirRecipe) {
   const auto told =
       run({"mix", saved, "--bytes", "90000000", "--out", out, "--measure", "smollm2", "--json"}).json();
   EXPECT_LE(told["bytes"], 90'000'000);
-  EXPECT_GT(told["bytes"], 85'000'000);
+  EXPECT_GT(told["bytes"], 80'000'000) << "all as it is but the embedding";
   EXPECT_GT(told["predicted"], 0);
   EXPECT_GT(told["measured"], 0);
   EXPECT_EQ(told["tensors"].size(), 211U);
