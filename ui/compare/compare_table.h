@@ -40,7 +40,8 @@ class CompareTable : public QTableView, public Themed {
   CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget* parent = nullptr);
   /// Takes its share of the page; a narrow one has no room for how far values are apart.
   void fit(int pageWidth);
-  /// Values of A were put into B: what of the difference goes away is shown.
+  /// Values of A were put into B: what of the difference goes away is shown in the place of how far values
+  /// are apart.
   void setPatched(bool patched);
   void setTheme(const Theme& theme) override;
 

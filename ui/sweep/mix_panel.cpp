@@ -89,7 +89,7 @@ void MixPanel::setupLayout() {
   layout->addWidget(types_);
   layout->addWidget(note_);
   layout->addLayout(buttons);
-  note_->setWrap(true);
+  slider_->setMinimumHeight(static_cast<int>(theme_.scaled(60)));
 }
 
 void MixPanel::refresh() {
@@ -100,6 +100,7 @@ void MixPanel::refresh() {
   for (QWidget* part :
        std::initializer_list<QWidget*>{size_, cost_, share_, types_, slider_, make_, measure_})
     part->setVisible(any);
+  note_->setWrap(!any);
   if (!any)
     return note_->setText(
         "Sweep \"Quantise tensors\" in one type or in several: from what each tensor "

@@ -97,8 +97,11 @@ void SweepPage::setupLayout() {
   what->setSpacing(8);
   what->addWidget(kindButton_, 1);
   what->addWidget(toButton_);
-  what->addWidget(start_);
-  what->addWidget(resume_);
+  auto* probe = new QHBoxLayout;
+  probe->setSpacing(8);
+  probe->addWidget(field_, 1);
+  probe->addWidget(start_);
+  probe->addWidget(resume_);
   auto* figures = new QHBoxLayout;
   figures->setSpacing(10);
   figures->addWidget(amount_);
@@ -109,7 +112,7 @@ void SweepPage::setupLayout() {
   left->setSpacing(6);
   left->addWidget(banner_);
   left->addLayout(what);
-  left->addWidget(field_);
+  left->addLayout(probe);
   left->addWidget(bar_);
   left->addLayout(figures);
   left->addWidget(table_, 1);
