@@ -34,7 +34,6 @@ std::vector<CompareSetting> compareSettings(const CompareChoices& choices) {
              [](api::OpenOptions& options) { options.precision = "exact"; });
   addVariant(settings, "cpu", "not fused", "unfused", unfuse);
   addVariant(settings, "cpu", "1 thread", "1", [](api::OpenOptions& options) { options.threads = 1; });
-  if (!edits.empty()) addVariant(settings, "cpu", "edited", edits, edited);
   for (const std::string& type : types)
     addVariant(settings, "cpu", "as " + QString::fromStdString(type).toUpper(), "as " + type,
                [typeFile = typeFile, type](api::OpenOptions& options) { options.recipe = typeFile(type); });
@@ -44,6 +43,7 @@ std::vector<CompareSetting> compareSettings(const CompareChoices& choices) {
                  options.model = file.toStdString();
                  options.adapter.clear();
                });
+  if (!edits.empty()) addVariant(settings, "cpu", "edited", edits, edited);
   std::string first;
   for (const api::DeviceEntry& entry : devices) {
     if (entry.device == "cpu" || !entry.refusal.empty()) continue;
