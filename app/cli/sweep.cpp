@@ -100,6 +100,7 @@ Result<api::SweepRequest> request_of(const SweepOptions& options) {
   if (!options.file.empty()) {
     ORRERY_ASSIGN(request.text, read_file(options.file));
   }
+  if (request.what == api::SweepKind::quantise_tensors && request.to.empty()) request.to = "q4_0";
   return request;
 }
 
@@ -194,9 +195,10 @@ Runner prepare_sweep(Parser& parser, Context& context) {
           "zero, a linear that rounds otherwise, a layer on another device")
       .required()
       .one_of(kinds);
-  parser.add_option("--to,--type", options->to,
-                    "of quantise-tensors the type, as q4_0; of precision what may be rounded to, as int8; of "
-                    "place-layers a device, as cuda:0");
+  parser.add_option(
+      "--to,--type", options->to,
+      "of quantise-tensors the type (none: q4_0); of precision what may be rounded to, as int8; of "
+      "place-layers a device, as cuda:0");
   const Option text =
       parser.add_option("--text", options->text, "what is read; none: a paragraph of its own");
   parser.add_option("--file", options->file, "the whole of a file instead").excludes(text);

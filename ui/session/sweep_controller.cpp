@@ -4,9 +4,17 @@
 #include <exception>
 
 namespace orrery::ui {
+namespace {
+
+constexpr int kTellMilliseconds = 100;
+
+}  // namespace
 
 SweepController::SweepController(SessionController* session, QObject* parent)
     : QObject(parent), session_(session), worker_(std::make_unique<Worker>()) {
+  telling_.setSingleShot(true);
+  telling_.setInterval(kTellMilliseconds);
+  connect(&telling_, &QTimer::timeout, this, &SweepController::advanced);
   connect(session_, &SessionController::opened, this, [this] {
     if (session_->session() != model_) forget();
   });
@@ -94,7 +102,7 @@ void SweepController::run(api::Sweep begun) {
     post(generation, [this, row = sweep.rows.back()] {
       sweep_.rows.push_back(row);
       seconds_ = static_cast<double>(since_.elapsed()) * 1e-3;
-      emit advanced();
+      if (!telling_.isActive()) telling_.start();
     });
   };
   stop_ = worker_->post([this, generation, begun = std::move(begun), session = model_, onRow,
@@ -107,13 +115,14 @@ void SweepController::run(api::Sweep begun) {
                      "this is a fault of the program; please report it"};
       }
     };
-    post(generation, [this, generation, result = guarded()] { finish(generation, result); });
+    post(generation, [this, result = guarded()] { finish(result); });
   });
   emit changed();
 }
 
-void SweepController::finish(quint64 /*generation*/, const Result<api::Sweep>& result) {
+void SweepController::finish(const Result<api::Sweep>& result) {
   running_ = false;
+  telling_.stop();
   if (result.ok())
     sweep_ = result.value();
   else if (result.error().code != ErrorCode::cancelled)

@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QTimer>
 #include <memory>
 #include <optional>
 
@@ -46,14 +47,14 @@ class SweepController : public QObject {
  signals:
   /// Another sweep, or none, is shown.
   void changed();
-  /// Rows were added, or what runs has come to its end.
+  /// Rows were added, or what runs has come to its end; ten times a second at most.
   void advanced();
   void failed(const orrery::ui::UiError& error);
   void mixMeasured(const std::vector<orrery::edit::Edit>& edits, double distance);
 
  private:
   void run(api::Sweep begun);
-  void finish(quint64 generation, const Result<api::Sweep>& result);
+  void finish(const Result<api::Sweep>& result);
   void keep();
   void forget();
   void post(quint64 generation, std::function<void()> call);
@@ -65,6 +66,7 @@ class SweepController : public QObject {
   std::vector<api::Sweep> kept_;  // each of another request, the newest last
   bool running_ = false, measuring_ = false;
   size_t rowsBefore_ = 0;  // this run
+  QTimer telling_;         // of rows
   QElapsedTimer since_;
   double seconds_ = 0;  // of the rows of this run
   quint64 generation_ = 0;

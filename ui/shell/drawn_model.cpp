@@ -166,6 +166,8 @@ void DrawnModel::draw(SessionController* source) {
     graph_->setSource(source);
     work_.draw(source);
     if (work_.compared()) showHeat(source == work_.session() ? HeatMode::ratio : heatBefore_);
+    if (source != work_.session() && graph_->modelView()->heatMode() == HeatMode::measure)
+      showHeat(heatBefore_);
     if (const QString text = tools_->find()->text(); !text.isEmpty()) find(text);
   }
   refresh();

@@ -57,6 +57,7 @@ SweepPage::SweepPage(const Theme& theme, SessionController* session, SweepContro
       table_(new SweepTable(theme, rows_, this)),
       plot_(new SweepPlot(theme, this)),
       mix_(new MixPanel(theme, sweeps, this)),
+      series_(new Text(theme, {Token::text3, 10.5}, {}, this)),
       side_(new Segmented(theme, this)),
       column_(new QWidget(this)),
       corner_(new QWidget(this)) {
@@ -128,7 +129,11 @@ void SweepPage::setupLayout() {
   auto* right = new QVBoxLayout;
   right->setContentsMargins(0, 8, 8, 0);
   right->setSpacing(4);
-  right->addWidget(side_, 0, Qt::AlignRight);
+  auto* above = new QHBoxLayout;
+  above->setContentsMargins(8, 0, 0, 0);
+  above->addWidget(series_, 1);
+  above->addWidget(side_);
+  right->addLayout(above);
   right->addLayout(sides, 1);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 1, 0, 0);
@@ -142,6 +147,7 @@ void SweepPage::shareWidth() {
   const bool both = width() >= theme_.scaled(kBoth), mix = side_->current() == 1;
   side_->setVisible(!both);
   plot_->setVisible(both || !mix);
+  series_->setVisible(both || !mix);
   mix_->setVisible(both || mix);
   const double left = std::clamp(width() * 0.45, theme_.scaled(kLeastLeft), theme_.scaled(kLeft));
   column_->setFixedWidth(static_cast<int>(left));
@@ -251,6 +257,11 @@ void SweepPage::takeSweep() {
 void SweepPage::advance() {
   rows_->refresh();
   plot_->show(*sweeps_, rows_->values());
+  const api::Sweep* other = sweeps_->other();
+  series_->setText(sweeps_->sweep().places == 0 ? QString()
+                   : other
+                       ? QString("%1; hollow: %2").arg(distanceTitle(sweeps_->sweep()), distanceTitle(*other))
+                       : distanceTitle(sweeps_->sweep()));
   mix_->refresh();
   refreshControls();
   emit valuesChanged(rows_->values());

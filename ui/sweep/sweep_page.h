@@ -83,6 +83,7 @@ class SweepPage : public QWidget, public Themed {
   SweepTable* table_;
   SweepPlot* plot_;
   MixPanel* mix_;
+  Text* series_;     // what the chart draws
   Segmented* side_;  // chart or mix, where there is room for one
   QWidget *column_, *corner_;
   api::SweepKind kind_ = api::SweepKind::bypass_layers;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace orrery::ui {
 namespace {
@@ -10,13 +11,16 @@ namespace {
 constexpr double kNoPoint = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPoint = 9, kHollow = 6, kRing = 15, kTickWidth = 44;  // px
 
+bool isInside(std::string_view path, std::string_view scope) {
+  return path.size() > scope.size() && path[scope.size()] == '.' && path.starts_with(scope);
+}
+
 /// Of an earlier sweep at a place of this one: of what lies in it the largest, else of what it lies in.
 std::optional<double> valueAt(const api::Sweep& other, const std::string& scope) {
   std::optional<double> largest;
   for (const api::SweepRow& row : other.rows) {
-    const bool inside = row.scope == scope || row.scope.starts_with(scope + ".");
-    const bool around = scope.starts_with(row.scope + ".");
-    if (!row.refusal.empty() || !(inside || around)) continue;
+    const bool there = row.scope == scope || isInside(row.scope, scope) || isInside(scope, row.scope);
+    if (!row.refusal.empty() || !there) continue;
     const double distance = api::distance_of(row.change);
     if (!(largest >= distance)) largest = distance;
   }
