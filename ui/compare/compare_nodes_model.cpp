@@ -53,8 +53,10 @@ void CompareNodesModel::setResult(ComparePtr result) {
   rows_.clear();
   if (result_)
     for (const api::NodeComparison& node : result_->nodes) rows_.push_back(&node);
-  std::stable_sort(rows_.begin(), rows_.end(),
-                   [](const auto* a, const auto* b) { return a->a_us - a->b_us > b->a_us - b->b_us; });
+  std::stable_sort(rows_.begin(), rows_.end(), [](const auto* a, const auto* b) {
+    if (a->gone || b->gone) return a->gone.has_value() && !b->gone;
+    return a->a_us - a->b_us > b->a_us - b->b_us;
+  });
   endResetModel();
 }
 

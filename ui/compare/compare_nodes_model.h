@@ -1,5 +1,6 @@
-// The nodes of a comparison as a table, the largest gain first: time on either side, their ratio, how far the
-// values are apart, and how much of the difference goes away with A's value in B.
+// The nodes of a comparison as a table, where values were put into B those of the stream first, in their
+// order; the others the largest gain first: time on either side, their ratio, how far the values are apart,
+// and how much of the difference goes away with A's value in B.
 #pragma once
 
 #include <QAbstractTableModel>

@@ -132,7 +132,7 @@ void SweepPage::setupLayout() {
   auto* above = new QHBoxLayout;
   above->setContentsMargins(8, 0, 0, 0);
   above->addWidget(series_, 1);
-  above->addWidget(side_);
+  above->addWidget(side_, 0, Qt::AlignRight);
   right->addLayout(above);
   right->addLayout(sides, 1);
   auto* layout = new QHBoxLayout(this);

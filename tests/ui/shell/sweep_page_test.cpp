@@ -187,6 +187,8 @@ TEST_F(SweepPageTest, CompareShowsWhichPartsMakeTheDifference) {
   for (int row = 0; row < page->nodes()->rowCount(); ++row)
     if (page->nodes()->pathAt(row) == "layers.29.mlp.residual")
       told = page->nodes()->index(row, CompareNodesModel::goneColumn).data().toString();
+  EXPECT_EQ(page->nodes()->pathAt(0), "embed.token_embedding") << "the stream first, in its order";
+  EXPECT_EQ(page->nodes()->pathAt(1), "layers.0.attention.residual");
   EXPECT_TRUE(told.endsWith("%")) << told.toStdString();
   waitUntil([] { return false; }, 300);
   takePicture(*window_, "patch-dark");
