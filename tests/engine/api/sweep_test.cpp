@@ -121,6 +121,32 @@ TEST(SweepOfAnEncoder, HasTheNumbersOfTheWholeGraph) {
   expect_the_same_numbers(session, {SweepKind::quantise_tensors, "q8_0", ""}, 5);
 }
 
+TEST(SweepOnACard, HasTheNumbersOfTheWholeGraph) {
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  expect_the_same_numbers(session, {SweepKind::bypass_layers, "", ""}, 9);
+  expect_the_same_numbers(session, {SweepKind::quantise_tensors, "q8_0", ""}, 80);
+}
+
+TEST(SweepOnACard, PlacesOneLayerAfterAnother) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  std::stop_source stop;
+  const auto done = sweep(
+      *session, {{SweepKind::place_layers, "cuda:0", kRead}},
+      [&](const Sweep& now) {
+        if (now.rows.size() == 2) stop.request_stop();
+      },
+      stop.get_token());
+  ASSERT_TRUE(done.ok()) << done.error().to_string();
+  ASSERT_EQ(done->rows.size(), 2U);
+  for (const SweepRow& row : done->rows) {
+    EXPECT_EQ(row.refusal, "");
+    EXPECT_LT(*row.change.kl, 1e-2);
+    EXPECT_EQ(row.change.memory.size(), 2U) << "the CPU and the card";
+  }
+}
+
 /// All places of a tiny model, with kernels that round and with fusion, as sweeps run it.
 TEST(SweepOfATinyModel, GivesWhatTheWholeGraphGivesAtEveryPlace) {
   const TinySession tiny;
