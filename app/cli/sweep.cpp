@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "app/cli/common_options.h"
 #include "app/cli/input.h"

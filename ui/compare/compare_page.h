@@ -5,6 +5,8 @@
 #include <QCheckBox>
 #include <QTemporaryFile>
 #include <QWidget>
+#include <map>
+#include <memory>
 
 #include "ui/compare/compare_card.h"
 #include "ui/compare/compare_settings.h"

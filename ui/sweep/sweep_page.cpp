@@ -3,6 +3,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QPaintEvent>
 #include <QPainter>
 #include <QSaveFile>
 #include <QVBoxLayout>

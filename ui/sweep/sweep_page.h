@@ -2,6 +2,8 @@
 // what they cost, their chart, and the mix of types that follows. Row, point and graph are one choice.
 #pragma once
 
+#include <map>
+
 #include "ui/sweep/mix_panel.h"
 #include "ui/sweep/sweep_plot.h"
 #include "ui/sweep/sweep_table.h"
