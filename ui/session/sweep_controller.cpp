@@ -66,6 +66,14 @@ std::optional<api::MixTable> SweepController::mixTable() const {
   return table.ok() ? std::optional(std::move(table).value()) : std::nullopt;
 }
 
+bool SweepController::edited() const {
+  const auto swept = sweep_.conditions.find("recipe");
+  if (swept == sweep_.conditions.end()) return false;
+  std::string recipe;
+  for (const edit::Edit& edit : session_->recipe()) recipe += edit.to_string() + "\n";
+  return recipe != swept->second;
+}
+
 void SweepController::post(quint64 generation, std::function<void()> call) {
   QMetaObject::invokeMethod(
       this,

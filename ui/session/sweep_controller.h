@@ -40,6 +40,8 @@ class SweepController : public QObject {
 
   /// What mixes are made of; nothing before a type was swept.
   std::optional<api::MixTable> mixTable() const;
+  /// The model is not as it was swept: what was measured holds no more for what would be made now.
+  bool edited() const;
   /// What the edits cost together, over the text of the sweeps.
   void measureMix(const std::vector<edit::Edit>& edits);
   bool measuring() const { return measuring_; }

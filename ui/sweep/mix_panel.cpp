@@ -126,13 +126,16 @@ void MixPanel::show(uint64_t bytes) {
                       .arg(format::percent(bytesNow / whole), format::number(table_->bits_of(mix_.bytes))));
   slider_->setMix(bytes, measured ? measured_ : mix_.distance);
   types_->setText(typesOf(*table_, mix_));
+  const bool edited = sweeps_->edited();
   note_->setText(
-      sweeps_->measuring() ? QStringLiteral("Measuring the mix")
+      edited                 ? QStringLiteral("The model was edited since: undo that to make another mix")
+      : sweeps_->measuring() ? QStringLiteral("Measuring the mix")
       : measured
           ? QString("Measured over the sweep's text; %1 was predicted").arg(format::distance(mix_.distance))
           : QStringLiteral("Predicted: what its edits cost alone, added up"));
-  make_->setEnabled(!edits_.empty());
-  measure_->setEnabled(!edits_.empty() && !measured && !sweeps_->running() && !sweeps_->measuring());
+  make_->setEnabled(!edits_.empty() && !edited);
+  measure_->setEnabled(!edits_.empty() && !measured && !edited && !sweeps_->running() &&
+                       !sweeps_->measuring());
 }
 
 void MixPanel::setTheme(const Theme& theme) { theme_ = theme; }

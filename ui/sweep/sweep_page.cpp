@@ -85,7 +85,10 @@ void SweepPage::setupControls() {
   connect(sweeps_, &SweepController::advanced, this, &SweepPage::advance);
   connect(sweeps_, &SweepController::failed, banner_, &Banner::showError);
   connect(session_, &SessionController::loadEnded, this, &SweepPage::refreshControls);
-  connect(session_, &SessionController::graphChanged, this, &SweepPage::refreshControls);
+  connect(session_, &SessionController::graphChanged, this, [this] {
+    refreshControls();
+    mix_->refresh();
+  });
   connect(table_, &SweepTable::rowChosen, this, [this](int row) {
     plot_->choose(static_cast<int>(rows_->placeAt(row)));
     emit pathAsked(rows_->scopeAt(row));

@@ -148,6 +148,10 @@ TEST_F(SweepPageTest, AMixIsPredictedMeasuredAndMade) {
   EXPECT_EQ(window_->session()->recipe()[0].op, "quantise");
   EXPECT_TRUE(window_->session()->undoName().startsWith("mix "))
       << window_->session()->undoName().toStdString();
+  EXPECT_TRUE(waitUntil([&] { return !mix->makeButton()->isEnabled(); }))
+      << "the sweeps are of the model before";
+  window_->action("edit.undo")->trigger();
+  EXPECT_TRUE(waitUntil([&] { return mix->makeButton()->isEnabled(); }, 60000));
 }
 
 TEST_F(SweepPageTest, AnotherModelForgetsTheRows) {
