@@ -13,7 +13,7 @@ namespace {
 struct CompareOptions {
   api::OpenOptions open;
   std::string a, b, prompt;
-  bool raw = false;
+  bool raw = false, patch = false;
   int64_t gen = 48;
 };
 
@@ -22,6 +22,7 @@ Json to_json(const api::NodeComparison& node) {
   row["max_abs"] = node.difference ? Json(node.difference->max_abs) : Json();
   row["nmse"] = node.difference ? Json(node.difference->nmse) : Json();
   row["cosine"] = node.difference ? Json(node.difference->cosine) : Json();
+  row["gone"] = node.gone ? Json(*node.gone) : Json();
   return row;
 }
 
@@ -34,6 +35,7 @@ Json to_json(const api::CompareResult& result) {
           {"kl", or_null(result.kl)},
           {"top1_agreement", or_null(result.top1_agreement)},
           {"positions", result.positions},
+          {"patched_kl", or_null(result.patched_kl)},
           {"first_different_token",
            result.first_different_token < 0 ? Json() : Json(result.first_different_token)},
           {"text_a", result.a.text},
@@ -75,6 +77,19 @@ void print_table(const api::CompareResult& result) {
             : fmt::format("first node that differs: {}\n", result.first_divergent));
 }
 
+/// The stream, in order: what is left of the difference with A's value there, and where the most goes away.
+void print_patched(const api::CompareResult& result) {
+  if (!result.patched_kl) return;
+  print(fmt::format("with a value of a in b, of KL {:.3e} goes away:\n", *result.patched_kl));
+  double before = 0;
+  for (const api::NodeComparison& node : result.nodes) {
+    if (!node.gone) continue;
+    print(fmt::format("  {:>7.1f} % {:>+7.1f}  {}\n", 100 * *node.gone, 100 * (*node.gone - before),
+                      node.node));
+    before = *node.gone;
+  }
+}
+
 Result<int> run(const CompareOptions& options, const Context& context) {
   ORRERY_ASSIGN(const api::OpenOptions side_a, api::with_spec(options.open, options.a));
   ORRERY_ASSIGN(const api::OpenOptions side_b, api::with_spec(options.open, options.b));
@@ -87,6 +102,7 @@ Result<int> run(const CompareOptions& options, const Context& context) {
     request.messages = {{"user", options.prompt}};
   }
   request.max_tokens = options.gen;
+  request.patch = options.patch;
   ProgressLine progress(context);
   ORRERY_ASSIGN(const api::CompareResult result,
                 api::compare(*a, *b, request, {}, progress.callback(), context.stop()));
@@ -95,6 +111,7 @@ Result<int> run(const CompareOptions& options, const Context& context) {
     print_json(to_json(result));
   } else {
     print_table(result);
+    print_patched(result);
   }
   return kExitDone;
 }
@@ -105,13 +122,17 @@ Runner prepare_compare(Parser& parser, Context& context) {
   const auto options = std::make_shared<CompareOptions>();
   add_model_options(parser, options->open);
   const char* spec =
-      "a side: comma list of device=, recipe=, fusion=on|off, disable-pass=, adapter=, threads=, "
+      "a side: comma list of device=, model=, recipe=, fusion=on|off, disable-pass=, adapter=, threads=, "
       "precision=balanced|exact|bf16|int16|int8, "
       "kv-type=, context=; what is left out is as given for both";
   parser.add_option("--a", options->a, spec).required();
   parser.add_option("--b", options->b, spec).required();
   parser.add_option("--prompt", options->prompt, "what both read").required();
   parser.add_flag("--raw", options->raw, "no chat template");
+  parser.add_flag(
+      "--patch", options->patch,
+      "values of a are put into b, one node of the stream after another: where the difference comes "
+      "from");
   parser.add_option("--gen", options->gen, "tokens that each side writes")
       .range(1, int64_t{1} << 16)
       .show_default();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "app/cli/common_options.h"
 #include "app/cli/input.h"
@@ -22,12 +23,6 @@ struct SweepOptions {
   bool csv = false;
 };
 
-uint64_t weight_bytes(const api::MeasuredChange& change) {
-  uint64_t bytes = 0;
-  for (const api::MemoryChange& device : change.memory) bytes += device.after.weights;
-  return bytes;
-}
-
 /// Null where there is none, and where it is no number.
 Json number_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json();
@@ -42,34 +37,10 @@ Json row_json(const api::SweepRow& row) {
   json["nll"] = number_or_null(change.nll_after);
   json["cosine"] = number_or_null(change.cosine);
   json["tokens_per_second"] = number_or_null(change.tokens_per_second_after);
-  json["bytes"] = measured ? Json(weight_bytes(change)) : Json();
+  json["bytes"] = measured ? Json(api::weight_bytes(change)) : Json();
   json["ms"] = row.ms;
   json["refusal"] = measured ? Json() : Json(row.refusal);
   return json;
-}
-
-/// A field of a CSV file, in quotes where it needs them.
-std::string csv_field(const Json& value) {
-  if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
-  const std::string text = value;
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return quoted + "\"";
-}
-
-std::string csv_line(const Json& row, bool names) {
-  std::string line;
-  for (const auto& [name, value] : row.items())
-    line += (line.empty() ? "" : ",") + (names ? name : csv_field(value));
-  return line + "\n";
-}
-
-/// How far an answer is from what it was.
-double distance_of(const api::SweepRow& row) {
-  if (row.change.kl) return *row.change.kl;
-  return 1 - row.change.cosine.value_or(0);
 }
 
 std::string table_line(const api::SweepRow& row) {
@@ -77,11 +48,12 @@ std::string table_line(const api::SweepRow& row) {
   if (!row.refusal.empty()) return fmt::format("{} refused: {}\n", place, row.refusal);
   const api::MeasuredChange& change = row.change;
   if (change.cosine)
-    return fmt::format("{} cosine {:.6f}  {}\n", place, *change.cosine, readable_bytes(weight_bytes(change)));
+    return fmt::format("{} cosine {:.6f}  {}\n", place, *change.cosine,
+                       readable_bytes(api::weight_bytes(change)));
   return fmt::format("{} KL {:9.3g}  top-1 {:5.1f} %  NLL {:+8.4f}  {:6.1f} tokens/s  {}\n", place,
                      *change.kl, 100 * *change.top1_agreement,
                      change.nll_after.value_or(0) - change.nll_before.value_or(0),
-                     change.tokens_per_second_after.value_or(0), readable_bytes(weight_bytes(change)));
+                     change.tokens_per_second_after.value_or(0), readable_bytes(api::weight_bytes(change)));
 }
 
 /// The places by what they cost: what the person asked a sweep for.
@@ -90,7 +62,7 @@ void print_order(const api::Sweep& sweep) {
   std::vector<const api::SweepRow*> rows;
   for (const api::SweepRow& row : sweep.rows)
     if (row.refusal.empty()) rows.push_back(&row);
-  std::ranges::stable_sort(rows, {}, [](const api::SweepRow* row) { return distance_of(*row); });
+  std::ranges::stable_sort(rows, {}, [](const api::SweepRow* row) { return api::distance_of(row->change); });
   const auto list = [](const auto& some) {
     std::string line;
     for (const api::SweepRow* row : some) line += (line.empty() ? "" : ", ") + row->edit.to_string();
@@ -129,6 +101,7 @@ Result<api::SweepRequest> request_of(const SweepOptions& options) {
   if (!options.file.empty()) {
     ORRERY_ASSIGN(request.text, read_file(options.file));
   }
+  if (request.what == api::SweepKind::quantise_tensors && request.to.empty()) request.to = "q4_0";
   return request;
 }
 
@@ -177,10 +150,8 @@ class SweepReport {
   void tell(const api::SweepRow& row) {
     if (context_.json) return;
     if (!options_.csv) return print_now(table_line(row));
-    const Json json = row_json(row);
-    if (!headed_) print_now(csv_line(json, true));
-    headed_ = true;
-    print_now(csv_line(json, false));
+    if (!std::exchange(headed_, true)) print_now(api::sweep_csv_line(nullptr));
+    print_now(api::sweep_csv_line(&row));
   }
 
   Result<void> save(const api::Sweep& sweep) {
@@ -222,11 +193,13 @@ Runner prepare_sweep(Parser& parser, Context& context) {
       .add_option(
           "--what", options->what,
           "what is tried at each place: a layer left out, a matrix in another type, a head that gives "
-          "zero, a linear that rounds otherwise")
+          "zero, a linear that rounds otherwise, a layer on another device")
       .required()
       .one_of(kinds);
-  parser.add_option("--to,--type", options->to,
-                    "of quantise-tensors the type, as q4_0; of precision what may be rounded to, as int8");
+  parser.add_option(
+      "--to,--type", options->to,
+      "of quantise-tensors the type (none: q4_0); of precision what may be rounded to, as int8; of "
+      "place-layers a device, as cuda:0");
   const Option text =
       parser.add_option("--text", options->text, "what is read; none: a paragraph of its own");
   parser.add_option("--file", options->file, "the whole of a file instead").excludes(text);

@@ -29,6 +29,7 @@ Runner prepare_graph(Parser& parser, Context& context);
 Runner prepare_plan(Parser& parser, Context& context);
 Runner prepare_preview(Parser& parser, Context& context);
 Runner prepare_sweep(Parser& parser, Context& context);
+Runner prepare_mix(Parser& parser, Context& context);
 Runner prepare_diff(Parser& parser, Context& context);
 Runner prepare_recipe(Parser& parser, Context& context);
 Runner prepare_export(Parser& parser, Context& context);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <map>
 #include <set>
 
 #include "engine/api/compare_values.h"
@@ -37,6 +38,7 @@ class Comparison {
     ORRERY_TRY(stage("Comparing the nodes"));
     ORRERY_TRY(compare_nodes(a_, b_, tokens_, result_));
     find_divergent();
+    if (request_.patch && generates()) ORRERY_TRY(patch_nodes());
     return std::move(result_);
   }
 
@@ -160,7 +162,7 @@ class Comparison {
       if (node.is_source()) return;
       const Measured time_a = profile_a->measured(a, false), time_b = profile_b->measured(b, false);
       if (time_a.timing.runs == 0 && time_b.timing.runs == 0) return;  // bypassed on both
-      NodeComparison row{node.path(), a, b, time_a.timing.p50_us, time_b.timing.p50_us, false, {}};
+      NodeComparison row{node.path(), a, b, time_a.timing.p50_us, time_b.timing.p50_us, false, {}, {}};
       row.estimated = time_a.estimated || time_b.estimated;
       result_.nodes.push_back(std::move(row));
     };
@@ -172,6 +174,16 @@ class Comparison {
       const graph::Node& node = graph_b->node(id);
       if (!graph_a->find_path(node.path()).valid()) add(node, {}, id);
     }
+  }
+
+  Result<void> patch_nodes() {
+    ORRERY_ASSIGN(const PatchResult patched, patch_tokens(a_, b_, tokens_, progress_, stop_));
+    std::map<std::string_view, double> gone;
+    for (const PatchedNode& node : patched.nodes) gone.emplace(node.node, node.gone);
+    for (NodeComparison& row : result_.nodes)
+      if (const auto found = gone.find(row.node); found != gone.end()) row.gone = found->second;
+    result_.patched_kl = patched.kl;
+    return {};
   }
 
   void find_divergent() {

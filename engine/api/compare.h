@@ -5,8 +5,8 @@
 
 namespace orrery::api {
 
-/// A side's own settings over those of `base`: "device=cuda:0,fusion=off". Keys: device, recipe, fusion
-/// (on, off), adapter, threads, precision (balanced, exact, bf16, int16, int8), kv-type, context.
+/// A side's own settings over those of `base`: "device=cuda:0,fusion=off". Keys: device, model, recipe,
+/// fusion (on, off), adapter, threads, precision (balanced, exact, bf16, int16, int8), kv-type, context.
 Result<OpenOptions> with_spec(const OpenOptions& base, std::string_view spec);
 
 enum class Side : uint8_t { a, b };
@@ -16,6 +16,7 @@ struct CompareRequest {
   std::string raw;                // a raw prompt; an encoder's text
   int64_t max_tokens = 48;        // of each side's greedy reply
   double divergent_nmse = 1e-3;   // from here on a node differs
+  bool patch = false;             // values of A are put into B, one after another (patch.h)
 };
 
 /// Called on the engine's threads, in order within a side.
@@ -37,6 +38,9 @@ struct NodeComparison {
   double a_us = 0, b_us = 0;
   bool estimated = false;                // a fused node's time, shared out
   std::optional<Difference> difference;  // none where only one side has the node, or shapes differ
+  /// The share of the difference of the answers that goes away with A's value of it in B; of the stream's
+  /// nodes, where that was asked for.
+  std::optional<double> gone = {};
 };
 
 struct CompareResult {
@@ -48,6 +52,7 @@ struct CompareResult {
   int64_t positions = 0;                     // next-token distributions that were compared
   int64_t probed_tokens = 0;                 // tokens of the step that the differences are of
   int64_t first_different_token = -1;        // of the replies; -1: none
+  std::optional<double> patched_kl = {};     // of which NodeComparison::gone are shares
 };
 
 /// Runs side after side where both use the same device, be it for a part of their nodes, else both at once.

@@ -35,6 +35,8 @@ Result<Number> number(std::string_view key, const Words& value) {
 Result<void> set(OpenOptions& options, std::string_view key, const Words& value) {
   if (key == "device") {
     options.device = value;
+  } else if (key == "model") {
+    options.model = value;
   } else if (key == "recipe") {
     options.recipe = value;
   } else if (key == "adapter") {
@@ -55,7 +57,7 @@ Result<void> set(OpenOptions& options, std::string_view key, const Words& value)
   } else {
     return refuse(
         key, value,
-        "use device, recipe, fusion, disable-pass, adapter, threads, precision, kv-type or context");
+        "use device, model, recipe, fusion, disable-pass, adapter, threads, precision, kv-type or context");
   }
   return {};
 }

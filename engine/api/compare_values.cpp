@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <thread>
 #include <unordered_map>
 
 #include "engine/generate/probe.h"
@@ -21,23 +23,33 @@ int64_t step_tokens(const SessionImpl& a, const SessionImpl& b, int64_t most) {
   return std::min({most, a.engine().model->options().batch_tokens, b.engine().model->options().batch_tokens});
 }
 
+/// By as many threads as the machine has: a vocabulary is large.
+void for_each_position(size_t positions, const std::function<void(size_t)>& function) {
+  const size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, positions);
+  std::vector<std::jthread> others;
+  const auto part = [&](size_t thread) {
+    for (size_t i = thread; i < positions; i += threads) function(i);
+  };
+  for (size_t thread = 1; thread < threads; ++thread) others.emplace_back(part, thread);
+  part(0);
+}
+
 /// log(sum(exp(row))).
-double log_sum(std::span<const float> row) {
-  const float largest = *std::max_element(row.begin(), row.end());
+double log_sum(std::span<const float> row, size_t best) {
+  const double largest = row[best];
   double sum = 0;
-  for (const float value : row) sum += std::exp(static_cast<double>(value) - largest);
+  for (const float value : row) sum += std::exp(value - largest);
   return largest + std::log(sum);
 }
 
 double divergence(const Distributions& a, const Distributions& b, size_t position) {
   const double total_a = a.log_sums[position], total_b = b.log_sums[position];
   if (!std::isfinite(total_a) || !std::isfinite(total_b)) return std::numeric_limits<double>::infinity();
-  const std::span<const float> row_a = a.row(position), row_b = b.row(position);
+  const std::span<const float> row_a = a.row(position), row_b = b.row(position),
+                               shares = a.row_of(a.probabilities, position);
   double sum = 0;
-  for (size_t i = 0; i < row_a.size(); ++i) {
-    const double log_a = row_a[i] - total_a, probability = std::exp(log_a);
-    if (probability > 0) sum += probability * (log_a - (row_b[i] - total_b));
-  }
+  for (size_t i = 0; i < row_a.size(); ++i)
+    if (shares[i] > 0) sum += shares[i] * ((row_a[i] - total_a) - (row_b[i] - total_b));
   return std::max(sum, 0.0);
 }
 
@@ -50,8 +62,7 @@ struct Plain {
 };
 
 Result<Plain> plain_of(const SessionImpl& session) {
-  ORRERY_ASSIGN(auto version, prepare_version(session.model_graph(),
-                                              session.preparation(false, session.state()->disabled_passes)));
+  ORRERY_ASSIGN(auto version, plain_version(session));
   Plain plain{std::move(version), {}};
   plain.values = generate::float_values(plain.graph());
   return plain;
@@ -100,9 +111,9 @@ Difference difference_of(std::span<const float> a, std::span<const float> b) {
   return difference;
 }
 
-std::span<const float> Distributions::row(size_t position) const {
-  const size_t width = logits.size() / log_sums.size();
-  return std::span(logits).subspan(position * width, width);
+std::span<const float> Distributions::row_of(const std::vector<float>& values, size_t position) const {
+  const size_t width = values.size() / log_sums.size();
+  return std::span(values).subspan(position * width, width);
 }
 
 double Distributions::nll_of(std::span<const int32_t> next) const {
@@ -112,9 +123,20 @@ double Distributions::nll_of(std::span<const int32_t> next) const {
   return sum / static_cast<double>(next.size());
 }
 
-Distributions distributions_of(std::vector<float> logits, int64_t positions) {
-  Distributions all{std::move(logits), std::vector<double>(static_cast<size_t>(positions))};
-  for (size_t i = 0; i < all.log_sums.size(); ++i) all.log_sums[i] = log_sum(all.row(i));
+Distributions distributions_of(std::vector<float> logits, int64_t positions, bool probabilities) {
+  const auto count = static_cast<size_t>(positions);
+  Distributions all{std::move(logits), {}, std::vector<double>(count), std::vector<size_t>(count)};
+  if (count == 0) return all;
+  if (probabilities) all.probabilities.resize(all.logits.size());
+  const size_t width = all.logits.size() / count;
+  for_each_position(count, [&](size_t i) {
+    const std::span<const float> row = all.row(i);
+    all.best[i] = static_cast<size_t>(std::ranges::max_element(row) - row.begin());
+    all.log_sums[i] = log_sum(row, all.best[i]);
+    if (!probabilities) return;
+    for (size_t k = 0; k < width; ++k)
+      all.probabilities[i * width + k] = static_cast<float>(std::exp(row[k] - all.log_sums[i]));
+  });
   return all;
 }
 
@@ -122,14 +144,12 @@ Agreement agreement_of(const Distributions& a, const Distributions& b) {
   Agreement agreement;
   const size_t positions = a.log_sums.size();
   if (positions == 0) return agreement;
+  std::vector<double> kl(positions);
+  for_each_position(positions, [&](size_t i) { kl[i] = divergence(a, b, i); });
   for (size_t i = 0; i < positions; ++i) {
-    const double kl = divergence(a, b, i);
-    agreement.kl += kl;
-    agreement.kl_by_position.push_back(static_cast<float>(kl));
-    const auto best = [](std::span<const float> values) {
-      return std::max_element(values.begin(), values.end()) - values.begin();
-    };
-    if (best(a.row(i)) == best(b.row(i))) ++agreement.top1;
+    agreement.kl += kl[i];
+    agreement.kl_by_position.push_back(static_cast<float>(kl[i]));
+    if (a.best[i] == b.best[i]) ++agreement.top1;
   }
   agreement.kl /= static_cast<double>(positions);
   agreement.top1 /= static_cast<double>(positions);
@@ -138,15 +158,19 @@ Agreement agreement_of(const Distributions& a, const Distributions& b) {
 
 int64_t logit_tokens(const SessionImpl& a, const SessionImpl& b) { return step_tokens(a, b, kLogitTokens); }
 
-Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens,
-                                     int64_t rows) {
-  const graph::Graph& graph = *side.version.fused;
-  const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
-  if (!value.valid())
-    return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
-  ORRERY_ASSIGN(auto probe,
-                generate::Probe::run(side.session.engine(), side.version, {&value, 1}, {tokens, rows}));
+Result<std::vector<float>> answer_of(const ProbedVersion& side, std::span<const int32_t> tokens, int64_t rows,
+                                     const generate::KnownValues* known) {
+  ORRERY_ASSIGN(const ValueId value, answer_value(*side.version.fused, rows));
+  generate::Probe::Step step{tokens, rows};
+  step.known = known;
+  ORRERY_ASSIGN(auto probe, generate::Probe::run(side.session.engine(), side.version, {&value, 1}, step));
   return probe->read(0);
+}
+
+Result<ValueId> answer_value(const graph::Graph& graph, int64_t rows) {
+  const ValueId value = rows > 0 ? generate::logits_of(graph) : result_of(graph);
+  if (value.valid()) return value;
+  return Error{ErrorCode::unsupported, "The graph gives nothing that could be compared", "compare", ""};
 }
 
 Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,
@@ -161,12 +185,16 @@ Result<void> compare_logits(SessionImpl& a, SessionImpl& b, std::span<const int3
   if (logits_a.size() != logits_b.size())
     return Error{ErrorCode::shape_mismatch, "The sides have different vocabularies", "compare",
                  "choose two models with the same tokens"};
-  const Agreement agreement =
-      agreement_of(distributions_of(std::move(logits_a), rows), distributions_of(std::move(logits_b), rows));
+  const Agreement agreement = agreement_of(distributions_of(std::move(logits_a), rows),
+                                           distributions_of(std::move(logits_b), rows, false));
   result.kl = agreement.kl;
   result.top1_agreement = agreement.top1;
   result.positions = rows;
   return {};
+}
+
+Result<std::shared_ptr<const runtime::Version>> plain_version(const SessionImpl& session) {
+  return prepare_version(session.model_graph(), session.preparation(false, session.state()->disabled_passes));
 }
 
 Result<void> compare_nodes(SessionImpl& a, SessionImpl& b, std::span<const int32_t> tokens,

@@ -171,29 +171,33 @@ Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::
     preview.moved = placements_of(after, home);
     std::erase_if(preview.moved, [](const NodePlacement& place) { return place.reason.empty(); });
     preview.tokens_read_again = parts_.model->tokens_read_again(after, *chat_sequence());
-    ORRERY_ASSIGN(preview.step_us, step_time(before, after));
+    ProfilePtr measured = profile(parts_.info.task == Task::generate ? Phase::decode : Phase::prefill);
+    if (measured->fused_graph != before.fused) measured = std::make_shared<const Profile>();
+    ORRERY_ASSIGN(preview.step_us,
+                  step_time(before, after, *measured, context_used(), [this](const weights::DevicePtr& card) {
+                    return card ? limits_of(card->facts()) : limits();
+                  }));
     return preview;
   });
 }
 
-Result<StepTimeChange> SessionImpl::step_time(const runtime::Version& before,
-                                              const runtime::Version& after) const {
+Result<StepTimeChange> SessionImpl::step_time(const runtime::Version& before, const runtime::Version& after,
+                                              const Profile& measured, int64_t context,
+                                              const LimitsOf& limits) const {
   const auto limits_on = [&](const runtime::Version& version) {
-    DeviceLimits by_device{{"", limits()}};
+    DeviceLimits by_device{{"", limits(nullptr)}};
     for (const weights::DevicePtr& card : version.cards)
-      by_device.emplace(to_string(card->id()), limits_of(card->facts()));
+      by_device.emplace(to_string(card->id()), limits(card));
     return by_device;
   };
   const DeviceLimits limits_before = limits_on(before), limits_after = limits_on(after);
-  ProfilePtr measured = profile(parts_.info.task == Task::generate ? Phase::decode : Phase::prefill);
-  if (measured->fused_graph != before.fused) measured = std::make_shared<const Profile>();
-  const compile::Bucket bucket = compile::bucket_for(measured->tokens, 1, 1);
+  const compile::Bucket bucket = compile::bucket_for(measured.tokens, 1, 1);
   const runtime::Model& model = *parts_.model;
   ORRERY_ASSIGN(const passes::Outcome ran,
                 compile::graph_of_plan(before.fused, model.plan_options(before, bucket)));
   ORRERY_ASSIGN(const passes::Outcome runs,
                 compile::graph_of_plan(after.fused, model.plan_options(after, bucket)));
-  return step_time_change({*ran.graph, limits_before}, {*runs.graph, limits_after}, *measured, context_used(),
+  return step_time_change({*ran.graph, limits_before}, {*runs.graph, limits_after}, measured, context,
                           model.options().kv_dtype);
 }
 

@@ -61,7 +61,9 @@ struct MeasuredChange {
   std::vector<float> kl_by_position = {};
   /// Per token, of the tokens after the first of the positions; none for encoders and where there is one.
   std::optional<double> nll_before = {}, nll_after = {};
-  /// Of steps that write one token with no context before it; none for encoders.
+  /// Of steps that write one token with no context before it; none for encoders. In a sweep only what is
+  /// there is run so: nodes that an edit leaves take what they took there, and those that it changes or makes
+  /// as much for each byte that they move as their op took.
   std::optional<double> tokens_per_second_before = {}, tokens_per_second_after = {};
   std::vector<MemoryChange> memory = {};  // by device, as a preview estimates it
 };

@@ -53,33 +53,6 @@ void correct_limits(std::vector<LeastTime>& least, const runtime::ProfileSnapsho
   }
 }
 
-ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase, const MachineLimits& limits,
-                      LimitsReach& reach) {
-  auto profile = std::make_shared<Profile>();
-  profile->phase = phase;
-  profile->generation = snapshot.generation;
-  profile->model_graph = snapshot.model;
-  profile->fused_graph = snapshot.fused;
-  profile->tokens = snapshot.tokens;
-  profile->model = profile->fused = NodeTimes(snapshot.runs);
-  std::vector<LeastTime> least = least_times(snapshot.costs, snapshot.arithmetic, limits);
-  correct_limits(least, snapshot, phase, reach);
-  for (size_t i = 0; i < snapshot.nodes.size(); ++i) {
-    const std::span<const int64_t> times = times_of(snapshot, i);
-    const graph::Node& node = snapshot.fused->node(snapshot.nodes[i]);
-    const double memory_us =
-        is_transfer(node) ? 0 : least[i].memory_us;  // no memory's speed limits a transfer
-    const NodeTimes::Row row{snapshot.nodes[i], snapshot.costs[i].bytes, snapshot.costs[i].flops, false,
-                             memory_us,         least[i].compute_us};
-    profile->fused.add(row.node, times, 1.0, row);
-    share_out(profile->model, node, times, row);
-  }
-  profile->step = summarise(whole_runs(snapshot), phase);
-  profile->latency = summarise(snapshot.latencies, phase);
-  profile->overhead_share = snapshot.overhead_share;
-  return profile;
-}
-
 runtime::Phase to_runtime(Phase phase) {
   return phase == Phase::prefill ? runtime::Phase::prefill : runtime::Phase::decode;
 }
@@ -118,6 +91,33 @@ std::string path_of(const graph::Graph& graph, NodeId id) {
 }
 
 }  // namespace
+
+ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase, const MachineLimits& limits,
+                      LimitsReach& reach) {
+  auto profile = std::make_shared<Profile>();
+  profile->phase = phase;
+  profile->generation = snapshot.generation;
+  profile->model_graph = snapshot.model;
+  profile->fused_graph = snapshot.fused;
+  profile->tokens = snapshot.tokens;
+  profile->model = profile->fused = NodeTimes(snapshot.runs);
+  std::vector<LeastTime> least = least_times(snapshot.costs, snapshot.arithmetic, limits);
+  correct_limits(least, snapshot, phase, reach);
+  for (size_t i = 0; i < snapshot.nodes.size(); ++i) {
+    const std::span<const int64_t> times = times_of(snapshot, i);
+    const graph::Node& node = snapshot.fused->node(snapshot.nodes[i]);
+    const double memory_us =
+        is_transfer(node) ? 0 : least[i].memory_us;  // no memory's speed limits a transfer
+    const NodeTimes::Row row{snapshot.nodes[i], snapshot.costs[i].bytes, snapshot.costs[i].flops, false,
+                             memory_us,         least[i].compute_us};
+    profile->fused.add(row.node, times, 1.0, row);
+    share_out(profile->model, node, times, row);
+  }
+  profile->step = summarise(whole_runs(snapshot), phase);
+  profile->latency = summarise(snapshot.latencies, phase);
+  profile->overhead_share = snapshot.overhead_share;
+  return profile;
+}
 
 void SessionImpl::set_profiling(bool enabled) { parts_.model->profiler.set_enabled(enabled); }
 

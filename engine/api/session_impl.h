@@ -21,6 +21,8 @@
 namespace orrery::api {
 
 struct SamplingRequest;
+/// The limits of a device, by its card; null: home's.
+using LimitsOf = std::function<MachineLimits(const weights::DevicePtr& card)>;
 
 class SessionImpl final : public Session {
  public:
@@ -86,7 +88,7 @@ class SessionImpl final : public Session {
   std::vector<Offer> memory_offers() const override;
   Result<std::shared_ptr<Session>> fork(const Fork& otherwise, const Watch& watch) const override;
 
-  // What compare() and tests use besides. They may throw.
+  // What compare(), sweeps and tests use besides. They may throw.
   generate::Engine engine() const { return {*parts_.scheduler, parts_.model, parts_.tokenizer}; }
   Result<void> check_place_of_draw(const SamplingRequest& sampling) const;
   Result<std::vector<int32_t>> prompt_of(const ChatRequest& request) const;
@@ -95,6 +97,10 @@ class SessionImpl final : public Session {
   /// What a model gives keeps its type.
   Result<void> check_results_of(const SessionState& now, const graph::Graph& edited) const;
   Error no_text() const;  // of a graph of one's own
+  /// What a step of so many tokens of context takes, by a profile of `before`. Of what was not measured there
+  /// `limits` tell the least time, by device.
+  Result<StepTimeChange> step_time(const runtime::Version& before, const runtime::Version& after,
+                                   const Profile& measured, int64_t context, const LimitsOf& limits) const;
   /// A reply in any sequence; an empty prompt is taken from the request, and may then share what other chats
   /// have read.
   Result<ChatResult> reply(const std::shared_ptr<runtime::Sequence>& sequence, std::vector<int32_t> prompt,
@@ -123,9 +129,6 @@ class SessionImpl final : public Session {
   class Preparing;
   Changed make(const Change& change, const Watch& watch);
   void publish(SessionStatePtr state);
-  // preview.cpp
-  Result<StepTimeChange> step_time(const runtime::Version& before, const runtime::Version& after) const;
-
   // session_fork.cpp
   Result<SessionStatePtr> forked_state(const Fork& otherwise, const runtime::Model::Options& run,
                                        const Watch& watch) const;
@@ -179,6 +182,10 @@ class SessionImpl final : public Session {
   Worker edits_;
   Replies replies_;
 };
+
+/// What a profiler's table tells. `reach` keeps by how much the machine was seen to do more than its limits.
+ProfilePtr profile_of(const runtime::ProfileSnapshot& snapshot, Phase phase, const MachineLimits& limits,
+                      LimitsReach& reach);
 
 /// Of the version's plan; `bindings` are those of the step whose costs are told.
 PlanReport report_of(const compile::Plan& plan, const runtime::Version& version, const std::string& home,

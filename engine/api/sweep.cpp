@@ -48,6 +48,22 @@ Result<void> check_begun(const Sweep& begun, const std::map<std::string, std::st
   return {};
 }
 
+/// What the live weights take that no place of the sweep stores otherwise.
+uint64_t bytes_beside(const graph::Graph& graph, const std::vector<SweepPlace>& places) {
+  double bytes = 0;
+  const std::vector<bool> live = graph.live();
+  for (size_t i = 0; i < live.size(); ++i)
+    if (const graph::Node& node = graph.node(graph.order()[i]); live[i] && node.op->name == "weight")
+      bytes += graph::bytes_of(graph.value(node.outputs.front()).type, {});
+  for (const SweepPlace& place : places) bytes -= static_cast<double>(place.stored.before);
+  return static_cast<uint64_t>(std::max(bytes, 0.0));
+}
+
+/// On another device nodes take another time than they did.
+EditMeter::Runs runs_of(SweepKind what) {
+  return what == SweepKind::place_layers ? EditMeter::Runs::whole : EditMeter::Runs::from_the_edit;
+}
+
 /// An edit that cannot be made is a row as well; only a stop ends the sweep.
 Result<SweepRow> measured_row(const EditMeter& meter, const SweepPlace& place, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
@@ -72,8 +88,11 @@ Result<Sweep> go_on(const SessionImpl& session, Sweep sweep, const SweepCallback
   ORRERY_TRY(check_begun(sweep, conditions, places));
   sweep.conditions = std::move(conditions);
   sweep.places = places.size();
+  if (sweep.request.what == SweepKind::quantise_tensors)
+    sweep.other_bytes = bytes_beside(*now->model, places);
   if (sweep.complete()) return sweep;
-  ORRERY_ASSIGN(const EditMeter meter, EditMeter::over(session, now, sweep.request.text, stop));
+  ORRERY_ASSIGN(const EditMeter meter,
+                EditMeter::over(session, now, sweep.request.text, runs_of(sweep.request.what), stop));
   while (!sweep.complete() && !stop.stop_requested()) {
     auto row = measured_row(meter, places[sweep.rows.size()], stop);
     if (!row.ok()) break;

@@ -79,6 +79,7 @@ MeasuredChange change_of(const SweepJson& json) {
 
 SweepJson row_json(const SweepRow& row) {
   SweepJson json = {{"scope", row.scope}, {"edit", row.edit.to_string()}, {"ms", row.ms}};
+  if (row.stored.before > 0) json["stored"] = {row.stored.before, row.stored.after};
   json[row.refusal.empty() ? "change" : "refusal"] =
       row.refusal.empty() ? change_json(row.change) : SweepJson(row.refusal);
   return json;
@@ -89,12 +90,26 @@ Result<SweepRow> row_of(const SweepJson& json) {
   row.scope = json.at("scope");
   ORRERY_ASSIGN(row.edit, edit::parse_edit(json.at("edit").get<std::string>()));
   row.ms = json.at("ms");
+  if (const auto stored = json.find("stored"); stored != json.end())
+    row.stored = {stored->at(0).get<uint64_t>(), stored->at(1).get<uint64_t>()};
   if (json.contains("refusal")) {
     row.refusal = json.at("refusal");
   } else {
     row.change = change_of(json.at("change"));
   }
   return row;
+}
+
+/// In quotes where it needs them.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return quoted + "\"";
+}
+/// Empty where there is none, and where it is no number.
+std::string csv_field(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? SweepJson(*value).dump() : std::string();
 }
 
 Error no_sweep(std::string_view why) {
@@ -109,6 +124,7 @@ Result<Sweep> sweep_of(const SweepJson& json) {
   if (kind == std::end(kSweepKinds)) return no_sweep(fmt::format("what: {}", what.substr(0, 80)));
   sweep.request = {*kind, json.at("to"), json.at("text")};
   sweep.places = json.at("places");
+  sweep.other_bytes = json.value("other_bytes", uint64_t{0});
   sweep.conditions = json.at("conditions").get<std::map<std::string, std::string>>();
   for (const SweepJson& each : json.at("rows")) {
     ORRERY_ASSIGN(SweepRow row, row_of(each));
@@ -119,14 +135,72 @@ Result<Sweep> sweep_of(const SweepJson& json) {
 
 }  // namespace
 
+std::string_view name_of(SweepKind kind) {
+  switch (kind) {
+    case SweepKind::bypass_layers:
+      return "bypass-layers";
+    case SweepKind::quantise_tensors:
+      return "quantise-tensors";
+    case SweepKind::zero_heads:
+      return "zero-heads";
+    case SweepKind::precision:
+      return "precision";
+    case SweepKind::place_layers:
+      return "place-layers";
+  }
+  return "";
+}
+
+std::vector<std::string> choices_of(SweepKind kind) {
+  const edit::Field* field = kind == SweepKind::quantise_tensors ? edit::find_verb("quantise")->field("type")
+                             : kind == SweepKind::precision ? edit::find_verb("precision")->field("dtype")
+                                                            : nullptr;
+  return field ? std::vector<std::string>(field->choices.begin(), field->choices.end())
+               : std::vector<std::string>();
+}
+
 std::string write_sweep(const Sweep& sweep) {
   SweepJson rows = SweepJson::array();
   for (const SweepRow& row : sweep.rows) rows.push_back(row_json(row));
-  const SweepJson json = {{"orrery_sweep", kSweepVersion},  {"what", name_of(sweep.request.what)},
-                          {"to", sweep.request.to},         {"text", sweep.request.text},
-                          {"conditions", sweep.conditions}, {"places", sweep.places},
-                          {"rows", std::move(rows)}};
+  const SweepJson json = {{"orrery_sweep", kSweepVersion},    {"what", name_of(sweep.request.what)},
+                          {"to", sweep.request.to},           {"text", sweep.request.text},
+                          {"conditions", sweep.conditions},   {"places", sweep.places},
+                          {"other_bytes", sweep.other_bytes}, {"rows", std::move(rows)}};
   return json.dump(1, ' ', false, SweepJson::error_handler_t::replace) + "\n";
+}
+
+std::string sweep_csv_line(const SweepRow* row) {
+  static constexpr const char* kNames = "scope,edit,kl,top1,nll,cosine,tokens_per_second,bytes,ms,refusal";
+  if (!row) return std::string(kNames) + "\n";
+  const MeasuredChange& change = row->change;
+  const bool measured = row->refusal.empty();
+  const std::string fields[] = {csv_field(row->scope),
+                                csv_field(row->edit.to_string()),
+                                csv_field(change.kl),
+                                csv_field(change.top1_agreement),
+                                csv_field(change.nll_after),
+                                csv_field(change.cosine),
+                                csv_field(change.tokens_per_second_after),
+                                measured ? std::to_string(weight_bytes(change)) : "",
+                                csv_field(row->ms),
+                                csv_field(row->refusal)};
+  return fmt::format("{}\n", fmt::join(fields, ","));
+}
+
+std::string sweep_csv(const Sweep& sweep) {
+  std::string lines = sweep_csv_line(nullptr);
+  for (const SweepRow& row : sweep.rows) lines += sweep_csv_line(&row);
+  return lines;
+}
+
+uint64_t weight_bytes(const MeasuredChange& change) {
+  uint64_t bytes = 0;
+  for (const MemoryChange& device : change.memory) bytes += device.after.weights;
+  return bytes;
+}
+
+double distance_of(const MeasuredChange& change) {
+  return change.kl ? *change.kl : 1 - change.cosine.value_or(0);
 }
 
 Result<Sweep> parse_sweep(std::string_view json) {

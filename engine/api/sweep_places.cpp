@@ -5,6 +5,7 @@
 
 #include "engine/api/sweep.h"
 #include "engine/edit/mask.h"
+#include "engine/edit/quantise.h"
 
 namespace orrery::api {
 namespace {
@@ -42,15 +43,36 @@ class SweepPlaces {
   }
 
  private:
+  /// The layer of the node where it is the first one; empty: it is not.
+  std::string new_layer(const graph::Node& node) {
+    std::string layer(layer_of(node.scope));
+    return layers_.insert(layer).second ? layer : std::string();
+  }
+
+  SweepPlace::Stored stored(const graph::ValueType& matrix) const {
+    SweepPlace::Stored bytes{static_cast<uint64_t>(graph::bytes_of(matrix, {}))};
+    const std::optional<DType> type = edit::quantised_type(request_.to);
+    const int64_t cols = matrix.shape.back().constant();
+    if (const auto row = type ? row_bytes(*type, cols) : std::nullopt)
+      bytes.after = *row * static_cast<uint64_t>(element_count(matrix.shape, {}).value_or(0) / cols);
+    return bytes;
+  }
+
   void add(const graph::Node& node) {
     switch (request_.what) {
       case SweepKind::bypass_layers:
-        if (const std::string layer(layer_of(node.scope)); !layer.empty() && layers_.insert(layer).second)
+        if (const std::string layer = new_layer(node); !layer.empty())
           places_.push_back({layer, {"bypass", {{"scope", layer}}}});
+        return;
+      case SweepKind::place_layers:
+        if (const std::string layer = new_layer(node); !layer.empty())
+          places_.push_back({layer, {"place", {{"scope", layer}, {"device", request_.to}}}});
         return;
       case SweepKind::quantise_tensors:  // a matrix that two nodes read is one place, at the first
         if (const ValueId matrix = matrix_of(graph_, node); matrix.valid() && matrices_.insert(matrix).second)
-          places_.push_back({node.path(), {"quantise", {{"scope", node.path()}, {"type", request_.to}}}});
+          places_.push_back({node.path(),
+                             {"quantise", {{"scope", node.path()}, {"type", request_.to}}},
+                             stored(graph_.value(matrix).type)});
         return;
       case SweepKind::zero_heads:
         for (int64_t head = 0; head < edit::heads_of(node).value_or(0); ++head)
@@ -75,6 +97,7 @@ class SweepPlaces {
 const edit::Field* field_of(SweepKind what) {
   if (what == SweepKind::quantise_tensors) return edit::find_verb("quantise")->field("type");
   if (what == SweepKind::precision) return edit::find_verb("precision")->field("dtype");
+  if (what == SweepKind::place_layers) return edit::find_verb("place")->field("device");
   return nullptr;
 }
 
@@ -87,20 +110,6 @@ Result<void> check_to(const SweepRequest& request) {
 }
 
 }  // namespace
-
-std::string_view name_of(SweepKind kind) {
-  switch (kind) {
-    case SweepKind::bypass_layers:
-      return "bypass-layers";
-    case SweepKind::quantise_tensors:
-      return "quantise-tensors";
-    case SweepKind::zero_heads:
-      return "zero-heads";
-    case SweepKind::precision:
-      return "precision";
-  }
-  return "";
-}
 
 Result<std::vector<SweepPlace>> sweep_places(const graph::Graph& graph, const SweepRequest& request) {
   ORRERY_TRY(check_to(request));

@@ -1,5 +1,7 @@
 // quantise scope=S type=T: the matrices that linears and embeddings of S read are stored as T in memory, made
 // of the file's values when they are first needed. The file stays as it is.
+#include "engine/edit/quantise.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +27,6 @@ std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return result;
-}
-
-std::optional<DType> type_named(std::string_view word) {
-  for (const DType type : kBlockTypes)
-    if (lower(name_of(type)) == word) return type;
-  return std::nullopt;
 }
 
 DType type_of(const graph::Node& weight) {
@@ -134,7 +130,7 @@ Result<void> store_as(graph::Transaction& transaction, const graph::Node& weight
 
 Result<graph::Journal> quantise(graph::Graph& graph, const Edit& edit) {
   const std::string &pattern = edit.fields.at("scope"), &word = edit.fields.at("type");
-  const std::optional<DType> type = type_named(word);  // none: the file's
+  const std::optional<DType> type = quantised_type(word);  // none: the file's
   ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
   std::set<NodeId> nodes;
   for (const std::string& scope : scopes)
@@ -160,6 +156,12 @@ Result<graph::Journal> quantise(graph::Graph& graph, const Edit& edit) {
 }
 
 }  // namespace
+
+std::optional<DType> quantised_type(std::string_view word) {
+  for (const DType type : kBlockTypes)
+    if (lower(name_of(type)) == word) return type;
+  return std::nullopt;
+}
 
 Verb quantise_verb() {
   static const auto kNames = [] {

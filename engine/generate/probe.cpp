@@ -42,7 +42,7 @@ Result<std::unique_ptr<Probe>> Probe::run(const Engine& engine, const runtime::V
   std::unique_ptr<Probe> probe(new Probe(engine.scheduler));
   probe->devices_ = engine.model->devices(version);
   probe->timed_ = step.timed;
-  ORRERY_TRY(probe->prepare(version, keep));
+  ORRERY_TRY(probe->prepare(version, keep, step));
   ORRERY_TRY(probe->make_batch(engine, step));
   const runtime::Model& model = *engine.model;
   compile::Options options = model.plan_options(version, probe->batch_.bucket());
@@ -76,20 +76,27 @@ Result<void> Probe::run_again() {
 }
 
 /// The kept values become outputs of the graph, whose bytes stay to the end of a step.
-Result<void> Probe::prepare(const runtime::Version& version, std::span<const ValueId> keep) {
-  auto copy = std::make_shared<graph::Graph>(*version.fused);
-  std::vector<ValueId> outputs = copy->outputs();
-  first_ = outputs.size();
+Result<void> Probe::prepare(const runtime::Version& version, std::span<const ValueId> keep,
+                            const Step& step) {
   for (const ValueId id : keep) {
-    const graph::Value* value = copy->find_value(id);
+    const graph::Value* value = version.fused->find_value(id);
     if (!value || value->kind == graph::ValueKind::state)
       return Error{ErrorCode::invalid_argument, "Only what nodes make for a step can be kept",
-                   copy->value_path(id), ""};
+                   version.fused->value_path(id), ""};
     points_.push_back({value->producer, id, {}, 0});
-    outputs.push_back(id);
   }
-  copy->set_outputs(std::move(outputs));
-  graph_ = std::move(copy);
+  if (step.known) {
+    ORRERY_ASSIGN(KnownValues::Rest rest, step.known->rest_of(*version.fused, keep));
+    graph_ = std::move(rest.graph);
+    given_ = std::move(rest.given);
+  } else {
+    auto copy = std::make_shared<graph::Graph>(*version.fused);
+    std::vector<ValueId> outputs = copy->outputs();
+    first_ = outputs.size();
+    outputs.insert(outputs.end(), keep.begin(), keep.end());
+    copy->set_outputs(std::move(outputs));
+    graph_ = std::move(copy);
+  }
   profiler_.begin(version.model, graph_);
   profiler_.measure_all();
   return {};
@@ -108,7 +115,8 @@ Result<void> Probe::make_batch(const Engine& engine, const Step& step) {
     request.params.temperature = 0;
     batch_.add_output(row, request);
   }
-  batch_.give(step.given);
+  given_.insert(given_.end(), step.given.begin(), step.given.end());
+  batch_.give(given_);
   return {};
 }
 

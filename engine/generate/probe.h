@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/generate/generator.h"
+#include "engine/generate/known_values.h"
 
 namespace orrery::generate {
 
@@ -26,6 +27,8 @@ class Probe {
     /// Where texts begin that need no context, then the number of tokens; empty: all is one text.
     std::span<const int32_t> starts = {};
     bool timed = false;  // nodes are measured: profile()
+    /// What of this text is known: the graph runs from there on, and makes nothing but the kept values.
+    const KnownValues* known = nullptr;
   };
 
   /// Reads the tokens from an empty context with the model's arithmetic and KV dtype, on the version's
@@ -43,11 +46,11 @@ class Probe {
   Result<std::vector<std::byte>> read_bytes(size_t point);
   const compile::Plan& plan() const { return *plan_; }
   /// Of the steps so far, if they are timed.
-  runtime::ProfileSnapshot profile() const { return profiler_.snapshot(runtime::Phase::prefill); }
+  runtime::ProfileSnapshot profile() const { return profiler_.snapshot(batch_.phase()); }
 
  private:
   explicit Probe(runtime::DeviceScheduler& scheduler) : scheduler_(scheduler) {}
-  Result<void> prepare(const runtime::Version& version, std::span<const ValueId> keep);
+  Result<void> prepare(const runtime::Version& version, std::span<const ValueId> keep, const Step& step);
   Result<void> make_batch(const Engine& engine, const Step& step);
   Result<void> make_cache(const Engine& engine, std::span<const int32_t> tokens);
   void measure_points();
@@ -60,6 +63,7 @@ class Probe {
   std::unique_ptr<runtime::KvCache> kv_;
   runtime::KvPages pages_;
   runtime::StepBatch batch_;
+  std::vector<runtime::Given> given_;            // of what is known
   std::unique_ptr<runtime::Executor> executor_;  // made by the scheduler's thread
   bool timed_ = false;
   runtime::Profiler profiler_;

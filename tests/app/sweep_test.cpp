@@ -48,6 +48,48 @@ TEST(Sweep, RefusesWhatIsNoType) {
   EXPECT_EQ(run({"sweep", "smollm2", "--what", "everything"}).exit_code, 2);
 }
 
+TEST(Mix, ChoosesTypesForASizeAndWritesTheirRecipe) {
+  const std::string saved = scratch_file("q4_0.json"), out = scratch_file("mix.json");
+  std::filesystem::remove(saved);
+  ASSERT_EQ(run({"sweep", "smollm2", "--what", "quantise-tensors", "--to", "q4_0", "--text", kText,
+                 "--resume", saved, "--json"})
+                .exit_code,
+            0);
+  const auto told =
+      run({"mix", saved, "--bytes", "90000000", "--out", out, "--measure", "smollm2", "--json"}).json();
+  EXPECT_LE(told["bytes"], 90'000'000);
+  EXPECT_GT(told["bytes"], 80'000'000) << "all as it is but the embedding";
+  EXPECT_GT(told["predicted"], 0);
+  EXPECT_GT(told["measured"], 0);
+  EXPECT_EQ(told["tensors"].size(), 211U);
+  EXPECT_GT(told["curve"].size(), 100U);
+  EXPECT_EQ(run({"recipe", "check", "smollm2", out}).exit_code, 0);
+  const auto bits = run({"mix", saved, "--bits", "5", "--json"}).json();
+  EXPECT_LE(bits["bits"], 5);
+  EXPECT_GT(bits["bits"], 4.8);
+  EXPECT_THAT(run({"mix", saved, "--bits", "5"}).out, HasSubstr("type=q4_0"));
+  expect_refused(run({"mix", saved, "--bytes", "1000"}));
+  EXPECT_EQ(run({"mix", saved}).exit_code, 2) << "no size";
+}
+
+TEST(Patch, TellsWhereTheDifferenceComesFrom) {
+  const std::string recipe = scratch_file("layer.json");
+  ASSERT_EQ(
+      run({"recipe", "smollm2", "--edit", "quantise scope=layers.7 type=q4_0", "--out", recipe}).exit_code,
+      0);
+  const auto told = run({"compare", "smollm2", "--a", "", "--b", "recipe=" + recipe, "--prompt", kText,
+                         "--gen", "2", "--patch", "--json"})
+                        .json();
+  EXPECT_GT(told["patched_kl"], 0);
+  for (const auto& node : told["nodes"]) {
+    if (node["node"] == "layers.6.mlp.residual") {
+      EXPECT_EQ(node["gone"], 0);
+    } else if (node["node"] == "layers.7.mlp.residual") {
+      EXPECT_EQ(node["gone"], 1);
+    }
+  }
+}
+
 TEST(Diff, TellsWhatAnEditChanged) {
   const auto told = run({"diff", "smollm2", "--edit", "bypass scope=layers.3", "--json"}).json();
   EXPECT_TRUE(told["added"].empty());

@@ -21,6 +21,9 @@ QString tip(const api::NodeComparison& node) {
                 .arg(node.difference->max_abs, 0, 'e', 2)
                 .arg(node.difference->nmse, 0, 'e', 2)
                 .arg(node.difference->cosine, 0, 'f', 7);
+  if (node.gone)
+    text +=
+        QString("\n%1 of the difference goes away with A's value here in B").arg(format::percent(*node.gone));
   if (node.estimated) text += "\ntime estimated: shared out of a fused node";
   return text;
 }
@@ -31,14 +34,29 @@ QString ratioText(double a, double b) {
   return a > 0 && b > 0 ? format::number(a / b) + QStringLiteral("×") : format::dash();
 }
 
+ScopeValues partsOf(const api::CompareResult& result) {
+  ScopeValues parts(QStringLiteral("Share of the difference"));
+  double before = 0;
+  for (const api::NodeComparison& node : result.nodes) {
+    if (!node.gone) continue;
+    const size_t end = node.node.rfind('.');
+    parts.add(end == std::string::npos ? node.node : node.node.substr(0, end),
+              std::max(*node.gone - before, 0.0));
+    before = *node.gone;
+  }
+  return parts;
+}
+
 void CompareNodesModel::setResult(ComparePtr result) {
   beginResetModel();
   result_ = std::move(result);
   rows_.clear();
   if (result_)
     for (const api::NodeComparison& node : result_->nodes) rows_.push_back(&node);
-  std::stable_sort(rows_.begin(), rows_.end(),
-                   [](const auto* a, const auto* b) { return a->a_us - a->b_us > b->a_us - b->b_us; });
+  std::stable_sort(rows_.begin(), rows_.end(), [](const auto* a, const auto* b) {
+    if (a->gone || b->gone) return a->gone.has_value() && !b->gone;
+    return a->a_us - a->b_us > b->a_us - b->b_us;
+  });
   endResetModel();
 }
 
@@ -69,13 +87,15 @@ QVariant CompareNodesModel::data(const QModelIndex& index, int role) const {
       return ratioText(node.a_us, node.b_us);
     case apartColumn:
       return apartText(node);
+    case goneColumn:
+      return node.gone ? format::percent(*node.gone) : QString();
   }
   return {};
 }
 
 QVariant CompareNodesModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  static constexpr const char* kNames[] = {"node", "A", "B", "A : B", "NMSE"};
+  static constexpr const char* kNames[] = {"node", "A", "B", "A : B", "NMSE", "gone"};
   return section >= 0 && section < kColumns ? QVariant(kNames[section]) : QVariant();
 }
 

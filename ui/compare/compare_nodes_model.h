@@ -1,17 +1,19 @@
-// The nodes of a comparison as a table, the largest gain first: time on either side, their ratio, how far the
-// values are apart.
+// The nodes of a comparison as a table, where values were put into B those of the stream first, in their
+// order; the others the largest gain first: time on either side, their ratio, how far the values are apart,
+// and how much of the difference goes away with A's value in B.
 #pragma once
 
 #include <QAbstractTableModel>
 
 #include "ui/session/compare_controller.h"
+#include "ui/session/scope_values.h"
 
 namespace orrery::ui {
 
 class CompareNodesModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { nodeColumn, aColumn, bColumn, ratioColumn, apartColumn, kColumns };
+  enum Column { nodeColumn, aColumn, bColumn, ratioColumn, apartColumn, goneColumn, kColumns };
 
   explicit CompareNodesModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   void setResult(ComparePtr result);
@@ -27,6 +29,10 @@ class CompareNodesModel : public QAbstractTableModel {
   ComparePtr result_;
   std::vector<const api::NodeComparison*> rows_;
 };
+
+/// How much of the difference each part of the graph makes, by its scope: what more goes away with A's value
+/// at its end than at its beginning, as a share. Empty where nothing was put into B.
+ScopeValues partsOf(const api::CompareResult& result);
 
 /// "6.1×"; a dash where a side has no time.
 QString ratioText(double a, double b);

@@ -1,5 +1,6 @@
 #include "ui/compare/compare_page.h"
 
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QPaintEvent>
 #include <QPainter>
@@ -28,6 +29,7 @@ ComparePage::ComparePage(const Theme& theme, SessionController* session, Compare
       controller_(controller),
       banner_(new Banner(theme, this)),
       field_(new SearchField(theme, {}, "A text for both sides", {}, this)),
+      patch_(new QCheckBox("Patch", this)),
       run_(new Button(theme, "Run both", Button::Kind::primary, this)),
       stage_(new Text(theme, {Token::text3, 11}, {}, this)),
       cards_{new CompareCard(theme, api::Side::a, this), new CompareCard(theme, api::Side::b, this)},
@@ -46,7 +48,9 @@ void ComparePage::setupLayout() {
   auto* bar = new QHBoxLayout;
   bar->setSpacing(8);
   bar->addWidget(field_, 1);
+  bar->addWidget(patch_);
   bar->addWidget(run_);
+  patch_->setToolTip("Values of A are put into B as well, node after node: which part makes the difference");
   auto* left = new QVBoxLayout;
   left->setSpacing(6);
   left->addWidget(banner_);
@@ -131,6 +135,16 @@ void ComparePage::forgetResult() {
   result_ = nullptr;
   nodes_->setResult(nullptr);
   for (CompareTile* tile : tiles_) tile->clear();
+  showParts();
+}
+
+/// In the table and on the graph.
+void ComparePage::showParts() {
+  const bool patched = result_ && result_->patched_kl;
+  table_->setPatched(patched);
+  if (!patched && !partsShown_) return;
+  partsShown_ = patched;
+  emit partsChanged(patched ? partsOf(*result_) : ScopeValues());
 }
 
 void ComparePage::takeModel() {
@@ -163,7 +177,10 @@ void ComparePage::refreshSettings() {
   const auto& write = session_->services().recipes.write;
   const std::string edits =
       session && write && !session->recipe().empty() ? write(api::recipe_of(*session)) : std::string();
-  settings_ = compareSettings(devices_, edits, [this] { return recipePath_.toStdString(); });
+  const std::vector<std::string> types =
+      session && write ? std::vector<std::string>{"q8_0", "q5_0", "q4_0"} : std::vector<std::string>();
+  settings_ = compareSettings({devices_, edits, types, files_, [this] { return recipePath_.toStdString(); },
+                               [this](const std::string& type) { return typeFile(type); }});
   for (const api::Side side : {api::Side::a, api::Side::b}) {
     int& chosen = chosen_[indexOf(side)];
     chosen = side == api::Side::a ? 0 : tellingSetting(settings_);
@@ -174,6 +191,8 @@ void ComparePage::refreshSettings() {
     menu->clear();
     for (size_t i = 0; i < settings_.size(); ++i)
       menu->addAction(settings_[i].title, this, [this, side, i] { choose(side, static_cast<int>(i)); });
+    menu->addSeparator();
+    menu->addAction("Another file of the model...", this, [this, side] { askFile(side); });
   }
   refreshChoices();
 }
@@ -229,6 +248,33 @@ QString ComparePage::recipeFile() {
   return recipe_->fileName();
 }
 
+/// All of the model stored as the type.
+std::string ComparePage::typeFile(const std::string& type) {
+  std::unique_ptr<QTemporaryFile>& file = typeFiles_[type];
+  if (file) return file->fileName().toStdString();
+  file = std::make_unique<QTemporaryFile>();
+  const edit::Recipe recipe{{{"quantise", {{"scope", "*"}, {"type", type}}}}, type, {}, {}};
+  const QByteArray text = QByteArray::fromStdString(session_->services().recipes.write(recipe));
+  if (file->open() && file->write(text) == text.size() && file->flush())
+    return file->fileName().toStdString();
+  file.reset();
+  return {};
+}
+
+void ComparePage::addFile(const QString& path) {
+  if (!files_.contains(path)) files_ += path;
+  refreshSettings();
+}
+
+void ComparePage::askFile(api::Side side) {
+  const QString path =
+      QFileDialog::getOpenFileName(this, "Another file of the model", {}, "Models (*.gguf *.safetensors)");
+  if (path.isEmpty()) return;
+  addFile(path);
+  for (size_t i = 0; i < settings_.size(); ++i)
+    if (settings_[i].key.endsWith(path)) choose(side, static_cast<int>(i));
+}
+
 api::OpenOptions ComparePage::optionsOf(api::Side side) const {
   const api::OpenOptions& loaded = session_->session()->options();
   api::OpenOptions options;
@@ -259,6 +305,7 @@ void ComparePage::compare() {
   else
     setup.request.raw = text.toStdString();
   setup.request.max_tokens = kReplyTokens;
+  setup.request.patch = patch_->isChecked();
   controller_->run(setup);
 }
 
@@ -277,6 +324,7 @@ void ComparePage::finish(const ComparePtr& result) {
   showTiles(*result);
   showTotals();
   refreshStale();
+  showParts();
 }
 
 void ComparePage::showTotals() {

@@ -2,8 +2,11 @@
 // numbers part.
 #pragma once
 
+#include <QCheckBox>
 #include <QTemporaryFile>
 #include <QWidget>
+#include <map>
+#include <memory>
 
 #include "ui/compare/compare_card.h"
 #include "ui/compare/compare_settings.h"
@@ -38,6 +41,10 @@ class ComparePage : public QWidget, public Themed {
   CompareController* controller() const { return controller_; }
   SearchField* field() const { return field_; }
   Button* runButton() const { return run_; }
+  /// Whether values of A are put into B as well.
+  QCheckBox* patchBox() const { return patch_; }
+  /// Another file of the model, as a setting that a side can have.
+  void addFile(const QString& path);
   CompareCard* card(api::Side side) const { return cards_[side == api::Side::b]; }
   CompareNodesModel* nodes() const { return nodes_; }
   Banner* banner() const { return banner_; }
@@ -53,6 +60,8 @@ class ComparePage : public QWidget, public Themed {
   void nodeAsked(const QString& path);
   /// What may be shown elsewhere; without a result when there is none or it is stale.
   void comparisonChanged(const orrery::ui::Comparison& comparison);
+  /// Which parts make the difference; without values when nothing was put into B.
+  void partsChanged(const orrery::ui::ScopeValues& parts);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -71,6 +80,9 @@ class ComparePage : public QWidget, public Themed {
   void showTiles(const api::CompareResult& result);
   void showTotals();
   QString recipeFile();
+  std::string typeFile(const std::string& type);
+  void askFile(api::Side side);
+  void showParts();
   api::OpenOptions optionsOf(api::Side side) const;
 
   Theme theme_;
@@ -78,6 +90,7 @@ class ComparePage : public QWidget, public Themed {
   CompareController* controller_;
   Banner* banner_;
   SearchField* field_;
+  QCheckBox* patch_;
   Button* run_;
   Text* stage_;
   CompareCard* cards_[2];
@@ -94,6 +107,9 @@ class ComparePage : public QWidget, public Themed {
   ComparePtr result_;
   std::unique_ptr<QTemporaryFile> recipe_;
   QString recipePath_;
+  QStringList files_;
+  std::map<std::string, std::unique_ptr<QTemporaryFile>> typeFiles_;
+  bool partsShown_ = false;
 };
 
 }  // namespace orrery::ui

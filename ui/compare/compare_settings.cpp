@@ -1,5 +1,7 @@
 #include "ui/compare/compare_settings.h"
 
+#include <QFileInfo>
+
 #include "ui/session/model_title.h"
 
 namespace orrery::ui {
@@ -21,15 +23,26 @@ void unfuse(api::OpenOptions& options) { options.fusion = false; }
 
 }  // namespace
 
-std::vector<CompareSetting> compareSettings(const Devices& devices, const std::string& edits,
-                                            const std::function<std::string()>& recipeFile) {
+std::vector<CompareSetting> compareSettings(const CompareChoices& choices) {
+  const auto& [devices, edits, types, files, recipeFile, typeFile] = choices;
   std::vector<CompareSetting> settings;
-  const Change edited = [recipeFile](api::OpenOptions& options) { options.recipe = recipeFile(); };
+  const Change edited = [recipeFile = recipeFile](api::OpenOptions& options) {
+    options.recipe = recipeFile();
+  };
   addVariant(settings, "cpu", {}, {}, {});
   addVariant(settings, "cpu", "exact", "exact",
              [](api::OpenOptions& options) { options.precision = "exact"; });
   addVariant(settings, "cpu", "not fused", "unfused", unfuse);
   addVariant(settings, "cpu", "1 thread", "1", [](api::OpenOptions& options) { options.threads = 1; });
+  for (const std::string& type : types)
+    addVariant(settings, "cpu", "as " + QString::fromStdString(type).toUpper(), "as " + type,
+               [typeFile = typeFile, type](api::OpenOptions& options) { options.recipe = typeFile(type); });
+  for (const QString& file : files)
+    addVariant(settings, "cpu", QFileInfo(file).completeBaseName(), file.toStdString(),
+               [file](api::OpenOptions& options) {
+                 options.model = file.toStdString();
+                 options.adapter.clear();
+               });
   if (!edits.empty()) addVariant(settings, "cpu", "edited", edits, edited);
   std::string first;
   for (const api::DeviceEntry& entry : devices) {

@@ -16,10 +16,19 @@ struct CompareSetting {
   std::function<void(api::OpenOptions&)> change;
 };
 
-/// The CPU and its variants, then every CUDA device that can be used and the first one's variants. `edits`:
-/// the session's recipe, empty without edits; `recipeFile` names the file that holds it when a run begins.
-std::vector<CompareSetting> compareSettings(const Devices& devices, const std::string& edits,
-                                            const std::function<std::string()>& recipeFile);
+/// Beside the devices: the session's recipe, empty without edits; the types that all of the model can be
+/// stored as; and other files of the model. The functions name the file that holds the recipe, or the edits
+/// that store it so, when a run begins.
+struct CompareChoices {
+  Devices devices = {};
+  std::string edits = {};
+  std::vector<std::string> types = {};
+  QStringList files = {};
+  std::function<std::string()> recipeFile = {};
+  std::function<std::string(const std::string& type)> typeFile = {};
+};
+/// The CPU and its variants, then every CUDA device that can be used and the first one's variants.
+std::vector<CompareSetting> compareSettings(const CompareChoices& choices);
 /// What tells most against the plain CPU: the first CUDA device, else the CPU with exact arithmetic.
 int tellingSetting(const std::vector<CompareSetting>& settings);
 

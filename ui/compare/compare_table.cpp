@@ -55,6 +55,7 @@ CompareTable::CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget
   setItemDelegateForColumn(CompareNodesModel::nodeColumn, new PathDelegate(this));
   for (int column = CompareNodesModel::aColumn; column < CompareNodesModel::kColumns; ++column)
     setItemDelegateForColumn(column, numbers_);
+  setPatched(false);
   sizeColumns();
   const auto ask = [this](const QModelIndex& index) {
     if (index.isValid()) emit nodeAsked(nodes_->pathAt(index.row()));
@@ -73,7 +74,13 @@ void CompareTable::sizeColumns() {
 void CompareTable::fit(int pageWidth) {
   const int width = std::clamp(static_cast<int>(kShare * pageWidth), kLeast, kMost);
   setFixedWidth(width);
-  setColumnHidden(CompareNodesModel::apartColumn, width < kWithApart);
+  setColumnHidden(CompareNodesModel::apartColumn, patched_ || width < kWithApart);
+}
+
+void CompareTable::setPatched(bool patched) {
+  patched_ = patched;
+  setColumnHidden(CompareNodesModel::goneColumn, !patched);
+  setColumnHidden(CompareNodesModel::apartColumn, patched || width() < kWithApart);
 }
 
 void CompareTable::setTheme(const Theme& theme) {

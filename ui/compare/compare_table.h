@@ -40,6 +40,9 @@ class CompareTable : public QTableView, public Themed {
   CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget* parent = nullptr);
   /// Takes its share of the page; a narrow one has no room for how far values are apart.
   void fit(int pageWidth);
+  /// Values of A were put into B: what of the difference goes away is shown in the place of how far values
+  /// are apart.
+  void setPatched(bool patched);
   void setTheme(const Theme& theme) override;
 
  signals:
@@ -52,6 +55,7 @@ class CompareTable : public QTableView, public Themed {
   Theme theme_;
   CompareNodesModel* nodes_;
   NumberDelegate* numbers_;
+  bool patched_ = false;
 };
 
 }  // namespace orrery::ui

@@ -26,6 +26,7 @@ PageParts make(Workspace& work, QWidget* parent) {
   followBoth(work.both(), page);
   QObject::connect(page, &ComparePage::nodeAsked, &work, &Workspace::pathAsked);
   QObject::connect(page, &ComparePage::comparisonChanged, &work, &Workspace::compareAsked);
+  QObject::connect(page, &ComparePage::partsChanged, &work, &Workspace::scopesMeasured);
   QObject::connect(work.comparison(), &CompareController::started, &work,
                    [&work] { emit work.drawAsked(work.session()); });
   QObject::connect(&work, &Workspace::devicesListed, page,

@@ -10,6 +10,7 @@
 #include "ui/session/memory_estimates.h"
 #include "ui/session/model_use.h"
 #include "ui/session/second_device.h"
+#include "ui/session/sweep_controller.h"
 #include "ui/session/trace_saver.h"
 #include "ui/theme/format.h"
 
@@ -52,6 +53,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       classifier_(new SessionController(services_, this)),
       comparison_(new CompareController(services_, this)),
       both_(new SecondDevice(session_, services_, this)),
+      sweeps_(new SweepController(session_, this)),
       estimates_(new MemoryEstimates(services_, this)),
       places_(new PlaceMenu(this)),
       precisions_(new PrecisionMenu(this)),
@@ -102,6 +104,7 @@ Workspace::~Workspace() {
   delete previews_;
   delete comparison_;
   delete both_;
+  delete sweeps_;
   delete classifier_;
   delete session_;
 }

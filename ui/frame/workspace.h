@@ -7,6 +7,7 @@
 
 #include "ui/frame/settings.h"
 #include "ui/session/comparison.h"
+#include "ui/session/scope_values.h"
 #include "ui/session/session_controller.h"
 #include "ui/theme/theme.h"
 
@@ -18,6 +19,7 @@ class MemoryEstimates;
 class PlaceMenu;
 class PrecisionMenu;
 class SecondDevice;
+class SweepController;
 class TraceSaver;
 
 /// A model as the library offers it.
@@ -45,6 +47,7 @@ class Workspace : public QObject {
   SessionController* classifier() const { return classifier_; }  // loaded at its first use
   CompareController* comparison() const { return comparison_; }
   SecondDevice* both() const { return both_; }
+  SweepController* sweeps() const { return sweeps_; }
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
@@ -132,6 +135,8 @@ class Workspace : public QObject {
   /// To be saved under a name that the person gives.
   void recipeSaveAsked(const std::vector<orrery::edit::Edit>& recipe);
   void compareAsked(const orrery::ui::Comparison& comparison);
+  /// What colours the graph; without values it is coloured as before.
+  void scopesMeasured(const orrery::ui::ScopeValues& values);
   void failed(const orrery::ui::UiError& error);
   void noticed(const QString& words);
 
@@ -148,6 +153,7 @@ class Workspace : public QObject {
   SessionController *session_, *classifier_;
   CompareController* comparison_;
   SecondDevice* both_;
+  SweepController* sweeps_;
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   PrecisionMenu* precisions_;

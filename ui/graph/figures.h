@@ -8,8 +8,19 @@
 
 namespace orrery::ui {
 
-/// ratio: of two sides of a comparison, A's time over B's.
-enum class HeatMode : uint8_t { off, time, bytes, share, ratio };
+/// ratio: of two sides of a comparison, A's time over B's. measure: what a sweep found.
+enum class HeatMode : uint8_t { off, time, bytes, share, ratio, measure };
+
+/// What was measured of nodes, and where it lies on a scale of its own, 0 to 1.
+struct NodeMeasure {
+  double value = 0, place = 0;
+};
+/// With the scale's name and ends.
+struct NodeMeasures {
+  QString title;
+  double low = 0, high = 0;
+  std::unordered_map<NodeId, NodeMeasure> nodes;
+};
 
 /// A node's times on two sides that are compared, in µs; 0: that side has none.
 struct SideTimes {
@@ -23,6 +34,7 @@ struct Figures {
   bool fused = false;       // of the fused graph's nodes
   std::unordered_map<NodeId, SideTimes> sides;
   std::unordered_map<NodeId, QString> kernels;  // "avx512.add_rms"
+  NodeMeasures measures = {};                   // of the mode that they are for
 };
 
 }  // namespace orrery::ui

@@ -124,7 +124,21 @@ void HeatModel::addSides() {
 bool HeatModel::known(Span span) const { return grows(known_, span); }
 bool HeatModel::estimated(Span span) const { return grows(estimated_, span); }
 
+const NodeMeasure* HeatModel::measure(Span span) const {
+  const NodeMeasure* largest = nullptr;
+  for (int i = span.begin; i < span.end && scene_ && at(i) < scene_->nodes.size(); ++i) {
+    const auto found = figures_.measures.nodes.find(scene_->nodes[at(i)].id);
+    if (found != figures_.measures.nodes.end() && (!largest || found->second.value > largest->value))
+      largest = &found->second;
+  }
+  return largest;
+}
+
 double HeatModel::value(Span span) const {
+  if (mode_ == HeatMode::measure) {
+    const NodeMeasure* measured = measure(span);
+    return measured ? measured->value : kNotKnown;
+  }
   if (mode_ == HeatMode::bytes) {
     const double bytes = difference(bytes_, span);
     return bytes > 0 ? bytes : kNotKnown;
@@ -160,6 +174,11 @@ void HeatModel::widen() {
 }
 
 void HeatModel::widenScale() {
+  if (mode_ == HeatMode::measure) {
+    low_ = figures_.measures.low;
+    high_ = figures_.measures.high;
+    return;
+  }
   std::vector<double> values;
   for (int i = 0; scene_ && i < static_cast<int>(scene_->nodes.size()); ++i)
     if (const double v = value({i, i + 1}); v > 0) values.push_back(v);
@@ -195,6 +214,10 @@ double HeatModel::heat(Span span, int count) const {
 }
 
 double HeatModel::placeOf(Span span, int count) const {
+  if (mode_ == HeatMode::measure) {
+    const NodeMeasure* measured = measure(span);
+    return measured ? measured->place : kNotKnown;
+  }
   if (mode_ == HeatMode::off || !(high_ > 0)) return kNotKnown;
   const double v = mode_ == HeatMode::ratio ? value(span) : value(span) / std::max(1, count);
   if (!std::isfinite(v)) return kNotKnown;
@@ -206,6 +229,7 @@ double HeatModel::placeOf(Span span, int count) const {
 QString HeatModel::text(Span span, bool brief) const {
   const double v = value(span);
   if (!std::isfinite(v)) return {};
+  if (mode_ == HeatMode::measure) return format::distance(v);
   if (mode_ == HeatMode::bytes) return format::bytes(v);
   if (mode_ == HeatMode::share) return format::percent(v);
   if (mode_ == HeatMode::ratio) return format::number(v, 2) + QStringLiteral("×");
@@ -217,7 +241,7 @@ QString HeatModel::timeText(Span span, bool brief) const {
 }
 
 QString HeatModel::eachText(Span span, int count) const {
-  if (mode_ == HeatMode::ratio) return {};
+  if (mode_ == HeatMode::ratio || mode_ == HeatMode::measure) return {};
   const double v = value(span) / std::max(1, count);
   if (!std::isfinite(v)) return {};
   const QString text = mode_ == HeatMode::bytes   ? format::bytes(v)
@@ -251,6 +275,8 @@ QString HeatModel::title() const {
       return QStringLiteral("Bytes");
     case HeatMode::share:
       return QStringLiteral("Share of step");
+    case HeatMode::measure:
+      return figures_.measures.title.isEmpty() ? QStringLiteral("Sweep") : figures_.measures.title;
     case HeatMode::ratio:
       return sides_[0].name + QStringLiteral(" : ") + sides_[1].name;
   }
@@ -261,6 +287,8 @@ std::vector<QString> HeatModel::ticks() const {
   if (mode_ == HeatMode::ratio)
     return {QStringLiteral("16×"), QStringLiteral("4×"), QStringLiteral("1"), QStringLiteral("4×"),
             QStringLiteral("16×")};
+  if (mode_ == HeatMode::measure)
+    return {format::distance(low_), format::distance(std::sqrt(low_ * high_)), format::distance(high_)};
   const double low = logarithmic_ ? low_ : 0, middle = logarithmic_ ? std::sqrt(low_ * high_) : high_ / 2;
   const auto plain = [](double number) { return QString::number(number, 'g', 2); };  // ticks are short
   const auto text = [&](double v) {

@@ -60,6 +60,8 @@ class HeatModel {
   std::vector<QString> ticks() const;
 
  private:
+  /// The largest of the span, as groups do not add up; null: nothing of it was measured.
+  const NodeMeasure* measure(Span span) const;
   bool turned() const { return sides_[0].device && !sides_[1].device; }
   void addUp();
   void addMeasured();

@@ -13,6 +13,7 @@
 #include "engine/api/memory_estimate.h"
 #include "engine/api/metadata.h"
 #include "engine/api/session.h"
+#include "engine/api/sweep.h"
 
 namespace orrery::ui {
 
@@ -55,6 +56,14 @@ struct EditCalls {
   std::function<std::optional<Error>(const graph::Graph&, const edit::Edit&)> refusal;
 };
 
+/// One edit at a time over all places of a model. Empty: it is not offered.
+struct SweepCalls {
+  std::function<Result<std::vector<api::SweepPlace>>(const graph::Graph&, const api::SweepRequest&)> places;
+  std::function<Result<api::Sweep>(const api::Session&, api::Sweep, const api::SweepCallback&,
+                                   const std::stop_token&)>
+      run;
+};
+
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
   /// The same model with the context and KV type of the options; loads nothing.
@@ -81,6 +90,7 @@ struct Services {
   MetadataCalls metadata = {};
   ExportCalls exports = {};
   RecipeCalls recipes = {};
+  SweepCalls sweeps = {};
 };
 
 }  // namespace orrery::ui

@@ -46,10 +46,12 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
   connect(&work_, &Workspace::pathAsked, this, &DrawnModel::showPath);
   connect(&work_, &Workspace::targetAsked, this, &DrawnModel::showTarget);
   connect(&work_, &Workspace::compareAsked, this, &DrawnModel::takeComparison);
+  connect(&work_, &Workspace::scopesMeasured, this, &DrawnModel::takeMeasures);
   connect(&work_, &Workspace::profileChanged, this, &DrawnModel::showProfile);
   connect(&work_, &Workspace::settingsAsked, this, [this] {
-    const HeatMode shown = graph_->modelView()->heatMode();  // a comparison ends with the window
-    work_.settings().heat = static_cast<int>(shown == HeatMode::ratio ? HeatMode::time : shown);
+    const HeatMode shown = graph_->modelView()->heatMode();  // comparison and sweep end with the window
+    const bool kept = shown != HeatMode::ratio && shown != HeatMode::measure;
+    work_.settings().heat = static_cast<int>(kept ? shown : HeatMode::time);
     work_.settings().fusedTab = graph_->fusedShown();
     work_.settings().arrangements = graph_->arrangements();
     work_.settings().wiresByType = graph_->wiresByType();
@@ -166,6 +168,8 @@ void DrawnModel::draw(SessionController* source) {
     graph_->setSource(source);
     work_.draw(source);
     if (work_.compared()) showHeat(source == work_.session() ? HeatMode::ratio : heatBefore_);
+    if (source != work_.session() && graph_->modelView()->heatMode() == HeatMode::measure)
+      showHeat(heatBefore_);
     if (const QString text = tools_->find()->text(); !text.isEmpty()) find(text);
   }
   refresh();
@@ -235,7 +239,7 @@ void DrawnModel::choose(NodeId node, bool fused) {
   emit work_.nodeChosen(node, fused);
 }
 
-/// The node of that path in the graph that is shown, in the outline and in the inspector.
+/// The node or scope of that path in the graph that is shown, in the outline and in the inspector.
 void DrawnModel::showPath(const QString& path) {
   const SessionPtr session = work_.session()->session();
   if (!session) return;
@@ -243,7 +247,10 @@ void DrawnModel::showPath(const QString& path) {
   const graph::GraphVersion model = session->model_graph();
   const graph::GraphVersion shown = graph_->fusedShown() ? session->fused_graph() : model;
   const NodeId node = ComparisonIndex::find(*shown, *model, path.toStdString());
-  if (node.valid()) choose(node, graph_->fusedShown());
+  if (node.valid()) return choose(node, graph_->fusedShown());
+  if (shown->in_scope(path.toStdString()).empty()) return;
+  graph_->view()->selectScope(path);
+  emit work_.scopeChosen(path, graph_->fusedShown());
 }
 
 /// Of what is deleted, the scope around it.
@@ -272,6 +279,23 @@ void DrawnModel::takeComparison(const Comparison& comparison) {
   if (comparison || heat == HeatMode::ratio) showHeat(comparison ? HeatMode::ratio : heatBefore_);
   showSides();
   showProfile();
+}
+
+/// The first values turn the heat to them, and none turn it back; those that follow leave it as the person
+/// chose.
+void DrawnModel::takeMeasures(const ScopeValues& values) {
+  if (!work_.session()->session()) return;
+  const bool first = values && !measured_;
+  measured_ = static_cast<bool>(values);
+  if (first && work_.drawn() != work_.session()) draw(work_.session());
+  graph_->setMeasures(values);
+  const HeatMode heat = graph_->modelView()->heatMode();
+  if (first && heat != HeatMode::measure) {
+    if (heat != HeatMode::ratio) heatBefore_ = heat;
+    showHeat(HeatMode::measure);
+  } else if (!measured_ && heat == HeatMode::measure) {
+    showHeat(heatBefore_);
+  }
 }
 
 void DrawnModel::showSides() {

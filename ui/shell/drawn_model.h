@@ -45,6 +45,7 @@ class DrawnModel : public QObject {
   void showPath(const QString& path);
   void showTarget(const QString& scope);
   void takeComparison(const Comparison& comparison);
+  void takeMeasures(const ScopeValues& values);
   void showSides();
   void showHeat(HeatMode mode);
   void noteEdit(const api::EditRecord& record, EditKind kind);
@@ -61,7 +62,8 @@ class DrawnModel : public QObject {
   GraphPage* graph_;
   OutlinePanel* outline_;
   MainToolBar* tools_ = nullptr;
-  HeatMode heatBefore_;             // the comparison
+  HeatMode heatBefore_;             // the comparison, or the sweep
+  bool measured_ = false;           // a sweep has values
   std::unique_ptr<Chosen> chosen_;  // what bypassOfChosen() told last, and of what
   struct Outlined {
     graph::GraphVersion graph, model;

@@ -5,6 +5,7 @@
 #include "ui/compare/compare_page.h"
 #include "ui/session/second_device.h"
 #include "ui/shell/main_window.h"
+#include "ui/sweep/sweep_page.h"
 
 namespace orrery::ui {
 
@@ -27,6 +28,10 @@ void FirstWords::say() {
   if (options_.page == "classify") {
     window_->classifyPage()->field()->setText(options_.say);
     window_->classifyPage()->classifyButton()->click();
+  } else if (options_.page == "sweep") {
+    auto* page = window_->findChild<SweepPage*>();
+    page->field()->setText(options_.say);
+    page->startOrStop();
   } else if (options_.page == "compare") {
     window_->comparePage()->field()->setText(options_.say);
     window_->comparePage()->compare();

@@ -36,6 +36,15 @@ Figures figuresOf(const ComparisonIndex& comparison, const graph::Graph& shown, 
   return figures;
 }
 
+Figures figuresOf(const ScopeValues& values, const graph::Graph& shown, const graph::Graph& model) {
+  Figures figures;
+  figures.measures = {values.title(), values.low(), values.high(), {}};
+  for (const NodeId id : shown.order())
+    if (const auto value = values.of(shown, model, id))
+      figures.measures.nodes[id] = {*value, values.place(*value)};
+  return figures;
+}
+
 std::optional<Divergence> divergenceOf(const ComparisonIndex& comparison, const graph::Graph& shown,
                                        const graph::Graph& model) {
   const ComparePtr& result = comparison.comparison().result;

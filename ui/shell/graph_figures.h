@@ -6,6 +6,7 @@
 #include "ui/graph/divergence_card.h"
 #include "ui/graph/figures.h"
 #include "ui/session/comparison.h"
+#include "ui/session/scope_values.h"
 #include "ui/session/session_controller.h"
 
 namespace orrery::ui {
@@ -14,6 +15,8 @@ namespace orrery::ui {
 Figures figuresOf(ProfilePtr profile, const api::PlanReport* plan, const graph::Graph* fused, bool ofFused);
 /// Both sides' times of the nodes of `shown`, the model graph or the fused graph made of it.
 Figures figuresOf(const ComparisonIndex& comparison, const graph::Graph& shown, const graph::Graph& model);
+/// What was measured of scopes, of the nodes of `shown`.
+Figures figuresOf(const ScopeValues& values, const graph::Graph& shown, const graph::Graph& model);
 /// The first node that differs, where `shown` has it.
 std::optional<Divergence> divergenceOf(const ComparisonIndex& comparison, const graph::Graph& shown,
                                        const graph::Graph& model);

@@ -317,6 +317,7 @@ void GraphPage::refreshTimings() {
   if (!session) return;
   const bool fused = fusedShown();
   if (view()->heatMode() == HeatMode::ratio) return refreshComparison();
+  if (view()->heatMode() == HeatMode::measure) return refreshMeasures();
   const graph::GraphVersion fusedGraph = session->fused_graph();
   view()->setTimings(figuresOf(source_->profile(phase_), plans_[phase_ == api::Phase::decode].get(),
                                fusedGraph.get(), fused));
@@ -329,11 +330,11 @@ void GraphPage::setPhase(api::Phase phase) {
 }
 
 void GraphPage::setHeatMode(HeatMode mode) {
-  const bool other = (mode == HeatMode::ratio) != (model_->heatMode() == HeatMode::ratio);
+  const auto ofTheModel = [](HeatMode each) { return each != HeatMode::ratio && each != HeatMode::measure; };
+  const HeatMode before = model_->heatMode();
   model_->setHeatMode(mode);
   fused_->setHeatMode(mode);
-  if (!other) return;
-  refreshTimings();
+  if (mode != before && !(ofTheModel(mode) && ofTheModel(before))) refreshTimings();
 }
 
 void GraphPage::setComparison(const Comparison& comparison) {
@@ -348,6 +349,17 @@ void GraphPage::refreshComparison() {
   if (!model || !shown) return;
   view()->setSides(comparison_.comparison().sides, divergenceOf(comparison_, *shown, *model));
   view()->setTimings(figuresOf(comparison_, *shown, *model));
+}
+
+void GraphPage::setMeasures(const ScopeValues& values) {
+  measures_ = values;
+  refreshTimings();
+}
+
+void GraphPage::refreshMeasures() {
+  const graph::GraphVersion model = source_->session()->model_graph();
+  const graph::GraphVersion& shown = shown_[fusedShown()];
+  if (model && shown) view()->setTimings(figuresOf(measures_, *shown, *model));
 }
 
 void GraphPage::setRunning(bool running) {

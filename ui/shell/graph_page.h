@@ -16,6 +16,7 @@
 #include "ui/placement/place_menu.h"
 #include "ui/placement/precision_menu.h"
 #include "ui/session/comparison.h"
+#include "ui/session/scope_values.h"
 #include "ui/session/session_controller.h"
 #include "ui/shell/drop_hint.h"
 #include "ui/shell/graph_title.h"
@@ -60,6 +61,8 @@ class GraphPage : public QWidget, public Themed {
   void resetScale();
   /// Drawn in the ratio's heat mode, on both graphs.
   void setComparison(const Comparison& comparison);
+  /// Drawn in the measure's heat mode, on both graphs.
+  void setMeasures(const ScopeValues& values);
   /// What is chosen in the graph shown, as edits name it.
   QString chosenScopes() const;
   Bypass bypassOf(const std::vector<GraphView::Selected>& chosen) const;
@@ -118,6 +121,7 @@ class GraphPage : public QWidget, public Themed {
   void connectSource();
   void refreshTimings();
   void refreshComparison();
+  void refreshMeasures();
   void refreshTabs();
   void refreshPage();
   void refreshPlaces();
@@ -146,6 +150,7 @@ class GraphPage : public QWidget, public Themed {
   api::Phase phase_ = api::Phase::decode;
   PlanPtr plans_[2];
   ComparisonIndex comparison_{{}};
+  ScopeValues measures_;
   bool stale_[2] = {true, true};  // model, fused: not set since the graph changed
   graph::GraphVersion shown_[2];
   bool byType_ = false;

@@ -12,12 +12,14 @@
 #include "ui/ops/page.h"
 #include "ui/replies/page.h"
 #include "ui/shell/outline_page.h"
+#include "ui/sweep/page.h"
 
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(), outlinePage(), opsPage(),  historyPage(),  inspectorPage(), changePage(),
-          costsPage(),   repliesPage(), chatPage(), classifyPage(), comparePage(),   latencyPage()};
+  return {libraryPage(), outlinePage(), opsPage(),     historyPage(), inspectorPage(),
+          changePage(),  costsPage(),   repliesPage(), chatPage(),    classifyPage(),
+          comparePage(), sweepPage(),   latencyPage()};
 }
 
 }  // namespace orrery::ui

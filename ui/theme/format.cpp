@@ -41,6 +41,12 @@ QString number(double value, int digits) {
   return grouped(QString::number(rounded, 'f', std::max(0, digits - before)));
 }
 
+QString distance(double value) {
+  constexpr double kPlain = 1e-3;
+  if (value == 0) return QStringLiteral("0");
+  return std::abs(value) < kPlain ? QString::number(value, 'e', 1) : number(value);
+}
+
 QString time(double us) {
   if (!std::isfinite(us)) return dash();
   if (us < 0.0995) return number(us * 1e3, us < 0.00995 ? 2 : 3) + QStringLiteral(" ns");

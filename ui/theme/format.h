@@ -9,6 +9,7 @@ namespace orrery::ui::format {
 QString count(qint64 value);                         // 1 480
 QString counted(qint64 value, const QString& noun);  // 1 node, 12 nodes
 QString number(double value, int digits = 3);        // 0.0123, 46.0, 1 480
+QString distance(double value);                      // 0, 1.9e-05, 0.0123, 7.38
 QString time(double us);                             // 45.2 ns, 0.9 µs, 11.2 µs, 4.22 ms, 1.83 s
 QString time(double us, bool estimated);             // ≈ 11.2 µs
 QString timeBrief(double us, bool estimated);        // two digits: 0.9 µs, 11 µs, 139 µs, ≈1.4 ms

@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/api/edit_meter.h"
 #include "tests/engine/api/test_models.h"
+#include "tests/engine/api/tiny_session.h"
 
 namespace orrery::api {
 namespace {
@@ -63,6 +65,9 @@ TEST_F(SweepTest, TriesEveryPlaceOnceInTheOrderOfTheGraph) {
   ASSERT_EQ(heads.size(), 30 * 9U);
   EXPECT_EQ(heads[10].edit.to_string(), "zero heads=1 node=layers.1.attention.sdpa");
   EXPECT_EQ(places(SweepKind::precision, "int8").size(), 30 * 7 + 1U);
+  EXPECT_EQ(tensors[1].stored, (SweepPlace::Stored{576 * 576 * 20 / 32, 576 * 576 * 18 / 32}));
+  EXPECT_EQ(places(SweepKind::place_layers, "cuda:0")[2].edit.to_string(),
+            "place device=cuda:0 scope=layers.2");
   ASSERT_TRUE(session->apply(edit::parse_edit("bypass scope=layers.3").value()).ok());
   EXPECT_EQ(places(SweepKind::bypass_layers).size(), 29U) << "what is bypassed is no place";
 }
@@ -77,6 +82,127 @@ TEST_F(SweepTest, ARowIsWhatMeasureSaysOfTheEdit) {
     EXPECT_GT(*row.change.kl, 0);
   }
   EXPECT_TRUE(session->edits().empty());
+}
+
+/// What a meter says that begins at the edit, and one that runs the whole graph.
+void expect_the_same_numbers(const std::shared_ptr<Session>& session, const SweepRequest& request,
+                             size_t every) {
+  const auto& own = dynamic_cast<const SessionImpl&>(*session);
+  const auto whole = EditMeter::over(own, own.state(), kRead, EditMeter::Runs::whole, {}),
+             shared = EditMeter::over(own, own.state(), kRead, EditMeter::Runs::from_the_edit, {});
+  ASSERT_TRUE(whole.ok() && shared.ok());
+  const auto places = sweep_places(*session->model_graph(), request);
+  ASSERT_TRUE(places.ok()) << places.error().to_string();
+  for (size_t i = 0; i < places->size(); i += every) {
+    const SweepPlace& place = (*places)[i];
+    const auto expected = whole->measure({place.edit}, {}), told = shared->measure({place.edit}, {});
+    ASSERT_EQ(expected.ok(), told.ok()) << place.edit.to_string();
+    if (!expected.ok()) continue;
+    expect_equal({place, "", *told, 0}, {place, "", *expected, 0});
+    EXPECT_EQ(told->cosine, expected->cosine) << place.scope;
+    EXPECT_EQ(weight_bytes(*told), weight_bytes(*expected)) << place.scope;
+  }
+}
+
+TEST_F(SweepTest, WhatComesBeforeAnEditIsNotRunAgainAndChangesNoNumber) {
+  for (const auto& [request, every] :
+       std::initializer_list<std::pair<SweepRequest, size_t>>{{{SweepKind::bypass_layers, "", ""}, 6},
+                                                              {{SweepKind::quantise_tensors, "q4_0", ""}, 29},
+                                                              {{SweepKind::quantise_tensors, "q8_0", ""}, 70},
+                                                              {{SweepKind::zero_heads, "", ""}, 61},
+                                                              {{SweepKind::precision, "int8", ""}, 53}})
+    expect_the_same_numbers(session, request, every);
+}
+
+TEST(SweepOfAnEncoder, HasTheNumbersOfTheWholeGraph) {
+  const auto session = open_or_fail(minilm());
+  ASSERT_TRUE(session);
+  expect_the_same_numbers(session, {SweepKind::bypass_layers, "", ""}, 1);
+  expect_the_same_numbers(session, {SweepKind::quantise_tensors, "q8_0", ""}, 5);
+}
+
+TEST(SweepOnACard, HasTheNumbersOfTheWholeGraph) {
+  const auto session = open_or_fail(on_device(smollm2()));
+  ASSERT_TRUE(session);
+  expect_the_same_numbers(session, {SweepKind::bypass_layers, "", ""}, 9);
+  expect_the_same_numbers(session, {SweepKind::quantise_tensors, "q8_0", ""}, 80);
+}
+
+TEST(SweepOnACard, PlacesOneLayerAfterAnother) {
+  const auto session = open_or_fail(smollm2());
+  ASSERT_TRUE(session);
+  std::stop_source stop;
+  const auto done = sweep(
+      *session, {{SweepKind::place_layers, "cuda:0", kRead}},
+      [&](const Sweep& now) {
+        if (now.rows.size() == 2) stop.request_stop();
+      },
+      stop.get_token());
+  ASSERT_TRUE(done.ok()) << done.error().to_string();
+  ASSERT_EQ(done->rows.size(), 2U);
+  for (const SweepRow& row : done->rows) {
+    EXPECT_EQ(row.refusal, "");
+    EXPECT_LT(*row.change.kl, 1e-2);
+    EXPECT_EQ(row.change.memory.size(), 2U) << "the CPU and the card";
+  }
+}
+
+/// All places of a tiny model, with kernels that round and with fusion, as sweeps run it.
+TEST(SweepOfATinyModel, GivesWhatTheWholeGraphGivesAtEveryPlace) {
+  const TinySession tiny;
+  const SessionStatePtr now = tiny->state();
+  const std::vector<int32_t> text = runtime::tiny_text(40, 3);
+  constexpr int64_t kRows = 7;
+  const graph::Graph& graph = *now->version->fused;
+  std::vector<ValueId> kept = generate::KnownValues::worth_keeping(
+      graph, {{kTokens, 40}, {kSequences, 1}, {kOutputs, kRows}}, uint64_t{1} << 30);
+  ASSERT_GT(kept.size(), 4U);
+  const auto probe = generate::Probe::run(tiny->engine(), *now->version, kept, {text, kRows});
+  ASSERT_TRUE(probe.ok()) << probe.error().to_string();
+  generate::KnownValues known;
+  const std::vector<uint64_t> hashes = graph.feed_hashes(kept);
+  for (size_t i = 0; i < kept.size(); ++i)
+    ASSERT_TRUE(known.add(hashes[i], (*probe)->read_bytes(i).value()).ok());
+  size_t tried = 0;
+  for (const SweepRequest& request :
+       {SweepRequest{SweepKind::bypass_layers, "", ""}, SweepRequest{SweepKind::quantise_tensors, "q8_0", ""},
+        SweepRequest{SweepKind::zero_heads, "", ""}, SweepRequest{SweepKind::precision, "int8", ""}}) {
+    const auto places = sweep_places(*now->model, request);
+    ASSERT_TRUE(places.ok()) << places.error().to_string();
+    for (const SweepPlace& place : *places) {
+      const auto made = replayed(now->model, {place.edit});
+      if (!made.ok()) continue;
+      const auto version = prepare_version(made->graph, tiny->preparation(true, {}));
+      ASSERT_TRUE(version.ok()) << version.error().to_string();
+      const ProbedVersion side{*tiny.session, **version};
+      const auto whole = answer_of(side, text, kRows), rest = answer_of(side, text, kRows, &known);
+      ASSERT_TRUE(whole.ok() && rest.ok()) << place.edit.to_string();
+      EXPECT_EQ(*whole, *rest) << place.edit.to_string();
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 30U);
+}
+
+TEST(SweepOfATinyModel, RunsOnlyWhatFollowsFromTheEdit) {
+  const TinySession tiny;
+  const graph::Graph& graph = *tiny->state()->version->fused;
+  const ValueId logits = generate::logits_of(graph);
+  const auto kept = generate::KnownValues::worth_keeping(graph, {{kTokens, 4}, {kOutputs, 1}}, 1 << 20);
+  generate::KnownValues known;
+  const std::vector<std::byte> elements(4096);
+  for (const uint64_t hash : graph.feed_hashes(kept)) ASSERT_TRUE(known.add(hash, elements).ok());
+  const auto edited = replayed(tiny->state()->model, {edit_of("bypass scope=layers.3")});
+  const auto version = prepare_version(edited->graph, tiny->preparation(true, {}));
+  ASSERT_TRUE(version.ok());
+  const auto rest = known.rest_of(*(*version)->fused, {&logits, 1});
+  ASSERT_TRUE(rest.ok()) << rest.error().to_string();
+  for (const NodeId id : rest->graph->order())
+    EXPECT_FALSE(rest->graph->node(id).path().starts_with("layers.0")) << rest->graph->node(id).path();
+  EXPECT_LT(rest->graph->order().size(), graph.order().size() / 2);
+  EXPECT_TRUE(graph::verify(*rest->graph).empty());
+  const auto few = generate::KnownValues::worth_keeping(graph, {{kTokens, 4}, {kOutputs, 1}}, 4096);
+  EXPECT_LT(few.size(), kept.size()) << "within the bytes that it may take";
 }
 
 TEST_F(SweepTest, IsGoneOnWithAsIfItHadNeverStopped) {
@@ -110,6 +236,9 @@ TEST_F(SweepTest, WhatCannotBeMadeIsARowWithItsReason) {
   const auto saved = parse_sweep(write_sweep(done));
   ASSERT_TRUE(saved.ok());
   EXPECT_EQ(saved->rows[1].refusal, done.rows[1].refusal);
+  EXPECT_EQ(saved->rows[7].stored, done.rows[7].stored);
+  EXPECT_EQ(saved->other_bytes, done.other_bytes);
+  EXPECT_EQ(saved->other_bytes, 61 * 576 * sizeof(float)) << "the norms";
 }
 
 TEST_F(SweepTest, RefusesTypesThatTheEditDoesNotTake) {

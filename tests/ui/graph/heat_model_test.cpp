@@ -65,6 +65,24 @@ TEST_F(HeatTest, AGroupIsSummedInEachRunBeforeTheMedianIsTaken) {
   EXPECT_DOUBLE_EQ(heat.us({1, 3}), 24) << "of a prefill the last run";
 }
 
+TEST_F(HeatTest, WhatWasMeasuredIsNotSummedUp) {
+  Figures measured = figures(10);
+  measured.measures = {"KL, bypass", 0.01, 1, {}};
+  measured.measures.nodes[scene->nodes[2].id] = {0.1, 0.5};
+  measured.measures.nodes[scene->nodes[3].id] = {0.0004, 0};
+  heat.setMode(HeatMode::measure);
+  heat.setFigures(measured);
+  EXPECT_DOUBLE_EQ(heat.value({1, 5}), 0.1) << "the largest of a group";
+  EXPECT_DOUBLE_EQ(heat.heat({1, 5}, 4), 0.5) << "also of several alike";
+  EXPECT_EQ(heat.text({2, 3}), "0.100");
+  EXPECT_EQ(heat.text({3, 4}), "4.0e-04");
+  EXPECT_TRUE(std::isnan(heat.heat({0, 1}))) << "not measured";
+  EXPECT_EQ(heat.title(), "KL, bypass");
+  EXPECT_EQ(heat.ticks(), (std::vector<QString>{"0.0100", "0.100", "1.00"}));
+  heat.setMode(HeatMode::time);
+  EXPECT_DOUBLE_EQ(heat.value({1, 5}), 40) << "the times are there as before";
+}
+
 TEST_F(HeatTest, AnotherProfileLeavesNothingOfTheLastOne) {
   heat.setFigures(figures(100));
   heat.setFigures(figures(300));

@@ -214,8 +214,8 @@ TEST_F(CompareTest, EveryUsableDeviceIsOffered) {
   ASSERT_TRUE(deviceOffered(*window));
   QStringList titles;
   for (const CompareSetting& setting : window->comparePage()->settings()) titles += setting.title;
-  EXPECT_EQ(titles, QStringList({"CPU", "CPU, exact", "CPU, not fused", "CPU, 1 thread", "CUDA 0", "CUDA 1",
-                                 "CUDA 0, not fused"}));
+  EXPECT_EQ(titles, QStringList({"CPU", "CPU, exact", "CPU, not fused", "CPU, 1 thread", "CPU, as Q8_0",
+                                 "CPU, as Q5_0", "CPU, as Q4_0", "CUDA 0", "CUDA 1", "CUDA 0, not fused"}));
 }
 
 TEST_F(CompareTest, WithoutADeviceOneCpuSettingIsComparedWithAnother) {

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "support/fake_session.h"
 #include "ui/graph/heat_model.h"
+#include "ui/session/scope_values.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -61,6 +65,26 @@ TEST_F(ComparisonTest, APathLeadsToTheFusedNodeThatHoldsIt) {
   EXPECT_EQ(ComparisonIndex::find(*fused_, *model_, "layers.0.residual"), id("layers.0.residual"));
   EXPECT_EQ(ComparisonIndex::find(*model_, *model_, "layers.0.norm"), id("layers.0.norm"));
   EXPECT_FALSE(ComparisonIndex::find(*fused_, *model_, "layers.7.norm").valid());
+}
+
+TEST_F(ComparisonTest, WhatWasMeasuredOfAScopeIsThatOfItsNodes) {
+  ScopeValues values("KL");
+  EXPECT_FALSE(values);
+  values.add("layers.0", 0.5);
+  values.add("layers.0.proj", 0.001);
+  values.add("layers.0.proj", 0.002);
+  EXPECT_EQ(values.of("layers.0.norm"), 0.5);
+  EXPECT_EQ(values.of("layers.0.proj"), 0.002) << "the larger of two, and its own before its scope's";
+  EXPECT_FALSE(values.of("head"));
+  EXPECT_EQ(values.of(*fused_, *model_, both_), 0.5) << "the largest of what it was fused from";
+  EXPECT_EQ(values.of(*model_, *model_, id("layers.0.proj")), 0.002);
+  EXPECT_EQ(values.place(0.5), 1);
+  EXPECT_EQ(values.place(0), 0);
+  EXPECT_NEAR(values.place(std::sqrt(0.5 * values.low())), 0.5, 1e-9) << "logarithmic";
+  values.add("head", std::numeric_limits<double>::infinity());
+  EXPECT_EQ(values.high(), 0.5);
+  EXPECT_EQ(values.place(std::numeric_limits<double>::infinity()), 1) << "as hot as can be";
+  EXPECT_EQ(values.place(std::numeric_limits<double>::quiet_NaN()), 0);
 }
 
 TEST(SideLooks, ADeviceHasItsColourAndTwoOfAKindAreToldApart) {

@@ -9,6 +9,7 @@
 #include "ui/frame/workspace.h"
 #include "ui/replies/replies_page.h"
 #include "ui/session/edit_costs.h"
+#include "ui/sweep/sweep_page.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -196,6 +197,25 @@ TEST_F(EventLoopTest, WhileThePaletteIsOpen) {
         app().during("open", [&] { window_->action("window.palette")->trigger(); });
         settle();
         app().during("type", [&] { QTest::keyClick(QApplication::focusWidget(), Qt::Key_T); });
+      });
+}
+
+TEST_F(EventLoopTest, SweepsOneAfterAnother) {
+  holdBar(
+      "sweeping", [this] { openWindowWithModel(); },
+      [this] {
+        auto* page = window_->findChild<SweepPage*>();
+        window_->showPage("sweep");
+        settle();
+        app().watch();
+        page->field()->setText("The capital of France is Paris.");
+        for (const auto& [kind, places] : {std::pair(api::SweepKind::bypass_layers, 30),
+                                           std::pair(api::SweepKind::quantise_tensors, 211)}) {
+          page->chooseKind(kind);
+          app().during("start", [&] { page->startOrStop(); });
+          ASSERT_TRUE(waitUntil([&] { return !page->sweeps()->running(); }, 120000));
+          ASSERT_EQ(page->sweeps()->sweep().rows.size(), static_cast<size_t>(places));
+        }
       });
 }
 

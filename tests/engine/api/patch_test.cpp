@@ -1,0 +1,82 @@
+// Values of one side put into the other: nothing goes away before the two part, and all of it after.
+#include "engine/api/patch.h"
+
+#include <gmock/gmock.h>
+
+#include "engine/api/compare.h"
+#include "tests/engine/api/test_models.h"
+
+namespace orrery::api {
+namespace {
+
+constexpr const char* kPatchText = "The capital of France is Paris, and that of Italy is Rome.";
+
+/// Of a model and a fork of it with an edit.
+PatchResult patched_with(const std::string& words) {
+  const auto a = open_or_fail(smollm2());
+  if (!a) return {};
+  std::vector<edit::Edit> edits;
+  if (!words.empty()) edits.push_back(edit::parse_edit(words).value());
+  const auto b = a->fork({.edits = edits}, {});
+  EXPECT_TRUE(b.ok()) << (b.ok() ? "" : b.error().to_string());
+  if (!b.ok()) return {};
+  const auto result = patch(*a, **b, kPatchText, {}, {});
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().to_string());
+  return result.ok() ? *result : PatchResult{};
+}
+
+TEST(Patch, AllOfTheDifferenceGoesAwayAfterWhatMakesIt) {
+  const PatchResult result = patched_with("quantise scope=layers.20.mlp type=q4_0");
+  EXPECT_GT(result.kl, 0);
+  ASSERT_GT(result.nodes.size(), 60U) << "two residuals a layer";
+  bool past = false;
+  for (const PatchedNode& node : result.nodes) {
+    past = past || node.node == "layers.20.mlp.residual";
+    EXPECT_EQ(node.gone, past ? 1.0 : 0.0) << node.node;
+    EXPECT_EQ(node.kl, past ? 0.0 : result.kl) << node.node;
+  }
+  EXPECT_TRUE(past);
+}
+
+TEST(Patch, EqualSidesHaveNothingThatCouldGoAway) {
+  const PatchResult result = patched_with("");
+  EXPECT_EQ(result.kl, 0);
+  for (const PatchedNode& node : result.nodes) EXPECT_EQ(node.gone, 0) << node.node;
+}
+
+TEST(Patch, IsPartOfAComparisonThatAsksForIt) {
+  const auto a = open_or_fail(smollm2());
+  ASSERT_TRUE(a);
+  const auto b = a->fork({.edits = {edit::parse_edit("quantise scope=layers.3 type=q4_0").value()}}, {});
+  ASSERT_TRUE(b.ok());
+  CompareRequest request;
+  request.raw = "The capital of France is";
+  request.max_tokens = 4;
+  const auto without = compare(*a, **b, request, {}, {}, {});
+  ASSERT_TRUE(without.ok());
+  EXPECT_FALSE(without->patched_kl);
+  request.patch = true;
+  const auto with = compare(*a, **b, request, {}, {}, {});
+  ASSERT_TRUE(with.ok()) << with.error().to_string();
+  ASSERT_TRUE(with->patched_kl);
+  size_t told = 0;
+  for (const NodeComparison& node : with->nodes) {
+    told += node.gone.has_value();
+    if (node.node == "layers.2.mlp.residual") {
+      EXPECT_EQ(node.gone, 0.0);
+    } else if (node.node == "layers.3.mlp.residual") {
+      EXPECT_EQ(node.gone, 1.0);
+    }
+  }
+  EXPECT_GT(told, 60U);
+}
+
+TEST(Patch, RefusesWhatDoesNotWrite) {
+  const auto encoder = open_or_fail(minilm()), model = open_or_fail(smollm2());
+  ASSERT_TRUE(encoder && model);
+  EXPECT_FALSE(patch(*model, *encoder, kPatchText, {}, {}).ok());
+  EXPECT_FALSE(patch(*model, *model, "", {}, {}).ok());
+}
+
+}  // namespace
+}  // namespace orrery::api

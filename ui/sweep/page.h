@@ -1,0 +1,10 @@
+// Sweep as a page of the window.
+#pragma once
+
+#include "ui/frame/page.h"
+
+namespace orrery::ui {
+
+Page sweepPage();
+
+}  // namespace orrery::ui
