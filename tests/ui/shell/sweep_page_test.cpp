@@ -141,6 +141,12 @@ TEST_F(SweepPageTest, AMixIsPredictedMeasuredAndMade) {
   EXPECT_TRUE(waitUntil([&] { return mix->words().contains("measured KL"); })) << mix->words().toStdString();
   waitUntil([] { return false; }, 300);
   takePicture(*window_, "sweep-light");
+  window_->dock("latency")->close();
+  EXPECT_TRUE(waitUntil([&] { return page_->plot()->isVisible() && mix->isVisible(); }))
+      << "where there is room, the chart stands beside the mix";
+  EXPECT_FALSE(page_->side()->isVisible());
+  waitUntil([] { return false; }, 300);
+  takePicture(*window_, "sweep-wide-light");
   QTest::mouseClick(mix->makeButton(), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([&] { return window_->session()->canUndo(); }, 60000))
       << window_->graphPage()->banner()->body().toStdString();
