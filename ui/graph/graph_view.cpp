@@ -17,6 +17,7 @@ constexpr double kZoomStep = 1.2;
 }  // namespace
 
 GraphView::GraphView(const Theme& theme, QWidget* parent) : QGraphicsView(parent) {
+  Private::makeAccess();  // first: Qt keeps the interface that it made when it is first told of a view
   setScene(new QGraphicsScene(this));
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -29,7 +30,6 @@ GraphView::GraphView(const Theme& theme, QWidget* parent) : QGraphicsView(parent
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Graph"));
   setMinimumSize(160, 120);
-  Private::makeAccess();
   d_ = std::make_unique<Private>(this, theme);
   d_->editor = std::make_unique<GraphEditor>(this);
   setAcceptDrops(true);

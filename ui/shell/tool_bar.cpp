@@ -46,15 +46,16 @@ class Line : public QWidget, public Themed {
 struct MainToolBar::Form {
   double model, heat, find;  // the fields' widths
   const char* hint;          // in the find field
-  bool graphTools;           // beside each other, not in a menu
+  bool graphTools, icons;    // beside each other, not in a menu
 };
 
 // From the roomiest to the narrowest.
-constexpr MainToolBar::Form MainToolBar::kForms[] = {{245, 146, 274, "Find node, op, shape, weight", true},
-                                                     {256, 112, 180, "Find a node", true},
-                                                     {256, 112, 126, "Find", true},
-                                                     {150, 112, 126, "Find", true},
-                                                     {150, 0, 126, "Find", false}};
+constexpr MainToolBar::Form MainToolBar::kForms[] = {
+    {245, 146, 274, "Find node, op, shape, weight", true, true},
+    {256, 112, 180, "Find a node", true, true},
+    {256, 112, 126, "Find", true, true},
+    {256, 112, 126, "Find", true, false},
+    {150, 0, 126, "Find", false, false}};
 
 MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& actions,
                          const std::vector<QAction*>& graph, QWidget* parent)
@@ -67,7 +68,7 @@ MainToolBar::MainToolBar(const Theme& theme, const std::vector<QAction*>& action
       cudaMenu_(new QMenu(this)),
       run_(new Button(theme, "Run", Button::Kind::plain, this)),
       find_(new SearchField(theme, "search", "Find node, op, shape, weight", {}, this)),
-      more_(new IconButton(theme, "more", "Heat, phase and fit", this, 16)),
+      more_(new IconButton(theme, "more", "More of the graph", this, 16)),
       stretch_(new QWidget(this)) {
   setObjectName("tools");
   setMovable(false);
@@ -143,20 +144,19 @@ void MainToolBar::setupGraph(const std::vector<QAction*>& actions) {
   connect(phase_, &Segmented::chosen, this,
           [this](int choice) { emit phaseChosen(choice == 0 ? api::Phase::decode : api::Phase::prefill); });
   graphTools_ = {addLine(), addWidget(heat_), addWidget(gap), addWidget(phase_), addLine()};
-  for (QAction* action : actions) graphTools_.push_back(addIcon(action));
+  for (QAction* action : actions) icons_.push_back(addIcon(action));
 }
 
 void MainToolBar::setupMore(const std::vector<QAction*>& actions) {
   auto* menu = new QMenu(this);
   heat_->menu()->setTitle("Heat");
-  menu->addMenu(heat_->menu());
-  menu->addSeparator();
+  graphEntries_ = {menu->addMenu(heat_->menu()), menu->addSeparator()};
   for (const int phase : {0, 1})
-    menu->addAction(phase_->text(phase), this, [this, phase] {
+    graphEntries_.push_back(menu->addAction(phase_->text(phase), this, [this, phase] {
       phase_->setCurrent(phase);
       emit phaseChosen(phase == 0 ? api::Phase::decode : api::Phase::prefill);
-    });
-  menu->addSeparator();
+    }));
+  graphEntries_.push_back(menu->addSeparator());
   for (QAction* action : actions) menu->addAction(action);
   connect(more_, &QAbstractButton::clicked, this,
           [this, menu] { menu->popup(more_->mapToGlobal(QPoint(0, more_->height() + 2))); });
@@ -180,8 +180,13 @@ int MainToolBar::widthIn(const Form& form) const {
   double width = margins.left() + margins.right();
   for (QAction* action : actions()) {
     const QWidget* widget = widgetForAction(action);
-    const bool graphTool = std::find(graphTools_.begin(), graphTools_.end(), action) != graphTools_.end();
-    const bool shown = graphTool ? form.graphTools : action != moreAction_ || !form.graphTools;
+    const auto among = [&](const std::vector<QAction*>& tools) {
+      return std::find(tools.begin(), tools.end(), action) != tools.end();
+    };
+    const bool shown = among(graphTools_)      ? form.graphTools
+                       : among(icons_)         ? form.icons
+                       : action == moreAction_ ? !form.icons
+                                               : true;
     if (shown && widget != stretch_) width += layout()->spacing() + widthOf(widget);
   }
   return static_cast<int>(std::ceil(width));
@@ -197,7 +202,9 @@ void MainToolBar::fitInto(int width) {
   find_->setFixedWidth(pixels(form->find));
   find_->setPlaceholderText(form->hint);
   for (QAction* tool : graphTools_) tool->setVisible(form->graphTools);
-  moreAction_->setVisible(!form->graphTools);
+  for (QAction* entry : graphEntries_) entry->setVisible(!form->graphTools);
+  for (QAction* icon : icons_) icon->setVisible(form->icons);
+  moreAction_->setVisible(!form->icons);
 }
 
 QSize MainToolBar::minimumSizeHint() const { return {widthIn(*std::rbegin(kForms)), height()}; }

@@ -1,5 +1,6 @@
 // The window's tool bar: files, undo, the model, the device, run and stop, heat, phase, fit, find. In a
-// narrow window fields are shorter, then heat, phase and fit go into a menu; nothing is cut off.
+// narrow window fields are shorter, then the graph's icons and then heat and phase go into a menu; nothing is
+// cut off.
 #pragma once
 
 #include <QAction>
@@ -79,7 +80,8 @@ class MainToolBar : public QToolBar, public Themed {
   IconButton* more_;
   QWidget* stretch_;
   QAction* moreAction_ = nullptr;
-  std::vector<QAction*> graphTools_;  // what goes into the menu of more_
+  std::vector<QAction*> graphTools_, icons_;  // what goes into the menu of more_; the icons go first
+  std::vector<QAction*> graphEntries_;        // of graphTools_ in that menu
   QKeySequence runKey_, stopKey_;
   bool running_ = false;
 };

@@ -141,7 +141,7 @@ TEST_F(AttentionEdits, DecodeGivesTheNumbersOfAPrompt) {
 }
 
 TEST_F(AttentionEdits, EncodersTakeItAndGiveItBack) {
-  open(minilm());
+  ASSERT_NO_FATAL_FAILURE(open(minilm()));
   const auto embed = [&] {
     const auto result = session_->embed({"The comet returns.", "Nothing does."}, {});
     EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().to_string());

@@ -62,7 +62,7 @@ TEST_F(WeightEdits, ARequantisedModelRunsNextAndUndoGivesItsMemoryBack) {
   const std::vector<double> eight_bits = logprobs();
   const double close = largest_difference(eight_bits, whole);
   EXPECT_GT(close, 0);
-  EXPECT_LT(close, 0.3);  // of unlikely tokens too
+  EXPECT_LT(close, 0.3);                                 // of unlikely tokens too
   EXPECT_NEAR(eight_bits.front(), whole.front(), 0.03);  // eight bits of what four bits hold
   apply("quantise scope=layers.* type=q4_0");
   EXPECT_GT(largest_difference(logprobs(), whole), close);
