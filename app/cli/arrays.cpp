@@ -30,7 +30,9 @@ void add_array_options(Parser& parser, ArrayOptions& options) {
   options.open.precision = "exact";
   parser.add_option("--in", options.inputs, "NAME=FILE.npy ...: an array for each input").take_all();
   parser.add_option("--out", options.out, "folder that the outputs are written to, as NAME.npy");
-  parser.add_option("--repeat", options.repeat, "runs whose median is told; with more than one, some warm up")
+  parser
+      .add_option("--repeat", options.repeat,
+                  "runs to take the median of; with more than one, some warm up first")
       .range(1, 1'000'000)
       .show_default();
   parser.add_option("--device", options.open.device, "cpu or cuda:N").show_default();

@@ -1,4 +1,4 @@
-// An address range that is reserved once and gets its memory from the begin on: of the program, or of a
+// An address range that is reserved once and gets its memory from its start on: of the program, or of a
 // device.
 #pragma once
 
