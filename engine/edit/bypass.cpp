@@ -42,9 +42,8 @@ Verb bypass_verb() {
 }
 
 Result<void> can_bypass(const graph::Graph& graph, std::string_view pattern) {
-  ORRERY_ASSIGN(const std::vector<std::string> scopes, match_scopes(graph, pattern));
-  for (const std::string& scope : scopes)
-    ORRERY_TRY(find_stream(graph, region_of(graph, graph.in_scope(scope)), scope, kAdvice));
+  if (std::optional<Error> refused = refusal(graph, {"bypass", {{"scope", std::string(pattern)}}}))
+    return std::move(*refused);
   return {};
 }
 

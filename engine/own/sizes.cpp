@@ -163,6 +163,7 @@ Result<Sized> with_sizes(const graph::GraphVersion& graph, const Bindings& sizes
     for (Dim& dim : type.shape)
       if (const auto size = dim.evaluate(sizes)) dim = *size;
     sized.open = sized.open || (live[i] && is_open(type));
+    if (type == value.type) continue;
     if (!copy) copy = std::make_shared<graph::Graph>(*graph);
     ORRERY_TRY(copy->set_value_type(value.id, std::move(type)));
   }

@@ -331,8 +331,7 @@ class RandomChanges {
       case 9:
         return SwitchRecipe{fmt::format("recipe {}", below(2)), below(2) == 0};
       case 10:
-        return MakeEdits{{edits_.next(*tiny_->model_graph()), edits_.next(*tiny_->model_graph())},
-                         fmt::format("recipe {}", below(2))};
+        return MakeEdits{{edit(), edit()}, fmt::format("recipe {}", below(2))};
       case 11:
         return RedoEdit{};
       case 12:
@@ -340,11 +339,18 @@ class RandomChanges {
       case 14:
         return UndoEdit{};
       default:
-        return MakeEdits{{edits_.next(*tiny_->model_graph())}};
+        return MakeEdits{{edit()}};
     }
   }
 
  private:
+  /// None by which replies would need what nobody gives them.
+  edit::Edit edit() {
+    edit::Edit edit;
+    do edit = edits_.next(*tiny_->model_graph());
+    while (edit.op == "input");
+    return edit;
+  }
   int below(int limit) { return static_cast<int>(random_() % static_cast<uint32_t>(limit)); }
 
   const TinySession& tiny_;
@@ -444,6 +450,93 @@ TEST(SessionStateTest, ThousandsOfChangesWhileRepliesStream) {
   }
   EXPECT_EQ(graph::print(*tiny->model_graph()), opened);
   expect_same(tiny.reply(12), first);
+}
+
+/// Replies of the chat, one after another.
+class Chatting {
+ public:
+  explicit Chatting(const TinySession& tiny)
+      : thread_([this, &tiny] {
+          while (!over_) {
+            const auto reply = tiny->chat(request(200), events(), {});
+            ASSERT_TRUE(reply.ok()) << reply.error().to_string();
+          }
+        }) {}
+  ~Chatting() {
+    over_ = true;
+    thread_.join();
+  }
+  Chatting(const Chatting&) = delete;
+  Chatting& operator=(const Chatting&) = delete;
+
+  static ChatRequest request(int64_t tokens) {
+    ChatRequest request;
+    request.raw = "w3 w14 w15 w92 w65 w35";
+    request.max_tokens = tokens;
+    request.sampling.temperature = 0;
+    return request;
+  }
+  /// Waits until one more token has come.
+  bool goes_on() {
+    const int64_t before = tokens_;
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    while (tokens_ == before && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return tokens_ != before;
+  }
+
+ private:
+  ChatEvents events() {
+    ChatEvents events;
+    events.on_token = [this](const TokenEvent&) { ++tokens_; };
+    return events;
+  }
+
+  std::atomic<bool> over_{false};
+  std::atomic<int64_t> tokens_{0};
+  std::thread thread_;
+};
+
+std::string said(const TinySession& tiny) {
+  const auto reply = tiny->chat(Chatting::request(12), {}, {});
+  EXPECT_TRUE(reply.ok()) << (reply.ok() ? "" : reply.error().to_string());
+  return reply.ok() ? reply->text : "";
+}
+
+TEST(SessionStateTest, AnySequenceOfChangesWhileAChatStreams) {
+#if defined(__SANITIZE_THREAD__)
+  constexpr uint32_t kSequences = 10;  // instrumented code is several times slower
+#else
+  constexpr uint32_t kSequences = 50;
+#endif
+  constexpr int kSteps = 16;
+  const std::string as_opened = said(TinySession(2));
+  size_t made = 0;
+  for (uint32_t seed = 0; seed < kSequences && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const TinySession tiny(2);
+    const std::string opened = graph::print(*tiny->model_graph());
+    RandomChanges changes(tiny, seed);
+    {
+      Chatting chat(tiny);
+      for (int step = 0; step < kSteps; ++step) {
+        ASSERT_TRUE(chat.goes_on());
+        const Changed changed = wait_for(*tiny.session, changes.next());
+        made += changed.records.ok() ? 1 : 0;
+        ASSERT_TRUE(belongs_together(*changed.state));
+      }
+    }
+    const auto recipe = edit::parse_recipe(edit::write_recipe({tiny->recipe()}));
+    ASSERT_TRUE(recipe.ok()) << recipe.error().to_string();
+    const auto replay = replayed(tiny->state()->history.opened(), recipe->edits);
+    ASSERT_TRUE(replay.ok()) << replay.error().to_string();
+    EXPECT_EQ(graph::print(*replay->graph), graph::print(*tiny->model_graph()));
+    ASSERT_TRUE(tiny->set_passes({}).ok());
+    ASSERT_TRUE(tiny->set_fusion(true).ok());
+    ASSERT_TRUE(tiny->jump_to(0).ok());
+    EXPECT_EQ(graph::print(*tiny->model_graph()), opened);
+    EXPECT_EQ(said(tiny), as_opened);
+  }
+  EXPECT_GT(made, kSequences * kSteps / 5);
 }
 
 }  // namespace

@@ -1,14 +1,29 @@
 // A session of the tiny model with random weights: edits of it take less than a millisecond or two.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "engine/api/session_impl.h"
+#include "engine/text/tokenizer.h"
 #include "tests/engine/runtime/tiny_model.h"
 
 namespace orrery::api {
 
-/// A session of a graph and its weights, without a tokenizer.
+/// A word for each token of the tiny model: "w0", "w1", ...
+inline std::shared_ptr<const text::Tokenizer> words() {
+  std::string vocabulary;
+  for (int64_t id = 0; id < runtime::TinyModel::kVocabulary; ++id)
+    vocabulary += fmt::format("{}\"w{}\": {}", id == 0 ? "" : ", ", id, id);
+  auto tokenizer = text::tokenizer_from_json(fmt::format(
+      R"({{"pre_tokenizer": {{"type": "Whitespace"}}, "model": {{"type": "WordLevel", "unk_token": "w0", "vocab": {{{}}}}}}})",
+      vocabulary));
+  EXPECT_TRUE(tokenizer.ok()) << (tokenizer.ok() ? "" : tokenizer.error().to_string());
+  return tokenizer.ok() ? *tokenizer : nullptr;
+}
+
+/// A session of a graph and its weights.
 struct GraphSession {
   GraphSession(const graph::GraphVersion& graph, std::shared_ptr<const io::ModelFile> file,
                std::shared_ptr<weights::WeightStore> weights, runtime::Model::Options run) {
@@ -21,6 +36,7 @@ struct GraphSession {
     parts.options.precision = "exact";
     parts.info.task = Task::generate;
     parts.source.file = std::move(file);
+    parts.tokenizer = words();
     parts.weights = weights;
     parts.scheduler = std::move(scheduler);
     parts.model = std::make_shared<runtime::Model>(std::move(weights), *version, run);

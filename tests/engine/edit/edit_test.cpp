@@ -156,6 +156,8 @@ TEST_F(Llama, CanBypassSaysWhatBypassWouldSay) {
     EXPECT_EQ(can_bypass(graph_, scope).ok(), std::string_view(scope) == "layers") << scope;
   EXPECT_TRUE(can_bypass(graph_, "layers.4-7,layers.9.mlp").ok());
   EXPECT_THAT(can_bypass(graph_, "layers.4-7,layers.9.mlp.gate").error().to_string(), HasSubstr("layers.9"));
+  EXPECT_THAT(can_bypass(graph_, "layers.4,layers.4.mlp").error().to_string(), HasSubstr("bypassed already"))
+      << "by the first of the two";
   EXPECT_EQ(print(graph_), before_);
 }
 

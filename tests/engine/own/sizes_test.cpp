@@ -109,6 +109,7 @@ TEST(Sizes, OfWhichNoneAreOpenTheGraphIsTheSame) {
   const auto sized = with_sizes(graph, {});
   ASSERT_TRUE(sized.ok());
   EXPECT_FALSE(sized->open) << "no output depends on n";
+  EXPECT_EQ(sized->graph, graph);
 }
 
 TEST(Sizes, OfAModelsStepAreNotOpen) {
