@@ -45,6 +45,12 @@ QString distanceTitle(const api::Sweep& sweep) {
 SweepModel::SweepModel(const SweepController* sweeps, QObject* parent)
     : QAbstractTableModel(parent), sweeps_(sweeps) {
   reset();
+  connect(sweeps, &QObject::destroyed, this, [this] {  // the window goes, and this model after it
+    beginResetModel();
+    sweeps_ = nullptr;
+    order_.clear();
+    endResetModel();
+  });
 }
 
 void SweepModel::reset() {
@@ -182,7 +188,7 @@ QVariant SweepModel::headerData(int section, Qt::Orientation orientation, int ro
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::TextAlignmentRole)
     return static_cast<int>((section == placeColumn ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-  if (role != Qt::DisplayRole) return {};
+  if (role != Qt::DisplayRole || !sweeps_) return {};
   if (section == distanceColumn) return distanceTitle(sweeps_->sweep()).section(',', 0, 0);
   static constexpr const char* kNames[] = {"place", "", "top-1", "perplexity", "tok/s gain"};
   return section >= 0 && section < kColumns ? QVariant(kNames[section]) : QVariant();
