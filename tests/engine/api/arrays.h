@@ -13,7 +13,7 @@ template <class T>
 Array array(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
   Array made = make_array(dtype, std::move(shape)).value();
   EXPECT_EQ(made.bytes, values.size() * sizeof(T));
-  std::memcpy(made.data.get(), values.data(), made.bytes);
+  if (!values.empty()) std::memcpy(made.data.get(), values.data(), made.bytes);
   return made;
 }
 
