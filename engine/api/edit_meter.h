@@ -15,8 +15,8 @@ namespace orrery::api {
 class EditMeter {
  public:
   /// What of an edited graph runs: all of it, or what follows from the edit. What comes before is then taken
-  /// from the graph that is there, which comes to the same numbers; and the speed is told of the times of its
-  /// nodes (MeasuredChange), not of steps of its own.
+  /// from the graph that is there, which comes to the same numbers; and the speed is computed from its nodes'
+  /// times (MeasuredChange), not measured by steps of its own.
   enum class Runs : uint8_t { whole, from_the_edit };
 
   /// Upon a state of the session, which stays with the meter; the session must outlive it. An empty text is

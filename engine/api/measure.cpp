@@ -137,7 +137,7 @@ Result<std::unique_ptr<generate::Probe>> EditMeter::one_token(const runtime::Ver
   return generate::Probe::run(session_->engine(), version, {}, step);
 }
 
-/// Of what is there: by its nodes where an edited graph's speed is told by them.
+/// Of what is there: the sum of its nodes' times where an edited graph's speed is computed that way.
 Result<void> EditMeter::time_step() {
   ORRERY_ASSIGN(const auto probe, one_token(*state_->version));
   ORRERY_ASSIGN(tokens_per_second_, steps_per_second(*probe));

@@ -18,7 +18,7 @@ struct Candidate {
 
 /// Layers are numbered from 0 in the order of `layers`, each with all tensors of the layer that it is made
 /// of; what has one entry per layer in the metadata follows. Tensors that an adapter brought whole when the
-/// model was opened belong to it. What the format has no place for is told in `differences`.
+/// model was opened belong to it. What the format has no place for is listed in `differences`.
 Result<Candidate> candidate_of(const io::ModelFile& model, const io::Adapter* adapter, const Layers& layers,
                                const Folded& folded, std::vector<Difference>& differences);
 

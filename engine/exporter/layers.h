@@ -30,7 +30,7 @@ struct Layers {
 };
 
 /// By the graph's order, which its stream gives; all nodes are live. A scope that reads no tensor of a layer
-/// is told in `differences` and left out.
+/// is listed in `differences` and left out.
 Layers layers_of(const graph::Graph& graph, std::vector<Difference>& differences);
 
 }  // namespace orrery::exporter

@@ -7,25 +7,14 @@
 #include "engine/edit/steer.h"
 #include "tests/engine/edit/model_graphs.h"
 #include "tests/engine/io/io_testing.h"
+#include "tests/support/npy.h"
 
 namespace orrery::edit {
 namespace {
 
+using test::npy;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-/// float32 in rows of the last size.
-std::string npy(const std::string& shape, const std::vector<float>& values) {
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
-  header.resize((header.size() + 10 + 1 + 63) / 64 * 64 - 11, ' ');
-  header += '\n';
-  std::string bytes = std::string("\x93NUMPY\x01\x00", 8);
-  bytes += static_cast<char>(header.size() & 255);
-  bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
-  bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  return bytes;
-}
 
 class Sources : public ::testing::Test {
  protected:

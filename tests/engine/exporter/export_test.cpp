@@ -2,6 +2,7 @@
 // to the last bit as the edited graph does.
 #include "engine/exporter/tensor_bytes.h"
 #include "tests/engine/exporter/export_testing.h"
+#include "tests/support/npy.h"
 
 namespace orrery::exporter {
 namespace {
@@ -101,19 +102,6 @@ TEST_P(Exported, LayersInAnotherOrder) {
 INSTANTIATE_TEST_SUITE_P(Models, Exported, testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.text(); });
 
-std::string npy(const std::vector<float>& values) {
-  std::string header =
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
-  header.resize((header.size() + 10 + 1 + 63) / 64 * 64 - 11, ' ');
-  header += '\n';
-  std::string bytes = std::string("\x93NUMPY\x01\x00", 8);
-  bytes += static_cast<char>(header.size() & 255);
-  bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
-  bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  return bytes;
-}
-
 /// What is told in weights: the exported model has other bytes and, within rounding, the same answers.
 class FoldedIn : public testing::Test {
  protected:
@@ -137,7 +125,7 @@ class FoldedIn : public testing::Test {
   std::string vector(float value) const {
     std::vector<float> values(32);
     for (size_t i = 0; i < values.size(); ++i) values[i] = value * static_cast<float>(i % 5);
-    return folder_.write("vector.npy", npy(values)).string();
+    return folder_.write("vector.npy", test::npy(std::to_string(values.size()) + ",", values)).string();
   }
 
   io::TempFolder folder_;
