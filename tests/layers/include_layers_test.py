@@ -101,6 +101,33 @@ def scan(root):
     return found, files
 
 
+LIBRARY = re.compile(r"orrery_library\((\w+)(.*?)\)\n", re.S)
+
+
+def unlinked(root):
+    """Rooms of engine that a room includes and its library does not link: whoever links that library alone then lacks them."""
+    links = {}
+    for path in sorted((root / "engine").glob("*/CMakeLists.txt")):
+        for name, body in LIBRARY.findall(path.read_text(encoding="utf-8") + "\n"):
+            links[name] = set(re.findall(r"\borrery_\w+", body.partition("DEPENDS")[2]))
+
+    def reached(library, seen):
+        for lower in links.get(library, set()) - seen:
+            seen.add(lower)
+            reached(lower, seen)
+        return seen
+
+    found = []
+    for room in ENGINE_ORDER:
+        linked = reached(f"orrery_{room}", set())
+        for path in sorted((root / "engine" / room).glob("*")):
+            for match in map(INCLUDE.match, path.read_text(encoding="utf-8").splitlines() if path.suffix in CODE else []):
+                to = pathlib.PurePosixPath(match.group(1)).parts if match else ()
+                if len(to) > 2 and to[0] == "engine" and to[1] != room and f"orrery_{to[1]}" not in linked:
+                    found.append(f"engine/{room}/{path.name}: includes {match.group(1)}; orrery_{room} does not link orrery_{to[1]}")
+    return found
+
+
 def self_check():
     bad = [("kernels/ref/norm.cpp", "engine/graph/graph.h"), ("engine/base/x.h", "engine/io/model_file.h"),
            ("engine/io/x.cpp", "kernels/linear.h"), ("engine/api/x.cpp", "QString"), ("ui/chat/x.h", "engine/runtime/y.h"),
@@ -119,6 +146,7 @@ def main():
     if "--self" in sys.argv:
         return 0 if self_check() else 1
     found, files = scan(root)
+    found += unlinked(root)
     print("\n".join(found) if found else f"{files} files keep the include rules")
     return 1 if found or files == 0 else 0
 
