@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLine = 18, kBarHeight = 13, kNameWidth = 84, kBitsWidth = 34, kBetween = 1.2,
                  kLevelSwatch = 11, kLevelHeight = 28;  // px
+constexpr double kLeastWidth = 150;
 constexpr int kLevelsInALine = 3;
 
 QString bitsWord(double bits) { return format::number(bits, 3); }
@@ -43,6 +44,10 @@ double BitBars::headHeight() const {
 QSize BitBars::sizeHint() const {
   const double rows = static_cast<double>(counts_.rows.size()) * theme_.scaled(kLine);
   return {static_cast<int>(theme_.scaled(220)), static_cast<int>(headHeight() + rows)};
+}
+
+QSize BitBars::minimumSizeHint() const {
+  return {static_cast<int>(theme_.scaled(kLeastWidth)), sizeHint().height()};
 }
 
 QColor BitBars::colorOf(size_t level) const {

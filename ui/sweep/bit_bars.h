@@ -17,7 +17,7 @@ class BitBars : public QWidget, public Themed {
   const BitCounts& counts() const { return counts_; }
   void setTheme(const Theme& theme) override;
   QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return sizeHint(); }
+  QSize minimumSizeHint() const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
