@@ -1,7 +1,6 @@
 #include "engine/api/sweep.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include <chrono>
 
@@ -114,17 +113,6 @@ Result<Sweep> sweep(const Session& session, Sweep begun, const SweepCallback& on
                    session.info().cannot_run};
     return go_on(*own, std::move(begun), on_row, stop);
   });
-}
-
-std::vector<edit::Edit> cheapest_edits(const Sweep& sweep, size_t count) {
-  std::vector<const SweepRow*> rows;
-  for (const SweepRow& row : sweep.rows)
-    if (row.refusal.empty()) rows.push_back(&row);
-  std::ranges::stable_sort(rows, {}, [](const SweepRow* row) { return distance_of(row->change); });
-  rows.resize(std::min(count, rows.size()));
-  std::vector<edit::Edit> edits;
-  for (const SweepRow* row : rows) edits.push_back(row->edit);
-  return edits;
 }
 
 }  // namespace orrery::api
