@@ -79,6 +79,7 @@ Json to_json(const api::Preview& preview, const graph::Graph& graph) {
           {"moved", std::move(moved)},
           {"context_kept", preview.tokens_read_again == 0},
           {"tokens_read_again", preview.tokens_read_again},
+          {"read_again_from", preview.read_again_from},
           {"memory", std::move(memory)},
           {"step_us",
            {{"before", step.before},

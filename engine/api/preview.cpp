@@ -11,6 +11,7 @@
 #include "engine/api/placement_report.h"
 #include "engine/api/preview_cost.h"
 #include "engine/api/session_impl.h"
+#include "engine/compile/states.h"
 #include "engine/own/sizes.h"
 
 namespace orrery::api {
@@ -125,6 +126,21 @@ std::vector<NodeChange> node_changes(const Drawn& before, const Drawn& after) {
   return changes;
 }
 
+/// The first state, in the order of the graph, of which the old version has no equal.
+Result<void> tell_first_state(Preview& preview, const runtime::Version& before,
+                              const runtime::Version& after) {
+  ORRERY_ASSIGN(const std::vector<compile::StateUse> states, compile::states_of(*after.fused));
+  for (size_t i = 0; i < states.size() && i < after.states.size(); ++i) {
+    if (std::ranges::find(before.states, after.states[i].hash, &runtime::StateLayout::hash) !=
+        before.states.end())
+      continue;
+    preview.read_again_from = after.fused->node(states[i].source).path();
+    preview.states_before = i;
+    break;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view name_of(NodeChange::Kind kind) {
@@ -171,6 +187,7 @@ Result<Preview> SessionImpl::preview(const std::vector<edit::Edit>& edits, std::
     preview.moved = placements_of(after, home);
     std::erase_if(preview.moved, [](const NodePlacement& place) { return place.reason.empty(); });
     preview.tokens_read_again = parts_.model->tokens_read_again(after, *chat_sequence());
+    if (preview.tokens_read_again > 0) ORRERY_TRY(tell_first_state(preview, before, after));
     ProfilePtr measured = profile(parts_.info.task == Task::generate ? Phase::decode : Phase::prefill);
     if (measured->fused_graph != before.fused) measured = std::make_shared<const Profile>();
     ORRERY_ASSIGN(preview.step_us,

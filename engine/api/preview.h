@@ -47,6 +47,9 @@ struct Preview {
   std::vector<NodeChange> nodes;
   std::vector<NodePlacement> moved;  // nodes that run elsewhere than asked
   int64_t tokens_read_again = 0;     // of the chat's context; 0: it is kept
+  /// Then: the first state that becomes another, "layers.10.attention.kv_cache", and how many before it stay.
+  std::string read_again_from = {};
+  size_t states_before = 0;
   std::vector<MemoryChange> memory;  // by device
   StepTimeChange step_us;
 };

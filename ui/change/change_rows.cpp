@@ -1,5 +1,6 @@
 #include "ui/change/change_rows.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -78,6 +79,20 @@ QString firstOf(const std::vector<api::NodeChange>& nodes) {
   return text(first.path);
 }
 
+/// "layers.10.attention.kv_cache", ten layers before it -> "from layers.10 on; layers.0 to 9 stay as they
+/// are".
+QString stateWords(const api::Preview& preview) {
+  if (preview.read_again_from.empty()) return {};
+  const QString path = text(preview.read_again_from);
+  static const QRegularExpression numbered(QStringLiteral("^(.*\\.)?(\\d+)(?=\\.)"));
+  const QRegularExpressionMatch layer = numbered.match(path);
+  const QString from = layer.hasMatch() ? layer.captured(0) : path;
+  if (preview.states_before == 0) return QString("from %1 on").arg(from);
+  return QString("from %1 on; what %2 before it keep is as it was")
+      .arg(from, format::counted(static_cast<qint64>(preview.states_before),
+                                 layer.hasMatch() ? QStringLiteral("layer") : QStringLiteral("state")));
+}
+
 ChangeRow nodes(const std::vector<api::NodeChange>& changes) {
   QStringList words;
   for (const auto& [kind, name] : kKinds) {
@@ -138,7 +153,7 @@ std::vector<ChangeRow> changeRows(const api::Preview& preview, bool writes) {
                         : "kept",
                     {},
                     Token::text3,
-                    {}});
+                    stateWords(preview)});
   if (!preview.nodes.empty()) rows.push_back(nodes(preview.nodes));
   if (!preview.moved.empty())
     rows.push_back({"places",

@@ -1,7 +1,11 @@
 #include "ui/costs/costs_page.h"
 
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QPainter>
+#include <QStringDecoder>
 #include <algorithm>
 
 #include "ui/session/model_use.h"
@@ -13,6 +17,7 @@ namespace {
 
 constexpr int kPageInset = 12, kGap = 8, kTextHeight = 76;
 constexpr qsizetype kWordsOfText = 28;
+constexpr qint64 kMostText = qint64{1} << 20;  // bytes
 
 /// "its own text, 120 tokens", "Once upon a time, 64 tokens".
 QString probeWords(const QString& text, const std::vector<EditCost>& costs) {
@@ -42,6 +47,7 @@ CostsPage::CostsPage(const Theme& theme, EditCosts* costs, QWidget* parent)
       words_(new Text(theme, {Token::text3, 11}, {}, this)),
       change_(new Button(theme, "Change", Button::Kind::quiet, this)),
       own_(new Button(theme, "Program's own", Button::Kind::quiet, this)),
+      file_(new Button(theme, "From a file...", Button::Kind::quiet, this)),
       text_(new QPlainTextEdit(this)),
       scroll_(new QScrollArea(this)),
       row_(new Ground(theme, Token::panel)),
@@ -57,10 +63,13 @@ CostsPage::CostsPage(const Theme& theme, EditCosts* costs, QWidget* parent)
   text_->setAccessibleName("Probe text");
   text_->hide();
   own_->hide();
+  file_->setToolTip("Measure over the text of a file");
+  file_->hide();
   hint_->setWrap(true);
   auto* head = new QHBoxLayout;
   head->setContentsMargins(kPageInset, 0, kPageInset, 0);
   head->addWidget(words_, 1);
+  head->addWidget(file_);
   head->addWidget(own_);
   head->addWidget(change_);
   auto* cards = new QHBoxLayout(row_);
@@ -89,6 +98,7 @@ CostsPage::CostsPage(const Theme& theme, EditCosts* costs, QWidget* parent)
     text_->clear();
     changeText();
   });
+  connect(file_, &QAbstractButton::clicked, this, &CostsPage::askFile);
   connect(costs_, &EditCosts::changed, this, &CostsPage::refresh);
   refresh();
 }
@@ -103,13 +113,42 @@ void CostsPage::changeText() {
   const bool opens = !text_->isVisible();
   text_->setVisible(opens);
   own_->setVisible(opens);
+  file_->setVisible(opens);
   change_->setCaption(opens ? "Measure" : "Change");
   if (opens) {
     text_->setPlainText(costs_->text());
     return text_->setFocus();
   }
-  costs_->setText(text_->toPlainText());
+  measureOver(text_->toPlainText());
+}
+
+void CostsPage::measureOver(const QString& text) {
+  costs_->setText(text);
   words_->setText(probeWords(costs_->text(), costs_->costs()));
+}
+
+void CostsPage::askFile() {
+  const QString path = QFileDialog::getOpenFileName(this, "Measure over the text of a file", {},
+                                                    "Texts (*.txt *.md);;All files (*)");
+  if (!path.isEmpty()) takeFile(path);
+}
+
+void CostsPage::takeFile(const QString& path) {
+  const auto refuse = [&](const char* what, const char* advice) {
+    emit failed(describeError("Could not read " + QFileInfo(path).fileName(),
+                              {ErrorCode::io, what, path.toStdString(), advice}));
+  };
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly))
+    return refuse(file.errorString().toUtf8().constData(), "choose another file");
+  if (file.size() > kMostText) return refuse("It is longer than 1 MB", "a page or two tell as much");
+  QStringDecoder decoder(QStringDecoder::Utf8);
+  const QString text = decoder(file.readAll());
+  if (decoder.hasError() || text.contains(QChar(0)))
+    return refuse("It is no text in UTF-8", "choose a text file");
+  if (text.trimmed().isEmpty()) return refuse("It is empty", "choose another file");
+  text_->setPlainText(text);
+  text_->isVisible() ? changeText() : measureOver(text);
 }
 
 /// While it is hidden nothing is made; there may be many edits.

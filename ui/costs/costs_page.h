@@ -21,12 +21,15 @@ class CostsPage : public QWidget, public Themed {
   Text* words() const { return words_; }
   Button* change() const { return change_; }
   QPlainTextEdit* text() const { return text_; }
+  /// Measures over the text of a file; refused is what is no text, or longer than one is read.
+  void takeFile(const QString& path);
   void setTheme(const Theme& theme) override;
 
  signals:
   /// What an edit was done to.
   void targetAsked(const QString& scope);
   void wordsChanged(const QString& words);
+  void failed(const orrery::ui::UiError& error);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -36,12 +39,14 @@ class CostsPage : public QWidget, public Themed {
  private:
   void refresh();
   void changeText();
+  void measureOver(const QString& text);
+  void askFile();
 
   Theme theme_;
   EditCosts* costs_;
   SessionController* source_ = nullptr;
   Text* words_;
-  Button *change_, *own_;
+  Button *change_, *own_, *file_;
   QPlainTextEdit* text_;
   QScrollArea* scroll_;
   QWidget* row_;

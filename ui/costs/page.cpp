@@ -13,6 +13,7 @@ PageParts make(Workspace& work, QWidget* parent) {
   QObject::connect(page, &CostsPage::targetAsked, &work, &Workspace::targetAsked);
   QObject::connect(page, &CostsPage::wordsChanged, &work,
                    [&work](const QString& words) { emit work.subtitleChanged("costs", words); });
+  QObject::connect(page, &CostsPage::failed, &work, &Workspace::failed);
   QObject::connect(&work, &Workspace::sourceChanged, page, &CostsPage::setSource);
   page->setSource(work.drawn());
   return {.body = page};

@@ -147,6 +147,17 @@ TEST_F(PreviewTest, ItDoesNothing) {
   EXPECT_EQ(after.outcome.value().reused_tokens, after.outcome.value().prompt_tokens - 1);
 }
 
+TEST_F(PreviewTest, WhatIsReadAgainIsToldByItsFirstLayer) {
+  chat();
+  const Preview told = preview({"bypass scope=layers.1"});
+  EXPECT_GT(told.tokens_read_again, 0);
+  EXPECT_EQ(told.read_again_from, "layers.2.kv") << "the state of the bypassed layer is not needed";
+  EXPECT_EQ(told.states_before, 1U);
+  const Preview later = preview({"bypass scope=layers.2"});
+  EXPECT_EQ(later.read_again_from, "");
+  EXPECT_EQ(later.tokens_read_again, 0) << "no state follows";
+}
+
 /// Each edit is previewed and then made; the next preview begins where the last one said that it would end.
 TEST_F(PreviewTest, WhatItSaysIsWhatHappens) {
   std::vector<MemoryChange> last;

@@ -25,6 +25,8 @@ api::Preview samplePreview() {
                              .differences = {"eps 1e-05 -> 0.001"}});
   preview.moved.push_back({{}, "cuda:0", "cpu", "no row of this card takes it"});
   preview.tokens_read_again = 118;
+  preview.read_again_from = "layers.10.attention.kv_cache";
+  preview.states_before = 10;
   preview.memory = {{"cpu", "AVX2", {200'000'000, 11'000'000, 0, 0}, {197'000'000, 11'000'000, 0, 0}},
                     {"cuda:0", "H200", {}, {40'000'000, 0, 0, 0}},
                     {"cuda:1", "H200", {}, {40'000'000, 0, 0, 0}}};
@@ -46,7 +48,7 @@ TEST(ChangeRows, SayEachThingInItsLineAndSevenAtMost) {
       "step time|4.22 ms|\u2248 4.05 ms|\u22124.0 %|without 2 nodes of unknown speed",
       "CPU memory|211 MB|208 MB|\u22123.0 MB|",
       "CUDA 0|0 B|40 MB|+40 MB|and on 1 more device",
-      "context||118 tokens read again||",
+      "context||118 tokens read again||from layers.10 on; what 10 layers before it keep is as it was",
       "nodes||12 changed||norm: eps 1e-05 -> 0.001",
       "places||1 node not where asked||no row of this card takes it",
       "refused||nothing|\u2713|"};

@@ -116,6 +116,27 @@ TEST_F(CostsPageTest, EveryEditGetsACardAndAllOfThemOne) {
   }
 }
 
+TEST_F(CostsPageTest, TheProbeTextMayComeFromAFile) {
+  open(ThemeChoice::dark);
+  auto* costs = window_->findChild<EditCosts*>();
+  const Banner* banner = window_->graphPage()->banner();
+  page_->takeFile(writeFile(path("probe.txt"), "Once upon a time there was a gear.\n"));
+  EXPECT_EQ(costs->text(), "Once upon a time there was a gear.");
+  EXPECT_TRUE(page_->words()->text().contains("Once upon a time")) << page_->words()->text().toStdString();
+  const std::pair<QByteArray, const char*> refused[] = {{QByteArray("\xff\xfe\x00", 3), "no text in UTF-8"},
+                                                        {" \n", "empty"},
+                                                        {QByteArray((1 << 20) + 1, 'a'), "longer than"}};
+  for (const auto& [bytes, why] : refused) {
+    page_->takeFile(writeFile(path("bad.txt"), bytes));
+    EXPECT_TRUE(banner->isVisible() && (banner->title() + banner->body()).contains(why))
+        << banner->title().toStdString() << banner->body().toStdString();
+    EXPECT_EQ(costs->text(), "Once upon a time there was a gear.") << "the text stays";
+  }
+  page_->takeFile(path("none.txt"));
+  EXPECT_TRUE(banner->title().contains("none.txt")) << banner->title().toStdString();
+  quit(*window_);
+}
+
 TEST_F(CostsPageTest, NothingIsMeasuredWhileNobodyLooks) {
   open(ThemeChoice::dark);
   edit("layers.1");
