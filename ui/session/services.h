@@ -40,12 +40,10 @@ struct ExportCalls {
       write;
 };
 
-/// Recipes: files of edits. Empty: they are not offered.
+/// Recipes: lists of edits as JSON text. Empty: they are not offered.
 struct RecipeCalls {
-  std::function<Result<edit::Recipe>(const std::string& path)> read;
-  std::function<std::string(const edit::Recipe&)> write;  // as the text of such a file
-  std::function<Result<void>(const edit::Recipe&, const std::string& path)> save;
-  std::function<Result<void>(const std::string& path, const std::string& name)> rename;
+  std::function<Result<edit::Recipe>(std::string_view json)> parse;
+  std::function<std::string(const edit::Recipe&)> write;
   /// The edits that a model graph does not take.
   std::function<std::vector<edit::Misfit>(const graph::Graph&, const std::vector<edit::Edit>&)> misfits;
 };
