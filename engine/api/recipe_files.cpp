@@ -57,6 +57,18 @@ bool is_named_after(const fs::path& recipe, const fs::path& model) {
          (name[stem.size()] == '.' || name[stem.size()] == '-');
 }
 
+/// Whether its name says that it is for something else in its folder.
+bool is_named_after_neighbour(const fs::path& recipe) {
+  std::error_code error;
+  size_t looked = 0;
+  for (fs::directory_iterator it(recipe.parent_path(), error), end; !error && it != end;
+       it.increment(error)) {
+    if (++looked > kMostLooked) break;
+    if (it->path().extension() != ".json" && is_named_after(recipe, it->path())) return true;
+  }
+  return false;
+}
+
 /// What tells the recipes of one model from those of others.
 class Owner {
  public:
@@ -64,7 +76,7 @@ class Owner {
 
   bool has(const RecipeFile& file, bool beside) {
     if (is_named_after(file.path, model_)) return true;
-    if (file.problem || file.recipe.model.empty()) return beside;
+    if (file.problem || file.recipe.model.empty()) return beside && !is_named_after_neighbour(file.path);
     return file.recipe.model == identity();
   }
 

@@ -21,7 +21,8 @@ std::string recipes_folder();
 
 /// The recipes of a model, by their names: beside its file, in its folder, and in recipes_folder(). A recipe
 /// is a model's by the identity that it was saved with; by its name, which begins with the model's
-/// ("model.fast.json"); or, where it says no model, by lying there. Reads the model's headers where it must.
+/// ("model.fast.json"); or, where it says no model and is named after
+/// no other, by lying there. Reads the model's headers where it must.
 std::vector<RecipeFile> list_recipes(const std::string& model, const std::string& adapter);
 
 /// The edits that the model does not take, made in order on its graph as it is opened. Reads headers only.

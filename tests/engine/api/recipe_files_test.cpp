@@ -64,6 +64,8 @@ TEST_F(RecipeFiles, OfOneModelAreFoundByIdentityByNameAndByPlace) {
   recipe(home_ / "m/tiny.named.json", "0123456789abcdef");
   recipe(kept("kept.json"), identity());
   recipe(kept("unsaid.json"), "");
+  recipe(home_ / "m/neighbour-fast.json", "");
+  write(home_ / "m/neighbour.gguf", "");
   write(home_ / "m/settings.json", "{}");
   EXPECT_THAT(listed(model()), ElementsAre("kept.json", "beside.json", "mine.json", "tiny.named.json"));
 }
