@@ -1,7 +1,6 @@
 // Recipes of edits as files: made and checked on a model, shown, compared.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "app/cli/common_options.h"
@@ -26,10 +25,10 @@ Result<edit::Recipe> read_recipe(const std::string& path) {
   return recipe;
 }
 
-Json edits_json(const edit::Recipe& recipe) {
-  Json edits = Json::array();
-  for (const edit::Edit& edit : recipe.edits) edits.push_back(edit.to_string());
-  return edits;
+Json edits_json(const std::vector<edit::Edit>& edits) {
+  Json json = Json::array();
+  for (const edit::Edit& edit : edits) json.push_back(edit.to_string());
+  return json;
 }
 
 /// What of it the model does not take; empty: all of it can be made, and the graph runs.
@@ -56,7 +55,7 @@ Result<int> make_recipe(const Context& context, const RecipeOptions& options) {
   if (!problems.empty()) return problems.front().reason;
   ORRERY_TRY(write_file(options.out, edit::write_recipe(recipe)));
   if (context.json) {
-    print_json({{"edits", edits_json(recipe)}, {"problems", Json::array()}, {"path", options.out}});
+    print_json({{"edits", edits_json(recipe.edits)}, {"problems", Json::array()}, {"path", options.out}});
   } else {
     print(fmt::format("{}: {} edits\n", options.out, recipe.edits.size()));
   }
@@ -71,7 +70,7 @@ Result<int> check_recipe(const Context& context, const std::string& model, const
     for (const api::Refusal& problem : problems)
       rows.push_back(
           {{"edit", problem.edit ? Json(*problem.edit) : Json()}, {"reason", problem.reason.to_string()}});
-    print_json({{"edits", edits_json(recipe)}, {"problems", std::move(rows)}});
+    print_json({{"edits", edits_json(recipe.edits)}, {"problems", std::move(rows)}});
     return kExitDone;
   }
   for (const api::Refusal& problem : problems)
@@ -87,7 +86,7 @@ Result<int> show_recipe(const Context& context, const std::string& path) {
     print_json({{"name", recipe.name},
                 {"notes", recipe.notes},
                 {"model", recipe.model},
-                {"edits", edits_json(recipe)}});
+                {"edits", edits_json(recipe.edits)}});
     return kExitDone;
   }
   if (!recipe.name.empty()) print(recipe.name + "\n");
@@ -97,34 +96,20 @@ Result<int> show_recipe(const Context& context, const std::string& path) {
   return kExitDone;
 }
 
-/// The edits that one has and the other lacks, those that are there twice counted twice, in their order.
-std::vector<std::string> lacking(const edit::Recipe& recipe, const edit::Recipe& other) {
-  std::vector<std::string> there, lacking;
-  for (const edit::Edit& edit : other.edits) there.push_back(edit.to_string());
-  for (const edit::Edit& edit : recipe.edits) {
-    const std::string words = edit.to_string();
-    if (const auto found = std::ranges::find(there, words); found != there.end()) {
-      there.erase(found);
-    } else {
-      lacking.push_back(words);
-    }
-  }
-  return lacking;
-}
-
 Result<int> compare_recipes(const Context& context, const std::string& path_a, const std::string& path_b) {
   ORRERY_ASSIGN(const edit::Recipe a, read_recipe(path_a));
   ORRERY_ASSIGN(const edit::Recipe b, read_recipe(path_b));
-  const std::vector<std::string> removed = lacking(a, b), added = lacking(b, a);
-  const bool reordered = removed.empty() && added.empty() && a.edits != b.edits;
+  const api::RecipeDiff diff = api::diff_recipes(a.edits, b.edits);
   if (context.json) {
-    print_json({{"added", added}, {"removed", removed}, {"reordered", reordered}});
+    print_json({{"added", edits_json(diff.added)},
+                {"removed", edits_json(diff.removed)},
+                {"reordered", diff.reordered}});
     return kExitDone;
   }
-  for (const std::string& words : removed) print("- " + words + "\n");
-  for (const std::string& words : added) print("+ " + words + "\n");
-  if (reordered) print("the same edits in another order\n");
-  if (removed.empty() && added.empty() && !reordered) print("the same edits\n");
+  for (const edit::Edit& edit : diff.removed) print("- " + edit.to_string() + "\n");
+  for (const edit::Edit& edit : diff.added) print("+ " + edit.to_string() + "\n");
+  if (diff.reordered) print("the same edits in another order\n");
+  if (diff.same()) print("the same edits\n");
   return kExitDone;
 }
 

@@ -16,6 +16,19 @@ uint64_t mixed(uint64_t hash, std::string_view text) {
   return hash;
 }
 
+/// The edits that one has and the other lacks.
+std::vector<edit::Edit> lacking(const std::vector<edit::Edit>& edits, std::vector<edit::Edit> there) {
+  std::vector<edit::Edit> lacking;
+  for (const edit::Edit& edit : edits) {
+    if (const auto found = std::ranges::find(there, edit); found != there.end()) {
+      there.erase(found);
+    } else {
+      lacking.push_back(edit);
+    }
+  }
+  return lacking;
+}
+
 }  // namespace
 
 std::string identity_of(const ModelInfo& info) {
@@ -29,6 +42,12 @@ std::string identity_of(const ModelInfo& info) {
     for (const int64_t size : tensor->shape) hash = graph::mix(hash, static_cast<uint64_t>(size));
   }
   return fmt::format("{:016x}", hash);
+}
+
+RecipeDiff diff_recipes(const std::vector<edit::Edit>& a, const std::vector<edit::Edit>& b) {
+  RecipeDiff diff{lacking(a, b), lacking(b, a)};
+  diff.reordered = diff.removed.empty() && diff.added.empty() && a != b;
+  return diff;
 }
 
 std::string edit_names() { return edit::verb_names(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/api/session.h"
 
@@ -13,6 +14,14 @@ std::string identity_of(const ModelInfo& info);
 
 /// What was done to the session's model, to be saved.
 edit::Recipe recipe_of(const Session& session, std::string name = {});
+
+/// What edits have beside others, those that are there twice counted twice.
+struct RecipeDiff {
+  std::vector<edit::Edit> removed, added;  // in their order
+  bool reordered = false;                  // the same edits in another order
+  bool same() const { return removed.empty() && added.empty() && !reordered; }
+};
+RecipeDiff diff_recipes(const std::vector<edit::Edit>& a, const std::vector<edit::Edit>& b);
 
 /// The edits that a recipe may name, with commas between them.
 std::string edit_names();

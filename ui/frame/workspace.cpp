@@ -9,6 +9,7 @@
 #include "ui/session/edit_previews.h"
 #include "ui/session/memory_estimates.h"
 #include "ui/session/model_use.h"
+#include "ui/session/recipe_shelf.h"
 #include "ui/session/second_device.h"
 #include "ui/session/sweep_controller.h"
 #include "ui/session/trace_saver.h"
@@ -58,6 +59,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       places_(new PlaceMenu(this)),
       precisions_(new PrecisionMenu(this)),
       previews_(new EditPreviews(services_, this)),
+      recipes_(new RecipeShelf(services_.recipes, this)),
       drawn_(session_),
       fusion_(options.fusion) {
   watch(session_);

@@ -18,6 +18,7 @@ class EditPreviews;
 class MemoryEstimates;
 class PlaceMenu;
 class PrecisionMenu;
+class RecipeShelf;
 class SecondDevice;
 class SweepController;
 class TraceSaver;
@@ -51,6 +52,8 @@ class Workspace : public QObject {
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
+  /// Those of the models that the library lists.
+  RecipeShelf* recipes() const { return recipes_; }
   TraceSaver* traces() const { return traces_; }
   /// Of the edits that are considered, of the model that is drawn.
   EditPreviews* previews() const { return previews_; }
@@ -132,6 +135,8 @@ class Workspace : public QObject {
   void opAsked(const QString& op);         // a node of it, put down on the drawing
   void targetAsked(const QString& scope);  // what an edit was done to, in the model graph
   void pathAsked(const QString& path);     // the node of that path, in whatever graph is shown
+  /// A recipe's file, for the model of the chat, or where `model` is not empty with that one anew.
+  void recipeAsked(const QString& recipe, const QString& model, const QString& adapter, const QString& title);
   /// To be saved under a name that the person gives.
   void recipeSaveAsked(const std::vector<orrery::edit::Edit>& recipe);
   void compareAsked(const orrery::ui::Comparison& comparison);
@@ -158,6 +163,7 @@ class Workspace : public QObject {
   PlaceMenu* places_;
   PrecisionMenu* precisions_;
   EditPreviews* previews_;
+  RecipeShelf* recipes_;
   SessionController* drawn_;
   bool fused_ = true, profiled_ = true, fusion_;
   api::Phase phase_ = api::Phase::decode;

@@ -1,4 +1,4 @@
-// Two lines a model: the name and its state, then format, dtype and size.
+// Two lines a model: the name and its state, then format, dtype and size; one line a recipe, further in.
 #pragma once
 
 #include <QStyledItemDelegate>
@@ -15,8 +15,16 @@ class LibraryDelegate : public QStyledItemDelegate {
   void setTheme(const Theme& theme) { theme_ = theme; }
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
+                            const QModelIndex& index) const override;
 
  private:
+  void paintModel(QPainter& painter, const QRectF& inner, bool selected, const QModelIndex& index) const;
+  /// Below the model that it is for.
+  void paintRecipe(QPainter& painter, const QRectF& inner, bool selected, const QModelIndex& index) const;
+  /// A word and its mark at the right; where they begin.
+  double paintState(QPainter& painter, const QRectF& line, const QString& state) const;
+
   Theme theme_;
 };
 

@@ -12,6 +12,7 @@
 #include "engine/api/export.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/metadata.h"
+#include "engine/api/recipe_files.h"
 #include "engine/api/session.h"
 #include "engine/api/sweep.h"
 
@@ -46,6 +47,13 @@ struct RecipeCalls {
   std::function<std::string(const edit::Recipe&)> write;
   /// The edits that a model graph does not take.
   std::function<std::vector<edit::Misfit>(const graph::Graph&, const std::vector<edit::Edit>&)> misfits;
+  /// Those that lie where a model's recipes do.
+  std::function<std::vector<api::RecipeFile>(const std::string& model, const std::string& adapter)> list = {};
+  /// The edits that the model does not take as it is opened; reads its headers.
+  std::function<Result<std::vector<edit::Misfit>>(const std::string& model, const std::string& adapter,
+                                                  const std::vector<edit::Edit>& edits)>
+      check = {};
+  std::string folder = {};  // for those that cannot lie beside their model; empty: there is none
 };
 
 /// What is asked of an edit before it is made. Empty: the edit itself is refused.

@@ -2,6 +2,7 @@
 // the window hears how far it is, and reads the state that came of it.
 #include <algorithm>
 
+#include "engine/api/recipes.h"
 #include "ui/session/session_controller.h"
 #include "ui/theme/format.h"
 
@@ -14,9 +15,10 @@ constexpr qint64 kQuickMilliseconds = 300;  // a change that is done by then nee
 using Misfits = std::function<std::vector<edit::Misfit>(const graph::Graph&, const std::vector<edit::Edit>&)>;
 
 /// Each edit that does not fit, with its reason, one per line.
-Result<void> refusalOf(const std::vector<edit::Misfit>& misfits, const std::vector<edit::Edit>& edits) {
+Result<void> refusalOf(const std::vector<edit::Misfit>& misfits, const std::vector<edit::Edit>& edits,
+                       bool madeElsewhere) {
   if (misfits.empty()) return {};
-  std::string lines;
+  std::string lines = madeElsewhere ? "The recipe was made on another model.\n" : "";
   for (size_t i = 0; i < std::min(misfits.size(), kMisfitsTold); ++i) {
     const edit::Misfit& misfit = misfits[i];
     lines += "Edit " + std::to_string(misfit.index + 1) + ", \"" + edits[misfit.index].to_string() +
@@ -46,13 +48,15 @@ void SessionController::applyByHand(const std::vector<edit::Edit>& edits, const 
   submit(api::MakeEdits{edits, {}, name.toStdString()}, words);
 }
 
-void SessionController::replay(const std::vector<edit::Edit>& edits, const QString& name) {
+void SessionController::replay(const std::vector<edit::Edit>& edits, const QString& name,
+                               const std::string& model) {
   if (recipe().empty()) savedRecipe_ = edits;
   const QString done = format::counted(static_cast<qint64>(edits.size()), "edit") + " of " + name;
   // On failure: all edits that do not fit, not only the first.
-  const auto explain = [edits, misfits = services_.recipes.misfits](const api::Changed& changed) {
+  const bool elsewhere = session_ && !model.empty() && model != api::identity_of(session_->info());
+  const auto explain = [edits, elsewhere, misfits = services_.recipes.misfits](const api::Changed& changed) {
     const Result<void> fit =
-        misfits ? refusalOf(misfits(*changed.state->model, edits), edits) : Result<void>();
+        misfits ? refusalOf(misfits(*changed.state->model, edits), edits, elsewhere) : Result<void>();
     return fit.ok() ? changed.records.error() : fit.error();
   };
   submit(api::MakeEdits{edits, name.toStdString()},

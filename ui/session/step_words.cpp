@@ -6,12 +6,17 @@
 namespace orrery::ui {
 namespace {
 
-/// What an edit is done to: the field that names it.
-QString targetOf(const edit::Edit& edit) {
+/// The field that names what an edit is done to; empty: there is none.
+std::string targetField(const edit::Edit& edit) {
   for (const char* field : {"scope", "node", "input", "as", "output"})
     if (const auto found = edit.fields.find(field); found != edit.fields.end() && !found->second.empty())
-      return QString::fromStdString(found->second);
+      return field;
   return {};
+}
+
+QString targetOf(const edit::Edit& edit) {
+  const auto found = edit.fields.find(targetField(edit));
+  return found == edit.fields.end() ? QString() : QString::fromStdString(found->second);
 }
 
 QString commonScope(const QStringList& targets) {
@@ -40,6 +45,14 @@ StepWords stepWords(const std::string& name, const std::vector<edit::Edit>& edit
     words.name.chop(words.scope.size() + 1);
   if (!words.name.isEmpty()) words.name[0] = words.name[0].toUpper();
   return words;
+}
+
+QString editSentence(const edit::Edit& edit) {
+  QStringList parts{stepWords({}, {edit}).both()};
+  for (const auto& [field, value] : edit.fields)
+    if (field != targetField(edit))
+      parts += QString::fromStdString(field) + ' ' + QString::fromStdString(value);
+  return parts.join(", ");
 }
 
 }  // namespace orrery::ui

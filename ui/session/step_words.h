@@ -17,5 +17,7 @@ struct StepWords {
 };
 /// `name`: of the step; empty: as its edits say. The scope is the one that all of them are in.
 StepWords stepWords(const std::string& name, const std::vector<edit::Edit>& edits);
+/// All that an edit says, in one line: "Repeat layers.4-7, times 2".
+QString editSentence(const edit::Edit& edit);
 
 }  // namespace orrery::ui

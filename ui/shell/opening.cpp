@@ -46,6 +46,7 @@ void Opening::connectWork() {
   connect(&work_, &Workspace::recipeSaveAsked, this, [this](const std::vector<edit::Edit>& recipe) {
     if (const SessionPtr session = work_.drawn()->session()) saveRecipe(*session, recipe);
   });
+  connect(&work_, &Workspace::recipeAsked, this, &Opening::takeRecipe);
   connect(&work_, &Workspace::metadataAsked, this, &Opening::editMetadata);
   connect(&work_, &Workspace::classifierAsked, this,
           [this](const api::OpenOptions& options, const QString& name) {
@@ -161,6 +162,17 @@ void Opening::openPaths(const QStringList& paths) {
     return graph_->banner()->showWarning(drawn->loadingName() + " is being loaded",
                                          "Wait until it is there, or cancel it above.");
   plan.adapter.isEmpty() ? openRecipe(plan.recipe) : putOn(plan.adapter);
+}
+
+void Opening::takeRecipe(const QString& recipe, const QString& model, const QString& adapter,
+                         const QString& title) {
+  if (model.isEmpty()) {
+    emit work_.drawAsked(work_.session());
+    return openPaths({recipe});
+  }
+  api::OpenOptions options = optionsFor(model, adapter);
+  options.recipe = recipe.toStdString();
+  openModel(options, title);
 }
 
 /// The model that is drawn, with its edits and its chat.

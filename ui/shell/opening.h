@@ -58,6 +58,8 @@ class Opening : public QObject {
   void askExportPaper();
   void askSaveTrace();
   void openRecipe(const QString& path);
+  /// On the model of the chat, or where another one is named on that, opened with it.
+  void takeRecipe(const QString& recipe, const QString& model, const QString& adapter, const QString& title);
   /// Whether a file was chosen and holds these edits of the model now.
   bool saveRecipe(const api::Session& session, const std::vector<edit::Edit>& edits);
   void putOn(const QString& adapter);

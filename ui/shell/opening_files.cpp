@@ -1,9 +1,9 @@
 // The dialogs that ask for files, and what is read from them and written to them.
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QSaveFile>
 
 #include "engine/api/recipes.h"
+#include "ui/session/recipe_shelf.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/graph_page.h"
 #include "ui/shell/openable.h"
@@ -74,12 +74,13 @@ void Opening::openRecipe(const QString& path) {
     return emit work_.failed(describeError(
         "Could not open " + name,
         {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another file"}));
-  const auto recipe = work_.services().recipes.parse(file.read(kMostBytes).toStdString());
+  auto recipe = work_.services().recipes.parse(file.read(kMostBytes).toStdString());
   if (!recipe.ok()) return emit work_.failed(describeError("Could not open " + name, recipe.error()));
   if (recipe->edits.empty()) return emit work_.noticed(name + " holds no edits");
+  edit::resolve_files(recipe->edits, QFileInfo(path).absolutePath().toStdString());
   graph_->banner()->dismiss();
   addRecent(path);
-  work_.drawn()->replay(recipe->edits, name);
+  work_.drawn()->replay(recipe->edits, name, recipe->model);
 }
 
 bool Opening::askSaveRecipe(SessionController* source) {
@@ -93,24 +94,19 @@ bool Opening::askSaveRecipe(SessionController* source) {
 
 bool Opening::saveRecipe(const api::Session& session, const std::vector<edit::Edit>& edits) {
   if (!work_.services().recipes.write) return false;
-  const QFileInfo model(QString::fromStdString(session.info().path));
-  const QString suggested = model.path() + "/" + model.completeBaseName() + ".recipe.json";
-  const QString path =
-      QFileDialog::getSaveFileName(window_, "Save the edits as a recipe", suggested, "Recipes (*.json)");
+  const QString path = QFileDialog::getSaveFileName(
+      window_, "Save the edits as a recipe",
+      work_.recipes()->proposal(QString::fromStdString(session.info().path)), "Recipes (*.json)");
   if (path.isEmpty()) return false;
   edit::Recipe recipe = api::recipe_of(session);
   recipe.edits = edits;
-  QSaveFile file(path);
-  const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(recipe));
-  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
-    addRecent(path);
-    emit work_.noticed("Saved " + QFileInfo(path).fileName());
-    return true;
+  if (const Result<void> saved = work_.recipes()->save(path, recipe); !saved.ok()) {
+    emit work_.failed(describeError("Could not save the recipe", saved.error()));
+    return false;
   }
-  emit work_.failed(describeError(
-      "Could not save the recipe",
-      {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another folder"}));
-  return false;
+  addRecent(path);
+  emit work_.noticed("Saved " + QFileInfo(path).fileName());
+  return true;
 }
 
 }  // namespace orrery::ui
