@@ -1,0 +1,190 @@
+#include "engine/api/weight_distance.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "engine/api/guard.h"
+#include "engine/api/session_impl.h"
+#include "engine/compile/source_slots.h"
+#include "engine/weights/merge.h"
+#include "kernels/linear.h"
+
+namespace orrery::api {
+namespace {
+
+constexpr size_t kStopRows = 256;  // rows between two looks at whether to stop
+
+/// What rows add to the figures of a weight.
+struct RowSums {
+  double error = 0, square_a = 0, square_b = 0, product = 0, max_abs = 0;
+
+  void add(std::span<const float> a, std::span<const float> b) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double x = a[i], y = b[i], apart = std::abs(x - y);
+      if (!(apart <= max_abs)) max_abs = apart;  // NaN stays
+      error += apart * apart;
+      square_a += x * x;
+      square_b += y * y;
+      product += x * y;
+    }
+  }
+  void add(const RowSums& other) {
+    error += other.error;
+    square_a += other.square_a;
+    square_b += other.square_b;
+    product += other.product;
+    if (!(other.max_abs <= max_abs)) max_abs = other.max_abs;
+  }
+  void tell(WeightDistance& distance) const {
+    distance.max_abs = max_abs;
+    if (error == 0) return;
+    distance.relative = square_a > 0 ? std::sqrt(error / square_a) : std::numeric_limits<double>::infinity();
+    distance.cosine = square_a > 0 && square_b > 0 ? product / std::sqrt(square_a * square_b) : 0;
+  }
+};
+
+/// A side's weights by the paths of their nodes, and what reads them.
+class SideWeights {
+ public:
+  explicit SideWeights(const SessionImpl& session) : session_(session), graph_(session.model_graph()) {
+    const std::vector<bool> live = graph_->live();
+    for (size_t i = 0; i < live.size(); ++i) {
+      const graph::Node& node = graph_->node(graph_->order()[i]);
+      if (live[i] && is_weight(node)) nodes_.push_back(&node);
+    }
+  }
+
+  const std::vector<const graph::Node*>& nodes() const { return nodes_; }
+  const graph::Node* find(const std::string& path) const {
+    const graph::Node* node = graph_->find(graph_->find_path(path));
+    return node && is_weight(*node) ? node : nullptr;
+  }
+  Result<weights::WeightTensor> tensor(const graph::Node& node, kernels::ThreadTeam& team) const {
+    ORRERY_ASSIGN(auto tensor, session_.weights().tensor(compile::view_of(node), team));
+    ORRERY_TRY(io::check_runnable(*tensor, session_.source().file->path));
+    return tensor;
+  }
+  WeightDistance::Stored stored(const graph::Node& node) const {
+    const graph::ValueType& type = graph_->value(node.outputs.front()).type;
+    return {std::string(name_of(type.dtype)), type.shape,
+            static_cast<uint64_t>(graph::bytes_of(type, Bindings{}))};
+  }
+  std::vector<std::string> readers(const graph::Node& node) const {
+    std::vector<std::string> paths;
+    for (const graph::Use& use : graph_->users(node.outputs.front()))
+      paths.push_back(graph_->node(use.node).path());
+    return paths;
+  }
+
+ private:
+  bool is_weight(const graph::Node& node) const {
+    return !node.outputs.empty() && graph_->value(node.outputs.front()).kind == graph::ValueKind::weight;
+  }
+
+  const SessionImpl& session_;
+  graph::GraphVersion graph_;
+  std::vector<const graph::Node*> nodes_;
+};
+
+class Measuring {
+ public:
+  Measuring(const SessionImpl& a, const SessionImpl& b, const std::stop_token& stop, int threads)
+      : a_(a), b_(b), stop_(stop), team_(threads) {}
+
+  Result<WeightDistances> run(const ProgressCallback& progress) {
+    WeightDistances all;
+    for (const graph::Node* node : a_.nodes()) {
+      if (stop_.stop_requested()) return cancelled_error();
+      if (progress) progress("Comparing the weights", all.weights.size() + all.only_a, a_.nodes().size());
+      const graph::Node* other = b_.find(node->path());
+      if (!other) {
+        ++all.only_a;
+        continue;
+      }
+      ORRERY_ASSIGN(WeightDistance distance, measured(*node, *other));
+      all.weights.push_back(std::move(distance));
+    }
+    all.only_b = b_.nodes().size() - all.weights.size();
+    return all;
+  }
+
+ private:
+  /// What keeps one weight from being compared does not keep the others.
+  Result<WeightDistance> measured(const graph::Node& node, const graph::Node& other) {
+    WeightDistance distance{node.path(), a_.stored(node), b_.stored(other)};
+    distance.readers = a_.readers(node);
+    if (distance.a.shape != distance.b.shape) {
+      distance.refusal = "other shapes";
+      return distance;
+    }
+    const auto a = a_.tensor(node, team_), b = b_.tensor(other, team_);
+    if (!a.ok() || !b.ok()) {
+      const Error& error = a.ok() ? b.error() : a.error();
+      if (error.code == ErrorCode::out_of_memory) return error;
+      distance.refusal = error.to_string();
+      return distance;
+    }
+    if (a.value()->shape != b.value()->shape) {
+      distance.refusal = "other shapes";
+      return distance;
+    }
+    if (is_same(**a, **b)) return distance;
+    compare(**a, **b).tell(distance);
+    if (stop_.stop_requested()) return cancelled_error();
+    return distance;
+  }
+
+  /// Bytes that lie at one place, as forks of a session have them: nothing is read.
+  static bool is_same(const io::Tensor& a, const io::Tensor& b) {
+    return a.dtype == b.dtype && a.data.data() == b.data.data() && a.data.size() == b.data.size();
+  }
+
+  /// The sums are of whole rows in their order: the same whoever takes what.
+  RowSums compare(const io::Tensor& a, const io::Tensor& b) {
+    const weights::Matrix matrix = weights::matrix_of(a);
+    const auto rows = static_cast<size_t>(matrix.rows), cols = static_cast<size_t>(matrix.cols);
+    const auto threads = static_cast<size_t>(team_.size());
+    const size_t bytes_a = a.data.size() / rows, bytes_b = b.data.size() / rows;
+    std::vector<RowSums> sums(rows);
+    std::vector<std::vector<float>> decoded(2 * threads, std::vector<float>(cols));
+    team_.run(matrix.rows, 1, [&](kernels::ThreadTeam::Range chunk, int thread) {
+      std::vector<float>&from_a = decoded[2 * static_cast<size_t>(thread)],
+      &from_b = decoded[2 * static_cast<size_t>(thread) + 1];
+      for (auto row = static_cast<size_t>(chunk.begin); row < static_cast<size_t>(chunk.end); ++row) {
+        if (row % kStopRows == 0 && stop_.stop_requested()) return;
+        kernels::dequantise_row(a.dtype, a.data.data() + row * bytes_a, matrix.cols, from_a.data());
+        kernels::dequantise_row(b.dtype, b.data.data() + row * bytes_b, matrix.cols, from_b.data());
+        sums[row].add(from_a, from_b);
+      }
+    });
+    RowSums sum;
+    for (const RowSums& row : sums) sum.add(row);
+    return sum;
+  }
+
+  SideWeights a_, b_;
+  const std::stop_token& stop_;
+  kernels::ThreadTeam team_;
+};
+
+}  // namespace
+
+Result<WeightDistances> weight_distances(const Session& a, const Session& b, const ProgressCallback& progress,
+                                         std::stop_token stop, int threads) {
+  return guarded([&]() -> Result<WeightDistances> {
+    const auto* side_a = dynamic_cast<const SessionImpl*>(&a);
+    const auto* side_b = dynamic_cast<const SessionImpl*>(&b);
+    for (const auto& [side, session] : {std::pair(side_a, &a), std::pair(side_b, &b)})
+      if (!side)
+        return Error{ErrorCode::unsupported, "The weights of a file that cannot run are not compared",
+                     session->info().path, session->info().cannot_run};
+    const int team = threads > 0 ? threads : std::max(side_a->limits().threads, 1);
+    return Measuring(*side_a, *side_b, stop, team).run(progress);
+  });
+}
+
+}  // namespace orrery::api
