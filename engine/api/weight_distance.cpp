@@ -174,7 +174,7 @@ class Measuring {
 }  // namespace
 
 Result<WeightDistances> weight_distances(const Session& a, const Session& b, const ProgressCallback& progress,
-                                         std::stop_token stop, int threads) {
+                                         std::stop_token stop) {
   return guarded([&]() -> Result<WeightDistances> {
     const auto* side_a = dynamic_cast<const SessionImpl*>(&a);
     const auto* side_b = dynamic_cast<const SessionImpl*>(&b);
@@ -182,8 +182,8 @@ Result<WeightDistances> weight_distances(const Session& a, const Session& b, con
       if (!side)
         return Error{ErrorCode::unsupported, "The weights of a file that cannot run are not compared",
                      session->info().path, session->info().cannot_run};
-    const int team = threads > 0 ? threads : std::max(side_a->limits().threads, 1);
-    return Measuring(*side_a, *side_b, stop, team).run(progress);
+    const int threads = side_a->engine().scheduler.threads();
+    return Measuring(*side_a, *side_b, stop, threads).run(progress);
   });
 }
 

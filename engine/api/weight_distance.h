@@ -28,8 +28,8 @@ struct WeightDistances {
 
 /// Of the model graphs as they are now, edits and adapters included. Rows are decoded one at a time: no more
 /// is in memory than each side's form of one weight. Weights that cannot be compared say why. Needs two
-/// sessions of Session::open. Any thread; waits, and takes `threads` (0: as many as a's).
+/// sessions of Session::open. Any thread; waits.
 Result<WeightDistances> weight_distances(const Session& a, const Session& b, const ProgressCallback& progress,
-                                         std::stop_token stop, int threads = 0);
+                                         std::stop_token stop);
 
 }  // namespace orrery::api

@@ -20,7 +20,7 @@ std::shared_ptr<Session> after(const TinySession& tiny, const std::string& words
 }
 
 WeightDistances distances(const Session& a, const Session& b) {
-  const auto all = weight_distances(a, b, {}, {}, 2);
+  const auto all = weight_distances(a, b, {}, {});
   EXPECT_TRUE(all.ok()) << (all.ok() ? "" : all.error().to_string());
   return all.ok() ? *all : WeightDistances{};
 }
