@@ -1,51 +1,12 @@
 #include "engine/api/weight_distance.h"
 
-#include <fmt/format.h>
-
-#include <atomic>
-#include <cmath>
-#include <limits>
-#include <set>
-
 #include "engine/api/guard.h"
 #include "engine/api/session_impl.h"
 #include "engine/compile/source_slots.h"
-#include "engine/weights/merge.h"
-#include "kernels/linear.h"
+#include "engine/weights/distance.h"
 
 namespace orrery::api {
 namespace {
-
-constexpr size_t kStopRows = 256;  // rows between two looks at whether to stop
-
-/// What rows add to the figures of a weight.
-struct RowSums {
-  double error = 0, square_a = 0, square_b = 0, product = 0, max_abs = 0;
-
-  void add(std::span<const float> a, std::span<const float> b) {
-    for (size_t i = 0; i < a.size(); ++i) {
-      const double x = a[i], y = b[i], apart = std::abs(x - y);
-      if (!(apart <= max_abs)) max_abs = apart;  // NaN stays
-      error += apart * apart;
-      square_a += x * x;
-      square_b += y * y;
-      product += x * y;
-    }
-  }
-  void add(const RowSums& other) {
-    error += other.error;
-    square_a += other.square_a;
-    square_b += other.square_b;
-    product += other.product;
-    if (!(other.max_abs <= max_abs)) max_abs = other.max_abs;
-  }
-  void tell(WeightDistance& distance) const {
-    distance.max_abs = max_abs;
-    if (error == 0) return;
-    distance.relative = square_a > 0 ? std::sqrt(error / square_a) : std::numeric_limits<double>::infinity();
-    distance.cosine = square_a > 0 && square_b > 0 ? product / std::sqrt(square_a * square_b) : 0;
-  }
-};
 
 /// A side's weights by the paths of their nodes, and what reads them.
 class SideWeights {
@@ -132,38 +93,12 @@ class Measuring {
       distance.refusal = "other shapes";
       return distance;
     }
-    if (is_same(**a, **b)) return distance;
-    compare(**a, **b).tell(distance);
+    const auto [relative, cosine, max_abs] = weights::distance_of(**a, **b, team_, stop_);
     if (stop_.stop_requested()) return cancelled_error();
+    distance.relative = relative;
+    distance.cosine = cosine;
+    distance.max_abs = max_abs;
     return distance;
-  }
-
-  /// Bytes that lie at one place, as forks of a session have them: nothing is read.
-  static bool is_same(const io::Tensor& a, const io::Tensor& b) {
-    return a.dtype == b.dtype && a.data.data() == b.data.data() && a.data.size() == b.data.size();
-  }
-
-  /// The sums are of whole rows in their order: the same whoever takes what.
-  RowSums compare(const io::Tensor& a, const io::Tensor& b) {
-    const weights::Matrix matrix = weights::matrix_of(a);
-    const auto rows = static_cast<size_t>(matrix.rows), cols = static_cast<size_t>(matrix.cols);
-    const auto threads = static_cast<size_t>(team_.size());
-    const size_t bytes_a = a.data.size() / rows, bytes_b = b.data.size() / rows;
-    std::vector<RowSums> sums(rows);
-    std::vector<std::vector<float>> decoded(2 * threads, std::vector<float>(cols));
-    team_.run(matrix.rows, 1, [&](kernels::ThreadTeam::Range chunk, int thread) {
-      std::vector<float>&from_a = decoded[2 * static_cast<size_t>(thread)],
-      &from_b = decoded[2 * static_cast<size_t>(thread) + 1];
-      for (auto row = static_cast<size_t>(chunk.begin); row < static_cast<size_t>(chunk.end); ++row) {
-        if (row % kStopRows == 0 && stop_.stop_requested()) return;
-        kernels::dequantise_row(a.dtype, a.data.data() + row * bytes_a, matrix.cols, from_a.data());
-        kernels::dequantise_row(b.dtype, b.data.data() + row * bytes_b, matrix.cols, from_b.data());
-        sums[row].add(from_a, from_b);
-      }
-    });
-    RowSums sum;
-    for (const RowSums& row : sums) sum.add(row);
-    return sum;
   }
 
   SideWeights a_, b_;

@@ -31,7 +31,7 @@ QString quoted(QString cell) {
 
 DiffModel::Row& DiffModel::rowOf(const std::string& path, Kind kind, const std::string& op) {
   const auto [place, isNew] = places_.try_emplace(path, rows_.size());
-  if (isNew) rows_.push_back({kind, path, op, {}, {}, 0, 0, {}});
+  if (isNew) rows_.push_back({kind, path, op, {}, {}});
   return rows_[place->second];
 }
 
@@ -43,6 +43,7 @@ void DiffModel::show(DifferencesPtr found) {
   values_ = ScopeValues(QStringLiteral("Weight distance"));
   if (found_) {
     addGraph();
+    sortByGraph();
     addWeights();
     addTimes();
   }
@@ -54,8 +55,9 @@ void DiffModel::addGraph() {
   const auto graphOf = [this](Kind kind) -> const graph::Graph& {
     return kind == Kind::removed ? *found_->a : *found_->b;
   };
-  const auto add = [this](const api::NodeDifference& node, const graph::Node& at) {
+  const auto add = [this](const api::NodeDifference& node, const graph::Node& at, size_t rank) {
     Row& row = rowOf(at.path(), at.path() == node.path ? node.kind : Kind::changed, std::string(at.op->name));
+    row.rank = std::min(row.rank, rank);
     const QString source = at.path() == node.path ? QString() : lastPart(node.path) + ' ';
     for (const api::NodeDifference::What& what : node.what)
       row.what += QString("%1%2: %3 → %4").arg(source, fromStd(what.what), orNone(what.a), orNone(what.b));
@@ -63,12 +65,18 @@ void DiffModel::addGraph() {
       row.what += source + (node.kind == Kind::added ? QStringLiteral("added") : QStringLiteral("removed"));
   };
   for (const bool sources : {false, true})
-    for (const api::NodeDifference& node : found_->graph.nodes) {
+    for (size_t i = 0; i < found_->graph.nodes.size(); ++i) {
+      const api::NodeDifference& node = found_->graph.nodes[i];
       const graph::Graph& graph = graphOf(node.kind);
       const graph::Node* own = graph.find(graph.find_path(node.path));
       const graph::Node* at = toldAt(graph, node.path);
-      if (own && at && own->is_source() == sources) add(node, *at);
+      if (own && at && own->is_source() == sources) add(node, *at, i);
     }
+}
+
+void DiffModel::sortByGraph() {
+  std::ranges::stable_sort(rows_, {}, &Row::rank);
+  for (size_t i = 0; i < rows_.size(); ++i) places_[rows_[i].path] = i;
 }
 
 void DiffModel::addWeights() {

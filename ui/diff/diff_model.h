@@ -40,13 +40,15 @@ class DiffModel : public QAbstractTableModel {
   struct Row {
     Kind kind = Kind::changed;
     std::string path, op;
-    QStringList what;
-    std::optional<double> distance;  // the largest of the weights that it reads
+    QStringList what = {};
+    std::optional<double> distance = {};  // the largest of the weights that it reads
     double aUs = 0, bUs = 0;
-    QStringList weights;  // of the tip
+    QStringList weights = {};  // of the tip
+    size_t rank = SIZE_MAX;    // by the first difference of the graphs that is told here
   };
   Row& rowOf(const std::string& path, Kind kind, const std::string& op);
   void addGraph();
+  void sortByGraph();
   void addWeights();
   void addTimes();
   QString text(const Row& row, int column) const;
