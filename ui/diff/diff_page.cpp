@@ -67,7 +67,6 @@ void DiffPage::setupLayout() {
   what->addWidget(other_);
   what->addWidget(times_);
   what->addWidget(start_);
-  what->addStretch(1);
   what->addWidget(kinds_);
   what->addWidget(field_, 1);
   auto* layout = new QVBoxLayout(this);

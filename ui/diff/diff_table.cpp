@@ -43,7 +43,6 @@ void DifferenceDelegate::initStyleOption(QStyleOptionViewItem* option, const QMo
     option->features |= QStyleOptionViewItem::HasDecoration;
     option->decorationSize =
         QSize(static_cast<int>(theme_.scaled(kMark)), static_cast<int>(theme_.scaled(kMark)));
-    option->backgroundBrush = theme_(look.ground);
     option->font.setStrikeOut(look.ground == Token::errorBg);
   } else if (index.column() == DiffModel::whatColumn) {
     option->palette.setColor(QPalette::Text, theme_(Token::text2));
@@ -54,6 +53,8 @@ void DifferenceDelegate::initStyleOption(QStyleOptionViewItem* option, const QMo
 
 void DifferenceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                                const QModelIndex& index) const {
+  if (index.column() == DiffModel::nodeColumn && !(option.state & QStyle::State_Selected))
+    painter->fillRect(option.rect, theme_(lookOf(index).ground));
   QStyledItemDelegate::paint(painter, option, index);
   const QVariant heat = index.data(DiffModel::kHeatRole);
   if (index.column() != DiffModel::distanceColumn || !heat.isValid()) return;

@@ -31,7 +31,8 @@ PageParts makeDiff(Workspace& work, QWidget* parent) {
     emit work.noticed("Saved " + QFileInfo(path).fileName());
   });
   QObject::connect(page, &DiffPage::saveFailed, &work, &Workspace::failed);
-  const auto anyRow = [page] { return page->shown()->rowCount() > 0; };
+  QObject::connect(work.diffs(), &DiffController::changed, &work, &Workspace::changed);  // of the commands
+  const auto anyRow = [page] { return page->rows()->rowCount({}) > 0; };
   CommandList commands{{.id = "diff.start",
                         .text = "Compare &graphs",
                         .menu = Menu::run,
