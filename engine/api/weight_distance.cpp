@@ -1,5 +1,7 @@
 #include "engine/api/weight_distance.h"
 
+#include <unordered_map>
+
 #include "engine/api/guard.h"
 #include "engine/api/session_impl.h"
 #include "engine/compile/source_slots.h"
@@ -8,21 +10,23 @@
 namespace orrery::api {
 namespace {
 
-/// A side's weights by the paths of their nodes, and what reads them.
+/// A side's weights that something reads, by the paths of their nodes.
 class SideWeights {
  public:
   explicit SideWeights(const SessionImpl& session) : session_(session), graph_(session.model_graph()) {
     const std::vector<bool> live = graph_->live();
     for (size_t i = 0; i < live.size(); ++i) {
       const graph::Node& node = graph_->node(graph_->order()[i]);
-      if (live[i] && is_weight(node)) nodes_.push_back(&node);
+      if (!live[i] || !is_weight(node)) continue;
+      nodes_.push_back(&node);
+      by_path_.emplace(node.path(), &node);
     }
   }
 
   const std::vector<const graph::Node*>& nodes() const { return nodes_; }
   const graph::Node* find(const std::string& path) const {
-    const graph::Node* node = graph_->find(graph_->find_path(path));
-    return node && is_weight(*node) ? node : nullptr;
+    const auto found = by_path_.find(path);
+    return found == by_path_.end() ? nullptr : found->second;
   }
   Result<weights::WeightTensor> tensor(const graph::Node& node, kernels::ThreadTeam& team) const {
     ORRERY_ASSIGN(auto tensor, session_.weights().tensor(compile::view_of(node), team));
@@ -49,6 +53,7 @@ class SideWeights {
   const SessionImpl& session_;
   graph::GraphVersion graph_;
   std::vector<const graph::Node*> nodes_;
+  std::unordered_map<std::string, const graph::Node*> by_path_;
 };
 
 class Measuring {

@@ -126,6 +126,11 @@ TEST(WeightDistance, WhatOneSideAloneHasIsCounted) {
   const WeightDistances all = distances(*a.session, *b.session);
   EXPECT_EQ(all.only_a, 0U);
   EXPECT_EQ(all.only_b, 9U) << "the third layer's";
+  const auto shorter = after(a, "bypass scope=layers.1");
+  ASSERT_TRUE(shorter);
+  EXPECT_EQ(distances(*a.session, *shorter).only_a, 9U) << "what is bypassed is not there";
+  EXPECT_EQ(distances(*a.session, *shorter).only_b, 0U);
+  EXPECT_EQ(distances(*shorter, *a.session).only_b, 9U);
   std::stop_source stop;
   stop.request_stop();
   const auto stopped = weight_distances(*a.session, *b.session, {}, stop.get_token());

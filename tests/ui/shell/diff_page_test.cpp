@@ -8,6 +8,7 @@
 #include "engine/api/export.h"
 #include "support/real_services.h"
 #include "support/window_fixture.h"
+#include "ui/compare/compare_page.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -138,6 +139,45 @@ TEST_F(DiffPageTest, WhatRunsIsStopped) {
   ASSERT_TRUE(ended());
   EXPECT_FALSE(page_->diffs()->found());
   EXPECT_EQ(page_->startButton()->text(), "Compare");
+}
+
+/// Compares the file with itself as q4_0, every node of it patched.
+class PatchedNodesTest : public DiffPageTest {
+ protected:
+  void patch() {
+    ASSERT_NO_FATAL_FAILURE(open());
+    window_->showPage("compare");
+    ComparePage* page = window_->comparePage();
+    for (size_t i = 0; i < page->settings().size(); ++i)
+      if (page->settings()[i].title.contains("q4_0", Qt::CaseInsensitive))
+        page->choose(api::Side::b, static_cast<int>(i));
+    EXPECT_FALSE(page->everyNodeBox()->isVisible());
+    page->patchBox()->setChecked(true);
+    EXPECT_TRUE(page->everyNodeBox()->isVisible());
+    page->everyNodeBox()->setChecked(true);
+    page->field()->setText("The capital of France is");
+    page->compare();
+    ASSERT_TRUE(waitUntil([&] { return !page->controller()->running(); }, 240000));
+    ASSERT_TRUE(page->result()) << page->banner()->body().toStdString();
+    EXPECT_FALSE(page->result()->patched_stream);
+    size_t told = 0;
+    for (const api::NodeComparison& node : page->result()->nodes) told += node.gone.has_value();
+    EXPECT_GT(told, 450U);
+    for (int row = 1; row < static_cast<int>(told); ++row)
+      EXPECT_GE(*page->nodes()->at(row - 1).gone, *page->nodes()->at(row).gone) << "the largest first";
+    view()->waitForLayout();
+    EXPECT_EQ(view()->heatMode(), HeatMode::measure);
+  }
+};
+
+TEST_F(PatchedNodesTest, AreListedByWhatGoesAwayAndColourTheGraph) {
+  ASSERT_NO_FATAL_FAILURE(patch());
+  for (const auto& [theme, picture] : {std::pair(ThemeChoice::dark, "patch-nodes-dark"),
+                                       std::pair(ThemeChoice::light, "patch-nodes-light")}) {
+    window_->setThemeChoice(theme);
+    waitUntil([] { return false; }, 300);
+    takePicture(*window_, picture);
+  }
 }
 
 }  // namespace
