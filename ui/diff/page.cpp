@@ -34,7 +34,7 @@ PageParts makeDiff(Workspace& work, QWidget* parent) {
   QObject::connect(work.diffs(), &DiffController::changed, &work, &Workspace::changed);  // of the commands
   const auto anyRow = [page] { return page->rows()->rowCount({}) > 0; };
   CommandList commands{{.id = "diff.start",
-                        .text = "Compare &graphs",
+                        .text = "Di&ff",
                         .menu = Menu::run,
                         .group = 2,
                         .title = "Diff: start, or stop",
