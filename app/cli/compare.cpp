@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "app/cli/common_options.h"
 #include "app/cli/verbs.h"
@@ -12,7 +13,7 @@ namespace {
 
 struct CompareOptions {
   api::OpenOptions open;
-  std::string a, b, prompt;
+  std::string a, b, prompt, patch_nodes;
   bool raw = false, patch = false;
   int64_t gen = 48;
 };
@@ -36,6 +37,9 @@ Json to_json(const api::CompareResult& result) {
           {"top1_agreement", or_null(result.top1_agreement)},
           {"positions", result.positions},
           {"patched_kl", or_null(result.patched_kl)},
+          {"patched", !result.patched_kl      ? Json()
+                      : result.patched_stream ? Json("stream")
+                                              : Json("nodes")},
           {"first_different_token",
            result.first_different_token < 0 ? Json() : Json(result.first_different_token)},
           {"text_a", result.a.text},
@@ -77,10 +81,23 @@ void print_table(const api::CompareResult& result) {
             : fmt::format("first node that differs: {}\n", result.first_divergent));
 }
 
+/// Nodes by how much of the difference goes away.
+void print_patched_nodes(const api::CompareResult& result) {
+  constexpr size_t kShown = 40;
+  std::vector<const api::NodeComparison*> nodes;
+  for (const api::NodeComparison& node : result.nodes)
+    if (node.gone) nodes.push_back(&node);
+  std::ranges::stable_sort(nodes, std::greater(), [](const auto* node) { return *node->gone; });
+  for (size_t i = 0; i < std::min(kShown, nodes.size()); ++i)
+    print(fmt::format("  {:>7.1f} %  {}\n", 100 * *nodes[i]->gone, nodes[i]->node));
+  if (nodes.size() > kShown) print(fmt::format("  and {} more (--json)\n", nodes.size() - kShown));
+}
+
 /// The stream, in order: what is left of the difference with A's value there, and where the most goes away.
 void print_patched(const api::CompareResult& result) {
   if (!result.patched_kl) return;
   print(fmt::format("with a value of a in b, of KL {:.3e} goes away:\n", *result.patched_kl));
+  if (!result.patched_stream) return print_patched_nodes(result);
   double before = 0;
   for (const api::NodeComparison& node : result.nodes) {
     if (!node.gone) continue;
@@ -102,7 +119,8 @@ Result<int> run(const CompareOptions& options, const Context& context) {
     request.messages = {{"user", options.prompt}};
   }
   request.max_tokens = options.gen;
-  request.patch = options.patch;
+  request.patch = options.patch || !options.patch_nodes.empty();
+  request.patch_places.nodes = options.patch_nodes;
   ProgressLine progress(context);
   ORRERY_ASSIGN(const api::CompareResult result,
                 api::compare(*a, *b, request, {}, progress.callback(), context.stop()));
@@ -133,6 +151,10 @@ Runner prepare_compare(Parser& parser, Context& context) {
       "--patch", options->patch,
       "values of a are put into b, one node of the stream after another: where the difference comes "
       "from");
+  parser.add_option(
+      "--patch-nodes", options->patch_nodes,
+      "into these nodes instead, one at a time: scopes and nodes as layers.*.mlp, * for all; the "
+      "first 64 tokens are read");
   parser.add_option("--gen", options->gen, "tokens that each side writes")
       .range(1, int64_t{1} << 16)
       .show_default();

@@ -61,9 +61,10 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
   if (parser.isSet("page")) words.page = parser.value("page");
   const QString& page = words.page;
   if (page == "lab")
-    return "The page \"lab\" is not available yet: use graph, chat, classify, compare or sweep";
-  if (page != "graph" && page != "chat" && page != "classify" && page != "compare" && page != "sweep")
-    return "There is no page \"" + page + "\": use graph, chat, classify, compare or sweep";
+    return "The page \"lab\" is not available yet: use graph, chat, classify, compare, diff or sweep";
+  if (page != "graph" && page != "chat" && page != "classify" && page != "compare" && page != "diff" &&
+      page != "sweep")
+    return "There is no page \"" + page + "\": use graph, chat, classify, compare, diff or sweep";
   const bool asked = parser.isSet("say") || parser.isSet("page") || parser.isSet("screenshot");
   if (asked) arguments.words = words;
   if (!parser.isSet("screenshot"))
@@ -95,10 +96,10 @@ void addOptions(QCommandLineParser& parser) {
   parser.addOption({"screenshot", "Do the work, save a picture of the window, quit.", "FILE.png"});
   parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});
   parser.addOption({"say", "Text to type into the page and send, once the model is open.", "TEXT"});
-  parser.addOption(
-      {"page",
-       "graph, chat, classify, compare or sweep (default: as remembered, chat for a picture or a text).",
-       "PAGE"});
+  parser.addOption({"page",
+                    "graph, chat, classify, compare, diff or sweep (default: as remembered, chat for a "
+                    "picture or a text).",
+                    "PAGE"});
 }
 
 ui::Services services() {
@@ -112,6 +113,7 @@ ui::Services services() {
   services.recipes = {edit::parse_recipe, edit::write_recipe,  edit::misfits,
                       api::list_recipes,  api::recipe_misfits, api::recipes_folder()};
   services.sweeps = {api::sweep_places, api::sweep};
+  services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;

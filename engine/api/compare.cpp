@@ -10,6 +10,7 @@
 
 #include "engine/api/compare_values.h"
 #include "engine/api/guard.h"
+#include "engine/api/side_times.h"
 #include "engine/generate/encode_texts.h"
 
 namespace orrery::api {
@@ -32,7 +33,7 @@ class Comparison {
     ORRERY_TRY(find_tokens());
     ORRERY_TRY(run_sides());
     if (generates()) take_reply();
-    add_nodes();
+    result_.nodes = timed_nodes(a_, b_);
     ORRERY_TRY(stage("Comparing the distributions"));
     if (generates()) ORRERY_TRY(compare_logits(a_, b_, tokens_, result_));
     ORRERY_TRY(stage("Comparing the nodes"));
@@ -154,30 +155,10 @@ class Comparison {
     for (const TokenEvent& token : a) tokens_.push_back(token.id);
   }
 
-  void add_nodes() {
-    const graph::GraphVersion graph_a = a_.model_graph(), graph_b = b_.model_graph();
-    const Phase phase = generates() ? Phase::decode : Phase::prefill;
-    const ProfilePtr profile_a = a_.profile(phase), profile_b = b_.profile(phase);
-    const auto add = [&](const graph::Node& node, NodeId a, NodeId b) {
-      if (node.is_source()) return;
-      const Measured time_a = profile_a->measured(a, false), time_b = profile_b->measured(b, false);
-      if (time_a.timing.runs == 0 && time_b.timing.runs == 0) return;  // bypassed on both
-      NodeComparison row{node.path(), a, b, time_a.timing.p50_us, time_b.timing.p50_us, false, {}, {}};
-      row.estimated = time_a.estimated || time_b.estimated;
-      result_.nodes.push_back(std::move(row));
-    };
-    for (const NodeId id : graph_a->order()) {
-      const graph::Node& node = graph_a->node(id);
-      add(node, id, graph_b->find_path(node.path()));
-    }
-    for (const NodeId id : graph_b->order()) {
-      const graph::Node& node = graph_b->node(id);
-      if (!graph_a->find_path(node.path()).valid()) add(node, {}, id);
-    }
-  }
-
   Result<void> patch_nodes() {
-    ORRERY_ASSIGN(const PatchResult patched, patch_tokens(a_, b_, tokens_, progress_, stop_));
+    ORRERY_ASSIGN(const PatchResult patched,
+                  patch_tokens(a_, b_, tokens_, request_.patch_places, progress_, stop_));
+    result_.patched_stream = request_.patch_places.nodes.empty();
     std::map<std::string_view, double> gone;
     for (const PatchedNode& node : patched.nodes) gone.emplace(node.node, node.gone);
     for (NodeComparison& row : result_.nodes)

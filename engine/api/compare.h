@@ -1,6 +1,7 @@
 // The same text through two sessions: what each part costs on either side, and where the numbers part.
 #pragma once
 
+#include "engine/api/patch.h"
 #include "engine/api/session.h"
 
 namespace orrery::api {
@@ -17,6 +18,7 @@ struct CompareRequest {
   int64_t max_tokens = 48;        // of each side's greedy reply
   double divergent_nmse = 1e-3;   // from here on a node differs
   bool patch = false;             // values of A are put into B, one after another (patch.h)
+  PatchPlaces patch_places = {};  // which
 };
 
 /// Called on the engine's threads, in order within a side.
@@ -38,8 +40,8 @@ struct NodeComparison {
   double a_us = 0, b_us = 0;
   bool estimated = false;                // a fused node's time, shared out
   std::optional<Difference> difference;  // none where only one side has the node, or shapes differ
-  /// The share of the difference of the answers that goes away with A's value of it in B; of the stream's
-  /// nodes, where that was asked for.
+  /// The share of the difference of the answers that goes away with A's value of it in B, where that was
+  /// asked for.
   std::optional<double> gone = {};
 };
 
@@ -53,6 +55,7 @@ struct CompareResult {
   int64_t probed_tokens = 0;                 // tokens of the step that the differences are of
   int64_t first_different_token = -1;        // of the replies; -1: none
   std::optional<double> patched_kl = {};     // of which NodeComparison::gone are shares
+  bool patched_stream = true;                // each node of the stream, not nodes by a pattern
 };
 
 /// Runs side after side where both use the same device, be it for a part of their nodes, else both at once.

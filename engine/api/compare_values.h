@@ -59,7 +59,8 @@ Result<std::shared_ptr<const runtime::Version>> plain_version(const SessionImpl&
 
 /// patch() over tokens of a prompt.
 Result<PatchResult> patch_tokens(const SessionImpl& a, const SessionImpl& b, std::span<const int32_t> tokens,
-                                 const ProgressCallback& progress, const std::stop_token& stop);
+                                 const PatchPlaces& places, const ProgressCallback& progress,
+                                 const std::stop_token& stop);
 
 /// Fills the differences of the nodes, from one step of the model graphs without fusion over the first of
 /// `tokens`.

@@ -17,14 +17,21 @@ struct PatchedNode {
 struct PatchResult {
   double kl = 0;  // of the sides as they are, without fusion
   int64_t tokens = 0, positions = 0;
-  /// The nodes of the stream that both sides have, in order: those whose value is all that the rest of the
-  /// graph is made of. From one to the next `gone` grows by what B does between them.
+  /// Those that both sides have, in a's order. Along the stream `gone` grows from one to the next by what B
+  /// does between them.
   std::vector<PatchedNode> nodes;
 };
 
-/// The text as both sides' first tokens; of two models that write, with the same vocabulary. Needs two
-/// sessions of Session::open. Any thread; waits.
-Result<PatchResult> patch(Session& a, Session& b, std::string_view text, const ProgressCallback& progress,
-                          std::stop_token stop);
+/// Into which nodes, one at a time. Of either side they have the same path, type and shape, and give float32.
+struct PatchPlaces {
+  /// Patterns of scopes and nodes of a, "layers.*.mlp", "*" for all (edit/scope_pattern.h). Empty: the nodes
+  /// of the stream, whose value is all that the rest of the graph is made of.
+  std::string nodes = {};
+};
+
+/// The text as both sides' first tokens; of two models that write, with the same vocabulary. B runs from the
+/// last value of the stream before the node. Needs two sessions of Session::open. Any thread; waits.
+Result<PatchResult> patch(Session& a, Session& b, std::string_view text, const PatchPlaces& places,
+                          const ProgressCallback& progress, std::stop_token stop);
 
 }  // namespace orrery::api

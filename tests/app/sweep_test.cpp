@@ -101,6 +101,43 @@ TEST(Diff, TellsWhatAnEditChanged) {
   EXPECT_THAT(run({"diff", "smollm2", "smollm2"}).out, HasSubstr("0 added, 0 removed, 0 changed"));
 }
 
+TEST(Diff, TellsHowFarWeightsAreApartAndWhatNodesTake) {
+  const auto told = run({"diff", "smollm2", "--edit", "quantise scope=layers.7.mlp.down_proj type=q2_k",
+                         "--weights", "--time", "--json"})
+                        .json();
+  size_t apart = 0;
+  for (const auto& weight : told["weights"])
+    if (weight["max_abs"] != 0) {
+      ++apart;
+      EXPECT_EQ(weight["weight"], "layers.7.mlp.down_proj.weight");
+      EXPECT_EQ(weight["b_dtype"], "Q2_K");
+      EXPECT_GT(weight["relative"], 0.02);
+      EXPECT_LT(weight["relative"], 0.6) << "two bits are not that bad";
+      EXPECT_GT(weight["a_bytes"], weight["b_bytes"]);
+    }
+  EXPECT_EQ(apart, 1U);
+  EXPECT_EQ(told["weights_only_a"], 0);
+  EXPECT_GT(told["times"]["step_a_us"], 0);
+  EXPECT_GT(told["times"]["nodes"].size(), 400U);
+  const std::string text = run({"diff", "smollm2", "--edit", "bypass scope=layers.3", "--weights"}).out;
+  EXPECT_THAT(text, HasSubstr("weights: 0 differ"));
+  EXPECT_THAT(text, HasSubstr("9 only in a, 0 only in b"));
+}
+
+TEST(Compare, PatchesTheNodesThatAreNamed) {
+  const auto told = run({"compare", "smollm2", "--a", "threads=2", "--b", "precision=int8", "--prompt",
+                         "The sun is", "--raw", "--gen", "2", "--patch-nodes", "layers.28-29.mlp", "--json"})
+                        .json();
+  EXPECT_EQ(told["patched"], "nodes");
+  size_t patched = 0;
+  for (const auto& node : told["nodes"])
+    if (!node["gone"].is_null()) {
+      ++patched;
+      EXPECT_THAT(node["node"].get<std::string>(), testing::MatchesRegex("layers[.]2[89][.]mlp[.].*"));
+    }
+  EXPECT_GT(patched, 8U);
+}
+
 TEST(Recipe, IsMadeCheckedShownAndCompared) {
   const std::string one = scratch_file("one.json"), two = scratch_file("two.json");
   const auto made = run({"recipe", "smollm2", "--edit", "bypass scope=layers.3", "--edit",

@@ -39,6 +39,10 @@ ScopeValues partsOf(const api::CompareResult& result) {
   double before = 0;
   for (const api::NodeComparison& node : result.nodes) {
     if (!node.gone) continue;
+    if (!result.patched_stream) {
+      parts.add(node.node, std::max(*node.gone, 0.0));
+      continue;
+    }
     const size_t end = node.node.rfind('.');
     parts.add(end == std::string::npos ? node.node : node.node.substr(0, end),
               std::max(*node.gone - before, 0.0));
@@ -53,8 +57,10 @@ void CompareNodesModel::setResult(ComparePtr result) {
   rows_.clear();
   if (result_)
     for (const api::NodeComparison& node : result_->nodes) rows_.push_back(&node);
-  std::stable_sort(rows_.begin(), rows_.end(), [](const auto* a, const auto* b) {
-    if (a->gone || b->gone) return a->gone.has_value() && !b->gone;
+  const bool alongStream = !result_ || result_->patched_stream;
+  std::stable_sort(rows_.begin(), rows_.end(), [alongStream](const auto* a, const auto* b) {
+    if (a->gone && b->gone) return !alongStream && *a->gone > *b->gone;
+    if (a->gone || b->gone) return a->gone.has_value();
     return a->a_us - a->b_us > b->a_us - b->b_us;
   });
   endResetModel();

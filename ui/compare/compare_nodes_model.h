@@ -1,6 +1,6 @@
 // The nodes of a comparison as a table, where values were put into B those of the stream first, in their
-// order; the others the largest gain first: time on either side, their ratio, how far the values are apart,
-// and how much of the difference goes away with A's value in B.
+// order, or every node by what goes away; the others the largest gain first: time on either side, their
+// ratio, how far the values are apart, and how much of the difference goes away with A's value in B.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -31,7 +31,8 @@ class CompareNodesModel : public QAbstractTableModel {
 };
 
 /// How much of the difference each part of the graph makes, by its scope: what more goes away with A's value
-/// at its end than at its beginning, as a share. Empty where nothing was put into B.
+/// at its end than at its beginning, as a share. Of every node what goes away with its own value. Empty where
+/// nothing was put into B.
 ScopeValues partsOf(const api::CompareResult& result);
 
 /// "6.1×"; a dash where a side has no time.

@@ -30,6 +30,7 @@ ComparePage::ComparePage(const Theme& theme, SessionController* session, Compare
       banner_(new Banner(theme, this)),
       field_(new SearchField(theme, {}, "A text for both sides", {}, this)),
       patch_(new QCheckBox("Patch", this)),
+      everyNode_(new QCheckBox("Every node", this)),
       run_(new Button(theme, "Run both", Button::Kind::primary, this)),
       stage_(new Text(theme, {Token::text3, 11}, {}, this)),
       cards_{new CompareCard(theme, api::Side::a, this), new CompareCard(theme, api::Side::b, this)},
@@ -49,8 +50,12 @@ void ComparePage::setupLayout() {
   bar->setSpacing(8);
   bar->addWidget(field_, 1);
   bar->addWidget(patch_);
+  bar->addWidget(everyNode_);
   bar->addWidget(run_);
   patch_->setToolTip("Values of A are put into B as well, node after node: which part makes the difference");
+  everyNode_->setToolTip("Into each node for itself, not along the residual stream: it takes longer");
+  everyNode_->hide();
+  connect(patch_, &QCheckBox::toggled, everyNode_, &QWidget::setVisible);
   auto* left = new QVBoxLayout;
   left->setSpacing(6);
   left->addWidget(banner_);
@@ -306,6 +311,7 @@ void ComparePage::compare() {
     setup.request.raw = text.toStdString();
   setup.request.max_tokens = kReplyTokens;
   setup.request.patch = patch_->isChecked();
+  setup.request.patch_places.nodes = everyNode_->isChecked() ? "*" : "";
   controller_->run(setup);
 }
 

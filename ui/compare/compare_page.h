@@ -43,6 +43,8 @@ class ComparePage : public QWidget, public Themed {
   Button* runButton() const { return run_; }
   /// Whether values of A are put into B as well.
   QCheckBox* patchBox() const { return patch_; }
+  /// Into every node, instead of those of the stream.
+  QCheckBox* everyNodeBox() const { return everyNode_; }
   /// Another file of the model, as a setting that a side can have.
   void addFile(const QString& path);
   CompareCard* card(api::Side side) const { return cards_[side == api::Side::b]; }
@@ -90,7 +92,7 @@ class ComparePage : public QWidget, public Themed {
   CompareController* controller_;
   Banner* banner_;
   SearchField* field_;
-  QCheckBox* patch_;
+  QCheckBox *patch_, *everyNode_;
   Button* run_;
   Text* stage_;
   CompareCard* cards_[2];

@@ -6,6 +6,7 @@
 #include "ui/placement/precision_menu.h"
 #include "ui/placement/scope_words.h"
 #include "ui/session/compare_controller.h"
+#include "ui/session/diff_controller.h"
 #include "ui/session/edit_previews.h"
 #include "ui/session/memory_estimates.h"
 #include "ui/session/model_use.h"
@@ -55,6 +56,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       comparison_(new CompareController(services_, this)),
       both_(new SecondDevice(session_, services_, this)),
       sweeps_(new SweepController(session_, this)),
+      diffs_(new DiffController(session_, this)),
       estimates_(new MemoryEstimates(services_, this)),
       places_(new PlaceMenu(this)),
       precisions_(new PrecisionMenu(this)),
@@ -107,6 +109,7 @@ Workspace::~Workspace() {
   delete comparison_;
   delete both_;
   delete sweeps_;
+  delete diffs_;
   delete classifier_;
   delete session_;
 }

@@ -14,6 +14,7 @@
 namespace orrery::ui {
 
 class CompareController;
+class DiffController;
 class EditPreviews;
 class MemoryEstimates;
 class PlaceMenu;
@@ -49,6 +50,7 @@ class Workspace : public QObject {
   CompareController* comparison() const { return comparison_; }
   SecondDevice* both() const { return both_; }
   SweepController* sweeps() const { return sweeps_; }
+  DiffController* diffs() const { return diffs_; }
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
@@ -159,6 +161,7 @@ class Workspace : public QObject {
   CompareController* comparison_;
   SecondDevice* both_;
   SweepController* sweeps_;
+  DiffController* diffs_;
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   PrecisionMenu* precisions_;

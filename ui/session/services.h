@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "engine/api/compare.h"
+#include "engine/api/diff.h"
 #include "engine/api/export.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/metadata.h"
 #include "engine/api/recipe_files.h"
 #include "engine/api/session.h"
+#include "engine/api/side_times.h"
 #include "engine/api/sweep.h"
+#include "engine/api/weight_distance.h"
 
 namespace orrery::ui {
 
@@ -72,6 +75,17 @@ struct SweepCalls {
       run;
 };
 
+/// What two models have otherwise. Empty: it is not offered.
+struct DiffCalls {
+  std::function<api::GraphDifference(const graph::Graph& a, const graph::Graph& b)> graphs;
+  std::function<Result<api::WeightDistances>(const api::Session& a, const api::Session& b,
+                                             const ProgressCallback&, std::stop_token)>
+      weights;
+  std::function<Result<api::SideTimes>(api::Session& a, api::Session& b, const ProgressCallback&,
+                                       std::stop_token)>
+      times;
+};
+
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
   /// The same model with the context and KV type of the options; loads nothing.
@@ -99,6 +113,7 @@ struct Services {
   ExportCalls exports = {};
   RecipeCalls recipes = {};
   SweepCalls sweeps = {};
+  DiffCalls diffs = {};
 };
 
 }  // namespace orrery::ui

@@ -5,6 +5,7 @@
 #include "ui/classify/page.h"
 #include "ui/compare/page.h"
 #include "ui/costs/page.h"
+#include "ui/diff/page.h"
 #include "ui/history/page.h"
 #include "ui/inspector/page.h"
 #include "ui/latency/page.h"
@@ -19,7 +20,7 @@ namespace orrery::ui {
 std::vector<Page> allPages() {
   return {libraryPage(), outlinePage(), opsPage(),     historyPage(), inspectorPage(),
           changePage(),  costsPage(),   repliesPage(), chatPage(),    classifyPage(),
-          comparePage(), sweepPage(),   latencyPage()};
+          comparePage(), diffPage(),    sweepPage(),   latencyPage()};
 }
 
 }  // namespace orrery::ui

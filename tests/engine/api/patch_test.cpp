@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kPatchText = "The capital of France is Paris, and that of Italy is Rome.";
 
 /// Of a model and a fork of it with an edit.
-PatchResult patched_with(const std::string& words) {
+PatchResult patched_with(const std::string& words, const PatchPlaces& places = {}) {
   const auto a = open_or_fail(smollm2());
   if (!a) return {};
   std::vector<edit::Edit> edits;
@@ -20,7 +20,7 @@ PatchResult patched_with(const std::string& words) {
   const auto b = a->fork({.edits = edits}, {});
   EXPECT_TRUE(b.ok()) << (b.ok() ? "" : b.error().to_string());
   if (!b.ok()) return {};
-  const auto result = patch(*a, **b, kPatchText, {}, {});
+  const auto result = patch(*a, **b, kPatchText, places, {}, {});
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().to_string());
   return result.ok() ? *result : PatchResult{};
 }
@@ -42,6 +42,37 @@ TEST(Patch, EqualSidesHaveNothingThatCouldGoAway) {
   const PatchResult result = patched_with("");
   EXPECT_EQ(result.kl, 0);
   for (const PatchedNode& node : result.nodes) EXPECT_EQ(node.gone, 0) << node.node;
+}
+
+/// By name of the layer's part.
+double gone_at(const PatchResult& result, const std::string& path) {
+  for (const PatchedNode& node : result.nodes)
+    if (node.node == path) return node.gone;
+  ADD_FAILURE() << path << " was not patched";
+  return 0;
+}
+
+TEST(Patch, OfNodesBesideTheStreamThoseThatCarryTheDifferenceTakeItAway) {
+  const PatchResult result =
+      patched_with("quantise scope=layers.20.mlp.down_proj type=q4_0", {"layers.19-21,output"});
+  EXPECT_GT(result.kl, 0);
+  EXPECT_EQ(gone_at(result, "layers.20.mlp.down_proj"), 1.0) << "alone other than in A";
+  EXPECT_EQ(gone_at(result, "layers.20.mlp.residual"), 1.0);
+  EXPECT_EQ(gone_at(result, "layers.20.mlp.up_proj"), 0.0) << "before it";
+  EXPECT_EQ(gone_at(result, "layers.19.attention.q_proj"), 0.0);
+  const double later = gone_at(result, "layers.21.mlp.down_proj");
+  EXPECT_NE(later, 0.0) << "a part of what came through";
+  EXPECT_LT(later, 1.0) << "the stream passes it by";
+  for (const PatchedNode& node : result.nodes)
+    EXPECT_FALSE(node.node.starts_with("layers.3.")) << "was not asked for";
+}
+
+TEST(Patch, RefusesNodesThatAreNotThere) {
+  const auto model = open_or_fail(smollm2());
+  ASSERT_TRUE(model);
+  const auto none = patch(*model, *model, kPatchText, {"layers.77"}, {}, {});
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().to_string(), testing::HasSubstr("layers."));
 }
 
 TEST(Patch, IsPartOfAComparisonThatAsksForIt) {
@@ -74,8 +105,8 @@ TEST(Patch, IsPartOfAComparisonThatAsksForIt) {
 TEST(Patch, RefusesWhatDoesNotWrite) {
   const auto encoder = open_or_fail(minilm()), model = open_or_fail(smollm2());
   ASSERT_TRUE(encoder && model);
-  EXPECT_FALSE(patch(*model, *encoder, kPatchText, {}, {}).ok());
-  EXPECT_FALSE(patch(*model, *model, "", {}, {}).ok());
+  EXPECT_FALSE(patch(*model, *encoder, kPatchText, {}, {}, {}).ok());
+  EXPECT_FALSE(patch(*model, *model, "", {}, {}, {}).ok());
 }
 
 }  // namespace

@@ -103,15 +103,17 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
-      "&View: Chat Classify Compare Sweep | Lens Legend strip Minimap Step beside the graph Library Outline "
-      "Ops History Inspector What will change Costs Replies Chat Classify Compare Sweep Latency | Next panel "
+      "&View: Chat Classify Compare Diff Sweep | Lens Legend strip Minimap Step beside the graph Library "
+      "Outline "
+      "Ops History Inspector What will change Costs Replies Chat Classify Compare Diff Sweep Latency | Next "
+      "panel "
       "Previous panel | Wires coloured by dtype Diff on "
       "the graph Theme Reset the layout\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page | Fit Zoom in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
-      "the selection Note at the node Rename Arrange\n"
+      "the selection Note at the node Rename Arrange | Next difference Previous difference\n"
       "&Model: Fuse operations Measure every node Compute in...\n"
-      "&Run: Run Stop | New chat Regenerate | Classify a CSV... Sweep\n"
+      "&Run: Run Stop | New chat Regenerate | Classify a CSV... Diff Sweep\n"
       "&Help: Keys");
 }
 
@@ -120,8 +122,9 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   QStringList docks;
   for (const DockFrame* dock : window_->findChildren<DockFrame*>()) docks += dock->objectName();
   docks.sort();
-  EXPECT_EQ(docks.join(" "),
-            "change chat classify compare costs history inspector latency library ops outline replies sweep");
+  EXPECT_EQ(
+      docks.join(" "),
+      "change chat classify compare costs diff history inspector latency library ops outline replies sweep");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));

@@ -16,6 +16,8 @@ inline Services realServices() {
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};
   services.sweeps = {api::sweep_places, api::sweep};
+  services.diffs = {api::diff, api::weight_distances, api::side_times};
+  services.compare = api::compare;
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.exports = {api::plan_export, api::export_model};
   services.cudaRefusal = "not built";
