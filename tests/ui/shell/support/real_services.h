@@ -16,6 +16,7 @@ inline Services realServices() {
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};
   services.sweeps = {api::sweep_places, api::sweep};
+  services.passes = {api::pass_reports, api::pass_gain};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.exports = {api::plan_export, api::export_model};
   services.cudaRefusal = "not built";
