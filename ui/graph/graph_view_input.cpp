@@ -31,7 +31,7 @@ void GraphView::Private::setHover(const Hit& hit) {
 }
 
 void GraphView::Private::toggle(const Hit& hit) {
-  if (hit.group < 0) return;
+  if (askOpening(hit) || hit.group < 0) return;
   if (hit.kind == Hit::Kind::stack) {  // the layer that opens is what is chosen now
     setSelection({}, drawing.scene->groups[at(hit.group)].path);
     notifySelection();
@@ -117,6 +117,7 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (d.editor->doubleClick(event->position().toPoint())) return;
   const Hit hit = d.hitAt(event->position());
   if (hit.kind == Hit::Kind::open && !hit.header) return d.selectHit(hit);
+  if (hit.kind == Hit::Kind::node) d.activate(d.drawing.scene->nodes[at(hit.node)].id);
   d.toggle(hit);
 }
 
@@ -149,6 +150,10 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
       return d.upALevel();
     case Qt::Key_Return:
     case Qt::Key_Enter:
+      if (d.selected.node.valid()) return d.activate(d.selected.node);
+      if (d.marks.group > 0 && d.openedNodes.contains(d.drawing.scene->groups[at(d.marks.group)].path))
+        return emit openingAsked(QString::fromStdString(d.drawing.scene->groups[at(d.marks.group)].path),
+                                 false);
       if (d.marks.group > 0)
         toggleScope(QString::fromStdString(d.drawing.scene->groups[at(d.marks.group)].path));
       return;

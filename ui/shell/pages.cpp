@@ -10,6 +10,7 @@
 #include "ui/latency/page.h"
 #include "ui/library/page.h"
 #include "ui/ops/page.h"
+#include "ui/passes/page.h"
 #include "ui/replies/page.h"
 #include "ui/shell/outline_page.h"
 #include "ui/sweep/page.h"
@@ -17,9 +18,9 @@
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(), outlinePage(), opsPage(),     historyPage(), inspectorPage(),
-          changePage(),  costsPage(),   repliesPage(), chatPage(),    classifyPage(),
-          comparePage(), sweepPage(),   latencyPage()};
+  return {libraryPage(),  outlinePage(), opsPage(),    historyPage(), inspectorPage(),
+          changePage(),   costsPage(),   passesPage(), repliesPage(), chatPage(),
+          classifyPage(), comparePage(), sweepPage(),  latencyPage()};
 }
 
 }  // namespace orrery::ui

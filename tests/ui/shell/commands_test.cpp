@@ -121,7 +121,8 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   for (const DockFrame* dock : window_->findChildren<DockFrame*>()) docks += dock->objectName();
   docks.sort();
   EXPECT_EQ(docks.join(" "),
-            "change chat classify compare costs history inspector latency library ops outline replies sweep");
+            "change chat classify compare costs history inspector latency library ops outline passes replies "
+            "sweep");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));

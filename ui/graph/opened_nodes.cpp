@@ -1,0 +1,143 @@
+#include "ui/graph/opened_nodes.h"
+
+#include <algorithm>
+
+namespace orrery::ui {
+namespace {
+
+using Values = std::unordered_map<ValueId, ValueId>;
+
+std::vector<NodeId> originsInOrder(const graph::Graph& model, const graph::Node& node) {
+  std::unordered_set<NodeId> wanted;
+  for (const graph::Origin& origin : node.origins) wanted.insert(origin.node);
+  std::vector<NodeId> origins;
+  for (const NodeId id : model.order())
+    if (wanted.contains(id)) origins.push_back(id);
+  return origins;
+}
+
+/// What the origins make and others read.
+std::vector<ValueId> madeForOthers(const graph::Graph& model, const std::vector<NodeId>& origins) {
+  const std::unordered_set<NodeId> inside(origins.begin(), origins.end());
+  std::vector<ValueId> made;
+  for (const NodeId id : origins)
+    for (const ValueId output : model.node(id).outputs) {
+      const std::vector<graph::Use> users = model.users(output);
+      const bool leaves = std::any_of(users.begin(), users.end(), [&inside](const graph::Use& use) {
+        return !inside.contains(use.node);
+      });
+      if (leaves || std::ranges::find(model.outputs(), output) != model.outputs().end())
+        made.push_back(output);
+    }
+  return made;
+}
+
+/// Values of the model graph by those of the fused node that stand for them: its outputs are in the order of
+/// what it computes. Where some are not read, or no longer, by their shapes.
+void pair(const graph::Graph& fused, const graph::Graph& model, const graph::Node& node, Values& values) {
+  std::vector<ValueId> made = madeForOthers(model, originsInOrder(model, node));
+  std::vector<ValueId> read = node.outputs;
+  if (made.size() != read.size())
+    std::erase_if(read, [&fused](ValueId output) { return !fused.is_read(output); });
+  for (const ValueId output : read) {
+    const auto same = std::ranges::find_if(
+        made, [&](ValueId value) { return model.value(value).type.shape == fused.value(output).type.shape; });
+    if (same == made.end()) continue;
+    values.emplace(output, *same);
+    made.erase(same);
+  }
+}
+
+/// The graph with some nodes opened, put together in the order of the fused one.
+class Opening {
+ public:
+  Opening(const graph::Graph& fused, const graph::Graph& model, const std::set<std::string>& paths)
+      : fused_(fused), model_(model), graph_(fused.shared_ops()) {
+    for (const NodeId id : fused.order()) {
+      const graph::Node& node = fused.node(id);
+      if (!node.origins.empty()) pair(fused, model, node, standsFor_);
+      if (paths.contains(node.path()) && canOpen(model, node)) opened_.insert(id);
+    }
+    for (const auto& [output, value] : standsFor_) standsIn_.emplace(value, output);
+  }
+
+  bool any() const { return !opened_.empty(); }
+
+  OpenedNodes made() {
+    for (const NodeId id : fused_.order()) opened_.contains(id) ? open(fused_.node(id)) : keep(id);
+    std::vector<ValueId> outputs;
+    for (const ValueId output : fused_.outputs())
+      if (const ValueId value = here(output); value.valid()) outputs.push_back(value);
+    graph_.set_outputs(std::move(outputs));
+    result_.graph = std::make_shared<const graph::Graph>(std::move(graph_));
+    return std::move(result_);
+  }
+
+ private:
+  void keep(NodeId id) {
+    std::vector<ValueId> inputs = fused_.node(id).inputs;
+    for (ValueId& input : inputs) input = here(input);
+    graph_.bring_back(fused_, id, std::move(inputs), {});
+  }
+
+  void open(const graph::Node& node) {
+    const std::string scope = node.path();
+    result_.scopes.insert(scope);
+    for (const graph::Origin& origin : node.origins) result_.shares[origin.node] += origin.share;
+    for (const NodeId id : originsInOrder(model_, node)) {
+      if (graph_.find(id)) continue;  // of two nodes that are opened
+      const graph::Node& origin = model_.node(id);
+      std::vector<ValueId> inputs = origin.inputs;
+      for (ValueId& input : inputs) input = fromModel(input);
+      graph_.bring_back(model_, id, std::move(inputs), {});
+      const std::string name = graph_.find_path(scope + "." + origin.name).valid()
+                                   ? origin.name + "_" + std::to_string(id.value)
+                                   : origin.name;
+      [[maybe_unused]] const auto renamed = graph_.rename_node(id, scope, name);
+    }
+  }
+
+  /// A value of the fused graph as it is here; none: what made it is not drawn.
+  ValueId here(ValueId value) const {
+    if (!value.valid() || graph_.find_value(value)) return value;
+    const auto model = standsFor_.find(value);
+    return model != standsFor_.end() && graph_.find_value(model->second) ? model->second : ValueId{};
+  }
+
+  /// The same of one of the model graph; a weight that only the model graph reads comes with its reader.
+  ValueId fromModel(ValueId value) {
+    if (!value.valid() || graph_.find_value(value)) return value;
+    if (const auto output = standsIn_.find(value); output != standsIn_.end())
+      if (const ValueId found = here(output->second); found.valid()) return found;
+    const NodeId producer = model_.value(value).producer;
+    if (!model_.node(producer).is_source() || graph_.find(producer)) return {};
+    if (graph_.find_path(model_.node(producer).path()).valid()) return {};
+    graph_.bring_back(model_, producer, {}, {});
+    return value;
+  }
+
+  const graph::Graph& fused_;
+  const graph::Graph& model_;
+  graph::Graph graph_;
+  OpenedNodes result_;
+  std::unordered_set<NodeId> opened_;
+  Values standsFor_, standsIn_;  // of the fused graph's values the model's, and back
+};
+
+}  // namespace
+
+bool canOpen(const graph::Graph& model, const graph::Node& node) {
+  return node.origins.size() > 1 && std::ranges::all_of(node.origins, [&model](const graph::Origin& origin) {
+           return model.find(origin.node) != nullptr;
+         });
+}
+
+OpenedNodes openedNodes(const graph::GraphVersion& fused, const graph::Graph& model,
+                        const std::set<std::string>& paths) {
+  if (!fused || paths.empty()) return {fused, {}, {}};
+  Opening opening(*fused, model, paths);
+  if (!opening.any()) return {fused, {}, {}};
+  return opening.made();
+}
+
+}  // namespace orrery::ui
