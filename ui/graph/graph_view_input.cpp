@@ -130,6 +130,8 @@ void GraphView::leaveEvent(QEvent* event) {
 
 void GraphView::keyPressEvent(QKeyEvent* event) {
   Private& d = *d_;
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (enter && !d.editor->busy()) d.activate(d.selected.node);
   if (d.editor->keyPress(event)) return;
   if (d.keyInLens(*event)) return;
   switch (event->key()) {
@@ -150,7 +152,6 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
       return d.upALevel();
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (d.selected.node.valid()) return d.activate(d.selected.node);
       if (d.marks.group > 0 && d.openedNodes.contains(d.drawing.scene->groups[at(d.marks.group)].path))
         return emit openingAsked(QString::fromStdString(d.drawing.scene->groups[at(d.marks.group)].path),
                                  false);

@@ -53,12 +53,11 @@ class Opening {
  public:
   Opening(const graph::Graph& fused, const graph::Graph& model, const std::set<std::string>& paths)
       : fused_(fused), model_(model), graph_(fused.shared_ops()) {
-    for (const NodeId id : fused.order()) {
-      const graph::Node& node = fused.node(id);
-      if (!node.origins.empty()) pair(fused, model, node, standsFor_);
-      if (paths.contains(node.path()) && canOpen(model, node)) opened_.insert(id);
-    }
+    for (const NodeId id : fused.order())
+      if (!fused.node(id).origins.empty()) pair(fused, model, fused.node(id), standsFor_);
     for (const auto& [output, value] : standsFor_) standsIn_.emplace(value, output);
+    for (const NodeId id : fused.order())
+      if (paths.contains(fused.node(id).path()) && fits(fused.node(id))) opened_.insert(id);
   }
 
   bool any() const { return !opened_.empty(); }
@@ -66,15 +65,31 @@ class Opening {
   OpenedNodes made() {
     for (const NodeId id : fused_.order()) opened_.contains(id) ? open(fused_.node(id)) : keep(id);
     std::vector<ValueId> outputs;
-    for (const ValueId output : fused_.outputs())
-      if (const ValueId value = here(output); value.valid()) outputs.push_back(value);
+    for (const ValueId output : fused_.outputs()) outputs.push_back(here(output));
     graph_.set_outputs(std::move(outputs));
     result_.graph = std::make_shared<const graph::Graph>(std::move(graph_));
     return std::move(result_);
   }
 
  private:
+  /// All that others read of it and all that its origins read is known.
+  bool fits(const graph::Node& node) const {
+    if (!canOpen(model_, node)) return false;
+    for (const ValueId output : node.outputs)
+      if (fused_.is_read(output) && !standsFor_.contains(output)) return false;
+    const std::vector<NodeId> origins = originsInOrder(model_, node);
+    const std::unordered_set<NodeId> inside(origins.begin(), origins.end());
+    for (const NodeId id : origins)
+      for (const ValueId input : model_.node(id).inputs) {
+        if (!input.valid() || fused_.find_value(input) || standsIn_.contains(input)) continue;
+        const NodeId producer = model_.value(input).producer;
+        if (!inside.contains(producer) && !model_.node(producer).is_source()) return false;
+      }
+    return true;
+  }
+
   void keep(NodeId id) {
+    if (graph_.find(id)) return;  // a weight that came with its reader
     std::vector<ValueId> inputs = fused_.node(id).inputs;
     for (ValueId& input : inputs) input = here(input);
     graph_.bring_back(fused_, id, std::move(inputs), {});
@@ -93,26 +108,23 @@ class Opening {
       const std::string name = graph_.find_path(scope + "." + origin.name).valid()
                                    ? origin.name + "_" + std::to_string(id.value)
                                    : origin.name;
-      [[maybe_unused]] const auto renamed = graph_.rename_node(id, scope, name);
+      [[maybe_unused]] const auto renamed = graph_.rename_node(id, scope, name);  // the name is free
     }
   }
 
-  /// A value of the fused graph as it is here; none: what made it is not drawn.
+  /// A value of the fused graph as it is here.
   ValueId here(ValueId value) const {
-    if (!value.valid() || graph_.find_value(value)) return value;
-    const auto model = standsFor_.find(value);
-    return model != standsFor_.end() && graph_.find_value(model->second) ? model->second : ValueId{};
+    const graph::Value* wanted = value.valid() ? fused_.find_value(value) : nullptr;
+    return wanted && opened_.contains(wanted->producer) ? standsFor_.at(value) : value;
   }
 
   /// The same of one of the model graph; a weight that only the model graph reads comes with its reader.
   ValueId fromModel(ValueId value) {
-    if (!value.valid() || graph_.find_value(value)) return value;
-    if (const auto output = standsIn_.find(value); output != standsIn_.end())
-      if (const ValueId found = here(output->second); found.valid()) return found;
+    if (!value.valid() || fused_.find_value(value)) return value;
+    if (const auto output = standsIn_.find(value); output != standsIn_.end()) return here(output->second);
     const NodeId producer = model_.value(value).producer;
-    if (!model_.node(producer).is_source() || graph_.find(producer)) return {};
-    if (graph_.find_path(model_.node(producer).path()).valid()) return {};
-    graph_.bring_back(model_, producer, {}, {});
+    if (model_.node(producer).is_source() && !graph_.find(producer))
+      graph_.bring_back(model_, producer, {}, {});
     return value;
   }
 
