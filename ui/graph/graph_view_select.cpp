@@ -124,7 +124,10 @@ void GraphView::setOpenedNodes(std::unordered_set<std::string> scopes,
                                std::unordered_map<NodeId, double> shares) {
   Private& d = *d_;
   for (const std::string& scope : scopes)
-    if (!d.openedNodes.contains(scope)) d.open.insert(scope);
+    if (!d.openedNodes.contains(scope)) {
+      d.open.insert(scope);
+      d.revealAfter = {{NodeId(), scope}};
+    }
   d.openedNodes = std::move(scopes);
   d.shares = std::move(shares);
 }

@@ -137,6 +137,8 @@ void PassesPage::hideEvent(QHideEvent*) {
   leaveChoice();
 }
 
+QSize PassesPage::sizeHint() const { return {qRound(theme_.scaled(640)), qRound(theme_.scaled(290))}; }
+
 void PassesPage::setTheme(const Theme& theme) {
   theme_ = theme;
   update();

@@ -20,6 +20,8 @@ class PassesPage : public QWidget, public Themed {
   /// Something else is chosen now.
   void leaveChoice();
   void setTheme(const Theme& theme) override;
+  /// With room for the gains.
+  QSize sizeHint() const override;
 
  signals:
   /// The nodes of the fused graph that the chosen pass made; none: no pass is chosen.

@@ -350,6 +350,9 @@ TEST_F(FusionTest, Pictures) {
     const QString name = theme == ThemeChoice::dark ? "dark" : "light";
     if (theme == ThemeChoice::light) open(theme);
     graph()->showSideBySide(true);
+    window_->chatPage()->sampling()->setMaximumTokens(4);
+    window_->chatPage()->send("Hello");
+    ASSERT_TRUE(waitUntil([&] { return !window_->session()->running(); }, kPatience));
     PassesPage* page = passes();
     settle();
     for (GraphView* view : {graph()->modelView(), graph()->fusedView()}) {
