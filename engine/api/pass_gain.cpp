@@ -178,7 +178,7 @@ StepSpread spread_of(std::vector<double> times) {
     const double above = times[std::min(below + 1, times.size() - 1)];
     return times[below] + (place - static_cast<double>(below)) * (above - times[below]);
   };
-  return {at(0.5), at(0.25), at(0.75)};
+  return {at(0.5), at(0.125), at(0.875)};
 }
 
 Result<std::vector<PassReport>> pass_reports(const Session& session) {

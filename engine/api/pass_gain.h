@@ -32,10 +32,10 @@ Result<std::vector<PassReport>> pass_reports(const Session& session);
 struct PassGainOptions {
   int64_t prompt = 128, gen = 16;  // tokens read and written by a model that writes
   int64_t tokens = 128;            // of a text of one that does not
-  int rounds = 7;                  // in each both are measured, in turns
+  int rounds = 9;                  // in each both are measured, in turns
 };
 
-/// The time of a step over the rounds, in µs: the median, and the middle half of all.
+/// The time of a step over the rounds, in µs: the median, and where three quarters of all lie.
 struct StepSpread {
   double us = 0, low = 0, high = 0;
 };

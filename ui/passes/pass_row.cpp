@@ -13,9 +13,11 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRowHeight = 30, kHeadHeight = 20, kInset = 12, kGap = 14;
-constexpr double kNameWidth = 178, kCountWidth = 62, kNodesWidth = 92, kTimeWidth = 62, kGainWidth = 92,
-                 kButtonWidth = 84, kLeastDoc = 150;
+constexpr double kRowHeight = 30, kHeadHeight = 20, kInset = 10, kGap = 10;
+constexpr double kNameWidth = 158, kCountWidth = 56, kNodesWidth = 80, kTimeWidth = 60, kGainWidth = 82,
+                 kButtonWidth = 26, kLeastDoc = 150;
+
+const QString kMeasure = QStringLiteral("Measure the time of a step with this pass and without it, in turns");
 
 void writeCell(QPainter& painter, const PassColumns::Column& column, double height, const QFont& font,
                const QColor& ink, const QString& words, bool right) {
@@ -63,7 +65,7 @@ PassRowView::PassRowView(const Theme& theme, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
       toggle_(new QCheckBox(this)),
-      measure_(new Button(theme, "Measure", Button::Kind::quiet, this)) {
+      measure_(new IconButton(theme, "play", kMeasure, this)) {
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_Hover);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -83,8 +85,10 @@ void PassRowView::setRow(const PassRow& row, bool writes, double done) {
                                  : "Let this pass run again");
   measure_->setVisible(!row.measuring);
   measure_->setEnabled(!row.waits && (row.report.rewrites > 0 || row.report.disabled));
-  measure_->setCaption(row.waits ? "Waits" : row.gain ? "Again" : "Measure");
-  measure_->setToolTip("The time of a step with this pass and without it, in turns");
+  measure_->setIconName(row.waits ? "pause" : row.gain || row.refusal ? "refresh" : "play");
+  measure_->setToolTip(row.waits ? "Waits until the others are measured"
+                       : row.report.rewrites == 0 && !row.report.disabled ? "It finds nothing in this graph"
+                                                                          : kMeasure);
   measure_->setAccessibleName("Measure " + toggle_->text());
   QStringList said{toggle_->text(), format::counted(row.report.rewrites, "rewrite")};
   for (const GainWords& words : gains()) said += words.text;

@@ -28,7 +28,7 @@ class PassRowView : public QWidget, public Themed {
   void setChosen(bool chosen);
   bool isChosen() const { return chosen_; }
   QCheckBox* toggle() const { return toggle_; }
-  Button* measure() const { return measure_; }
+  IconButton* measure() const { return measure_; }
   /// As they are written: of a token and of a prompt, or of a text.
   std::vector<GainWords> gains() const;
   void setTheme(const Theme& theme) override;
@@ -54,7 +54,7 @@ class PassRowView : public QWidget, public Themed {
   bool writes_ = true, chosen_ = false;
   double done_ = 0;
   QCheckBox* toggle_;
-  Button* measure_;
+  IconButton* measure_;
 };
 
 /// The names of the columns.

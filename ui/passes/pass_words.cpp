@@ -17,7 +17,7 @@ QString spreadWords(const api::StepSpread& spread) {
 GainWords gainWords(const std::optional<api::StepGain>& gain, const QString& what, int rounds) {
   if (!gain) return {format::dash(), {}, Token::text3};
   const QString tip =
-      QString("%1 with the pass: %2\nwithout: %3\nmedian and middle half of %4, in turns")
+      QString("%1 with the pass: %2\nwithout: %3\nmedian and middle three quarters of %4, in turns")
           .arg(what, spreadWords(gain->with), spreadWords(gain->without), format::counted(rounds, "round"));
   if (gain->within_noise()) return {"within noise", tip, Token::text2};
   const double change = gain->change();

@@ -95,14 +95,10 @@ void PassesPage::refresh() {
                            : "Open a model: what the passes make of its graph is shown here.");
   hint_->setVisible(!hint_->text().isEmpty());
   const auto off = std::ranges::count_if(passes, [](const PassRow& row) { return !row.on; });
-  if (passes.empty()) {
-    words_->setText({});
-  } else {
-    words_->setText(
-        QString("%1 nodes of the model graph, %2 that run; a gain is what a pass takes off a step's time")
-            .arg(format::count(passes.front().report.nodes_before),
-                 format::count(passes.back().report.nodes_after)));
-  }
+  words_->setText(passes.empty() ? QString()
+                                 : QString("%1 nodes, %2 that run")
+                                       .arg(format::count(passes.front().report.nodes_before),
+                                            format::count(passes.back().report.nodes_after)));
   emit wordsChanged(off > 0 ? QString("%1 off").arg(off) : QString());
   tellLit();
 }

@@ -240,7 +240,7 @@ void DrawnModel::showProfile() {
 }
 
 void DrawnModel::choose(NodeId node, bool fused) {
-  graph_->view()->select(node);
+  graph_->select(node);
   emit work_.nodeChosen(node, fused);
 }
 

@@ -149,6 +149,7 @@ GraphPage::Views GraphPage::addViews() {
 GraphView* GraphPage::addView(bool fused) {
   auto* view = new GraphView(theme_, this);
   view->installEventFilter(this);
+  view->setAccessibleName(fused ? "Fused graph" : "Model graph");
   // What a fused node was opened into is of the model graph.
   connect(view, &GraphView::nodeSelected, this, [this, fused](NodeId node) {
     if (finding_) return;
@@ -480,6 +481,13 @@ void GraphPage::showSideBySide(bool both) {
   const bool fused = fusedShown();
   if (both) worksInFused_ = fused;
   tabs_->setCurrentIndex(both ? kBoth : fused ? kFused : kModel);
+}
+
+void GraphPage::select(NodeId node) {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  const graph::GraphVersion runs = fusedShown() && session ? session->fused_graph() : nullptr;
+  const graph::Node* opened = runs && shown_[1] && !shown_[1]->find(node) ? runs->find(node) : nullptr;
+  opened ? view()->selectScope(QString::fromStdString(opened->path())) : view()->select(node);
 }
 
 int GraphPage::find(const QString& text) {

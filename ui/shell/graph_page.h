@@ -70,6 +70,8 @@ class GraphPage : public QWidget, public Themed {
   void setParts(GraphView::Parts parts);
   void refreshGraph();
   void resetScale();
+  /// Of the graph shown; of a fused node that is opened, its frame.
+  void select(NodeId node);
   /// In both graphs side by side; the count is of the one that is worked in.
   int find(const QString& text);
   /// Nodes of the fused graph that are lit, and what they compute in the model graph, until something is

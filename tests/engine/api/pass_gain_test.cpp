@@ -16,11 +16,11 @@ const PassReport& report_of(const std::vector<PassReport>& reports, const std::s
   return *std::ranges::find(reports, name, &PassReport::name);
 }
 
-TEST(PassGain, SpreadsAreTheMiddleHalf) {
+TEST(PassGain, SpreadsAreTheMiddleOfAll) {
   const StepSpread spread = spread_of({5, 1, 3, 2, 4});
   EXPECT_EQ(spread.us, 3);
-  EXPECT_EQ(spread.low, 2);
-  EXPECT_EQ(spread.high, 4);
+  EXPECT_EQ(spread.low, 1.5);
+  EXPECT_EQ(spread.high, 4.5);
   EXPECT_EQ(spread_of({7}).us, 7);
   EXPECT_EQ(spread_of({1, 2}).us, 1.5);
   EXPECT_EQ(spread_of({}).us, 0);

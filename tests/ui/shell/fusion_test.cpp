@@ -1,6 +1,7 @@
 // Fusion seen: the passes switched and measured, both graphs side by side and linked, and fused nodes opened
 // into what they compute; on the real engine and the default model.
 #include <QApplication>
+#include <QDockWidget>
 #include <QTest>
 #include <cmath>
 
@@ -272,6 +273,9 @@ TEST_F(FusionTest, AFusedNodeOpensIntoWhatItComputes) {
   EXPECT_EQ(graph()->chosenScopes(), "layers.0.attention.q_proj");
   view->selectScope("layers.0.attention.qkv");
   EXPECT_EQ(graph()->chosenScopes().count("_proj"), 3) << graph()->chosenScopes().toStdString();
+  view->clearSelection();
+  emit window_->work().nodeAsked(qkv, true);
+  EXPECT_EQ(view->selectedScope(), "layers.0.attention.qkv") << "the frame is chosen for the node";
   view->collapseAll();
   settle();
   view->expandScope("layers.0");
@@ -350,10 +354,18 @@ TEST_F(FusionTest, Pictures) {
     const QString name = theme == ThemeChoice::dark ? "dark" : "light";
     if (theme == ThemeChoice::light) open(theme);
     graph()->showSideBySide(true);
-    window_->chatPage()->sampling()->setMaximumTokens(4);
+    PassesPage* page = passes();
+    QTest::mouseClick(page->row("fuse_residual_norm")->measure(), Qt::LeftButton);
+    ASSERT_TRUE(
+        waitUntil([&] { return page->row("fuse_residual_norm")->row().gain.has_value(); }, kPatience));
+    page->row("fuse_gate_up")->toggle()->click();
+    ASSERT_TRUE(waitUntil([&] { return page->row("fuse_gate_up")->row().report.disabled; }, kPatience));
+    QTest::mouseClick(page->row("fuse_gate_up")->measure(), Qt::LeftButton);
+    ASSERT_TRUE(waitUntil([&] { return page->row("fuse_gate_up")->row().gain.has_value(); }, kPatience));
+    window_->chatPage()->sampling()->setMaximumTokens(8);
     window_->chatPage()->send("Hello");
     ASSERT_TRUE(waitUntil([&] { return !window_->session()->running(); }, kPatience));
-    PassesPage* page = passes();
+    ASSERT_TRUE(waitUntil([&] { return window_->session()->profile(api::Phase::decode) != nullptr; }));
     settle();
     for (GraphView* view : {graph()->modelView(), graph()->fusedView()}) {
       view->expandScope("layers.0");
@@ -362,17 +374,19 @@ TEST_F(FusionTest, Pictures) {
     const QPoint at = bring(graph()->fusedView(), inFused("layers.0.attention.qkv"));
     bring(graph()->modelView(), inModel("layers.0.attention.q_proj"));
     click(graph()->fusedView(), at);
-    QTest::mouseClick(page->row("fuse_residual_norm")->measure(), Qt::LeftButton);
-    ASSERT_TRUE(
-        waitUntil([&] { return page->row("fuse_residual_norm")->row().gain.has_value(); }, kPatience));
-    page->row("fuse_gate_up")->toggle()->click();
-    ASSERT_TRUE(waitUntil([&] { return page->row("fuse_gate_up")->row().report.disabled; }, kPatience));
-    page->row("fuse_gate_up")->toggle()->click();
-    settle();
     takePicture(*window_, "fusion-linked-" + name);
     PassRowView* row = page->row("fuse_qkv");
     QTest::mouseClick(row, Qt::LeftButton, {}, QPoint(row->width() / 2, row->height() / 2));
     takePicture(*window_, "fusion-pass-" + name);
+    QDockWidget* dock = nullptr;
+    for (QWidget* around = page; around && !dock; around = around->parentWidget())
+      dock = qobject_cast<QDockWidget*>(around);
+    ASSERT_TRUE(dock);
+    dock->setFloating(true);
+    dock->resize(980, 340);
+    settle();
+    takePicture(*page, "fusion-passes-" + name);
+    dock->setFloating(false);
     graph()->showSideBySide(false);
     graph()->showTab(true);
     doubleClick(graph()->fusedView(), bring(graph()->fusedView(), inFused("layers.0.attention.qkv")));
