@@ -2,6 +2,7 @@
 // into what they compute; on the real engine and the default model.
 #include <QApplication>
 #include <QDockWidget>
+#include <QMouseEvent>
 #include <QTest>
 #include <cmath>
 
@@ -62,6 +63,9 @@ class FusionTest : public WindowTest {
     view->zoomTo(1);
     view->select(node);
     settle();
+    return placeOf(view, node);
+  }
+  static QPoint placeOf(GraphView* view, NodeId node) {
     const auto ports = view->editor()->portsAt(node);
     EXPECT_FALSE(ports.empty());
     if (ports.empty()) return {};
@@ -69,6 +73,17 @@ class FusionTest : public WindowTest {
     const QPointF foot = ports.front().second;
     return {qRound(foot.x() - (ports.front().first.at.x - box.x) * view->zoom() + 40),
             qRound(foot.y() - box.h * view->zoom() + 12)};
+  }
+  void drag(GraphView* view, QPoint from, QPoint to) {
+    QWidget* ground = view->viewport();
+    QTest::mousePress(ground, Qt::LeftButton, {}, from);
+    for (const QPoint at : {from + (to - from) / 2, to}) {
+      QMouseEvent move(QEvent::MouseMove, QPointF(at), QPointF(ground->mapToGlobal(at)), Qt::NoButton,
+                       Qt::LeftButton, {});
+      QApplication::sendEvent(ground, &move);
+    }
+    QTest::mouseRelease(ground, Qt::LeftButton, {}, to);
+    settle();
   }
   void click(GraphView* view, QPoint at, Qt::KeyboardModifiers keys = {}) {
     QTest::mouseClick(view->viewport(), Qt::LeftButton, keys, at);
@@ -214,6 +229,22 @@ TEST_F(FusionTest, WhatIsChosenInOneGraphIsLitInTheOther) {
   settle();
   EXPECT_FALSE(fused->isVisible());
   EXPECT_TRUE(litIn(fused).empty());
+  quit(*window_);
+}
+
+TEST_F(FusionTest, WhatIsLitIsNotTakenAlong) {
+  graph()->showSideBySide(true);
+  settle();
+  GraphView *model = graph()->modelView(), *fused = graph()->fusedView();
+  const NodeId query = inModel("layers.0.attention.q_proj"), key = inModel("layers.0.attention.k_proj");
+  bring(model, query);
+  click(fused, bring(fused, inFused("layers.0.attention.qkv")));
+  ASSERT_TRUE(litIn(model).contains(query) && litIn(model).contains(key));
+  const QPoint before = placeOf(model, query), beside = placeOf(model, key);
+  drag(model, before, before + QPoint(0, 70));
+  EXPECT_EQ((placeOf(model, query) - before).x(), (placeOf(model, key) - beside).x());
+  EXPECT_GT((placeOf(model, query) - before).y(), (placeOf(model, key) - beside).y() + 40)
+      << "only what the hand is on moves";
   quit(*window_);
 }
 
