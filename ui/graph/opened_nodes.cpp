@@ -7,54 +7,67 @@ namespace {
 
 using Values = std::unordered_map<ValueId, ValueId>;
 
-std::vector<NodeId> originsInOrder(const graph::Graph& model, const graph::Node& node) {
-  std::unordered_set<NodeId> wanted;
-  for (const graph::Origin& origin : node.origins) wanted.insert(origin.node);
-  std::vector<NodeId> origins;
-  for (const NodeId id : model.order())
-    if (wanted.contains(id)) origins.push_back(id);
-  return origins;
-}
-
-/// What the origins make and others read.
-std::vector<ValueId> madeForOthers(const graph::Graph& model, const std::vector<NodeId>& origins) {
-  const std::unordered_set<NodeId> inside(origins.begin(), origins.end());
-  std::vector<ValueId> made;
-  for (const NodeId id : origins)
-    for (const ValueId output : model.node(id).outputs) {
-      const std::vector<graph::Use> users = model.users(output);
-      const bool leaves = std::any_of(users.begin(), users.end(), [&inside](const graph::Use& use) {
-        return !inside.contains(use.node);
-      });
-      if (leaves || std::ranges::find(model.outputs(), output) != model.outputs().end())
-        made.push_back(output);
-    }
-  return made;
-}
-
-/// Values of the model graph by those of the fused node that stand for them: its outputs are in the order of
-/// what it computes. Where some are not read, or no longer, by their shapes.
-void pair(const graph::Graph& fused, const graph::Graph& model, const graph::Node& node, Values& values) {
-  std::vector<ValueId> made = madeForOthers(model, originsInOrder(model, node));
-  std::vector<ValueId> read = node.outputs;
-  if (made.size() != read.size())
-    std::erase_if(read, [&fused](ValueId output) { return !fused.is_read(output); });
-  for (const ValueId output : read) {
-    const auto same = std::ranges::find_if(
-        made, [&](ValueId value) { return model.value(value).type.shape == fused.value(output).type.shape; });
-    if (same == made.end()) continue;
-    values.emplace(output, *same);
-    made.erase(same);
+/// The model graph as it is asked about for each node.
+class Origins {
+ public:
+  explicit Origins(const graph::Graph& model)
+      : model_(model), given_(model.outputs().begin(), model.outputs().end()) {
+    for (size_t i = 0; i < model.order().size(); ++i) places_.emplace(model.order()[i], i);
   }
-}
+
+  /// Of a fused node, in the order of the model graph.
+  std::vector<NodeId> of(const graph::Node& node) const {
+    std::vector<NodeId> origins;
+    for (const graph::Origin& origin : node.origins)
+      if (places_.contains(origin.node)) origins.push_back(origin.node);
+    std::ranges::sort(origins, {}, [this](NodeId id) { return places_.at(id); });
+    return origins;
+  }
+
+  /// What they make and others read.
+  std::vector<ValueId> madeForOthers(const std::vector<NodeId>& origins) const {
+    const std::unordered_set<NodeId> inside(origins.begin(), origins.end());
+    std::vector<ValueId> made;
+    for (const NodeId id : origins)
+      for (const ValueId output : model_.node(id).outputs) {
+        const std::vector<graph::Use> users = model_.users(output);
+        const bool leaves = std::ranges::any_of(
+            users, [&inside](const graph::Use& use) { return !inside.contains(use.node); });
+        if (leaves || given_.contains(output)) made.push_back(output);
+      }
+    return made;
+  }
+
+  /// Adds to `values` those of the model graph by those of the node that stand for them: its outputs are in
+  /// the order of what it computes. Where some are not read, or no longer, by their shapes.
+  void pair(const graph::Graph& fused, const graph::Node& node, Values& values) const {
+    std::vector<ValueId> made = madeForOthers(of(node));
+    std::vector<ValueId> read = node.outputs;
+    if (made.size() != read.size())
+      std::erase_if(read, [&fused](ValueId output) { return !fused.is_read(output); });
+    for (const ValueId output : read) {
+      const auto same = std::ranges::find_if(made, [&](ValueId value) {
+        return model_.value(value).type.shape == fused.value(output).type.shape;
+      });
+      if (same == made.end()) continue;
+      values.emplace(output, *same);
+      made.erase(same);
+    }
+  }
+
+ private:
+  const graph::Graph& model_;
+  std::unordered_map<NodeId, size_t> places_;
+  std::unordered_set<ValueId> given_;  // outputs of the graph
+};
 
 /// The graph with some nodes opened, put together in the order of the fused one.
 class Opening {
  public:
   Opening(const graph::Graph& fused, const graph::Graph& model, const std::set<std::string>& paths)
-      : fused_(fused), model_(model), graph_(fused.shared_ops()) {
+      : fused_(fused), model_(model), origins_(model), graph_(fused.shared_ops()) {
     for (const NodeId id : fused.order())
-      if (!fused.node(id).origins.empty()) pair(fused, model, fused.node(id), standsFor_);
+      if (!fused.node(id).origins.empty()) origins_.pair(fused, fused.node(id), standsFor_);
     for (const auto& [output, value] : standsFor_) standsIn_.emplace(value, output);
     for (const NodeId id : fused.order())
       if (paths.contains(fused.node(id).path()) && fits(fused.node(id))) opened_.insert(id);
@@ -77,7 +90,7 @@ class Opening {
     if (!canOpen(model_, node)) return false;
     for (const ValueId output : node.outputs)
       if (fused_.is_read(output) && !standsFor_.contains(output)) return false;
-    const std::vector<NodeId> origins = originsInOrder(model_, node);
+    const std::vector<NodeId> origins = origins_.of(node);
     const std::unordered_set<NodeId> inside(origins.begin(), origins.end());
     for (const NodeId id : origins)
       for (const ValueId input : model_.node(id).inputs) {
@@ -99,7 +112,7 @@ class Opening {
     const std::string scope = node.path();
     result_.scopes.insert(scope);
     for (const graph::Origin& origin : node.origins) result_.shares[origin.node] += origin.share;
-    for (const NodeId id : originsInOrder(model_, node)) {
+    for (const NodeId id : origins_.of(node)) {
       if (graph_.find(id)) continue;  // of two nodes that are opened
       const graph::Node& origin = model_.node(id);
       std::vector<ValueId> inputs = origin.inputs;
@@ -130,6 +143,7 @@ class Opening {
 
   const graph::Graph& fused_;
   const graph::Graph& model_;
+  const Origins origins_;
   graph::Graph graph_;
   OpenedNodes result_;
   std::unordered_set<NodeId> opened_;

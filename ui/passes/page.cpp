@@ -2,6 +2,7 @@
 
 #include "ui/frame/workspace.h"
 #include "ui/passes/passes_page.h"
+#include "ui/session/second_device.h"
 
 namespace orrery::ui {
 namespace {
@@ -16,6 +17,9 @@ PageParts make(Workspace& work, QWidget* parent) {
   QObject::connect(&work, &Workspace::sourceChanged, page, &PassesPage::setSource);
   QObject::connect(&work, &Workspace::nodeChosen, page, &PassesPage::leaveChoice);
   QObject::connect(&work, &Workspace::scopeChosen, page, &PassesPage::leaveChoice);
+  QObject::connect(gains, &PassGains::switched, &work, [&work](const std::set<std::string>& disabled) {
+    if (work.drawn() == work.session()) work.both()->second()->setPasses(disabled);
+  });
   page->setSource(work.drawn());
   return {.body = page};
 }

@@ -25,7 +25,7 @@ PassesPage::PassesPage(const Theme& theme, PassGains* gains, QWidget* parent)
   head->addWidget(words_, 1);
   head->addWidget(all_);
   auto* hint = new QHBoxLayout;
-  hint->setContentsMargins(12, 8, 12, 0);
+  hint->setContentsMargins(12, 0, 12, 0);
   hint->addWidget(hint_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 6, 0, 6);

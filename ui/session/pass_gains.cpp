@@ -138,6 +138,7 @@ void PassGains::switchPass(const std::string& pass, bool on) {
   if (!asked_) asked_ = session->state()->disabled_passes;
   on ? void(asked_->erase(pass)) : void(asked_->insert(pass));
   source_->setPasses(*asked_);
+  emit switched(*asked_);
   show();
 }
 

@@ -49,6 +49,8 @@ class PassGains : public QObject {
 
  signals:
   void changed();
+  /// The person asked for these to be left out.
+  void switched(const std::set<std::string>& disabled);
 
  private:
   using Names = std::set<std::string>;

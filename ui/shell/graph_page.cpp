@@ -5,7 +5,7 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <QVBoxLayout>
-#include <algorithm>
+#include <utility>
 
 #include "ui/graph/opened_nodes.h"
 #include "ui/placement/scope_words.h"
@@ -40,6 +40,7 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
   setupBar();
   setupLayout();
   connect(tabs_, &QTabBar::currentChanged, this, [this] {
+    if (!sideBySide()) fusedShown_ = tabs_->currentIndex() == kFused;
     for (const auto& [source, views] : views_) {
       views.model->setVisible(tabs_->currentIndex() != kFused);
       views.fused->setVisible(tabs_->currentIndex() != kModel);
@@ -246,8 +247,8 @@ std::vector<bool> GraphPage::shownSides() const {
 
 /// Outline, inspector and commands are of the graph that is worked in.
 void GraphPage::workIn(bool fused) {
-  if (!sideBySide() || fused == worksInFused_) return;
-  worksInFused_ = fused;
+  if (!sideBySide() || fused == fusedShown_) return;
+  fusedShown_ = fused;
   refreshTabs();
   emit tabChanged(fused);
 }
@@ -266,13 +267,14 @@ void GraphPage::light(std::vector<NodeId> fused) {
 void GraphPage::relight() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
-  if (!model || !shown_[1]) return;
+  const graph::GraphVersion runs = session ? session->fused_graph() : nullptr;
+  if (!model || !runs || !shown_[1]) return;
   if (GraphView* other = viewOf(!fusedShown()); sideBySide() && !other->selection().empty())
     other->clearSelection();
   std::vector<NodeId> ofModel, ofFused = lit_;
   if (!lit_.empty()) {
-    ofModel = originsOf(*model, *session->fused_graph(), lit_);
-  } else if (sideBySide() && worksInFused_) {
+    ofModel = originsOf(*model, *runs, lit_);
+  } else if (sideBySide() && fusedShown_) {
     ofModel = originsOf(*model, *shown_[1], chosenNodes(*shown_[1], fused_->selection()));
   } else if (sideBySide()) {
     ofFused = fusedOf(*shown_[1], chosenNodes(*model, model_->selection()));
@@ -324,6 +326,7 @@ void GraphPage::connectSource() {
     refreshGraph();
   });
   connect(source_, &SessionController::opened, this, [this] {
+    lit_.clear();
     if (!source_->moved()) opened_.erase(source_);
   });
   connect(source_, &SessionController::handRefused, model_->editor(), &GraphEditor::refuse);
@@ -478,9 +481,7 @@ void GraphPage::showTab(bool fused) {
 }
 
 void GraphPage::showSideBySide(bool both) {
-  const bool fused = fusedShown();
-  if (both) worksInFused_ = fused;
-  tabs_->setCurrentIndex(both ? kBoth : fused ? kFused : kModel);
+  tabs_->setCurrentIndex(both ? kBoth : fusedShown_ ? kFused : kModel);
 }
 
 void GraphPage::select(NodeId node) {

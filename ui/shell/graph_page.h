@@ -52,7 +52,7 @@ class GraphPage : public QWidget, public Themed {
   void setSplit(const QByteArray& split);
   const QByteArray& split() const { return split_; }
   /// Of the two that are side by side, the one that is worked in.
-  bool fusedShown() const { return sideBySide() ? worksInFused_ : tabs_->currentIndex() == kFused; }
+  bool fusedShown() const { return fusedShown_; }
   GraphView* view() const { return fusedShown() ? fused_ : model_; }
   GraphView* modelView() const { return model_; }
   GraphView* fusedView() const { return fused_; }
@@ -181,7 +181,8 @@ class GraphPage : public QWidget, public Themed {
   GraphView *model_ = nullptr, *fused_ = nullptr;
   std::map<SessionController*, Views> views_;
   std::map<SessionController*, std::set<std::string>> opened_;  // fused nodes of each source, by path
-  bool worksInFused_ = false, finding_ = false;                 // side by side
+  bool fusedShown_ = false;
+  bool finding_ = false;  // in the other one of the two
   QByteArray split_;
   std::vector<NodeId> lit_;  // of the fused graph, from elsewhere
   DropHint* hint_;

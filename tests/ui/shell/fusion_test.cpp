@@ -423,6 +423,9 @@ TEST_F(FusionTest, Pictures) {
     doubleClick(graph()->fusedView(), bring(graph()->fusedView(), inFused("layers.0.attention.qkv")));
     settle();
     takePicture(*window_, "fusion-opened-" + name);
+    graph()->fusedView()->openPage("layers.0");
+    settle();
+    takePicture(*window_, "fusion-page-" + name);
     quit(*window_);
     window_.reset();
   }
