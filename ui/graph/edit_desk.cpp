@@ -155,7 +155,7 @@ std::vector<std::string> EditDesk::chosenPaths() const {
 std::vector<Hit> EditDesk::chosenThings() const {
   std::vector<Hit> things;
   if (!view->drawing) return things;
-  std::set<std::pair<int, int>> known;  // several may be hidden by one
+  std::set<std::pair<int, int>> known;                                // several may be hidden by one
   for (const GraphView::Selected& selected : view->q->selection()) {  // not what is lit
     const Chosen one = view->chosenOf(selected);
     const Hit thing = describeAt(view->drawing, one.node, one.group);
