@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "engine/api/guard.h"
 #include "engine/api/prepare_version.h"

@@ -1,6 +1,7 @@
 #include "ui/graph/opened_nodes.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace orrery::ui {
 namespace {

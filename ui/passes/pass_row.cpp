@@ -6,6 +6,8 @@
 #include <QPainter>
 #include <QSignalBlocker>
 #include <QToolTip>
+#include <algorithm>
+#include <utility>
 
 #include "ui/theme/format.h"
 #include "ui/widgets/meter.h"

@@ -1,6 +1,7 @@
 #include "ui/shell/graph_links.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ui/placement/scope_words.h"
 

@@ -4,7 +4,9 @@
 #include <QDockWidget>
 #include <QMouseEvent>
 #include <QTest>
-#include <cmath>
+#include <algorithm>
+#include <cstdio>
+#include <set>
 
 #include "support/real_services.h"
 #include "support/window_fixture.h"
