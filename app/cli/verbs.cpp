@@ -9,6 +9,7 @@ constexpr Verb kVerbs[] = {
     {"metadata", "the metadata of a GGUF file; edited, as a new file", prepare_metadata},
     {"graph", "the graph, before or after the passes", prepare_graph},
     {"plan", "compiled steps: chosen kernels, and why faster ones were refused", prepare_plan},
+    {"passes", "what each pass did to the graph; measured, what it is worth", prepare_passes},
     {"preview", "what edits would change: nodes, context, memory, step time", prepare_preview},
     {"sweep", "one edit at a time over all places, each measured: what can go, what must stay",
      prepare_sweep},

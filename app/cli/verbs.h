@@ -27,6 +27,7 @@ Runner prepare_info(Parser& parser, Context& context);
 Runner prepare_metadata(Parser& parser, Context& context);
 Runner prepare_graph(Parser& parser, Context& context);
 Runner prepare_plan(Parser& parser, Context& context);
+Runner prepare_passes(Parser& parser, Context& context);
 Runner prepare_preview(Parser& parser, Context& context);
 Runner prepare_sweep(Parser& parser, Context& context);
 Runner prepare_mix(Parser& parser, Context& context);

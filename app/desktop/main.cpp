@@ -114,6 +114,7 @@ ui::Services services() {
                       api::list_recipes,  api::recipe_misfits, api::recipes_folder()};
   services.sweeps = {api::sweep_places, api::sweep};
   services.diffs = {api::diff, api::weight_distances, api::side_times};
+  services.passes = {api::pass_reports, api::pass_gain};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;

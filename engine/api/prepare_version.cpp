@@ -35,8 +35,8 @@ Result<std::vector<weights::DevicePtr>> open_cards(const graph::Graph& graph, co
   return cards;
 }
 
-/// What the largest step of a prompt or a text asks the rows for, as far as it is known before anything is
-/// opened.
+}  // namespace
+
 compile::Options largest_step(const Preparation& preparation) {
   const compile::PlacementOptions& placement = preparation.placement;
   compile::Options options;
@@ -49,7 +49,11 @@ compile::Options largest_step(const Preparation& preparation) {
   return options;
 }
 
-}  // namespace
+Result<passes::Outcome> run_model_passes(const graph::GraphVersion& model, const Preparation& preparation) {
+  const graph::GraphVersion asked = compile::without_default(
+      compile::without_home(model, preparation.placement.home), preparation.placement.precision);
+  return passes::run_passes(*asked, preparation.passes);
+}
 
 passes::Options passes_of(const OpenOptions& options) {
   passes::Options passes;
@@ -88,9 +92,7 @@ Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVers
   ORRERY_TRY(watch.stage("Running the passes"));
   ORRERY_ASSIGN(own::Sized sized, own::with_sizes(model_graph, preparation.sizes));
   model_graph = std::move(sized.graph);
-  const graph::GraphVersion asked =
-      compile::without_default(compile::without_home(model_graph, home), preparation.placement.precision);
-  ORRERY_ASSIGN(passes::Outcome passed, passes::run_passes(*asked, preparation.passes));
+  ORRERY_ASSIGN(passes::Outcome passed, run_model_passes(model_graph, preparation));
   const graph::GraphVersion numbers = compile::with_default(*model_graph, preparation.placement.precision);
   runtime::VersionParts parts;
   parts.model = model_graph;

@@ -23,6 +23,11 @@ passes::Options passes_of(const OpenOptions& options);
 /// Refuses a name that no pass has, with those that there are.
 Result<void> check_passes(const std::vector<std::string>& names);
 
+/// The passes of the model's stage over a graph with all its sizes, as the version is prepared.
+Result<passes::Outcome> run_model_passes(const graph::GraphVersion& model, const Preparation& preparation);
+/// What the largest step of a prompt or a text asks the rows for, as far as it is known before anything is
+/// opened.
+compile::Options largest_step(const Preparation& preparation);
 /// Opens the cards that nodes ask for; its own reason when it cannot be used. Reads no weight. The model
 /// graph of the version has the sizes.
 Result<std::shared_ptr<const runtime::Version>> prepare_version(graph::GraphVersion model_graph,

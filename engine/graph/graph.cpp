@@ -292,6 +292,8 @@ void Graph::bring_back(const Graph& from, NodeId id, std::vector<ValueId> inputs
   std::vector<Value> values;
   for (const ValueId output : node.outputs) values.push_back(from.value(output));
   node.inputs = std::move(inputs);
+  next_node_ = std::max(next_node_, id.value + 1);  // a later version's ids are not known here
+  for (const Value& value : values) next_value_ = std::max(next_value_, value.id.value + 1);
   insert(std::move(node), values, before.valid() ? position(before) : order_.size());
 }
 

@@ -39,8 +39,6 @@ constexpr std::array kPasses = {
          Stage::plan, store_rounded},
 };
 
-bool is_fusion(const Pass& pass) { return pass.name.starts_with("fuse_"); }
-
 Error internal_error(const Pass& pass, const Error& reason) {
   return {ErrorCode::internal, fmt::format("The pass {} failed: {}", pass.name, reason.what), reason.where,
           "switch this pass off, and report this model"};
@@ -77,6 +75,8 @@ Result<Outcome> run_stage(Stage stage, Draft draft, const Options& options, cons
 }
 
 }  // namespace
+
+bool is_fusion(const Pass& pass) { return pass.name.starts_with("fuse_"); }
 
 std::span<const Pass> all_passes() { return kPasses; }
 

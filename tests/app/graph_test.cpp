@@ -184,5 +184,31 @@ TEST(Plan, ListsThePassesWhichCanBeSwitchedOff) {
               HasSubstr("fused_linear("));
 }
 
+TEST(Passes, TellWhatTheyDidAndWhatTheyAreWorth) {
+  const auto listed = run({"passes", "minilm", "--json"}).json();
+  ASSERT_EQ(listed["passes"].size(), 9U);
+  for (const auto& pass : listed["passes"]) {
+    for (const char* key : {"name", "doc", "disabled", "rewrites", "ms", "nodes_before", "nodes_after"})
+      ASSERT_TRUE(pass.contains(key)) << key;
+    EXPECT_FALSE(pass.contains("encode")) << "it was not asked for";
+  }
+  EXPECT_LT(listed["passes"][5]["nodes_after"], listed["passes"][5]["nodes_before"]) << "fuse_qkv";
+  const auto measured = run({"passes", "minilm", "--measure", "--pass", "fuse_qkv", "--pass", "split_weights",
+                             "--tokens", "16", "--rounds", "2", "--json"})
+                            .json();
+  ASSERT_EQ(measured["passes"].size(), 2U);
+  EXPECT_FALSE(measured["passes"][0].contains("encode")) << "split_weights finds nothing";
+  const auto& gain = measured["passes"][1];
+  EXPECT_EQ(gain["rounds"], 2);
+  EXPECT_GT(gain["encode"]["with"]["us"], 0);
+  EXPECT_TRUE(gain["encode"]["within_noise"].is_boolean());
+  EXPECT_THAT(
+      run({"passes", "minilm", "--measure", "--pass", "fuse_qkv", "--tokens", "16", "--rounds", "2"}).out,
+      HasSubstr("without"));
+  const Outcome unknown = run({"passes", "minilm", "--pass", "fuse_all"});
+  expect_refused(unknown);
+  EXPECT_THAT(unknown.err, HasSubstr("There is no pass \"fuse_all\""));
+}
+
 }  // namespace
 }  // namespace orrery::cli::test

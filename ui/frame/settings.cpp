@@ -44,6 +44,8 @@ WindowSettings SettingsFile::load() const {
   settings.lastFolder = file.value("files/folder").toString();
   settings.heat = file.value("graph/heat", settings.heat).toInt();
   settings.fusedTab = file.value("graph/fused", settings.fusedTab).toBool();
+  settings.sideBySide = file.value("graph/sideBySide", false).toBool();
+  settings.graphSplit = file.value("graph/split").toByteArray();
   settings.wiresByType = file.value("graph/wiresByType", false).toBool();
   settings.graphParts = file.value("graph/parts", settings.graphParts).toInt();
   file.beginGroup("columns");
@@ -74,6 +76,8 @@ void SettingsFile::save(const WindowSettings& settings) const {
   file.setValue("files/folder", settings.lastFolder);
   file.setValue("graph/heat", settings.heat);
   file.setValue("graph/fused", settings.fusedTab);
+  file.setValue("graph/sideBySide", settings.sideBySide);
+  file.setValue("graph/split", settings.graphSplit);
   file.setValue("graph/wiresByType", settings.wiresByType);
   file.setValue("graph/parts", settings.graphParts);
   file.remove("columns");

@@ -17,6 +17,8 @@ struct WindowSettings {
   QString lastFolder;
   int heat = 1;  // HeatMode
   bool fusedTab = true;
+  bool sideBySide = false;              // both graphs; then fusedTab says which one is worked in
+  QByteArray graphSplit;                // the splitter between them
   bool wiresByType = false;             // wires in the colours of what they carry
   QMap<QString, QString> arrangements;  // what was put where in the drawings, by the models' paths
   int graphParts = 15;                  // GraphView::Parts: what stands around the drawing

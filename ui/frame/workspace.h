@@ -144,6 +144,8 @@ class Workspace : public QObject {
   void compareAsked(const orrery::ui::Comparison& comparison);
   /// What colours the graph; without values it is coloured as before.
   void scopesMeasured(const orrery::ui::ScopeValues& values);
+  /// Nodes of the fused graph that are lit, and in the model graph what they compute; none: nothing is.
+  void nodesLit(const std::vector<orrery::NodeId>& fused);
   void failed(const orrery::ui::UiError& error);
   void noticed(const QString& words);
 

@@ -155,10 +155,9 @@ std::vector<std::string> EditDesk::chosenPaths() const {
 std::vector<Hit> EditDesk::chosenThings() const {
   std::vector<Hit> things;
   if (!view->drawing) return things;
-  std::vector<Chosen> chosen = view->marks.also;
-  chosen.push_back(view->marks);
-  std::set<std::pair<int, int>> known;  // several may be hidden by one
-  for (const Chosen& one : chosen) {
+  std::set<std::pair<int, int>> known;                                // several may be hidden by one
+  for (const GraphView::Selected& selected : view->q->selection()) {  // not what is lit
+    const Chosen one = view->chosenOf(selected);
     const Hit thing = describeAt(view->drawing, one.node, one.group);
     if (thing.kind != Hit::Kind::nothing && known.emplace(thing.holder, thing.item).second)
       things.push_back(thing);

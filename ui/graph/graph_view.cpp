@@ -209,7 +209,7 @@ void GraphView::collapseAll() {
   Private& d = *d_;
   if (!d.drawing) return;
   d.anchorAt(d.marks.group, d.marks.node);
-  d.open.clear();
+  d.open = d.openedNodes;  // an opened node folds into itself only
   d.fadeFromNow();
   d.relayout(false);
 }

@@ -7,6 +7,8 @@
 #include <QString>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -115,6 +117,19 @@ class GraphView : public QGraphicsView {
   NodeId selectedNode() const;    // invalid when a scope or nothing is selected
   QString selectedScope() const;  // "layers.12", "layers.0-11"; empty when a node or nothing is selected
 
+  /// Drawn as chosen too, because what is chosen elsewhere belongs to them; nobody is told. Those that a
+  /// folded group hides light it. Nodes that are not there are left out, and come back with the graph that
+  /// has them.
+  void light(std::vector<NodeId> nodes);
+  const std::vector<NodeId>& lit() const;
+  /// Brings the first of them into view, or the group that hides it.
+  void revealLit();
+
+  /// Scopes that stand for one node each, which was opened into what it computes (opened_nodes.h), and the
+  /// part of its work of each node in them: folding one is asked for, not done. Before setGraph() with such a
+  /// graph.
+  void setOpenedNodes(std::unordered_set<std::string> scopes, std::unordered_map<NodeId, double> shares);
+
   /// Editing by hand; without edit calls the graph is only looked at.
   GraphEditor* editor() const;
 
@@ -137,6 +152,10 @@ class GraphView : public QGraphicsView {
   void nodeSelected(orrery::NodeId node);
   void scopeSelected(const QString& scope);
   void selectionCleared();
+  /// A node, by a double click or Enter.
+  void nodeActivated(orrery::NodeId node);
+  /// A node that stands for several is to be opened into them, or folded again.
+  void openingAsked(const QString& path, bool open);
   void zoomChanged(double scale);
   void layoutFinished();
   /// Layers have become pages, or other ones.

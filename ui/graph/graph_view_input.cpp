@@ -31,7 +31,7 @@ void GraphView::Private::setHover(const Hit& hit) {
 }
 
 void GraphView::Private::toggle(const Hit& hit) {
-  if (hit.group < 0) return;
+  if (askOpening(hit) || hit.group < 0) return;
   if (hit.kind == Hit::Kind::stack) {  // the layer that opens is what is chosen now
     setSelection({}, drawing.scene->groups[at(hit.group)].path);
     notifySelection();
@@ -117,6 +117,7 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (d.editor->doubleClick(event->position().toPoint())) return;
   const Hit hit = d.hitAt(event->position());
   if (hit.kind == Hit::Kind::open && !hit.header) return d.selectHit(hit);
+  if (hit.kind == Hit::Kind::node) d.activate(d.drawing.scene->nodes[at(hit.node)].id);
   d.toggle(hit);
 }
 
@@ -129,6 +130,8 @@ void GraphView::leaveEvent(QEvent* event) {
 
 void GraphView::keyPressEvent(QKeyEvent* event) {
   Private& d = *d_;
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (enter && !d.editor->busy()) d.activate(d.selected.node);
   if (d.editor->keyPress(event)) return;
   if (d.keyInLens(*event)) return;
   switch (event->key()) {
@@ -149,6 +152,9 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
       return d.upALevel();
     case Qt::Key_Return:
     case Qt::Key_Enter:
+      if (d.marks.group > 0 && d.openedNodes.contains(d.drawing.scene->groups[at(d.marks.group)].path))
+        return emit openingAsked(QString::fromStdString(d.drawing.scene->groups[at(d.marks.group)].path),
+                                 false);
       if (d.marks.group > 0)
         toggleScope(QString::fromStdString(d.drawing.scene->groups[at(d.marks.group)].path));
       return;

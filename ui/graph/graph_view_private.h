@@ -117,6 +117,8 @@ class GraphView::Private {
   void notifySelection();
   void setHover(const Hit& hit);
   void toggle(const Hit& hit);
+  void activate(NodeId node);
+  bool askOpening(const Hit& hit);
   QString scopeOf(const Hit& hit) const;
   std::pair<int, int> groupsOf(
       const QString& scope) const;  // of a stack the first and the last; -1 when absent
@@ -174,6 +176,9 @@ class GraphView::Private {
   Marks marks;
   Selected selected;  // the last chosen, which the inspector shows
   std::vector<Selected> alsoSelected;
+  std::vector<NodeId> lit;
+  std::unordered_set<std::string> openedNodes;
+  std::unordered_map<NodeId, double> shares;  // of what is in those
   Detail detail = Detail::near;
   bool blocks = false;  // layers of a page are
   double scale = 1;

@@ -71,6 +71,8 @@ void GraphView::Private::addToSelection(Selected added) {
 
 void GraphView::Private::markSelection() {
   std::vector<Chosen> chosen;
+  for (const NodeId node : lit)
+    if (const Chosen one = chosenOf({node, {}}); one.node >= 0) chosen.push_back(one);
   for (const Selected& also : alsoSelected) chosen.push_back(chosenOf(also));
   chosen.push_back(chosenOf(selected));
   marks.choose(std::move(chosen));
@@ -97,6 +99,58 @@ void GraphView::Private::notifySelection() {
     emit q->scopeSelected(selected.scope);
   else
     emit q->selectionCleared();
+}
+
+void GraphView::light(std::vector<NodeId> nodes) {
+  if (nodes == d_->lit) return;
+  d_->lit = std::move(nodes);
+  d_->markSelection();
+}
+
+const std::vector<NodeId>& GraphView::lit() const { return d_->lit; }
+
+void GraphView::revealLit() {
+  Private& d = *d_;
+  if (!d.drawing) return;
+  for (const NodeId id : d.lit) {
+    const SceneNode* node = d.drawing.scene->find(id);
+    if (!node) continue;
+    if (const auto box = boxOfNode(d.drawing, node->position)) d.reveal(*box);
+    return;
+  }
+}
+
+void GraphView::setOpenedNodes(std::unordered_set<std::string> scopes,
+                               std::unordered_map<NodeId, double> shares) {
+  Private& d = *d_;
+  for (const std::string& scope : scopes)
+    if (!d.openedNodes.contains(scope)) {
+      d.open.insert(scope);
+      d.revealAfter = {{NodeId(), scope}};
+    }
+  d.openedNodes = std::move(scopes);
+  d.shares = std::move(shares);
+}
+
+void GraphView::Private::activate(NodeId node) {
+  if (node.valid()) emit q->nodeActivated(node);
+}
+
+/// Of a node that stands for several, or the frame that it was opened into; what is there stays where it is
+/// on the screen.
+bool GraphView::Private::askOpening(const Hit& hit) {
+  if (hit.kind == Hit::Kind::node) {
+    const graph::Node* node = graph ? graph->find(drawing.scene->nodes[at(hit.node)].id) : nullptr;
+    if (!node || node->origins.size() < 2) return false;
+    anchorAt(-1, hit.node);
+    if (anchor) anchor = Anchor{node->path(), {}, anchor->screen};
+    emit q->openingAsked(QString::fromStdString(node->path()), true);
+    return true;
+  }
+  if (hit.kind != Hit::Kind::open || !openedNodes.contains(drawing.scene->groups[at(hit.group)].path))
+    return false;
+  emit q->openingAsked(scopeOf(hit), false);
+  return true;
 }
 
 void GraphView::contextMenuEvent(QContextMenuEvent* event) {

@@ -206,7 +206,7 @@ void GraphView::Private::hoverStep(int group, int node) {
 void GraphView::Private::placeStrips() {
   const int high = qRound(theme.scaled(kStripHeight)), wide = qRound(theme.scaled(kStepWidth));
   const bool under = drawing && parts.testFlag(Part::strip) && q->height() >= 3 * high;
-  const bool beside = drawing && parts.testFlag(Part::step) && q->width() >= 5 * wide;
+  const bool beside = drawing && parts.testFlag(Part::step) && q->width() >= 7 * wide;
   const int below = under ? high + kGap : 0, aside = beside ? wide + kGap : 0;
   if (q->viewportMargins() != QMargins(0, 0, aside, below)) q->setViewportMargins(0, 0, aside, below);
   strip->setVisible(under);

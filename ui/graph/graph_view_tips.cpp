@@ -40,6 +40,8 @@ QString GraphView::Private::nodeTip(int position) const {
   for (const ValueId id : node.outputs)
     if (const graph::Value* value = scene.graph->find_value(id))
       lines << tr("out  %1  %2").arg(text(value->name), valueLine(*value));
+  if (const auto share = shares.find(node.id); share != shares.end())
+    lines << tr("%1 of the work of %2, modelled").arg(format::percent(share->second), text(node.scope));
   if (const std::string& precision = scene.nodes[at(position)].precision; !precision.empty())
     lines << tr("asked to compute in %1").arg(text(precision));
   if (const NodePlace* place = places.fellBack(position))

@@ -93,12 +93,16 @@ void HeatModel::addUp() {
 
 void HeatModel::addMeasured() {
   static const api::NodeTimes kNone;
-  const api::NodeTimes& times = figures_.profile ? figures_.profile->of(figures_.fused) : kNone;
+  const api::NodeTimes& own = figures_.profile ? figures_.profile->of(figures_.fused) : kNone;
+  const api::NodeTimes& other = figures_.profile ? figures_.profile->of(false) : kNone;
   const size_t count = scene_ ? scene_->nodes.size() : 0;
-  runs_ = times.runs();
+  runs_ = own.runs();
   times_.assign((count + 1) * runs_, 0);
   for (size_t i = 0; i < count; ++i) {
     const SceneNode& node = scene_->nodes[i];
+    // What a fused node is opened into has its share of that node's time.
+    const bool shared = !own.find(node.id) && other.runs() == runs_;
+    const api::NodeTimes& times = shared ? other : own;
     const std::optional<size_t> row = times.find(node.id);
     for (size_t run = 0; run < runs_; ++run)
       times_[(i + 1) * runs_ + run] = times_[i * runs_ + run] + (row ? times.times(*row)[run] : 0);

@@ -24,7 +24,8 @@ SideFacts ComparisonIndex::of(const graph::Graph& shown, const graph::Graph& mod
   for (const NodeId id : nodes) {
     const graph::Node* node = shown.find(id);
     if (!node || node->is_source()) continue;
-    if (&shown == &model || node->origins.empty()) add(facts, node->path());
+    const graph::Node* own = model.find(id);  // drawn in an opened node, it has another path
+    if (&shown == &model || node->origins.empty()) add(facts, (own ? own : node)->path());
     if (&shown == &model) continue;
     for (const graph::Origin& origin : node->origins)
       if (const graph::Node* source = model.find(origin.node)) add(facts, source->path());

@@ -43,7 +43,8 @@ std::optional<double> ScopeValues::of(const graph::Graph& shown, const graph::Gr
   const auto take = [&](const graph::Node& own) {
     if (const auto value = of(own.path()); value && !(largest >= value)) largest = value;
   };
-  if (&shown == &model || there->origins.empty()) take(*there);
+  const graph::Node* same = model.find(node);  // drawn in an opened node, it has another path
+  if (&shown == &model || there->origins.empty()) take(same ? *same : *there);
   if (&shown == &model) return largest;
   for (const graph::Origin& origin : there->origins)
     if (const graph::Node* source = model.find(origin.node)) take(*source);

@@ -13,6 +13,7 @@
 #include "engine/api/export.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/metadata.h"
+#include "engine/api/pass_gain.h"
 #include "engine/api/recipe_files.h"
 #include "engine/api/session.h"
 #include "engine/api/side_times.h"
@@ -86,6 +87,15 @@ struct DiffCalls {
       times;
 };
 
+/// What the passes did to a model, and what each is worth. Empty: it is not offered.
+struct PassCalls {
+  std::function<Result<std::vector<api::PassReport>>(const api::Session&)> report;
+  std::function<Result<api::PassGain>(const api::Session&, const std::string& pass,
+                                      const api::PassGainOptions&, const ProgressCallback&,
+                                      const std::stop_token&)>
+      measure;
+};
+
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
   /// The same model with the context and KV type of the options; loads nothing.
@@ -114,6 +124,7 @@ struct Services {
   RecipeCalls recipes = {};
   SweepCalls sweeps = {};
   DiffCalls diffs = {};
+  PassCalls passes = {};
 };
 
 }  // namespace orrery::ui

@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "engine/base/worker.h"
 #include "ui/session/run_feed.h"
@@ -124,6 +126,8 @@ class SessionController : public QObject {
   /// The edits of a recipe are left out, or made again at their place.
   void switchRecipe(const std::string& name, bool on);
   void setFusion(bool enabled);
+  /// Passes that are left out, by name; all others run. Kept through edits.
+  void setPasses(std::set<std::string> disabled);
   /// Stops the changes that are being prepared or wait: the graph stays as it is.
   void cancelChanges();
   void setProfiling(bool enabled);

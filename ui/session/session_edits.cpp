@@ -84,6 +84,10 @@ void SessionController::setFusion(bool enabled) {
   submit(api::SetFusion{enabled}, {"Could not change the fusion", std::nullopt, {}, {}});
 }
 
+void SessionController::setPasses(std::set<std::string> disabled) {
+  submit(api::SetPasses{std::move(disabled)}, {"Could not change the passes", std::nullopt, {}, {}});
+}
+
 void SessionController::submit(api::Change change, const ChangeWords& words) {
   if (!session_) return;
   const quint64 id = ++lastChange_;

@@ -29,6 +29,8 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
       chosen_(std::make_unique<Chosen>()) {
   graph_->setSource(work_.drawn());
   graph_->showTab(work_.settings().fusedTab);
+  graph_->showSideBySide(work_.settings().sideBySide);
+  graph_->setSplit(work_.settings().graphSplit);
   graph_->setHeatMode(static_cast<HeatMode>(work_.settings().heat));
   graph_->setParts(GraphView::Parts(work_.settings().graphParts));
   work_.setFused(graph_->fusedShown());
@@ -43,6 +45,7 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
     graph_->showTab(fused);
     choose(node, fused);
   });
+  connect(&work_, &Workspace::nodesLit, graph_, &GraphPage::light);
   connect(&work_, &Workspace::pathAsked, this, &DrawnModel::showPath);
   connect(&work_, &Workspace::targetAsked, this, &DrawnModel::showTarget);
   connect(&work_, &Workspace::compareAsked, this, &DrawnModel::takeComparison);
@@ -53,6 +56,8 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
     const bool kept = shown != HeatMode::ratio && shown != HeatMode::measure;
     work_.settings().heat = static_cast<int>(kept ? shown : HeatMode::time);
     work_.settings().fusedTab = graph_->fusedShown();
+    work_.settings().sideBySide = graph_->sideBySide();
+    work_.settings().graphSplit = graph_->split();
     work_.settings().arrangements = graph_->arrangements();
     work_.settings().wiresByType = graph_->wiresByType();
   });
@@ -72,7 +77,7 @@ void DrawnModel::connectGraph() {
           [this](int model) { draw(model == 0 ? work_.session() : work_.classifier()); });
   connect(graph_, &GraphPage::tabChanged, this, [this](bool fused) {
     work_.setFused(fused);
-    emit work_.choiceCleared();
+    if (!graph_->sideBySide()) emit work_.choiceCleared();
     refresh();
   });
   connect(graph_, &GraphPage::columnsChanged, &work_, [this](int columns) {
@@ -235,7 +240,7 @@ void DrawnModel::showProfile() {
 }
 
 void DrawnModel::choose(NodeId node, bool fused) {
-  graph_->view()->select(node);
+  graph_->select(node);
   emit work_.nodeChosen(node, fused);
 }
 
@@ -324,7 +329,7 @@ void DrawnModel::noteEdit(const api::EditRecord& record, EditKind kind) {
 }
 
 void DrawnModel::find(const QString& text) {
-  const int found = graph_->view()->find(text);
+  const int found = graph_->find(text);
   tools_->find()->setNote(text.isEmpty() ? QString() : found == 0 ? "none" : QString("1 of %1").arg(found));
 }
 

@@ -5,9 +5,12 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <QVBoxLayout>
+#include <utility>
 
+#include "ui/graph/opened_nodes.h"
 #include "ui/placement/scope_words.h"
 #include "ui/shell/graph_figures.h"
+#include "ui/shell/graph_links.h"
 
 namespace orrery::ui {
 namespace {
@@ -37,6 +40,12 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
   setupBar();
   setupLayout();
   connect(tabs_, &QTabBar::currentChanged, this, [this] {
+    if (!sideBySide()) fusedShown_ = tabs_->currentIndex() == kFused;
+    for (const auto& [source, views] : views_) {
+      views.model->setVisible(tabs_->currentIndex() != kFused);
+      views.fused->setVisible(tabs_->currentIndex() != kModel);
+    }
+    restoreSplit();
     refreshTabs();
     emit tabChanged(fusedShown());
   });
@@ -46,8 +55,10 @@ void GraphPage::setupBar() {
   bar_->setFixedHeight(static_cast<int>(theme_.scaled(kBarHeight)));
   tabs_->addTab("Model graph");
   tabs_->addTab("Fused graph");
-  tabs_->setTabToolTip(0, "What you edit: one node for each operation of the model");
-  tabs_->setTabToolTip(1, "What runs: after the passes, with the kernel of each node");
+  tabs_->setTabToolTip(kModel, "What you edit: one node for each operation of the model");
+  tabs_->setTabToolTip(kFused, "What runs: after the passes, with the kernel of each node");
+  tabs_->addTab("Side by side");
+  tabs_->setTabToolTip(kBoth, "Both, linked: what is chosen in one is lit in the other");
   tabs_->setExpanding(false);
   tabs_->setDocumentMode(true);
   tabs_->setDrawBase(false);
@@ -120,13 +131,44 @@ void GraphPage::setupLayout() {
   layout->setRowStretch(1, 1);
 }
 
+GraphPage::Views GraphPage::addViews() {
+  Views views;
+  views.splitter = new QSplitter(this);
+  views.splitter->setChildrenCollapsible(false);
+  views.model = addView(false);
+  views.fused = addView(true);
+  views.splitter->addWidget(views.model);
+  views.splitter->addWidget(views.fused);
+  views.model->setVisible(tabs_->currentIndex() != kFused);
+  views.fused->setVisible(tabs_->currentIndex() != kModel);
+  connect(views.splitter, &QSplitter::splitterMoved, this,
+          [this, splitter = views.splitter] { split_ = splitter->saveState(); });
+  stack_->addWidget(views.splitter);
+  return views;
+}
+
 GraphView* GraphPage::addView(bool fused) {
   auto* view = new GraphView(theme_, this);
-  stack_->addWidget(view);
-  connect(view, &GraphView::nodeSelected, this, [this, fused](NodeId node) { emit nodeChosen(node, fused); });
-  connect(view, &GraphView::scopeSelected, this,
-          [this, fused](const QString& scope) { emit scopeChosen(scope, fused); });
+  view->installEventFilter(this);
+  view->setAccessibleName(fused ? "Fused graph" : "Model graph");
+  // What a fused node was opened into is of the model graph.
+  connect(view, &GraphView::nodeSelected, this, [this, fused](NodeId node) {
+    if (finding_) return;
+    workIn(fused);
+    const SessionPtr session = source_ ? source_->session() : nullptr;
+    const graph::GraphVersion runs = fused && session ? session->fused_graph() : nullptr;
+    emit nodeChosen(node, runs && runs->find(node));
+  });
+  connect(view, &GraphView::scopeSelected, this, [this, fused](const QString& scope) {
+    if (finding_) return;
+    workIn(fused);
+    emit scopeChosen(scope, fused);
+  });
   connect(view, &GraphView::selectionCleared, this, &GraphPage::choiceCleared);
+  connect(view, &GraphView::nodeActivated, this, [this, fused] {
+    if (sideBySide()) viewOf(!fused)->revealLit();
+  });
+  connect(view, &GraphView::openingAsked, this, &GraphPage::setOpened);
   connect(view, &GraphView::matchesChanged, this, &GraphPage::matchesChanged);
   connect(view, &GraphView::contextMenuAsked, this,
           [this, view](const QPoint& at) { showMenuOf(view->selection(), at); });
@@ -137,7 +179,9 @@ GraphView* GraphPage::addView(bool fused) {
   });
   connect(view, &GraphView::placeChanged, this,
           [this, view](const QStringList& parts, const QStringList& scopes) {
-            if (view == this->view()) title_->setPlace(parts, scopes);
+            if (view != this->view()) return;
+            title_->setPlace(parts, scopes);
+            relight();
           });
   connect(view, &GraphView::layoutFinished, this, [this, view] {
     if (view == this->view()) refreshPage();
@@ -166,20 +210,77 @@ void GraphPage::setSource(SessionController* source) {
   source_ = source;
   const HeatMode heat = model_ ? model_->heatMode() : HeatMode::time;
   if (!views_.contains(source)) {
-    views_[source] = {addView(false), addView(true)};
+    views_[source] = addViews();
     if (model_)
-      for (GraphView* view : views_[source]) view->setParts(model_->parts());
+      for (GraphView* view : views_[source].both()) view->setParts(model_->parts());
   }
-  model_ = views_[source][0];
-  fused_ = views_[source][1];
-  for (GraphView* view : views_[source]) {
+  model_ = views_[source].model;
+  fused_ = views_[source].fused;
+  lit_.clear();
+  for (GraphView* view : views_[source].both()) {
     view->setHeatMode(heat);
     view->setRunning(source->running());
   }
   model_->editor()->setCalls(source->services().edits);
   plans_[0] = plans_[1] = nullptr;
   connectSource();
+  restoreSplit();
   refreshGraph();
+}
+
+/// Halves, until the person moved the splitter.
+void GraphPage::restoreSplit() {
+  const auto views = views_.find(source_);
+  if (!sideBySide() || views == views_.end()) return;
+  QSplitter* splitter = views->second.splitter;
+  if (split_.isEmpty() || !splitter->restoreState(split_)) splitter->setSizes({1000, 1000});
+}
+
+void GraphPage::setSplit(const QByteArray& split) {
+  split_ = split;
+  restoreSplit();
+}
+
+std::vector<bool> GraphPage::shownSides() const {
+  return sideBySide() ? std::vector<bool>{false, true} : std::vector<bool>{fusedShown()};
+}
+
+/// Outline, inspector and commands are of the graph that is worked in.
+void GraphPage::workIn(bool fused) {
+  if (!sideBySide() || fused == fusedShown_) return;
+  fusedShown_ = fused;
+  refreshTabs();
+  emit tabChanged(fused);
+}
+
+bool GraphPage::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::FocusIn && (watched == model_ || watched == fused_)) workIn(watched == fused_);
+  return QWidget::eventFilter(watched, event);
+}
+
+void GraphPage::light(std::vector<NodeId> fused) {
+  lit_ = std::move(fused);
+  relight();
+}
+
+/// Several of the model graph belong to one of the fused graph, and both ways all of them are lit.
+void GraphPage::relight() {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  const graph::GraphVersion model = session ? session->model_graph() : nullptr;
+  const graph::GraphVersion runs = session ? session->fused_graph() : nullptr;
+  if (!model || !runs || !shown_[1]) return;
+  if (GraphView* other = viewOf(!fusedShown()); sideBySide() && !other->selection().empty())
+    other->clearSelection();
+  std::vector<NodeId> ofModel, ofFused = lit_;
+  if (!lit_.empty()) {
+    ofModel = originsOf(*model, *runs, lit_);
+  } else if (sideBySide() && fusedShown_) {
+    ofModel = originsOf(*model, *shown_[1], chosenNodes(*shown_[1], fused_->selection()));
+  } else if (sideBySide()) {
+    ofFused = fusedOf(*shown_[1], chosenNodes(*model, model_->selection()));
+  }
+  model_->light(std::move(ofModel));
+  fused_->light(std::move(ofFused));
 }
 
 void GraphPage::setColumns(int columns) {
@@ -195,7 +296,7 @@ void GraphPage::closeCells() {
 
 void GraphPage::setParts(GraphView::Parts parts) {
   for (const auto& [source, views] : views_)
-    for (GraphView* each : views) each->setParts(parts);
+    for (GraphView* each : views.both()) each->setParts(parts);
 }
 
 void GraphPage::refreshPage() {
@@ -224,6 +325,10 @@ void GraphPage::connectSource() {
     plans_[0] = plans_[1] = nullptr;
     refreshGraph();
   });
+  connect(source_, &SessionController::opened, this, [this] {
+    lit_.clear();
+    if (!source_->moved()) opened_.erase(source_);
+  });
   connect(source_, &SessionController::handRefused, model_->editor(), &GraphEditor::refuse);
   connect(source_, &SessionController::planReady, this, [this](api::Phase phase, const PlanPtr& plan) {
     plans_[phase == api::Phase::decode] = plan;
@@ -247,12 +352,10 @@ void GraphPage::refreshTabs() {
     stack_->setCurrentWidget(hint_);
     return;
   }
-  const bool fused = fusedShown();
-  stack_->setCurrentWidget(fused ? fused_ : model_);
-  if (stale_[fused]) {
-    stale_[fused] = false;
-    showModel(session, fused);
-  }
+  stack_->setCurrentWidget(views_[source_].splitter);
+  for (const bool fused : shownSides())
+    if (std::exchange(stale_[fused], false)) showModel(session, fused);
+  relight();
   refreshPlaces();
   refreshTimings();
   view()->tellPlace();
@@ -265,8 +368,11 @@ void GraphPage::showModel(const SessionPtr& session, bool fused) {
   std::unordered_set<NodeId> edited;
   if (model) edited = editedNodes(*model, source_->recipe());
   if (fused) {
-    shown_[1] = session->fused_graph();
+    OpenedNodes opened = model ? openedNodes(session->fused_graph(), *model, opened_[source_])
+                               : OpenedNodes{session->fused_graph(), {}, {}};
+    shown_[1] = opened.graph;
     if (shown_[1]) edited = editedFused(*shown_[1], edited);
+    fused_->setOpenedNodes(std::move(opened.scopes), std::move(opened.shares));
     return fused_->setGraph(shown_[1], std::move(edited), source_->title());
   }
   const QString path = QString::fromStdString(session->info().path);
@@ -289,7 +395,7 @@ void GraphPage::keepArrangement(SessionController* source) {
   const QString& path = arranged_[source];
   const auto views = views_.find(source);
   if (path.isEmpty() || views == views_.end()) return;
-  const QString arrangement = views->second[0]->editor()->arrangement();
+  const QString arrangement = views->second.model->editor()->arrangement();
   arrangement.isEmpty() ? void(arrangements_.remove(path)) : void(arrangements_[path] = arrangement);
 }
 
@@ -300,14 +406,14 @@ QMap<QString, QString> GraphPage::arrangements() {
 
 void GraphPage::setHints(const std::vector<std::pair<QString, QString>>& hints) {
   hints_ = hints;
-  for (const auto& [source, views] : views_) views[0]->editor()->setHints(hints);
+  for (const auto& [source, views] : views_) views.model->editor()->setHints(hints);
 }
 
 void GraphPage::setWiresByType(bool on) {
   byType_ = on;
   wires_->setCaption(on ? "Wires: dtype" : "Wires: plain");
   for (const auto& [source, views] : views_)
-    for (GraphView* view : views) view->editor()->setWiresByType(on);
+    for (GraphView* view : views.both()) view->editor()->setWiresByType(on);
 }
 
 void GraphPage::setDiffShown(bool shown) { diff_->setChecked(shown); }
@@ -315,12 +421,12 @@ void GraphPage::setDiffShown(bool shown) { diff_->setChecked(shown); }
 void GraphPage::refreshTimings() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
   if (!session) return;
-  const bool fused = fusedShown();
   if (view()->heatMode() == HeatMode::ratio) return refreshComparison();
   if (view()->heatMode() == HeatMode::measure) return refreshMeasures();
   const graph::GraphVersion fusedGraph = session->fused_graph();
-  view()->setTimings(figuresOf(source_->profile(phase_), plans_[phase_ == api::Phase::decode].get(),
-                               fusedGraph.get(), fused));
+  for (const bool fused : shownSides())
+    viewOf(fused)->setTimings(figuresOf(source_->profile(phase_), plans_[phase_ == api::Phase::decode].get(),
+                                        fusedGraph.get(), fused));
 }
 
 void GraphPage::setPhase(api::Phase phase) {
@@ -345,10 +451,12 @@ void GraphPage::setComparison(const Comparison& comparison) {
 
 void GraphPage::refreshComparison() {
   const graph::GraphVersion model = source_->session()->model_graph();
-  const graph::GraphVersion& shown = shown_[fusedShown()];
-  if (!model || !shown) return;
-  view()->setSides(comparison_.comparison().sides, divergenceOf(comparison_, *shown, *model));
-  view()->setTimings(figuresOf(comparison_, *shown, *model));
+  for (const bool fused : shownSides()) {
+    const graph::GraphVersion& shown = shown_[fused];
+    if (!model || !shown) continue;
+    viewOf(fused)->setSides(comparison_.comparison().sides, divergenceOf(comparison_, *shown, *model));
+    viewOf(fused)->setTimings(figuresOf(comparison_, *shown, *model));
+  }
 }
 
 void GraphPage::setMeasures(const ScopeValues& values) {
@@ -358,8 +466,9 @@ void GraphPage::setMeasures(const ScopeValues& values) {
 
 void GraphPage::refreshMeasures() {
   const graph::GraphVersion model = source_->session()->model_graph();
-  const graph::GraphVersion& shown = shown_[fusedShown()];
-  if (model && shown) view()->setTimings(figuresOf(measures_, *shown, *model));
+  for (const bool fused : shownSides())
+    if (const graph::GraphVersion& shown = shown_[fused]; model && shown)
+      viewOf(fused)->setTimings(figuresOf(measures_, *shown, *model));
 }
 
 void GraphPage::setRunning(bool running) {
@@ -367,7 +476,29 @@ void GraphPage::setRunning(bool running) {
   fused_->setRunning(running);
 }
 
-void GraphPage::showTab(bool fused) { tabs_->setCurrentIndex(fused ? 1 : 0); }
+void GraphPage::showTab(bool fused) {
+  sideBySide() ? workIn(fused) : tabs_->setCurrentIndex(fused ? kFused : kModel);
+}
+
+void GraphPage::showSideBySide(bool both) {
+  tabs_->setCurrentIndex(both ? kBoth : fusedShown_ ? kFused : kModel);
+}
+
+void GraphPage::select(NodeId node) {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  const graph::GraphVersion runs = fusedShown() && session ? session->fused_graph() : nullptr;
+  const graph::Node* opened = runs && shown_[1] && !shown_[1]->find(node) ? runs->find(node) : nullptr;
+  opened ? view()->selectScope(QString::fromStdString(opened->path())) : view()->select(node);
+}
+
+int GraphPage::find(const QString& text) {
+  if (sideBySide()) {
+    finding_ = true;
+    viewOf(!fusedShown())->find(text);
+    finding_ = false;
+  }
+  return view()->find(text);
+}
 
 void GraphPage::resetScale() {
   model_->resetScale();
@@ -376,12 +507,14 @@ void GraphPage::resetScale() {
 
 void GraphPage::refreshPlaces() {
   const SessionPtr session = source_ ? source_->session() : nullptr;
-  const bool fused = fusedShown();
-  if (!session || !shown_[fused]) return;
+  if (!session) return;
   const PlanPtr& plan = plans_[phase_ == api::Phase::decode];
-  const Places places = fused ? fusedPlaces(*session, *shown_[1], plan.get()) : modelPlaces(*session);
-  view()->setPlaces(places);
-  emit placesChanged(places);
+  for (const bool fused : shownSides()) {
+    if (!shown_[fused]) continue;
+    const Places places = fused ? fusedPlaces(*session, *shown_[1], plan.get()) : modelPlaces(*session);
+    viewOf(fused)->setPlaces(places);
+    if (fused == fusedShown()) emit placesChanged(places);
+  }
 }
 
 void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position) {
@@ -397,7 +530,9 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
     menu.addAction("Open all its layers as a page", this, [this, scope] { view()->openPage(scope); })
         ->setVisible(view()->canBePage(scope));
-  if (const QString scope = chosen.empty() ? QString() : chosen.back().scope; !scope.isEmpty())
+  addOpening(menu, chosen);
+  if (const QString scope = chosen.empty() ? QString() : chosen.back().scope;
+      !scope.isEmpty() && !(fusedShown() && opened_[source_].contains(scope.toStdString())))
     menu.addAction(view()->isExpanded(scope) ? "Fold " + scope : "Open " + scope, this,
                    [this, scope] { view()->toggleScope(scope); });
   menu.addAction("Open all", view(), &GraphView::expandAll);
@@ -406,14 +541,49 @@ void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const
   menu.exec(position);
 }
 
-/// A node of the fused graph stands for those that it was fused from.
+/// Of a fused node: into what it computes, and back.
+void GraphPage::addOpening(QMenu& menu, const std::vector<GraphView::Selected>& chosen) {
+  const graph::GraphVersion model = source_->session()->model_graph();
+  if (!fusedShown() || chosen.empty() || !model || !shown_[1]) return;
+  const QString& scope = chosen.back().scope;
+  if (opened_[source_].contains(scope.toStdString()))
+    menu.addAction("Fold into one node", this, [this, scope] { setOpened(scope, false); });
+  const graph::Node* node = shown_[1]->find(chosen.back().node);
+  if (node && canOpen(*model, *node))
+    menu.addAction(QString("Open into the %1 nodes that it computes").arg(node->origins.size()), this,
+                   [this, path = QString::fromStdString(node->path())] { setOpened(path, true); });
+}
+
+/// What was opened is chosen then, and what was folded.
+void GraphPage::setOpened(const QString& path, bool open) {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  const graph::GraphVersion runs = session ? session->fused_graph() : nullptr;
+  if (!runs) return;
+  std::set<std::string>& opened = opened_[source_];
+  open ? void(opened.insert(path.toStdString())) : void(opened.erase(path.toStdString()));
+  showModel(session, true);
+  if (open)
+    fused_->selectScope(path);
+  else
+    fused_->select(runs->find_path(path.toStdString()));
+  refreshPlaces();
+  refreshTimings();
+}
+
+/// A node of the fused graph stands for those that it was fused from, and so does the frame that it was
+/// opened into.
 QStringList GraphPage::modelScopes(const std::vector<GraphView::Selected>& chosen) const {
   const SessionPtr session = source_ ? source_->session() : nullptr;
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
   const graph::GraphVersion& shown = shown_[fusedShown()];
   QStringList scopes;
   for (const GraphView::Selected& one : chosen) {
-    if (!one.scope.isEmpty()) scopes += one.scope;
+    const bool frame =
+        fusedShown() && opened_.contains(source_) && opened_.at(source_).contains(one.scope.toStdString());
+    if (const graph::GraphVersion runs = frame && model ? session->fused_graph() : nullptr)
+      scopes += modelPaths(*model, *runs, runs->find_path(one.scope.toStdString()));
+    else if (!one.scope.isEmpty())
+      scopes += one.scope;
     if (one.node.valid() && model && shown) scopes += modelPaths(*model, *shown, one.node);
   }
   return scopes;
@@ -465,7 +635,7 @@ void GraphPage::setTheme(const Theme& theme) {
   theme_ = theme;
   bar_->setFixedHeight(static_cast<int>(theme.scaled(kBarHeight)));
   for (const auto& [source, views] : views_)
-    for (GraphView* view : views) view->setTheme(theme);
+    for (GraphView* view : views.both()) view->setTheme(theme);
   update();
 }
 

@@ -1,14 +1,18 @@
-// The centre of the window: the model graph and the fused graph in tabs, the zoom, and what is loading or
-// went wrong.
+// The centre of the window: the model graph and the fused graph, one of them or side by side, the zoom, and
+// what is loading or went wrong. Side by side, one of the two is worked in: what is chosen there is lit in
+// the other.
 #pragma once
 
 #include <QCheckBox>
 #include <QMap>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QWidget>
 #include <array>
 #include <map>
+#include <set>
+#include <string>
 
 #include "ui/graph/graph_editor.h"
 #include "ui/graph/graph_view.h"
@@ -40,8 +44,15 @@ class GraphPage : public QWidget, public Themed {
   void setPhase(api::Phase phase);
   void setHeatMode(HeatMode mode);
   void setRunning(bool running);
+  /// Side by side, that one is worked in.
   void showTab(bool fused);
-  bool fusedShown() const { return tabs_->currentIndex() == 1; }
+  void showSideBySide(bool both);
+  bool sideBySide() const { return tabs_->currentIndex() == kBoth; }
+  /// Where the splitter between both stands, as QSplitter keeps it.
+  void setSplit(const QByteArray& split);
+  const QByteArray& split() const { return split_; }
+  /// Of the two that are side by side, the one that is worked in.
+  bool fusedShown() const { return fusedShown_; }
   GraphView* view() const { return fusedShown() ? fused_ : model_; }
   GraphView* modelView() const { return model_; }
   GraphView* fusedView() const { return fused_; }
@@ -59,6 +70,13 @@ class GraphPage : public QWidget, public Themed {
   void setParts(GraphView::Parts parts);
   void refreshGraph();
   void resetScale();
+  /// Of the graph shown; of a fused node that is opened, its frame.
+  void select(NodeId node);
+  /// In both graphs side by side; the count is of the one that is worked in.
+  int find(const QString& text);
+  /// Nodes of the fused graph that are lit, and what they compute in the model graph, until something is
+  /// chosen in the drawing; none: nothing is.
+  void light(std::vector<NodeId> fused);
   /// Drawn in the ratio's heat mode, on both graphs.
   void setComparison(const Comparison& comparison);
   /// Drawn in the measure's heat mode, on both graphs.
@@ -110,14 +128,30 @@ class GraphPage : public QWidget, public Themed {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  enum Tab { kModel, kFused, kBoth };
+  /// The views of a source, in a splitter.
+  struct Views {
+    QSplitter* splitter = nullptr;
+    GraphView *model = nullptr, *fused = nullptr;
+    std::array<GraphView*, 2> both() const { return {model, fused}; }
+  };
   void setupBar();
   void setupEditing(GraphView* view, bool fused);
   void showModel(const SessionPtr& session, bool fused);
   void keepArrangement(SessionController* source);
   void setupLayout();
+  Views addViews();
   GraphView* addView(bool fused);
+  GraphView* viewOf(bool fused) const { return fused ? fused_ : model_; }
+  std::vector<bool> shownSides() const;
+  void workIn(bool fused);
+  void restoreSplit();
+  void setOpened(const QString& path, bool open);
+  void addOpening(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
+  void relight();
   void connectSource();
   void refreshTimings();
   void refreshComparison();
@@ -145,7 +179,12 @@ class GraphPage : public QWidget, public Themed {
   ProgressStrip* progress_;
   QStackedWidget* stack_;
   GraphView *model_ = nullptr, *fused_ = nullptr;
-  std::map<SessionController*, std::array<GraphView*, 2>> views_;  // of each source: model, fused
+  std::map<SessionController*, Views> views_;
+  std::map<SessionController*, std::set<std::string>> opened_;  // fused nodes of each source, by path
+  bool fusedShown_ = false;
+  bool finding_ = false;  // in the other one of the two
+  QByteArray split_;
+  std::vector<NodeId> lit_;  // of the fused graph, from elsewhere
   DropHint* hint_;
   api::Phase phase_ = api::Phase::decode;
   PlanPtr plans_[2];

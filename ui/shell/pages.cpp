@@ -11,6 +11,7 @@
 #include "ui/latency/page.h"
 #include "ui/library/page.h"
 #include "ui/ops/page.h"
+#include "ui/passes/page.h"
 #include "ui/replies/page.h"
 #include "ui/shell/outline_page.h"
 #include "ui/sweep/page.h"
@@ -18,9 +19,9 @@
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(), outlinePage(), opsPage(),     historyPage(), inspectorPage(),
-          changePage(),  costsPage(),   repliesPage(), chatPage(),    classifyPage(),
-          comparePage(), diffPage(),    sweepPage(),   latencyPage()};
+  return {libraryPage(),  outlinePage(), opsPage(),    historyPage(), inspectorPage(),
+          changePage(),   costsPage(),   passesPage(), repliesPage(), chatPage(),
+          classifyPage(), comparePage(), diffPage(),   sweepPage(),   latencyPage()};
 }
 
 }  // namespace orrery::ui

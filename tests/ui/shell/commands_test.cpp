@@ -105,11 +105,13 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
       "&View: Chat Classify Compare Diff Sweep | Lens Legend strip Minimap Step beside the graph Library "
       "Outline "
-      "Ops History Inspector What will change Costs Replies Chat Classify Compare Diff Sweep Latency | Next "
+      "Ops History Inspector What will change Costs Passes Replies Chat Classify Compare Diff Sweep Latency "
+      "| Next "
       "panel "
       "Previous panel | Wires coloured by dtype Diff on "
       "the graph Theme Reset the layout\n"
-      "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page | Fit Zoom in Zoom out | "
+      "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page Side by side | Fit Zoom "
+      "in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
       "the selection Note at the node Rename Arrange | Next difference Previous difference\n"
       "&Model: Fuse operations Measure every node Compute in...\n"
@@ -124,7 +126,8 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   docks.sort();
   EXPECT_EQ(
       docks.join(" "),
-      "change chat classify compare costs diff history inspector latency library ops outline replies sweep");
+      "change chat classify compare costs diff history inspector latency library ops outline passes replies "
+      "sweep");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));

@@ -126,6 +126,30 @@ TEST_F(EventLoopTest, WhileAPersonLooksAtTheGraphs) {
       });
 }
 
+TEST_F(EventLoopTest, WhileBothGraphsAreSideBySide) {
+  holdBar(
+      "side by side", [&] { openWindowWithModel(); },
+      [&] {
+        GraphPage* graph = window_->graphPage();
+        app().during("side by side", [&] { graph->showSideBySide(true); });
+        for (const GraphView* view : {graph->modelView(), graph->fusedView()}) ASSERT_TRUE(view->isVisible());
+        lookAt(false);
+        lookAt(true);
+        app().during("passes", [&] { window_->showPage("passes"); });
+        settle();
+        const SessionPtr session = window_->session()->session();
+        app().during("light a pass", [&] {
+          const std::vector<NodeId> fused = session->fused_graph()->in_scope("layers");
+          emit window_->work().nodesLit(fused);
+        });
+        settle();
+        app().during("open a fused node",
+                     [&] { emit graph->fusedView()->openingAsked("layers.3.attention.qkv", true); });
+        ASSERT_TRUE(graph->fusedView()->waitForLayout());
+        settle();
+      });
+}
+
 TEST_F(EventLoopTest, WhileTheGraphIsEdited) {
   holdBar(
       "edits", [&] { openWindowWithModel(); },

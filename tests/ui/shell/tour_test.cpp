@@ -8,6 +8,7 @@
 #include "support/editing_fixture.h"
 #include "ui/exporter/export_dialog.h"
 #include "ui/frame/workspace.h"
+#include "ui/passes/passes_page.h"
 #include "ui/replies/replies_page.h"
 #include "ui/sweep/sweep_page.h"
 
@@ -172,6 +173,33 @@ TEST_F(TourTest, WhyIsItSlowHere) {
   };
   EXPECT_TRUE(waitUntil([&] { return says("GB/s"); })) << "how near it is to what the machine can read";
   takePicture(*window_, "question-why-slow");
+  EXPECT_LT(clock.elapsed(), kMinute);
+}
+
+TEST_F(TourTest, WhatRunsOfMyGraph) {
+  QElapsedTimer clock;
+  clock.start();
+  GraphPage* graph = window_->graphPage();
+  auto* page = show<PassesPage>("passes");
+  ASSERT_TRUE(waitUntil([&] { return page->row("fuse_qkv") != nullptr; }, kMinute));
+  QTest::mouseClick(page->row("fuse_residual_norm")->measure(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([&] { return page->row("fuse_residual_norm")->row().gain.has_value(); }, kMinute));
+  ASSERT_NO_FATAL_FAILURE(say(24));
+  graph->showSideBySide(true);
+  settle();
+  ASSERT_TRUE(graph->fusedView()->waitForLayout());
+  const SessionPtr session = window_->session()->session();
+  const NodeId qkv = session->fused_graph()->find_path("layers.0.attention.qkv");
+  for (const auto& [path, fused] :
+       {std::pair("layers.0.attention.k_proj", false), {"layers.0.attention.qkv", true}}) {
+    const graph::GraphVersion of = fused ? session->fused_graph() : session->model_graph();
+    emit window_->work().nodeAsked(of->find_path(path), fused);
+    settle();
+    ASSERT_TRUE(graph->fusedView()->waitForLayout());
+  }
+  EXPECT_EQ(graph->fusedView()->selectedNode(), qkv);
+  EXPECT_EQ(graph->modelView()->lit().size(), 3U) << "three nodes of the model are one that runs";
+  takePicture(*window_, "question-what-runs");
   EXPECT_LT(clock.elapsed(), kMinute);
 }
 
