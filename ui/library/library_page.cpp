@@ -96,11 +96,16 @@ void LibraryPage::showRecipes() {
   if (again.isValid()) list_->setCurrentIndex(again);
 }
 
-/// The whole row of the model that is loaded.
+/// The whole row of the model that is loaded, with its recipes as far as there is room.
 void LibraryPage::showLoaded() {
-  for (int row = 0; row < model_->rowCount(); ++row)
-    if (const QModelIndex index = model_->index(row); index.data(LibraryModel::stateRole) == "loaded")
-      list_->scrollTo(index);
+  for (int row = 0; row < model_->rowCount(); ++row) {
+    const QModelIndex index = model_->index(row);
+    if (index.data(LibraryModel::stateRole) != "loaded") continue;
+    int last = row;
+    while (isRecipe(model_->index(last + 1))) ++last;
+    list_->scrollTo(model_->index(last));
+    list_->scrollTo(index);
+  }
 }
 
 void LibraryPage::resizeEvent(QResizeEvent* event) {
