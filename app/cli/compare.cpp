@@ -125,6 +125,8 @@ Result<int> run(const CompareOptions& options, const Context& context) {
   ORRERY_ASSIGN(const api::CompareResult result,
                 api::compare(*a, *b, request, {}, progress.callback(), context.stop()));
   progress.clear();
+  if (request.patch && !result.patched_kl)
+    note(context, "nothing was patched: values are put only into models that write text");
   if (context.json) {
     print_json(to_json(result));
   } else {
