@@ -49,6 +49,9 @@ function(orrery_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900)
   endif()
+  if(ORRERY_SANITIZE)  # instrumented code is several times slower
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 3")
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE orrery_options ${arg_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ORRERY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"

@@ -18,18 +18,10 @@ struct RecipeOptions {
   std::string out, name, notes;
 };
 
-/// The files that its edits name are made absolute.
-Result<edit::Recipe> read_recipe(const std::string& path) {
-  ORRERY_ASSIGN(const std::string json, read_file(path));
-  ORRERY_ASSIGN(edit::Recipe recipe, edit::parse_recipe(json));
-  edit::resolve_files(recipe.edits, std::filesystem::absolute(path).parent_path());
-  return recipe;
-}
-
-Json edits_json(const edit::Recipe& recipe) {
-  Json edits = Json::array();
-  for (const edit::Edit& edit : recipe.edits) edits.push_back(edit.to_string());
-  return edits;
+std::vector<std::string> words_of(const std::vector<edit::Edit>& edits) {
+  std::vector<std::string> words;
+  for (const edit::Edit& edit : edits) words.push_back(edit.to_string());
+  return words;
 }
 
 /// What of it the model does not take; empty: all of it can be made, and the graph runs.
@@ -54,9 +46,9 @@ Result<int> make_recipe(const Context& context, const RecipeOptions& options) {
   edit::resolve_files(recipe.edits, std::filesystem::current_path());
   ORRERY_ASSIGN(const auto problems, problems_of(context, options.words.front(), recipe));
   if (!problems.empty()) return problems.front().reason;
-  ORRERY_TRY(write_file(options.out, edit::write_recipe(recipe)));
+  ORRERY_TRY(edit::save_recipe(recipe, options.out));
   if (context.json) {
-    print_json({{"edits", edits_json(recipe)}, {"problems", Json::array()}, {"path", options.out}});
+    print_json({{"edits", words_of(recipe.edits)}, {"problems", Json::array()}, {"path", options.out}});
   } else {
     print(fmt::format("{}: {} edits\n", options.out, recipe.edits.size()));
   }
@@ -64,14 +56,14 @@ Result<int> make_recipe(const Context& context, const RecipeOptions& options) {
 }
 
 Result<int> check_recipe(const Context& context, const std::string& model, const std::string& path) {
-  ORRERY_ASSIGN(edit::Recipe recipe, read_recipe(path));
+  ORRERY_ASSIGN(edit::Recipe recipe, edit::read_recipe(path));
   ORRERY_ASSIGN(const auto problems, problems_of(context, model, recipe));
   if (context.json) {
     Json rows = Json::array();
     for (const api::Refusal& problem : problems)
       rows.push_back(
           {{"edit", problem.edit ? Json(*problem.edit) : Json()}, {"reason", problem.reason.to_string()}});
-    print_json({{"edits", edits_json(recipe)}, {"problems", std::move(rows)}});
+    print_json({{"edits", words_of(recipe.edits)}, {"problems", std::move(rows)}});
     return kExitDone;
   }
   for (const api::Refusal& problem : problems)
@@ -82,12 +74,12 @@ Result<int> check_recipe(const Context& context, const std::string& model, const
 }
 
 Result<int> show_recipe(const Context& context, const std::string& path) {
-  ORRERY_ASSIGN(const edit::Recipe recipe, read_recipe(path));
+  ORRERY_ASSIGN(const edit::Recipe recipe, edit::read_recipe(path));
   if (context.json) {
     print_json({{"name", recipe.name},
                 {"notes", recipe.notes},
                 {"model", recipe.model},
-                {"edits", edits_json(recipe)}});
+                {"edits", words_of(recipe.edits)}});
     return kExitDone;
   }
   if (!recipe.name.empty()) print(recipe.name + "\n");
@@ -97,34 +89,19 @@ Result<int> show_recipe(const Context& context, const std::string& path) {
   return kExitDone;
 }
 
-/// The edits that one has and the other lacks, those that are there twice counted twice, in their order.
-std::vector<std::string> lacking(const edit::Recipe& recipe, const edit::Recipe& other) {
-  std::vector<std::string> there, lacking;
-  for (const edit::Edit& edit : other.edits) there.push_back(edit.to_string());
-  for (const edit::Edit& edit : recipe.edits) {
-    const std::string words = edit.to_string();
-    if (const auto found = std::ranges::find(there, words); found != there.end()) {
-      there.erase(found);
-    } else {
-      lacking.push_back(words);
-    }
-  }
-  return lacking;
-}
-
 Result<int> compare_recipes(const Context& context, const std::string& path_a, const std::string& path_b) {
-  ORRERY_ASSIGN(const edit::Recipe a, read_recipe(path_a));
-  ORRERY_ASSIGN(const edit::Recipe b, read_recipe(path_b));
-  const std::vector<std::string> removed = lacking(a, b), added = lacking(b, a);
-  const bool reordered = removed.empty() && added.empty() && a.edits != b.edits;
+  ORRERY_ASSIGN(const edit::Recipe a, edit::read_recipe(path_a));
+  ORRERY_ASSIGN(const edit::Recipe b, edit::read_recipe(path_b));
+  const edit::RecipeDifference told = edit::difference(a.edits, b.edits);
+  const std::vector<std::string> removed = words_of(told.removed), added = words_of(told.added);
   if (context.json) {
-    print_json({{"added", added}, {"removed", removed}, {"reordered", reordered}});
+    print_json({{"added", added}, {"removed", removed}, {"reordered", told.reordered}});
     return kExitDone;
   }
   for (const std::string& words : removed) print("- " + words + "\n");
   for (const std::string& words : added) print("+ " + words + "\n");
-  if (reordered) print("the same edits in another order\n");
-  if (removed.empty() && added.empty() && !reordered) print("the same edits\n");
+  if (told.reordered) print("the same edits in another order\n");
+  if (removed.empty() && added.empty() && !told.reordered) print("the same edits\n");
   return kExitDone;
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/api/guard.h"
 #include "engine/api/library_scan.h"
+#include "engine/api/recipes.h"
 
 namespace orrery::api {
 namespace {
@@ -73,7 +74,8 @@ void add_entry(std::vector<LibraryEntry>& list, const std::string& name, const M
   const io::ModelFile& file = *source.value().file;
   list.push_back({name.empty() ? display_name(file) : name, path.model.string(), path.adapter.string(),
                   std::string(io::name_of(file.format)), file.architecture, main_dtype(file),
-                  file.parameters(), file.file_bytes});
+                  file.parameters(), file.file_bytes,
+                  recipes_beside(path.model.string(), identity_of(file))});
 }
 
 }  // namespace

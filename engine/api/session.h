@@ -154,9 +154,16 @@ Result<ModelInfo> inspect(const std::string& model, const std::string& adapter, 
 /// some 100 ms each.
 std::vector<DeviceEntry> list_devices();
 
+/// A recipe that lies beside a model.
+struct ListedRecipe {
+  std::string name, path;
+  std::vector<edit::Edit> edits;
+};
+
 struct LibraryEntry {
   std::string name, path, adapter, format, architecture, dtype;
   uint64_t parameters = 0, bytes = 0;
+  std::vector<ListedRecipe> recipes = {};
 };
 /// The default models that are there, then the models found in `folders`, in those of ORRERY_MODELS_PATH, and
 /// in the stores of other programs (library_scan.h).

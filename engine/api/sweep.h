@@ -78,6 +78,9 @@ using SweepCallback = std::function<void(const Sweep&)>;
 Result<Sweep> sweep(const Session& session, Sweep begun, const SweepCallback& on_row,
                     const std::stop_token& stop);
 
+/// The edits of so many rows that change the answers least, the least first; fewer where fewer were measured.
+std::vector<edit::Edit> cheapest_edits(const Sweep& sweep, size_t count);
+
 /// A sweep as JSON, with all numbers as they are.
 std::string write_sweep(const Sweep& sweep);
 Result<Sweep> parse_sweep(std::string_view json);

@@ -1,6 +1,7 @@
 // A sweep as a file: {"orrery_sweep": 1, "what": "bypass-layers", ..., "rows": [{"scope": ...}]}.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -201,6 +202,17 @@ uint64_t weight_bytes(const MeasuredChange& change) {
 
 double distance_of(const MeasuredChange& change) {
   return change.kl ? *change.kl : 1 - change.cosine.value_or(0);
+}
+
+std::vector<edit::Edit> cheapest_edits(const Sweep& sweep, size_t count) {
+  std::vector<const SweepRow*> rows;
+  for (const SweepRow& row : sweep.rows)
+    if (row.refusal.empty()) rows.push_back(&row);
+  std::ranges::stable_sort(rows, {}, [](const SweepRow* row) { return distance_of(row->change); });
+  rows.resize(std::min(count, rows.size()));
+  std::vector<edit::Edit> edits;
+  for (const SweepRow* row : rows) edits.push_back(row->edit);
+  return edits;
 }
 
 Result<Sweep> parse_sweep(std::string_view json) {

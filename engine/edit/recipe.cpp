@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/edit/check.h"
+#include "engine/edit/recipe_file.h"
 #include "engine/io/json.h"
 
 namespace orrery::edit {
@@ -19,7 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLargestRecipe = size_t{1} << 20;
 constexpr size_t kMostEdits = 10'000;
 constexpr std::string_view kEdits = "edits.", kOpField = "op", kOpKey = "new_op";
 constexpr std::array<std::string_view, 3> kTexts = {"name", "notes", "model"};

@@ -15,7 +15,6 @@ namespace orrery::io {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uint64_t kLargestShard = 5'000'000'000;
 constexpr uint64_t kLargestBeside = uint64_t{64} << 20;  // of a file that is copied
 
 /// Empty: there is no such type.
@@ -83,11 +82,11 @@ Result<void> copy_beside(const fs::path& from, const fs::path& to, bool top) {
 
 class FolderWriter final : public TensorWriter {
  public:
-  FolderWriter(fs::path out, fs::path partial, TensorTable tensors)
+  FolderWriter(fs::path out, fs::path partial, TensorTable tensors, uint64_t largest_shard)
       : out_(std::move(out)), partial_(std::move(partial)), tensors_(std::move(tensors)) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      if (bytes > 0 && bytes + stored_bytes(tensors_[i]) > kLargestShard) bytes = 0;
+      if (bytes > 0 && bytes + stored_bytes(tensors_[i]) > largest_shard) bytes = 0;
       if (bytes == 0) shards_.push_back({i, i});
       shards_.back().end = i + 1;
       bytes += std::max<uint64_t>(stored_bytes(tensors_[i]), 1);
@@ -194,7 +193,8 @@ class FolderWriter final : public TensorWriter {
 bool is_safetensors_type(DType dtype) { return !type_of({"", dtype, {}, {}}).empty(); }
 
 Result<std::unique_ptr<TensorWriter>> new_folder(const fs::path& source, std::string config,
-                                                 TensorTable tensors, const fs::path& out) {
+                                                 TensorTable tensors, const fs::path& out,
+                                                 uint64_t largest_shard) {
   std::error_code error;
   if (fs::exists(out, error) && !(fs::is_directory(out, error) && fs::is_empty(out, error)))
     return Error{ErrorCode::invalid_argument, "The folder is there, and not empty", out.string(),
@@ -214,7 +214,7 @@ Result<std::unique_ptr<TensorWriter>> new_folder(const fs::path& source, std::st
   if (error)
     return Error{ErrorCode::io, "The folder cannot be made: " + error.message(), out.string(),
                  "check the folder and its permissions"};
-  auto writer = std::make_unique<FolderWriter>(named, partial, std::move(tensors));
+  auto writer = std::make_unique<FolderWriter>(named, partial, std::move(tensors), largest_shard);
   ORRERY_TRY(writer->begin(source, config));
   return std::unique_ptr<TensorWriter>(std::move(writer));
 }

@@ -36,11 +36,15 @@ Result<std::unique_ptr<TensorWriter>> new_gguf(const std::filesystem::path& sour
                                                std::span<const MetadataEdit> edits, TensorTable tensors,
                                                const std::filesystem::path& out);
 
-/// A folder with model.safetensors (several, with an index, where it is larger than 5 GB), the text of
+/// What one file of a folder holds at most, as other programs write them; a larger tensor has one of its own.
+inline constexpr uint64_t kLargestShard = 5'000'000'000;
+
+/// A folder with model.safetensors (several, with an index, where one would be too large), the text of
 /// config.json, and copies of the other files of `source` that are no weights. Refused: a folder that holds
 /// something, and types that safetensors does not have.
 Result<std::unique_ptr<TensorWriter>> new_folder(const std::filesystem::path& source, std::string config,
-                                                 TensorTable tensors, const std::filesystem::path& out);
+                                                 TensorTable tensors, const std::filesystem::path& out,
+                                                 uint64_t largest_shard = kLargestShard);
 
 /// Whether safetensors has a type of that kind.
 bool is_safetensors_type(DType dtype);

@@ -109,6 +109,8 @@ class Workspace : public QObject {
   void devicesListed(const orrery::ui::Devices& devices, const QString& refusal);
   void modelsListed(const orrery::ui::ListedModels& models);
   void recentChanged(const QStringList& models);
+  /// Files of recipes were written, renamed or thrown away.
+  void recipesChanged();
   void subtitleChanged(const QString& page, const QString& words);
   /// The window closes: what is remembered goes into settings().
   void settingsAsked();
@@ -134,6 +136,8 @@ class Workspace : public QObject {
   void pathAsked(const QString& path);     // the node of that path, in whatever graph is shown
   /// To be saved under a name that the person gives.
   void recipeSaveAsked(const std::vector<orrery::edit::Edit>& recipe);
+  /// The edits of a recipe's file on the model that is drawn, or on another one that is opened for it.
+  void recipeAsked(const QString& recipe, const QString& model, const QString& adapter);
   void compareAsked(const orrery::ui::Comparison& comparison);
   /// What colours the graph; without values it is coloured as before.
   void scopesMeasured(const orrery::ui::ScopeValues& values);

@@ -1,10 +1,7 @@
 #include "ui/graph/pick_palette.h"
 
-#include <QApplication>
-#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -18,21 +15,9 @@ constexpr int kRows = 7;  // that are seen at once
 
 enum Role { nameRole = Qt::UserRole, helpRole, refusalRole, familyRole };
 
-/// 0: it begins with the words, 1: a word of it does, 2: it holds them; -1: it does not.
-int rankOf(const QString& text, const QString& word) {
-  const qsizetype at = text.indexOf(word, 0, Qt::CaseInsensitive);
-  if (at <= 0) return static_cast<int>(at);
-  return text[at - 1] == ' ' || text[at - 1] == '_' ? 1 : 2;
-}
-
-class PickDelegate : public QStyledItemDelegate {
+class PickDelegate : public PopupRows {
  public:
-  PickDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
-  void setTheme(const Theme& theme) { theme_ = theme; }
-
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-    return {100, static_cast<int>(theme_.scaled(kRow))};
-  }
+  PickDelegate(const Theme& theme, QObject* parent) : PopupRows(theme, kRow, parent) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const double s = theme_.scaled(1);
@@ -78,8 +63,6 @@ class PickDelegate : public QStyledItemDelegate {
         text, Qt::AlignLeft | Qt::AlignBottom,
         QFontMetricsF(font).elidedText(refusal.isEmpty() ? help : refusal, Qt::ElideRight, text.width()));
   }
-
-  Theme theme_;
 };
 
 }  // namespace
@@ -108,17 +91,12 @@ size_t PickModel::fitting() const {
 
 void PickModel::rank() {
   beginResetModel();
+  const QStringList words = typed_.split(' ', Qt::SkipEmptyParts);
   std::vector<std::pair<int, size_t>> ranked;
   for (size_t i = 0; i < picks_.size(); ++i) {
     const Pick& pick = picks_[i];
-    int rank = filtered_ && !pick.refusal.isEmpty() ? 1000 : 0;
-    for (const QString& word : typed_.split(' ', Qt::SkipEmptyParts)) {
-      const int inName = rankOf(pick.name, word);
-      if (inName < 0 && rankOf(pick.help, word) < 0 && rankOf(familyName(pick.family), word) < 0) rank = -1;
-      if (rank < 0) break;
-      rank += inName < 0 ? 3 : inName;
-    }
-    if (rank >= 0) ranked.emplace_back(rank, i);
+    const int rank = rankOf(pick.name, {pick.help, familyName(pick.family)}, words);
+    if (rank >= 0) ranked.emplace_back(rank + (filtered_ && !pick.refusal.isEmpty() ? 1000 : 0), i);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -154,190 +132,105 @@ QVariant PickModel::data(const QModelIndex& index, int role) const {
 }
 
 PickPalette::PickPalette(const Theme& theme, QWidget* view)
-    : QWidget(view),
-      theme_(theme),
-      field_(new SearchField(theme, "search", tr("Search"), {}, this)),
-      model_(new PickModel(this)),
-      list_(new QListView(this)) {
-  hide();
-  list_->setModel(model_);
-  list_->setItemDelegate(new PickDelegate(theme, list_));
-  list_->setFrameShape(QFrame::NoFrame);
-  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  list_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  list_->setUniformItemSizes(true);
-  list_->setFocusPolicy(Qt::NoFocus);
-  list_->setMouseTracking(true);
-  list_->setAccessibleName(tr("Choices"));
+    : SearchPopup(theme, new SearchField(theme, "search", tr("Search"), {}), kRows, view),
+      model_(new PickModel(this)) {
+  setRows(model_, new PickDelegate(theme, list()));
+  list()->setAccessibleName(tr("Choices"));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(1, 0, 1, 0);
   layout->setSpacing(0);
   auto* top = new QHBoxLayout;
   top->setContentsMargins(4, 4, 4, 4);
-  top->addWidget(field_);
+  top->addWidget(field());
   layout->addLayout(top);
   layout->addSpacing(4);
-  layout->addWidget(list_, 1);
+  layout->addWidget(list(), 1);
   layout->addSpacing(static_cast<int>(theme.scaled(kFoot)));
-  connect(field_, &QLineEdit::textChanged, this, &PickPalette::narrow);
-  connect(list_, &QListView::entered, list_, &QListView::setCurrentIndex);
-  connect(list_, &QListView::clicked, this, [this](const QModelIndex& index) {
-    run(index, !(QApplication::keyboardModifiers() & Qt::AltModifier));
-  });
-  connect(list_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+  connect(list()->selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& now) {
             const bool fits = now.isValid() && model_->at(now.row()).refusal.isEmpty();
             if (isVisible()) emit considered(fits ? model_->at(now.row()).key : QString());
           });
-  field_->installEventFilter(this);
-  field_->setFrame(false);
+  field()->setFrame(false);
   setTheme(theme);
 }
 
 void PickPalette::setTheme(const Theme& theme) {
-  theme_ = theme;
-  static_cast<PickDelegate*>(list_->itemDelegate())->setTheme(theme);
-  list_->setStyleSheet(QString("QListView { background: %1; }").arg(theme(Token::raised).name()));
-  field_->setStyleSheet(
+  SearchPopup::setTheme(theme);
+  field()->setStyleSheet(
       QString("QLineEdit { background: %1; border: none; }").arg(theme(Token::raised).name()));
-  update();
 }
 
 void PickPalette::open(Picks picks, const QString& placeholder, const QString& takes, const QPoint& at) {
-  if (!isVisible()) before_ = QApplication::focusWidget();
   takes_ = takes;
   model_->setPicks(std::move(picks));
-  field_->setPlaceholderText(placeholder);
-  field_->setAccessibleName(placeholder);
-  field_->clear();
-  const int rows = std::clamp(model_->rowCount(), 1, kRows);
-  const QSize size(qRound(theme_.scaled(kPaletteWidth)),
-                   qRound(theme_.scaled(kSearch + 6 + kFoot + rows * kRow)));
+  field()->setPlaceholderText(placeholder);
+  field()->setAccessibleName(placeholder);
+  field()->clear();
+  const int rows = std::clamp(model_->rowCount(), 1, page());
+  const QSize size(qRound(theme().scaled(kPaletteWidth)),
+                   qRound(theme().scaled(kSearch + 6 + kFoot + rows * kRow)));
   const QRect room = parentWidget()->rect().adjusted(8, 8, -8, -8);
-  QRect place(at - QPoint(0, qRound(theme_.scaled(kSearch + kRow / 2))), size.boundedTo(room.size()));
+  QRect place(at - QPoint(0, qRound(theme().scaled(kSearch + kRow / 2))), size.boundedTo(room.size()));
   place.moveLeft(std::clamp(place.left(), room.left(), room.right() + 1 - place.width()));
   place.moveTop(std::clamp(place.top(), room.top(), room.bottom() + 1 - place.height()));
-  setGeometry(place);
-  show();
-  raise();
-  field_->setFocus(Qt::PopupFocusReason);
+  openAt(place);
   narrow();
 }
 
 void PickPalette::narrow() {
-  model_->setWords(field_->text());
-  list_->setCurrentIndex(model_->index(0, 0));
-  list_->scrollToTop();
+  model_->setWords(field()->text());
+  chooseFirst();
   note();
 }
 
 void PickPalette::note() {
-  field_->setNote(takes_.isEmpty() ? QString::number(model_->rowCount())
-                                   : tr("%1 of %2").arg(model_->fitting()).arg(model_->picks().size()));
+  field()->setNote(takes_.isEmpty() ? QString::number(model_->rowCount())
+                                    : tr("%1 of %2").arg(model_->fitting()).arg(model_->picks().size()));
   update();
 }
 
-void PickPalette::leave() {
-  if (!isVisible()) return;
-  putAway();
-  emit left();
-}
-
-/// The focus goes back to where it was. Not a word of it: the field loses the focus, but not by the person.
-void PickPalette::putAway() {
-  const QSignalBlocker quiet(this);
-  if (before_ && before_->isVisible()) before_->setFocus();
-  hide();
-}
-
-void PickPalette::run(const QModelIndex& index, bool connected) {
-  if (!index.isValid()) return;
-  const Pick pick = model_->at(index.row());
+void PickPalette::take(const QModelIndex& row, Qt::KeyboardModifiers modifiers) {
+  if (!row.isValid()) return;
+  const bool connected = !(modifiers & Qt::AltModifier);
+  const Pick pick = model_->at(row.row());
   if (!pick.refusal.isEmpty() && connected) return;  // it says why
   putAway();
   emit chosen(pick.key, connected);
 }
 
-bool PickPalette::pressKey(const QKeyEvent& key) {
-  const int count = model_->rowCount(), row = list_->currentIndex().row();
-  const auto go = [&](int to) {
-    if (count > 0) list_->setCurrentIndex(model_->index(std::clamp(to, 0, count - 1), 0));
-  };
-  switch (key.key()) {
-    case Qt::Key_Escape:
-      leave();
-      return true;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      run(list_->currentIndex(), !(key.modifiers() & Qt::AltModifier));
-      return true;
-    case Qt::Key_Down:
-    case Qt::Key_Tab:
-      go(row + 1 == count ? 0 : row + 1);
-      return true;
-    case Qt::Key_Up:
-    case Qt::Key_Backtab:
-      go(row == 0 ? count - 1 : row - 1);
-      return true;
-    case Qt::Key_PageDown:
-      go(row + kRows - 1);
-      return true;
-    case Qt::Key_PageUp:
-      go(row - kRows + 1);
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool PickPalette::eventFilter(QObject*, QEvent* event) {
-  if (event->type() == QEvent::FocusOut) {  // a menu of the field and another window give it back
-    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-    if (reason != Qt::PopupFocusReason && reason != Qt::ActiveWindowFocusReason && isVisible()) {
-      hide();
-      emit left();
-    }
-  }
-  if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress) return false;
-  const auto* key = static_cast<QKeyEvent*>(event);
-  const bool own = !(key->modifiers() & ~(Qt::ShiftModifier | Qt::AltModifier | Qt::KeypadModifier));
-  if (event->type() == QEvent::KeyPress) return own && pressKey(*key);
-  if (own) event->accept();  // Esc, letters and the like are the palette's while it is open
-  return own;
-}
-
 QRectF PickPalette::allOps() const {
-  const double foot = theme_.scaled(kFoot), width = theme_.scaled(64);
+  const double foot = theme().scaled(kFoot), width = theme().scaled(64);
   return {this->width() - width, height() - foot, width, foot};
 }
 
 void PickPalette::mousePressEvent(QMouseEvent* event) {
   if (takes_.isEmpty() || !allOps().contains(event->position())) return;
   model_->setFiltered(!model_->filtered());
-  list_->setCurrentIndex(model_->index(0, 0));
+  chooseFirst();
   note();
 }
 
 void PickPalette::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  const double s = theme_.scaled(1), foot = height() - kFoot * s;
-  paintBox(painter, rect(), kPaletteRadius * s, theme_(Token::raised), controlOutline(theme_));
-  painter.setPen(QPen(theme_(Token::border), 1));
+  const double s = theme().scaled(1), foot = height() - kFoot * s;
+  paintBox(painter, rect(), kPaletteRadius * s, theme()(Token::raised), controlOutline(theme()));
+  painter.setPen(QPen(theme()(Token::border), 1));
   painter.drawLine(QPointF(1, kSearch * s + 0.5), QPointF(width() - 1, kSearch * s + 0.5));
   painter.drawLine(QPointF(1, foot + 0.5), QPointF(width() - 1, foot + 0.5));
   const QRectF line(14 * s, foot, width() - 26 * s, kFoot * s);
-  painter.setFont(theme_.textFont(10.5));
-  painter.setPen(theme_(Token::text3));
+  painter.setFont(theme().textFont(10.5));
+  painter.setPen(theme()(Token::text3));
   if (takes_.isEmpty()) {
     painter.drawText(line, Qt::AlignVCenter, tr("Alt+Enter leaves it unconnected"));
     return;
   }
   painter.drawText(line, Qt::AlignVCenter, tr("takes"));
-  painter.setFont(theme_.monoFont(10.5));
-  painter.setPen(theme_(Token::text2));
+  painter.setFont(theme().monoFont(10.5));
+  painter.setPen(theme()(Token::text2));
   painter.drawText(line.adjusted(32 * s, 0, -60 * s, 0), Qt::AlignVCenter, takes_);
-  painter.setFont(theme_.textFont(10.5, QFont::Medium));
-  painter.setPen(theme_(Token::accent));
+  painter.setFont(theme().textFont(10.5, QFont::Medium));
+  painter.setPen(theme()(Token::accent));
   painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight,
                    model_->filtered() ? tr("all ops") : tr("what fits"));
 }

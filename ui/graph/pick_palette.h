@@ -2,12 +2,8 @@
 // not fit stands last and says why. Lies over the view and goes with the focus.
 #pragma once
 
-#include <QAbstractListModel>
-#include <QListView>
-#include <QPointer>
-
 #include "engine/graph/op_schema.h"
-#include "ui/widgets/search_field.h"
+#include "ui/widgets/search_popup.h"
 
 namespace orrery::ui {
 
@@ -45,16 +41,14 @@ class PickModel : public QAbstractListModel {
   std::vector<size_t> rows_;
 };
 
-class PickPalette : public QWidget, public Themed {
+class PickPalette : public SearchPopup {
   Q_OBJECT
  public:
   PickPalette(const Theme& theme, QWidget* view);
 
   /// `takes`: what is asked to fit: "[1, 576] f32"; empty: nothing, and no word of a filter.
   void open(Picks picks, const QString& placeholder, const QString& takes, const QPoint& at);
-  void leave();
-  SearchField* field() const { return field_; }
-  QListView* list() const { return list_; }
+  using SearchPopup::leave;
   PickModel* model() const { return model_; }
   void setTheme(const Theme& theme) override;
 
@@ -63,27 +57,19 @@ class PickPalette : public QWidget, public Themed {
   void chosen(const QString& key, bool connected);
   /// Would be chosen by Enter; empty: nothing.
   void considered(const QString& key);
-  void left();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  bool eventFilter(QObject* object, QEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
+  void narrow() override;
+  void take(const QModelIndex& row, Qt::KeyboardModifiers modifiers) override;
 
  private:
-  void narrow();
   void note();
-  bool pressKey(const QKeyEvent& key);
-  void run(const QModelIndex& index, bool connected);
-  void putAway();
   QRectF allOps() const;
 
-  Theme theme_;
-  SearchField* field_;
   PickModel* model_;
-  QListView* list_;
   QString takes_;
-  QPointer<QWidget> before_;  // what had the focus
 };
 
 }  // namespace orrery::ui

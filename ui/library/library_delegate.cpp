@@ -10,7 +10,7 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kRow = 38;
+constexpr double kRow = 38, kRecipeRow = 24;
 
 FitLook stateLook(const QString& state) {
   if (state == "loaded") return {Token::accent, u"dotc"};
@@ -21,12 +21,14 @@ FitLook stateLook(const QString& state) {
 
 }  // namespace
 
-QSize LibraryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const {
-  return {120, static_cast<int>(theme_.scaled(kRow))};
+QSize LibraryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
+  const bool recipe = !index.data(LibraryModel::recipeRole).toString().isEmpty();
+  return {120, static_cast<int>(theme_.scaled(recipe ? kRecipeRow : kRow))};
 }
 
 void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
+  if (!index.data(LibraryModel::recipeRole).toString().isEmpty()) return paintRecipe(*painter, option, index);
   const QRectF box = option.rect;
   const QString state = index.data(LibraryModel::stateRole).toString();
   const bool loaded = state == "loaded", selected = option.state & QStyle::State_Selected;
@@ -73,6 +75,39 @@ void LibraryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
   if (option.state & QStyle::State_HasFocus && option.state & QStyle::State_KeyboardFocusChange)
     paintFocus(*painter, box, 2, theme_);
   painter->restore();
+}
+
+void LibraryDelegate::paintRecipe(QPainter& painter, const QStyleOptionViewItem& option,
+                                  const QModelIndex& index) const {
+  const QRectF box = option.rect;
+  const bool selected = option.state & QStyle::State_Selected,
+             made = index.data(LibraryModel::madeRole).toBool();
+  painter.save();
+  if (selected || option.state & QStyle::State_MouseOver)
+    painter.fillRect(box, theme_(selected ? Token::selectionBg : Token::hover));
+  const double icon = theme_.scaled(12), right = box.right() - theme_.scaled(11);
+  paintIcon(painter, made ? u"check" : u"pencil",
+            QRectF(box.left() + theme_.scaled(24), box.center().y() - icon / 2, icon, icon),
+            theme_(made ? Token::edited : Token::text3));
+  const QString detail = index.data(LibraryModel::detailRole).toString();
+  painter.setFont(theme_.monoFont(10));
+  const double detailWidth = QFontMetricsF(painter.font()).horizontalAdvance(detail);
+  painter.setPen(theme_(selected ? Token::text2 : Token::text3));
+  painter.drawText(QRectF(right - detailWidth, box.top(), detailWidth + 1, box.height()), Qt::AlignVCenter,
+                   detail);
+  const QFont font = theme_.textFont(12, made ? QFont::Medium : QFont::Normal);
+  const QRectF name(box.left() + theme_.scaled(42), box.top(),
+                    right - detailWidth - theme_.scaled(50) - box.left(), box.height());
+  painter.setFont(font);
+  painter.setPen(theme_(index.data(LibraryModel::missingRole).toBool() ? Token::disabled
+                        : selected                                     ? Token::selectionText
+                                                                       : Token::text));
+  painter.drawText(name, Qt::AlignVCenter | Qt::AlignLeft,
+                   QFontMetricsF(font).elidedText(index.data(LibraryModel::nameRole).toString(),
+                                                  Qt::ElideMiddle, name.width()));
+  if (option.state & QStyle::State_HasFocus && option.state & QStyle::State_KeyboardFocusChange)
+    paintFocus(painter, box, 2, theme_);
+  painter.restore();
 }
 
 }  // namespace orrery::ui

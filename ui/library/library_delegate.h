@@ -1,4 +1,4 @@
-// Two lines a model: the name and its state, then format, dtype and size.
+// Two lines a model: the name and its state, then format, dtype and size. One line a recipe, below its model.
 #pragma once
 
 #include <QStyledItemDelegate>
@@ -17,6 +17,8 @@ class LibraryDelegate : public QStyledItemDelegate {
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
+  void paintRecipe(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index) const;
+
   Theme theme_;
 };
 

@@ -4,6 +4,8 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
+#include "ui/library/recipe_view.h"
+
 namespace orrery::ui {
 
 LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget* parent)
@@ -34,7 +36,17 @@ LibraryPage::LibraryPage(const Theme& theme, SessionController* session, QWidget
   connect(list_, &QWidget::customContextMenuRequested, this, &LibraryPage::showMenu);
   connect(list_, &QListView::activated, this, &LibraryPage::ask);
   connect(list_, &QListView::doubleClicked, this, &LibraryPage::ask);
-  connect(model_, &QAbstractItemModel::modelReset, this, [this] { emit countChanged(model_->rowCount()); });
+  connect(model_, &QAbstractItemModel::modelReset, this, [this] { emit countChanged(model_->modelCount()); });
+  list_->setEditTriggers(QAbstractItemView::EditKeyPressed);  // F2, of recipes
+  connect(model_, &LibraryModel::renameAsked, this, &LibraryPage::renameAsked);
+  connect(list_->selectionModel(), &QItemSelectionModel::currentChanged, this, &LibraryPage::consider);
+  connect(session_, &SessionController::graphChanged, this, [this] {
+    QStringList made;
+    if (const api::History* history = session_->history())
+      for (const api::StackedRecipe& recipe : history->recipes())
+        if (recipe.on) made += QString::fromStdString(recipe.name);
+    model_->setMade(made);
+  });
   connect(session_, &SessionController::libraryScanned, model_, &LibraryModel::setModels);
   connect(model_, &QAbstractItemModel::modelReset, this, &LibraryPage::showLoaded);
   connect(session_, &SessionController::opened, this, [this] {
@@ -59,9 +71,53 @@ void LibraryPage::resizeEvent(QResizeEvent* event) {
 
 void LibraryPage::ask(const QModelIndex& index) {
   if (session_->loading()) return;  // activated and doubleClicked may both come of one double click
+  if (model_->recipeAt(index)) return askRecipe(index);
   emit openAsked(index.data(LibraryModel::pathRole).toString(),
                  index.data(LibraryModel::adapterRole).toString(),
                  index.data(LibraryModel::titleRole).toString());
+}
+
+/// Made, or left out where it is made.
+void LibraryPage::askRecipe(const QModelIndex& index) {
+  if (session_->changing()) return;  // of the same double click
+  const QString recipe = index.data(LibraryModel::recipeRole).toString();
+  if (index.data(LibraryModel::madeRole).toBool()) return emit recipeLeftOut(recipe);
+  const bool loaded = index.data(LibraryModel::stateRole) == "loaded";
+  emit recipeAsked(recipe, loaded ? QString() : index.data(LibraryModel::pathRole).toString(),
+                   index.data(LibraryModel::adapterRole).toString());
+}
+
+void LibraryPage::consider(const QModelIndex& index) {
+  const api::ListedRecipe* recipe = model_->recipeAt(index);
+  const bool possible = recipe && index.data(LibraryModel::stateRole) == "loaded" &&
+                        !index.data(LibraryModel::madeRole).toBool();
+  emit considered(possible ? recipe->edits : std::vector<edit::Edit>());
+}
+
+/// Beside what is made on the model that is loaded.
+void LibraryPage::showRecipe(const QModelIndex& index) {
+  const api::ListedRecipe* recipe = model_->recipeAt(index);
+  if (!recipe) return;
+  const bool loaded = index.data(LibraryModel::stateRole) == "loaded";
+  auto* view = new RecipeView(theme_, window());
+  view->setAttribute(Qt::WA_DeleteOnClose);
+  view->show(*recipe, loaded ? std::optional(session_->recipe()) : std::nullopt);
+}
+
+void LibraryPage::addRecipeEntries(QMenu& menu, const QModelIndex& index) {
+  const QPersistentModelIndex row(index);
+  const QString recipe = index.data(LibraryModel::recipeRole).toString(),
+                model = index.model()->data(index, LibraryModel::titleRole).toString();
+  const bool loaded = index.data(LibraryModel::stateRole) == "loaded",
+             made = index.data(LibraryModel::madeRole).toBool();
+  menu.addAction(made     ? QStringLiteral("Leave its edits out")
+                 : loaded ? QStringLiteral("Make its edits")
+                          : "Open " + model + " with it",
+                 this, [this, row] { askRecipe(row); });
+  menu.addAction("Show its edits", this, [this, row] { showRecipe(row); });
+  menu.addSeparator();
+  menu.addAction("Rename", QKeySequence("F2"), this, [this, row] { list_->edit(row); });
+  menu.addAction("Move to the trash", this, [this, recipe] { emit trashAsked(recipe); });
 }
 
 void LibraryPage::setEstimates(MemoryEstimates* estimates) {
@@ -89,6 +145,10 @@ void LibraryPage::showMenu(const QPoint& position) {
                 title = index.data(LibraryModel::titleRole).toString();
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
+  if (model_->recipeAt(index)) {
+    addRecipeEntries(*menu, index);
+    return menu->popup(list_->viewport()->mapToGlobal(position));
+  }
   menu->addAction("Load", this, [=, this] { emit openAsked(path, adapter, title); });
   menu->addAction("Load with options...", this, [=, this] { emit optionsAsked(path, adapter, title); });
   if (index.data(LibraryModel::metadataRole).toBool())

@@ -30,6 +30,14 @@ class LibraryPage : public QWidget, public Themed {
   void optionsAsked(const QString& path, const QString& adapter, const QString& title);
   void fileAsked();
   void metadataAsked(const QString& path);
+  /// The edits of a recipe, on the model that is loaded (empty `path`) or on that one, opened for it.
+  void recipeAsked(const QString& recipe, const QString& path, const QString& adapter);
+  /// The edits that it made are to be left out.
+  void recipeLeftOut(const QString& recipe);
+  /// Would be made by Enter, on the model that is loaded; empty: nothing.
+  void considered(const std::vector<orrery::edit::Edit>& edits);
+  void renameAsked(const QString& recipe, const QString& name);
+  void trashAsked(const QString& recipe);
   void countChanged(int models);
 
  protected:
@@ -37,6 +45,10 @@ class LibraryPage : public QWidget, public Themed {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void askRecipe(const QModelIndex& index);
+  void consider(const QModelIndex& index);
+  void showRecipe(const QModelIndex& index);
+  void addRecipeEntries(QMenu& menu, const QModelIndex& index);
   void ask(const QModelIndex& index);
   void showLoaded();
   void showMenu(const QPoint& position);

@@ -41,10 +41,12 @@ struct ExportCalls {
       write;
 };
 
-/// Recipes: lists of edits as JSON text. Empty: they are not offered.
+/// Recipes: files of edits. Empty: they are not offered.
 struct RecipeCalls {
-  std::function<Result<edit::Recipe>(std::string_view json)> parse;
-  std::function<std::string(const edit::Recipe&)> write;
+  std::function<Result<edit::Recipe>(const std::string& path)> read;
+  std::function<std::string(const edit::Recipe&)> write;  // as the text of such a file
+  std::function<Result<void>(const edit::Recipe&, const std::string& path)> save;
+  std::function<Result<void>(const std::string& path, const std::string& name)> rename;
   /// The edits that a model graph does not take.
   std::function<std::vector<edit::Misfit>(const graph::Graph&, const std::vector<edit::Edit>&)> misfits;
 };

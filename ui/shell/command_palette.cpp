@@ -1,11 +1,9 @@
 #include "ui/shell/command_palette.h"
 
 #include <QAction>
-#include <QApplication>
 #include <QBitArray>
-#include <QKeyEvent>
+#include <QEvent>
 #include <QPainter>
-#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -20,22 +18,10 @@ constexpr int kRows = 9;         // that are seen at once, where the window is h
 constexpr double kFromTop = 84;  // below the tool bar
 constexpr double kIcon = 16;
 
-/// 0: it begins with the words, 1: a word of it does, 2: it holds them; -1: it does not.
-int rankOf(const QString& text, const QString& word) {
-  const int at = static_cast<int>(text.indexOf(word, 0, Qt::CaseInsensitive));
-  if (at <= 0) return at;
-  return text.contains(" " + word, Qt::CaseInsensitive) ? 1 : 2;
-}
-
-class PaletteDelegate : public QStyledItemDelegate {
+class PaletteDelegate : public PopupRows {
  public:
   PaletteDelegate(const Theme& theme, const PaletteModel* model, QObject* parent)
-      : QStyledItemDelegate(parent), theme_(theme), model_(model) {}
-  void setTheme(const Theme& theme) { theme_ = theme; }
-
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-    return {100, static_cast<int>(theme_.scaled(kRow))};
-  }
+      : PopupRows(theme, kRow, parent), model_(model) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const bool selected = option.state & QStyle::State_Selected,
@@ -98,7 +84,6 @@ class PaletteDelegate : public QStyledItemDelegate {
     }
   }
 
-  Theme theme_;
   const PaletteModel* model_;
 };
 
@@ -113,14 +98,9 @@ void PaletteModel::setWords(const QString& typed) {
   std::vector<std::pair<int, const Command*>> ranked;
   for (const Command& command : commands_.list()) {
     const QString title = commands_.title(command), place = Commands::place(command);
-    int rank = commands_.action(command.id)->isEnabled() ? 0 : 1000;
-    for (const QString& word : words_) {
-      const int inTitle = rankOf(title, word);
-      if (inTitle < 0 && rankOf(place, word) < 0) rank = -1;
-      if (rank < 0) break;
-      rank += inTitle < 0 ? 3 : inTitle;
-    }
-    if (rank >= 0) ranked.emplace_back(rank, &command);
+    const int rank = rankOf(title, QStringList{place}, words_);
+    if (rank >= 0)
+      ranked.emplace_back(rank + (commands_.action(command.id)->isEnabled() ? 0 : 1000), &command);
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](auto& a, auto& b) { return a.first < b.first; });
   rows_.clear();
@@ -159,138 +139,60 @@ QVariant PaletteModel::data(const QModelIndex& index, int role) const {
 }
 
 CommandPalette::CommandPalette(const Theme& theme, const Commands& commands, QWidget* window)
-    : QWidget(window),
-      theme_(theme),
+    : SearchPopup(theme, new SearchField(theme, "command", "Type what you want to do", {}), kRows, window),
       commands_(commands),
-      field_(new SearchField(theme, "command", "Type what you want to do", {}, this)),
-      model_(new PaletteModel(commands, this)),
-      list_(new QListView(this)) {
-  hide();
-  list_->setModel(model_);
-  list_->setItemDelegate(new PaletteDelegate(theme, model_, list_));
-  list_->setFrameShape(QFrame::NoFrame);
-  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  list_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  list_->setUniformItemSizes(true);
-  list_->setFocusPolicy(Qt::NoFocus);
-  list_->setMouseTracking(true);
-  list_->setAccessibleName("Commands");
+      model_(new PaletteModel(commands, this)) {
+  setRows(model_, new PaletteDelegate(theme, model_, list()));
+  list()->setAccessibleName("Commands");
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(1, 8, 1, 8);
   layout->setSpacing(8);
   auto* top = new QHBoxLayout;
   top->setContentsMargins(8, 0, 8, 0);
-  top->addWidget(field_);
+  top->addWidget(field());
   layout->addLayout(top);
-  layout->addWidget(list_, 1);
-  connect(field_, &QLineEdit::textChanged, this, &CommandPalette::narrow);
-  connect(list_, &QListView::entered, list_, &QListView::setCurrentIndex);
-  connect(list_, &QListView::clicked, this, &CommandPalette::run);
-  field_->installEventFilter(this);
+  layout->addWidget(list(), 1);
   window->installEventFilter(this);
   setTheme(theme);
 }
 
-void CommandPalette::setTheme(const Theme& theme) {
-  theme_ = theme;
-  static_cast<PaletteDelegate*>(list_->itemDelegate())->setTheme(theme);
-  list_->setStyleSheet(QString("QListView { background: %1; }").arg(theme(Token::raised).name()));
-  update();
-}
-
 void CommandPalette::open() {
-  if (isVisible()) return field_->selectAll();
-  before_ = QApplication::focusWidget();
-  field_->clear();
+  if (isVisible()) return field()->selectAll();
+  field()->clear();
   narrow();
-  place();
-  show();
-  raise();
-  field_->setFocus(Qt::PopupFocusReason);
+  openAt(place());
 }
 
 void CommandPalette::narrow() {
-  model_->setWords(field_->text());
-  list_->setCurrentIndex(model_->index(0, 0));
-  field_->setNote(QString("%1 of %2").arg(model_->rowCount()).arg(commands_.list().size()));
+  model_->setWords(field()->text());
+  chooseFirst();
+  field()->setNote(QString("%1 of %2").arg(model_->rowCount()).arg(commands_.list().size()));
 }
 
 /// In the middle of the window, as high as its rows or the window allow.
-void CommandPalette::place() {
+QRect CommandPalette::place() const {
   const QWidget* around = parentWidget();
-  const int top = static_cast<int>(theme_.scaled(kFromTop)), row = static_cast<int>(theme_.scaled(kRow));
-  const int width = std::min(static_cast<int>(theme_.scaled(kWidth)), around->width() - 40);
-  const int height = field_->height() + 24 + row * kRows;
-  setGeometry((around->width() - width) / 2, top, width, std::min(height, around->height() - top - 40));
+  const int top = static_cast<int>(theme().scaled(kFromTop)), row = static_cast<int>(theme().scaled(kRow));
+  const int width = std::min(static_cast<int>(theme().scaled(kWidth)), around->width() - 40);
+  const int height = field()->height() + 24 + row * page();
+  return {(around->width() - width) / 2, top, width, std::min(height, around->height() - top - 40)};
 }
 
-/// The focus goes back to where it was.
-void CommandPalette::leave() {
-  if (before_ && before_->isVisible()) before_->setFocus();
-  hide();
-}
-
-void CommandPalette::run(const QModelIndex& index) {
-  QAction* action = index.isValid() ? commands_.action(index.data(PaletteModel::idRole).toString()) : nullptr;
+void CommandPalette::take(const QModelIndex& row, Qt::KeyboardModifiers) {
+  QAction* action = row.isValid() ? commands_.action(row.data(PaletteModel::idRole).toString()) : nullptr;
   if (!action || !action->isEnabled()) return;
-  leave();  // first: the command may look at what has the focus
+  putAway();  // first: the command may look at what has the focus
   action->trigger();
 }
 
-bool CommandPalette::pressKey(int key) {
-  const int count = model_->rowCount(), row = list_->currentIndex().row();
-  const auto go = [&](int to) {
-    if (count > 0) list_->setCurrentIndex(model_->index(std::clamp(to, 0, count - 1), 0));
-  };
-  switch (key) {
-    case Qt::Key_Escape:
-      leave();
-      return true;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      run(list_->currentIndex());
-      return true;
-    case Qt::Key_Down:
-    case Qt::Key_Tab:
-      go(row + 1 == count ? 0 : row + 1);
-      return true;
-    case Qt::Key_Up:
-    case Qt::Key_Backtab:
-      go(row == 0 ? count - 1 : row - 1);
-      return true;
-    case Qt::Key_PageDown:
-      go(row + kRows - 1);
-      return true;
-    case Qt::Key_PageUp:
-      go(row - kRows + 1);
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool CommandPalette::eventFilter(QObject* object, QEvent* event) {
-  if (object == parentWidget()) {
-    if (event->type() == QEvent::Resize && isVisible()) place();
-    return false;
-  }
-  if (event->type() == QEvent::FocusOut) {  // a menu of the field and another window give it back
-    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-    if (reason != Qt::PopupFocusReason && reason != Qt::ActiveWindowFocusReason) hide();
-  }
-  if (event->type() == QEvent::ShortcutOverride) {  // Esc and the like are the palette's while it is open
-    const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->modifiers() == Qt::NoModifier) event->accept();
-    return key->modifiers() == Qt::NoModifier;
-  }
-  if (event->type() != QEvent::KeyPress) return false;
-  const auto* key = static_cast<QKeyEvent*>(event);
-  return !(key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) && pressKey(key->key());
+  if (object == parentWidget() && event->type() == QEvent::Resize && isVisible()) setGeometry(place());
+  return SearchPopup::eventFilter(object, event);
 }
 
 void CommandPalette::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  paintBox(painter, rect(), theme_.scaled(kRadius), theme_(Token::raised), controlOutline(theme_));
+  paintBox(painter, rect(), theme().scaled(kRadius), theme()(Token::raised), controlOutline(theme()));
 }
 
 }  // namespace orrery::ui

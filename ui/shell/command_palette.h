@@ -2,12 +2,8 @@
 // window and goes with the focus.
 #pragma once
 
-#include <QAbstractListModel>
-#include <QListView>
-#include <QPointer>
-
 #include "ui/frame/command.h"
-#include "ui/widgets/search_field.h"
+#include "ui/widgets/search_popup.h"
 
 namespace orrery::ui {
 
@@ -32,34 +28,25 @@ class PaletteModel : public QAbstractListModel {
   std::vector<const Command*> rows_;
 };
 
-class CommandPalette : public QWidget, public Themed {
+class CommandPalette : public SearchPopup {
   Q_OBJECT
  public:
   CommandPalette(const Theme& theme, const Commands& commands, QWidget* window);
 
   void open();
-  SearchField* field() const { return field_; }
-  QListView* list() const { return list_; }
   PaletteModel* model() const { return model_; }
-  void setTheme(const Theme& theme) override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void narrow() override;
+  void take(const QModelIndex& row, Qt::KeyboardModifiers modifiers) override;
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  void narrow();
-  void place();
-  void leave();
-  bool pressKey(int key);
-  void run(const QModelIndex& index);
+  QRect place() const;
 
-  Theme theme_;
   const Commands& commands_;
-  SearchField* field_;
   PaletteModel* model_;
-  QListView* list_;
-  QPointer<QWidget> before_;  // what had the focus
 };
 
 }  // namespace orrery::ui

@@ -46,6 +46,10 @@ void Opening::connectWork() {
   connect(&work_, &Workspace::recipeSaveAsked, this, [this](const std::vector<edit::Edit>& recipe) {
     if (const SessionPtr session = work_.drawn()->session()) saveRecipe(*session, recipe);
   });
+  connect(&work_, &Workspace::recipeAsked, this,
+          [this](const QString& recipe, const QString& model, const QString& adapter) {
+            model.isEmpty() ? openRecipe(recipe) : openModel(model, adapter, recipe);
+          });
   connect(&work_, &Workspace::metadataAsked, this, &Opening::editMetadata);
   connect(&work_, &Workspace::classifierAsked, this,
           [this](const api::OpenOptions& options, const QString& name) {

@@ -1,7 +1,6 @@
 // The dialogs that ask for files, and what is read from them and written to them.
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QSaveFile>
 
 #include "engine/api/recipes.h"
 #include "ui/session/trace_saver.h"
@@ -10,12 +9,6 @@
 #include "ui/shell/opening.h"
 
 namespace orrery::ui {
-namespace {
-
-constexpr qint64 kMostBytes = qint64{1} << 21;  // more than any recipe has; the engine says so
-
-}  // namespace
-
 void Opening::askFile() {
   const QString path = QFileDialog::getOpenFileName(window_, "Open a model, an adapter or a recipe",
                                                     work_.settings().lastFolder, modelFilters());
@@ -69,12 +62,7 @@ void Opening::askSaveTrace() {
 /// Makes the edits of the file on the model that is drawn.
 void Opening::openRecipe(const QString& path) {
   const QString name = QFileInfo(path).fileName();
-  QFile file(path);
-  if (!file.open(QIODevice::ReadOnly))
-    return emit work_.failed(describeError(
-        "Could not open " + name,
-        {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another file"}));
-  const auto recipe = work_.services().recipes.parse(file.read(kMostBytes).toStdString());
+  const auto recipe = work_.services().recipes.read(path.toStdString());
   if (!recipe.ok()) return emit work_.failed(describeError("Could not open " + name, recipe.error()));
   if (recipe->edits.empty()) return emit work_.noticed(name + " holds no edits");
   graph_->banner()->dismiss();
@@ -92,7 +80,7 @@ bool Opening::askSaveRecipe(SessionController* source) {
 }
 
 bool Opening::saveRecipe(const api::Session& session, const std::vector<edit::Edit>& edits) {
-  if (!work_.services().recipes.write) return false;
+  if (!work_.services().recipes.save) return false;
   const QFileInfo model(QString::fromStdString(session.info().path));
   const QString suggested = model.path() + "/" + model.completeBaseName() + ".recipe.json";
   const QString path =
@@ -100,17 +88,14 @@ bool Opening::saveRecipe(const api::Session& session, const std::vector<edit::Ed
   if (path.isEmpty()) return false;
   edit::Recipe recipe = api::recipe_of(session);
   recipe.edits = edits;
-  QSaveFile file(path);
-  const QByteArray text = QByteArray::fromStdString(work_.services().recipes.write(recipe));
-  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) {
-    addRecent(path);
-    emit work_.noticed("Saved " + QFileInfo(path).fileName());
-    return true;
+  if (const auto saved = work_.services().recipes.save(recipe, path.toStdString()); !saved.ok()) {
+    emit work_.failed(describeError("Could not save the recipe", saved.error()));
+    return false;
   }
-  emit work_.failed(describeError(
-      "Could not save the recipe",
-      {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another folder"}));
-  return false;
+  addRecent(path);
+  emit work_.recipesChanged();
+  emit work_.noticed("Saved " + QFileInfo(path).fileName());
+  return true;
 }
 
 }  // namespace orrery::ui

@@ -3,26 +3,14 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
-#include <map>
 
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
-constexpr double kFirstShare = 0.6;  // of the sizes that there are
-
-/// "q4_0 96 · q8_0 71 · as it is 44".
-QString typesOf(const api::MixTable& table, const api::Mix& mix) {
-  std::map<QString, int> counts;
-  for (size_t t = 0; t < table.tensors.size(); ++t) {
-    const std::string& type = table.tensors[t].choices[mix.choices[t]].type;
-    ++counts[type.empty() ? QStringLiteral("as it is") : QString::fromStdString(type).toUpper()];
-  }
-  QStringList words;
-  for (const auto& [type, count] : counts) words += type + QStringLiteral(" ") + format::count(count);
-  return words.join(QStringLiteral(" · "));
-}
+constexpr double kLeastCurve = 60, kLeastBars = 46, kAbreast = 350;  // px
+constexpr double kFirstShare = 0.6;                                  // of the sizes that there are
 
 /// The mixes of sizes that are evenly apart, each with the size that it is for.
 std::vector<api::Mix> curveOf(const api::MixTable& table) {
@@ -49,15 +37,18 @@ MixPanel::MixPanel(const Theme& theme, SweepController* sweeps, QWidget* parent)
       size_(new Text(theme, {Token::text, 18, QFont::Medium, true}, {}, this)),
       cost_(new Text(theme, {Token::text, 12, QFont::Medium, true}, {}, this)),
       share_(new Text(theme, {Token::text2, 11}, {}, this)),
-      types_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, {}, this)),
       note_(new Text(theme, {Token::text3, 11}, {}, this)),
       slider_(new MixSlider(theme, this)),
+      bars_(new BitBars(theme, this)),
+      scroll_(new GroundScroll(theme, Token::panel, this)),
       make_(new Button(theme, "Make mix", Button::Kind::primary, this)),
-      measure_(new Button(theme, "Measure", Button::Kind::plain, this)) {
+      measure_(new Button(theme, "Measure", Button::Kind::plain, this)),
+      recipe_(new IconButton(theme, "save", "Save the mix as a recipe", this)) {
   setupLayout();
   connect(slider_, &MixSlider::bytesChosen, this, [this](quint64 bytes) { show(bytes); });
   connect(make_, &QAbstractButton::clicked, this,
           [this] { emit mixAsked(edits_, "mix " + format::bytes(static_cast<double>(mix_.bytes))); });
+  connect(recipe_, &QAbstractButton::clicked, this, [this] { emit recipeAsked(edits_); });
   connect(measure_, &QAbstractButton::clicked, this, [this] { sweeps_->measureMix(edits_); });
   connect(sweeps_, &SweepController::mixMeasured, this,
           [this](const std::vector<edit::Edit>& edits, double distance) {
@@ -73,6 +64,7 @@ void MixPanel::setupLayout() {
   buttons->setSpacing(8);
   buttons->addWidget(make_, 1);
   buttons->addWidget(measure_, 1);
+  buttons->addWidget(recipe_);
   auto* figures = new QGridLayout;
   figures->setHorizontalSpacing(12);
   figures->setVerticalSpacing(0);
@@ -85,11 +77,24 @@ void MixPanel::setupLayout() {
   layout->setSpacing(3);
   layout->addWidget(title_);
   layout->addLayout(figures);
-  layout->addWidget(slider_, 1);
-  layout->addWidget(types_);
+  scroll_->column()->addWidget(bars_);
+  scroll_->column()->addStretch(1);
+  scroll_->setMinimumHeight(static_cast<int>(theme_.scaled(kLeastBars)));
+  body_ = new QBoxLayout(QBoxLayout::TopToBottom);
+  body_->addWidget(slider_, 1);
+  body_->addWidget(scroll_, 1);
+  layout->addLayout(body_, 1);
   layout->addWidget(note_);
   layout->addLayout(buttons);
-  slider_->setMinimumHeight(static_cast<int>(theme_.scaled(60)));
+  slider_->setMinimumHeight(static_cast<int>(theme_.scaled(kLeastCurve)));
+}
+
+/// Curve and bars stand beside each other where there is the width for both.
+void MixPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const bool abreast = width() >= theme_.scaled(kAbreast);
+  body_->setDirection(abreast ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  body_->setSpacing(abreast ? 14 : 4);
 }
 
 void MixPanel::refresh() {
@@ -98,7 +103,7 @@ void MixPanel::refresh() {
   const bool another = std::exchange(tables_, choices) != choices || table_.has_value() != before.has_value();
   const bool any = table_.has_value() && choices > 1;
   for (QWidget* part :
-       std::initializer_list<QWidget*>{size_, cost_, share_, types_, slider_, make_, measure_})
+       std::initializer_list<QWidget*>{size_, cost_, share_, scroll_, make_, measure_, recipe_})
     part->setVisible(any);
   note_->setWrap(!any);
   if (!any)
@@ -125,7 +130,7 @@ void MixPanel::show(uint64_t bytes) {
   share_->setText(QString("%2 bits an element, %1 of all")
                       .arg(format::percent(bytesNow / whole), format::number(table_->bits_of(mix_.bytes))));
   slider_->setMix(bytes, measured ? measured_ : mix_.distance);
-  types_->setText(typesOf(*table_, mix_));
+  bars_->show(bitCounts(*table_, mix_));
   const bool edited = sweeps_->edited();
   note_->setText(
       edited                 ? QStringLiteral("The model was edited since: undo that to make another mix")
@@ -134,6 +139,7 @@ void MixPanel::show(uint64_t bytes) {
           ? QString("Measured over the sweep's text; %1 was predicted").arg(format::distance(mix_.distance))
           : QStringLiteral("Predicted: what its edits cost alone, added up"));
   make_->setEnabled(!edits_.empty() && !edited);
+  recipe_->setEnabled(!edits_.empty() && !edited);
   measure_->setEnabled(!edits_.empty() && !measured && !edited && !sweeps_->running() &&
                        !sweeps_->measuring());
 }

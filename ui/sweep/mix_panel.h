@@ -2,8 +2,10 @@
 #pragma once
 
 #include "ui/session/sweep_controller.h"
+#include "ui/sweep/bit_bars.h"
 #include "ui/sweep/mix_slider.h"
 #include "ui/widgets/buttons.h"
+#include "ui/widgets/ground_scroll.h"
 #include "ui/widgets/text.h"
 
 namespace orrery::ui {
@@ -18,11 +20,18 @@ class MixPanel : public QWidget, public Themed {
   MixSlider* slider() const { return slider_; }
   Button* makeButton() const { return make_; }
   Button* measureButton() const { return measure_; }
+  IconButton* recipeButton() const { return recipe_; }
+  BitBars* bars() const { return bars_; }
   QString words() const { return cost_->text(); }
   void setTheme(const Theme& theme) override;
 
  signals:
   void mixAsked(const std::vector<orrery::edit::Edit>& edits, const QString& name);
+  /// To be a recipe of the model, without being made now.
+  void recipeAsked(const std::vector<orrery::edit::Edit>& edits);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void setupLayout();
@@ -30,9 +39,13 @@ class MixPanel : public QWidget, public Themed {
 
   Theme theme_;
   SweepController* sweeps_;
-  Text *title_, *size_, *cost_, *share_, *types_, *note_;
+  Text *title_, *size_, *cost_, *share_, *note_;
   MixSlider* slider_;
+  BitBars* bars_;
+  GroundScroll* scroll_;  // of the bars
+  QBoxLayout* body_;      // curve and bars
   Button *make_, *measure_;
+  IconButton* recipe_;
   std::optional<api::MixTable> table_;
   size_t tables_ = 0;  // choices in it: another number is another table
   api::Mix mix_;

@@ -30,11 +30,17 @@ PageParts make(Workspace& work, QWidget* parent) {
   followChoice(work, page);
   QObject::connect(page, &SweepPage::pathAsked, &work, &Workspace::pathAsked);
   QObject::connect(page, &SweepPage::valuesChanged, &work, &Workspace::scopesMeasured);
-  QObject::connect(page, &SweepPage::mixAsked, &work,
+  QObject::connect(page, &SweepPage::editsAsked, &work,
                    [&work](const std::vector<edit::Edit>& edits, const QString& name) {
                      emit work.drawAsked(work.session());
                      work.editByHand(edits, name);
                    });
+  QObject::connect(page, &SweepPage::recipeAsked, &work, [&work](std::vector<edit::Edit> edits) {
+    std::vector<edit::Edit> recipe = work.session()->recipe();  // upon which the sweeps were measured
+    recipe.insert(recipe.end(), edits.begin(), edits.end());
+    emit work.drawAsked(work.session());
+    emit work.recipeSaveAsked(recipe);
+  });
   QObject::connect(page, &SweepPage::saved, &work, [&work](const QString& path) {
     emit work.noticed("Saved " + QFileInfo(path).fileName());
   });

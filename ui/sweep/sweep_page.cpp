@@ -13,8 +13,9 @@
 namespace orrery::ui {
 namespace {
 
-constexpr double kLeft = 400, kLeastLeft = 330, kMix = 270;  // px of the page
-constexpr double kBoth = 980;                                // from here on chart and mix have room
+constexpr double kLeft = 400, kLeastLeft = 330, kMix = 270, kWideMix = 500;  // px of the page
+constexpr double kBoth = 980;    // from here on chart and mix have room
+constexpr double kRoomy = 1300;  // and the mix its bars beside the curve
 
 QString timeLeft(double seconds) {
   if (seconds < 90) return format::number(seconds, 2) + QStringLiteral(" s left");
@@ -58,6 +59,7 @@ SweepPage::SweepPage(const Theme& theme, SessionController* session, SweepContro
       table_(new SweepTable(theme, rows_, this)),
       plot_(new SweepPlot(theme, this)),
       mix_(new MixPanel(theme, sweeps, this)),
+      cheapest_(new CheapestRow(theme, sweeps, this)),
       series_(new Text(theme, {Token::text3, 10.5}, {}, this)),
       side_(new Segmented(theme, this)),
       column_(new QWidget(this)),
@@ -88,13 +90,17 @@ void SweepPage::setupControls() {
   connect(session_, &SessionController::graphChanged, this, [this] {
     refreshControls();
     mix_->refresh();
+    cheapest_->refresh();
   });
   connect(table_, &SweepTable::rowChosen, this, [this](int row) {
     plot_->choose(static_cast<int>(rows_->placeAt(row)));
     emit pathAsked(rows_->scopeAt(row));
   });
   connect(plot_, &SweepPlot::placeChosen, this, &SweepPage::choosePlace);
-  connect(mix_, &MixPanel::mixAsked, this, &SweepPage::mixAsked);
+  connect(table_, &SweepTable::rowEntered, this, &SweepPage::makeRow);
+  connect(cheapest_, &CheapestRow::editsAsked, this, &SweepPage::editsAsked);
+  connect(mix_, &MixPanel::mixAsked, this, &SweepPage::editsAsked);
+  connect(mix_, &MixPanel::recipeAsked, this, &SweepPage::recipeAsked);
 }
 
 void SweepPage::setupLayout() {
@@ -121,6 +127,7 @@ void SweepPage::setupLayout() {
   left->addWidget(bar_);
   left->addLayout(figures);
   left->addWidget(table_, 1);
+  left->addWidget(cheapest_);
   column_->setLayout(left);
   side_->addChoice("Chart");
   side_->addChoice("Mix");
@@ -155,8 +162,9 @@ void SweepPage::shareWidth() {
   mix_->setVisible(both || mix);
   const double left = std::clamp(width() * 0.45, theme_.scaled(kLeastLeft), theme_.scaled(kLeft));
   column_->setFixedWidth(static_cast<int>(left));
-  mix_->setMinimumWidth(0);
-  mix_->setMaximumWidth(both ? static_cast<int>(theme_.scaled(kMix)) : QWIDGETSIZE_MAX);
+  const double wide = width() >= theme_.scaled(kRoomy) ? kWideMix : kMix;
+  mix_->setMinimumWidth(both ? static_cast<int>(theme_.scaled(wide)) : 0);
+  mix_->setMaximumWidth(both ? static_cast<int>(theme_.scaled(wide)) : QWIDGETSIZE_MAX);
   table_->setColumnHidden(SweepModel::perplexityColumn, left < theme_.scaled(kLeft));
 }
 
@@ -267,6 +275,7 @@ void SweepPage::advance() {
                        ? QString("%1; hollow: %2").arg(distanceTitle(sweeps_->sweep()), distanceTitle(*other))
                        : distanceTitle(sweeps_->sweep()));
   mix_->refresh();
+  cheapest_->refresh();
   refreshControls();
   emit valuesChanged(rows_->values());
 }
@@ -276,6 +285,18 @@ void SweepPage::choosePlace(int place) {
   plot_->choose(place);
   table_->choose(row);
   emit pathAsked(rows_->scopeAt(row));
+}
+
+/// Enter on a row makes its edit.
+void SweepPage::makeRow(int row) {
+  const api::Sweep& sweep = sweeps_->sweep();
+  const size_t place = rows_->placeAt(row);
+  if (place >= sweep.rows.size()) return banner_->showNotice(rows_->scopeAt(row) + " is not measured yet");
+  if (!sweep.rows[place].refusal.empty())
+    return banner_->showNotice(QString::fromStdString(sweep.rows[place].refusal));
+  if (sweeps_->edited()) return banner_->showNotice("The model was edited since: undo that, or sweep again");
+  const QString name = wordsOf(sweep.request, rows_->scopeAt(row));
+  emit editsAsked({sweep.rows[place].edit}, name.left(1).toLower() + name.mid(1));
 }
 
 void SweepPage::showChoice(const QString& path) {

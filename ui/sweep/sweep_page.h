@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "ui/sweep/cheapest_row.h"
 #include "ui/sweep/mix_panel.h"
 #include "ui/sweep/sweep_plot.h"
 #include "ui/sweep/sweep_table.h"
@@ -38,6 +39,7 @@ class SweepPage : public QWidget, public Themed {
   SweepTable* table() const { return table_; }
   SweepPlot* plot() const { return plot_; }
   MixPanel* mix() const { return mix_; }
+  CheapestRow* cheapest() const { return cheapest_; }
   Button* startButton() const { return start_; }
   Button* resumeButton() const { return resume_; }
   DropButton* kindButton() const { return kindButton_; }
@@ -51,7 +53,9 @@ class SweepPage : public QWidget, public Themed {
  signals:
   void pathAsked(const QString& path);
   void valuesChanged(const orrery::ui::ScopeValues& values);
-  void mixAsked(const std::vector<orrery::edit::Edit>& edits, const QString& name);
+  /// To be made as one step of that name.
+  void editsAsked(const std::vector<orrery::edit::Edit>& edits, const QString& name);
+  void recipeAsked(const std::vector<orrery::edit::Edit>& edits);
   void saved(const QString& path);
   void saveFailed(const orrery::ui::UiError& error);
 
@@ -70,6 +74,7 @@ class SweepPage : public QWidget, public Themed {
   void takeSweep();
   void advance();
   void choosePlace(int place);
+  void makeRow(int row);
   void askSave();
 
   Theme theme_;
@@ -85,6 +90,7 @@ class SweepPage : public QWidget, public Themed {
   SweepTable* table_;
   SweepPlot* plot_;
   MixPanel* mix_;
+  CheapestRow* cheapest_;
   Text* series_;     // what the chart draws
   Segmented* side_;  // chart or mix, where there is room for one
   QWidget *column_, *corner_;

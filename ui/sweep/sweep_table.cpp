@@ -1,6 +1,7 @@
 #include "ui/sweep/sweep_table.h"
 
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QPainter>
 #include <utility>
 
@@ -63,6 +64,12 @@ SweepTable::SweepTable(const Theme& theme, SweepModel* rows, QWidget* parent)
   };
   connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, tell);
   connect(this, &QAbstractItemView::clicked, this, tell);
+}
+
+void SweepTable::keyPressEvent(QKeyEvent* event) {
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!enter || !currentIndex().isValid()) return QTableView::keyPressEvent(event);
+  emit rowEntered(currentIndex().row());
 }
 
 void SweepTable::choose(int row) {

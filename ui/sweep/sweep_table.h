@@ -33,6 +33,10 @@ class SweepTable : public QTableView, public Themed {
 
  signals:
   void rowChosen(int row);
+  void rowEntered(int row);  // by Enter
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void sizeColumns();

@@ -48,6 +48,10 @@ constexpr Stops kHeatDark{0x2F263E, 0x552B58, 0x872D5B, 0xB1394E, 0xD3543F,
                           0xE87D3A, 0xF4A94D, 0xF8D37F, 0xF9F2C4};
 constexpr Stops kHeatLight{0xFAF3E3, 0xFBDAA9, 0xFAB873, 0xF4904B, 0xE5683B,
                            0xCC443B, 0xA82B42, 0x7E1D44, 0x54183E};
+constexpr Stops kBitsDark{0x39434F, 0x47525F, 0x54616F, 0x657382, 0x788898,
+                          0x8E9CAA, 0xA3B0BD, 0xBECAD3, 0xD9E1E9};
+constexpr Stops kBitsLight{0xE3E8EE, 0xCED6DF, 0xB9C3CF, 0xA0ABB9, 0x8793A3,
+                           0x6E7C8C, 0x556274, 0x3D4850, 0x242D39};
 constexpr Stops kRatioDark{0x86B7FF, 0x4F86D6, 0x3A62A0, 0x31465F, 0x2A313B,
                            0x3A4A2C, 0x557528, 0x7BA636, 0xB0E35F};
 constexpr Stops kRatioLight{0x174FB5, 0x4A7FD6, 0x8FB2EC, 0xCFDFF8, 0xF3F5F6,
@@ -122,6 +126,11 @@ QColor Theme::family(graph::OpFamily family) const {
 
 QColor Theme::heat(double t) const {
   static const auto dark = mixed(kHeatDark), light = mixed(kHeatLight);
+  return lookUp(isDark() ? dark : light, t);
+}
+
+QColor Theme::bits(double t) const {
+  static const auto dark = mixed(kBitsDark), light = mixed(kBitsLight);
   return lookUp(isDark() ? dark : light, t);
 }
 

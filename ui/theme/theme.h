@@ -71,6 +71,8 @@ class Theme {
   QColor family(graph::OpFamily family) const;
   /// Cold (0) to hot (1), mixed in OKLab; clamped.
   QColor heat(double t) const;
+  /// Few bits (0) to many (1): greys, since heat is what things cost.
+  QColor bits(double t) const;
   /// log2(t_CPU / t_CUDA), -4 to 4: the colour of the faster device; clamped.
   QColor ratio(double log2) const;
   /// White or black, whichever contrasts more.

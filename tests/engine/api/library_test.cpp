@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "engine/api/metadata.h"
+#include "engine/api/recipes.h"
 #include "engine/api/session.h"
 
 namespace orrery::api {
@@ -68,6 +69,24 @@ TEST_F(Library, NamesTheMixThatAFileIsMadeBy) {
     dtypes[fs::path(entry.path).filename().string()] = entry.dtype;
   EXPECT_EQ(dtypes["mixed.gguf"], "Q4_K_M");
   EXPECT_EQ(dtypes["plain.gguf"], "f32");
+}
+
+TEST_F(Library, ListsTheRecipesBesideAModel) {
+  copy("tiny.gguf", "m/one.gguf");
+  const std::string edits = R"("edits": [{"op": "bypass", "scope": "layers.0"}]})";
+  write("m/any.recipe.json", R"({"orrery_recipe": 1, )" + edits);
+  const std::string identity = identity_of(inspect((home_ / "m/one.gguf").string(), {}, 0, "f16").value());
+  write("m/own.json", R"({"orrery_recipe": 1, "name": "Of its own", "model": ")" + identity + "\", " + edits);
+  write("m/foreign.json", R"({"orrery_recipe": 1, "model": "0000000000000000", )" + edits);
+  write("m/broken.json", R"({"orrery_recipe": 1, "edits": [{"op": "explode"}]})");
+  write("m/config.json.txt", "x");
+  const auto entries = list_models({(home_ / "m").string()});
+  ASSERT_EQ(entries.size(), 1U);
+  ASSERT_EQ(entries[0].recipes.size(), 2U);
+  EXPECT_EQ(entries[0].recipes[0].name, "Of its own");
+  EXPECT_EQ(entries[0].recipes[1].name, "any");
+  EXPECT_EQ(fs::path(entries[0].recipes[1].path), home_ / "m/any.recipe.json");
+  ASSERT_EQ(entries[0].recipes[1].edits.size(), 1U);
 }
 
 TEST_F(Library, NamesTheDefaultModelsThatAreThere) {

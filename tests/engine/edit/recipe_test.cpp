@@ -1,7 +1,11 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include "engine/edit/edit.h"
+#include <fstream>
+
+#include "engine/edit/recipe_file.h"
 
 namespace orrery::edit {
 namespace {
@@ -130,6 +134,52 @@ TEST(Recipe, RefusesWhatIsNoRecipe) {
     ASSERT_FALSE(recipe.ok());
     EXPECT_THAT(recipe.error().to_string(), HasSubstr(part));
   }
+}
+
+class RecipeFile : public ::testing::Test {
+ protected:
+  RecipeFile() : folder_(std::filesystem::temp_directory_path() / fmt::format("recipes.{}", ::getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~RecipeFile() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(RecipeFile, IsReadWithItsFilesAndKeepsThemWhenItIsRenamed) {
+  const auto path = folder_ / "r.json";
+  const Recipe recipe{{{"adapter", {{"dir", "lora"}}}}, "", "notes", "0123"};
+  ASSERT_TRUE(save_recipe(recipe, path).ok());
+  const auto read = read_recipe(path);
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_EQ(read->edits[0].fields.at("dir"), (folder_ / "lora").string());
+  ASSERT_TRUE(rename_recipe(path, "of its own").ok());
+  std::ifstream file(path);
+  const auto kept = parse_recipe(std::string(std::istreambuf_iterator<char>(file), {}));
+  ASSERT_TRUE(kept.ok()) << kept.error().to_string();
+  EXPECT_EQ(kept->name, "of its own");
+  EXPECT_EQ(kept->notes, "notes");
+  EXPECT_EQ(kept->model, "0123");
+  EXPECT_EQ(kept->edits[0].fields.at("dir"), "lora") << "as it was written";
+}
+
+TEST_F(RecipeFile, IsRefusedWithTheReason) {
+  EXPECT_THAT(read_recipe(folder_ / "none.json").error().to_string(), HasSubstr("cannot be read"));
+  std::ofstream(folder_ / "large.json") << std::string(kLargestRecipe + 10, ' ');
+  EXPECT_THAT(read_recipe(folder_ / "large.json").error().to_string(), HasSubstr("larger than 1 MB"));
+  EXPECT_FALSE(save_recipe({}, folder_ / "no" / "such" / "r.json").ok());
+  EXPECT_FALSE(rename_recipe(folder_ / "none.json", "x").ok());
+}
+
+TEST(RecipeDifferenceTest, CountsWhatIsThereTwice) {
+  const Edit a{"bypass", {{"scope", "a"}}}, b{"bypass", {{"scope", "b"}}};
+  const RecipeDifference told = difference({a, a, b}, {b, a});
+  EXPECT_EQ(told.removed, std::vector<Edit>{a});
+  EXPECT_TRUE(told.added.empty());
+  EXPECT_FALSE(told.reordered);
+  EXPECT_TRUE(difference({a, b}, {b, a}).reordered);
+  EXPECT_FALSE(difference({a, b}, {a, b}).reordered);
+  EXPECT_EQ(difference({}, {a}).added, std::vector<Edit>{a});
 }
 
 }  // namespace

@@ -73,6 +73,40 @@ TEST_F(NewModel, AFolderHasTheTensorsAndTheFilesBeside) {
     }
 }
 
+TEST_F(NewModel, AFolderTooLargeForOneFileHasShardsAndAnIndex) {
+  const auto source = opened(hf_);
+  uint64_t all = 0, largest = 0;
+  for (const Tensor& tensor : source->tensors) {
+    all += stored_bytes(tensor);
+    largest = std::max(largest, stored_bytes(tensor));
+  }
+  for (const uint64_t limit : {all - 1, largest, largest - 1, uint64_t{1}}) {
+    SCOPED_TRACE(limit);
+    const TempFolder folder;
+    auto writer =
+        new_folder(hf_, read_bytes(hf_ / "config.json"), source->tensors, folder.path() / "new", limit);
+    ASSERT_TRUE(writer.ok()) << told(writer);
+    ASSERT_NO_FATAL_FAILURE(write(**writer, source->tensors));
+    ASSERT_TRUE((*writer)->finish().ok());
+    ASSERT_TRUE((*writer)->commit().ok());
+    const auto again = opened(folder.path() / "new");
+    ASSERT_EQ(again->tensors.size(), source->tensors.size());
+    for (const Tensor& tensor : source->tensors)
+      EXPECT_TRUE(std::ranges::equal(again->find(tensor.name)->data, tensor.data)) << tensor.name;
+    uint64_t shards = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "new"))
+      if (entry.path().extension() == ".safetensors") {
+        ++shards;
+        EXPECT_NE(entry.path().filename(), "model.safetensors");
+        const auto shard = opened(entry.path());
+        uint64_t bytes = 0;
+        for (const Tensor& tensor : shard->tensors) bytes += stored_bytes(tensor);
+        EXPECT_TRUE(bytes <= limit || shard->tensors.size() == 1) << entry.path();
+      }
+    EXPECT_GE(shards, limit == 1 ? source->tensors.size() : 2U);
+  }
+}
+
 TEST_F(NewModel, MoreOrFewerBytesThanTheTensorsHaveAreRefusedAndNothingIsLeft) {
   for (const bool gguf : {true, false}) {
     const auto source = opened(gguf ? tiny_ : hf_);

@@ -4,6 +4,7 @@
 
 #include <QFile>
 #include <QTest>
+#include <numeric>
 
 #include "support/real_services.h"
 #include "support/window_fixture.h"
@@ -147,17 +148,66 @@ TEST_F(SweepPageTest, AMixIsPredictedMeasuredAndMade) {
   EXPECT_FALSE(page_->side()->isVisible());
   waitUntil([] { return false; }, 300);
   takePicture(*window_, "sweep-wide-light");
+  const BitCounts& bars = mix->bars()->counts();
+  ASSERT_EQ(bars.rows.size(), 8U) << "seven matrices of a layer, and the embedding";
+  EXPECT_EQ(bars.rows[1].name, "q_proj");
+  for (const BitCounts::Row& row : bars.rows)
+    EXPECT_EQ(std::accumulate(row.counts.begin(), row.counts.end(), 0),
+              row.name == "token_embedding" ? 1 : 30)
+        << row.name.toStdString();
+  std::vector<edit::Edit> kept;
+  page_->disconnect(SIGNAL(recipeAsked(std::vector<orrery::edit::Edit>)));  // the window asks for a name
+  QObject::connect(page_, &SweepPage::recipeAsked, page_,
+                   [&](const std::vector<edit::Edit>& edits) { kept = edits; });
+  QTest::mouseClick(mix->recipeButton(), Qt::LeftButton);
+  EXPECT_FALSE(window_->session()->canUndo()) << "to save a mix does not make it";
   QTest::mouseClick(mix->makeButton(), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([&] { return window_->session()->canUndo(); }, 60000))
       << window_->graphPage()->banner()->body().toStdString();
   ASSERT_EQ(window_->session()->recipe().size(), 1U);
   EXPECT_EQ(window_->session()->recipe()[0].op, "quantise");
+  EXPECT_EQ(window_->session()->recipe(), kept) << "the recipe is what is made";
   EXPECT_TRUE(window_->session()->undoName().startsWith("mix "))
       << window_->session()->undoName().toStdString();
   EXPECT_TRUE(waitUntil([&] { return !mix->makeButton()->isEnabled(); }))
       << "the sweeps are of the model before";
   window_->action("edit.undo")->trigger();
   EXPECT_TRUE(waitUntil([&] { return mix->makeButton()->isEnabled(); }, 60000));
+}
+
+TEST_F(SweepPageTest, TheCheapestAreMadeAsOneStep) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  EXPECT_FALSE(page_->cheapest()->isVisible());
+  page_->startOrStop();
+  ASSERT_TRUE(rows(2));
+  EXPECT_FALSE(page_->cheapest()->button()->isEnabled()) << "two are not three";
+  ASSERT_TRUE(rows(30));
+  ASSERT_TRUE(ended());
+  Button* make = page_->cheapest()->button();
+  EXPECT_EQ(make->text(), "Bypass the 3 cheapest");
+  page_->cheapest()->number()->setValue(2);
+  EXPECT_EQ(make->text(), "Bypass the 2 cheapest");
+  const std::string cheapest = page_->rows()->scopeAt(0).toStdString(),
+                    second = page_->rows()->scopeAt(1).toStdString();
+  QTest::mouseClick(make, Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([&] { return window_->session()->canUndo(); }, 60000));
+  EXPECT_EQ(window_->session()->undoName(), "bypass the 2 cheapest");
+  const auto recipe = window_->session()->recipe();
+  ASSERT_EQ(recipe.size(), 2U);
+  EXPECT_EQ(recipe[0].to_string(), "bypass scope=" + cheapest);
+  EXPECT_EQ(recipe[1].to_string(), "bypass scope=" + second);
+  EXPECT_TRUE(waitUntil([&] { return !make->isEnabled(); })) << "the rows are of the model before";
+  waitUntil([] { return false; }, 300);
+  takePicture(*window_, "sweep-cheapest-dark");
+  window_->action("edit.undo")->trigger();
+  ASSERT_TRUE(waitUntil([&] { return make->isEnabled(); }, 60000)) << "one step back";
+  page_->table()->setFocus();
+  page_->table()->selectRow(4);
+  const std::string fifth = page_->rows()->scopeAt(4).toStdString();
+  QTest::keyClick(page_->table(), Qt::Key_Return);
+  ASSERT_TRUE(waitUntil([&] { return window_->session()->canUndo(); }, 60000));
+  ASSERT_EQ(window_->session()->recipe().size(), 1U);
+  EXPECT_EQ(window_->session()->recipe()[0].to_string(), "bypass scope=" + fifth);
 }
 
 TEST_F(SweepPageTest, AnotherModelForgetsTheRows) {

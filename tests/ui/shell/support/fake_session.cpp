@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "engine/edit/recipe_file.h"
 #include "support/fake_placement.h"
 #include "tests/support/made_profile.h"
 
@@ -540,7 +541,7 @@ Services FakeEngine::services() const {
       return fakeFit({"bypass", {{"scope", std::string(scope)}}});
     return Error{ErrorCode::invalid_argument, "2 activations enter it, not one", std::string(scope), ""};
   };
-  services.recipes = {edit::parse_recipe, edit::write_recipe,
+  services.recipes = {edit::read_recipe, edit::write_recipe, edit::save_recipe, edit::rename_recipe,
                       [](const graph::Graph&, const std::vector<edit::Edit>& edits) {
                         std::vector<edit::Misfit> misfits;
                         for (size_t i = 0; i < edits.size(); ++i)

@@ -3,7 +3,7 @@
 
 #include "engine/api/export.h"
 #include "engine/api/session.h"
-#include "engine/edit/edit.h"
+#include "engine/edit/recipe_file.h"
 #include "ui/session/services.h"
 
 namespace orrery::ui::testing {
@@ -17,7 +17,8 @@ inline Services realServices() {
   services.edits = {edit::can_connect, edit::refusal};
   services.sweeps = {api::sweep_places, api::sweep};
   services.passes = {api::pass_reports, api::pass_gain};
-  services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
+  services.recipes = {edit::read_recipe, edit::write_recipe, edit::save_recipe, edit::rename_recipe,
+                      edit::misfits};
   services.exports = {api::plan_export, api::export_model};
   services.cudaRefusal = "not built";
   return services;

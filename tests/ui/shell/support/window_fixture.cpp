@@ -8,7 +8,18 @@
 
 namespace orrery::ui::testing {
 
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kSlower = 5;  // than what is not instrumented
+#else
+constexpr int kSlower = 1;
+#endif
+
+}  // namespace
+
 bool waitUntil(const std::function<bool()>& done, int milliseconds) {
+  milliseconds *= kSlower;
   QElapsedTimer clock;
   clock.start();
   while (!done()) {
