@@ -109,7 +109,8 @@ ui::Services services() {
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};
-  services.recipes = {edit::read_recipe, edit::write_recipe, edit::save_recipe, edit::rename_recipe, edit::misfits};
+  services.recipes = {edit::read_recipe, edit::write_recipe, edit::save_recipe, edit::rename_recipe,
+                      edit::misfits};
   services.sweeps = {api::sweep_places, api::sweep};
   services.passes = {api::pass_reports, api::pass_gain};
   services.writeTrace = api::write_trace;
