@@ -110,6 +110,7 @@ ui::Services services() {
   services.edits = {edit::can_connect, edit::refusal};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.sweeps = {api::sweep_places, api::sweep};
+  services.graphs = {api::new_graph, api::read_canvas, api::save_graph, api::run_graph};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;

@@ -15,6 +15,7 @@ namespace orrery::ui {
 
 class CompareController;
 class EditPreviews;
+class GraphController;
 class MemoryEstimates;
 class PlaceMenu;
 class PrecisionMenu;
@@ -48,6 +49,7 @@ class Workspace : public QObject {
   CompareController* comparison() const { return comparison_; }
   SecondDevice* both() const { return both_; }
   SweepController* sweeps() const { return sweeps_; }
+  GraphController* graphs() const { return graphs_; }
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
@@ -119,6 +121,7 @@ class Workspace : public QObject {
 
   // What a page asks for.
   void openAsked(const QString& path, const QString& adapter, const QString& title);
+  void newGraphAsked();
   void optionsAsked(const QString& path, const QString& adapter, const QString& title);
   void fileAsked();
   void metadataAsked(const QString& path);
@@ -154,6 +157,7 @@ class Workspace : public QObject {
   CompareController* comparison_;
   SecondDevice* both_;
   SweepController* sweeps_;
+  GraphController* graphs_;  // of the model that is talked to, where it is one's own
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   PrecisionMenu* precisions_;

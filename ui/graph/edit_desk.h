@@ -14,6 +14,7 @@
 #include "ui/graph/op_fit.h"
 #include "ui/graph/pick_palette.h"
 #include "ui/graph/selection_bar.h"
+#include "ui/graph/source_words.h"
 
 namespace orrery::ui {
 
@@ -85,6 +86,8 @@ struct EditDesk {
   void pick(const QString& key, bool connected);
   Draft draftFor(const graph::OpSchema& op, const InsertSpot& spot, bool connected) const;
   void putDown(Draft draft, Point middleOfTop);
+  void putSource(const std::string& op, const InsertSpot& spot);
+  void askSource(SourceRequest made, const InsertSpot& spot);
   void tryDraft(int draft);
   void put(const std::string& scope, const std::string& path, Rect scene);
   std::optional<InsertSpot> spotOnWire(const Hit& wire, Point at) const;

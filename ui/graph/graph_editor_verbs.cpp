@@ -226,6 +226,27 @@ void GraphEditor::rename() {
   });
 }
 
+void GraphEditor::output() {
+  EditDesk& d = *d_;
+  if (!d.mayEdit()) return;
+  const graph::Graph& graph = *d.model();
+  EditRequest request;
+  for (const GraphView::Selected& one : d.view->q->selection()) {
+    const graph::Node* node = one.node.valid() ? graph.find(one.node) : nullptr;
+    if (!node) continue;
+    for (const ValueId value : node->outputs) {
+      const auto& outputs = graph.outputs();
+      const bool is = std::find(outputs.begin(), outputs.end(), value) != outputs.end();
+      edit::Edit edit = verbEdit("output", "value", text(graph.value_path(value)));
+      if (is) edit.fields["remove"] = "true";
+      request.name = (is ? tr("no output of %1") : tr("output %1")).arg(text(graph.value_path(value)));
+      request.edits.push_back(std::move(edit));
+    }
+  }
+  if (request.empty()) return void(emit noticed(tr("Choose the node whose value is to be an output first")));
+  d.ask(std::move(request), d.boundsOf(d.chosenThings()).value_or(Rect{}));
+}
+
 /// All that stands beside what is chosen, in its group.
 void GraphEditor::chooseAll() {
   EditDesk& d = *d_;

@@ -69,7 +69,15 @@ void SessionController::open(const api::OpenOptions& options, const QString& nam
   load(options, openCall(options), false, name);
 }
 
+void SessionController::openNew(const api::OpenOptions& options, const QString& name) {
+  load(options, openCall(options), false, name);
+}
+
 SessionController::OpenCall SessionController::openCall(const api::OpenOptions& options) const {
+  if (options.model.empty() && services_.graphs.make)  // a graph of one's own in no file, whose edits follow
+    return [make = services_.graphs.make, options](const ProgressCallback&, std::stop_token) {
+      return make(options);
+    };
   return [open = services_.open, options](const ProgressCallback& progress, std::stop_token stop) {
     return open(options, progress, std::move(stop));
   };

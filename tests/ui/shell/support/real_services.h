@@ -18,6 +18,7 @@ inline Services realServices() {
   services.sweeps = {api::sweep_places, api::sweep};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.exports = {api::plan_export, api::export_model};
+  services.graphs = {api::new_graph, api::read_canvas, api::save_graph, api::run_graph};
   services.cudaRefusal = "not built";
   return services;
 }
