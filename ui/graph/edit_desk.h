@@ -54,6 +54,8 @@ struct EditDesk {
   int groupAt(Point point) const;
   std::string scopeAt(Point point, const std::string& otherwise) const;
   std::vector<Rect> boxesAround(const Rect& area) const;
+  /// The place of a node's top that is nearest below where nothing is drawn.
+  Point freeBelow(Point top) const;
   std::vector<Point> routeTo(const Port& from, Point to, const Port* target) const;
 
   // What is chosen.

@@ -144,7 +144,7 @@ class GraphEditor : public QObject {
   friend struct EditDesk;
   void beginThingDrag(const QPoint& pressed, Point point, Qt::KeyboardModifiers keys);
   bool escape();
-  void openPaletteAt(const QPoint& position);
+  void openPaletteAt(const QPoint& position, bool byKeys = false);
   void insertAt(const QString& op, QPointF position);
   void cutPort();
   void renameFrame(const FrameMark& mark);

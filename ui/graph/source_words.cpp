@@ -43,10 +43,11 @@ SourceRequest made(edit::Edit edit, const std::string& op, const std::string& pa
 
 Result<SourceRequest> inputRequest(const std::string& scope, const Head& head) {
   const std::string path = inScope(scope, head.name);
-  return made(
-      {"input",
-       {{"as", path}, {"dtype", std::string(name_of(head.dtype))}, {"shape", head.sizes.toStdString()}}},
-      "input", path);
+  return made({"input",
+               {{"as", path},
+                {"dtype", std::string(name_of(head.dtype))},
+                {"shape", QString(head.sizes).remove(' ').toStdString()}}},
+              "input", path);
 }
 
 /// Of the least rank that the numbers have.

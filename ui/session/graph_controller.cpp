@@ -1,6 +1,7 @@
 #include "ui/session/graph_controller.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 
 #include "engine/api/array_text.h"
@@ -41,6 +42,33 @@ void addValue(GraphResult& result, ValueId value, std::string path, api::Array a
   if (result.values.emplace(value, ShownArray{QString::fromStdString(path), std::move(array), statistics})
           .second)
     result.order.push_back(value);
+}
+
+/// What each node took. A fused node's time is shared out among those that it was fused from.
+ProfilePtr profileOf(const graph::GraphVersion& model, const api::PlanReport& plan, double us) {
+  static uint64_t generation = 0;  // another one for every run; on the thread of the runs
+  auto profile = std::make_shared<api::Profile>();
+  profile->phase = api::Phase::prefill;
+  profile->generation = ++generation;
+  profile->model_graph = model;
+  profile->model = profile->fused = api::NodeTimes(1);
+  for (const api::PlanStep& step : plan.steps) {
+    const int64_t took[] = {std::llround(step.us * 1e3)};
+    api::NodeTimes::Row row{step.node, step.bytes, step.flops};
+    profile->fused.add(step.node, took, 1, row);
+    const graph::Node* node = plan.graph ? plan.graph->find(step.node) : nullptr;
+    const NodeId same = model->find_path(step.path);
+    if (!node || node->origins.size() < 2) {
+      profile->model.add(node && !node->origins.empty() ? node->origins.front().node : same, took, 1, row);
+      continue;
+    }
+    row.estimated = true;
+    for (const graph::Origin& origin : node->origins)
+      profile->model.add(origin.node, took, 1 / static_cast<double>(node->origins.size()), row);
+  }
+  const int64_t whole[] = {std::llround(us * 1e3)};
+  profile->step = api::summarise(whole, api::Phase::prefill);
+  return profile;
 }
 
 /// What was given, at the nodes that read it.
@@ -253,6 +281,7 @@ void GraphController::run() {
           addGiven(*made, request);
           made->plan = std::make_shared<const api::PlanReport>(std::move(run.plan));
           made->us = run.us;
+          made->profile = profileOf(made->graph, *made->plan, made->us);
           made->sizes = std::move(run.sizes);
           return GraphResultPtr(std::move(made));
         });
@@ -270,6 +299,10 @@ void GraphController::finish(Result<GraphResultPtr> result) {
   if (result.ok()) {
     result_ = std::move(result).value();
     stale_ = result_->graph != session_->session()->model_graph();
+    if (!stale_) {
+      session_->showProfile(result_->profile);
+      session_->requestPlan(api::Phase::prefill);  // its kernels are known from the sizes on
+    }
     emit ran();
   } else if (result.error().code != ErrorCode::cancelled) {
     emit failed(result.error());

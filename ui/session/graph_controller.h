@@ -26,6 +26,7 @@ struct GraphResult {
   std::vector<ValueId> order;  // outputs first, then what was kept, then what was given
   size_t outputs = 0;          // of them
   PlanPtr plan;
+  ProfilePtr profile;  // of its nodes
   double us = 0;
   Bindings sizes;
 };

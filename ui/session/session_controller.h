@@ -131,6 +131,8 @@ class SessionController : public QObject {
   void cancelChanges();
   void setProfiling(bool enabled);
   void requestPlan(api::Phase phase);
+  /// Of a run of a graph of one's own, which its session does not measure itself.
+  void showProfile(ProfilePtr profile);
   /// What the edit would do to the answers; the graph stays as it is.
   void measure(const edit::Edit& edit);
   /// Reads profile and vitals once, for instance after the phase switch.

@@ -14,7 +14,6 @@ PageParts make(Workspace& work, QWidget* parent) {
     if (!fused && work.drawn() == work.session()) page->showNode(node);
   });
   QObject::connect(page, &ValuesPage::pathAsked, &work, &Workspace::pathAsked);
-  QObject::connect(page, &ValuesPage::timesMeasured, &work, &Workspace::scopesMeasured);
   QObject::connect(page, &ValuesPage::saved, &work, [&work](const QString& path) {
     emit work.noticed("Saved " + QFileInfo(path).fileName());
   });

@@ -51,13 +51,13 @@ QVariant ValueList::data(const QModelIndex& index, int role) const {
   if (role == Qt::ToolTipRole && index.column() == nameColumn)
     return static_cast<size_t>(index.row()) < result_->outputs ? QStringLiteral("An output of the graph")
                                                                : QVariant();
-  if (role == Qt::TextAlignmentRole && index.column() >= leastColumn)
+  if (role == Qt::TextAlignmentRole && index.column() >= leastColumn && index.column() <= nanColumn)
     return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
   return {};
 }
 
 QVariant ValueList::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const QStringList kTitles{"Value", "Type", "Least", "Most", "Mean", "NaN"};
+  static const QStringList kTitles{"Value", "Least", "Most", "Mean", "NaN", "Type"};
   return orientation == Qt::Horizontal && role == Qt::DisplayRole ? kTitles[section] : QVariant();
 }
 

@@ -10,7 +10,7 @@ namespace orrery::ui {
 class ValueList : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { nameColumn, typeColumn, leastColumn, mostColumn, meanColumn, nanColumn, kColumns };
+  enum Column { nameColumn, leastColumn, mostColumn, meanColumn, nanColumn, typeColumn, kColumns };
   using QAbstractTableModel::QAbstractTableModel;
 
   void setResult(const GraphResultPtr& result);

@@ -39,12 +39,6 @@ QTableView* tableOf(const Theme& theme, QAbstractItemModel* model, const QString
   return table;
 }
 
-ScopeValues timesOf(const api::PlanReport& plan) {
-  ScopeValues times(QStringLiteral("µs"));
-  for (const api::PlanStep& step : plan.steps) times.add(step.path, step.us);
-  return times;
-}
-
 }  // namespace
 
 ValuesPage::ValuesPage(const Theme& theme, GraphController* graphs, QWidget* parent)
@@ -88,7 +82,6 @@ ValuesPage::ValuesPage(const Theme& theme, GraphController* graphs, QWidget* par
 }
 
 QWidget* ValuesPage::makeInputs() {
-  run_->setKeyHint("F5");
   keep_->setToolTip(
       "Every value between inputs and outputs can be looked at. Fusions that leave values out are not made");
   keep_->setChecked(graphs_->keepsAll());
@@ -111,7 +104,6 @@ QWidget* ValuesPage::makeValues() {
   list_->setSelectionMode(QAbstractItemView::SingleSelection);
   list_->verticalHeader()->hide();
   list_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  list_->horizontalHeader()->setSectionResizeMode(ValueList::nameColumn, QHeaderView::Stretch);
   connect(list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& row) {
             if (!row.isValid()) return;
@@ -154,7 +146,7 @@ void ValuesPage::refresh() {
   const QString refusal = graphs_->refusal();
   run_->setCaption(graphs_->running() ? "Stop" : "Run");
   run_->setEnabled(graphs_->running() || refusal.isEmpty());
-  run_->setToolTip(refusal);
+  run_->setToolTip(refusal.isEmpty() ? "Run the graph on these values (F5)" : refusal);
   keep_->setEnabled(graphs_->own());
   const GraphResultPtr& result = graphs_->result();
   told_->setText(graphs_->running() ? QStringLiteral("running")
@@ -175,7 +167,6 @@ void ValuesPage::takeRun() {
                                                    : std::optional(result->order.front());
   if (chosen_) showValue(*chosen_);
   refreshShown();
-  emit timesMeasured(timesOf(*result->plan));
 }
 
 void ValuesPage::tellFailure(const Error& error) {

@@ -7,7 +7,6 @@
 #include <QSplitter>
 #include <QTableView>
 
-#include "ui/session/scope_values.h"
 #include "ui/values/array_model.h"
 #include "ui/values/input_rows.h"
 #include "ui/values/value_list.h"
@@ -43,8 +42,6 @@ class ValuesPage : public QWidget, public Themed {
  signals:
   /// The node of that path makes what was chosen.
   void pathAsked(const QString& path);
-  /// Of every node, in microseconds.
-  void timesMeasured(const orrery::ui::ScopeValues& values);
   void saved(const QString& path);
   void failed(const orrery::ui::UiError& error);
 
