@@ -28,7 +28,10 @@ std::filesystem::path file_of(const std::string& folder, std::string name) {
 
 void add_array_options(Parser& parser, ArrayOptions& options) {
   options.open.precision = "exact";
-  parser.add_option("--in", options.inputs, "NAME=FILE.npy ...: an array for each input").take_all();
+  parser
+      .add_option("--in", options.inputs,
+                  "NAME=FILE.npy ...: an array for each input; of a graph also as it is typed in the window")
+      .take_all();
   parser.add_option("--out", options.out, "folder that the outputs are written to, as NAME.npy");
   parser
       .add_option("--repeat", options.repeat,

@@ -3,6 +3,8 @@
 #include "app/cli/arrays.h"
 #include "app/cli/common_options.h"
 #include "app/cli/verbs.h"
+#include "engine/api/array_text.h"
+#include "engine/api/own_inputs.h"
 
 namespace orrery::cli {
 namespace {
@@ -30,6 +32,16 @@ std::vector<ValueId> all_values(const graph::Graph& graph) {
   return values;
 }
 
+/// Of a file, or typed: "1, 2; 3, 4", "random 7". An input that is not there is refused by the run.
+Result<api::Array> array_for(const graph::Graph& graph, const std::string& name, const std::string& words) {
+  if (words.ends_with(".npy")) return api::read_array(words);
+  ORRERY_ASSIGN(const std::vector<api::GraphInput> asked, api::inputs_of(graph));
+  const auto input = std::ranges::find(asked, name, &api::GraphInput::name);
+  if (input == asked.end()) return api::read_array(words);
+  Result<api::Array> array = api::array_in(words, input->type);
+  return array.ok() ? std::move(array) : placed(std::move(array).error(), name, "");
+}
+
 std::vector<Told> told(const graph::Graph& graph, const std::vector<api::RunValue>& values) {
   std::vector<Told> rows;
   for (const api::RunValue& value : values) rows.push_back({name_of(graph, value), "", &value.array});
@@ -50,8 +62,8 @@ Runner prepare_run(Parser& parser, Context& context) {
     const graph::GraphVersion graph = session->model_graph();
     api::RunRequest request;
     ORRERY_ASSIGN(const auto inputs, named_values(arrays.inputs, "--in"));
-    for (const auto& [name, file] : inputs) {
-      ORRERY_ASSIGN(api::Array array, api::read_array(file));
+    for (const auto& [name, words] : inputs) {
+      ORRERY_ASSIGN(api::Array array, array_for(*graph, name, words));
       if (!request.inputs.emplace(name, std::move(array)).second)
         return Error{ErrorCode::invalid_argument, fmt::format("{} is given twice", name), "--in",
                      "Give it once"};

@@ -115,6 +115,7 @@ ui::Services services() {
   services.sweeps = {api::sweep_places, api::sweep};
   services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.passes = {api::pass_reports, api::pass_gain};
+  services.graphs = {api::new_graph, api::read_canvas, api::save_graph, api::run_graph};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;

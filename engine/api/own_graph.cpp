@@ -111,20 +111,21 @@ bool is_graph_file(const std::string& path) {
   });
 }
 
-Result<void> save_graph(const Session& session, const std::string& path, const Places& places) {
+Result<void> save_graph(const Session& session, const std::string& path, const Canvas& canvas) {
   return guarded([&]() -> Result<void> {
     ORRERY_ASSIGN(const std::string text,
-                  own::write_graph(*session.model_graph(), places, folder_of(path), weights_of_files()));
+                  own::write_graph(*session.model_graph(), canvas.places, canvas.given, folder_of(path),
+                                   weights_of_files()));
     ORRERY_ASSIGN(io::NewFile file, io::NewFile::create(path, text.size()));
     ORRERY_TRY(file.write(std::as_bytes(std::span(text))));
     return file.commit();
   });
 }
 
-Result<Places> read_places(const std::string& path) {
-  return guarded([&]() -> Result<Places> {
+Result<Canvas> read_canvas(const std::string& path) {
+  return guarded([&]() -> Result<Canvas> {
     ORRERY_ASSIGN(own::GraphFile file, read_graph(path));
-    return std::move(file.places);
+    return Canvas{std::move(file.places), std::move(file.given)};
   });
 }
 

@@ -12,6 +12,7 @@
 
 namespace orrery::api {
 
+using own::Given;
 using own::Places;
 
 /// A session of the graph; info().task is Task::tensors. Of the options the device, threads, fusion, passes
@@ -25,11 +26,15 @@ Result<std::shared_ptr<Session>> open_graph_file(const OpenOptions& options);
 /// Whether the file is a graph's.
 bool is_graph_file(const std::string& path);
 
-/// The session's graph as it is edited, with where its nodes are drawn, as a file that appears whole or not
-/// at all. Constants keep their files.
-Result<void> save_graph(const Session& session, const std::string& path, const Places& places = {});
-/// Where the nodes of a graph's file are drawn.
-Result<Places> read_places(const std::string& path);
+/// What a graph's file has beside the graph: where its nodes are drawn, what was typed for its inputs.
+struct Canvas {
+  Places places;
+  Given given;
+};
+/// The session's graph as it is edited, with its canvas, as a file that appears whole or not at all.
+/// Constants keep their files.
+Result<void> save_graph(const Session& session, const std::string& path, const Canvas& canvas = {});
+Result<Canvas> read_canvas(const std::string& path);
 
 struct RunRequest {
   std::map<std::string, Array, std::less<>> inputs;  // by the names of the graph's inputs

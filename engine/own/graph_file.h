@@ -11,7 +11,8 @@
 // value or data. What several values go into (concat) has a list of them. Names are paths: "block.y" lies in
 // the scope block. Attributes that have a fallback may be left out, and infinite numbers are the texts "inf",
 // "-inf" and "nan". Of a node, an input and a constant "layout" says where it is drawn: {"x": 120, "y": 80}.
-// An input that is given by another name than its node's has that under "node".
+// An input that is given by another name than its node's has that under "node", and what a person typed to be given
+// for it under "given": "1, 2; 3, 4" (api/array_text.h).
 #pragma once
 
 #include <filesystem>
@@ -31,10 +32,13 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 using Places = std::map<std::string, Place, std::less<>>;  // by the path of a node
+/// What a person gives the inputs, as it was typed, by the paths of their nodes. Nothing runs by it alone.
+using Given = std::map<std::string, std::string, std::less<>>;
 
 struct GraphFile {
   graph::Graph graph;
   Places places;
+  Given given = {};
 };
 
 /// The attributes of a weight that is a tensor of a file; without a name, its only one.
@@ -49,7 +53,7 @@ Result<GraphFile> parse_graph(std::string_view json, const std::shared_ptr<const
 
 /// The same file for the same graph: what parse_graph() reads of it is written so again. `folder` is that of
 /// the file. Refused: a node whose name is none in a file, and a weight of a model.
-Result<std::string> write_graph(const graph::Graph& graph, const Places& places,
+Result<std::string> write_graph(const graph::Graph& graph, const Places& places, const Given& given,
                                 const std::filesystem::path& folder, const WeightOfFile& weight_of_file);
 
 /// Whether a file that begins so is a graph rather than a model or a recipe.

@@ -141,7 +141,7 @@ class Reader {
  public:
   Reader(const std::shared_ptr<const graph::OpRegistry>& ops, const std::filesystem::path& folder,
          const WeightOfFile& weight_of_file)
-      : folder_(folder), weight_of_file_(weight_of_file), file_{graph::Graph(ops), {}} {}
+      : folder_(folder), weight_of_file_(weight_of_file), file_{graph::Graph(ops), {}, {}} {}
 
   Result<GraphFile> read(const Json& json) {
     ORRERY_ASSIGN(const Object root,
@@ -200,7 +200,8 @@ class Reader {
   }
 
   Result<void> input(const Json& json, const std::string& where) {
-    ORRERY_ASSIGN(const Object entry, Object::of(json, where, {"name", "dtype", "shape", "node", "layout"}));
+    ORRERY_ASSIGN(const Object entry,
+                  Object::of(json, where, {"name", "dtype", "shape", "node", "given", "layout"}));
     ORRERY_ASSIGN(const std::string name, entry.name());
     ORRERY_ASSIGN(std::string dtype, entry.text("dtype"));
     ORRERY_ASSIGN(const std::vector<const Json*> dims, entry.list("shape"));
@@ -215,6 +216,9 @@ class Reader {
     if (entry.find("node")) {
       ORRERY_ASSIGN(path, entry.text("node"));
       ORRERY_TRY(check_name(path, where));
+    }
+    if (entry.find("given")) {
+      ORRERY_ASSIGN(file_.given[path], entry.text("given"));
     }
     return add(entry, path, "input",
                {{"name", name}, {"dtype", std::move(dtype)}, {"shape", std::move(shape)}});

@@ -27,9 +27,9 @@ Written attributes_of(const graph::Node& node) {
 
 class Writer {
  public:
-  Writer(const graph::Graph& graph, const Places& places, const std::filesystem::path& folder,
-         const WeightOfFile& weight_of_file)
-      : graph_(graph), places_(places), folder_(folder), weight_of_file_(weight_of_file) {}
+  Writer(const graph::Graph& graph, const Places& places, const Given& given,
+         const std::filesystem::path& folder, const WeightOfFile& weight_of_file)
+      : graph_(graph), places_(places), given_(given), folder_(folder), weight_of_file_(weight_of_file) {}
 
   Result<std::string> write() {
     for (const NodeId id : graph_.order()) {
@@ -76,6 +76,7 @@ class Writer {
       dims.push_back(dim.is_constant() ? Written(dim.constant()) : Written(dim.to_string()));
     entry["shape"] = std::move(dims);
     if (node.path() != name) entry["node"] = node.path();
+    if (const auto given = given_.find(node.path()); given != given_.end()) entry["given"] = given->second;
     return entry;
   }
 
@@ -130,6 +131,7 @@ class Writer {
 
   const graph::Graph& graph_;
   const Places& places_;
+  const Given& given_;
   const std::filesystem::path& folder_;
   const WeightOfFile& weight_of_file_;
   std::vector<std::string> inputs_, constants_, nodes_;
@@ -137,9 +139,9 @@ class Writer {
 
 }  // namespace
 
-Result<std::string> write_graph(const graph::Graph& graph, const Places& places,
+Result<std::string> write_graph(const graph::Graph& graph, const Places& places, const Given& given,
                                 const std::filesystem::path& folder, const WeightOfFile& weight_of_file) {
-  return Writer(graph, places, folder, weight_of_file).write();
+  return Writer(graph, places, given, folder, weight_of_file).write();
 }
 
 }  // namespace orrery::own

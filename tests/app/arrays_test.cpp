@@ -127,6 +127,8 @@ TEST(RunVerb, RunsAGraphFromItsFile) {
   EXPECT_EQ(all["values"][0]["name"], "best:weights");
   EXPECT_TRUE(all["outputs"][0]["file"].is_null());
   EXPECT_THAT(run({"graph", graph}).out, HasSubstr("matmul(%i1, %w2)"));
+  ASSERT_EQ(run({"run", graph, "--in", "x=1, 2, 3; 4, 5, 6", "--out", out}).exit_code, 0);
+  EXPECT_THAT(floats(out + "/y.npy"), ElementsAre(4, 5, 10, 11)) << "typed as in the window";
   std::filesystem::remove_all(out);
 }
 
@@ -139,6 +141,7 @@ TEST(RunVerb, SaysWhatDoesNotFit) {
   expect_refused(misfit);
   EXPECT_THAT(misfit.err, HasSubstr("x is f32[3, 4], but the graph asks f32[n, 64]"));
   expect_refused(run({"run", graph}));
+  EXPECT_THAT(run({"run", graph, "--in", "x=1, 2"}).err, HasSubstr("It is [2], and f32[n, 64] is asked"));
   expect_refused(run({"run", graph, "--in", "z=" + x}));
   expect_refused(run({"run", scratch_file("no_graph.json", "{}")}));
   expect_refused(run({"run", "/no/such/graph.json"}));

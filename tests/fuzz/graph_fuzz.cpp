@@ -32,12 +32,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   if (!verify(file->graph).empty()) std::abort();
-  const auto written = own::write_graph(file->graph, file->places, "/graphs", weight_of_file);
+  const auto written = own::write_graph(file->graph, file->places, file->given, "/graphs", weight_of_file);
   if (!written.ok()) return 0;  // a weight that is no file's
   const auto again = parse(*written);
   if (!again.ok()) std::abort();
-  const auto twice = own::write_graph(again->graph, again->places, "/graphs", weight_of_file);
-  if (!twice.ok() || *twice != *written || again->places != file->places) std::abort();
+  const auto twice = own::write_graph(again->graph, again->places, again->given, "/graphs", weight_of_file);
+  if (!twice.ok() || *twice != *written || again->places != file->places || again->given != file->given) std::abort();
   const auto shared = std::make_shared<const graph::Graph>(file->graph);
   static_cast<void>(own::with_sizes(shared, {{"n", 3}, {"m", int64_t{1} << 40}}));
   return 0;

@@ -36,7 +36,7 @@ DTYPES = {"kernels/dtype.h"}
 KERNEL_VOCABULARY = DTYPES | {"kernels/activation.h", "kernels/device_id.h", "kernels/thread_team.h", "kernels/cpu/isa.h", "kernels/machine_speed.h", "kernels/precision.h"}
 KERNEL_USERS = {"ops", "compile", "runtime", "weights"}
 UI_ENGINE = {"api", "base", "graph"}
-PAGES = {"change", "chat", "classify", "compare", "costs", "diff", "history", "inspector", "lab", "latency", "library", "metadata", "ops", "passes", "replies", "sweep"}
+PAGES = {"change", "chat", "classify", "compare", "costs", "diff", "history", "inspector", "lab", "latency", "library", "metadata", "ops", "passes", "replies", "sweep", "values"}
 QT = re.compile(r"^(Q[A-Z]\w*|qcustomplot\.h|Qt\w+/.*)$")
 CUDA = re.compile(r"^(cuda.*|cublas.*|nvml.*|cutlass/.*|cute/.*)$")
 

@@ -146,6 +146,9 @@ void ChatPage::takeModel() {
   } else if (!runs(session->info())) {
     start_->setState(name + " can be looked at, not run", QString::fromStdString(session->info().cannot_run),
                      false);
+  } else if (session->info().task == api::Task::tensors) {
+    start_->setState(name + " is a graph of one's own",
+                     "It reads no text: the page Values gives its inputs numbers and runs it", false);
   } else {
     start_->setState(name + " does not write text",
                      "It reads whole texts: use Classify, or open a chat model", false);

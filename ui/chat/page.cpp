@@ -2,12 +2,17 @@
 
 #include "ui/chat/chat_page.h"
 #include "ui/frame/workspace.h"
+#include "ui/session/graph_controller.h"
 #include "ui/session/model_use.h"
 
 namespace orrery::ui {
 namespace {
 
 void runOrRepeat(Workspace& work, ChatPage* page) {
+  if (work.graphs()->own()) {
+    emit work.pageAsked("values");
+    return work.graphs()->run();
+  }
   if (const QString text = page->input()->text().trimmed(); !text.isEmpty()) return page->send(text);
   if (page->canRegenerate()) return page->regenerate();
   emit work.pageAsked("chat");
@@ -24,9 +29,9 @@ CommandList commands(Workspace& work, ChatPage* page) {
            .menu = Menu::run,
            .keys = {"F5"},
            .icon = "play",
-           .title = "Send the text, or ask for the last reply again",
+           .title = "Run: send the text, ask for the last reply again, or run a graph of one's own",
            .run = [&work, page] { runOrRepeat(work, page); },
-           .enabled = [&work] { return chats(work) && !work.running(); }},
+           .enabled = [&work] { return (chats(work) || work.graphs()->own()) && !work.running(); }},
           {.id = "chat.new",
            .text = "&New chat",
            .menu = Menu::run,

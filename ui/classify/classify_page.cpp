@@ -234,6 +234,9 @@ void ClassifyPage::takeModel() {
   if (!runs(session->info()))
     banner_->showWarning(session_->title() + " can be looked at, not run",
                          QString::fromStdString(session->info().cannot_run) + ".");
+  else if (session->info().task == api::Task::tensors)
+    banner_->showWarning(session_->title() + " is a graph of one's own",
+                         "It reads no text: the page Values gives its inputs numbers and runs it.");
   else if (session->info().task != api::Task::classify)
     banner_->showWarning(session_->title() + " does not classify",
                          "Open a model with a classification head.");

@@ -8,6 +8,7 @@
 #include "ui/session/compare_controller.h"
 #include "ui/session/diff_controller.h"
 #include "ui/session/edit_previews.h"
+#include "ui/session/graph_controller.h"
 #include "ui/session/memory_estimates.h"
 #include "ui/session/model_use.h"
 #include "ui/session/recipe_shelf.h"
@@ -57,6 +58,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       both_(new SecondDevice(session_, services_, this)),
       sweeps_(new SweepController(session_, this)),
       diffs_(new DiffController(session_, this)),
+      graphs_(new GraphController(session_, this)),
       estimates_(new MemoryEstimates(services_, this)),
       places_(new PlaceMenu(this)),
       precisions_(new PrecisionMenu(this)),
@@ -74,6 +76,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
   connect(both_, &SecondDevice::failed, this, &Workspace::failed);
   connect(comparison_, &CompareController::started, this, &Workspace::changed);
   connect(comparison_, &CompareController::ended, this, &Workspace::changed);
+  connect(graphs_, &GraphController::changed, this, &Workspace::changed);
   connect(this, &Workspace::nodeChosen, this, &Workspace::changed);
   connect(this, &Workspace::scopeChosen, this, &Workspace::changed);
   connect(this, &Workspace::choiceCleared, this, &Workspace::changed);
@@ -110,6 +113,7 @@ Workspace::~Workspace() {
   delete both_;
   delete sweeps_;
   delete diffs_;
+  delete graphs_;
   delete classifier_;
   delete session_;
 }
@@ -180,7 +184,8 @@ void Workspace::setFusion(bool fusion) {
 }
 
 bool Workspace::running() const {
-  return session_->running() || classifier_->running() || comparison_->running() || both_->running();
+  return session_->running() || classifier_->running() || comparison_->running() || both_->running() ||
+         graphs_->running();
 }
 
 void Workspace::stop() {
@@ -188,6 +193,7 @@ void Workspace::stop() {
   classifier_->stop();
   comparison_->stop();
   both_->second()->stop();
+  graphs_->stop();
 }
 
 }  // namespace orrery::ui

@@ -16,6 +16,7 @@ namespace orrery::ui {
 class CompareController;
 class DiffController;
 class EditPreviews;
+class GraphController;
 class MemoryEstimates;
 class PlaceMenu;
 class PrecisionMenu;
@@ -51,6 +52,7 @@ class Workspace : public QObject {
   SecondDevice* both() const { return both_; }
   SweepController* sweeps() const { return sweeps_; }
   DiffController* diffs() const { return diffs_; }
+  GraphController* graphs() const { return graphs_; }
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
@@ -124,6 +126,7 @@ class Workspace : public QObject {
 
   // What a page asks for.
   void openAsked(const QString& path, const QString& adapter, const QString& title);
+  void newGraphAsked();
   void optionsAsked(const QString& path, const QString& adapter, const QString& title);
   void fileAsked();
   void metadataAsked(const QString& path);
@@ -164,6 +167,7 @@ class Workspace : public QObject {
   SecondDevice* both_;
   SweepController* sweeps_;
   DiffController* diffs_;
+  GraphController* graphs_;  // of the model that is talked to, where it is one's own
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   PrecisionMenu* precisions_;

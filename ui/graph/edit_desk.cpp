@@ -134,6 +134,19 @@ std::vector<Rect> EditDesk::boxesAround(const Rect& area) const {
   return boxes;
 }
 
+Point EditDesk::freeBelow(Point top) const {
+  constexpr double kStep = 50, kWide = 184, kHigh = 34, kClearing = 8;
+  constexpr int kSteps = 40;
+  for (int step = 0; step < kSteps; ++step, top.y += kStep) {
+    const Rect place = Rect{top.x - kWide / 2, top.y, kWide, kHigh}.grown(kClearing);
+    const auto& waiting = drafts.all();
+    const bool taken = std::any_of(waiting.begin(), waiting.end(),
+                                   [&](const Draft& draft) { return boxOfDraft(draft).intersects(place); });
+    if (!taken && boxesAround(place).empty()) return top;
+  }
+  return top;
+}
+
 std::vector<Point> EditDesk::routeTo(const Port& from, Point to, const Port* target) const {
   const Rect span{std::min(from.at.x, to.x), std::min(from.at.y, to.y), std::abs(from.at.x - to.x),
                   std::abs(from.at.y - to.y)};

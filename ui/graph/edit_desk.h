@@ -14,6 +14,7 @@
 #include "ui/graph/op_fit.h"
 #include "ui/graph/pick_palette.h"
 #include "ui/graph/selection_bar.h"
+#include "ui/graph/source_words.h"
 
 namespace orrery::ui {
 
@@ -53,6 +54,8 @@ struct EditDesk {
   int groupAt(Point point) const;
   std::string scopeAt(Point point, const std::string& otherwise) const;
   std::vector<Rect> boxesAround(const Rect& area) const;
+  /// The place of a node's top that is nearest below where nothing is drawn.
+  Point freeBelow(Point top) const;
   std::vector<Point> routeTo(const Port& from, Point to, const Port* target) const;
 
   // What is chosen.
@@ -85,6 +88,8 @@ struct EditDesk {
   void pick(const QString& key, bool connected);
   Draft draftFor(const graph::OpSchema& op, const InsertSpot& spot, bool connected) const;
   void putDown(Draft draft, Point middleOfTop);
+  void putSource(const std::string& op, const InsertSpot& spot);
+  void askSource(SourceRequest made, const InsertSpot& spot);
   void tryDraft(int draft);
   void put(const std::string& scope, const std::string& path, Rect scene);
   std::optional<InsertSpot> spotOnWire(const Hit& wire, Point at) const;

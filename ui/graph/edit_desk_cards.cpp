@@ -99,6 +99,8 @@ QString EditDesk::portWords(const Port& port) const {
   QString words = text(port.name);
   const auto type = port.gives() || port.draft == 0 ? typeOf(port) : std::nullopt;
   if (type) words += ' ' + text(shapeText(type->shape, view->bindings));
+  if (const QString range = rangeOf && port.value.valid() ? rangeOf(port.value) : QString(); !range.isEmpty())
+    words += QStringLiteral("  ") + range;
   if (port.open()) words += port.optional ? GraphEditor::tr(", optional") : GraphEditor::tr(", needed");
   return words;
 }

@@ -1,9 +1,11 @@
 // The editor's desk: from gestures to edits, to drafts and to refusals.
+#include <QFileDialog>
 #include <QJsonDocument>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "engine/graph/shown_weights.h"
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/node_box.h"
 #include "ui/graph/qt_values.h"
@@ -13,6 +15,12 @@
 
 namespace orrery::ui {
 namespace {
+
+constexpr double kSourceWidth = 184;  // of a box with few words
+
+Rect boxOfSource(const InsertSpot& place) {
+  return {place.at.x - kSourceWidth / 2, place.at.y, kSourceWidth, kNodeHeight};
+}
 
 QStringList dimsOf(const Shape& shape, const Bindings& bindings) {
   QStringList dims;
@@ -213,10 +221,11 @@ Picks EditDesk::picksFor(const InsertSpot& place) const {
   };
   std::vector<Ranked> ranked;
   const auto type = place.giver ? typeOf(*place.giver) : std::nullopt;
+  const bool sources = !type && graph::takes_arrays(*model());
   for (const graph::OpPtr& op : model()->ops().all()) {
-    if (!isOffered(*op)) continue;
+    if (!isOffered(*op) && !(sources && isOfferedSource(*op))) continue;
     Pick pick{text(op->name), text(op->name), brief(op->doc), {}, op->family};
-    int rank = static_cast<int>(op->family) * 1000;
+    int rank = op->family == graph::OpFamily::source ? -1 : static_cast<int>(op->family) * 1000;
     if (type) {
       const OpFit fit = place.readers.size() == 1 ? fitter().between(*op, *type, place.readers.front())
                                                   : fitter().reading(*op, *type);
@@ -282,7 +291,36 @@ void EditDesk::pick(const QString& key, bool connected) {
   if (!spot || !model()) return;
   const InsertSpot place = *std::exchange(spot, std::nullopt);
   const graph::OpPtr op = model()->ops().find(key.toStdString());
+  if (op && isOfferedSource(*op)) return putSource(op->name, place);
   if (op) putDown(draftFor(*op, place, connected), place.at);
+}
+
+/// What it is comes from a field where it will stand; a weight's file from a dialog.
+void EditDesk::putSource(const std::string& op, const InsertSpot& place) {
+  if (op == "weight") {
+    const QString file = QFileDialog::getOpenFileName(view->q, GraphEditor::tr("A weight from a file"), {},
+                                                      GraphEditor::tr("Arrays (*.npy);;All files (*)"));
+    if (!file.isEmpty()) askSource(weightRequest(*model(), place.scope, file), place);
+    return;
+  }
+  const Rect box = boxOfSource(place);
+  edit(box, {}, InlineField::Kind::attribute, [this, op, place](const QString& words) {
+    if (words.trimmed().isEmpty() || !model()) return;
+    auto made = sourceRequest(*model(), op, place.scope, words);
+    if (made.ok()) return askSource(*std::move(made), place);
+    const Error& error = made.error();
+    field->refuse(text(error.what) + (error.advice.empty() ? QString() : ": " + text(error.advice)));
+  });
+  const QString hint = sourceHint(op);
+  field->setPlaceholderText(hint);
+  field->setAccessibleName(GraphEditor::tr("%1, for example %2").arg(text(op), hint));
+}
+
+void EditDesk::askSource(SourceRequest made, const InsertSpot& place) {
+  const Rect box = boxOfSource(place);
+  put(place.scope, made.path, box);
+  askedPuts = {{place.scope, made.path}};
+  ask(std::move(made.request), box);
 }
 
 void EditDesk::putDown(Draft draft, Point middleOfTop) {

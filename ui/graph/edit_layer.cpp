@@ -279,4 +279,22 @@ void EditLayer::paintPending(QPainter& painter, const Rect& box) const {
   painter.drawPath(notch);
 }
 
+void EditLayer::paintBeginning(QPainter& painter, const QRect& view, const QString& title,
+                               const QStringList& lines) const {
+  constexpr double kLine = 22;
+  painter.save();
+  painter.resetTransform();
+  QRectF line(view.left(), view.center().y() - 2 * theme_.scaled(kLine), view.width(), theme_.scaled(kLine));
+  painter.setPen(theme_(Token::text));
+  painter.setFont(theme_.textFont(15, QFont::Medium));
+  painter.drawText(line, Qt::AlignCenter, title);
+  painter.setPen(theme_(Token::text2));
+  painter.setFont(theme_.textFont(12.5));
+  for (const QString& words : lines) {
+    line.translate(0, line.height());
+    painter.drawText(line, Qt::AlignCenter, words);
+  }
+  painter.restore();
+}
+
 }  // namespace orrery::ui

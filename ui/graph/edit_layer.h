@@ -43,6 +43,9 @@ class EditLayer {
                   const QString& second) const;
   /// A thing that is dragged, where it would be put.
   void paintMoving(QPainter& painter, const NodeLook& look) const;
+  /// How a graph is begun, in the middle of an empty canvas. In pixels of the view.
+  void paintBeginning(QPainter& painter, const QRect& view, const QString& title,
+                      const QStringList& lines) const;
   /// Of what an edit that is not made yet would change.
   void paintPending(QPainter& painter, const Rect& box) const;
 

@@ -5,6 +5,8 @@
 
 #include "ui/graph/arrangement_text.h"
 #include "ui/graph/edit_desk.h"
+#include "ui/graph/file_places.h"
+#include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
 namespace {
@@ -131,6 +133,21 @@ void GraphEditor::setArrangement(const QString& text) {
   if (text.isEmpty() && d_->view->arrangement->empty()) return;
   d_->view->arrangement = std::make_shared<const Arrangement>(arrangementOf(text));
   if (d_->view->graph) d_->view->relayout(true, !d_->view->everShown);
+}
+
+api::Places GraphEditor::filePlaces() const { return filePlacesOf(*d_->view->arrangement); }
+
+void GraphEditor::setFilePlaces(const api::Places& places) {
+  if (places.empty()) return;
+  d_->view->arrangement = std::make_shared<const Arrangement>(arrangementOf(places));
+  if (d_->view->graph) d_->view->relayout(true, !d_->view->everShown);
+}
+
+void GraphEditor::showFailure(const QString& title, const Error& error, NodeId node) {
+  EditDesk& d = *d_;
+  const SceneNode* drawn = d.view->drawing ? d.view->drawing.scene->find(node) : nullptr;
+  const auto box = drawn ? boxOfNode(d.view->drawing, drawn->position) : std::nullopt;
+  if (box) d.refuse(refusalOf(title, error), {{}, std::nullopt, *box});
 }
 
 const std::vector<FrameMark>& GraphEditor::frames() const { return d_->frames; }

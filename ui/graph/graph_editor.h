@@ -70,6 +70,8 @@ class GraphEditor : public QObject {
   void note();
   void rename();
   void chooseAll();
+  /// What the chosen nodes make is a result of the graph, or no more.
+  void output();
   /// Forgets what was dragged and kept.
   void arrange();
   /// Until the key is let go of, or Esc: a stroke cuts the wires that it crosses.
@@ -80,9 +82,14 @@ class GraphEditor : public QObject {
 
   /// The engine does not make what was asked for last; told on the drawing.
   void refuse(const Error& error);
+  /// Of a node: why what it was to do failed.
+  void showFailure(const QString& title, const Error& error, NodeId node);
   /// Of a model, to be kept with it; "" where nothing was put anywhere.
   QString arrangement() const;
   void setArrangement(const QString& text);
+  /// The same in the file of a graph of one's own.
+  api::Places filePlaces() const;
+  void setFilePlaces(const api::Places& places);
 
   const std::vector<FrameMark>& frames() const;
   const std::vector<NoteMark>& notes() const;
@@ -137,7 +144,7 @@ class GraphEditor : public QObject {
   friend struct EditDesk;
   void beginThingDrag(const QPoint& pressed, Point point, Qt::KeyboardModifiers keys);
   bool escape();
-  void openPaletteAt(const QPoint& position);
+  void openPaletteAt(const QPoint& position, bool byKeys = false);
   void insertAt(const QString& op, QPointF position);
   void cutPort();
   void renameFrame(const FrameMark& mark);

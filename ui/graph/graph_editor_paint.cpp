@@ -92,7 +92,8 @@ class Overlay {
       from = Point{box.x + box.w / 2, box.bottom()};
     } else if (const ValueId value = findValue(*d_.model(), draft.inputs[input]); value.valid()) {
       const graph::Node& producer = d_.model()->node(d_.model()->value(value).producer);
-      const SceneNode* node = producer.is_source() ? nullptr : d_.view->drawing.scene->find(producer.id);
+      const SceneGraph& scene = *d_.view->drawing.scene;
+      const SceneNode* node = scene.draws(producer.id) ? scene.find(producer.id) : nullptr;
       const auto box = node ? boxOfNode(d_.view->drawing, node->position) : std::nullopt;
       if (box) from = Point{box->x + box->w / 2, box->bottom()};
     }
@@ -163,8 +164,15 @@ class Overlay {
 }  // namespace
 
 void GraphEditor::paint(QPainter& painter) {
-  if (!d_->view->drawing || !d_->model()) return;
-  Overlay(*d_, painter).paint();
+  const EditDesk& d = *d_;
+  if (!d.model()) return;
+  if (editable() && d.model()->order().empty() && d.drafts.all().empty() && !d.palette->isVisible())
+    d.layer.paintBeginning(painter, d.view->q->viewport()->rect(), tr("An empty graph"),
+                           {tr("Tab or a double click: put down an input, then ops that read it"),
+                            tr("Drag from port to port: a wire"),
+                            tr("The page Values gives the inputs numbers and runs it (F5)")});
+  if (!d.view->drawing) return;
+  Overlay(d, painter).paint();
 }
 
 }  // namespace orrery::ui

@@ -9,16 +9,23 @@
 #include "ui/placement/scope_words.h"
 
 namespace orrery::ui {
+namespace {
+
+constexpr double kBelow = 44;  // from a node's foot to the top of one that reads it
+
+}  // namespace
+
 void GraphEditor::openPalette() {
   EditDesk& d = *d_;
   if (!d.mayEdit()) return;
   const QRect area = d.view->q->viewport()->rect();
   const QPoint here = d.view->q->viewport()->mapFromGlobal(QCursor::pos());
-  openPaletteAt(area.contains(here) ? here : area.center());
+  openPaletteAt(area.contains(here) ? here : area.center(), true);
 }
 
-/// Between the ends of a wire that is there; after what is chosen; else free.
-void GraphEditor::openPaletteAt(const QPoint& position) {
+/// Between the ends of a wire that is there; after what is chosen; else free. By keys it stands where nothing
+/// is drawn yet, below what it reads.
+void GraphEditor::openPaletteAt(const QPoint& position, bool byKeys) {
   EditDesk& d = *d_;
   if (!d.mayEdit() || !d.view->drawing) return;
   const Point point = d.toScene(position);
@@ -36,7 +43,9 @@ void GraphEditor::openPaletteAt(const QPoint& position) {
       place->readers = graph.users(giver->value);
       place->rewires = place->readers.size() != 1;
       place->scope = d.scopeAt(point, graph.node(graph.value(giver->value).producer).scope);
+      if (byKeys) place->at = {giver->at.x, giver->at.y + kBelow};
     }
+    if (byKeys) place->at = d.freeBelow(place->at);
   }
   d.openPalette(std::move(*place), position);
 }
@@ -224,6 +233,27 @@ void GraphEditor::rename() {
     edit.fields["to"] = to.toStdString();
     d_->ask({{std::move(edit)}, tr("rename %1 to %2").arg(name, to)}, own);
   });
+}
+
+void GraphEditor::output() {
+  EditDesk& d = *d_;
+  if (!d.mayEdit()) return;
+  const graph::Graph& graph = *d.model();
+  EditRequest request;
+  for (const GraphView::Selected& one : d.view->q->selection()) {
+    const graph::Node* node = one.node.valid() ? graph.find(one.node) : nullptr;
+    if (!node) continue;
+    for (const ValueId value : node->outputs) {
+      const auto& outputs = graph.outputs();
+      const bool is = std::find(outputs.begin(), outputs.end(), value) != outputs.end();
+      edit::Edit edit = verbEdit("output", "value", text(graph.value_path(value)));
+      if (is) edit.fields["remove"] = "true";
+      request.name = (is ? tr("no output of %1") : tr("output %1")).arg(text(graph.value_path(value)));
+      request.edits.push_back(std::move(edit));
+    }
+  }
+  if (request.empty()) return void(emit noticed(tr("Choose the node whose value is to be an output first")));
+  d.ask(std::move(request), d.boundsOf(d.chosenThings()).value_or(Rect{}));
 }
 
 /// All that stands beside what is chosen, in its group.

@@ -181,4 +181,8 @@ bool isOffered(const graph::OpSchema& op) {
   return op.family != graph::OpFamily::source && op.name != graph::kTransferOp;
 }
 
+bool isOfferedSource(const graph::OpSchema& op) {
+  return op.name == "input" || op.name == "constant" || op.name == "weight";
+}
+
 }  // namespace orrery::ui

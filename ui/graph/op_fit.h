@@ -61,5 +61,7 @@ Result<std::vector<graph::ValueType>> inferOp(const graph::OpSchema& op, const g
 
 /// Whether a person can put it down: not what passes make, and no sources.
 bool isOffered(const graph::OpSchema& op);
+/// The sources that a person puts down in a graph of one's own.
+bool isOfferedSource(const graph::OpSchema& op);
 
 }  // namespace orrery::ui

@@ -119,7 +119,7 @@ class PortFinder {
 
   void addInput(const graph::Node& node, size_t input, const graph::Value& value,
                 std::vector<Port>& sources) {
-    if (!scene_.graph->node(value.producer).is_source()) {
+    if (scene_.draws(value.producer)) {
       const auto arrival = arrivalOf(value.id);
       return addReader(node, input, value.id, arrival ? arrival->first : freeAtTop(),
                        arrival ? arrival->second : Port::Side::top);

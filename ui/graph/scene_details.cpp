@@ -47,13 +47,13 @@ void append(ScenePill& pill, const std::string& name, double bytes) {
   pill.text += (pill.text.empty() ? "" : ", ") + name;
 }
 
-void addPills(const graph::Graph& graph, const graph::Node& source, SceneNode& node,
-              const Bindings& bindings) {
+void addPills(const SceneGraph& scene, const graph::Node& source, SceneNode& node, const Bindings& bindings) {
+  const graph::Graph& graph = *scene.graph;
   for (const ValueId input : source.inputs) {
     const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
     if (!value) continue;
     const graph::Node& producer = graph.node(value->producer);
-    if (!producer.is_source()) continue;
+    if (!producer.is_source() || scene.draws(producer.id)) continue;
     switch (value->kind) {
       case graph::ValueKind::weight:
         append(node.weights, shortTensor(attributeText(producer, "tensor")),
@@ -112,7 +112,7 @@ void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings
   node.precision = ownPrecision(source, precision);
   node.fused = std::max<int>(1, static_cast<int>(source.origins.size()));
   node.movedBytes = graph.cost(node.id, bindings).bytes;
-  addPills(graph, source, node, bindings);
+  addPills(scene, source, node, bindings);
   if (source.op->family == graph::OpFamily::linear && describeMatrix(graph, source, node)) return;
   node.detail = node.op;
   if (!source.outputs.empty())
@@ -182,7 +182,7 @@ void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode&
       continue;
     }
     const graph::Node& producer = scene.graph->node(value->producer);
-    if (producer.is_source()) {
+    if (!scene.draws(producer.id)) {
       hash.add(static_cast<uint64_t>(value->kind) + 2);
       hash.add(to_string(value->type.shape));
       continue;

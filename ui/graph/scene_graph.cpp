@@ -108,7 +108,7 @@ std::unordered_map<NodeId, std::string> placesOf(const graph::Graph& graph) {
 Draft draftOf(const graph::Graph& graph) {
   Draft draft;
   const std::unordered_map<NodeId, std::string> places = placesOf(graph);
-  const std::unordered_set<NodeId> shown = graph::shown_weights(graph);
+  const std::unordered_set<NodeId> shown = graph::shown_sources(graph);
   for (const NodeId id : graph.order()) {
     if (graph.node(id).is_source() && !shown.contains(id)) continue;
     const int group = draft.groupAt(places.at(id));
@@ -223,7 +223,7 @@ void collectEdges(SceneGraph& scene, const StreamUses& streams, const Bindings& 
       const graph::Value* value = input.valid() ? scene.graph->find_value(input) : nullptr;
       if (!value) continue;
       const auto producer = scene.nodeOf.find(value->producer);
-      if (producer == scene.nodeOf.end() || scene.graph->node(value->producer).is_source()) continue;
+      if (producer == scene.nodeOf.end()) continue;  // drawn on the node
       collector.add(scene.nodes[static_cast<size_t>(producer->second)], node, *value);
     }
 }
@@ -259,6 +259,11 @@ const SceneNode* SceneGraph::find(NodeId id) const {
   return place == nodeOf.end() ? nullptr : &nodes[static_cast<size_t>(place->second)];
 }
 
+bool SceneGraph::draws(NodeId id) const {
+  const SceneNode* node = find(id);
+  return node && node->id == id;
+}
+
 int SceneGraph::group(const std::string& path) const {
   const auto place = groupOf.find(path);
   return place == groupOf.end() ? -1 : place->second;
@@ -276,7 +281,10 @@ std::shared_ptr<const SceneGraph> makeScene(graph::GraphVersion graph, const Bin
   auto scene = std::make_shared<SceneGraph>();
   scene->graph = std::move(graph);
   const Draft draft = draftOf(*scene->graph);
-  const std::vector<bool> live = scene->graph->live();
+  // Of one's own graph nothing is bypassed: a node that no output needs yet is looked at in a run.
+  const std::vector<bool> live = graph::takes_arrays(*scene->graph)
+                                     ? std::vector<bool>(scene->graph->order().size(), true)
+                                     : scene->graph->live();
   std::unordered_map<NodeId, size_t> orderOf;
   for (size_t i = 0; i < scene->graph->order().size(); ++i) orderOf[scene->graph->order()[i]] = i;
   scene->nodes.reserve(draft.nodes.size());

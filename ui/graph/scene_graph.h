@@ -1,6 +1,7 @@
 // A graph as the view thinks of it: groups with children and with the edges between those children. Knows no
 // pixels and no Qt. Sources (weights, inputs, states, constants) are no boxes: they become pills beside the
-// node that takes them. Only a weight that nothing computes with is one (graph::shown_weights).
+// node that takes them. Only a weight that nothing computes with is one, and those of a graph of
+// one's own (graph::shown_sources).
 //
 // Scopes become groups; a number belongs to the word before it ("layers.3" is one group under the root). A
 // group of one child is that child, unless it is a layer. An edge of the graph appears once in every group it
@@ -115,6 +116,8 @@ struct SceneGraph {
   std::unordered_map<std::string, int> groupOf;  // by path
 
   const SceneNode* find(NodeId id) const;
+  /// As a box of its own: not a source that is told on the nodes that take it.
+  bool draws(NodeId id) const;
   int group(const std::string& path) const;  // -1 when absent
   /// The group itself and those around it, outermost (the root) first.
   std::vector<int> chain(int group) const;

@@ -194,8 +194,10 @@ void LatencyPage::showSource() {
   speed_.caption->setText("speed");
   p50_.value->setToken(token);
   p95_.value->setToken(Token::text);
-  empty_->setText(texts() ? "Classify a text: every text's time is drawn here"
-                          : "Send a message: every token's time is drawn here");
+  const bool arrays = source_->session() && source_->session()->info().task == api::Task::tensors;
+  empty_->setText(arrays    ? "A graph of one's own reads no text: its times are on its nodes"
+                  : texts() ? "Classify a text: every text's time is drawn here"
+                            : "Send a message: every token's time is drawn here");
   refresh();
   showFigures();
 }

@@ -13,6 +13,7 @@
 #include "engine/api/export.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/metadata.h"
+#include "engine/api/own_graph.h"
 #include "engine/api/pass_gain.h"
 #include "engine/api/recipe_files.h"
 #include "engine/api/session.h"
@@ -96,6 +97,15 @@ struct PassCalls {
       measure;
 };
 
+/// Graphs of one's own. Empty: they are not offered.
+struct GraphCalls {
+  /// Of no nodes yet.
+  std::function<Result<SessionPtr>(const api::OpenOptions&)> make;
+  std::function<Result<api::Canvas>(const std::string& path)> canvas;
+  std::function<Result<void>(const api::Session&, const std::string& path, const api::Canvas&)> save;
+  std::function<Result<api::GraphRun>(api::Session&, const api::RunRequest&, std::stop_token)> run;
+};
+
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
   /// The same model with the context and KV type of the options; loads nothing.
@@ -125,6 +135,7 @@ struct Services {
   SweepCalls sweeps = {};
   DiffCalls diffs = {};
   PassCalls passes = {};
+  GraphCalls graphs = {};
 };
 
 }  // namespace orrery::ui

@@ -69,7 +69,15 @@ void SessionController::open(const api::OpenOptions& options, const QString& nam
   load(options, openCall(options), false, name);
 }
 
+void SessionController::openNew(const api::OpenOptions& options, const QString& name) {
+  load(options, openCall(options), false, name);
+}
+
 SessionController::OpenCall SessionController::openCall(const api::OpenOptions& options) const {
+  if (options.model.empty() && services_.graphs.make)  // a graph of one's own in no file, whose edits follow
+    return [make = services_.graphs.make, options](const ProgressCallback&, std::stop_token) {
+      return make(options);
+    };
   return [open = services_.open, options](const ProgressCallback& progress, std::stop_token stop) {
     return open(options, progress, std::move(stop));
   };
@@ -211,11 +219,16 @@ void SessionController::requestPlan(api::Phase phase) {
       if (generation != sessionGeneration_) return;
       if (result.ok()) {
         emit planReady(phase, std::make_shared<const api::PlanReport>(*result));
-      } else {
+      } else if (session_->info().task != api::Task::tensors) {  // that is told by its runs
         emit planFailed(describeError("Could not compile the graph", result.error()));
       }
     });
   });
+}
+
+void SessionController::showProfile(ProfilePtr profile) {
+  profiles_[0] = std::move(profile);
+  emit profileChanged(api::Phase::prefill);
 }
 
 void SessionController::measure(const edit::Edit& edit) {
@@ -263,6 +276,7 @@ void SessionController::takePolled() {
   std::vector<api::DeviceVitals> cards = std::move(vitals_.cards);
   vitals_ = polled.vitals;
   vitals_.cards = std::move(cards);
+  if (session_->info().task == api::Task::tensors) return emit vitalsChanged(vitals_);
   const bool changed[] = {polled.profiles[0] != profiles_[0], polled.profiles[1] != profiles_[1]};
   for (const int phase : {0, 1}) {
     profiles_[phase] = polled.profiles[phase];

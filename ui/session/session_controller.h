@@ -71,6 +71,8 @@ class SessionController : public QObject {
   /// Whether there are some that are in no file.
   bool unsaved() const { return !recipe().empty() && recipe() != savedRecipe_; }
   void markSaved() { savedRecipe_ = recipe(); }
+  /// It has been saved as a file of its own, by whose name it is called from now on.
+  void rename(const QString& title) { title_ = title; }
   bool canUndo() const { return shown_ && shown_->history.can_undo(); }
   bool canRedo() const { return shown_ && shown_->history.can_redo(); }
   /// "bypass layers.3": the edit that undo takes back, or redo makes again; empty: there is none.
@@ -86,6 +88,8 @@ class SessionController : public QObject {
   /// The session that is there stays until the new one has loaded, and stays for good if that fails. `name`:
   /// what it was called where it was chosen.
   void open(const api::OpenOptions& options, const QString& name = {});
+  /// A graph of no nodes yet, called so.
+  void openNew(const api::OpenOptions& options, const QString& name);
   /// Opens the same model on another device and makes the same edits there. The chat's text stays; its
   /// context is read again with the next message.
   void moveTo(const std::string& device);
@@ -132,6 +136,8 @@ class SessionController : public QObject {
   void cancelChanges();
   void setProfiling(bool enabled);
   void requestPlan(api::Phase phase);
+  /// Of a run of a graph of one's own, which its session does not measure itself.
+  void showProfile(ProfilePtr profile);
   /// What the edit would do to the answers; the graph stays as it is.
   void measure(const edit::Edit& edit);
   /// Reads profile and vitals once, for instance after the phase switch.

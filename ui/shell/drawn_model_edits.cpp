@@ -147,6 +147,15 @@ CommandList DrawnModel::editCommands() {
            .scope = graph_,
            .run = [editor] { editor()->rename(); },
            .enabled = chosen},
+          {.id = "graph.output",
+           .text = "An &output, or no more",
+           .menu = Menu::graph,
+           .group = 4,
+           .keys = {"Shift+O"},
+           .title = "Make what the node makes an output of the graph, or no more",
+           .scope = graph_,
+           .run = [editor] { editor()->output(); },
+           .enabled = chosen},
           {.id = "graph.arrange",
            .text = "&Arrange",
            .menu = Menu::graph,
@@ -188,6 +197,7 @@ void DrawnModel::fillEditMenu(QMenu& menu) {
   }
   if (!chosen.empty() && chosen.back().node.valid()) {
     menu.addAction("Note\tShift+N", editor, &GraphEditor::note);
+    menu.addAction("Output, or no more\tShift+O", editor, &GraphEditor::output);
     menu.addAction("Rename\tF2", editor, &GraphEditor::rename);
   }
   if (editor->canPaste()) menu.addAction("Paste\tCtrl+V", editor, [editor] { editor->paste(true); });

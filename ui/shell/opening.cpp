@@ -7,6 +7,7 @@
 #include "ui/exporter/export_dialog.h"
 #include "ui/library/open_dialog.h"
 #include "ui/metadata/metadata_editor.h"
+#include "ui/session/graph_controller.h"
 #include "ui/session/model_use.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/graph_page.h"
@@ -31,6 +32,7 @@ Opening::Opening(Workspace& work, GraphPage* graph, Questions* questions, QWidge
       window_(window),
       recentMenu_(new QMenu("Open &recent", window)) {
   connectWork();
+  connectGraphs();
 }
 
 void Opening::connectWork() {
@@ -57,14 +59,43 @@ void Opening::connectWork() {
   connect(work_.session(), &SessionController::loadFailed, this, &Opening::showFailure);
 }
 
+void Opening::connectGraphs() {
+  GraphController* graphs = work_.graphs();
+  connect(&work_, &Workspace::newGraphAsked, this, [this, graphs] {
+    questions_->unlessLost(work_.session(), "a new graph", [this, graphs] {
+      opening_.clear();
+      graphs->make(work_.options());
+    });
+  });
+  connect(graphs, &GraphController::canvasRead, this, [this](const api::Canvas& canvas) {
+    if (work_.drawn() == work_.session()) graph_->modelView()->editor()->setFilePlaces(canvas.places);
+  });
+  // A failure is told by the page; where it is of a node, beside that too.
+  connect(graphs, &GraphController::failed, this, [this](const Error& error) {
+    const SessionPtr session = work_.session()->session();
+    if (work_.drawn() != work_.session() || !session) return;
+    const NodeId node = session->model_graph()->find_path(error.where.substr(0, error.where.find(',')));
+    graph_->modelView()->editor()->showFailure("It did not run", error, node);
+  });
+}
+
 CommandList Opening::commands() {
   const auto open = [this] { return work_.drawn()->session() != nullptr; };
-  return {{.id = "file.open",
+  const auto own = [this] { return work_.drawn() == work_.session() && work_.graphs()->own(); };
+  return {{.id = "file.new",
+           .text = "&New graph",
+           .menu = Menu::file,
+           .keys = {"Ctrl+Shift+N"},
+           .icon = "plus",
+           .title = "New graph: an empty canvas for a graph of one's own",
+           .run = [this] { emit work_.newGraphAsked(); },
+           .enabled = [this] { return static_cast<bool>(work_.services().graphs.make); }},
+          {.id = "file.open",
            .text = "&Open...",
            .menu = Menu::file,
            .keys = {"Ctrl+O"},
            .icon = "open",
-           .title = "Open a model, an adapter or a recipe",
+           .title = "Open a model, a graph, an adapter or a recipe",
            .tools = Tools::left,
            .run = [this] { askFile(); }},
           {.id = "file.folder",
@@ -83,7 +114,15 @@ CommandList Opening::commands() {
            .title = "Save the edits as a recipe",
            .tools = Tools::left,
            .run = [this] { askSaveRecipe(work_.drawn()); },
-           .enabled = [this] { return work_.drawn()->canUndo(); }},
+           .enabled = [this, own] { return own() || work_.drawn()->canUndo(); },
+           .words = [own] { return own() ? QString("&Save the graph") : QString("&Save recipe..."); }},
+          {.id = "graph.saveAs",
+           .text = "Save the graph &as...",
+           .menu = Menu::file,
+           .group = 1,
+           .title = "Save the graph of one's own as another file",
+           .run = [this] { saveGraph(true); },
+           .enabled = own},
           {.id = "model.export",
            .text = "Export the &model...",
            .menu = Menu::file,
@@ -185,9 +224,16 @@ void Opening::putOn(const QString& adapter) {
 void Opening::takeModel() {
   const SessionPtr session = work_.session()->session();
   work_.setDevice(session->options().device);
-  addRecent(opening_);
+  if (!opening_.isEmpty()) addRecent(opening_);
+  graphFile_ = work_.graphs()->own() ? QString::fromStdString(session->info().path) : QString();
   emit work_.choiceCleared();
   emit work_.drawAsked(work_.session());
+  if (work_.graphs()->own()) {
+    graph_->showTab(false);  // it is made there
+    graph_->modelView()->editor()->setRanges(
+        [this](ValueId value) { return work_.graphs()->rangeOf(value); });
+    emit work_.pageAsked("values");
+  }
   emit opened(!std::exchange(started_, true));
   if (!runs(session->info()))
     graph_->banner()->showWarning(work_.session()->title() + " can be looked at, not run",

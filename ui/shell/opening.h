@@ -1,5 +1,6 @@
-// Opens what a person chose: models, with an adapter and a recipe; tables; the dialogs that ask for files;
-// the list of recent ones. Saves recipes. What fails is told, with what would work.
+// Opens what a person chose: models, with an adapter and a recipe; tables; graphs of one's own; the dialogs
+// that ask for files; the list of recent ones. Saves recipes and graphs. What fails is told, with what would
+// work.
 #pragma once
 
 #include <QPointer>
@@ -63,6 +64,9 @@ class Opening : public QObject {
   /// Whether a file was chosen and holds these edits of the model now.
   bool saveRecipe(const api::Session& session, const std::vector<edit::Edit>& edits);
   void putOn(const QString& adapter);
+  /// Whether it is in its file now; `as`: asks for one even where it has one.
+  bool saveGraph(bool as);
+  void connectGraphs();
   void takeModel();
   void showFailure(UiError error);
   void addRecent(const QString& path);
@@ -77,6 +81,7 @@ class Opening : public QObject {
   QPointer<MetadataEditor> metadata_;  // null unless it is shown
   QPointer<ExportDialog> export_;      // null unless it is shown
   QString opening_;                    // what is being opened, as it goes into the recent files
+  QString graphFile_;                  // of the graph of one's own that is open; empty: none yet
   bool started_ = false;               // a model has been opened
 };
 

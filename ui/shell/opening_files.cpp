@@ -3,6 +3,7 @@
 #include <QFileInfo>
 
 #include "engine/api/recipes.h"
+#include "ui/session/graph_controller.h"
 #include "ui/session/recipe_shelf.h"
 #include "ui/session/trace_saver.h"
 #include "ui/shell/graph_page.h"
@@ -17,7 +18,7 @@ constexpr qint64 kMostBytes = qint64{1} << 21;  // more than any recipe has; the
 }  // namespace
 
 void Opening::askFile() {
-  const QString path = QFileDialog::getOpenFileName(window_, "Open a model, an adapter or a recipe",
+  const QString path = QFileDialog::getOpenFileName(window_, "Open a model, a graph, an adapter or a recipe",
                                                     work_.settings().lastFolder, modelFilters());
   if (path.isEmpty()) return;
   work_.settings().lastFolder = QFileInfo(path).path();
@@ -83,8 +84,43 @@ void Opening::openRecipe(const QString& path) {
   work_.drawn()->replay(recipe->edits, name, recipe->model);
 }
 
+bool Opening::saveGraph(bool as) {
+  SessionController* source = work_.session();
+  const SessionPtr session = source->session();
+  if (!session || !work_.services().graphs.save) return false;
+  QString path = graphFile_;
+  if (as || path.isEmpty()) {
+    const QString folder = work_.settings().lastFolder;
+    const QString suggested = path.isEmpty() ? (folder.isEmpty() ? "" : folder + "/") + "graph.json" : path;
+    path = QFileDialog::getSaveFileName(window_, "Save the graph", suggested, "Graphs (*.json)");
+    if (path.isEmpty()) return false;
+    work_.settings().lastFolder = QFileInfo(path).path();
+  }
+  GraphEditor* editor = graph_->modelView()->editor();
+  const bool drawn = work_.drawn() == source;
+  const api::Canvas canvas{drawn ? editor->filePlaces() : api::Places(), work_.graphs()->given()};
+  const Result<void> saved = work_.services().graphs.save(*session, path.toStdString(), canvas);
+  if (!saved.ok()) {
+    emit work_.failed(describeError("Could not save the graph", saved.error()));
+    return false;
+  }
+  source->markSaved();
+  if (std::exchange(graphFile_, path) != path) {
+    // The view forgets where things are with the name that it knows the graph by.
+    const QString kept = editor->arrangement();
+    source->rename(QFileInfo(path).completeBaseName());
+    graph_->refreshGraph();
+    if (drawn) editor->setArrangement(kept);
+  }
+  addRecent(path);
+  emit work_.noticed("Saved " + QFileInfo(path).fileName());
+  emit work_.changed();
+  return true;
+}
+
 bool Opening::askSaveRecipe(SessionController* source) {
   const SessionPtr session = source->session();
+  if (source == work_.session() && work_.graphs()->own()) return saveGraph(false);
   if (!session || !saveRecipe(*session, session->recipe())) return false;
   source->markSaved();
   graph_->closeCells();

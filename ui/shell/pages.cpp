@@ -15,13 +15,14 @@
 #include "ui/replies/page.h"
 #include "ui/shell/outline_page.h"
 #include "ui/sweep/page.h"
+#include "ui/values/page.h"
 
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(),  outlinePage(), opsPage(),    historyPage(), inspectorPage(),
-          changePage(),   costsPage(),   passesPage(), repliesPage(), chatPage(),
-          classifyPage(), comparePage(), diffPage(),   sweepPage(),   latencyPage()};
+  return {libraryPage(), outlinePage(), opsPage(),     historyPage(), inspectorPage(), changePage(),
+          costsPage(),   passesPage(),  repliesPage(), chatPage(),    classifyPage(),  comparePage(),
+          diffPage(),    sweepPage(),   latencyPage(), valuesPage()};
 }
 
 }  // namespace orrery::ui

@@ -13,6 +13,11 @@ QString editsOf(const SessionController& source) {
   return format::counted(static_cast<qint64>(source.recipe().size()), "edit") + " of " + source.title();
 }
 
+/// Of a graph of one's own: it is saved whole.
+bool own(const SessionController& source) {
+  return source.session() && source.session()->info().task == api::Task::tensors;
+}
+
 /// "2 edits of chat and the conversation are not saved"
 QString notSaved(const QStringList& things, bool several) {
   QString text = things.join(" and ") + (several ? " are" : " is") + " not saved";
@@ -49,7 +54,8 @@ void Questions::unlessLost(SessionController* source, const QString& name,
                            const std::function<void()>& open) {
   if (!source->unsaved()) return open();
   ask(notSaved({editsOf(*source)}, source->recipe().size() > 1),
-      "Save them as a recipe, or open " + name + " without them.",
+      (own(*source) ? "Save the graph, or open " : "Save them as a recipe, or open ") + name +
+          " without them.",
       {{"Save and open",
         [this, source, open] {
           if (save_(source)) open();
@@ -67,7 +73,8 @@ bool Questions::mayQuit(const std::vector<Unsaved>& unsaved, const std::function
     things += editsOf(*source);
   }
   QStringList advice;
-  if (!edited.empty()) advice += "Edits can be saved as a recipe.";
+  if (!edited.empty())
+    advice += own(*edited.front()) ? "The graph can be saved as a file." : "Edits can be saved as a recipe.";
   for (const Unsaved& each : unsaved) {
     things += each.what;
     advice += each.advice;

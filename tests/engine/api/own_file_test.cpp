@@ -71,13 +71,14 @@ TEST_F(OwnFile, IsSavedAsItIsEditedAndOpenedAgain) {
   std::filesystem::create_directories(folder_ / "other");
   const std::string saved = (folder_ / "other/saved.json").string();
   const Places places{{"y", {1, 2}}, {"x", {-3.5, 0}}};
-  ASSERT_TRUE(save_graph(*session, saved, places).ok());
-  EXPECT_EQ(read_places(saved).value(), places);
+  ASSERT_TRUE(save_graph(*session, saved, {places, {{"x", "1, 2"}}}).ok());
+  EXPECT_EQ(read_canvas(saved)->places, places);
+  EXPECT_EQ(read_canvas(saved)->given, (Given{{"x", "1, 2"}}));
   const auto again = open(saved);
   EXPECT_THAT(run(*again, floats({1, 2}, {1, 2})), ElementsAre(2, 4, 6));
   EXPECT_EQ(print(*again->model_graph()), print(*session->model_graph()));
-  ASSERT_TRUE(save_graph(*again, saved, places).ok()) << "over itself";
-  EXPECT_EQ(read_places(layer()).value(), (Places{{"y", {7, 8}}}));
+  ASSERT_TRUE(save_graph(*again, saved, {places, {}}).ok()) << "over itself";
+  EXPECT_EQ(read_canvas(layer())->places, (Places{{"y", {7, 8}}}));
   EXPECT_FALSE(save_graph(*session, "/no/such/folder/graph.json").ok());
 }
 

@@ -32,7 +32,7 @@ Result<GraphFile> parse(std::string_view json) {
 GraphFile parsed(std::string_view json) {
   auto file = parse(json);
   EXPECT_TRUE(file.ok()) << (file.ok() ? "" : file.error().to_string());
-  return file.ok() ? std::move(file).value() : GraphFile{graph::Graph(ops::registry()), {}};
+  return file.ok() ? std::move(file).value() : GraphFile{graph::Graph(ops::registry()), {}, {}};
 }
 
 std::string refusal(std::string_view json) {
@@ -44,7 +44,7 @@ std::string refusal(std::string_view json) {
 std::string graph_with(const std::string& members) { return "{\"orrery_graph\": 1, " + members + "}"; }
 
 std::string written(const GraphFile& file, const std::filesystem::path& folder = kFolder) {
-  const auto text = write_graph(file.graph, file.places, folder, weight_of_file);
+  const auto text = write_graph(file.graph, file.places, file.given, folder, weight_of_file);
   EXPECT_TRUE(text.ok()) << (text.ok() ? "" : text.error().to_string());
   return text.ok() ? *text : std::string();
 }
@@ -71,7 +71,7 @@ TEST(GraphFile, IsWrittenAsItIsRead) {
       "{\"orrery_graph\": 1,\n"
       " \"inputs\": [\n"
       "  {\"name\":\"x\",\"dtype\":\"f32\",\"shape\":[\"2*n+1\",4],\"layout\":{\"x\":1.5,\"y\":-20.0}},\n"
-      "  {\"name\":\"again\",\"dtype\":\"f32\",\"shape\":[],\"node\":\"block.x\"}],\n"
+      "  {\"name\":\"again\",\"dtype\":\"f32\",\"shape\":[],\"node\":\"block.x\",\"given\":\"1, 2\"}],\n"
       " \"constants\": [\n"
       "  {\"name\":\"half\",\"value\":0.5},\n"
       "  {\"name\":\"mask\",\"data\":[0.0,\"-inf\"],\"shape\":[2],\"layout\":{\"x\":0.0,\"y\":3.0}},\n"
@@ -90,6 +90,7 @@ TEST(GraphFile, IsWrittenAsItIsRead) {
   const GraphFile file = parsed(text);
   EXPECT_EQ(written(file), text);
   EXPECT_EQ(file.places.at("mask"), (Place{0, 3}));
+  EXPECT_EQ(file.given, (Given{{"block.x", "1, 2"}}));
   EXPECT_EQ(to_string(file.graph.value(file.graph.outputs()[0]).type), "f32[2*n+1, 8]");
   const GraphFile again = parsed(written(file));
   EXPECT_EQ(print(again.graph), print(file.graph));
@@ -223,7 +224,7 @@ TEST(GraphFile, WhatAFileCannotSayIsNotWritten) {
   Maker make;
   make.op("weight", "w", {},
           {{"tensor", "blk.0.attn_q.weight"}, {"dtype", "f32"}, {"shape", std::vector<int64_t>{2, 2}}});
-  const auto refused = write_graph(make.graph, {}, kFolder, weight_of_file);
+  const auto refused = write_graph(make.graph, {}, {}, kFolder, weight_of_file);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().to_string(), HasSubstr("a weight of a model"));
 }

@@ -21,6 +21,7 @@ inline Services realServices() {
   services.passes = {api::pass_reports, api::pass_gain};
   services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.exports = {api::plan_export, api::export_model};
+  services.graphs = {api::new_graph, api::read_canvas, api::save_graph, api::run_graph};
   services.cudaRefusal = "not built";
   return services;
 }
