@@ -2,6 +2,7 @@
 
 #include <QTimer>
 
+#include "ui/placement/menu_edits.h"
 #include "ui/placement/place_menu.h"
 #include "ui/placement/precision_menu.h"
 #include "ui/placement/scope_words.h"
@@ -21,14 +22,6 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kTickMilliseconds = 250;
-
-edit::Edit editOf(const QString& verb, const QString& scopes, const QString& word) {
-  edit::Edit edit;
-  edit.op = verb.toStdString();
-  edit.fields["scope"] = scopeWord({scopes}).toStdString();
-  if (!word.isEmpty()) edit.fields[verb == "precision" ? "dtype" : "device"] = word.toStdString();
-  return edit;
-}
 
 /// "Cosine 0.99981 with what is computed now (61 tokens)".
 QString wordsOf(const api::MeasuredChange& change) {

@@ -1,5 +1,6 @@
 #include "ui/placement/place_menu.h"
 
+#include "ui/placement/menu_edits.h"
 #include "ui/placement/scope_words.h"
 #include "ui/session/model_title.h"
 
@@ -45,6 +46,7 @@ void PlaceMenu::fill(QMenu* menu, const api::Session& session, const QString& sc
   menu->addSeparator();
   QAction* own = menu->addAction("As the model (" + deviceTitle(home) + ")", this,
                                  [this, scopes] { emit chosen(scopes, "home"); });
+  carry(own, {editOf("place", scopes, "home")});
   own->setCheckable(true);
   own->setChecked(asked && asked->empty());
   own->setEnabled(!asked || !asked->empty());
@@ -61,6 +63,7 @@ void PlaceMenu::addDevice(QMenu* menu, const QString& scopes, const std::string&
   }
   QAction* action = menu->addAction(
       words, this, [this, scopes, device] { emit chosen(scopes, QString::fromStdString(device)); });
+  carry(action, {editOf("place", scopes, QString::fromStdString(device))});
   action->setCheckable(true);
   action->setChecked(checked);
   action->setEnabled(refusal.isEmpty());

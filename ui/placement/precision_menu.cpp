@@ -1,5 +1,6 @@
 #include "ui/placement/precision_menu.h"
 
+#include "ui/placement/menu_edits.h"
 #include "ui/placement/scope_words.h"
 
 namespace orrery::ui {
@@ -42,6 +43,7 @@ void PrecisionMenu::fill(QMenu* menu, const api::Session& session, const QString
     QAction* action = to->addAction(words, this, [this, scopes, precision, measured] {
       measured ? emit measureAsked(scopes, precision) : emit chosen(scopes, precision);
     });
+    carry(action, {editOf("precision", scopes, precision)});
     if (measured) return;
     const std::string own = precision == "default" ? std::string() : precision.toStdString();
     action->setCheckable(true);

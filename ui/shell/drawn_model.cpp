@@ -324,8 +324,12 @@ void DrawnModel::noteEdit(const api::EditRecord& record, EditKind kind) {
                         : kind == EditKind::jumped ? "Now: "
                                                    : "Done: ") +
                        name;
-  emit work_.noticed(done + (record.kv_kept ? "; the next message runs on it"
-                                            : "; the context is read again at the next message"));
+  const SessionPtr session = work_.drawn()->session();
+  const api::Task task = session ? session->info().task : api::Task::generate;
+  emit work_.noticed(done + (task == api::Task::tensors    ? "; the next run computes it"
+                             : task != api::Task::generate ? "; the next text runs on it"
+                             : record.kv_kept              ? "; the next message runs on it"
+                                              : "; the context is read again at the next message"));
 }
 
 void DrawnModel::find(const QString& text) {

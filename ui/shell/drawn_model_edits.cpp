@@ -2,6 +2,7 @@
 #include <QMenu>
 
 #include "ui/placement/bypass_choices.h"
+#include "ui/placement/menu_edits.h"
 #include "ui/shell/drawn_model.h"
 #include "ui/shell/graph_page.h"
 
@@ -12,6 +13,7 @@ namespace {
 struct Entry {
   const char *words, *keys;
   void (*run)(GraphEditor&);
+  const char* reconnects = nullptr;  // of a deletion: whether it does
 };
 
 }  // namespace
@@ -181,8 +183,8 @@ CommandList DrawnModel::editCommands() {
 
 void DrawnModel::fillEditMenu(QMenu& menu) {
   static constexpr Entry kEntries[] = {
-      {"Delete", "Del", [](GraphEditor& editor) { editor.remove(false); }},
-      {"Delete and reconnect", "Ctrl+Del", [](GraphEditor& editor) { editor.remove(true); }},
+      {"Delete", "Del", [](GraphEditor& editor) { editor.remove(false); }, "false"},
+      {"Delete and reconnect", "Ctrl+Del", [](GraphEditor& editor) { editor.remove(true); }, "true"},
       {"Duplicate", "Ctrl+D", [](GraphEditor& editor) { editor.duplicate(); }},
       {"Copy", "Ctrl+C", [](GraphEditor& editor) { editor.copy(); }},
       {"Frame", "Ctrl+G", [](GraphEditor& editor) { editor.frame(); }}};
@@ -191,9 +193,14 @@ void DrawnModel::fillEditMenu(QMenu& menu) {
   menu.addSeparator();
   menu.addAction("Insert an op...\tTab", editor, &GraphEditor::openPalette);
   if (!chosen.empty()) {
-    for (const Entry& entry : kEntries)
-      menu.addAction(QString("%1\t%2").arg(entry.words, entry.keys), editor,
-                     [editor, run = entry.run] { run(*editor); });
+    for (const Entry& entry : kEntries) {
+      QAction* action = menu.addAction(QString("%1\t%2").arg(entry.words, entry.keys), editor,
+                                       [editor, run = entry.run] { run(*editor); });
+      if (!entry.reconnects) continue;
+      edit::Edit deletion = editOf("delete", graph_->chosenScopes());
+      deletion.fields["reconnect"] = entry.reconnects;
+      carry(action, {std::move(deletion)});
+    }
   }
   if (!chosen.empty() && chosen.back().node.valid()) {
     menu.addAction("Note\tShift+N", editor, &GraphEditor::note);

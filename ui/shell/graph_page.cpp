@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ui/graph/opened_nodes.h"
+#include "ui/placement/menu_edits.h"
 #include "ui/placement/scope_words.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/graph_links.h"
@@ -520,6 +521,11 @@ void GraphPage::refreshPlaces() {
 void GraphPage::showMenuOf(const std::vector<GraphView::Selected>& chosen, const QPoint& position) {
   if (!source_ || !source_->session()) return;
   QMenu menu;
+  connect(&menu, &QMenu::hovered, this, [this](QAction* entry) {
+    const std::vector<edit::Edit> edits = carriedBy(entry);
+    edits.empty() ? emit editLeft() : emit editConsidered(edits);
+  });
+  connect(&menu, &QMenu::aboutToHide, this, &GraphPage::editLeft);
   addPlaces(menu, chosen);
   addBypasses(menu, chosen);
   if (fillEdits_ && !fusedShown()) fillEdits_(menu);
@@ -606,6 +612,7 @@ void GraphPage::addBypasses(QMenu& menu, const std::vector<GraphView::Selected>&
     QAction* action = menu.addAction(choice.words(), this, [this, choice] {
       choice.restores ? emit restoreAsked(choice.scopes) : emit bypassAsked(choice.scopes);
     });
+    if (!choice.restores) carry(action, {editOf("bypass", choice.scopes)});
     action->setEnabled(choice.refusal.isEmpty());
     action->setToolTip(choice.tip());
   }

@@ -127,7 +127,7 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   EXPECT_EQ(
       docks.join(" "),
       "change chat classify compare costs diff history inspector latency library ops outline passes replies "
-      "sweep");
+      "sweep values");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));

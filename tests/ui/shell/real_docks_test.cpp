@@ -1,6 +1,8 @@
 // The docks of editing on the real engine: what is foretold, what it costs, what the model says then.
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QMenu>
+#include <QTimer>
 #include <cstdio>
 
 #include "engine/models/builder.h"
@@ -162,6 +164,29 @@ TEST_F(RealDocksTest, AWireThatHangsOverAPortTellsWhatItWillChange) {
   release(portAt(kMul, "b"));
   EXPECT_FALSE(page->card()->isVisible());
   EXPECT_EQ(history->model()->rowCount(), 1);
+}
+
+TEST_F(RealDocksTest, AnEntryOfTheMenuTellsWhatItWillChange) {
+  auto* page = show<ChangePage>("change");
+  bring(kMul);
+  view()->selectScope("layers.3");
+  bool told = false, forgotten = false;
+  QTimer::singleShot(0, [&] {
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    ASSERT_TRUE(menu);
+    for (QAction* entry : menu->actions())
+      if (entry->text() == "Bypass layers.3") menu->setActiveAction(entry);
+    told = waitUntil([&] { return page->card()->isVisible(); });
+    for (QAction* entry : menu->actions())
+      if (entry->text() == "Fit") menu->setActiveAction(entry);
+    forgotten = waitUntil([&] { return !page->card()->isVisible(); });
+    menu->close();
+  });
+  window_->graphPage()->showMenuOf(view()->selection(), view()->mapToGlobal(QPoint(10, 10)));
+  EXPECT_TRUE(told);
+  EXPECT_TRUE(forgotten) << "an entry that changes nothing foretells nothing";
+  EXPECT_FALSE(page->card()->isVisible());
+  EXPECT_FALSE(window_->session()->canUndo()) << "it was only looked at";
 }
 
 TEST_F(RealDocksTest, AnEditTooManyIsRefusedWithBothShapes) {
