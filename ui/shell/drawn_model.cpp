@@ -5,6 +5,7 @@
 
 #include "ui/placement/bypass_choices.h"
 #include "ui/placement/scope_words.h"
+#include "ui/session/graph_controller.h"
 #include "ui/session/second_device.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/graph_page.h"
@@ -319,6 +320,7 @@ void DrawnModel::noteEdit(const api::EditRecord& record, EditKind kind) {
                         : kind == EditKind::jumped ? "Now: "
                                                    : "Done: ") +
                        name;
+  if (work_.drawn() == work_.session() && work_.graphs()->own()) return emit work_.noticed(done);
   emit work_.noticed(done + (record.kv_kept ? "; the next message runs on it"
                                             : "; the context is read again at the next message"));
 }
