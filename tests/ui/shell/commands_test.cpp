@@ -96,20 +96,23 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
   }
   EXPECT_EQ(
       lines.join("\n").toStdString(),
-      "&File: Open... Open folder... Open recent | Save recipe... Export the model... Export the graph... "
+      "&File: New graph Open... Open folder... Open recent | Save recipe... Save the graph as... Export the "
+      "model... Export the graph... "
       "Export for paper... "
       "Save "
       "trace... | Edit metadata... | Quit\n"
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
-      "&View: Chat Classify Compare Sweep | Lens Legend strip Minimap Step beside the graph Library Outline "
-      "Ops History Inspector What will change Costs Replies Chat Classify Compare Sweep Latency | Next panel "
+      "&View: Chat Classify Compare Sweep Values | Lens Legend strip Minimap Step beside the graph Library "
+      "Outline "
+      "Ops History Inspector What will change Costs Replies Chat Classify Compare Sweep Latency Values | "
+      "Next panel "
       "Previous panel | Wires coloured by dtype Diff on "
       "the graph Theme Reset the layout\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page | Fit Zoom in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
-      "the selection Note at the node Rename Arrange\n"
+      "the selection Note at the node Rename An output, or no more Arrange\n"
       "&Model: Fuse operations Measure every node Compute in...\n"
       "&Run: Run Stop | New chat Regenerate | Classify a CSV... Sweep\n"
       "&Help: Keys");
@@ -121,7 +124,8 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   for (const DockFrame* dock : window_->findChildren<DockFrame*>()) docks += dock->objectName();
   docks.sort();
   EXPECT_EQ(docks.join(" "),
-            "change chat classify compare costs history inspector latency library ops outline replies sweep");
+            "change chat classify compare costs history inspector latency library ops outline replies sweep "
+            "values");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));
@@ -238,10 +242,10 @@ TEST_F(CommandsTest, KeysOfAnotherCommandAreRefusedByItsName) {
   fit->setFocus();
   fit->click();
   QTest::keyClick(fit, Qt::Key_O, Qt::ControlModifier);
-  EXPECT_EQ(
-      dialog.note(),
-      "Ctrl+O belongs to \"Open a model, an adapter or a recipe\": choose others, or take them away there "
-      "first");
+  EXPECT_EQ(dialog.note(),
+            "Ctrl+O belongs to \"Open a model, a graph, an adapter or a recipe\": choose others, or take "
+            "them away there "
+            "first");
   EXPECT_EQ(fit->text(), "Ctrl+0");
   EXPECT_EQ(commands().action("graph.fit")->shortcut(), QKeySequence("Ctrl+0"));
   fit->click();

@@ -207,6 +207,9 @@ TEST_F(OwnGraphWindowTest, WhatDoesNotFitIsSaidAtTheInputAndAtTheNode) {
   EXPECT_EQ(window_->session()->title(), "New graph") << "it was not opened as a model";
   ASSERT_TRUE(page()->save(path("saved.npy")).ok());
   EXPECT_TRUE(api::read_array(path("saved.npy").toStdString()).ok());
+  pick(free("softmax"), "input");
+  write("unread f32 n");
+  becomes("unread");
   give("x", "random 7 [3, 2]");
   ASSERT_TRUE(run());
   EXPECT_EQ(numbersOf("softmax:dst").size(), 6U);
