@@ -164,6 +164,7 @@ void GraphController::takeSession() {
   inputs_.clear();
   if (moved) return;
   words_.clear();
+  saved_.clear();
   const auto read = session_->services().graphs.canvas;
   if (!own() || !read || model_->info().path.empty()) return;
   checks_->post([this, read, path = model_->info().path, generation = generation_](std::stop_token) {
@@ -180,6 +181,7 @@ void GraphController::takeSession() {
       }
       takeGraph();
       stale_ = false;
+      markSaved();
       emit canvasRead(canvas);
     });
   });

@@ -156,9 +156,11 @@ TEST_F(OwnGraphWindowTest, IsMadeRunSavedAndOpenedAgain) {
 
   const QRect box = boxOf("matmul"), other = boxOf("x");
   EXPECT_TRUE(window_->session()->unsaved());
+  EXPECT_TRUE(window_->work().graphs()->unsaved());
   answerDialog(path("product.json"));
   window_->action("recipe.save")->trigger();
   EXPECT_FALSE(window_->session()->unsaved());
+  EXPECT_FALSE(window_->work().graphs()->unsaved());
   EXPECT_EQ(window_->session()->title(), "product");
   settle();
   EXPECT_EQ(boxOf("matmul").topLeft() - boxOf("x").topLeft(), box.topLeft() - other.topLeft())
@@ -178,6 +180,13 @@ TEST_F(OwnGraphWindowTest, IsMadeRunSavedAndOpenedAgain) {
   EXPECT_EQ(boxOf("matmul").topLeft() - boxOf("x").topLeft(), box.topLeft() - other.topLeft());
   ASSERT_TRUE(run());
   expectProduct();
+  give("x", "1, 2");
+  EXPECT_FALSE(window_->close()) << "what was typed is in no file";
+  EXPECT_TRUE(window_->graphPage()->banner()->title().startsWith("What the inputs are given"))
+      << window_->graphPage()->banner()->title().toStdString();
+  ASSERT_TRUE(testing::press(window_->graphPage()->banner(), "Stay"));
+  give("x", "1, 2; 3, 4");
+  EXPECT_FALSE(window_->work().graphs()->unsaved());
   settle();
   takePicture(*window_, "own-graph-light");
 }
