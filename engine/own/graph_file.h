@@ -11,8 +11,8 @@
 // value or data. What several values go into (concat) has a list of them. Names are paths: "block.y" lies in
 // the scope block. Attributes that have a fallback may be left out, and infinite numbers are the texts "inf",
 // "-inf" and "nan". Of a node, an input and a constant "layout" says where it is drawn: {"x": 120, "y": 80}.
-// An input that is given by another name than its node's has that under "node", and what a person typed to be given
-// for it under "given": "1, 2; 3, 4" (api/array_text.h).
+// An input that is given by another name than its node's has that under "node", and what a person typed to be
+// given for it under "given": "1, 2; 3, 4" (api/array_text.h).
 #pragma once
 
 #include <filesystem>

@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = parse(*written);
   if (!again.ok()) std::abort();
   const auto twice = own::write_graph(again->graph, again->places, again->given, "/graphs", weight_of_file);
-  if (!twice.ok() || *twice != *written || again->places != file->places || again->given != file->given) std::abort();
+  if (!twice.ok() || *twice != *written || again->places != file->places || again->given != file->given)
+    std::abort();
   const auto shared = std::make_shared<const graph::Graph>(file->graph);
   static_cast<void>(own::with_sizes(shared, {{"n", 3}, {"m", int64_t{1} << 40}}));
   return 0;

@@ -203,7 +203,7 @@ Draft EditDesk::draftFor(const graph::OpSchema& op, const InsertSpot& place, boo
   for (size_t i = 0; i < op.inputs.size(); ++i)
     if (const auto given = fit.given.find(op.inputs[i].name); given != fit.given.end())
       draft.inputs[i] = given->second;
-  if (!connected) return draft;
+  if (!connected || op.inputs.empty()) return draft;
   if (place.giver) draft.inputs[at(fit.input)] = valueOf(*place.giver);
   if (place.rewires && fit.input == 0) {
     draft.after = valueOf(*place.giver);
@@ -221,12 +221,14 @@ Picks EditDesk::picksFor(const InsertSpot& place) const {
   };
   std::vector<Ranked> ranked;
   const auto type = place.giver ? typeOf(*place.giver) : std::nullopt;
-  const bool sources = !type && graph::takes_arrays(*model());
+  constexpr int kLastRank = 1;
+  const bool sources = graph::takes_arrays(*model());
   for (const graph::OpPtr& op : model()->ops().all()) {
     if (!isOffered(*op) && !(sources && isOfferedSource(*op))) continue;
     Pick pick{text(op->name), text(op->name), brief(op->doc), {}, op->family};
-    int rank = op->family == graph::OpFamily::source ? -1 : static_cast<int>(op->family) * 1000;
-    if (type) {
+    const bool source = op->family == graph::OpFamily::source;  // reads nothing: the first, or the last one
+    int rank = source ? (type ? kLastRank : -1) : static_cast<int>(op->family) * 1000;
+    if (type && !source) {
       const OpFit fit = place.readers.size() == 1 ? fitter().between(*op, *type, place.readers.front())
                                                   : fitter().reading(*op, *type);
       if (!fit.fits) pick.refusal = text(fit.refusal);

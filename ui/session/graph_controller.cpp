@@ -24,6 +24,18 @@ Result<T> guardedJob(Call&& call) {
   }
 }
 
+/// Whether a node reads what is given by the name.
+bool isRead(const graph::Graph& graph, const std::string& name) {
+  for (const NodeId id : graph.order()) {
+    const graph::Node& node = graph.node(id);
+    const auto known = node.attributes.find("name");
+    const bool same =
+        node.op->name == "input" && known != node.attributes.end() && known->second == graph::Attribute(name);
+    if (same && !graph.users(node.outputs.front()).empty()) return true;
+  }
+  return false;
+}
+
 /// What the nodes make, but for the outputs, which are told anyway.
 std::vector<ValueId> keptOf(const graph::Graph& graph) {
   std::vector<ValueId> values;
@@ -152,6 +164,7 @@ void GraphController::takeSession() {
   inputs_.clear();
   if (moved) return;
   words_.clear();
+  saved_.clear();
   const auto read = session_->services().graphs.canvas;
   if (!own() || !read || model_->info().path.empty()) return;
   checks_->post([this, read, path = model_->info().path, generation = generation_](std::stop_token) {
@@ -168,6 +181,7 @@ void GraphController::takeSession() {
       }
       takeGraph();
       stale_ = false;
+      markSaved();
       emit canvasRead(canvas);
     });
   });
@@ -250,9 +264,11 @@ void GraphController::setKeepsAll(bool keeps) {
 
 void GraphController::run() {
   if (running_ || !refusal().isEmpty()) return;
+  const graph::GraphVersion graph = session_->session()->model_graph();
   std::vector<Asked> asked;
   for (const GivenInput& given : inputs_)
-    if (given.input.needed || !given.words.trimmed().isEmpty() || keepsAll_)
+    if (given.input.needed || !given.words.trimmed().isEmpty() ||
+        (keepsAll_ && isRead(*graph, given.input.name)))
       asked.push_back({given.input.name, given.words.toStdString(), given.input.type});
   running_ = true;
   stop_ =

@@ -58,6 +58,9 @@ class GraphController : public QObject {
   void give(const QString& input, const QString& words);
   /// By the paths of the nodes, as a file keeps it.
   api::Given given() const;
+  /// Whether something typed is in no file.
+  bool unsaved() const { return given() != saved_; }
+  void markSaved() { saved_ = given(); }
 
   void run();
   void stop();
@@ -93,6 +96,7 @@ class GraphController : public QObject {
   SessionPtr model_;  // whose values these are
   std::vector<GivenInput> inputs_;
   std::map<QString, QString> words_;  // by the inputs' names, of inputs that were deleted too
+  api::Given saved_;                  // what the file holds
   GraphResultPtr result_;
   bool running_ = false, stale_ = false, keepsAll_ = true;
   int made_ = 0;            // graphs, each called otherwise

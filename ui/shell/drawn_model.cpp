@@ -5,6 +5,7 @@
 
 #include "ui/placement/bypass_choices.h"
 #include "ui/placement/scope_words.h"
+#include "ui/session/graph_controller.h"
 #include "ui/session/second_device.h"
 #include "ui/shell/graph_figures.h"
 #include "ui/shell/graph_page.h"

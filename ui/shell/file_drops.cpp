@@ -4,6 +4,9 @@
 #include <QDropEvent>
 #include <QMimeData>
 #include <QUrl>
+#include <algorithm>
+
+#include "ui/frame/file_taker.h"
 
 namespace orrery::ui {
 namespace {
@@ -13,6 +16,12 @@ QStringList filesOf(const QMimeData& data) {
   for (const QUrl& url : data.urls())
     if (url.isLocalFile()) paths += url.toLocalFile();
   return paths;
+}
+
+bool takes(const QWidget& widget, const QStringList& paths) {
+  const QString end = widget.property(kTakesFiles).toString();
+  return !end.isEmpty() &&
+         std::all_of(paths.begin(), paths.end(), [&](const QString& path) { return path.endsWith(end); });
 }
 
 }  // namespace
@@ -35,7 +44,7 @@ bool FileDrops::eventFilter(QObject* object, QEvent* event) {
   }
   auto* drag = static_cast<QDropEvent*>(event);  // the others are made of it
   const QStringList paths = filesOf(*drag->mimeData());
-  if (paths.isEmpty()) return false;
+  if (paths.isEmpty() || takes(*widget, paths)) return false;
   drag->acceptProposedAction();
   if (!std::exchange(inside_, !drop) && !drop) emit entered(paths);
   if (drop) {

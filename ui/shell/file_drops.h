@@ -1,5 +1,5 @@
 // Files that are dragged over a window and dropped on it, wherever in it: fields and views that would take
-// them as text, or refuse them, are passed over.
+// them as text, or refuse them, are passed over, but for widgets that take such files (frame/file_taker.h).
 #pragma once
 
 #include <QStringList>

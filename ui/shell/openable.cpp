@@ -63,7 +63,8 @@ Openable openableOf(const QString& path) {
 }
 
 QString modelFilters() {
-  return "Models, graphs, adapters and recipes (*.gguf *.safetensors *.index.json *.json *.bin *.pt *.pth *.npy "
+  return "Models, graphs, adapters and recipes (*.gguf *.safetensors *.index.json *.json *.bin *.pt *.pth "
+         "*.npy "
          "*.npz);;Tables of texts (*.csv *.tsv);;All files (*)";
 }
 

@@ -289,7 +289,8 @@ MetadataEditor* Opening::editMetadata(const QString& model) {
 
 bool Opening::canExport() const {
   const SessionPtr session = work_.drawn()->session();
-  return session && runs(session->info()) && work_.services().exports.plan;
+  return session && runs(session->info()) && session->info().task != api::Task::tensors &&
+         work_.services().exports.plan;
 }
 
 bool Opening::exportMayClose() {

@@ -105,6 +105,7 @@ bool Opening::saveGraph(bool as) {
     return false;
   }
   source->markSaved();
+  work_.graphs()->markSaved();
   if (std::exchange(graphFile_, path) != path) {
     // The view forgets where things are with the name that it knows the graph by.
     const QString kept = editor->arrangement();

@@ -7,6 +7,8 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "ui/frame/file_taker.h"
+
 namespace orrery::ui {
 namespace {
 
@@ -25,6 +27,8 @@ InputRow::InputRow(const Theme& theme, QWidget* parent)
       told_(new Text(theme, {Token::text3, 11}, {}, this)),
       field_(new QLineEdit(this)) {
   setAcceptDrops(true);
+  setProperty(kTakesFiles, ".npy");
+  field_->setAcceptDrops(false);  // the row takes them
   field_->setPlaceholderText("1, 2; 3, 4   zeros   random 7   a .npy file");
   field_->setToolTip(
       "Numbers, rows after semicolons; zeros, ones, fill 0.5, range or random 7, with the sizes in brackets "

@@ -8,6 +8,12 @@
 namespace orrery::ui {
 namespace {
 
+/// The edits of the graph are asked about as any.
+Unsaved unsaved(const Workspace& work) {
+  if (!work.graphs()->unsaved()) return {};
+  return {"what the inputs are given", "The graph's file keeps what was typed: save the graph."};
+}
+
 PageParts make(Workspace& work, QWidget* parent) {
   auto* page = new ValuesPage(work.theme(), work.graphs(), parent);
   QObject::connect(&work, &Workspace::nodeChosen, page, [&work, page](NodeId node, bool fused) {
@@ -18,7 +24,7 @@ PageParts make(Workspace& work, QWidget* parent) {
     emit work.noticed("Saved " + QFileInfo(path).fileName());
   });
   QObject::connect(page, &ValuesPage::failed, &work, &Workspace::failed);
-  return {.body = page, .source = work.session()};
+  return {.body = page, .source = work.session(), .unsaved = [&work] { return unsaved(work); }};
 }
 
 }  // namespace

@@ -96,24 +96,27 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
   }
   EXPECT_EQ(
       lines.join("\n").toStdString(),
-      "&File: Open... Open folder... Open recent | Save recipe... Export the model... Export the graph... "
+      "&File: New graph Open... Open folder... Open recent | Save recipe... Save the graph as... Export the "
+      "model... Export the graph... "
       "Export for paper... "
       "Save "
       "trace... | Edit metadata... | Quit\n"
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
-      "&View: Chat Classify Compare Diff Sweep | Lens Legend strip Minimap Step beside the graph Library "
+      "&View: Chat Classify Compare Diff Sweep Values | Lens Legend strip Minimap Step beside the graph "
+      "Library "
       "Outline "
       "Ops History Inspector What will change Costs Passes Replies Chat Classify Compare Diff Sweep Latency "
-      "| Next "
+      "Values | Next "
       "panel "
       "Previous panel | Wires coloured by dtype Diff on "
       "the graph Theme Reset the layout\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page Side by side | Fit Zoom "
       "in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
-      "the selection Note at the node Rename Arrange | Next difference Previous difference\n"
+      "the selection Note at the node Rename An output, or no more Arrange | Next difference Previous "
+      "difference\n"
       "&Model: Fuse operations Measure every node Compute in...\n"
       "&Run: Run Stop | New chat Regenerate | Classify a CSV... Diff Sweep\n"
       "&Help: Keys");
@@ -244,10 +247,10 @@ TEST_F(CommandsTest, KeysOfAnotherCommandAreRefusedByItsName) {
   fit->setFocus();
   fit->click();
   QTest::keyClick(fit, Qt::Key_O, Qt::ControlModifier);
-  EXPECT_EQ(
-      dialog.note(),
-      "Ctrl+O belongs to \"Open a model, an adapter or a recipe\": choose others, or take them away there "
-      "first");
+  EXPECT_EQ(dialog.note(),
+            "Ctrl+O belongs to \"Open a model, a graph, an adapter or a recipe\": choose others, or take "
+            "them away there "
+            "first");
   EXPECT_EQ(fit->text(), "Ctrl+0");
   EXPECT_EQ(commands().action("graph.fit")->shortcut(), QKeySequence("Ctrl+0"));
   fit->click();

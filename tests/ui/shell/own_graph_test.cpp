@@ -1,5 +1,7 @@
 // A graph of one's own made in the window with hands, given values, run, saved and opened again.
+#include <QDropEvent>
 #include <QFileDialog>
+#include <QMimeData>
 #include <QTimer>
 
 #include "engine/api/array_text.h"
@@ -111,6 +113,16 @@ class OwnGraphWindowTest : public EditingTest {
       EXPECT_NEAR(softmax[row + 1], 0.73105858, 1e-6);
     }
   }
+  static void drop(QWidget* on, const QString& file) {
+    QMimeData mime;
+    mime.setUrls({QUrl::fromLocalFile(file)});
+    const QPoint at = on->rect().center();
+    QDragEnterEvent enter(at, Qt::CopyAction, &mime, Qt::LeftButton, {});
+    QApplication::sendEvent(on, &enter);
+    EXPECT_TRUE(enter.isAccepted());
+    QDropEvent dropped(at, Qt::CopyAction, &mime, Qt::LeftButton, {});
+    QApplication::sendEvent(on, &dropped);
+  }
   static void answerDialog(const QString& file) {
     QTimer::singleShot(0, [file] {
       auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
@@ -144,9 +156,11 @@ TEST_F(OwnGraphWindowTest, IsMadeRunSavedAndOpenedAgain) {
 
   const QRect box = boxOf("matmul"), other = boxOf("x");
   EXPECT_TRUE(window_->session()->unsaved());
+  EXPECT_TRUE(window_->work().graphs()->unsaved());
   answerDialog(path("product.json"));
   window_->action("recipe.save")->trigger();
   EXPECT_FALSE(window_->session()->unsaved());
+  EXPECT_FALSE(window_->work().graphs()->unsaved());
   EXPECT_EQ(window_->session()->title(), "product");
   settle();
   EXPECT_EQ(boxOf("matmul").topLeft() - boxOf("x").topLeft(), box.topLeft() - other.topLeft())
@@ -166,6 +180,13 @@ TEST_F(OwnGraphWindowTest, IsMadeRunSavedAndOpenedAgain) {
   EXPECT_EQ(boxOf("matmul").topLeft() - boxOf("x").topLeft(), box.topLeft() - other.topLeft());
   ASSERT_TRUE(run());
   expectProduct();
+  give("x", "1, 2");
+  EXPECT_FALSE(window_->close()) << "what was typed is in no file";
+  EXPECT_TRUE(window_->graphPage()->banner()->title().startsWith("What the inputs are given"))
+      << window_->graphPage()->banner()->title().toStdString();
+  ASSERT_TRUE(testing::press(window_->graphPage()->banner(), "Stay"));
+  give("x", "1, 2; 3, 4");
+  EXPECT_FALSE(window_->work().graphs()->unsaved());
   settle();
   takePicture(*window_, "own-graph-light");
 }
@@ -185,6 +206,19 @@ TEST_F(OwnGraphWindowTest, WhatDoesNotFitIsSaidAtTheInputAndAtTheNode) {
   ASSERT_TRUE(run());
   EXPECT_EQ(window_->work().graphs()->result(), nullptr);
   EXPECT_TRUE(page()->banner()->body().contains("how large n is")) << page()->banner()->body().toStdString();
+  const std::string file = path("x.npy").toStdString();
+  ASSERT_TRUE(api::write_array(file, api::array_in("5, 6", {DType::f32, {1, 2}}).value()).ok());
+  drop(page()->inputs()->row("x"), QString::fromStdString(file));
+  ASSERT_TRUE(waitUntil([&] { return page()->inputs()->row("x")->told() == "f32[1, 2]"; }))
+      << page()->inputs()->row("x")->told().toStdString();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(numbersOf("x:value"), (std::vector<double>{5, 6}));
+  EXPECT_EQ(window_->session()->title(), "New graph") << "it was not opened as a model";
+  ASSERT_TRUE(page()->save(path("saved.npy")).ok());
+  EXPECT_TRUE(api::read_array(path("saved.npy").toStdString()).ok());
+  pick(free("softmax"), "input");
+  write("unread f32 n");
+  becomes("unread");
   give("x", "random 7 [3, 2]");
   ASSERT_TRUE(run());
   EXPECT_EQ(numbersOf("softmax:dst").size(), 6U);

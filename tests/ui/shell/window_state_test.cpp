@@ -148,7 +148,8 @@ TEST_F(StateTest, DocksInATabGroupUseTheTabAsTitle) {
   EXPECT_TRUE(waitUntil([&] {
     return window->classifyPage()->corner()->isVisible() && !window->chatPage()->corner()->isVisible();
   }));
-  for (const char* other : {"classify", "compare", "diff", "sweep"}) window->dock(other)->setFloating(true);
+  for (const char* other : {"classify", "compare", "diff", "sweep", "values"})
+    window->dock(other)->setFloating(true);
   EXPECT_TRUE(waitUntil([&] { return !window->dock("chat")->tabbed(); }));
   EXPECT_TRUE(window->dock("chat")->title()->isVisible());
   EXPECT_TRUE(window->chatPage()->corner()->isVisible());
