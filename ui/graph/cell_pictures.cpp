@@ -52,6 +52,14 @@ QStringList briefNames(const QStringList& names) {
   return brief;
 }
 
+QStringList distinctWords(const QStringList& names, QStringList words) {
+  std::map<QString, std::set<QString>> meant;  // by a word, whose it is
+  for (qsizetype i = 0; i < names.size(); ++i) meant[words[i]].insert(names[i]);
+  for (qsizetype i = 0; i < names.size(); ++i)
+    if (words[i] != names[i] && meant[words[i]].size() > 1) words[i].clear();
+  return words;
+}
+
 CellPictures::CellPictures(const Theme& theme) : theme_(theme) {
   const Theme plain(theme.mode());
   nameFont_ = plain.textFont(9, QFont::Medium);
@@ -156,7 +164,6 @@ void CellPictures::roundCorners(QPainter& painter, const CellSubject& subject, c
   painter.drawPath(corners);
 }
 
-/// A name that had to be cut is left out where another op's is cut to the same.
 std::vector<CellPictures::Label> CellPictures::labelsOf(const CellSubject& subject,
                                                         const std::vector<CellBlock>& blocks) const {
   constexpr double kPad = 1;
@@ -164,7 +171,7 @@ std::vector<CellPictures::Label> CellPictures::labelsOf(const CellSubject& subje
   for (const CellBlock& block : blocks) names += block.name;
   const QStringList briefs = briefNames(names);
   std::vector<Label> labels;
-  std::map<QString, std::set<QString>> meant;  // by a word, whose it is
+  QStringList words;
   for (size_t i = 0; i < blocks.size(); ++i) {
     const CellBlock& block = blocks[i];
     const QString& brief = briefs[static_cast<qsizetype>(i)];
@@ -175,11 +182,12 @@ std::vector<CellPictures::Label> CellPictures::labelsOf(const CellSubject& subje
     if (textWidth(brief, nameFont_) + label.typeWidth > room) label = {};
     label.name = fitted(block.name, brief, nameFont_, room - label.typeWidth);
     if (textWidth(label.name, nameFont_) > room) label = {};
-    meant[label.name].insert(block.name);
+    words += label.name;
     labels.push_back(std::move(label));
   }
-  for (size_t i = 0; i < blocks.size(); ++i)
-    if (labels[i].name != blocks[i].name && meant[labels[i].name].size() > 1) labels[i] = {};
+  const QStringList distinct = distinctWords(names, words);
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (distinct[static_cast<qsizetype>(i)].isEmpty()) labels[i] = {};
   return labels;
 }
 

@@ -47,6 +47,8 @@ struct CellSubject {
 
 /// "q" of "q_proj", "out" of "attn_out": where that is no other op's word in the layer. In the names' order.
 QStringList briefNames(const QStringList& names);
+/// The words that are left of the names: none where different names are cut to the same.
+QStringList distinctWords(const QStringList& names, QStringList words);
 
 class CellPictures {
  public:

@@ -65,6 +65,12 @@ TEST(BriefNames, AreNeverTwoOpsOfALayer) {
   EXPECT_EQ(briefNames({"q_proj", "q_proj"}), QStringList({"q", "q"})) << "one name, one word";
 }
 
+TEST(BriefNames, ThatAreCutToTheSameAreLeftOut) {
+  EXPECT_EQ(distinctWords({"select_rows", "select_last", "norm"}, {"sel…", "sel…", "norm"}),
+            QStringList({"", "", "norm"}));
+  EXPECT_EQ(distinctWords({"kv_append", "kv_append"}, {"kv_…", "kv_…"}), QStringList({"kv_…", "kv_…"}));
+}
+
 TEST_F(PageViewTest, OpeningAllMakesAPageThatIsSeenWhole) {
   QSignalSpy changed(&view, &GraphView::pagesChanged);
   EXPECT_EQ(view.pageSize(), PageSize{});
