@@ -2,6 +2,7 @@
 
 #include <QPainterPath>
 #include <cmath>
+#include <set>
 
 #include "ui/graph/node_box.h"
 #include "ui/graph/scene_graph.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kLeastWords = 6.6;  // pixels that a block with a word is high
 constexpr double kNoHeadLine = 4;    // of the stream over a layer's title
+constexpr double kTypeGap = 4;       // between a name and what its op computes in
 constexpr size_t kMostKnown = 256;
 
 /// All boxes of a layer, with the frames around them: calls back in the layer's own coordinates.
@@ -30,12 +32,33 @@ void walk(const SceneGraph& scene, int group, const GroupLayout& layout, Point o
   }
 }
 
-/// "q" of "q_proj".
 QString shortName(const QString& name) {
-  return name.endsWith(QLatin1String("_proj")) && name.size() > 6 ? name.chopped(5) : name;
+  QString brief = name;
+  if (brief.endsWith(QLatin1String("_proj")) && brief.size() > 5) brief.chop(5);
+  if (brief.startsWith(QLatin1String("attn_")) && brief.size() > 5) brief.remove(0, 5);
+  return brief;
 }
 
 }  // namespace
+
+QStringList briefNames(const QStringList& names) {
+  std::map<QString, std::set<QString>> meant;  // by a word, the names that it may stand for
+  for (const QString& name : names) {
+    meant[name].insert(name);
+    meant[shortName(name)].insert(name);
+  }
+  QStringList brief;
+  for (const QString& name : names) brief += meant[shortName(name)].size() == 1 ? shortName(name) : name;
+  return brief;
+}
+
+QStringList distinctWords(const QStringList& names, QStringList words) {
+  std::map<QString, std::set<QString>> meant;  // by a word, whose it is
+  for (qsizetype i = 0; i < names.size(); ++i) meant[words[i]].insert(names[i]);
+  for (qsizetype i = 0; i < names.size(); ++i)
+    if (words[i] != names[i] && meant[words[i]].size() > 1) words[i].clear();
+  return words;
+}
 
 CellPictures::CellPictures(const Theme& theme) : theme_(theme) {
   const Theme plain(theme.mode());
@@ -141,30 +164,53 @@ void CellPictures::roundCorners(QPainter& painter, const CellSubject& subject, c
   painter.drawPath(corners);
 }
 
+std::vector<CellPictures::Label> CellPictures::labelsOf(const CellSubject& subject,
+                                                        const std::vector<CellBlock>& blocks) const {
+  constexpr double kPad = 1;
+  QStringList names;
+  for (const CellBlock& block : blocks) names += block.name;
+  const QStringList briefs = briefNames(names);
+  std::vector<Label> labels;
+  QStringList words;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const CellBlock& block = blocks[i];
+    const QString& brief = briefs[static_cast<qsizetype>(i)];
+    const double room = block.box.width() - 2 * kPad;
+    Label label;
+    if (block.end == block.begin + 1) label.type = subject.shape->nodeWords[at(block.begin)];
+    label.typeWidth = label.type.isEmpty() ? 0 : textWidth(label.type, typeFont_) + kTypeGap;
+    if (textWidth(brief, nameFont_) + label.typeWidth > room) label = {};
+    label.name = fitted(block.name, brief, nameFont_, room - label.typeWidth);
+    if (textWidth(label.name, nameFont_) > room) label = {};
+    words += label.name;
+    labels.push_back(std::move(label));
+  }
+  const QStringList distinct = distinctWords(names, words);
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (distinct[static_cast<qsizetype>(i)].isEmpty()) labels[i] = {};
+  return labels;
+}
+
 /// Black or white by the middle one of the shape's layers, so that equal layers look equal; then what rounds
 /// the blocks' corners.
 void CellPictures::paintWords(QPainter& painter, const CellSubject& subject,
                               const std::vector<CellBlock>& blocks) const {
-  constexpr double kPad = 1, kGap = 4;
   painter.setRenderHint(QPainter::Antialiasing);
-  for (const CellBlock& block : blocks) {
+  const std::vector<Label> labels = labelsOf(subject, blocks);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const CellBlock& block = blocks[i];
+    const Label& label = labels[i];
     if (block.live) roundCorners(painter, subject, block);
-    const bool single = block.end == block.begin + 1;
-    const double heat = single ? subject.shape->medians[at(block.begin)] : std::nan("");
+    if (label.name.isEmpty()) continue;
+    const double heat = block.end == block.begin + 1 ? subject.shape->medians[at(block.begin)] : std::nan("");
     painter.setPen(!block.live           ? theme_(Token::text3)
                    : std::isfinite(heat) ? Theme::textOn(colorOf(subject.ratio, heat))
                                          : theme_(Token::text));
-    const double room = block.box.width() - 2 * kPad;
-    const QString type = single ? subject.shape->nodeWords[at(block.begin)] : QString();
-    const QString brief = shortName(block.name);
-    const double typeWidth = type.isEmpty() ? 0 : textWidth(type, typeFont_) + kGap;
-    const bool both = !type.isEmpty() && textWidth(brief, nameFont_) + typeWidth <= room;
-    const QString name = fitted(block.name, brief, nameFont_, both ? room - typeWidth : room);
-    if (textWidth(name, nameFont_) > room) continue;
-    const double width = textWidth(name, nameFont_) + (both ? typeWidth : 0);
+    const double width = textWidth(label.name, nameFont_) + label.typeWidth;
     const QPointF baseline(block.box.center().x() - width / 2, std::round(block.box.center().y() + 3.2));
-    drawLabel(painter, baseline, name, nameFont_);
-    if (both) drawLabel(painter, baseline + QPointF(width - typeWidth + kGap, 0), type, typeFont_);
+    drawLabel(painter, baseline, label.name, nameFont_);
+    if (!label.type.isEmpty())
+      drawLabel(painter, baseline + QPointF(width - label.typeWidth + kTypeGap, 0), label.type, typeFont_);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <QPainter>
 #include <QPixmap>
-#include <QString>
+#include <QStringList>
 #include <map>
 #include <memory>
 #include <vector>
@@ -45,6 +45,11 @@ struct CellSubject {
   size_t words = 0;    // what wordsOf() says of the shape
 };
 
+/// "q" of "q_proj", "out" of "attn_out": where that is no other op's word in the layer. In the names' order.
+QStringList briefNames(const QStringList& names);
+/// The words that are left of the names: none where different names are cut to the same.
+QStringList distinctWords(const QStringList& names, QStringList words);
+
 class CellPictures {
  public:
   explicit CellPictures(const Theme& theme);
@@ -68,6 +73,11 @@ class CellPictures {
     size_t words;
     auto operator<=>(const Key&) const = default;
   };
+  struct Label {
+    QString name, type;  // none: there is no room
+    double typeWidth = 0;
+  };
+  std::vector<Label> labelsOf(const CellSubject& subject, const std::vector<CellBlock>& blocks) const;
   void paintLines(QPainter& painter, const CellSubject& subject, const PixelScale& pixels) const;
   void roundCorners(QPainter& painter, const CellSubject& subject, const CellBlock& block) const;
   QColor colorOf(bool ratio, double heat) const;

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "tests/ui/graph/sample_graphs.h"
+#include "ui/graph/cell_pictures.h"
 #include "ui/graph/graph_strip.h"
 #include "ui/graph/graph_view.h"
 
@@ -55,6 +56,20 @@ class PageViewTest : public testing::Test {
   graph::GraphVersion graph_;
   GraphView view{Theme()};
 };
+
+TEST(BriefNames, AreNeverTwoOpsOfALayer) {
+  EXPECT_EQ(briefNames({"q_proj", "attn_out", "up_proj", "norm"}), QStringList({"q", "out", "up", "norm"}));
+  EXPECT_EQ(briefNames({"gate_proj", "gate", "up_proj"}), QStringList({"gate_proj", "gate", "up"}))
+      << "the product of the halves is called gate";
+  EXPECT_EQ(briefNames({"attn_q", "q_proj"}), QStringList({"attn_q", "q_proj"}));
+  EXPECT_EQ(briefNames({"q_proj", "q_proj"}), QStringList({"q", "q"})) << "one name, one word";
+}
+
+TEST(BriefNames, ThatAreCutToTheSameAreLeftOut) {
+  EXPECT_EQ(distinctWords({"select_rows", "select_last", "norm"}, {"sel…", "sel…", "norm"}),
+            QStringList({"", "", "norm"}));
+  EXPECT_EQ(distinctWords({"kv_append", "kv_append"}, {"kv_…", "kv_…"}), QStringList({"kv_…", "kv_…"}));
+}
 
 TEST_F(PageViewTest, OpeningAllMakesAPageThatIsSeenWhole) {
   QSignalSpy changed(&view, &GraphView::pagesChanged);
