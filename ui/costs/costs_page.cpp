@@ -143,10 +143,10 @@ void CostsPage::takeFile(const QString& path) {
     return refuse(file.errorString().toUtf8().constData(), "choose another file");
   if (file.size() > kMostText) return refuse("It is longer than 1 MB", "a page or two tell as much");
   QStringDecoder decoder(QStringDecoder::Utf8);
-  const QString text = decoder(file.readAll());
+  const QString text = QString(decoder(file.readAll())).trimmed();
   if (decoder.hasError() || text.contains(QChar(0)))
     return refuse("It is no text in UTF-8", "choose a text file");
-  if (text.trimmed().isEmpty()) return refuse("It is empty", "choose another file");
+  if (text.isEmpty()) return refuse("It is empty", "choose another file");
   text_->setPlainText(text);
   text_->isVisible() ? changeText() : measureOver(text);
 }

@@ -114,7 +114,8 @@ void LibraryPage::resizeEvent(QResizeEvent* event) {
 }
 
 void LibraryPage::ask(const QModelIndex& index) {
-  if (session_->loading()) return;  // activated and doubleClicked may both come of one double click
+  // activated and doubleClicked may both come of one double click
+  if (session_->loading() || session_->changing()) return;
   if (isRecipe(index)) return applyRecipe(index);
   emit openAsked(index.data(LibraryModel::pathRole).toString(),
                  index.data(LibraryModel::adapterRole).toString(),

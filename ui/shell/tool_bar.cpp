@@ -14,7 +14,7 @@ namespace {
 constexpr double kBarHeight = 42;
 
 const std::pair<HeatMode, const char*> kHeatModes[] = {
-    {HeatMode::time, "Heat: time"},   {HeatMode::bytes, "Heat: bytes"},   {HeatMode::share, "Heat: share"},
+    {HeatMode::time, "Heat: time"},   {HeatMode::bytes, "Heat: bytes"},      {HeatMode::share, "Heat: share"},
     {HeatMode::ratio, "Heat: A : B"}, {HeatMode::measure, "Heat: measured"}, {HeatMode::off, "Heat: off"}};
 
 QString withKey(const QString& words, const QString& key) {

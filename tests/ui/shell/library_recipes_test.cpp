@@ -78,6 +78,7 @@ class LibraryRecipesTest : public WindowTest {
     return lines;
   }
   void doubleClick(const QString& file) {
+    page_->list()->scrollTo(row(file));
     const QRect rect = page_->list()->visualRect(row(file));
     QTest::mouseClick(page_->list()->viewport(), Qt::LeftButton, {}, rect.center());
     QTest::mouseDClick(page_->list()->viewport(), Qt::LeftButton, {}, rect.center());
