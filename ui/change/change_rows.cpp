@@ -79,8 +79,8 @@ QString firstOf(const std::vector<api::NodeChange>& nodes) {
   return text(first.path);
 }
 
-/// "layers.10.attention.kv_cache", ten layers before it -> "from layers.10 on; layers.0 to 9 stay as they
-/// are".
+/// "layers.10.attention.kv_cache", ten states before it -> "from layers.10 on; what 10 layers before it keep
+/// ...". are".
 QString stateWords(const api::Preview& preview) {
   if (preview.read_again_from.empty()) return {};
   const QString path = text(preview.read_again_from);

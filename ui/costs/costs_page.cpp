@@ -1,13 +1,17 @@
 #include "ui/costs/costs_page.h"
 
+#include <QDropEvent>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QMimeData>
 #include <QPainter>
 #include <QStringDecoder>
+#include <QUrl>
 #include <algorithm>
 
+#include "ui/frame/file_taker.h"
 #include "ui/session/model_use.h"
 #include "ui/session/step_words.h"
 #include "ui/theme/format.h"
@@ -17,6 +21,7 @@ namespace {
 
 constexpr int kPageInset = 12, kGap = 8, kTextHeight = 76;
 constexpr qsizetype kWordsOfText = 28;
+constexpr const char* kTexts = ".txt";
 constexpr qint64 kMostText = qint64{1} << 20;  // bytes
 
 /// "its own text, 120 tokens", "Once upon a time, 64 tokens".
@@ -38,6 +43,13 @@ float mostOf(const std::vector<EditCost>& costs) {
   return most;
 }
 
+/// Of a drag of one text file; empty: it is another.
+QString textIn(const QMimeData* data) {
+  const QList<QUrl> urls = data->urls();
+  const QString path = urls.size() == 1 ? urls.front().toLocalFile() : QString();
+  return path.endsWith(kTexts) ? path : QString();
+}
+
 }  // namespace
 
 CostsPage::CostsPage(const Theme& theme, EditCosts* costs, QWidget* parent)
@@ -56,6 +68,9 @@ CostsPage::CostsPage(const Theme& theme, EditCosts* costs, QWidget* parent)
           "Every edit gets a card here: what it does to speed, memory and answers, against the model "
           "as it was opened.",
           this)) {
+  setAcceptDrops(true);
+  setProperty(kTakesFiles, kTexts);
+  text_->setAcceptDrops(false);  // the page takes them
   change_->setToolTip("Measure over another text");
   own_->setToolTip("Measure over the text that comes with the program");
   text_->setPlaceholderText("A text that both read, as what the model is meant for");
@@ -133,6 +148,15 @@ void CostsPage::askFile() {
   if (!path.isEmpty()) takeFile(path);
 }
 
+void CostsPage::dragEnterEvent(QDragEnterEvent* event) {
+  if (!textIn(event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void CostsPage::dropEvent(QDropEvent* event) {
+  takeFile(textIn(event->mimeData()));
+  event->acceptProposedAction();
+}
+
 void CostsPage::takeFile(const QString& path) {
   const auto refuse = [&](const char* what, const char* advice) {
     emit failed(describeError("Could not read " + QFileInfo(path).fileName(),
@@ -141,9 +165,10 @@ void CostsPage::takeFile(const QString& path) {
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly))
     return refuse(file.errorString().toUtf8().constData(), "choose another file");
-  if (file.size() > kMostText) return refuse("It is longer than 1 MB", "a page or two tell as much");
+  const QByteArray bytes = file.read(kMostText + 1);  // what is no file of a size has no end either
+  if (bytes.size() > kMostText) return refuse("It is longer than 1 MB", "a page or two tell as much");
   QStringDecoder decoder(QStringDecoder::Utf8);
-  const QString text = QString(decoder(file.readAll())).trimmed();
+  const QString text = QString(decoder(bytes)).trimmed();
   if (decoder.hasError() || text.contains(QChar(0)))
     return refuse("It is no text in UTF-8", "choose a text file");
   if (text.isEmpty()) return refuse("It is empty", "choose another file");

@@ -1,4 +1,6 @@
 // The costs dock: a card for each edit and one for all, measured in the background.
+#include <QDropEvent>
+#include <QMimeData>
 #include <QTest>
 
 #include "support/window_fixture.h"
@@ -132,6 +134,15 @@ TEST_F(CostsPageTest, TheProbeTextMayComeFromAFile) {
         << banner->title().toStdString() << banner->body().toStdString();
     EXPECT_EQ(costs->text(), "Once upon a time there was a gear.") << "the text stays";
   }
+  QMimeData dragged;
+  dragged.setUrls({QUrl::fromLocalFile(writeFile(path("dropped.txt"), "Another text."))});
+  QDragEnterEvent enter(QPoint(9, 9), Qt::CopyAction, &dragged, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(page_, &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent drop(QPointF(9, 9), Qt::CopyAction, &dragged, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(page_, &drop);
+  EXPECT_TRUE(drop.isAccepted());
+  EXPECT_EQ(costs->text(), "Another text.");
   page_->takeFile(path("none.txt"));
   EXPECT_TRUE(banner->title().contains("none.txt")) << banner->title().toStdString();
   quit(*window_);
