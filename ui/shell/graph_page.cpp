@@ -13,6 +13,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kBarHeight = 32;
+constexpr int kLeastBar = 180;       // as of a dock
 constexpr double kModelWidth = 150;  // a longer title is elided
 
 }  // namespace
@@ -44,6 +45,7 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
 
 void GraphPage::setupBar() {
   bar_->setFixedHeight(static_cast<int>(theme_.scaled(kBarHeight)));
+  bar_->setMinimumWidth(kLeastBar);  // fitBar() sees to what is in it
   tabs_->addTab("Model graph");
   tabs_->addTab("Fused graph");
   tabs_->setTabToolTip(0, "What you edit: one node for each operation of the model");
@@ -201,13 +203,25 @@ void GraphPage::setParts(GraphView::Parts parts) {
 void GraphPage::refreshPage() {
   columns_->setShown(view()->columns(), view()->pageSize());
   title_->setSummary(view()->summary());
+  fitBar();
 }
 
-/// In a narrow bar captions go before what can be pressed.
 void GraphPage::resizeEvent(QResizeEvent* event) {
-  constexpr double kCaptions = 620;
   QWidget::resizeEvent(event);
+  fitBar();
+}
+
+/// In a narrow bar captions go before what can be pressed, then what the menus have too, then the columns.
+void GraphPage::fitBar() {
+  constexpr double kCaptions = 620, kChoices = 520, kColumns = 340;
+  if (!view()) return;
+  const bool paged = view()->pageSize().columns > 0;
+  const double room = width() - (paged ? columns_->minimumSizeHint().width() : 0) -
+                      (models_->isHidden() ? 0 : models_->width());
   columns_->setBrief(width() < theme_.scaled(kCaptions));
+  columns_->setVisible(paged && room >= theme_.scaled(kColumns));
+  for (QWidget* choice : {static_cast<QWidget*>(wires_), static_cast<QWidget*>(diff_)})
+    choice->setVisible(room >= theme_.scaled(kChoices));
 }
 
 void GraphPage::setModels(const QStringList& titles, int drawn) {

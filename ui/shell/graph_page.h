@@ -124,6 +124,7 @@ class GraphPage : public QWidget, public Themed {
   void refreshMeasures();
   void refreshTabs();
   void refreshPage();
+  void fitBar();
   void refreshPlaces();
   QStringList modelScopes(const std::vector<GraphView::Selected>& chosen) const;
   void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);

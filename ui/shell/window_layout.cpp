@@ -13,8 +13,8 @@ constexpr QMargins kFrame(4, 40, 4, 4);    // what they put around it, at most
 
 }  // namespace
 
-WindowLayout::WindowLayout(QMainWindow* window, std::function<void()> shareOut)
-    : QObject(window), window_(window), shareOut_(std::move(shareOut)) {
+WindowLayout::WindowLayout(QMainWindow* window, std::function<void()> place, std::function<void()> shareOut)
+    : QObject(window), window_(window), place_(std::move(place)), shareOut_(std::move(shareOut)) {
   soon_.setSingleShot(true);
   soon_.setInterval(0);
   connect(&soon_, &QTimer::timeout, this, &WindowLayout::restoreDocks);
@@ -48,6 +48,23 @@ void WindowLayout::fitScreen() {
 void WindowLayout::restoreDocks() {
   const QPointer<QWidget> focus = window_->focusWidget();  // docks and tool bars go and come again
   if (docks_.isEmpty() || !window_->restoreState(docks_, kStateVersion)) shareOut_();
+  noteRestored(focus);
+}
+
+void WindowLayout::turnTo(const QByteArray& docks) {
+  const QPointer<QWidget> focus = window_->focusWidget();
+  settle();
+  soon_.stop();
+  docks_ = docks;
+  if (docks_.isEmpty() || !window_->restoreState(docks_, kStateVersion)) {
+    docks_.clear();
+    place_();
+    shareOut_();
+  }
+  noteRestored(focus);
+}
+
+void WindowLayout::noteRestored(QWidget* focus) {
   docksRestored_ = window_->saveState(kStateVersion);
   if (focus && focus->isVisible()) focus->setFocus();
   emit restored();

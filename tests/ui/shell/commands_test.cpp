@@ -103,10 +103,10 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
-      "&View: Chat Classify Compare Sweep | Lens Legend strip Minimap Step beside the graph Library Outline "
+      "&View: Workspace Chat Classify Compare Sweep | Lens Legend strip Minimap Step beside the graph Library Outline "
       "Ops History Inspector What will change Costs Replies Chat Classify Compare Sweep Latency | Next panel "
       "Previous panel | Wires coloured by dtype Diff on "
-      "the graph Theme Reset the layout\n"
+      "the graph Theme\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page | Fit Zoom in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
       "the selection Note at the node Rename Arrange\n"
@@ -125,7 +125,7 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));
-  for (const char* key : {"[window]", "geometry=", "state=", "theme=", "[files]", "recent=", "folder=",
+  for (const char* key : {"[window]", "geometry=", "state=", "workspace=", "theme=", "[files]", "recent=", "folder=",
                           "[graph]", "heat=", "fused=", "[chat]", "system=", "contextShift="})
     EXPECT_TRUE(ini.contains(key)) << key;
 }

@@ -1,5 +1,6 @@
 #include "support/window_fixture.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
@@ -85,6 +86,13 @@ void quit(MainWindow& window) {
   EXPECT_FALSE(window.isVisible());
 }
 
+void WindowTest::openFoot(MainWindow& window) {
+  for (const char* page : {"chat", "classify", "compare", "sweep", "latency"})
+    if (DockFrame* dock = window.dock(page); dock->isHidden()) dock->toggleViewAction()->trigger();
+  window.dock("chat")->raise();
+  QApplication::processEvents();
+}
+
 std::unique_ptr<MainWindow> WindowTest::makeWindow(std::optional<ThemeChoice> theme) {
   return makeWindow(engine_.services(), theme);
 }
@@ -95,8 +103,10 @@ std::unique_ptr<MainWindow> WindowTest::makeWindow(const Services& services,
   options.configFolder = folder_.path();
   options.theme = theme;
   auto window = std::make_unique<MainWindow>(services, options);
+  const bool first = !QFile::exists(SettingsFile(options.configFolder).path());
   window->show();
   QApplication::processEvents();
+  if (first) openFoot(*window);
   return window;
 }
 
