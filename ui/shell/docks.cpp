@@ -214,6 +214,7 @@ void Docks::fold(bool narrow) {
     for (DockFrame* dock : column) {
       if (dock == head || window_->tabifiedDockWidgets(head).contains(dock)) continue;
       window_->tabifyDockWidget(head, dock);
+      dock->raise();  // Qt hears of the head's raise() where it changes something
       folded_ += dock->objectName();
     }
     if (!folded_.isEmpty()) head->raise();

@@ -47,8 +47,9 @@ void WindowLayout::fitScreen() {
 
 void WindowLayout::restoreDocks() {
   const QPointer<QWidget> focus = window_->focusWidget();  // docks and tool bars go and come again
-  if (docks_.isEmpty() || !window_->restoreState(docks_, kStateVersion)) shareOut_();
-  noteRestored(focus);
+  const bool remembered = !docks_.isEmpty() && window_->restoreState(docks_, kStateVersion);
+  if (!remembered) shareOut_();
+  noteRestored(focus, remembered);
 }
 
 void WindowLayout::turnTo(const QByteArray& docks) {
@@ -56,18 +57,19 @@ void WindowLayout::turnTo(const QByteArray& docks) {
   settle();
   soon_.stop();
   docks_ = docks;
-  if (docks_.isEmpty() || !window_->restoreState(docks_, kStateVersion)) {
+  const bool remembered = !docks_.isEmpty() && window_->restoreState(docks_, kStateVersion);
+  if (!remembered) {
     docks_.clear();
     place_();
     shareOut_();
   }
-  noteRestored(focus);
+  noteRestored(focus, remembered);
 }
 
-void WindowLayout::noteRestored(QWidget* focus) {
+void WindowLayout::noteRestored(QWidget* focus, bool remembered) {
   docksRestored_ = window_->saveState(kStateVersion);
   if (focus && focus->isVisible()) focus->setFocus();
-  emit restored();
+  emit restored(remembered);
 }
 
 QByteArray WindowLayout::geometry() const {

@@ -26,7 +26,8 @@ class WindowLayout : public QObject {
   QByteArray docks() const;
 
  signals:
-  void restored();
+  /// `remembered`: as they were, not made anew.
+  void restored(bool remembered);
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
@@ -34,7 +35,7 @@ class WindowLayout : public QObject {
  private:
   void fitScreen();
   void restoreDocks();
-  void noteRestored(QWidget* focus);
+  void noteRestored(QWidget* focus, bool remembered);
 
   QMainWindow* window_;
   std::function<void()> place_, shareOut_;

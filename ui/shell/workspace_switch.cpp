@@ -75,12 +75,12 @@ void WorkspaceSwitch::start(const QString& asked) {
   if (left) plan_ = left;
   docks_->setPlan(*plan_);
   docks_->place();
-  docks_->setFolded(settings.workspaces.value(plan_->id).folded);
   showCurrent();
 }
 
 /// Of the window's start, and of each switch.
-void WorkspaceSwitch::takeRestored() {
+void WorkspaceSwitch::takeRestored(bool remembered) {
+  if (remembered) docks_->setFolded(work_.settings().workspaces.value(plan_->id).folded);
   if (std::exchange(older_, false)) {
     plan_ = &workspaceLike(docks_->seen());
     docks_->setPlan(*plan_);
@@ -119,7 +119,6 @@ void WorkspaceSwitch::show(const KeptWorkspace& kept) {
   const HeatMode usual = !plan_->heat ? HeatMode::off : before == HeatMode::off ? HeatMode::time : before;
   window_->setUpdatesEnabled(false);  // one picture of all that moves
   docks_->setPlan(*plan_);
-  docks_->setFolded(kept.folded);
   layout_->turnTo(kept.docks);
   drawn_->setHeat(kept.heat && isOwn(*kept.heat) ? static_cast<HeatMode>(*kept.heat) : usual);
   work_.settings().graphParts = kept.parts.value_or(plan_->parts.toInt());

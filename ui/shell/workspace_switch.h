@@ -44,7 +44,7 @@ class WorkspaceSwitch : public QObject {
 
  private:
   void show(const KeptWorkspace& kept);
-  void takeRestored();
+  void takeRestored(bool remembered);
   void fitWidth();
   void showCurrent();
 

@@ -100,6 +100,7 @@ TEST_F(WorkspacesTest, TheFirstStartSeesTheGraph) {
 
 TEST_F(WorkspacesTest, EachIsThereByItsKey) {
   start();
+  ASSERT_TRUE(opened(*window_, "chat"));
   key(1);
   EXPECT_EQ(current(), "talk");
   EXPECT_EQ(open(), "chat inspector latency library");
@@ -227,7 +228,7 @@ TEST_F(WorkspacesTest, ResetTakesBackThisOneOnly) {
   EXPECT_NEAR(placeOf("chat").width(), 922, 24);
   EXPECT_FALSE(window_->graphPage()->view()->parts().testFlag(GraphView::Part::strip));
   EXPECT_EQ(heat(), HeatMode::time);
-  key(2);
+  click("See");
   EXPECT_EQ(open(), "inspector library") << "the other one stays as it was left";
 }
 
