@@ -213,7 +213,9 @@ void Docks::fold(bool narrow) {
     DockFrame* head = column.front();
     for (DockFrame* dock : column) {
       if (dock == head || window_->tabifiedDockWidgets(head).contains(dock)) continue;
+      window_->removeDockWidget(dock);
       window_->tabifyDockWidget(head, dock);
+      dock->show();
       dock->raise();  // Qt hears of the head's raise() where it changes something
       folded_ += dock->objectName();
     }

@@ -72,6 +72,10 @@ class WorkspacesTest : public WindowTest {
     const QWidget* dock = window_->dock(page);
     return {dock->mapTo(window_.get(), QPoint()), dock->size()};
   }
+  /// Not behind another tab, which Qt does by moving it out of the window.
+  bool seen(const char* page) const {
+    return window_->dock(page)->isVisible() && window_->rect().intersects(placeOf(page));
+  }
   QRect graph() const {
     return {window_->graphPage()->mapTo(window_.get(), QPoint()), window_->graphPage()->size()};
   }
@@ -125,7 +129,7 @@ TEST_F(WorkspacesTest, EachIsThereByItsKey) {
   EXPECT_EQ(current(), "measure");
   EXPECT_EQ(open(), "compare inspector latency sweep");
   EXPECT_TRUE(window_->dock("sweep")->tabbed() && window_->dock("compare")->tabbed());
-  EXPECT_FALSE(window_->dock("sweep")->visibleRegion().isEmpty()) << "the sweep is in front";
+  EXPECT_TRUE(seen("sweep")) << "the sweep is in front";
   key(2);
   EXPECT_EQ(current(), "see");
   EXPECT_EQ(open(), "inspector library outline");
@@ -283,7 +287,7 @@ TEST_F(WorkspacesTest, ANarrowWindowMakesTabsOfWhatIsBesideTheGraph) {
   EXPECT_FALSE(window_->dock("inspector")->tabbed());
   width(1100);
   EXPECT_TRUE(window_->dock("inspector")->tabbed() && window_->dock("change")->tabbed());
-  EXPECT_FALSE(window_->dock("inspector")->visibleRegion().isEmpty()) << "the upper one is in front";
+  EXPECT_TRUE(seen("inspector")) << "the upper one is in front";
   key(1);
   EXPECT_TRUE(window_->dock("latency")->tabbed() && window_->dock("inspector")->tabbed());
   EXPECT_LT(placeOf("chat").right(), graph().left());
