@@ -30,6 +30,8 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
       columns_(new PageColumns(theme, bar_)),
       wires_(new DropButton(theme, bar_)),
       diff_(new QCheckBox("Diff on the graph", bar_)),
+      out_(new IconButton(theme, "minus", "Zoom out", bar_)),
+      in_(new IconButton(theme, "plus", "Zoom in", bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
       banner_(new Banner(theme, this)),
       progress_(new ProgressStrip(theme, this)),
@@ -77,10 +79,8 @@ void GraphPage::setupBar() {
   setWiresByType(false);
   diff_->setToolTip("What edits changed since the model was opened, with what they deleted");
   connect(diff_, &QCheckBox::toggled, this, &GraphPage::refreshGraph);
-  auto* out = new IconButton(theme_, "minus", "Zoom out", bar_);
-  auto* in = new IconButton(theme_, "plus", "Zoom in", bar_);
-  connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
-  connect(in, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
+  connect(out_, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
+  connect(in_, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
   zoom_->reserve("100 %");
   zoom_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   auto* layout = new QHBoxLayout(bar_);
@@ -97,8 +97,8 @@ void GraphPage::setupBar() {
   layout->addSpacing(10);
   layout->addWidget(diff_);
   layout->addSpacing(10);
-  layout->addWidget(out);
-  layout->addWidget(in);
+  layout->addWidget(out_);
+  layout->addWidget(in_);
   layout->addSpacing(6);
   layout->addWidget(zoom_);
 }
@@ -213,7 +213,7 @@ void GraphPage::resizeEvent(QResizeEvent* event) {
 
 /// In a narrow bar captions go before what can be pressed, then what the menus have too, then the columns.
 void GraphPage::fitBar() {
-  constexpr double kCaptions = 620, kChoices = 520, kColumns = 340;
+  constexpr double kCaptions = 620, kChoices = 640, kColumns = 340, kZoom = 340;
   if (!view()) return;
   const bool paged = view()->pageSize().columns > 0;
   const double room = width() - (paged ? columns_->minimumSizeHint().width() : 0) -
@@ -222,6 +222,9 @@ void GraphPage::fitBar() {
   columns_->setVisible(paged && room >= theme_.scaled(kColumns));
   for (QWidget* choice : {static_cast<QWidget*>(wires_), static_cast<QWidget*>(diff_)})
     choice->setVisible(room >= theme_.scaled(kChoices));
+  for (QWidget* zoom :
+       {static_cast<QWidget*>(out_), static_cast<QWidget*>(in_), static_cast<QWidget*>(zoom_)})
+    zoom->setVisible(width() >= theme_.scaled(kZoom));
 }
 
 void GraphPage::setModels(const QStringList& titles, int drawn) {

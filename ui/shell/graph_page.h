@@ -141,6 +141,7 @@ class GraphPage : public QWidget, public Themed {
   PageColumns* columns_;
   DropButton* wires_;
   QCheckBox* diff_;
+  IconButton *out_, *in_;
   Text* zoom_;
   Banner* banner_;
   ProgressStrip* progress_;

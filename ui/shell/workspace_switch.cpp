@@ -15,6 +15,7 @@
 namespace orrery::ui {
 namespace {
 
+constexpr int kLeastGraph = 240;
 constexpr int kRoomForColumns = 1280;  // in a narrower window docks beside the graph are tabs
 
 QString commandOf(const WorkspacePlan& plan) { return "workspace." + plan.id; }
@@ -93,6 +94,7 @@ void WorkspaceSwitch::takeRestored(bool remembered) {
 void WorkspaceSwitch::fitWidth() {
   narrow_ = window_->width() < kRoomForColumns;
   docks_->fold(narrow_);
+  if (narrow_ && graph_->width() < kLeastGraph) docks_->shareOut();  // docks have sizes of a wider window
 }
 
 void WorkspaceSwitch::keep() {
