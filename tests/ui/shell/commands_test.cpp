@@ -103,7 +103,8 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
-      "&View: Workspace Chat Classify Compare Sweep | Lens Legend strip Minimap Step beside the graph Library Outline "
+      "&View: Workspace Chat Classify Compare Sweep | Lens Legend strip Minimap Step beside the graph "
+      "Library Outline "
       "Ops History Inspector What will change Costs Replies Chat Classify Compare Sweep Latency | Next panel "
       "Previous panel | Wires coloured by dtype Diff on "
       "the graph Theme\n"
@@ -125,8 +126,8 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));
-  for (const char* key : {"[window]", "geometry=", "state=", "workspace=", "theme=", "[files]", "recent=", "folder=",
-                          "[graph]", "heat=", "fused=", "[chat]", "system=", "contextShift="})
+  for (const char* key : {"[window]", "geometry=", "state=", "workspace=", "theme=", "[files]", "recent=",
+                          "folder=", "[graph]", "heat=", "fused=", "[chat]", "system=", "contextShift="})
     EXPECT_TRUE(ini.contains(key)) << key;
 }
 

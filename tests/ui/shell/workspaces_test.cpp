@@ -97,7 +97,7 @@ TEST_F(WorkspacesTest, TheFirstStartSeesTheGraph) {
   EXPECT_EQ(current(), "see");
   EXPECT_EQ(open(), "inspector library outline");
   EXPECT_EQ(window_->size(), QSize(1600, 1000));
-  EXPECT_GT(graph().width(), 1000);
+  EXPECT_GT(graph().width(), 950);
   EXPECT_GT(graph().height(), 850);
   EXPECT_EQ(choice()->current(), 1);
 }
