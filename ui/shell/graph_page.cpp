@@ -225,6 +225,7 @@ void GraphPage::fitBar() {
   for (QWidget* zoom :
        {static_cast<QWidget*>(out_), static_cast<QWidget*>(in_), static_cast<QWidget*>(zoom_)})
     zoom->setVisible(width() >= theme_.scaled(kZoom));
+  bar_->layout()->activate();  // with this picture, not the next
 }
 
 void GraphPage::setModels(const QStringList& titles, int drawn) {
