@@ -119,14 +119,12 @@ void WorkspaceSwitch::reset() { show({}); }
 void WorkspaceSwitch::show(const KeptWorkspace& kept) {
   const HeatMode before = drawn_->heat();
   const HeatMode usual = !plan_->heat ? HeatMode::off : before == HeatMode::off ? HeatMode::time : before;
-  window_->setUpdatesEnabled(false);  // one picture of all that moves
   docks_->setPlan(*plan_);
   layout_->turnTo(kept.docks);
   drawn_->setHeat(kept.heat && isOwn(*kept.heat) ? static_cast<HeatMode>(*kept.heat) : usual);
   work_.settings().graphParts = kept.parts.value_or(plan_->parts.toInt());
   graph_->setParts(GraphView::Parts(work_.settings().graphParts));
   showCurrent();
-  window_->setUpdatesEnabled(true);
   if (!docks_->focusFront()) graph_->view()->setFocus();
   emit work_.changed();
 }
