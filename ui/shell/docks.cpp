@@ -255,17 +255,22 @@ void Docks::show(const QString& page) {
   const Made* made = find(page);
   if (!made) return;
   emit shown();
-  open(*made);
+  made->dock->isHidden() ? open(*made) : made->dock->raise();
   made->parts.body->setFocus();
   turnTo(page);
 }
 
-/// One that the workspace does not name gets a share of its own when it is opened.
+/// Those that the workspace does not name share their side when one of them is opened.
 void Docks::open(const Made& made) {
-  const bool closed = made.dock->isHidden();
   made.dock->show();
   made.dock->raise();
-  if (closed && docked(made) && !planned(made.page.id)) shareOut({&made});
+  if (!docked(made) || planned(made.page.id)) return;
+  std::vector<const Made*> side;
+  for (const Made& other : made_)
+    if (docked(other) && !planned(other.page.id) &&
+        window_->dockWidgetArea(other.dock) == window_->dockWidgetArea(made.dock))
+      side.push_back(&other);
+  shareOut(side);
 }
 
 bool Docks::focusFront() {

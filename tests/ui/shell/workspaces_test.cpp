@@ -338,10 +338,10 @@ TEST_F(WorkspacesTest, AModelThatIsOpenedOpensNoChatWhereThereIsNone) {
   settle();
   EXPECT_FALSE(window_->dock("chat")->isHidden());
   EXPECT_TRUE(window_->chatPage()->input()->edit()->hasFocus());
-  key(4);
-  window_->dock("outline")->toggleViewAction()->trigger();
+  EXPECT_NEAR(placeOf("chat").height(), 296, 4) << "a share of its own";
+  window_->dock("latency")->toggleViewAction()->trigger();
   settle();
-  EXPECT_NEAR(placeOf("outline").width(), 272, 4) << "a share of its own";
+  EXPECT_NEAR(placeOf("latency").width(), 779, 8);
 }
 
 TEST_F(WorkspacesTest, WhatIsRememberedWronglyIsMadeAnew) {
