@@ -13,6 +13,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/picture_run.h"
 #include "ui/shell/window_options.h"
+#include "ui/shell/workspaces.h"
 
 namespace {
 
@@ -39,6 +40,14 @@ int wrongUsage(const QString& text) {
   return kWrongUsage;
 }
 
+/// "talk, see, edit or measure"
+QString workspaces() {
+  QStringList ids;
+  for (const ui::WorkspacePlan& plan : ui::allWorkspaces()) ids += plan.id;
+  const QString last = ids.takeLast();
+  return ids.join(", ") + " or " + last;
+}
+
 /// Empty when the arguments are right, else what is wrong with them.
 QString read(QCommandLineParser& parser, Arguments& arguments) {
   if (parser.positionalArguments().size() > 1)
@@ -56,7 +65,11 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
     if (theme != "dark" && theme != "light") return "There is no theme \"" + theme + "\": use dark or light";
     arguments.window.theme = theme == "dark" ? ui::ThemeChoice::dark : ui::ThemeChoice::light;
   }
+  arguments.window.workspace = parser.value("workspace");
+  if (parser.isSet("workspace") && !ui::findWorkspace(arguments.window.workspace))
+    return "There is no workspace \"" + arguments.window.workspace + "\": use " + workspaces();
   ui::FirstWordsOptions words;
+  if (parser.isSet("workspace") && !parser.isSet("say")) words.page = "graph";
   words.say = parser.value("say");
   if (parser.isSet("page")) words.page = parser.value("page");
   const QString& page = words.page;
@@ -92,6 +105,8 @@ void addOptions(QCommandLineParser& parser) {
   parser.addOption({"threads", "Threads of the CPU (default: all).", "N"});
   parser.addOption({"context", "Tokens of context (default: the model's own, at most 8192).", "N"});
   parser.addOption({"theme", "dark or light (default: as remembered, else as the desktop).", "THEME"});
+  parser.addOption(
+      {"workspace", workspaces() + " (default: as remembered, see at the first start).", "WORKSPACE"});
   parser.addOption({"config", "Folder of the window's settings.", "DIR"});
   parser.addOption({"screenshot", "Do the work, save a picture of the window, quit.", "FILE.png"});
   parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});

@@ -23,6 +23,24 @@ ThemeChoice themeOf(const QString& name) {
   return name == "dark" ? ThemeChoice::dark : name == "light" ? ThemeChoice::light : ThemeChoice::system;
 }
 
+std::optional<int> numberIn(const QSettings& file, const QString& key) {
+  bool number = false;
+  const int value = file.value(key).toInt(&number);
+  return number ? std::optional(value) : std::nullopt;
+}
+
+KeptWorkspace keptIn(const QSettings& file, const QString& at) {
+  return {file.value(at + "docks").toByteArray(), file.value(at + "folded").toStringList(),
+          numberIn(file, at + "heat"), numberIn(file, at + "parts")};
+}
+
+void keep(const KeptWorkspace& one, QSettings& file, const QString& at) {
+  file.setValue(at + "docks", one.docks);
+  if (!one.folded.isEmpty()) file.setValue(at + "folded", one.folded);
+  if (one.heat) file.setValue(at + "heat", *one.heat);
+  if (one.parts) file.setValue(at + "parts", *one.parts);
+}
+
 }  // namespace
 
 void WindowSettings::addRecent(const QString& model) {
@@ -39,6 +57,10 @@ WindowSettings SettingsFile::load() const {
   WindowSettings settings;
   settings.geometry = file.value("window/geometry").toByteArray();
   settings.state = file.value("window/state").toByteArray();
+  settings.workspace = file.value("window/workspace").toString();
+  file.beginGroup("workspaces");
+  for (const QString& id : file.childGroups()) settings.workspaces[id] = keptIn(file, id + '/');
+  file.endGroup();
   settings.theme = themeOf(file.value("window/theme").toString());
   settings.recent = file.value("files/recent").toStringList();
   settings.lastFolder = file.value("files/folder").toString();
@@ -71,6 +93,10 @@ void SettingsFile::save(const WindowSettings& settings) const {
   QSettings file(path_, QSettings::IniFormat);
   file.setValue("window/geometry", settings.geometry);
   file.setValue("window/state", settings.state);
+  file.setValue("window/workspace", settings.workspace);
+  file.remove("workspaces");
+  for (auto one = settings.workspaces.begin(); one != settings.workspaces.end(); ++one)
+    keep(*one, file, "workspaces/" + one.key() + '/');
   file.setValue("window/theme", nameOf(settings.theme));
   file.setValue("files/recent", settings.recent);
   file.setValue("files/folder", settings.lastFolder);

@@ -5,13 +5,25 @@
 #include <QMap>
 #include <QString>
 #include <QStringList>
+#include <optional>
 
 namespace orrery::ui {
 
 enum class ThemeChoice { system, dark, light };
 
+/// A workspace as a person left it; nothing of it: as it is at first.
+struct KeptWorkspace {
+  QByteArray docks;
+  QStringList folded;       // docks that are tabs because the window is narrow
+  std::optional<int> heat;  // HeatMode
+  std::optional<int> parts;
+};
+
 struct WindowSettings {
-  QByteArray geometry, state;
+  QByteArray geometry;
+  QByteArray state;   // of the docks, in the workspace that the window is in
+  QString workspace;  // its id; empty: the state is older than workspaces
+  QMap<QString, KeptWorkspace> workspaces;
   ThemeChoice theme = ThemeChoice::system;
   QStringList recent;  // paths and library names, the latest first
   QString lastFolder;

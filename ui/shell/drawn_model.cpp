@@ -53,9 +53,7 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
   connect(&work_, &Workspace::scopesMeasured, this, &DrawnModel::takeMeasures);
   connect(&work_, &Workspace::profileChanged, this, &DrawnModel::showProfile);
   connect(&work_, &Workspace::settingsAsked, this, [this] {
-    const HeatMode shown = graph_->modelView()->heatMode();  // comparison and sweep end with the window
-    const bool kept = shown != HeatMode::ratio && shown != HeatMode::measure;
-    work_.settings().heat = static_cast<int>(kept ? shown : HeatMode::time);
+    work_.settings().heat = static_cast<int>(heat());
     work_.settings().fusedTab = graph_->fusedShown();
     work_.settings().sideBySide = graph_->sideBySide();
     work_.settings().graphSplit = graph_->split();
@@ -312,6 +310,17 @@ void DrawnModel::showSides() {
   const graph::GraphVersion shown = graph_->fusedShown() ? session->fused_graph() : model;
   outline_->setSides(work_.compared().sides);
   if (model && shown) outline_->setTimings(figuresOf(ComparisonIndex(work_.compared()), *shown, *model));
+}
+
+HeatMode DrawnModel::heat() const {
+  const HeatMode shown = graph_->modelView()->heatMode();
+  return shown == HeatMode::ratio || shown == HeatMode::measure ? heatBefore_ : shown;
+}
+
+void DrawnModel::setHeat(HeatMode mode) {
+  heatBefore_ = mode;
+  const bool chat = mode != HeatMode::off && work_.drawn() == work_.session();
+  showHeat(chat && work_.compared() ? HeatMode::ratio : chat && measured_ ? HeatMode::measure : mode);
 }
 
 void DrawnModel::showHeat(HeatMode mode) {

@@ -28,6 +28,10 @@ class DrawnModel : public QObject {
   void setTools(MainToolBar* tools);
   /// A model that is not open leaves what is drawn.
   void draw(SessionController* source);
+  /// As the person chose it; a comparison and a sweep have theirs meanwhile.
+  HeatMode heat() const;
+  /// With a workspace: a comparison and a sweep keep theirs, but where heat is off.
+  void setHeat(HeatMode mode);
   /// Title, tool bar and the pages say whose graph it is.
   void name();
 

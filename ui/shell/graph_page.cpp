@@ -17,6 +17,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kBarHeight = 32;
+constexpr int kLeastBar = 180;       // as of a dock
 constexpr double kModelWidth = 150;  // a longer title is elided
 
 }  // namespace
@@ -33,6 +34,8 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
       columns_(new PageColumns(theme, bar_)),
       wires_(new DropButton(theme, bar_)),
       diff_(new QCheckBox("Diff on the graph", bar_)),
+      out_(new IconButton(theme, "minus", "Zoom out", bar_)),
+      in_(new IconButton(theme, "plus", "Zoom in", bar_)),
       zoom_(new Text(theme, {Token::text2, 11, QFont::Normal, true}, "100 %", bar_)),
       banner_(new Banner(theme, this)),
       progress_(new ProgressStrip(theme, this)),
@@ -54,6 +57,7 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
 
 void GraphPage::setupBar() {
   bar_->setFixedHeight(static_cast<int>(theme_.scaled(kBarHeight)));
+  bar_->setMinimumWidth(kLeastBar);  // fitBar() sees to what is in it
   tabs_->addTab("Model graph");
   tabs_->addTab("Fused graph");
   tabs_->setTabToolTip(kModel, "What you edit: one node for each operation of the model");
@@ -87,10 +91,8 @@ void GraphPage::setupBar() {
   setWiresByType(false);
   diff_->setToolTip("What edits changed since the model was opened, with what they deleted");
   connect(diff_, &QCheckBox::toggled, this, &GraphPage::refreshGraph);
-  auto* out = new IconButton(theme_, "minus", "Zoom out", bar_);
-  auto* in = new IconButton(theme_, "plus", "Zoom in", bar_);
-  connect(out, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
-  connect(in, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
+  connect(out_, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
+  connect(in_, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
   zoom_->reserve("100 %");
   zoom_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   auto* layout = new QHBoxLayout(bar_);
@@ -107,8 +109,8 @@ void GraphPage::setupBar() {
   layout->addSpacing(10);
   layout->addWidget(diff_);
   layout->addSpacing(10);
-  layout->addWidget(out);
-  layout->addWidget(in);
+  layout->addWidget(out_);
+  layout->addWidget(in_);
   layout->addSpacing(6);
   layout->addWidget(zoom_);
 }
@@ -303,13 +305,29 @@ void GraphPage::setParts(GraphView::Parts parts) {
 void GraphPage::refreshPage() {
   columns_->setShown(view()->columns(), view()->pageSize());
   title_->setSummary(view()->summary());
+  fitBar();
 }
 
-/// In a narrow bar captions go before what can be pressed.
 void GraphPage::resizeEvent(QResizeEvent* event) {
-  constexpr double kCaptions = 620;
   QWidget::resizeEvent(event);
+  fitBar();
+}
+
+/// In a narrow bar captions go before what can be pressed, then what the menus have too, then the columns.
+void GraphPage::fitBar() {
+  constexpr double kCaptions = 620, kChoices = 640, kColumns = 340, kZoom = 340;
+  if (!view()) return;
+  const bool paged = view()->pageSize().columns > 0;
+  const double room = width() - (paged ? columns_->minimumSizeHint().width() : 0) -
+                      (models_->isHidden() ? 0 : models_->width());
   columns_->setBrief(width() < theme_.scaled(kCaptions));
+  columns_->setVisible(paged && room >= theme_.scaled(kColumns));
+  for (QWidget* choice : {static_cast<QWidget*>(wires_), static_cast<QWidget*>(diff_)})
+    choice->setVisible(room >= theme_.scaled(kChoices));
+  for (QWidget* zoom :
+       {static_cast<QWidget*>(out_), static_cast<QWidget*>(in_), static_cast<QWidget*>(zoom_)})
+    zoom->setVisible(width() >= theme_.scaled(kZoom));
+  bar_->layout()->activate();  // with this picture, not the next
 }
 
 void GraphPage::setModels(const QStringList& titles, int drawn) {

@@ -158,6 +158,7 @@ class GraphPage : public QWidget, public Themed {
   void refreshMeasures();
   void refreshTabs();
   void refreshPage();
+  void fitBar();
   void refreshPlaces();
   QStringList modelScopes(const std::vector<GraphView::Selected>& chosen) const;
   void addPlaces(QMenu& menu, const std::vector<GraphView::Selected>& chosen);
@@ -174,6 +175,7 @@ class GraphPage : public QWidget, public Themed {
   PageColumns* columns_;
   DropButton* wires_;
   QCheckBox* diff_;
+  IconButton *out_, *in_;
   Text* zoom_;
   Banner* banner_;
   ProgressStrip* progress_;

@@ -32,7 +32,7 @@ void GraphTitle::place() {
   constexpr int kGap = 6;
   place_->setRoom(width());
   place_->move(0, (height() - place_->height()) / 2);
-  place_->setVisible(width() >= theme_.scaled(40));
+  place_->setVisible(width() >= theme_.scaled(72));
   const QSize wanted = summary_->sizeHint();
   const int left = place_->width() + kGap;
   summary_->setVisible(!inside_ && left + wanted.width() <= width());

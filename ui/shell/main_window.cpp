@@ -27,6 +27,8 @@
 #include "ui/shell/undo_keys.h"
 #include "ui/shell/window_layout.h"
 #include "ui/shell/window_options.h"
+#include "ui/shell/workspace_control.h"
+#include "ui/shell/workspace_switch.h"
 #include "ui/theme/icons.h"
 #include "ui/widgets/icon_label.h"
 
@@ -95,12 +97,18 @@ void MainWindow::setupCentre() {
       this);
   opening_ = new Opening(*work_, graph_, questions_, this);
   drawn_model_ = new DrawnModel(*work_, graph_, outlinePanel(), this);
+  layout_ = new WindowLayout(
+      this, [this] { docks_->place(); }, [this] { docks_->shareOut(); });
+  connect(layout_, &WindowLayout::restored, docks_, &Docks::findFront);
+  connect(docks_, &Docks::shown, layout_, &WindowLayout::settle);
+  workspaces_ = new WorkspaceSwitch(*work_, docks_, layout_, drawn_model_, graph_, this);
 }
 
 void MainWindow::setupCommands() {
   commands_->add(opening_->commands());
   commands_->add(drawn_model_->commands());
   commands_->add(drawn_model_->partCommands());
+  commands_->add(workspaces_->commands());
   commands_->add(docks_->commands());
   commands_->add(ownCommands());
   commands_->add(themeCommands());
@@ -112,6 +120,7 @@ void MainWindow::setupMenus() {
   auto* logo = new IconLabel(work_->theme(), "logo", this);
   logo->setContentsMargins(8, 2, 2, 2);
   menuBar()->setCornerWidget(logo, Qt::TopLeftCorner);
+  menuBar()->setCornerWidget(workspaces_->control(), Qt::TopRightCorner);
   commands_->fill(menuBar(), {{Menu::file, 0, opening_->recentMenu()}});
 }
 
@@ -134,6 +143,7 @@ void MainWindow::setupTools() {
                       {keys("graph.bypass"), "bypass"},
                       {keys("graph.cutWires"), "cut"},
                       {keys("graph.frame"), "frame"}});
+    workspaces_->showKeys(*commands_);
   };
   connect(commands_, &Commands::keysChanged, this, showKeys);
   showKeys();
@@ -209,9 +219,7 @@ void MainWindow::setupDrops() {
 }
 
 void MainWindow::setupLayout() {
-  layout_ = new WindowLayout(this, [this] { docks_->shareOut(); });
-  connect(layout_, &WindowLayout::restored, docks_, &Docks::findFront);
-  connect(docks_, &Docks::shown, layout_, &WindowLayout::settle);
+  workspaces_->start(options_->workspace);
   layout_->restore(work_->settings().geometry, work_->settings().state, {kFirstWidth, kFirstHeight});
 }
 
@@ -238,9 +246,9 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return event->ignore();
   WindowSettings& settings = work_->settings();
   settings.geometry = layout_->geometry();
-  settings.state = layout_->docks();
   settings.keys = commands_->changedKeys();
   emit work_->settingsAsked();
+  workspaces_->keep();
   file_->save(settings);
   work_->stop();
   event->accept();

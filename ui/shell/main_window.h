@@ -42,6 +42,7 @@ class Theme;
 class TraceSaver;
 class WindowLayout;
 class Workspace;
+class WorkspaceSwitch;
 enum class ThemeChoice;
 struct Services;
 struct WindowOptions;
@@ -74,6 +75,7 @@ class MainWindow : public QMainWindow {
   void showPage(const QString& page);
 
   Workspace& work() const { return *work_; }
+  WorkspaceSwitch* workspaces() const { return workspaces_; }
   Commands& commands() const { return *commands_; }
   CommandPalette* palettePopup() const { return palette_; }
   SessionController* session() const;
@@ -133,6 +135,7 @@ class MainWindow : public QMainWindow {
   CommandPalette* palette_ = nullptr;
   DropPreview* preview_ = nullptr;  // over the graph
   WindowLayout* layout_ = nullptr;
+  WorkspaceSwitch* workspaces_ = nullptr;
   std::unique_ptr<FocusWalk> walk_;
   bool quitting_ = false;  // it has been asked
 };

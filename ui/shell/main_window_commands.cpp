@@ -85,10 +85,6 @@ CommandList MainWindow::themeCommands() {
                         .title = title,
                         .run = [this, choice = choice] { setThemeChoice(choice); },
                         .checked = [this, choice = choice] { return work_->settings().theme == choice; }});
-  commands.push_back(
-      {.id = "view.reset", .text = "&Reset the layout", .menu = Menu::view, .group = 3, .run = [this] {
-         docks_->reset();
-       }});
   return commands;
 }
 

@@ -13,8 +13,8 @@ constexpr QMargins kFrame(4, 40, 4, 4);    // what they put around it, at most
 
 }  // namespace
 
-WindowLayout::WindowLayout(QMainWindow* window, std::function<void()> shareOut)
-    : QObject(window), window_(window), shareOut_(std::move(shareOut)) {
+WindowLayout::WindowLayout(QMainWindow* window, std::function<void()> place, std::function<void()> shareOut)
+    : QObject(window), window_(window), place_(std::move(place)), shareOut_(std::move(shareOut)) {
   soon_.setSingleShot(true);
   soon_.setInterval(0);
   connect(&soon_, &QTimer::timeout, this, &WindowLayout::restoreDocks);
@@ -47,10 +47,29 @@ void WindowLayout::fitScreen() {
 
 void WindowLayout::restoreDocks() {
   const QPointer<QWidget> focus = window_->focusWidget();  // docks and tool bars go and come again
-  if (docks_.isEmpty() || !window_->restoreState(docks_, kStateVersion)) shareOut_();
+  const bool remembered = !docks_.isEmpty() && window_->restoreState(docks_, kStateVersion);
+  if (!remembered) shareOut_();
+  noteRestored(focus, remembered);
+}
+
+void WindowLayout::turnTo(const QByteArray& docks) {
+  const QPointer<QWidget> focus = window_->focusWidget();
+  settle();
+  soon_.stop();
+  docks_ = docks;
+  const bool remembered = !docks_.isEmpty() && window_->restoreState(docks_, kStateVersion);
+  if (!remembered) {
+    docks_.clear();
+    place_();
+    shareOut_();
+  }
+  noteRestored(focus, remembered);
+}
+
+void WindowLayout::noteRestored(QWidget* focus, bool remembered) {
   docksRestored_ = window_->saveState(kStateVersion);
   if (focus && focus->isVisible()) focus->setFocus();
-  emit restored();
+  emit restored(remembered);
 }
 
 QByteArray WindowLayout::geometry() const {

@@ -13,18 +13,21 @@ namespace orrery::ui {
 class WindowLayout : public QObject {
   Q_OBJECT
  public:
-  /// `shareOut`: the docks' sizes where none are remembered.
-  WindowLayout(QMainWindow* window, std::function<void()> shareOut);
+  /// Where none are remembered, `place` says where docks are and `shareOut` how large.
+  WindowLayout(QMainWindow* window, std::function<void()> place, std::function<void()> shareOut);
 
   /// `usual`: the window's size where none is remembered. Before the window is shown.
   void restore(const QByteArray& geometry, const QByteArray& docks, const QSize& usual);
+  /// Another arrangement of the docks, now; empty, or one that cannot be read: it is made anew.
+  void turnTo(const QByteArray& docks);
   /// Something was done with the docks: from now on they stay as they are.
   void settle() { settled_ = true; }
   QByteArray geometry() const;
   QByteArray docks() const;
 
  signals:
-  void restored();
+  /// `remembered`: as they were, not made anew.
+  void restored(bool remembered);
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
@@ -32,9 +35,10 @@ class WindowLayout : public QObject {
  private:
   void fitScreen();
   void restoreDocks();
+  void noteRestored(QWidget* focus, bool remembered);
 
   QMainWindow* window_;
-  std::function<void()> shareOut_;
+  std::function<void()> place_, shareOut_;
   QByteArray geometry_, docks_, docksRestored_;
   QSize fitted_;  // the window's, made smaller for this screen
   QTimer soon_;

@@ -103,7 +103,7 @@ void MixPanel::refresh() {
   const bool another = std::exchange(tables_, choices) != choices || table_.has_value() != before.has_value();
   const bool any = table_.has_value() && choices > 1;
   for (QWidget* part :
-       std::initializer_list<QWidget*>{size_, cost_, share_, scroll_, make_, measure_, recipe_})
+       std::initializer_list<QWidget*>{size_, cost_, share_, slider_, scroll_, make_, measure_, recipe_})
     part->setVisible(any);
   note_->setWrap(!any);
   if (!any)

@@ -23,7 +23,7 @@ Segmented::Segmented(const Theme& theme, QWidget* parent) : QWidget(parent), the
 }
 
 void Segmented::addChoice(const QString& text, Mark mark, Token markColor) {
-  choices_.push_back({text, {}, mark, markColor, nullptr});
+  choices_.push_back({text, {}, {}, mark, markColor, nullptr});
   updateGeometry();
 }
 
@@ -37,6 +37,8 @@ void Segmented::setText(int choice, const QString& text) {
   updateGeometry();
   update();
 }
+
+void Segmented::setTip(int choice, const QString& tip) { choices_.at(static_cast<size_t>(choice)).tip = tip; }
 
 void Segmented::setMenu(int choice, QMenu* menu) {
   choices_.at(static_cast<size_t>(choice)).menu = menu;
@@ -141,8 +143,13 @@ bool Segmented::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     auto* help = static_cast<QHelpEvent*>(event);
     const int choice = choiceAt(help->pos());
-    const QString reason = choice < 0 ? QString() : choices_[static_cast<size_t>(choice)].refused;
-    QToolTip::showText(help->globalPos(), reason.isEmpty() ? toolTip() : reason, this);
+    QString words = toolTip();
+    if (choice >= 0) {
+      const Choice& under = choices_[static_cast<size_t>(choice)];
+      if (!under.tip.isEmpty()) words = under.tip;
+      if (!under.refused.isEmpty()) words = under.refused;
+    }
+    QToolTip::showText(help->globalPos(), words, this);
     return true;
   }
   return QWidget::event(event);

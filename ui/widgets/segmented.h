@@ -20,6 +20,8 @@ class Segmented : public QWidget, public Themed {
   /// A choice that cannot be taken stays visible and says why.
   void setRefused(int choice, const QString& reason);
   void setText(int choice, const QString& text);
+  /// Of this choice, instead of the field's own.
+  void setTip(int choice, const QString& tip);
   /// The choice opens the menu instead of being taken; null: as the others.
   void setMenu(int choice, QMenu* menu);
   QString text(int choice) const { return choices_.at(static_cast<size_t>(choice)).text; }
@@ -41,7 +43,7 @@ class Segmented : public QWidget, public Themed {
 
  private:
   struct Choice {
-    QString text, refused;
+    QString text, refused, tip;
     Mark mark;
     Token color;
     QMenu* menu = nullptr;

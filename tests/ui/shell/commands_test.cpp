@@ -104,14 +104,15 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
-      "&View: Chat Classify Compare Diff Sweep Values | Lens Legend strip Minimap Step beside the graph "
+      "&View: Workspace Chat Classify Compare Diff Sweep Values | Lens Legend strip Minimap Step beside the "
+      "graph "
       "Library "
       "Outline "
       "Ops History Inspector What will change Costs Passes Replies Chat Classify Compare Diff Sweep Latency "
       "Values | Next "
       "panel "
       "Previous panel | Wires coloured by dtype Diff on "
-      "the graph Theme Reset the layout\n"
+      "the graph Theme\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page Side by side | Fit Zoom "
       "in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "
@@ -134,8 +135,8 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));
-  for (const char* key : {"[window]", "geometry=", "state=", "theme=", "[files]", "recent=", "folder=",
-                          "[graph]", "heat=", "fused=", "[chat]", "system=", "contextShift="})
+  for (const char* key : {"[window]", "geometry=", "state=", "workspace=", "theme=", "[files]", "recent=",
+                          "folder=", "[graph]", "heat=", "fused=", "[chat]", "system=", "contextShift="})
     EXPECT_TRUE(ini.contains(key)) << key;
 }
 

@@ -9,6 +9,7 @@
 #include "ui/frame/workspace.h"
 #include "ui/replies/replies_page.h"
 #include "ui/session/edit_costs.h"
+#include "ui/shell/workspace_switch.h"
 #include "ui/sweep/sweep_page.h"
 
 namespace orrery::ui::testing {
@@ -88,6 +89,17 @@ TEST_F(EventLoopTest, WhileAReplyIsWritten) {
   holdBar(
       "a reply", [&] { openWindowWithModel(); },
       [&] { say("Why do planets farther from the Sun move more slowly?", 24); });
+}
+
+TEST_F(EventLoopTest, WhileWorkspacesAreSwitched) {
+  holdBar(
+      "workspaces", [&] { openWindowWithModel(); },
+      [&] {
+        for (const char* id : {"talk", "edit", "measure", "see", "edit", "talk", "see", "measure"}) {
+          app().during("workspace " + std::string(id), [&] { window_->workspaces()->turnTo(id); });
+          settle();
+        }
+      });
 }
 
 /// Opens, folds, chooses and finds in one of the graphs.

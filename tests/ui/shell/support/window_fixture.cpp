@@ -1,5 +1,6 @@
 #include "support/window_fixture.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
@@ -85,6 +86,14 @@ void quit(MainWindow& window) {
   EXPECT_FALSE(window.isVisible());
 }
 
+void WindowTest::openFoot(MainWindow& window) {
+  for (const char* page : {"chat", "latency"})
+    if (DockFrame* dock = window.dock(page); dock->isHidden()) dock->toggleViewAction()->trigger();
+  for (const char* page : {"classify", "compare", "diff", "sweep", "values"})
+    window.dock(page)->show();  // behind the chat
+  QApplication::processEvents();
+}
+
 std::unique_ptr<MainWindow> WindowTest::makeWindow(std::optional<ThemeChoice> theme) {
   return makeWindow(engine_.services(), theme);
 }
@@ -95,8 +104,10 @@ std::unique_ptr<MainWindow> WindowTest::makeWindow(const Services& services,
   options.configFolder = folder_.path();
   options.theme = theme;
   auto window = std::make_unique<MainWindow>(services, options);
+  const bool first = !QFile::exists(SettingsFile(options.configFolder).path());
   window->show();
   QApplication::processEvents();
+  if (first) openFoot(*window);
   return window;
 }
 
