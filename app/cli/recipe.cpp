@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "app/cli/common_options.h"
-#include "app/cli/input.h"
 #include "app/cli/verbs.h"
 #include "engine/api/recipes.h"
 
@@ -16,14 +15,6 @@ struct RecipeOptions {
   std::vector<std::string> edits;
   std::string out, name, notes;
 };
-
-/// The files that its edits name are made absolute.
-Result<edit::Recipe> read_recipe(const std::string& path) {
-  ORRERY_ASSIGN(const std::string json, read_file(path));
-  ORRERY_ASSIGN(edit::Recipe recipe, edit::parse_recipe(json));
-  edit::resolve_files(recipe.edits, std::filesystem::absolute(path).parent_path());
-  return recipe;
-}
 
 Json edits_json(const std::vector<edit::Edit>& edits) {
   Json json = Json::array();
@@ -63,7 +54,7 @@ Result<int> make_recipe(const Context& context, const RecipeOptions& options) {
 }
 
 Result<int> check_recipe(const Context& context, const std::string& model, const std::string& path) {
-  ORRERY_ASSIGN(edit::Recipe recipe, read_recipe(path));
+  ORRERY_ASSIGN(edit::Recipe recipe, edit::read_recipe(path));
   ORRERY_ASSIGN(const auto problems, problems_of(context, model, recipe));
   if (context.json) {
     Json rows = Json::array();
@@ -81,7 +72,7 @@ Result<int> check_recipe(const Context& context, const std::string& model, const
 }
 
 Result<int> show_recipe(const Context& context, const std::string& path) {
-  ORRERY_ASSIGN(const edit::Recipe recipe, read_recipe(path));
+  ORRERY_ASSIGN(const edit::Recipe recipe, edit::read_recipe(path));
   if (context.json) {
     print_json({{"name", recipe.name},
                 {"notes", recipe.notes},
@@ -97,8 +88,8 @@ Result<int> show_recipe(const Context& context, const std::string& path) {
 }
 
 Result<int> compare_recipes(const Context& context, const std::string& path_a, const std::string& path_b) {
-  ORRERY_ASSIGN(const edit::Recipe a, read_recipe(path_a));
-  ORRERY_ASSIGN(const edit::Recipe b, read_recipe(path_b));
+  ORRERY_ASSIGN(const edit::Recipe a, edit::read_recipe(path_a));
+  ORRERY_ASSIGN(const edit::Recipe b, edit::read_recipe(path_b));
   const api::RecipeDiff diff = api::diff_recipes(a.edits, b.edits);
   if (context.json) {
     print_json({{"added", edits_json(diff.added)},

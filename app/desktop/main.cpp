@@ -125,8 +125,8 @@ ui::Services services() {
   services.listModels = api::list_models;
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};
-  services.recipes = {edit::parse_recipe, edit::write_recipe,  edit::misfits,
-                      api::list_recipes,  api::recipe_misfits, api::recipes_folder()};
+  services.recipes = {edit::read_recipe, edit::parse_recipe,  edit::write_recipe,   edit::misfits,
+                      api::list_recipes, api::recipe_misfits, api::recipes_folder()};
   services.sweeps = {api::sweep_places, api::sweep};
   services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.passes = {api::pass_reports, api::pass_gain};

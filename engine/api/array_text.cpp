@@ -209,20 +209,44 @@ Result<std::vector<int64_t>> sizes_in(std::string_view text, const graph::ValueT
   return *std::move(shape);
 }
 
-/// The number after the fill's word, and the sizes after it.
+/// "fill 0.5 [4, 64]" as it is written; nothing is made of it yet.
 struct Fill {
-  std::optional<double> number;
-  std::string_view sizes;
+  std::string_view word;
+  double number = 0;  // of fill the element, of random the seed
+  std::vector<int64_t> sizes;
 };
-Result<Fill> fill_in(std::string_view text) {
-  Fill fill;
-  const size_t bracket = std::min(text.find('['), text.size());
-  fill.sizes = trimmed(text.substr(bracket));
-  const std::string_view word = trimmed(text.substr(0, bracket));
-  if (word.empty()) return fill;
-  fill.number = number_in(word);
-  if (!fill.number) return bad_text(fmt::format("\"{}\" is no number", shown(word)));
-  return fill;
+
+/// Whether the type has the largest element of the fill.
+Result<void> check_largest(const Fill& fill, DType dtype) {
+  if (fill.word == "random" || fill.word == "zeros") return {};
+  const auto count = element_count(Shape(fill.sizes.begin(), fill.sizes.end()), {});
+  ORRERY_ASSIGN(Array one, make_array(dtype, {1}));
+  return Elements(one).add(fill.word == "range"
+                               ? static_cast<double>(std::max<int64_t>(count.value_or(1) - 1, 0))
+                           : fill.word == "ones" ? 1
+                                                 : fill.number);
+}
+
+/// Nothing where the text is no fill.
+std::optional<Result<Fill>> fill_in(std::string_view text, const graph::ValueType& type) {
+  const std::string_view word = text.substr(0, text.find_first_of(" \t["));
+  if (std::ranges::find(kFills, word) == std::end(kFills)) return std::nullopt;
+  return [&]() -> Result<Fill> {
+    const std::string_view rest = text.substr(word.size());
+    const size_t bracket = std::min(rest.find('['), rest.size());
+    const std::string_view given = trimmed(rest.substr(0, bracket));
+    const std::optional<double> number = number_in(given);
+    if (!given.empty() && !number) return bad_text(fmt::format("\"{}\" is no number", shown(given)));
+    const bool numbered = word == "fill" || word == "random";
+    if (number && !numbered) return bad_text(fmt::format("{} takes no number", word), "write fill 0.5");
+    if (!number && word == "fill") return bad_text("fill needs a number", "write fill 0.5");
+    Fill fill{word, number.value_or(0), {}};
+    if (word == "random" && (fill.number < 0 || fill.number > 9e15 || fill.number != std::floor(fill.number)))
+      return bad_text(fmt::format("{} is no seed", fill.number), "write a whole number from 0: random 7");
+    ORRERY_ASSIGN(fill.sizes, sizes_in(trimmed(rest.substr(bracket)), type));
+    ORRERY_TRY(check_largest(fill, type.dtype));
+    return fill;
+  }();
 }
 
 /// The same numbers on every machine: the bits of the engine, no distribution of a library.
@@ -239,30 +263,17 @@ class Drawn {
   DType dtype_;
 };
 
-/// Nothing where the text is no fill.
-std::optional<Result<Array>> filled(std::string_view text, const graph::ValueType& type) {
-  const std::string_view word = text.substr(0, text.find_first_of(" \t["));
-  if (std::ranges::find(kFills, word) == std::end(kFills)) return std::nullopt;
-  return [&]() -> Result<Array> {
-    ORRERY_ASSIGN(const Fill fill, fill_in(text.substr(word.size())));
-    const bool numbered = word == "fill" || word == "random";
-    if (fill.number && !numbered) return bad_text(fmt::format("{} takes no number", word), "write fill 0.5");
-    if (!fill.number && word == "fill") return bad_text("fill needs a number", "write fill 0.5");
-    const double seed = fill.number.value_or(0);
-    if (word == "random" && (seed < 0 || seed > 9e15 || seed != std::floor(seed)))
-      return bad_text(fmt::format("{} is no seed", seed), "write a whole number from 0: random 7");
-    ORRERY_ASSIGN(std::vector<int64_t> sizes, sizes_in(fill.sizes, type));
-    ORRERY_ASSIGN(Array array, make_array(type.dtype, std::move(sizes)));
-    Elements elements(array);
-    Drawn drawn(seed, type.dtype);
-    const int64_t count = element_count(Shape(array.shape.begin(), array.shape.end()), {}).value_or(0);
-    for (int64_t i = 0; i < count; ++i)
-      ORRERY_TRY(elements.add(word == "random"  ? drawn.next()
-                              : word == "range" ? static_cast<double>(i)
-                              : word == "ones"  ? 1
-                                                : seed));
-    return array;
-  }();
+Result<Array> filled(Fill fill, const graph::ValueType& type) {
+  ORRERY_ASSIGN(Array array, make_array(type.dtype, std::move(fill.sizes)));
+  Elements elements(array);
+  Drawn drawn(fill.number, type.dtype);
+  const int64_t count = element_count(Shape(array.shape.begin(), array.shape.end()), {}).value_or(0);
+  for (int64_t i = 0; i < count; ++i)
+    ORRERY_TRY(elements.add(fill.word == "random"  ? drawn.next()
+                            : fill.word == "range" ? static_cast<double>(i)
+                            : fill.word == "ones"  ? 1
+                                                   : fill.number));
+  return array;
 }
 
 Result<Array> file_in(const std::string& path, const graph::ValueType& type) {
@@ -279,8 +290,22 @@ Result<Array> array_in(std::string_view text, const graph::ValueType& type) {
     const std::string_view words = trimmed(text);
     if (words.empty()) return bad_text("Nothing is given");
     if (words.ends_with(".npy")) return file_in(std::string(words), type);
-    if (auto fill = filled(words, type)) return *std::move(fill);
+    if (auto fill = fill_in(words, type)) {
+      if (!fill->ok()) return fill->error();
+      return filled(std::move(*fill).value(), type);
+    }
     return numbers_in(words, type);
+  });
+}
+
+Result<graph::ValueType> array_type_in(std::string_view text, const graph::ValueType& type) {
+  return guarded([&]() -> Result<graph::ValueType> {
+    if (const auto fill = fill_in(trimmed(text), type)) {
+      if (!fill->ok()) return fill->error();
+      return graph::ValueType{type.dtype, Shape((*fill)->sizes.begin(), (*fill)->sizes.end())};
+    }
+    ORRERY_ASSIGN(const Array array, array_in(text, type));
+    return array.type();
   });
 }
 

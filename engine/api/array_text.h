@@ -18,6 +18,9 @@ namespace orrery::api {
 /// both shapes, where it does not fit; symbols in the type take any size.
 Result<Array> array_in(std::string_view text, const graph::ValueType& type);
 
+/// What array_in() would make of it; of a fill no element is made for it.
+Result<graph::ValueType> array_type_in(std::string_view text, const graph::ValueType& type);
+
 /// "f32": of what an array can be; nothing for another word.
 std::optional<DType> element_type_in(std::string_view name);
 

@@ -54,6 +54,7 @@ struct GraphRun {
   std::vector<RunValue> outputs, kept;  // in the order of the graph's outputs and of `keep`
   PlanReport plan;                      // each step with its time: the median over the runs
   double us = 0;                        // the sum of a run's steps, the median over the runs
+  ProfilePtr profile;                   // of the nodes, a fused one's time shared out over those it computes
   Bindings sizes;                       // of the symbols in the inputs' shapes
 };
 

@@ -156,7 +156,10 @@ class Running {
     GraphRun run;
     run.sizes = now->sizes;
     run.plan = report_of(probe->plan(), *version_, session_.options().device, {});
-    add_times(probe->profile(), static_cast<size_t>(request_.repeat), run);
+    const runtime::ProfileSnapshot measured = probe->profile();
+    add_times(measured, static_cast<size_t>(request_.repeat), run);
+    LimitsReach reach;
+    run.profile = profile_of(measured, Phase::prefill, session_.limits(), reach);
     for (size_t i = 0; i < graph_->outputs().size(); ++i) {
       const ValueId value = graph_->outputs()[i];
       ORRERY_ASSIGN(Array array, array_of(*probe, i));

@@ -87,7 +87,7 @@ std::span<const SharedNode> next_batch(std::span<const SharedNode> nodes, const 
   return nodes.first(count);
 }
 
-/// "Putting values of A into B, 40 s left"; the time is told once it can be.
+/// "Putting values of A into B, 40 s left"; without the time before the first node is done.
 std::string words_of(Clock::time_point begin, size_t done, size_t all) {
   std::string words = "Putting values of A into B";
   if (done == 0) return words;

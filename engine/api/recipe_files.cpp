@@ -19,13 +19,14 @@ constexpr size_t kMostLooked = 2000;                  // entries of a folder
 constexpr uint64_t kLargestFile = uint64_t{1} << 20;  // of a recipe
 constexpr std::string_view kKey = "\"orrery_recipe\"";
 
-/// The text of a file that has the key of a recipe; empty: it is none.
-std::string recipe_text(const fs::path& path) {
+/// Whether a file has the key of a recipe.
+bool has_key(const fs::path& path) {
   std::error_code error;
-  if (path.extension() != ".json" || !is_file(path) || fs::file_size(path, error) > kLargestFile) return {};
+  if (path.extension() != ".json" || !is_file(path) || fs::file_size(path, error) > kLargestFile)
+    return false;
   std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  return text.find(kKey) == std::string::npos ? std::string() : text;
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  return text.find(kKey) != std::string::npos;
 }
 
 std::vector<RecipeFile> recipes_in(const fs::path& folder) {
@@ -34,12 +35,10 @@ std::vector<RecipeFile> recipes_in(const fs::path& folder) {
   size_t looked = 0;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (++looked > kMostLooked) break;
-    const std::string text = recipe_text(it->path());
-    if (text.empty()) continue;
+    if (!has_key(it->path())) continue;
     RecipeFile file{it->path().string()};
-    if (auto recipe = edit::parse_recipe(text); recipe.ok()) {
+    if (auto recipe = edit::read_recipe(it->path()); recipe.ok()) {
       file.recipe = std::move(*recipe);
-      edit::resolve_files(file.recipe.edits, folder);
     } else {
       file.problem = recipe.error();
     }

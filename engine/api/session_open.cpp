@@ -36,14 +36,6 @@ Result<void> check_memory(const MemoryDemand& demand, const OpenOptions& options
   return does_not_fit(demand, memory, options, memory_offers(demand, options, devices));
 }
 
-Result<std::string> read_text(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad())
-    return Error{ErrorCode::io, "The recipe cannot be read", path, "check the file and its permissions"};
-  return text;
-}
-
 /// Longest text of an encoder: what its tokenizer or its folder says for vectors, else what the model was
 /// made for.
 int64_t text_limit(const io::ModelFile& file, const models::BuiltModel& built) {
@@ -175,9 +167,7 @@ class Opening {
 
   Result<void> replay(SessionImpl& session) {
     ORRERY_TRY(watch_.stage("Applying the recipe"));
-    ORRERY_ASSIGN(const std::string json, read_text(options_.recipe));
-    ORRERY_ASSIGN(edit::Recipe recipe, edit::parse_recipe(json));
-    edit::resolve_files(recipe.edits, std::filesystem::absolute(options_.recipe).parent_path());
+    ORRERY_ASSIGN(const edit::Recipe recipe, edit::read_recipe(options_.recipe));
     const std::string file = std::filesystem::path(options_.recipe).stem().string();
     const auto replayed = session.replay(recipe.edits, watch_, recipe.name.empty() ? file : recipe.name);
     if (!replayed.ok()) return refusal_of(recipe, session.info(), replayed.error());

@@ -36,6 +36,10 @@ struct Recipe {
 Result<Recipe> parse_recipe(std::string_view json);
 std::string write_recipe(const Recipe& recipe);
 
+/// The recipe of a file, with what its edits name relative to it made absolute. Refused as parse_recipe()
+/// does, and a file that cannot be read.
+Result<Recipe> read_recipe(const std::filesystem::path& path);
+
 /// Makes the files and folders that edits name relative to the recipe's folder absolute.
 void resolve_files(std::vector<Edit>& edits, const std::filesystem::path& folder);
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "engine/edit/check.h"
@@ -146,6 +147,19 @@ Result<Recipe> parse_recipe(std::string_view json) {
     }
     recipe.edits.push_back(std::move(edit));
   }
+  return recipe;
+}
+
+Result<Recipe> read_recipe(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLargestRecipe + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad())
+    return Error{ErrorCode::io, "The recipe cannot be read", path.string(),
+                 "check the file and its permissions"};
+  text.resize(static_cast<size_t>(file.gcount()));
+  ORRERY_ASSIGN(Recipe recipe, parse_recipe(text));
+  resolve_files(recipe.edits, std::filesystem::absolute(path).parent_path());
   return recipe;
 }
 

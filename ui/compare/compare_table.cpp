@@ -1,6 +1,5 @@
 #include "ui/compare/compare_table.h"
 
-#include <QHeaderView>
 #include <algorithm>
 
 #include "ui/theme/text_metrics.h"
@@ -34,41 +33,21 @@ void PathDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInd
 }
 
 CompareTable::CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget* parent)
-    : QTableView(parent), theme_(theme), nodes_(nodes), numbers_(new NumberDelegate(theme, this)) {
-  setModel(nodes);
-  setFrameShape(QFrame::NoFrame);
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // as high as the page
-  setShowGrid(false);
-  setWordWrap(false);
-  setSelectionBehavior(SelectRows);
-  setSelectionMode(SingleSelection);
-  setVerticalScrollMode(ScrollPerPixel);
-  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setTextElideMode(Qt::ElideMiddle);  // layer and part stay readable
-  setTabKeyNavigation(false);
+    : RowTable(theme, nodes, kRow, CompareNodesModel::nodeColumn, parent),
+      nodes_(nodes),
+      numbers_(new NumberDelegate(theme, this)) {
   setAccessibleName("Nodes of both sides, the largest gain first");
-  verticalHeader()->hide();
-  horizontalHeader()->setHighlightSections(false);
-  horizontalHeader()->setMinimumSectionSize(40);
-  horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  horizontalHeader()->setSectionResizeMode(CompareNodesModel::nodeColumn, QHeaderView::Stretch);
   setItemDelegateForColumn(CompareNodesModel::nodeColumn, new PathDelegate(this));
   for (int column = CompareNodesModel::aColumn; column < CompareNodesModel::kColumns; ++column)
     setItemDelegateForColumn(column, numbers_);
   setPatched(false);
   sizeColumns();
-  const auto ask = [this](const QModelIndex& index) {
-    if (index.isValid()) emit nodeAsked(nodes_->pathAt(index.row()));
-  };
-  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, ask);
-  connect(this, &QAbstractItemView::clicked, this, ask);  // the current row once more
+  connect(this, &RowTable::rowChosen, this, [this](int row) { emit nodeAsked(nodes_->pathAt(row)); });
 }
 
 void CompareTable::sizeColumns() {
-  verticalHeader()->setDefaultSectionSize(static_cast<int>(theme_.scaled(kRow)));
   for (int column = CompareNodesModel::aColumn; column < CompareNodesModel::kColumns; ++column)
-    horizontalHeader()->resizeSection(
-        column, static_cast<int>(theme_.scaled(column == CompareNodesModel::ratioColumn ? kRatio : kTime)));
+    sizeColumn(column, column == CompareNodesModel::ratioColumn ? kRatio : kTime);
 }
 
 void CompareTable::fit(int pageWidth) {
@@ -84,10 +63,8 @@ void CompareTable::setPatched(bool patched) {
 }
 
 void CompareTable::setTheme(const Theme& theme) {
-  theme_ = theme;
   numbers_->setTheme(theme);
-  sizeColumns();
-  viewport()->update();
+  RowTable::setTheme(theme);
 }
 
 }  // namespace orrery::ui

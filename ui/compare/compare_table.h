@@ -2,10 +2,9 @@
 #pragma once
 
 #include <QStyledItemDelegate>
-#include <QTableView>
 
 #include "ui/compare/compare_nodes_model.h"
-#include "ui/widgets/themed.h"
+#include "ui/widgets/row_table.h"
 
 namespace orrery::ui {
 
@@ -34,7 +33,7 @@ class PathDelegate : public QStyledItemDelegate {
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 };
 
-class CompareTable : public QTableView, public Themed {
+class CompareTable : public RowTable {
   Q_OBJECT
  public:
   CompareTable(const Theme& theme, CompareNodesModel* nodes, QWidget* parent = nullptr);
@@ -49,10 +48,10 @@ class CompareTable : public QTableView, public Themed {
   /// The chosen node's path.
   void nodeAsked(const QString& path);
 
- private:
-  void sizeColumns();
+ protected:
+  void sizeColumns() override;
 
-  Theme theme_;
+ private:
   CompareNodesModel* nodes_;
   NumberDelegate* numbers_;
   bool patched_ = false;

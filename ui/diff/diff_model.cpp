@@ -9,7 +9,7 @@ namespace {
 
 QString fromStd(const std::string& words) { return QString::fromStdString(words); }
 
-/// The node that a difference is told at: of a source the first one that reads it.
+/// The node whose row shows a difference: of a source the first one that reads it.
 const graph::Node* toldAt(const graph::Graph& graph, const std::string& path) {
   const graph::Node* node = graph.find(graph.find_path(path));
   if (!node || !node->is_source() || node->outputs.empty()) return node;

@@ -44,7 +44,7 @@ class DiffModel : public QAbstractTableModel {
     std::optional<double> distance = {};  // the largest of the weights that it reads
     double aUs = 0, bUs = 0;
     QStringList weights = {};  // of the tip
-    size_t rank = SIZE_MAX;    // by the first difference of the graphs that is told here
+    size_t rank = SIZE_MAX;    // of its first difference, in the order of the graphs
   };
   Row& rowOf(const std::string& path, Kind kind, const std::string& op);
   void addGraph();

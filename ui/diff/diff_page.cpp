@@ -118,7 +118,8 @@ void DiffPage::takeFound() {
     rows_->show(taken_);
     table_->setTimed(taken_ && taken_->times);
     emit valuesChanged(rows_->values());
-    if (taken_ && !taken_->untold.isEmpty()) banner_->showWarning("Not all is told", taken_->untold);
+    if (taken_ && !taken_->unmeasured.isEmpty())
+      banner_->showWarning("Some of it could not be measured", taken_->unmeasured);
   }
   refreshControls();
 }
@@ -146,7 +147,7 @@ QString DiffPage::summaryWords() const {
 }
 
 void DiffPage::showChoice(const QString& path) {
-  if (const int row = rows_->rowAt(path); row >= 0) table_->choose(row);
+  if (const int row = rows_->rowAt(path); row >= 0) table_->chooseDifference(row);
 }
 
 void DiffPage::askFile() {

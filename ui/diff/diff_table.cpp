@@ -2,7 +2,6 @@
 
 #include <QHeaderView>
 #include <QPainter>
-#include <utility>
 
 #include "ui/theme/icons.h"
 
@@ -10,7 +9,6 @@ namespace orrery::ui {
 namespace {
 
 constexpr double kRow = 24, kNode = 250, kDistance = 92, kTime = 66, kMark = 11;
-constexpr double kSwatchWidth = 17, kSwatchHeight = 9, kSwatchLeft = 6;
 
 struct KindLook {
   const char* icon;
@@ -58,57 +56,25 @@ void DifferenceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& op
   QStyledItemDelegate::paint(painter, option, index);
   const QVariant heat = index.data(DiffModel::kHeatRole);
   if (index.column() != DiffModel::distanceColumn || !heat.isValid()) return;
-  const double width = theme_.scaled(kSwatchWidth), height = theme_.scaled(kSwatchHeight);
-  const QRectF swatch(option.rect.left() + theme_.scaled(kSwatchLeft),
-                      option.rect.center().y() + 1 - height / 2, width, height);
-  painter->save();
-  painter->setRenderHint(QPainter::Antialiasing);
-  painter->setPen(QPen(theme_(Token::borderStrong), 1));
-  painter->setBrush(theme_.heat(heat.toDouble()));
-  painter->drawRoundedRect(swatch, 2, 2);
-  painter->restore();
+  paintSwatch(*painter, option.rect, theme_, heat.toDouble());
 }
 
 DiffTable::DiffTable(const Theme& theme, DiffFilter* rows, QWidget* parent)
-    : QTableView(parent), theme_(theme), rows_(rows), looks_(new DifferenceDelegate(theme, this)) {
-  setModel(rows);
-  setFrameShape(QFrame::NoFrame);
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // as high as the page
-  setShowGrid(false);
-  setWordWrap(false);
-  setSelectionBehavior(SelectRows);
-  setSelectionMode(SingleSelection);
-  setVerticalScrollMode(ScrollPerPixel);
-  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setTextElideMode(Qt::ElideMiddle);
-  setTabKeyNavigation(false);
+    : RowTable(theme, rows, kRow, -1, parent), rows_(rows), looks_(new DifferenceDelegate(theme, this)) {
   setAccessibleName("What the two models have otherwise");
   setItemDelegate(looks_);
   setSortingEnabled(true);
   sortByColumn(DiffModel::nodeColumn, Qt::AscendingOrder);
-  verticalHeader()->hide();
-  horizontalHeader()->setHighlightSections(false);
-  horizontalHeader()->setMinimumSectionSize(40);
   horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
   horizontalHeader()->setSectionResizeMode(DiffModel::whatColumn, QHeaderView::Stretch);
   sizeColumns();
   setTimed(false);
-  const auto tell = [this](const QModelIndex& index) {
-    if (index.isValid() && !choosing_)
-      emit pathChosen(index.siblingAtColumn(DiffModel::nodeColumn).data().toString());
-  };
-  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, tell);
-  connect(this, &QAbstractItemView::clicked, this, tell);  // the current row once more
+  connect(this, &RowTable::rowChosen, this,
+          [this](int row) { emit pathChosen(rows_->index(row, DiffModel::nodeColumn).data().toString()); });
 }
 
-void DiffTable::choose(int row) {
-  const bool before = std::exchange(choosing_, true);
-  const QModelIndex shown = rows_->mapFromSource(rows_->sourceModel()->index(row, DiffModel::nodeColumn));
-  if (shown.isValid())
-    selectRow(shown.row());
-  else
-    clearSelection();
-  choosing_ = before;
+void DiffTable::chooseDifference(int row) {
+  choose(rows_->mapFromSource(rows_->sourceModel()->index(row, DiffModel::nodeColumn)).row());
 }
 
 void DiffTable::step(int by) {
@@ -125,21 +91,15 @@ void DiffTable::setTimed(bool timed) {
 }
 
 void DiffTable::sizeColumns() {
-  verticalHeader()->setDefaultSectionSize(static_cast<int>(theme_.scaled(kRow)));
-  const auto size = [this](int column, double width) {
-    horizontalHeader()->resizeSection(column, static_cast<int>(theme_.scaled(width)));
-  };
-  size(DiffModel::nodeColumn, kNode);
-  size(DiffModel::distanceColumn, kDistance);
-  size(DiffModel::aColumn, kTime);
-  size(DiffModel::bColumn, kTime);
+  sizeColumn(DiffModel::nodeColumn, kNode);
+  sizeColumn(DiffModel::distanceColumn, kDistance);
+  sizeColumn(DiffModel::aColumn, kTime);
+  sizeColumn(DiffModel::bColumn, kTime);
 }
 
 void DiffTable::setTheme(const Theme& theme) {
-  theme_ = theme;
   looks_->setTheme(theme);
-  sizeColumns();
-  viewport()->update();
+  RowTable::setTheme(theme);
 }
 
 }  // namespace orrery::ui

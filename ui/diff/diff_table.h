@@ -3,10 +3,9 @@
 #pragma once
 
 #include <QStyledItemDelegate>
-#include <QTableView>
 
 #include "ui/diff/diff_model.h"
-#include "ui/widgets/themed.h"
+#include "ui/widgets/row_table.h"
 
 namespace orrery::ui {
 
@@ -24,12 +23,12 @@ class DifferenceDelegate : public QStyledItemDelegate {
   Theme theme_;
 };
 
-class DiffTable : public QTableView, public Themed {
+class DiffTable : public RowTable {
   Q_OBJECT
  public:
   DiffTable(const Theme& theme, DiffFilter* rows, QWidget* parent = nullptr);
-  /// A row of the model, without telling it; -1: none.
-  void choose(int row);
+  /// A row of the unfiltered model, without telling it; -1: none.
+  void chooseDifference(int row);
   /// The next row that is shown, or the one before; at an end the other end. And tells it.
   void step(int by);
   void setTimed(bool timed);
@@ -38,13 +37,12 @@ class DiffTable : public QTableView, public Themed {
  signals:
   void pathChosen(const QString& path);
 
- private:
-  void sizeColumns();
+ protected:
+  void sizeColumns() override;
 
-  Theme theme_;
+ private:
   DiffFilter* rows_;
   DifferenceDelegate* looks_;
-  bool choosing_ = false;
 };
 
 }  // namespace orrery::ui

@@ -11,14 +11,7 @@ namespace {
 /// What is chosen in graph and outline, by its path in the model graph.
 void followGraph(Workspace& work, DiffPage* page) {
   QObject::connect(&work, &Workspace::nodeChosen, page, [&work, page](NodeId node, bool fused) {
-    const SessionPtr session = work.session()->session();
-    if (!session || work.drawn() != work.session()) return;
-    const graph::GraphVersion model = session->model_graph();
-    const graph::GraphVersion shown = fused ? session->fused_graph() : model;
-    const graph::Node* chosen = shown->find(node);
-    if (!chosen) return;
-    const graph::Node* origin = chosen->origins.empty() ? nullptr : model->find(chosen->origins.front().node);
-    page->showChoice(QString::fromStdString((origin ? *origin : *chosen).path()));
+    if (const QString path = work.pathInModel(node, fused); !path.isEmpty()) page->showChoice(path);
   });
 }
 

@@ -164,6 +164,17 @@ void Workspace::edit(const QString& verb, const QString& scopes, const QString& 
   drawn_->apply(editOf(verb, scopes, word));
 }
 
+QString Workspace::pathInModel(NodeId node, bool fused) const {
+  const SessionPtr session = session_->session();
+  if (!session || drawn_ != session_) return {};
+  const graph::GraphVersion model = session->model_graph();
+  const graph::GraphVersion shown = fused ? session->fused_graph() : model;
+  const graph::Node* chosen = shown->find(node);
+  if (!chosen) return {};
+  const graph::Node* origin = chosen->origins.empty() ? nullptr : model->find(chosen->origins.front().node);
+  return QString::fromStdString((origin ? *origin : *chosen).path());
+}
+
 void Workspace::setProfiled(bool profiled) {
   profiled_ = profiled;
   for (SessionController* source : {session_, classifier_, both_->second()}) source->setProfiling(profiled);

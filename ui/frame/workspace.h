@@ -70,6 +70,9 @@ class Workspace : public QObject {
   void setFused(bool fused) { fused_ = fused; }
   api::Phase phase() const;
   void setPhase(api::Phase phase) { phase_ = phase; }
+  /// Where a node of either graph of the model that is talked to stands in its model graph, of a fused node
+  /// its first origin; empty: another model is drawn, or it has no such node.
+  QString pathInModel(NodeId node, bool fused) const;
   /// What is shown in graph, outline and inspector; none: the drawn model's own figures are.
   const Comparison& compared() const { return compared_; }
   void setCompared(const Comparison& comparison) { compared_ = comparison; }

@@ -117,8 +117,8 @@ class GraphView : public QGraphicsView {
   NodeId selectedNode() const;    // invalid when a scope or nothing is selected
   QString selectedScope() const;  // "layers.12", "layers.0-11"; empty when a node or nothing is selected
 
-  /// Drawn as chosen too, because what is chosen elsewhere belongs to them; nobody is told. Those that a
-  /// folded group hides light it. Nodes that are not there are left out, and come back with the graph that
+  /// Drawn as chosen too, because what is chosen elsewhere belongs to them; no signal is emitted. Those that
+  /// a folded group hides light it. Nodes that are not there are left out, and come back with the graph that
   /// has them.
   void light(std::vector<NodeId> nodes);
   const std::vector<NodeId>& lit() const;

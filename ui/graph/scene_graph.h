@@ -116,7 +116,7 @@ struct SceneGraph {
   std::unordered_map<std::string, int> groupOf;  // by path
 
   const SceneNode* find(NodeId id) const;
-  /// As a box of its own: not a source that is told on the nodes that take it.
+  /// As a box of its own: not a source that is only named on the nodes that read it.
   bool draws(NodeId id) const;
   int group(const std::string& path) const;  // -1 when absent
   /// The group itself and those around it, outermost (the root) first.

@@ -1,7 +1,6 @@
 #include "ui/session/compare_controller.h"
 
-#include <exception>
-
+#include "ui/session/guarded_job.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
@@ -57,15 +56,9 @@ void CompareController::run(const Setup& setup) {
   feedTimer_.start();
   emit started();
   stop_ = worker_->post([this, generation, setup, sides = sides_, feeds = feeds_](std::stop_token stop) {
-    const auto guarded = [&]() -> Result<api::CompareResult> {
-      try {
-        return work(generation, setup, *sides, feeds, stop);
-      } catch (const std::exception& error) {
-        return Error{ErrorCode::internal, error.what(), "",
-                     "this is a fault of the program; please report it"};
-      }
-    };
-    post([this, generation, result = guarded()] { finish(generation, result); });
+    post([this, generation, result = guardedJob([&] {
+                              return work(generation, setup, *sides, feeds, stop);
+                            })] { finish(generation, result); });
   });
 }
 

@@ -1,8 +1,8 @@
 #include "ui/session/diff_controller.h"
 
 #include <QFileInfo>
-#include <exception>
 
+#include "ui/session/guarded_job.h"
 #include "ui/session/original.h"
 
 namespace orrery::ui {
@@ -44,12 +44,7 @@ QString DiffController::refusal() const {
 }
 
 void DiffController::post(quint64 generation, std::function<void()> call) {
-  QMetaObject::invokeMethod(
-      this,
-      [this, generation, call = std::move(call)] {
-        if (generation == generation_) call();
-      },
-      Qt::QueuedConnection);
+  postAnswer(this, generation_, generation, std::move(call));
 }
 
 void DiffController::start(const QString& path, bool timed) {
@@ -67,15 +62,9 @@ void DiffController::start(const QString& path, bool timed) {
   };
   stop_ = worker_->post([this, generation, progress, request = Request{model_, path, timed},
                          services = session_->services()](std::stop_token stop) {
-    const auto guarded = [&]() -> Result<DifferencesPtr> {
-      try {
-        return find(request, services, progress, stop);
-      } catch (const std::exception& error) {
-        return Error{ErrorCode::internal, error.what(), "",
-                     "this is a fault of the program; please report it"};
-      }
-    };
-    post(generation, [this, result = guarded()] { finish(result); });
+    post(generation, [this, result = guardedJob([&] { return find(request, services, progress, stop); })] {
+      finish(result);
+    });
   });
   emit changed();
 }
@@ -101,12 +90,12 @@ Result<DifferencesPtr> DiffController::find(const Request& request, const Servic
   auto weights = services.diffs.weights(*a, *b, progress, stop);
   if (!weights.ok() && weights.error().code == ErrorCode::cancelled) return weights.error();
   weights.ok() ? void(found->weights = std::move(weights).value())
-               : void(found->untold = sentenceOf(weights.error()));
+               : void(found->unmeasured = sentenceOf(weights.error()));
   if (!request.timed) return DifferencesPtr(found);
   auto times = services.diffs.times(*a, *b, progress, stop);
   if (!times.ok() && times.error().code == ErrorCode::cancelled) return times.error();
   times.ok() ? void(found->times = std::move(times).value())
-             : void(found->untold = sentenceOf(times.error()));
+             : void(found->unmeasured = sentenceOf(times.error()));
   return DifferencesPtr(found);
 }
 

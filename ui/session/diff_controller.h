@@ -17,7 +17,7 @@ struct Differences {
   api::GraphDifference graph;
   std::optional<api::WeightDistances> weights;
   std::optional<api::SideTimes> times;
-  QString untold;  // why weights or times are not told; empty: all that was asked for is
+  QString unmeasured;  // why weights or times are missing; empty: nothing that was asked for is
 };
 using DifferencesPtr = std::shared_ptr<const Differences>;
 

@@ -1,7 +1,8 @@
 #include "ui/session/edit_costs.h"
 
 #include <algorithm>
-#include <exception>
+
+#include "ui/session/guarded_job.h"
 
 namespace orrery::ui {
 namespace {
@@ -15,12 +16,10 @@ std::string keyOf(const std::vector<edit::Edit>& edits) {
 Result<api::MeasuredChange> measuredAgainst(KeptOriginal& kept, const SessionPtr& session,
                                             const std::vector<edit::Edit>& edits, const std::string& text,
                                             const std::stop_token& stop) {
-  try {
+  return guardedJob([&]() -> Result<api::MeasuredChange> {
     ORRERY_ASSIGN(const SessionPtr original, kept.of(session, stop));
     return original->measure(edits, text, stop);
-  } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
-  }
+  });
 }
 
 }  // namespace

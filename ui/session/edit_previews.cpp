@@ -1,6 +1,6 @@
 #include "ui/session/edit_previews.h"
 
-#include <exception>
+#include "ui/session/guarded_job.h"
 
 namespace orrery::ui {
 
@@ -16,14 +16,8 @@ EditPreviews::~EditPreviews() {
   previews_.reset();
 }
 
-template <class Take>
-void EditPreviews::post(quint64 question, Take take) {
-  QMetaObject::invokeMethod(
-      this,
-      [this, question, take = std::move(take)]() mutable {
-        if (question == question_) take();
-      },
-      Qt::QueuedConnection);
+void EditPreviews::post(quint64 question, std::function<void()> take) {
+  postAnswer(this, question_, question, std::move(take));
 }
 
 void EditPreviews::ask(const SessionPtr& session, const std::vector<edit::Edit>& edits) {
@@ -50,15 +44,8 @@ void EditPreviews::ask(const SessionPtr& session, const std::vector<edit::Edit>&
 void EditPreviews::prepare(quint64 question, const SessionPtr& session) {
   previews_->post([this, question, session, edits = edits_, stop = stop_.get_token()](std::stop_token) {
     if (stop.stop_requested()) return;
-    const auto guarded = [&]() -> Result<api::Preview> {
-      try {
-        return session->preview(edits, stop);
-      } catch (const std::exception& error) {
-        return Error{ErrorCode::internal, error.what(), "",
-                     "this is a fault of the program; please report it"};
-      }
-    };
-    post(question, [this, preview = guarded()] { answer(preview); });
+    post(question,
+         [this, preview = guardedJob([&] { return session->preview(edits, stop); })] { answer(preview); });
   });
 }
 

@@ -36,8 +36,7 @@ class EditPreviews : public QObject {
 
  private:
   /// Calls `take` on the GUI thread, unless another question was asked meanwhile.
-  template <class Take>
-  void post(quint64 question, Take take);
+  void post(quint64 question, std::function<void()> take);
   void prepare(quint64 question, const SessionPtr& session);
   void answer(Result<api::Preview> preview);
 

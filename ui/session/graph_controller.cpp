@@ -2,27 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 
 #include "engine/api/array_text.h"
+#include "ui/session/guarded_job.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
 namespace {
 
 constexpr int kFirstNumbers = 4;
-
-/// Jobs never throw.
-template <class T, class Call>
-Result<T> guardedJob(Call&& call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::out_of_memory, "There is not enough memory", "", "close other programs"};
-  } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
-  }
-}
 
 /// Whether a node reads what is given by the name.
 bool isRead(const graph::Graph& graph, const std::string& name) {
@@ -54,33 +42,6 @@ void addValue(GraphResult& result, ValueId value, std::string path, api::Array a
   if (result.values.emplace(value, ShownArray{QString::fromStdString(path), std::move(array), statistics})
           .second)
     result.order.push_back(value);
-}
-
-/// What each node took. A fused node's time is shared out among those that it was fused from.
-ProfilePtr profileOf(const graph::GraphVersion& model, const api::PlanReport& plan, double us) {
-  static uint64_t generation = 0;  // another one for every run; on the thread of the runs
-  auto profile = std::make_shared<api::Profile>();
-  profile->phase = api::Phase::prefill;
-  profile->generation = ++generation;
-  profile->model_graph = model;
-  profile->model = profile->fused = api::NodeTimes(1);
-  for (const api::PlanStep& step : plan.steps) {
-    const int64_t took[] = {std::llround(step.us * 1e3)};
-    api::NodeTimes::Row row{step.node, step.bytes, step.flops};
-    profile->fused.add(step.node, took, 1, row);
-    const graph::Node* node = plan.graph ? plan.graph->find(step.node) : nullptr;
-    const NodeId same = model->find_path(step.path);
-    if (!node || node->origins.size() < 2) {
-      profile->model.add(node && !node->origins.empty() ? node->origins.front().node : same, took, 1, row);
-      continue;
-    }
-    row.estimated = true;
-    for (const graph::Origin& origin : node->origins)
-      profile->model.add(origin.node, took, 1 / static_cast<double>(node->origins.size()), row);
-  }
-  const int64_t whole[] = {std::llround(us * 1e3)};
-  profile->step = api::summarise(whole, api::Phase::prefill);
-  return profile;
 }
 
 /// What was given, at the nodes that read it.
@@ -140,16 +101,11 @@ void GraphController::make(const api::OpenOptions& options) {
   exact.recipe.clear();
   exact.precision = "exact";  // tensors are computed in their own type
   ++made_;
-  session_->openNew(exact, made_ == 1 ? tr("New graph") : tr("New graph %1").arg(made_));
+  session_->open(exact, made_ == 1 ? tr("New graph") : tr("New graph %1").arg(made_));
 }
 
 void GraphController::post(quint64 generation, std::function<void()> call) {
-  QMetaObject::invokeMethod(
-      this,
-      [this, generation, call = std::move(call)] {
-        if (generation == generation_) call();
-      },
-      Qt::QueuedConnection);
+  postAnswer(this, generation_, generation, std::move(call));
 }
 
 void GraphController::takeSession() {
@@ -168,7 +124,7 @@ void GraphController::takeSession() {
   const auto read = session_->services().graphs.canvas;
   if (!own() || !read || model_->info().path.empty()) return;
   checks_->post([this, read, path = model_->info().path, generation = generation_](std::stop_token) {
-    const auto canvas = guardedJob<api::Canvas>([&] { return read(path); });
+    const auto canvas = guardedJob([&] { return read(path); });
     if (!canvas.ok()) return;  // it was read a moment ago
     post(generation, [this, canvas = canvas.value()] {
       const graph::GraphVersion graph = model_->model_graph();
@@ -227,9 +183,9 @@ void GraphController::check(GivenInput& given) {
   if (given.words.trimmed().isEmpty()) return;
   checks_->post([this, name = given.input.name, words = given.words, type = given.input.type,
                  generation = generation_](std::stop_token) {
-    const auto array = guardedJob<api::Array>([&] { return api::array_in(words.toStdString(), type); });
-    const QString is = array.ok() ? QString::fromStdString(to_string(array->type())) : QString();
-    const QString why = array.ok() ? QString() : QString::fromStdString(array.error().to_string());
+    const auto made = guardedJob([&] { return api::array_type_in(words.toStdString(), type); });
+    const QString is = made.ok() ? QString::fromStdString(to_string(*made)) : QString();
+    const QString why = made.ok() ? QString() : QString::fromStdString(made.error().to_string());
     post(generation, [this, name, words, is, why] {
       for (GivenInput& known : inputs_)
         if (known.input.name == name && known.words == words) {
@@ -274,7 +230,7 @@ void GraphController::run() {
   stop_ =
       runs_->post([this, asked = std::move(asked), session = session_->session(), keep = keepsAll_,
                    call = session_->services().graphs.run, generation = generation_](std::stop_token stop) {
-        auto result = guardedJob<GraphResultPtr>([&]() -> Result<GraphResultPtr> {
+        auto result = guardedJob([&]() -> Result<GraphResultPtr> {
           api::RunRequest request;
           for (const Asked& input : asked) {
             auto array = api::array_in(input.words, input.type);
@@ -297,7 +253,7 @@ void GraphController::run() {
           addGiven(*made, request);
           made->plan = std::make_shared<const api::PlanReport>(std::move(run.plan));
           made->us = run.us;
-          made->profile = profileOf(made->graph, *made->plan, made->us);
+          made->profile = std::move(run.profile);
           made->sizes = std::move(run.sizes);
           return GraphResultPtr(std::move(made));
         });

@@ -1,23 +1,11 @@
 #include "ui/session/pass_gains.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
+#include "ui/session/guarded_job.h"
+
 namespace orrery::ui {
-namespace {
-
-template <class Call>
-auto withoutExceptions(Call&& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
-  }
-}
-
-}  // namespace
-
 PassGains::PassGains(QObject* parent) : QObject(parent), worker_(std::make_unique<Worker>()) {}
 
 PassGains::~PassGains() {
@@ -89,7 +77,7 @@ void PassGains::ask() {
     return;
   }
   worker_->post([this, job = ++report_, session, report](std::stop_token) {
-    auto result = withoutExceptions([&] { return report(*session); });
+    auto result = guardedJob([&] { return report(*session); });
     QMetaObject::invokeMethod(
         this,
         [this, job, result = std::move(result)] {
@@ -188,7 +176,7 @@ void PassGains::measureNext() {
           },
           Qt::QueuedConnection);
     };
-    auto gain = withoutExceptions([&] { return call(*session, pass, {}, tell, stop); });
+    auto gain = guardedJob([&] { return call(*session, pass, {}, tell, stop); });
     QMetaObject::invokeMethod(
         this, [this, job, pass, others, gain = std::move(gain)] { take(job, pass, others, gain); },
         Qt::QueuedConnection);

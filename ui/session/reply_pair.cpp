@@ -1,7 +1,8 @@
 #include "ui/session/reply_pair.h"
 
-#include <exception>
 #include <future>
+
+#include "ui/session/guarded_job.h"
 
 namespace orrery::ui {
 namespace {
@@ -45,14 +46,8 @@ ReplyPair::~ReplyPair() {
   worker_.reset();
 }
 
-template <class Take>
-void ReplyPair::post(quint64 job, Take take) {
-  QMetaObject::invokeMethod(
-      this,
-      [this, job, take = std::move(take)] {
-        if (job == job_) take();
-      },
-      Qt::QueuedConnection);
+void ReplyPair::post(quint64 job, std::function<void()> take) {
+  postAnswer(this, job_, job, std::move(take));
 }
 
 void ReplyPair::run(const SessionPtr& session, const QString& prompt) {
@@ -77,15 +72,7 @@ void ReplyPair::run(const SessionPtr& session, const QString& prompt) {
       }
       return {};
     };
-    const auto guarded = [&]() -> Result<void> {
-      try {
-        return both();
-      } catch (const std::exception& error) {
-        return Error{ErrorCode::internal, error.what(), "",
-                     "this is a fault of the program; please report it"};
-      }
-    };
-    post(job, [this, result = guarded()] { finish(result); });
+    post(job, [this, result = guardedJob([&] { return both(); })] { finish(result); });
   });
 }
 

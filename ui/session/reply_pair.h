@@ -37,8 +37,7 @@ class ReplyPair : public QObject {
  private:
   using Feeds = std::array<std::shared_ptr<RunFeed>, 2>;
   /// Calls `take` on the GUI thread, unless another run has begun.
-  template <class Take>
-  void post(quint64 job, Take take);
+  void post(quint64 job, std::function<void()> take);
   void drain();
   void finish(const Result<void>& result);
 

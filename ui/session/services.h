@@ -48,6 +48,8 @@ struct ExportCalls {
 
 /// Recipes: lists of edits as JSON text. Empty: they are not offered.
 struct RecipeCalls {
+  /// What a file's edits name beside it has its whole path then.
+  std::function<Result<edit::Recipe>(const std::string& path)> read;
   std::function<Result<edit::Recipe>(std::string_view json)> parse;
   std::function<std::string(const edit::Recipe&)> write;
   /// The edits that a model graph does not take.

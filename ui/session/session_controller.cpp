@@ -1,8 +1,8 @@
 #include "ui/session/session_controller.h"
 
 #include <QFileInfo>
-#include <exception>
 
+#include "ui/session/guarded_job.h"
 #include "ui/session/model_title.h"
 
 namespace orrery::ui {
@@ -14,19 +14,6 @@ QString shownName(const api::OpenOptions& options) {
   const QString text = QString::fromStdString(options.adapter.empty() ? options.model : options.adapter);
   const QString name = QFileInfo(text).fileName();
   return name.isEmpty() ? text : name;
-}
-
-/// Third-party code below may throw; a job never does.
-template <class T, class Call>
-Result<T> guarded(Call&& call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::out_of_memory, "There is not enough memory", "",
-                 "close other programs or choose a smaller model"};
-  } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
-  }
 }
 
 }  // namespace
@@ -66,10 +53,6 @@ bool SessionController::idle() const {
 }
 
 void SessionController::open(const api::OpenOptions& options, const QString& name) {
-  load(options, openCall(options), false, name);
-}
-
-void SessionController::openNew(const api::OpenOptions& options, const QString& name) {
   load(options, openCall(options), false, name);
 }
 
@@ -117,7 +100,7 @@ void SessionController::load(const api::OpenOptions& options, OpenCall call, boo
     const ProgressCallback progress = paced([this, generation](const LoadProgress& value) {
       if (generation == loadGeneration_ && loading_) emit loadProgress(value);
     });
-    auto result = guarded<SessionPtr>([&] { return call(progress, stop); });
+    auto result = guardedJob([&] { return call(progress, stop); });
     post([this, generation, result = std::move(result)] { finishLoad(generation, result); });
   });
 }
@@ -173,7 +156,7 @@ void SessionController::adopt(SessionPtr session) {
 void SessionController::scanDevices() {
   if (!services_.listDevices) return;
   jobs_->post([this](std::stop_token) {
-    auto found = guarded<Devices>([&] { return Result<Devices>(services_.listDevices()); });
+    auto found = guardedJob([&] { return Result<Devices>(services_.listDevices()); });
     Devices devices = found.ok() ? std::move(found).value() : Devices{};  // who waits for them hears of none
     post([this, devices = std::move(devices)] { emit devicesScanned(devices); });
   });
@@ -192,7 +175,7 @@ void SessionController::pollDevice() {
 
 void SessionController::scanLibrary(const std::vector<std::string>& folders) {
   jobs_->post([this, folders](std::stop_token) {
-    auto found = guarded<Library>([&] { return Result<Library>(services_.listModels(folders)); });
+    auto found = guardedJob([&] { return Result<Library>(services_.listModels(folders)); });
     Library models = found.ok() ? std::move(found).value() : Library{};
     post([this, models = std::move(models)] { emit libraryScanned(models); });
   });
@@ -214,7 +197,7 @@ void SessionController::setProfiling(bool enabled) {
 void SessionController::requestPlan(api::Phase phase) {
   if (!session_) return;
   jobs_->post([this, phase, session = session_, generation = sessionGeneration_](std::stop_token) {
-    auto result = guarded<api::PlanReport>([&] { return session->plan(phase); });
+    auto result = guardedJob([&] { return session->plan(phase); });
     post([this, phase, generation, result = std::move(result)] {
       if (generation != sessionGeneration_) return;
       if (result.ok()) {
@@ -234,7 +217,7 @@ void SessionController::showProfile(ProfilePtr profile) {
 void SessionController::measure(const edit::Edit& edit) {
   if (!session_) return;
   jobs_->post([this, edit, session = session_, generation = sessionGeneration_](std::stop_token stop) {
-    auto result = guarded<api::MeasuredChange>([&] { return session->measure({edit}, {}, std::move(stop)); });
+    auto result = guardedJob([&] { return session->measure({edit}, {}, std::move(stop)); });
     post([this, edit, generation, result = std::move(result)] {
       if (generation != sessionGeneration_) return;
       if (result.ok()) {

@@ -86,10 +86,8 @@ class SessionController : public QObject {
   ProfilePtr profile(api::Phase phase) const { return profiles_[phase == api::Phase::prefill ? 0 : 1]; }
 
   /// The session that is there stays until the new one has loaded, and stays for good if that fails. `name`:
-  /// what it was called where it was chosen.
+  /// what it was called where it was chosen. Options without a model: a graph of no nodes yet.
   void open(const api::OpenOptions& options, const QString& name = {});
-  /// A graph of no nodes yet, called so.
-  void openNew(const api::OpenOptions& options, const QString& name);
   /// Opens the same model on another device and makes the same edits there. The chat's text stays; its
   /// context is read again with the next message.
   void moveTo(const std::string& device);

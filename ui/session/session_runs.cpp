@@ -2,9 +2,10 @@
 #include <time.h>
 
 #include <algorithm>
-#include <exception>
 
 #include "ui/session/session_controller.h"
+
+#include "ui/session/guarded_job.h"
 
 namespace orrery::ui {
 namespace {
@@ -21,15 +22,6 @@ double threadMilliseconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-}
-
-template <class T, class Call>
-Result<T> guardedRun(Call&& call) {
-  try {
-    return call();
-  } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, error.what(), "", "this is a fault of the program; please report it"};
-  }
 }
 
 /// With the offers that the session has for it: other memory, or the CPU where its device failed.
@@ -83,7 +75,7 @@ void SessionController::chat(const api::ChatRequest& request) {
       [this, request, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
         const api::ChatEvents events{[feed](const api::PrefillEvent& event) { feed->add(event); },
                                      [feed](const api::TokenEvent& event) { feed->add(event); }};
-        auto result = guardedRun<api::ChatResult>([&] { return session->chat(request, events, stop); });
+        auto result = guardedJob([&] { return session->chat(request, events, stop); });
         const UiError failure = failureOf("The reply stopped", result, *session);
         post([this, generation, failure, result = std::move(result)] {
           finishChat(generation, result, failure);
@@ -111,22 +103,21 @@ void SessionController::finishChat(quint64 generation, const Result<api::ChatRes
 void SessionController::classify(const std::vector<std::string>& texts) {
   if (!session_ || running() || texts.empty()) return;
   beginRun(RunState::classify);
-  runStop_ = runs_->post([this, texts, session = session_, feed = feed_,
-                          generation = runGeneration_](std::stop_token stop) {
-    QElapsedTimer clock;
-    clock.start();
-    const api::ClassifyCallback each = [&](size_t index, const api::Classification& value) {
-      feed->add(index, value);
-      return !stop.stop_requested();
-    };
-    auto result =
-        guardedRun<std::vector<api::Classification>>([&] { return session->classify(texts, each, stop); });
-    const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
-    const UiError failure = failureOf("Could not classify", result, *session);
-    post([this, generation, milliseconds, failure, result = outcomeOf(result)] {
-      finishClassify(generation, milliseconds, result, failure);
-    });
-  });
+  runStop_ = runs_->post(
+      [this, texts, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
+        QElapsedTimer clock;
+        clock.start();
+        const api::ClassifyCallback each = [&](size_t index, const api::Classification& value) {
+          feed->add(index, value);
+          return !stop.stop_requested();
+        };
+        auto result = guardedJob([&] { return session->classify(texts, each, stop); });
+        const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+        const UiError failure = failureOf("Could not classify", result, *session);
+        post([this, generation, milliseconds, failure, result = outcomeOf(result)] {
+          finishClassify(generation, milliseconds, result, failure);
+        });
+      });
 }
 
 void SessionController::rerank(const std::string& query, const std::vector<std::string>& passages) {
@@ -136,8 +127,7 @@ void SessionController::rerank(const std::string& query, const std::vector<std::
       [this, query, passages, session = session_, generation = runGeneration_](std::stop_token stop) {
         QElapsedTimer clock;
         clock.start();
-        auto result =
-            guardedRun<std::vector<api::Relevance>>([&] { return session->rerank(query, passages, stop); });
+        auto result = guardedJob([&] { return session->rerank(query, passages, stop); });
         const double milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
         const UiError failure = failureOf("Could not rank the documents", result, *session);
         post([this, generation, milliseconds, failure, result = std::move(result)] {

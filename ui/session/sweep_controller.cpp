@@ -1,7 +1,8 @@
 #include "ui/session/sweep_controller.h"
 
 #include <algorithm>
-#include <exception>
+
+#include "ui/session/guarded_job.h"
 
 namespace orrery::ui {
 namespace {
@@ -75,12 +76,7 @@ bool SweepController::edited() const {
 }
 
 void SweepController::post(quint64 generation, std::function<void()> call) {
-  QMetaObject::invokeMethod(
-      this,
-      [this, generation, call = std::move(call)] {
-        if (generation == generation_) call();
-      },
-      Qt::QueuedConnection);
+  postAnswer(this, generation_, generation, std::move(call));
 }
 
 void SweepController::start(const api::SweepRequest& request) {
@@ -115,15 +111,8 @@ void SweepController::run(api::Sweep begun) {
   };
   stop_ = worker_->post([this, generation, begun = std::move(begun), session = model_, onRow,
                          call = session_->services().sweeps.run](std::stop_token stop) {
-    const auto guarded = [&]() -> Result<api::Sweep> {
-      try {
-        return call(*session, begun, onRow, stop);
-      } catch (const std::exception& error) {
-        return Error{ErrorCode::internal, error.what(), "",
-                     "this is a fault of the program; please report it"};
-      }
-    };
-    post(generation, [this, result = guarded()] { finish(result); });
+    post(generation,
+         [this, result = guardedJob([&] { return call(*session, begun, onRow, stop); })] { finish(result); });
   });
   emit changed();
 }
@@ -165,25 +154,17 @@ void SweepController::measureMix(const std::vector<edit::Edit>& edits) {
   if (running_ || measuring_ || !model_) return;
   measuring_ = true;
   const quint64 generation = generation_;
-  worker_->post(
-      [this, generation, edits, session = model_, text = sweep_.request.text](std::stop_token stop) {
-        const auto measured = [&]() -> Result<api::MeasuredChange> {
-          try {
-            return session->measure(edits, text, stop);
-          } catch (const std::exception& error) {
-            return Error{ErrorCode::internal, error.what(), "",
-                         "this is a fault of the program; please report it"};
-          }
-        };
-        post(generation, [this, edits, result = measured()] {
-          measuring_ = false;
-          if (result.ok())
-            emit mixMeasured(edits, api::distance_of(result.value()));
-          else
-            emit failed(describeError("Could not measure the mix", result.error()));
-          emit advanced();
-        });
-      });
+  worker_->post([this, generation, edits, session = model_,
+                 text = sweep_.request.text](std::stop_token stop) {
+    post(generation, [this, edits, result = guardedJob([&] { return session->measure(edits, text, stop); })] {
+      measuring_ = false;
+      if (result.ok())
+        emit mixMeasured(edits, api::distance_of(result.value()));
+      else
+        emit failed(describeError("Could not measure the mix", result.error()));
+      emit advanced();
+    });
+  });
   emit advanced();
 }
 

@@ -11,12 +11,6 @@
 #include "ui/shell/opening.h"
 
 namespace orrery::ui {
-namespace {
-
-constexpr qint64 kMostBytes = qint64{1} << 21;  // more than any recipe has; the engine says so
-
-}  // namespace
-
 void Opening::askFile() {
   const QString path = QFileDialog::getOpenFileName(window_, "Open a model, a graph, an adapter or a recipe",
                                                     work_.settings().lastFolder, modelFilters());
@@ -70,15 +64,9 @@ void Opening::askSaveTrace() {
 /// Makes the edits of the file on the model that is drawn.
 void Opening::openRecipe(const QString& path) {
   const QString name = QFileInfo(path).fileName();
-  QFile file(path);
-  if (!file.open(QIODevice::ReadOnly))
-    return emit work_.failed(describeError(
-        "Could not open " + name,
-        {ErrorCode::io, file.errorString().toStdString(), path.toStdString(), "choose another file"}));
-  auto recipe = work_.services().recipes.parse(file.read(kMostBytes).toStdString());
+  const auto recipe = work_.services().recipes.read(path.toStdString());
   if (!recipe.ok()) return emit work_.failed(describeError("Could not open " + name, recipe.error()));
   if (recipe->edits.empty()) return emit work_.noticed(name + " holds no edits");
-  edit::resolve_files(recipe->edits, QFileInfo(path).absolutePath().toStdString());
   graph_->banner()->dismiss();
   addRecent(path);
   work_.drawn()->replay(recipe->edits, name, recipe->model);

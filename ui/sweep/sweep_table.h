@@ -2,10 +2,9 @@
 #pragma once
 
 #include <QStyledItemDelegate>
-#include <QTableView>
 
 #include "ui/sweep/sweep_model.h"
-#include "ui/widgets/themed.h"
+#include "ui/widgets/row_table.h"
 
 namespace orrery::ui {
 
@@ -23,28 +22,21 @@ class SwatchDelegate : public QStyledItemDelegate {
   Theme theme_;
 };
 
-class SweepTable : public QTableView, public Themed {
+class SweepTable : public RowTable {
   Q_OBJECT
  public:
   SweepTable(const Theme& theme, SweepModel* rows, QWidget* parent = nullptr);
-  /// Without telling it.
-  void choose(int row);
   void setTheme(const Theme& theme) override;
 
  signals:
-  void rowChosen(int row);
   void rowEntered(int row);  // by Enter
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
+  void sizeColumns() override;
 
  private:
-  void sizeColumns();
-
-  Theme theme_;
-  SweepModel* rows_;
   SwatchDelegate* swatches_;
-  bool choosing_ = false;
 };
 
 }  // namespace orrery::ui

@@ -62,6 +62,23 @@ TEST(ArrayText, Fills) {
   EXPECT_EQ(statistics_of(array("random 1 [1000]", {DType::i32, {n}})).least, 0);
 }
 
+TEST(ArrayText, TheTypeOfAFillIsToldWithoutItsElements) {
+  const auto large = array_type_in("random 7 [100000, 100000]", {DType::f32, {n, m}});  // 40 GB
+  ASSERT_TRUE(large.ok()) << large.error().to_string();
+  EXPECT_EQ(to_string(*large), "f32[100000, 100000]");
+  for (const char* text : {"1, 2; 3, 4", "zeros [2, 2]", "ones [2, 2]", "range [2, 2]", "fill 3 [2, 2]"}) {
+    const auto told = array_type_in(text, {DType::i8, {n, m}});
+    ASSERT_TRUE(told.ok()) << text << ": " << told.error().to_string();
+    EXPECT_EQ(*told, array(text, {DType::i8, {n, m}}).type()) << text;
+  }
+  for (const char* text :
+       {"fill 0.5 [2]", "fill 300 [2]", "range [1000]", "1, 300", "fill [2]", "zeros 1 [2]"}) {
+    const auto told = array_type_in(text, {DType::i8, {n}});
+    ASSERT_FALSE(told.ok()) << text;
+    EXPECT_EQ(told.error().to_string(), refusal(text, {DType::i8, {n}})) << text;
+  }
+}
+
 TEST(ArrayText, Files) {
   const std::string path = (std::filesystem::temp_directory_path() / "orrery_array_text.npy").string();
   ASSERT_TRUE(write_array(path, array("1, 2", {DType::f32, {2}})).ok());
@@ -89,7 +106,7 @@ TEST(ArrayText, WhatDoesNotFitIsToldWithBothShapes) {
   EXPECT_THAT(refusal("zeros 3", {DType::f32, {2}}), HasSubstr("takes no number"));
   EXPECT_THAT(refusal("fill", {DType::f32, {2}}), HasSubstr("needs a number"));
   EXPECT_THAT(refusal("random -1", {DType::f32, {2}}), HasSubstr("no seed"));
-  EXPECT_THAT(refusal("range [200]", {DType::i8, {n}}), HasSubstr("128 is no i8"));
+  EXPECT_THAT(refusal("range [200]", {DType::i8, {n}}), HasSubstr("199 is no i8"));
   EXPECT_NE(refusal("zeros [1000000000, 1000000000]", {DType::f32, {n, m}}), "taken");
   EXPECT_NE(refusal(std::string(100000, '['), {DType::f32, {n}}), "taken");
   EXPECT_NE(refusal("1" + std::string(100000, ';') + "2", {DType::f32, {n}}), "taken");

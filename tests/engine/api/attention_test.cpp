@@ -42,7 +42,7 @@ std::vector<float> logprobs_of(const ChatResult& result) {
 }
 
 TEST_F(AttentionEdits, TheChatGoesOnByFastmaxAndBackIsTheSameReply) {
-  open(smollm2());
+  ASSERT_NO_FATAL_FAILURE(open(smollm2()));
   const ChatResult whole = reply();
   const EditRecord record = apply("attention scope=layers.* kind=fastmax p=2");
   EXPECT_FALSE(record.kv_kept) << "later layers' keys are others";
@@ -59,7 +59,7 @@ TEST_F(AttentionEdits, TheChatGoesOnByFastmaxAndBackIsTheSameReply) {
 }
 
 TEST_F(AttentionEdits, ContextIsReadAgainFromThatLayerOn) {
-  open(smollm2());
+  ASSERT_NO_FATAL_FAILURE(open(smollm2()));
   const ChatResult whole = reply();
   EXPECT_TRUE(apply("attention scope=layers.29 kind=fastmax").kv_kept) << "no keys are made after it";
   const ChatResult last = reply();
@@ -70,7 +70,7 @@ TEST_F(AttentionEdits, ContextIsReadAgainFromThatLayerOn) {
 }
 
 TEST_F(AttentionEdits, AHeadThatIsNotKeptSaysNothing) {
-  open(smollm2());
+  ASSERT_NO_FATAL_FAILURE(open(smollm2()));
   const ChatResult whole = reply();
   apply("attention scope=layers.3 heads=0-7");
   const ChatResult without = reply();
@@ -94,7 +94,7 @@ TEST_F(AttentionEdits, APromptInChunksGivesTheBitsOfThePromptAtOnce) {
   for (const int64_t batch_tokens : {64, 2048}) {
     OpenOptions options = smollm2();
     options.batch_tokens = batch_tokens;
-    open(options);
+    ASSERT_NO_FATAL_FAILURE(open(options));
     sessions[batch_tokens] = session_;
   }
   for (const std::string fastmax : {"p=2", "p=1", "p=2 limit=2 window=100", "limit=1 normalise=false"}) {
@@ -116,7 +116,7 @@ TEST_F(AttentionEdits, APromptInChunksGivesTheBitsOfThePromptAtOnce) {
 TEST_F(AttentionEdits, DecodeGivesTheNumbersOfAPrompt) {
   OpenOptions options = smollm2();
   options.precision = "exact";
-  open(options);
+  ASSERT_NO_FATAL_FAILURE(open(options));
   apply("attention scope=layers.* kind=fastmax limit=4");
   const std::string prompt = "Once upon a time there was";
   const ChatResult generated = say(raw_request(prompt, 16));

@@ -21,11 +21,16 @@ class OwnGraph : public testing::TestWithParam<const char*> {
     options.threads = 1;
     return options;
   }
+  void SetUp() override {
+    const auto session = open_graph(small(), "test", options());
+    if (!session.ok())
+      FAIL() << (session.error().code == ErrorCode::device ? "no device to test: " : "")
+             << session.error().to_string();
+  }
   static std::shared_ptr<Session> open(const graph::GraphVersion& graph) {
     auto session = open_graph(graph, "test", options());
     if (session.ok()) return session.value();
-    ADD_FAILURE() << (session.error().code == ErrorCode::device ? "no device to test: " : "")
-                  << session.error().to_string();
+    ADD_FAILURE() << session.error().to_string();
     return nullptr;
   }
   /// (x * y + x) with x [n, 3] and y [3].

@@ -30,7 +30,8 @@ TEST(PassGain, SpreadsThatOverlapTellNothing) {
   const StepGain apart{{96, 95, 97}, {100, 99, 101}};
   EXPECT_NEAR(apart.change(), -0.04, 1e-12);
   EXPECT_FALSE(apart.within_noise());
-  EXPECT_FALSE((StepGain{{104, 103, 105}, {100, 99, 101}}).within_noise()) << "slower is told as well";
+  EXPECT_FALSE((StepGain{{104, 103, 105}, {100, 99, 101}}).within_noise())
+      << "a pass that makes it slower shows, too";
   EXPECT_TRUE((StepGain{{99, 97, 101}, {100, 98, 102}}).within_noise());
 }
 

@@ -232,7 +232,7 @@ TEST(Layout, StopsWhenAsked) {
   EXPECT_TRUE(layoutLayers(problem.items, problem.edges, {}, stop.get_token()).stopped);
 }
 
-TEST(Layout, TenThousandBoxesUnderASecond) {
+TEST(LayoutSpeed, TenThousandBoxesUnderASecond) {
   const Problem problem = randomProblem(10000, 5);
   const auto start = std::chrono::steady_clock::now();
   const LayoutResult result = layoutLayers(problem.items, problem.edges, {});

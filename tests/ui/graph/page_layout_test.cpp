@@ -318,7 +318,7 @@ TEST(PageLayoutTest, AnEncoderAloneIsOnePage) {
   EXPECT_EQ(pages(*paged.layout), 1U);
 }
 
-TEST(PageLayoutTest, FourHundredLayersTakeLessThanATenthOfASecond) {
+TEST(PageLayoutSpeed, FourHundredLayersTakeLessThanATenthOfASecond) {
   const graph::GraphVersion graph = samples::decoderGraph(400);
   double best = 1e9;
   for (int i = 0; i < 5; ++i) {

@@ -301,7 +301,7 @@ TEST(HierarchyTest, AnEditLeavesOtherLayersWhereTheyAre) {
   }
 }
 
-TEST(HierarchyTest, ALayerOpensInATenthOfASecond) {
+TEST(HierarchySpeed, ALayerOpensInATenthOfASecond) {
   const auto scene = sceneOf(smol(false));
   Hierarchy hierarchy;
   std::unordered_set<std::string> open = firstOpen(*scene);
@@ -315,7 +315,7 @@ TEST(HierarchyTest, ALayerOpensInATenthOfASecond) {
   EXPECT_LT(ms, 100);
 }
 
-TEST(HierarchyTest, TenThousandFlatNodesUnderASecondSceneIncluded) {
+TEST(HierarchySpeed, TenThousandFlatNodesUnderASecondSceneIncluded) {
   const graph::GraphVersion graph = samples::flatGraph(10000);
   const auto start = std::chrono::steady_clock::now();
   const auto scene = sceneOf(graph);

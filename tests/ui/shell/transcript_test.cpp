@@ -40,7 +40,7 @@ TEST(TranscriptItem, TokensWithoutTextHaveNoPlace) {
   EXPECT_TRUE(item.tokenRect(1).isEmpty());
 }
 
-TEST(TranscriptView, AppendingATokenLaysOutItsParagraphOnly) {
+TEST(TranscriptSpeed, AppendingATokenLaysOutItsParagraphOnly) {
   TranscriptView view((Theme()));
   view.resize(700, 300);
   view.addMessage(TranscriptItem::Role::person, "Write much");

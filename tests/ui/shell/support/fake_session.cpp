@@ -540,7 +540,7 @@ Services FakeEngine::services() const {
       return fakeFit({"bypass", {{"scope", std::string(scope)}}});
     return Error{ErrorCode::invalid_argument, "2 activations enter it, not one", std::string(scope), ""};
   };
-  services.recipes = {edit::parse_recipe, edit::write_recipe,
+  services.recipes = {edit::read_recipe, edit::parse_recipe, edit::write_recipe,
                       [](const graph::Graph&, const std::vector<edit::Edit>& edits) {
                         std::vector<edit::Misfit> misfits;
                         for (size_t i = 0; i < edits.size(); ++i)

@@ -19,7 +19,7 @@ inline Services realServices() {
   services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.compare = api::compare;
   services.passes = {api::pass_reports, api::pass_gain};
-  services.recipes = {edit::parse_recipe, edit::write_recipe, edit::misfits};
+  services.recipes = {edit::read_recipe, edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.exports = {api::plan_export, api::export_model};
   services.graphs = {api::new_graph, api::read_canvas, api::save_graph, api::run_graph};
   services.cudaRefusal = "not built";
