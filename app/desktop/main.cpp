@@ -106,7 +106,7 @@ void addOptions(QCommandLineParser& parser) {
   parser.addOption({"context", "Tokens of context (default: the model's own, at most 8192).", "N"});
   parser.addOption({"theme", "dark or light (default: as remembered, else as the desktop).", "THEME"});
   parser.addOption(
-      {"workspace", workspaces() + " (default: as remembered, see at the first start).", "WORKSPACE"});
+      {"workspace", workspaces() + " (default: as remembered, talk at the first start).", "WORKSPACE"});
   parser.addOption({"config", "Folder of the window's settings.", "DIR"});
   parser.addOption({"screenshot", "Do the work, save a picture of the window, quit.", "FILE.png"});
   parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});

@@ -36,7 +36,6 @@ struct Page {
   Qt::DockWidgetArea area = Qt::BottomDockWidgetArea;
   QSize share;  // of a window of the usual size; 0: what is left
   PageParts (*make)(Workspace& work, QWidget* parent) = nullptr;
-  bool closed = false;  // at first
 };
 
 }  // namespace orrery::ui

@@ -68,7 +68,7 @@ const WorkspacePlan* findWorkspace(const QString& id) {
   return found == all.end() ? nullptr : &*found;
 }
 
-const WorkspacePlan& firstWorkspace() { return *findWorkspace("see"); }
+const WorkspacePlan& firstWorkspace() { return *findWorkspace("talk"); }
 
 const WorkspacePlan& workspaceLike(const std::vector<DockPlace>& seen) {
   const WorkspacePlan* best = &firstWorkspace();

@@ -25,8 +25,11 @@ constexpr double kOwnMs = 16;
 
 class WorkspacesTest : public WindowTest {
  protected:
-  /// With nothing but what a first start has.
-  void start(ThemeChoice theme = ThemeChoice::dark, const QString& workspace = {}) {
+  /// As it was left; where nothing is remembered, in See.
+  void start(ThemeChoice theme = ThemeChoice::dark) {
+    start(theme, QFile::exists(SettingsFile(folder_.path()).path()) ? "" : "see");
+  }
+  void start(ThemeChoice theme, const QString& workspace) {
     WindowOptions options;
     options.configFolder = folder_.path();
     options.theme = theme;
@@ -92,14 +95,22 @@ class WorkspacesTest : public WindowTest {
   std::unique_ptr<MainWindow> window_;
 };
 
-TEST_F(WorkspacesTest, TheFirstStartSeesTheGraph) {
+TEST_F(WorkspacesTest, TheFirstStartTalksBesideTheGraph) {
+  start(ThemeChoice::dark, {});
+  EXPECT_EQ(current(), "talk");
+  EXPECT_EQ(open(), "chat inspector latency library");
+  EXPECT_EQ(window_->size(), QSize(1600, 1000));
+  EXPECT_EQ(choice()->current(), 0);
+  ASSERT_TRUE(opened(*window_, "chat"));
+  EXPECT_TRUE(window_->chatPage()->input()->edit()->hasFocus()) << "one sentence and Enter";
+}
+
+TEST_F(WorkspacesTest, SeeIsTheGraphLarge) {
   start();
   EXPECT_EQ(current(), "see");
   EXPECT_EQ(open(), "inspector library outline");
-  EXPECT_EQ(window_->size(), QSize(1600, 1000));
   EXPECT_GT(graph().width(), 950);
   EXPECT_GT(graph().height(), 850);
-  EXPECT_EQ(choice()->current(), 1);
 }
 
 TEST_F(WorkspacesTest, EachIsThereByItsKey) {
@@ -248,6 +259,7 @@ TEST_F(WorkspacesTest, ALayoutThatIsOlderIsThatOfTheWorkspaceLikeIt) {
     {
       WindowOptions options;
       options.configFolder = folder.path();
+      options.workspace = "see";
       window_ = std::make_unique<MainWindow>(engine_.services(), options);
       window_->show();
       settle();
@@ -366,7 +378,7 @@ TEST_F(WorkspacesTest, WhatIsRememberedWronglyIsMadeAnew) {
   settings.workspace = "gone";
   SettingsFile(folder_.path()).save(settings);
   start();
-  EXPECT_EQ(current(), "see");
+  EXPECT_EQ(current(), "talk");
 }
 
 /// How often anything is painted.

@@ -103,8 +103,9 @@ std::unique_ptr<MainWindow> WindowTest::makeWindow(const Services& services,
   WindowOptions options;
   options.configFolder = folder_.path();
   options.theme = theme;
-  auto window = std::make_unique<MainWindow>(services, options);
   const bool first = !QFile::exists(SettingsFile(options.configFolder).path());
+  if (first) options.workspace = "see";
+  auto window = std::make_unique<MainWindow>(services, options);
   window->show();
   QApplication::processEvents();
   if (first) openFoot(*window);

@@ -49,8 +49,8 @@ void quit(MainWindow& window);
 class WindowTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(folder_.isValid()); }
-  /// A window of 1600x1000 on the fake engine, shown; where it remembers nothing, with its pages open at the
-  /// foot.
+  /// A window of 1600x1000 on the fake engine, shown; where it remembers nothing, in the workspace See, with
+  /// its pages open at the foot.
   std::unique_ptr<MainWindow> makeWindow(std::optional<ThemeChoice> theme = ThemeChoice::dark);
   std::unique_ptr<MainWindow> makeWindow(const Services& services, std::optional<ThemeChoice> theme);
   /// The pages that people turn to, and latency.
