@@ -31,6 +31,6 @@ PageParts make(Workspace& work, QWidget* parent) {
 
 }  // namespace
 
-Page changePage() { return {"change", "What &will change", Qt::RightDockWidgetArea, {337, 260}, make, true}; }
+Page changePage() { return {"change", "What &will change", Qt::RightDockWidgetArea, {337, 260}, make}; }
 
 }  // namespace orrery::ui

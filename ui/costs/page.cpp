@@ -21,6 +21,6 @@ PageParts make(Workspace& work, QWidget* parent) {
 
 }  // namespace
 
-Page costsPage() { return {"costs", "C&osts", Qt::BottomDockWidgetArea, {}, make, true}; }
+Page costsPage() { return {"costs", "C&osts", Qt::BottomDockWidgetArea, {}, make}; }
 
 }  // namespace orrery::ui

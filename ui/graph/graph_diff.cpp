@@ -9,17 +9,17 @@
 namespace orrery::ui {
 namespace {
 
-/// The same node in another version: of its path, or renamed.
-const graph::Node* sameIn(const graph::Graph& graph, const graph::Node& node) {
+/// The same node in the other graph: of its path, or renamed.
+const graph::Node* sameIn(const graph::Graph& graph, const graph::Node& node, Kin kin) {
   if (const graph::Node* found = graph.find(graph.find_path(node.path()));
       found && found->op->name == node.op->name)
     return found;
-  const graph::Node* found = graph.find(node.id);
+  const graph::Node* found = kin == Kin::version ? graph.find(node.id) : nullptr;
   return found && found->op->name == node.op->name ? found : nullptr;
 }
 
-bool sameValue(const graph::Graph& a, ValueId one, const graph::Graph& b, ValueId other) {
-  if (one == other) return true;
+bool sameValue(const graph::Graph& a, ValueId one, const graph::Graph& b, ValueId other, Kin kin) {
+  if (one == other && (kin == Kin::version || !one.valid())) return true;
   return a.find_value(one) && b.find_value(other) && a.value_path(one) == b.value_path(other);
 }
 
@@ -73,52 +73,74 @@ WireChange GraphDiff::changeOf(const graph::Use& reader) const {
   if (removed.contains(reader.node)) return WireChange::removed;
   if (added.contains(reader.node)) return WireChange::added;
   const graph::Node* node = shown->find(reader.node);
-  const graph::Node* before = node ? sameIn(*opened, *node) : nullptr;
-  if (!before) return WireChange::none;
+  const graph::Node* same = node ? sameIn(*before, *node, kin) : nullptr;
+  if (!same) return WireChange::none;
   const auto place = at(reader.input);
-  const ValueId was = place < before->inputs.size() ? before->inputs[place] : ValueId{};
+  const ValueId was = place < same->inputs.size() ? same->inputs[place] : ValueId{};
   if (!was.valid()) return WireChange::added;
-  return sameValue(*opened, was, *shown, node->inputs[place]) ? WireChange::none : WireChange::changed;
+  return sameValue(*before, was, *shown, node->inputs[place], kin) ? WireChange::none : WireChange::changed;
 }
 
-QString changeWord(const graph::Graph& opened, const graph::Graph& now, NodeId id) {
+QString changeWord(const graph::Graph& before, const graph::Graph& now, NodeId id, Kin kin) {
   const graph::Node* node = now.find(id);
-  const graph::Node* before = node ? sameIn(opened, *node) : nullptr;
-  if (!before) return {};
-  const graph::Value *weight = firstWeight(now, *node), *was = firstWeight(opened, *before);
+  const graph::Node* same = node ? sameIn(before, *node, kin) : nullptr;
+  if (!same) return {};
+  const QString word = kin == Kin::version ? QStringLiteral("was") : QStringLiteral("there");
+  const graph::Value *weight = firstWeight(now, *node), *was = firstWeight(before, *same);
   if (weight && was && weight->type.dtype != was->type.dtype)
-    return QStringLiteral("%1, was %2")
-        .arg(text(std::string(name_of(weight->type.dtype))), text(std::string(name_of(was->type.dtype))));
+    return QStringLiteral("%1, %2 %3")
+        .arg(text(std::string(name_of(weight->type.dtype))), word,
+             text(std::string(name_of(was->type.dtype))));
   for (const auto& [name, value] : node->attributes) {
-    const auto old = before->attributes.find(name);
-    if (graph::is_common_attribute(name) || old == before->attributes.end() || old->second == value) continue;
-    const QString next = text(graph::to_string(value)), last = text(graph::to_string(old->second));
-    return std::holds_alternative<std::string>(value)
+    const auto old = same->attributes.find(name);
+    if (graph::is_common_attribute(name) || old == same->attributes.end() || old->second == value) continue;
+    const QString next = attributeText(value), last = attributeText(old->second);
+    return std::holds_alternative<std::string>(value) && kin == Kin::version
                ? QStringLiteral("%1 → %2").arg(last, next)
-               : QStringLiteral("%1 %2, was %3").arg(text(name), next, last);
+               : QStringLiteral("%1 %2, %3 %4").arg(text(name), next, word, last);
   }
   return {};
 }
 
-DiffPtr diffOf(const graph::GraphVersion& opened, const graph::GraphVersion& now) {
-  auto diff = std::make_shared<GraphDiff>();
-  diff->opened = opened;
-  std::vector<NodeId> removed;
-  for (const NodeId id : opened->order())
-    if (const graph::Node& node = opened->node(id);
-        !node.is_source() && !now->find(id) && !sameIn(*now, node))
-      removed.push_back(id);
+ChangeWords changeWords(const graph::Graph& before, const graph::Graph& now,
+                        const std::unordered_set<NodeId>& nodes, Kin kin) {
+  ChangeWords words;
+  for (const NodeId id : nodes)
+    if (QString word = changeWord(before, now, id, kin); !word.isEmpty()) words[id] = std::move(word);
+  return words;
+}
+
+DiffPtr diffOf(const graph::GraphVersion& before, const graph::GraphVersion& now, Kin kin) {
+  auto diff = std::make_shared<GraphDiff>(GraphDiff{before, now, kin, {}, {}});
   for (const NodeId id : now->order())
-    if (const graph::Node& node = now->node(id); !node.is_source() && !sameIn(*opened, node))
+    if (const graph::Node& node = now->node(id); !node.is_source() && !sameIn(*before, node, kin))
       diff->added.insert(id);
+  if (kin == Kin::model) return diff;
+  std::vector<NodeId> removed;
+  for (const NodeId id : before->order())
+    if (const graph::Node& node = before->node(id);
+        !node.is_source() && !now->find(id) && !sameIn(*now, node, kin))
+      removed.push_back(id);
   diff->removed.insert(removed.begin(), removed.end());
-  diff->shown = now;
   if (!removed.empty()) {
     auto shown = std::make_shared<graph::Graph>(*now);
-    bringBack(*shown, *opened, removed);
+    bringBack(*shown, *before, removed);
     diff->shown = std::move(shown);
   }
   return diff;
+}
+
+std::unordered_set<NodeId> differentNodes(const GraphDiff& diff) {
+  std::unordered_set<NodeId> different = diff.added;
+  for (const NodeId id : diff.shown->order()) {
+    const graph::Node& node = diff.shown->node(id);
+    if (node.is_source() || diff.removed.contains(id)) continue;
+    bool changed = !changeWord(*diff.before, *diff.shown, id, diff.kin).isEmpty();
+    for (size_t i = 0; i < node.inputs.size() && !changed; ++i)
+      changed = node.inputs[i].valid() && diff.changeOf({id, static_cast<int>(i)}) != WireChange::none;
+    if (changed) different.insert(id);
+  }
+  return different;
 }
 
 WireChanges wireChanges(const Drawing& drawing, const GraphDiff& diff) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "ui/graph/qt_values.h"
 #include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
@@ -44,7 +45,7 @@ std::string attributeWord(const graph::Node& usual, const graph::Node& other) {
   for (const auto& [name, value] : other.attributes) {
     const auto before = usual.attributes.find(name);
     if (kOwn.contains(name) || (before != usual.attributes.end() && before->second == value)) continue;
-    const std::string text = graph::to_string(value);
+    const std::string text = attributeText(value).toStdString();
     return text.size() > 16 ? name : name == "device" || name == "precision" ? text : name + " " + text;
   }
   for (const auto& [name, value] : usual.attributes)

@@ -73,6 +73,6 @@ PageParts make(Workspace& work, QWidget* parent) {
 
 }  // namespace
 
-Page historyPage() { return {"history", "&History", Qt::LeftDockWidgetArea, {272, 300}, make, true}; }
+Page historyPage() { return {"history", "&History", Qt::LeftDockWidgetArea, {272, 300}, make}; }
 
 }  // namespace orrery::ui

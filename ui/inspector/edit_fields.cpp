@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/graph/qt_values.h"
 #include "ui/placement/scope_words.h"
 #include "ui/theme/format.h"
 
@@ -68,7 +69,7 @@ FormField fieldOf(const edit::Verb& verb, const edit::Field& field, const graph:
     return made;
   }
   if (const auto now = node->attributes.find(field.name); now != node->attributes.end())
-    made.before = QString::fromStdString(graph::to_string(now->second));
+    made.before = attributeText(now->second);
   return made;
 }
 
@@ -92,7 +93,7 @@ FormVerb setVerb(const graph::Node& node) {
     if (graph::is_common_attribute(name) || std::holds_alternative<std::vector<double>>(value)) continue;
     FormField field;
     field.name = QString::fromStdString(name);
-    field.before = QString::fromStdString(graph::to_string(value));
+    field.before = attributeText(value);
     field.attribute = value;
     field.range = textOf(graph::name_of(static_cast<graph::AttributeType>(value.index())));
     if (std::holds_alternative<bool>(value)) {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "engine/graph/shown_weights.h"
+#include "ui/graph/qt_values.h"
 #include "ui/graph/scene_graph.h"
 
 namespace orrery::ui {
@@ -96,7 +97,7 @@ std::optional<NodeFacts> nodeFacts(const graph::Graph& graph, const graph::Graph
       facts.values.push_back(rowOf(*value, "out", QString::fromStdString(value->name), bindings));
   if (facts.dtype.isEmpty() && !facts.values.empty()) facts.dtype = facts.values.back().dtype;
   for (const auto& [name, value] : node->attributes)
-    facts.attributes.emplace_back(text(name), QString::fromStdString(graph::to_string(value)));
+    facts.attributes.emplace_back(text(name), attributeText(value));
   for (const graph::Origin& origin : node->origins) {
     const graph::Node* source = model ? model->find(origin.node) : nullptr;
     facts.origins.push_back({origin.node,

@@ -26,6 +26,6 @@ PageParts make(Workspace& work, QWidget* parent) {
 
 }  // namespace
 
-Page opsPage() { return {"ops", "O&ps", Qt::LeftDockWidgetArea, {272, 300}, make, true}; }
+Page opsPage() { return {"ops", "O&ps", Qt::LeftDockWidgetArea, {272, 300}, make}; }
 
 }  // namespace orrery::ui

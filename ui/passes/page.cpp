@@ -26,6 +26,6 @@ PageParts make(Workspace& work, QWidget* parent) {
 
 }  // namespace
 
-Page passesPage() { return {"passes", "&Passes", Qt::BottomDockWidgetArea, {}, make, true}; }
+Page passesPage() { return {"passes", "&Passes", Qt::BottomDockWidgetArea, {}, make}; }
 
 }  // namespace orrery::ui

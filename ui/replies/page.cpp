@@ -15,6 +15,6 @@ PageParts make(Workspace& work, QWidget* parent) {
 
 }  // namespace
 
-Page repliesPage() { return {"replies", "Rep&lies", Qt::BottomDockWidgetArea, {}, make, true}; }
+Page repliesPage() { return {"replies", "Rep&lies", Qt::BottomDockWidgetArea, {}, make}; }
 
 }  // namespace orrery::ui

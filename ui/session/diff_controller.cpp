@@ -73,7 +73,8 @@ void DiffController::start(const QString& path, bool timed) {
 Result<DifferencesPtr> DiffController::find(const Request& request, const Services& services,
                                             const ProgressCallback& progress, const std::stop_token& stop) {
   auto found = std::make_shared<Differences>();
-  found->other = request.path.isEmpty() ? QStringLiteral("as opened") : QFileInfo(request.path).fileName();
+  found->original = request.path.isEmpty();
+  found->other = found->original ? QStringLiteral("as opened") : QFileInfo(request.path).fileName();
   progress(request.path.isEmpty() ? "Going back to the model as it was opened" : "Opening the other model", 0,
            0);
   SessionPtr a, b = request.session;

@@ -12,7 +12,8 @@ namespace orrery::ui {
 
 /// A is the other one, B the model that is talked to, as it was when it was asked.
 struct Differences {
-  QString other;  // "as opened", "model.gguf"
+  QString other;         // "as opened", "model.gguf"
+  bool original = true;  // it is the model as it was opened
   graph::GraphVersion a, b;
   api::GraphDifference graph;
   std::optional<api::WeightDistances> weights;

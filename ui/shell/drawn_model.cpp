@@ -5,6 +5,7 @@
 
 #include "ui/placement/bypass_choices.h"
 #include "ui/placement/scope_words.h"
+#include "ui/session/diff_controller.h"
 #include "ui/session/graph_controller.h"
 #include "ui/session/second_device.h"
 #include "ui/shell/graph_figures.h"
@@ -52,6 +53,10 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
   connect(&work_, &Workspace::compareAsked, this, &DrawnModel::takeComparison);
   connect(&work_, &Workspace::scopesMeasured, this, &DrawnModel::takeMeasures);
   connect(&work_, &Workspace::profileChanged, this, &DrawnModel::showProfile);
+  connect(work_.diffs(), &DiffController::changed, this, [this] {
+    const DifferencesPtr& found = work_.diffs()->found();
+    graph_->holdAgainst(work_.session(), found && !found->original ? found->a : nullptr);
+  });
   connect(&work_, &Workspace::settingsAsked, this, [this] {
     work_.settings().heat = static_cast<int>(heat());
     work_.settings().fusedTab = graph_->fusedShown();

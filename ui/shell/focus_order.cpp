@@ -43,8 +43,8 @@ void sortAsRead(std::vector<QWidget*>& controls) {
   std::stable_sort(controls.begin(), controls.end(), [&](auto* a, auto* b) { return top(a) < top(b); });
   for (auto line = controls.begin(); line != controls.end();) {
     const int bottom = placeOf(*line).bottom();
-    const auto end =
-        std::find_if(line, controls.end(), [&](auto* one) { return placeOf(one).center().y() > bottom; });
+    const auto end = std::find_if(line + 1, controls.end(),  // one without a height is a line, too
+                                  [&](auto* one) { return placeOf(one).center().y() > bottom; });
     std::stable_sort(line, end, [](auto* a, auto* b) { return placeOf(a).left() < placeOf(b).left(); });
     line = end;
   }

@@ -89,7 +89,9 @@ void GraphPage::setupBar() {
   wires_->setToolTip("What the colours of the wires tell");
   wires_->setAccessibleName("Wires");
   setWiresByType(false);
-  diff_->setToolTip("What edits changed since the model was opened, with what they deleted");
+  diff_->setToolTip(
+      "What edits changed since the model was opened, with what they deleted; after a Diff with a file, what "
+      "that file has otherwise");
   connect(diff_, &QCheckBox::toggled, this, &GraphPage::refreshGraph);
   connect(out_, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
   connect(in_, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
@@ -269,10 +271,16 @@ void GraphPage::showModel(const SessionPtr& session, bool fused) {
   const bool another = arranged_[source_] != path;
   if (another) keepArrangement(source_);
   const api::SessionStatePtr state = session->state();
-  const DiffPtr diff =
-      diff_->isChecked() && model && state ? diffOf(state->history.opened(), model) : nullptr;
+  DiffPtr diff;
+  const graph::GraphVersion other = diff_->isChecked() && held_.first == source_ ? held_.second : nullptr;
+  const graph::GraphVersion before = other ? other : state ? state->history.opened() : nullptr;
+  const Kin kin = other ? Kin::model : Kin::version;
+  if (diff_->isChecked() && model && before) diff = diffOf(before, model, kin);
+  if (diff && other) edited = differentNodes(*diff);
   shown_[0] = diff ? diff->shown : model;
   model_->editor()->setModel(model);
+  model_->editor()->setChangeWords(model && before ? changeWords(*before, *model, edited, kin)
+                                                   : ChangeWords());
   model_->setGraph(shown_[0], std::move(edited), source_->title());
   model_->editor()->setDiff(diff);
   if (!another) return;
@@ -307,6 +315,12 @@ void GraphPage::setWiresByType(bool on) {
 }
 
 void GraphPage::setDiffShown(bool shown) { diff_->setChecked(shown); }
+
+void GraphPage::holdAgainst(SessionController* source, const graph::GraphVersion& other) {
+  if (held_ == std::pair(source, other)) return;
+  held_ = {source, other};
+  if (diff_->isChecked()) refreshGraph();
+}
 
 void GraphPage::refreshTimings() {
   const SessionPtr session = source_ ? source_->session() : nullptr;

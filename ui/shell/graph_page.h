@@ -98,6 +98,9 @@ class GraphPage : public QWidget, public Themed {
   /// What edits changed since the model was opened is drawn, with what they deleted.
   void setDiffShown(bool shown);
   bool diffShown() const { return diff_->isChecked(); }
+  /// Another model that the source's is held against where differences are shown; null: the one that it was
+  /// opened as.
+  void holdAgainst(SessionController* source, const graph::GraphVersion& other);
   /// The part of the context menu that edits.
   void setEditMenu(std::function<void(QMenu&)> fill) { fillEdits_ = std::move(fill); }
   void setTheme(const Theme& theme) override;
@@ -175,6 +178,7 @@ class GraphPage : public QWidget, public Themed {
   PageColumns* columns_;
   DropButton* wires_;
   QCheckBox* diff_;
+  std::pair<SessionController*, graph::GraphVersion> held_;
   IconButton *out_, *in_;
   Text* zoom_;
   Banner* banner_;

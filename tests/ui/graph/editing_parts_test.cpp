@@ -262,7 +262,7 @@ graph::GraphVersion without(const graph::Graph& graph, NodeId id) {
 
 TEST_F(SmolDrawing, ADiffTellsNodesAndWires) {
   const NodeId silu = node("layers.0.mlp.act"), mul = node("layers.0.mlp.gate");
-  const DiffPtr diff = diffOf(graph, without(*graph, silu));
+  const DiffPtr diff = diffOf(graph, without(*graph, silu), Kin::version);
   EXPECT_EQ(diff->removed, std::unordered_set<NodeId>{silu});
   EXPECT_TRUE(diff->added.empty());
   EXPECT_TRUE(diff->shown->find(silu)) << "it is drawn where it was";
@@ -279,6 +279,23 @@ TEST_F(SmolDrawing, ADiffTellsNodesAndWires) {
   }
   EXPECT_EQ(changed, 1);
   EXPECT_EQ(removed, 2) << "into it and out of it";
+}
+
+TEST_F(SmolDrawing, ADiffWithAnotherModelGoesByPathsAlone) {
+  const NodeId silu = node("layers.0.mlp.act"), mul = node("layers.0.mlp.gate");
+  const graph::GraphVersion other = without(*graph, silu);
+  const DiffPtr more = diffOf(other, graph, Kin::model);
+  EXPECT_EQ(more->added, std::unordered_set<NodeId>{silu});
+  EXPECT_EQ(differentNodes(*more), (std::unordered_set<NodeId>{silu, mul}));
+  EXPECT_EQ(more->changeOf({mul, 0}), WireChange::changed);
+  const DiffPtr less = diffOf(graph, other, Kin::model);
+  EXPECT_EQ(less->shown, other) << "what the other one alone has is not drawn";
+  EXPECT_EQ(differentNodes(*less), std::unordered_set<NodeId>{mul});
+  auto renamed = std::make_shared<graph::Graph>(*graph);
+  ASSERT_TRUE(renamed->rename_node(mul, "layers.0.mlp", "product").ok());
+  EXPECT_TRUE(diffOf(graph, renamed, Kin::version)->added.empty());
+  EXPECT_EQ(diffOf(graph, renamed, Kin::model)->added, std::unordered_set<NodeId>{mul})
+      << "an id of another model is no name";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "support/real_services.h"
 #include "support/window_fixture.h"
 #include "ui/compare/compare_page.h"
+#include "ui/graph/graph_editor.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -124,9 +125,20 @@ TEST_F(DiffPageTest, AnotherFileIsComparedAndAMissingOneSaysSo) {
   ASSERT_TRUE(page_->diffs()->found()) << page_->banner()->body().toStdString();
   EXPECT_EQ(page_->rows()->rowCount(), 30) << paths().join(' ').toStdString();
   EXPECT_TRUE(page_->summary().startsWith("other.gguf")) << page_->summary().toStdString();
+  const GraphEditor* editor = window_->graphPage()->modelView()->editor();
+  const NodeId up = window_->session()->session()->model_graph()->find_path("layers.3.mlp.up_proj");
+  EXPECT_TRUE(editor->changeWords()->empty()) << "nothing is edited";
+  window_->graphPage()->setDiffShown(true);
+  EXPECT_EQ(editor->changeWords()->size(), 30U) << "the other file's types, on the drawn graph";
+  ASSERT_TRUE(editor->changeWords()->contains(up));
+  EXPECT_TRUE(editor->changeWords()->at(up).endsWith(", there Q8_0"))
+      << editor->changeWords()->at(up).toStdString();
+  view()->waitForLayout();
+  takePicture(*window_, "diff-file");
   page_->compareWith(path("no.gguf"));
   ASSERT_TRUE(ended());
   EXPECT_FALSE(page_->diffs()->found());
+  EXPECT_TRUE(editor->changeWords()->empty()) << "with the model as it was opened again";
   EXPECT_EQ(page_->banner()->kind(), Banner::Kind::error);
   EXPECT_TRUE(page_->startButton()->isEnabled());
 }

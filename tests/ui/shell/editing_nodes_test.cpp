@@ -47,7 +47,7 @@ TEST_F(NodesTest, TabInsertsAfterWhatIsChosen) {
 TEST_F(NodesTest, ADoubleClickOnTheGroundOpensThePalette) {
   QTest::mouseDClick(ground(), Qt::LeftButton, {}, free(kMul));
   ASSERT_TRUE(palette()->isVisible());
-  takePicture(*window_, "edit-palette-ground");
+  takePictures("edit-palette-ground");
   EXPECT_GT(palette()->model()->rowCount(), 30);
   QTest::keyClicks(palette()->field(), "root mean");
   QTest::keyClick(palette()->field(), Qt::Key_Escape);
@@ -86,7 +86,7 @@ TEST_F(NodesTest, ADraggedNodeStaysWhereItIsPut) {
   EXPECT_NEAR(boxOf(kMul).top(), before.top() + 8, 2);
   EXPECT_EQ(boxOf(kGate), other) << "nothing else moves";
   EXPECT_EQ(recipe(), "") << "a place is no edit";
-  takePicture(*window_, "edit-dragged");
+  takePictures("edit-dragged");
 
   drag(portAt(kGate, "dst"), portAt(kMul, "b"));
   ASSERT_TRUE(recipeBecomes("connect input=layers.0.mlp.gate.b value=layers.0.mlp.gate_proj:dst"));
@@ -118,7 +118,7 @@ TEST_F(NodesTest, DeleteSaysWhyItCannotAndReconnects) {
   key(Qt::Key_Delete);
   ASSERT_TRUE(waitUntil([&] { return editor()->refusalCard()->isVisible(); }));
   EXPECT_TRUE(editor()->refusalCard()->refusal().cause.contains("gate")) << "who reads it";
-  takePicture(*window_, "edit-delete-refused");
+  takePictures("edit-delete-refused");
   settle();
   EXPECT_EQ(recipe(), "");
   const QRect mul = boxOf(kMul);
@@ -126,11 +126,11 @@ TEST_F(NodesTest, DeleteSaysWhyItCannotAndReconnects) {
   ASSERT_TRUE(recipeBecomes("delete reconnect=true scope=layers.0.mlp.act"));
   EXPECT_FALSE(editor()->refusalCard()->isVisible());
   EXPECT_EQ(boxOf(kMul), mul) << "what was not touched stays";
-  takePicture(*window_, "edit-deleted");
+  takePictures("edit-deleted");
   window_->graphPage()->setDiffShown(true);
   settle();
   EXPECT_EQ(boxOf(kMul), mul);
-  takePicture(*window_, "edit-deleted-diff");
+  takePictures("edit-deleted-diff");
   key(Qt::Key_Z, Qt::ControlModifier);
   ASSERT_TRUE(recipeBecomes(""));
   EXPECT_EQ(boxOf(kMul), mul);
@@ -141,10 +141,10 @@ TEST_F(NodesTest, BypassActsOnAllThatIsChosen) {
   click(wordsOf("layers.0.attention.k_rope"), Qt::ShiftModifier);
   EXPECT_EQ(view()->selection().size(), 2U);
   EXPECT_TRUE(editor()->bar()->isVisible());
-  takePicture(*window_, "edit-several");
+  takePictures("edit-several");
   key(Qt::Key_B);
   EXPECT_TRUE(recipeBecomes("bypass scope=layers.0.attention.q_rope,layers.0.attention.k_rope"));
-  takePicture(*window_, "edit-bypassed");
+  takePictures("edit-bypassed");
 }
 
 TEST_F(NodesTest, ADragOnTheGroundChoosesWhatItMeets) {
@@ -153,7 +153,7 @@ TEST_F(NodesTest, ADragOnTheGroundChoosesWhatItMeets) {
   press(all.topLeft() - QPoint(6, 6));
   moveTo(all.center());
   moveTo(all.bottomRight() + QPoint(4, 4));
-  takePicture(*window_, "edit-marquee");
+  takePictures("edit-marquee");
   release(all.bottomRight() + QPoint(4, 4));
   std::vector<NodeId> nodes;
   for (const GraphView::Selected& one : view()->selection()) nodes.push_back(one.node);
@@ -220,7 +220,7 @@ TEST_F(NodesTest, AFrameHasATitleAndMovesItsNodes) {
   ASSERT_EQ(editor()->frames().size(), 1U);
   EXPECT_EQ(editor()->frames().front().title, "Gate and up");
   EXPECT_EQ(editor()->frames().front().nodes.size(), 2U);
-  takePicture(*window_, "edit-frame");
+  takePictures("edit-frame");
   const QRect gate = boxOf(kGate);
   const QPoint head = gate.topLeft() + QPoint(60, -20);
   drag(head, head + QPoint(0, 12));
@@ -237,7 +237,7 @@ TEST_F(NodesTest, ANoteStandsBesideItsNode) {
   settle();
   ASSERT_EQ(editor()->notes().size(), 1U);
   EXPECT_EQ(editor()->notes().front().text, "No activation here: a bilinear MLP.");
-  takePicture(*window_, "edit-note");
+  takePictures("edit-note");
 }
 
 TEST_F(NodesTest, F2Renames) {
@@ -248,6 +248,26 @@ TEST_F(NodesTest, F2Renames) {
   QTest::keyClick(editor()->field(), Qt::Key_Return);
   ASSERT_TRUE(recipeBecomes("rename node=layers.0.mlp.gate to=product"));
   EXPECT_EQ(boxOf("layers.0.mlp.product").top(), before.top());
+}
+
+TEST_F(NodesTest, AnEditedNodeSaysWhatItWas) {
+  const QString norm = "layers.0.attention.norm";
+  window_->session()->apply(
+      edit::parse_edit("set node=layers.0.attention.norm attribute=eps value=0.5").value());
+  window_->session()->apply(edit::parse_edit("quantise scope=layers.0.mlp.gate_proj type=q4_0").value());
+  ASSERT_TRUE(waitUntil([&] { return window_->session()->recipe().size() == 2; }, 60000));
+  settle();
+  const ChangeWords& words = *editor()->changeWords();
+  ASSERT_TRUE(words.contains(node(norm)));
+  EXPECT_EQ(words.at(node(norm)), "eps 0.5, was 1e-05");
+  ASSERT_TRUE(words.contains(node(kGate)));
+  EXPECT_EQ(words.at(node(kGate)), "Q4_0, was Q4_1");
+  bring(kGate);
+  takePictures("edit-said");
+  window_->session()->undo();
+  ASSERT_TRUE(waitUntil([&] { return window_->session()->recipe().size() == 1; }, 60000));
+  settle();
+  EXPECT_FALSE(editor()->changeWords()->contains(node(kGate)));
 }
 
 TEST_F(NodesTest, BackToTheOriginalByOneKey) {
@@ -273,7 +293,7 @@ TEST_F(NodesTest, WiresAreColouredByTypeWhenAsked) {
   window_->action("graph.wiresByType")->trigger();
   EXPECT_TRUE(editor()->wiresByType());
   bring("layers.0.attention.sdpa");
-  takePicture(*window_, "edit-wires-dtype");
+  takePictures("edit-wires-dtype");
   window_->action("graph.wiresByType")->trigger();
   EXPECT_FALSE(editor()->wiresByType());
 }
@@ -283,7 +303,7 @@ TEST_F(NodesTest, TheOpsDockInsertsByEnter) {
   auto* ops = window_->findChild<OpsPage*>();
   ASSERT_TRUE(ops);
   EXPECT_GT(ops->model()->count(), 40);
-  takePicture(*window_, "edit-ops");
+  takePictures("edit-ops");
   type(ops->field(), "relu");
   EXPECT_EQ(ops->model()->rowCount(), 1);
   QTest::keyClick(ops->field(), Qt::Key_Return);

@@ -47,10 +47,10 @@ TEST_F(WiresTest, AWrongTargetSaysWhyWhileTheWireHangsThere) {
   ASSERT_TRUE(card->refusal().gives && card->refusal().takes);
   EXPECT_EQ(card->refusal().gives->dims.last(), "576");
   EXPECT_EQ(card->refusal().takes->dims.last(), "1536");
-  takePicture(*window_, "edit-wire-refused-dragging");
+  takePictures("edit-wire-refused-dragging");
   release(target);
   EXPECT_TRUE(card->isVisible()) << "the try stays until the next edit";
-  takePicture(*window_, "edit-wire-refused");
+  takePictures("edit-wire-refused");
   settle();
   EXPECT_EQ(recipe(), "");
   EXPECT_EQ(considered.count(), 0);
@@ -102,7 +102,7 @@ TEST_F(WiresTest, DroppedOnTheGroundItOpensThePaletteOfWhatFits) {
   EXPECT_TRUE(palette->model()->at(0).refusal.isEmpty()) << "the first one fits";
   const Pick& last = palette->model()->at(palette->model()->rowCount() - 1);
   EXPECT_FALSE(last.refusal.isEmpty()) << "what does not fit stands last";
-  takePicture(*window_, "edit-palette-wire");
+  takePictures("edit-palette-wire");
   type(palette->field(), "relu");
   QTest::keyClick(palette->field(), Qt::Key_Return);
   ASSERT_TRUE(recipeBecomes(
@@ -123,7 +123,7 @@ TEST_F(WiresTest, AltEnterLeavesADraftThatAWireCompletes) {
   const int draft = editor()->drafts().all().front().id;
   settle();
   EXPECT_EQ(recipe(), "");
-  takePicture(*window_, "edit-draft");
+  takePictures("edit-draft");
   const QRectF box = editor()->boxOfDraft(draft);
   drag(portAt(kGate, "dst"), QPoint(qRound(box.center().x()), qRound(box.top())));
   ASSERT_TRUE(recipeBecomes(
@@ -140,7 +140,7 @@ TEST_F(WiresTest, WhatNeedsMoreWaitsWithHollowPorts) {
   ASSERT_EQ(editor()->drafts().all().size(), 1U);
   const Draft draft = editor()->drafts().all().front();
   EXPECT_EQ(editor()->drafts().missing(*model(), draft), std::vector<std::string>{"b"});
-  takePicture(*window_, "edit-draft-waits");
+  takePictures("edit-draft-waits");
   const QRectF box = editor()->boxOfDraft(draft.id);
   drag(portAt("layers.0.mlp.up_proj", "dst"), QPoint(qRound(box.center().x() + 15), qRound(box.top())));
   EXPECT_TRUE(recipeBecomes(
@@ -185,7 +185,7 @@ TEST_F(WiresTest, AStrokeCutsWhatMayBeLeftOpenAndExplainsTheRest) {
   press(second + QPoint(-6, -7));
   moveTo(second + QPoint(0, -7));
   moveTo(second + QPoint(6, -7));
-  takePicture(*window_, "edit-cut");
+  takePictures("edit-cut");
   release(second + QPoint(6, -7));
   QTest::keyRelease(view(), Qt::Key_X);
   EXPECT_TRUE(recipeBecomes(before + "; disconnect input=layers.0.mlp.both.1"));
@@ -208,7 +208,7 @@ TEST_F(WiresTest, ByKeysAlone) {
   click(wordsOf(kGate));
   key(Qt::Key_Return);  // to its first port
   EXPECT_TRUE(editor()->busy());
-  takePicture(*window_, "edit-port-focus");
+  takePictures("edit-port-focus");
   key(Qt::Key_Return);  // begins a wire
   for (int i = 0; i < 12 && !editor()->refusalCard()->isVisible(); ++i) key(Qt::Key_Down);
   QSignalSpy considered(editor(), &GraphEditor::editConsidered);
@@ -245,7 +245,7 @@ TEST_F(WiresTest, AWireUnderThePointerTellsWhatItCarries) {
   EXPECT_EQ(facts.shape, "[1, 1536]");
   EXPECT_EQ(facts.dtype, "f32");
   EXPECT_EQ(facts.bytes, "6.1 kB");
-  takePicture(*window_, "edit-wire-card");
+  takePictures("edit-wire-card");
   moveTo(wordsOf(kMul));
   EXPECT_FALSE(editor()->wireCard()->isVisible());
 }

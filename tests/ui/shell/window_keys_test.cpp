@@ -1,8 +1,10 @@
 // The window by its keys: what they do and where the focus goes.
+#include <QPushButton>
 #include <QTest>
 #include <set>
 
 #include "support/window_fixture.h"
+#include "ui/shell/focus_order.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -39,6 +41,19 @@ class KeysTest : public WindowTest {
 
   std::unique_ptr<MainWindow> window_;
 };
+
+TEST(FocusOrder, AControlWithoutAHeightIsALineOfItsOwn) {
+  QWidget page;
+  page.resize(200, 100);
+  std::vector<QWidget*> made;
+  for (const QRect& place : {QRect(0, -7, 50, 0), QRect(60, 20, 50, 20), QRect(0, 22, 50, 20)}) {
+    made.push_back(new QPushButton(&page));
+    made.back()->setFixedSize(place.size());
+    made.back()->move(place.topLeft());
+  }
+  page.show();
+  EXPECT_EQ(controlsAsRead({&page, nullptr}), (std::vector<QWidget*>{made[0], made[2], made[1]}));
+}
 
 TEST_F(KeysTest, RegenerateCanBeAskedForWhenTheReplyIsThere) {
   EXPECT_FALSE(window_->action("Regenerate")->isEnabled());

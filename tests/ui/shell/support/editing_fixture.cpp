@@ -130,4 +130,13 @@ void EditingTest::type(QWidget* field, const QString& text) {
   QTest::keyClicks(field, text);
 }
 
+void EditingTest::takePictures(const QString& name) {
+  takePicture(*window_, name);
+  window_->setThemeChoice(ThemeChoice::light);
+  QApplication::processEvents();
+  takePicture(*window_, name + "-light");
+  window_->setThemeChoice(ThemeChoice::dark);
+  QApplication::processEvents();
+}
+
 }  // namespace orrery::ui::testing

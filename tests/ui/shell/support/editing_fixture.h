@@ -55,6 +55,8 @@ class EditingTest : public WindowTest {
   void key(Qt::Key key, Qt::KeyboardModifiers keys = {});
   void type(QWidget* field, const QString& text);
   void focus();
+  /// In the dark theme and, with "-light" after the name, in the light one; what is under way goes on.
+  void takePictures(const QString& name);
 
   std::unique_ptr<MainWindow> window_;
 };
