@@ -30,8 +30,10 @@ std::optional<int> numberIn(const QSettings& file, const QString& key) {
 }
 
 KeptWorkspace keptIn(const QSettings& file, const QString& at) {
+  const QVariant fused = file.value(at + "fused");
   return {file.value(at + "docks").toByteArray(), file.value(at + "folded").toStringList(),
-          numberIn(file, at + "heat"), numberIn(file, at + "parts")};
+          numberIn(file, at + "heat"), numberIn(file, at + "parts"),
+          fused.isValid() ? std::optional(fused.toBool()) : std::nullopt};
 }
 
 void keep(const KeptWorkspace& one, QSettings& file, const QString& at) {
@@ -39,6 +41,7 @@ void keep(const KeptWorkspace& one, QSettings& file, const QString& at) {
   if (!one.folded.isEmpty()) file.setValue(at + "folded", one.folded);
   if (one.heat) file.setValue(at + "heat", *one.heat);
   if (one.parts) file.setValue(at + "parts", *one.parts);
+  if (one.fused) file.setValue(at + "fused", *one.fused);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct KeptWorkspace {
   QStringList folded;       // docks that are tabs because the window is narrow
   std::optional<int> heat;  // HeatMode
   std::optional<int> parts;
+  std::optional<bool> fused;  // which of the two graphs is drawn
 };
 
 struct WindowSettings {

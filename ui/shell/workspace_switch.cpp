@@ -76,6 +76,7 @@ void WorkspaceSwitch::start(const QString& asked) {
   if (left) plan_ = left;
   docks_->setPlan(*plan_);
   docks_->place();
+  if (!left && !older_) draw({});
   showCurrent();
 }
 
@@ -102,7 +103,7 @@ void WorkspaceSwitch::keep() {
   settings.workspace = plan_->id;
   settings.state = layout_->docks();
   settings.workspaces[plan_->id] = {settings.state, docks_->folded(), static_cast<int>(drawn_->heat()),
-                                    graph_->view()->parts().toInt()};
+                                    graph_->view()->parts().toInt(), graph_->fusedShown()};
 }
 
 void WorkspaceSwitch::turnTo(const QString& id) {
@@ -115,18 +116,23 @@ void WorkspaceSwitch::turnTo(const QString& id) {
 
 void WorkspaceSwitch::reset() { show({}); }
 
-/// What it does not remember is as the list says.
 void WorkspaceSwitch::show(const KeptWorkspace& kept) {
-  const HeatMode before = drawn_->heat();
-  const HeatMode usual = !plan_->heat ? HeatMode::off : before == HeatMode::off ? HeatMode::time : before;
   docks_->setPlan(*plan_);
   layout_->turnTo(kept.docks);
-  drawn_->setHeat(kept.heat && isOwn(*kept.heat) ? static_cast<HeatMode>(*kept.heat) : usual);
-  work_.settings().graphParts = kept.parts.value_or(plan_->parts.toInt());
-  graph_->setParts(GraphView::Parts(work_.settings().graphParts));
+  draw(kept);
   showCurrent();
   if (!docks_->focusFront()) graph_->view()->setFocus();
   emit work_.changed();
+}
+
+/// What is not remembered is as the list says.
+void WorkspaceSwitch::draw(const KeptWorkspace& kept) {
+  const HeatMode before = drawn_->heat();
+  const HeatMode usual = !plan_->heat ? HeatMode::off : before == HeatMode::off ? HeatMode::time : before;
+  drawn_->setHeat(kept.heat && isOwn(*kept.heat) ? static_cast<HeatMode>(*kept.heat) : usual);
+  work_.settings().graphParts = kept.parts.value_or(plan_->parts.toInt());
+  graph_->setParts(GraphView::Parts(work_.settings().graphParts));
+  graph_->showTab(kept.fused.value_or(plan_->fused));
 }
 
 void WorkspaceSwitch::showCurrent() {

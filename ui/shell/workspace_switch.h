@@ -44,6 +44,7 @@ class WorkspaceSwitch : public QObject {
 
  private:
   void show(const KeptWorkspace& kept);
+  void draw(const KeptWorkspace& kept);
   void takeRestored(bool remembered);
   void fitWidth();
   void showCurrent();

@@ -27,6 +27,7 @@ struct WorkspacePlan {
   QString title;  // with its mnemonic: "&Talk"
   QString use;    // what it is for, in its tool tip
   bool heat = true;
+  bool fused = true;            // what runs is drawn, else what is edited
   GraphView::Parts parts = {};  // around the drawing
   bool foot = true;             // docks below go across the window; else they are a column under the graph
   std::vector<DockPlan> docks = {};

@@ -10,6 +10,7 @@
 #include "ui/frame/workspace.h"
 #include "ui/passes/passes_page.h"
 #include "ui/replies/replies_page.h"
+#include "ui/shell/workspace_switch.h"
 #include "ui/sweep/sweep_page.h"
 
 namespace orrery::ui::testing {
@@ -33,6 +34,10 @@ class TourTest : public EditingTest {
     ASSERT_TRUE(opened(*window_, "smollm2")) << window_->graphPage()->banner()->body().toStdString();
     window_->graphPage()->showTab(false);
     view()->setReducedMotion(true);
+    settle();
+  }
+  void turnTo(const char* workspace) {
+    window_->workspaces()->turnTo(workspace);
     settle();
   }
   template <class Page>
@@ -95,9 +100,11 @@ class TourTest : public EditingTest {
 };
 
 TEST_F(TourTest, APersonsPath) {
+  turnTo("talk");
   ASSERT_NO_FATAL_FAILURE(say(24));
   takePicture(*window_, "tour-1-read");
 
+  turnTo("edit");
   view()->expandScope("layers.21");
   bring("layers.21");
   emit window_->work().scopeChosen("layers.21", false);
@@ -116,7 +123,6 @@ TEST_F(TourTest, APersonsPath) {
       << recipe().toStdString();
   settle();
 
-  window_->showPage("history");
   auto* replies = show<RepliesPage>("replies");
   replies->prompt()->setText(kQuestion);
   QTest::mouseClick(replies->button(), Qt::LeftButton);
@@ -127,6 +133,7 @@ TEST_F(TourTest, APersonsPath) {
 
   window_->session()->undo();
   ASSERT_TRUE(waitUntil([&] { return window_->session()->recipe().size() == 2; }, kMinute));
+  turnTo("measure");
   const SweepPage* sweep = swept();
   EXPECT_EQ(sweep->rows()->rowCount(), 32) << "29 of the model's layers and three repeated ones";
   takePicture(*window_, "tour-5-sweep");
@@ -148,6 +155,7 @@ TEST_F(TourTest, APersonsPath) {
 TEST_F(TourTest, WhichLayersCanIDrop) {
   QElapsedTimer clock;
   clock.start();
+  turnTo("measure");
   const SweepPage* page = swept();
   takePicture(*window_, "question-which-layers");
   EXPECT_LT(clock.elapsed(), kMinute);
@@ -206,6 +214,7 @@ TEST_F(TourTest, WhatRunsOfMyGraph) {
 TEST_F(TourTest, WhyDoTheTwoDisagree) {
   QElapsedTimer clock;
   clock.start();
+  turnTo("measure");
   const ComparePage* page = compared("CPU", "CPU, as Q4_0");
   takePicture(*window_, "question-why-disagree");
   EXPECT_LT(clock.elapsed(), kMinute);

@@ -103,6 +103,31 @@ TEST_F(WorkspacesTest, TheFirstStartTalksBesideTheGraph) {
   EXPECT_EQ(choice()->current(), 0);
   ASSERT_TRUE(opened(*window_, "chat"));
   EXPECT_TRUE(window_->chatPage()->input()->edit()->hasFocus()) << "one sentence and Enter";
+  EXPECT_FALSE(window_->graphPage()->view()->parts().testFlag(GraphView::Part::strip))
+      << "the graph has the room";
+  EXPECT_GT(graph().height(), 350);
+}
+
+TEST_F(WorkspacesTest, EditDrawsTheGraphThatIsEdited) {
+  start();
+  const GraphPage* graph = window_->graphPage();
+  EXPECT_TRUE(graph->fusedShown());
+  key(3);
+  EXPECT_FALSE(graph->fusedShown());
+  key(2);
+  EXPECT_TRUE(graph->fusedShown());
+  window_->graphPage()->showTab(false);
+  key(3);
+  window_->graphPage()->showTab(true);
+  key(2);
+  EXPECT_FALSE(graph->fusedShown()) << "as it was left";
+  key(3);
+  EXPECT_TRUE(graph->fusedShown());
+  key(2);
+  again();
+  EXPECT_FALSE(window_->graphPage()->fusedShown()) << "from start to start";
+  key(3);
+  EXPECT_TRUE(window_->graphPage()->fusedShown());
 }
 
 TEST_F(WorkspacesTest, SeeIsTheGraphLarge) {
