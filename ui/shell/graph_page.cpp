@@ -48,6 +48,7 @@ GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* preci
     for (const auto& [source, views] : views_) {
       views.model->setVisible(tabs_->currentIndex() != kFused);
       views.fused->setVisible(tabs_->currentIndex() != kModel);
+      views.splitter->refresh();  // with this picture, not the next
     }
     restoreSplit();
     refreshTabs();

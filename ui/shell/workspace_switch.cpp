@@ -131,8 +131,8 @@ void WorkspaceSwitch::draw(const KeptWorkspace& kept) {
   const HeatMode usual = !plan_->heat ? HeatMode::off : before == HeatMode::off ? HeatMode::time : before;
   drawn_->setHeat(kept.heat && isOwn(*kept.heat) ? static_cast<HeatMode>(*kept.heat) : usual);
   work_.settings().graphParts = kept.parts.value_or(plan_->parts.toInt());
-  graph_->setParts(GraphView::Parts(work_.settings().graphParts));
   graph_->showTab(kept.fused.value_or(plan_->fused));
+  graph_->setParts(GraphView::Parts(work_.settings().graphParts));
 }
 
 void WorkspaceSwitch::showCurrent() {
