@@ -72,6 +72,7 @@ WindowSettings SettingsFile::load() const {
   settings.sideBySide = file.value("graph/sideBySide", false).toBool();
   settings.graphSplit = file.value("graph/split").toByteArray();
   settings.wiresByType = file.value("graph/wiresByType", false).toBool();
+  settings.reducedMotion = file.value("graph/reducedMotion", false).toBool();
   settings.graphParts = file.value("graph/parts", settings.graphParts).toInt();
   file.beginGroup("columns");
   for (const QString& model : file.childKeys())
@@ -108,6 +109,7 @@ void SettingsFile::save(const WindowSettings& settings) const {
   file.setValue("graph/sideBySide", settings.sideBySide);
   file.setValue("graph/split", settings.graphSplit);
   file.setValue("graph/wiresByType", settings.wiresByType);
+  file.setValue("graph/reducedMotion", settings.reducedMotion);
   file.setValue("graph/parts", settings.graphParts);
   file.remove("columns");
   for (auto model = settings.columns.begin(); model != settings.columns.end(); ++model)

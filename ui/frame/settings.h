@@ -33,6 +33,7 @@ struct WindowSettings {
   bool sideBySide = false;              // both graphs; then fusedTab says which one is worked in
   QByteArray graphSplit;                // the splitter between them
   bool wiresByType = false;             // wires in the colours of what they carry
+  bool reducedMotion = false;           // views of the graph change at once
   QMap<QString, QString> arrangements;  // what was put where in the drawings, by the models' paths
   int graphParts = 15;                  // GraphView::Parts: what stands around the drawing
   QMap<QString, int> columns;           // of layers, by the model's title; Auto is not kept

@@ -108,6 +108,8 @@ void GraphEditor::setPending(std::vector<NodeId> nodes) {
   d_->update();
 }
 
+const std::vector<NodeId>& GraphEditor::pending() const { return d_->pending; }
+
 void GraphEditor::setRanges(std::function<QString(ValueId)> rangeOf) { d_->rangeOf = std::move(rangeOf); }
 
 void GraphEditor::refuse(const Error& error) {

@@ -56,6 +56,7 @@ class GraphEditor : public QObject {
   void setHints(std::vector<std::pair<QString, QString>> hints);
   /// What edits that are not made yet would touch.
   void setPending(std::vector<NodeId> nodes);
+  const std::vector<NodeId>& pending() const;
   /// The last value's range of a value, where it is kept: "−3.1 … 4.8".
   void setRanges(std::function<QString(ValueId)> rangeOf);
 

@@ -70,12 +70,6 @@ void GraphView::setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> e
   d.relayout(true, !d.everShown);
 }
 
-void GraphView::setBindings(const Bindings& bindings) {
-  if (bindings == d_->bindings) return;
-  d_->bindings = bindings;
-  if (d_->graph) d_->relayout(true, !d_->everShown);
-}
-
 void GraphView::setTimings(Figures figures) {
   d_->heat.setFigures(std::move(figures));
   d_->moveBar();

@@ -32,8 +32,6 @@ class GraphView : public QGraphicsView {
   /// Shows a version; place, zoom, open groups and the selection stay as far as they still exist. `name` is
   /// the root's name in the breadcrumb. Null clears.
   void setGraph(graph::GraphVersion graph, std::unordered_set<NodeId> edited = {}, const QString& name = {});
-  /// Values of tokens, sequences, outputs for the bytes of edges (default 1 each).
-  void setBindings(const Bindings& bindings);
   /// Painted as it comes, ten times a second at most.
   void setTimings(Figures figures);
   /// Where nodes run: drawn where several devices are in use, or one is not the one asked for.

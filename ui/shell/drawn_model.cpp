@@ -6,6 +6,7 @@
 #include "ui/placement/bypass_choices.h"
 #include "ui/placement/scope_words.h"
 #include "ui/session/diff_controller.h"
+#include "ui/session/edit_previews.h"
 #include "ui/session/graph_controller.h"
 #include "ui/session/second_device.h"
 #include "ui/shell/graph_figures.h"
@@ -38,6 +39,7 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
   work_.setFused(graph_->fusedShown());
   graph_->setArrangements(work_.settings().arrangements);
   graph_->setWiresByType(work_.settings().wiresByType);
+  graph_->setReducedMotion(work_.settings().reducedMotion);
   connectGraph();
   connectEditing();
   connectOutline();
@@ -64,6 +66,7 @@ DrawnModel::DrawnModel(Workspace& work, GraphPage* graph, OutlinePanel* outline,
     work_.settings().graphSplit = graph_->split();
     work_.settings().arrangements = graph_->arrangements();
     work_.settings().wiresByType = graph_->wiresByType();
+    work_.settings().reducedMotion = graph_->reducedMotion();
   });
 }
 
@@ -123,6 +126,9 @@ void DrawnModel::connectEditing() {
   connect(graph_, &GraphPage::editsAsked, &work_, &Workspace::editByHand);
   connect(graph_, &GraphPage::editConsidered, &work_, &Workspace::editConsidered);
   connect(graph_, &GraphPage::editLeft, &work_, &Workspace::editLeft);
+  connect(work_.previews(), &EditPreviews::asked, this,
+          [this] { graph_->setConsidered(work_.previews()->edits()); });
+  connect(work_.previews(), &EditPreviews::forgotten, this, [this] { graph_->setConsidered({}); });
   connect(graph_, &GraphPage::noticed, &work_, &Workspace::noticed);
   connect(graph_, &GraphPage::bypassOfChosenAsked, this, &DrawnModel::bypassSelection);
   connect(graph_, &GraphPage::originalMenuAsked, this, &DrawnModel::showOriginalMenu);

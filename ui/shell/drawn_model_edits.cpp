@@ -178,7 +178,14 @@ CommandList DrawnModel::editCommands() {
            .menu = Menu::view,
            .group = 3,
            .run = [this] { graph_->setDiffShown(!graph_->diffShown()); },
-           .checked = [this] { return graph_->diffShown(); }}};
+           .checked = [this] { return graph_->diffShown(); }},
+          {.id = "view.reducedMotion",
+           .text = "Reduced &motion",
+           .menu = Menu::view,
+           .group = 3,
+           .title = "Reduced motion: views of the graph change at once",
+           .run = [this] { graph_->setReducedMotion(!graph_->reducedMotion()); },
+           .checked = [this] { return graph_->reducedMotion(); }}};
 }
 
 void DrawnModel::fillEditMenu(QMenu& menu) {

@@ -258,14 +258,18 @@ void GraphPage::refreshTabs() {
 
 void GraphPage::showModel(const SessionPtr& session, bool fused) {
   const graph::GraphVersion model = session->model_graph();
-  std::unordered_set<NodeId> edited;
-  if (model) edited = editedNodes(*model, source_->recipe());
+  std::vector<std::unordered_set<NodeId>> edits;
+  if (model) edits = nodesByEdit(*model, source_->recipe());
+  std::unordered_set<NodeId> edited = together(edits);
   if (fused) {
     OpenedNodes opened = model ? openedNodes(session->fused_graph(), *model, opened_[source_])
                                : OpenedNodes{session->fused_graph(), {}, {}};
     shown_[1] = opened.graph;
     if (shown_[1]) edited = editedFused(*shown_[1], edited);
+    for (std::unordered_set<NodeId>& edit : edits)
+      if (shown_[1]) edit = editedFused(*shown_[1], edit);
     fused_->setOpenedNodes(std::move(opened.scopes), std::move(opened.shares));
+    fused_->setEdits(std::move(edits));
     return fused_->setGraph(shown_[1], std::move(edited), source_->title());
   }
   const QString path = QString::fromStdString(session->info().path);
@@ -282,6 +286,7 @@ void GraphPage::showModel(const SessionPtr& session, bool fused) {
   model_->editor()->setModel(model);
   model_->editor()->setChangeWords(model && before ? changeWords(*before, *model, edited, kin)
                                                    : ChangeWords());
+  model_->setEdits(std::move(edits));
   model_->setGraph(shown_[0], std::move(edited), source_->title());
   model_->editor()->setDiff(diff);
   if (!another) return;
@@ -313,6 +318,20 @@ void GraphPage::setWiresByType(bool on) {
   wires_->setCaption(on ? "Wires: dtype" : "Wires: plain");
   for (const auto& [source, views] : views_)
     for (GraphView* view : views.both()) view->editor()->setWiresByType(on);
+}
+
+void GraphPage::setReducedMotion(bool reduced) {
+  reducedMotion_ = reduced;
+  for (const auto& [source, views] : views_)
+    for (GraphView* view : views.both()) view->setReducedMotion(reduced);
+}
+
+void GraphPage::setConsidered(const std::vector<edit::Edit>& edits) {
+  const SessionPtr session = source_ ? source_->session() : nullptr;
+  const graph::GraphVersion model = session ? session->model_graph() : nullptr;
+  if (!model || !model_) return;
+  const std::unordered_set<NodeId> nodes = editedNodes(*model, edits);
+  model_->editor()->setPending({nodes.begin(), nodes.end()});
 }
 
 void GraphPage::setDiffShown(bool shown) { diff_->setChecked(shown); }

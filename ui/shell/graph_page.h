@@ -95,6 +95,11 @@ class GraphPage : public QWidget, public Themed {
   void setHints(const std::vector<std::pair<QString, QString>>& hints);
   void setWiresByType(bool on);
   bool wiresByType() const { return byType_; }
+  /// Nothing moves by itself: views change at once.
+  void setReducedMotion(bool reduced);
+  bool reducedMotion() const { return reducedMotion_; }
+  /// Edits that are not made yet: what they would touch is marked.
+  void setConsidered(const std::vector<edit::Edit>& edits);
   /// What edits changed since the model was opened is drawn, with what they deleted.
   void setDiffShown(bool shown);
   bool diffShown() const { return diff_->isChecked(); }
@@ -199,6 +204,7 @@ class GraphPage : public QWidget, public Themed {
   bool stale_[2] = {true, true};  // model, fused: not set since the graph changed
   graph::GraphVersion shown_[2];
   bool byType_ = false;
+  bool reducedMotion_ = false;
   QMap<QString, QString> arrangements_;  // by the models' paths
   std::map<SessionController*, QString>
       arranged_;  // of each source: the model whose arrangement its view has

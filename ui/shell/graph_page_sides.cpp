@@ -26,6 +26,7 @@ GraphPage::Views GraphPage::addViews() {
 GraphView* GraphPage::addView(bool fused) {
   auto* view = new GraphView(theme_, this);
   view->installEventFilter(this);
+  view->setReducedMotion(reducedMotion_);
   view->setAccessibleName(fused ? "Fused graph" : "Model graph");
   // What a fused node was opened into is of the model graph.
   connect(view, &GraphView::nodeSelected, this, [this, fused](NodeId node) {

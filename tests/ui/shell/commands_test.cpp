@@ -112,7 +112,7 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "Values | Next "
       "panel "
       "Previous panel | Wires coloured by dtype Diff on "
-      "the graph Theme\n"
+      "the graph Reduced motion Theme\n"
       "&Graph: Bypass the selection | Open all groups Fold all groups Arrange page Side by side | Fit Zoom "
       "in Zoom out | "
       "Insert an op... Delete Delete and reconnect Back to the original | Cut wires by a stroke Frame around "

@@ -1,10 +1,12 @@
 // Nodes by hand: inserted, dragged, deleted, copied, framed, noted, renamed, chosen together.
+#include <QAccessible>
 #include <QClipboard>
 #include <QDropEvent>
 #include <QMimeData>
 #include <QSignalSpy>
 
 #include "support/editing_fixture.h"
+#include "ui/frame/workspace.h"
 #include "ui/graph/op_mime.h"
 #include "ui/ops/ops_page.h"
 
@@ -268,6 +270,22 @@ TEST_F(NodesTest, AnEditedNodeSaysWhatItWas) {
   ASSERT_TRUE(waitUntil([&] { return window_->session()->recipe().size() == 1; }, 60000));
   settle();
   EXPECT_FALSE(editor()->changeWords()->contains(node(kGate)));
+  window_->action("graph.openAll")->trigger();
+  settle();
+  view()->selectScope("layers.0");
+  const QAccessibleInterface* spoken = QAccessible::queryAccessibleInterface(view())->child(0);
+  EXPECT_TRUE(spoken->text(QAccessible::Name).endsWith("1 edit"))
+      << spoken->text(QAccessible::Name).toStdString();
+  takePictures("edit-page");
+}
+
+TEST_F(NodesTest, WhatAnEditWouldTouchIsMarkedUntilItIsLeft) {
+  bring(kMul);
+  emit window_->work().editConsidered({edit::parse_edit("bypass scope=layers.0.mlp").value()});
+  EXPECT_EQ(editor()->pending().size(), 7U) << "the nodes of the half layer";
+  takePictures("edit-pending");
+  emit window_->work().editLeft();
+  EXPECT_TRUE(editor()->pending().empty());
 }
 
 TEST_F(NodesTest, BackToTheOriginalByOneKey) {
