@@ -8,8 +8,8 @@
 #include "engine/text/byte_level.h"
 #include "engine/text/character_cuts.h"
 #include "engine/text/hash.h"
+#include "engine/text/merge.h"
 #include "engine/text/piece_table.h"
-#include "engine/text/short_merge.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -184,56 +184,28 @@ void Bpe::encode(std::string_view word, Scratch& scratch, std::vector<TokenId>& 
   ids.insert(ids.end(), scratch.parts.begin(), scratch.parts.end());
 }
 
+Scratch::Offer Bpe::offer_of(TokenId left, TokenId right) const {
+  const MergeTable::Merge merge = merges_.find(left, right);
+  return merge.rank < 0 ? Scratch::Offer{} : Scratch::Offer{-static_cast<double>(merge.rank), merge.result};
+}
+
 void Bpe::merge_short(Scratch& scratch) const {
   std::vector<TokenId>& parts = scratch.parts;
   merge_best_first(
-      parts, scratch.offers,
-      [&](size_t left) {
-        const MergeTable::Merge merge = merges_.find(parts[left], parts[left + 1]);
-        return merge.rank < 0 ? Scratch::Offer{}
-                              : Scratch::Offer{-static_cast<double>(merge.rank), merge.result};
-      },
+      parts, scratch.offers, [&](size_t left) { return offer_of(parts[left], parts[left + 1]); },
       [&](size_t left, TokenId id) { parts[left] = id; });
-}
-
-void Bpe::offer(Scratch& scratch, int32_t left) const {
-  if (left < 0) return;
-  const Scratch::Symbol& symbol = scratch.symbols[static_cast<size_t>(left)];
-  if (symbol.next < 0) return;
-  const Scratch::Symbol& right = scratch.symbols[static_cast<size_t>(symbol.next)];
-  const MergeTable::Merge merge = merges_.find(symbol.id, right.id);
-  if (merge.rank < 0) return;
-  scratch.candidates.push_back(
-      {-static_cast<double>(merge.rank), left, symbol.length + right.length, merge.result});
-  std::push_heap(scratch.candidates.begin(), scratch.candidates.end(), later);
 }
 
 void Bpe::merge_long(Scratch& scratch) const {
   auto& symbols = scratch.symbols;
-  auto& candidates = scratch.candidates;
   symbols.clear();
-  candidates.clear();
   const auto count = static_cast<int32_t>(scratch.parts.size());
   for (int32_t i = 0; i < count; ++i)
     symbols.push_back({static_cast<uint32_t>(i), 1, scratch.parts[static_cast<size_t>(i)], i - 1,
                        i + 1 < count ? i + 1 : -1});
-  for (int32_t i = 0; i + 1 < count; ++i) offer(scratch, i);
-  while (!candidates.empty()) {
-    std::pop_heap(candidates.begin(), candidates.end(), later);
-    const Scratch::Candidate best = candidates.back();
-    candidates.pop_back();
-    Scratch::Symbol& left = symbols[static_cast<size_t>(best.position)];
-    if (left.length == 0 || left.next < 0) continue;  // joined since then
-    Scratch::Symbol& right = symbols[static_cast<size_t>(left.next)];
-    if (left.length + right.length != best.length) continue;
-    left.length = best.length;
-    left.id = best.result;
-    right.length = 0;
-    left.next = right.next;
-    if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = best.position;
-    offer(scratch, left.previous);
-    offer(scratch, best.position);
-  }
+  merge_by_heap(scratch, [this](const Scratch::Symbol& left, const Scratch::Symbol& right) {
+    return offer_of(left.id, right.id);
+  });
   scratch.parts.clear();
   for (int32_t at = 0; at >= 0; at = symbols[static_cast<size_t>(at)].next)
     scratch.parts.push_back(symbols[static_cast<size_t>(at)].id);

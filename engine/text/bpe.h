@@ -72,7 +72,7 @@ class Bpe final : public Model {
   void place_characters(std::string_view word, Scratch& scratch) const;
   void merge_short(Scratch& scratch) const;
   void merge_long(Scratch& scratch) const;
-  void offer(Scratch& scratch, int32_t left) const;
+  Scratch::Offer offer_of(TokenId left, TokenId right) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   MergeTable merges_;

@@ -78,9 +78,4 @@ class ScratchPool {
   std::vector<std::unique_ptr<Scratch>> idle_;
 };
 
-/// For the standard heap functions, which keep the greatest first: highest priority, then leftmost.
-inline bool later(const Scratch::Candidate& a, const Scratch::Candidate& b) {
-  return a.priority != b.priority ? a.priority < b.priority : a.position > b.position;
-}
-
 }  // namespace orrery::text

@@ -4,7 +4,7 @@
 
 #include "engine/text/character_cuts.h"
 #include "engine/text/hash.h"
-#include "engine/text/short_merge.h"
+#include "engine/text/merge.h"
 #include "engine/text/unicode.h"
 
 namespace orrery::text {
@@ -57,17 +57,6 @@ Scratch::Offer SentencePieceBpe::offer_of(std::string_view part, Scratch& scratc
   return found;
 }
 
-void SentencePieceBpe::offer(std::string_view part, Scratch& scratch, int32_t left) const {
-  if (left < 0) return;
-  const Scratch::Symbol& symbol = scratch.symbols[static_cast<size_t>(left)];
-  if (symbol.next < 0) return;
-  const Scratch::Symbol& next = scratch.symbols[static_cast<size_t>(symbol.next)];
-  const Scratch::Offer offer = offer_of(part, scratch, symbol, next);
-  if (offer.result < 0) return;
-  scratch.candidates.push_back({offer.priority, left, symbol.length + next.length, offer.result});
-  std::push_heap(scratch.candidates.begin(), scratch.candidates.end(), later);
-}
-
 void SentencePieceBpe::merge_short(std::string_view part, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   merge_best_first(
@@ -82,26 +71,9 @@ void SentencePieceBpe::merge_short(std::string_view part, Scratch& scratch) cons
 }
 
 void SentencePieceBpe::merge_long(std::string_view part, Scratch& scratch) const {
-  auto& symbols = scratch.symbols;
-  auto& candidates = scratch.candidates;
-  candidates.clear();
-  for (size_t i = 0; i + 1 < symbols.size(); ++i) offer(part, scratch, static_cast<int32_t>(i));
-  while (!candidates.empty()) {
-    std::pop_heap(candidates.begin(), candidates.end(), later);
-    const Scratch::Candidate best = candidates.back();
-    candidates.pop_back();
-    Scratch::Symbol& left = symbols[static_cast<size_t>(best.position)];
-    if (left.length == 0 || left.next < 0) continue;  // joined since then
-    Scratch::Symbol& right = symbols[static_cast<size_t>(left.next)];
-    if (left.length + right.length != best.length) continue;
-    left.length = best.length;
-    left.id = best.result;
-    right.length = 0;
-    left.next = right.next;
-    if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = best.position;
-    offer(part, scratch, left.previous);
-    offer(part, scratch, best.position);
-  }
+  merge_by_heap(scratch, [&](const Scratch::Symbol& left, const Scratch::Symbol& right) {
+    return offer_of(part, scratch, left, right);
+  });
 }
 
 /// An unused token is taken apart again, the way it came together.

@@ -21,7 +21,6 @@ class SentencePieceBpe final : public Model {
  private:
   Scratch::Offer offer_of(std::string_view part, Scratch& scratch, const Scratch::Symbol& left,
                           const Scratch::Symbol& right) const;
-  void offer(std::string_view part, Scratch& scratch, int32_t left) const;
   void merge_short(std::string_view part, Scratch& scratch) const;
   void merge_long(std::string_view part, Scratch& scratch) const;
   void emit_unused(std::string_view part, const Scratch& scratch, std::vector<TokenId>& ids) const;
