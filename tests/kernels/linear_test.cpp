@@ -187,9 +187,15 @@ TEST_P(LinearDtype, GatedEpilogues) {
 }
 
 TEST_P(LinearDtype, ATokenDependsNeitherOnTheOthersNorOnTheThreads) {
-  for (const auto& [tokens, first] : {std::pair<int64_t, int64_t>{8, 3}, {21, 10}, {330, 100}}) {
+  struct Call {
+    int64_t tokens, first, rows;
+    Epilogue epilogue = Epilogue::none;
+  };
+  for (const auto& [tokens, first, rows, epilogue] :
+       {Call{8, 3, 70}, Call{21, 10, 70}, Call{330, 100, 70}, Call{9, 1, 1088}, Call{330, 1, 128},
+        Call{40, 8, 192, Epilogue::gelu_erf}}) {
     const int64_t cols = tokens < 100 ? columns().back() : columns()[1];
-    const LinearCase c = linear_case(tokens, cols, {{70, GetParam()}});
+    const LinearCase c = linear_case(tokens, cols, {{rows, GetParam(), rows != 70}}, epilogue);
     for (const Row<Linear>& row : testing::all_rows(linear_rows())) {
       if (!lab::refusal_of(row, c.problem).empty()) continue;
       const auto all = run(c, row, 2);
