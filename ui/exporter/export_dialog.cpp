@@ -3,6 +3,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
+#include <QPaintEvent>
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "ui/graph/graph_editor.h"
 
+#include <QGuiApplication>
 #include <QScrollBar>
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 #include "ui/sweep/bit_counts.h"
 
+#include <QStringList>
 #include <algorithm>
 #include <cmath>
 #include <map>

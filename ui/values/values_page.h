@@ -2,6 +2,7 @@
 // its range, and the chosen one as a table.
 #pragma once
 
+#include <QBoxLayout>
 #include <QCheckBox>
 #include <QSpinBox>
 #include <QSplitter>
