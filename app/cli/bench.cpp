@@ -55,12 +55,7 @@ Runner prepare_bench(Parser& parser, Context& context) {
   add_model_options(parser, options->open);
   api::BenchOptions& bench = options->bench;
   constexpr int64_t kMostTokens = 1 << 20, kMostAtOnce = 1 << 16;
-  parser.add_option("--prompt", bench.prompt, "tokens of prefill; 0 leaves it out")
-      .range(0, kMostTokens)
-      .show_default();
-  parser.add_option("--gen", bench.gen, "tokens of decode; 0 leaves it out")
-      .range(0, kMostTokens)
-      .show_default();
+  add_step_options(parser, bench.prompt, bench.gen);
   parser.add_option("--depth", bench.depth, "tokens already in the context, which grows with it")
       .range(0, kMostTokens)
       .show_default();

@@ -18,6 +18,14 @@ Option add_model_name(Parser& parser, std::string& model, bool required) {
   return required ? option.required() : option;
 }
 
+void add_step_options(Parser& parser, int64_t& prompt, int64_t& gen) {
+  constexpr int64_t kMostTokens = 1 << 20;
+  parser.add_option("--prompt", prompt, "tokens of prefill; 0 leaves it out")
+      .range(0, kMostTokens)
+      .show_default();
+  parser.add_option("--gen", gen, "tokens of decode; 0 leaves it out").range(0, kMostTokens).show_default();
+}
+
 void add_model_options(Parser& parser, api::OpenOptions& options) {
   add_model_name(parser, options.model);
   parser.add_option("--device", options.device, "cpu or cuda:N; a recipe may place parts elsewhere")

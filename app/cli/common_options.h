@@ -11,6 +11,8 @@
 namespace orrery::cli {
 
 void add_output_options(Parser& parser, Context& context);  // --json --quiet
+/// --prompt --gen: how much a measurement reads and writes.
+void add_step_options(Parser& parser, int64_t& prompt, int64_t& gen);
 /// MODEL, and how it is opened.
 void add_model_options(Parser& parser, api::OpenOptions& options);
 Option add_model_name(Parser& parser, std::string& model, bool required = true);

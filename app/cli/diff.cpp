@@ -22,7 +22,7 @@ struct DiffOptions {
   bool weights = false, time = false;
 };
 
-/// What two sides have otherwise, as far as it was asked for.
+/// How two sides differ, as far as was asked.
 struct Found {
   api::GraphDifference graph;
   std::optional<api::WeightDistances> weights;

@@ -100,12 +100,7 @@ Runner prepare_passes(Parser& parser, Context& context) {
                   "the time of a step with each pass and without it, in turns");
   parser.add_option("--pass", options->only, "this pass alone; may be given again").one_value().take_all();
   api::PassGainOptions& gain = options->gain;
-  parser.add_option("--prompt", gain.prompt, "tokens of prefill; 0 leaves it out")
-      .range(0, kMostTokens)
-      .show_default();
-  parser.add_option("--gen", gain.gen, "tokens of decode; 0 leaves it out")
-      .range(0, kMostTokens)
-      .show_default();
+  add_step_options(parser, gain.prompt, gain.gen);
   parser.add_option("--tokens", gain.tokens, "encoders: tokens of the text")
       .range(1, kMostTokens)
       .show_default();

@@ -14,7 +14,7 @@ constexpr Verb kVerbs[] = {
     {"sweep", "one edit at a time over all places, each measured: what can go, what must stay",
      prepare_sweep},
     {"mix", "the types of a model's tensors for a size, chosen from sweeps", prepare_mix},
-    {"diff", "what two models, or a model and its edits, have otherwise", prepare_diff},
+    {"diff", "how two models, or a model and its edits, differ", prepare_diff},
     {"recipe", "recipes of edits as files: made, checked, shown, compared", prepare_recipe},
     {"export", "the edited model as a file that other programs load", prepare_export},
     {"ops", "the registry: every op with its help", prepare_ops},

@@ -1,4 +1,4 @@
-// What two graphs have otherwise: an edited one and the original, or two models.
+// How two graphs differ: an edited one and the original, or two models.
 #pragma once
 
 #include <string>

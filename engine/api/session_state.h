@@ -68,7 +68,7 @@ struct SetSizes {
 using Change = std::variant<MakeEdits, UndoEdit, RedoEdit, JumpTo, RestoreNodes, SwitchRecipe, SetFusion,
                             SetPasses, SetSizes>;
 
-/// What a fork of a session has otherwise than that one; what is left out is as there.
+/// How a fork of a session differs from it; what is left out stays the same.
 struct Fork {
   std::vector<edit::Edit> edits = {};  // upon its recipe: all of them, or there is no fork
   int64_t context = 0;

@@ -7,10 +7,10 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <QRegularExpression>
-#include <QSaveFile>
 #include <QVBoxLayout>
 
 #include "ui/session/model_use.h"
+#include "ui/session/saved_file.h"
 #include "ui/theme/format.h"
 #include "ui/widgets/ground_scroll.h"
 
@@ -295,11 +295,10 @@ void ClassifyPage::askCsv() {
 }
 
 bool ClassifyPage::exportCsv(const QString& path, QString* reason) const {
-  QSaveFile file(path);
   const QString text = kind_ == Kind::documents ? ranking_->csv() : model_->csv();
-  if (file.open(QIODevice::WriteOnly) && file.write(text.toUtf8()) >= 0 && file.commit()) return true;
-  *reason = file.errorString();
-  return false;
+  const Result<void> saved = saveFile(path, text.toUtf8());
+  if (!saved.ok()) *reason = QString::fromStdString(saved.error().what);
+  return saved.ok();
 }
 
 void ClassifyPage::askExport() {

@@ -1,5 +1,5 @@
-// What two models have otherwise as a table: a row a node. What a weight or another source has otherwise
-// stands at the node that reads it.
+// How two models differ, as a table: a row for each node. The difference of a weight or another source stands
+// at the node that reads it.
 #pragma once
 
 #include <QAbstractTableModel>

@@ -5,9 +5,9 @@
 #include <QHBoxLayout>
 #include <QPaintEvent>
 #include <QPainter>
-#include <QSaveFile>
 #include <QVBoxLayout>
 
+#include "ui/session/saved_file.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
@@ -158,13 +158,7 @@ void DiffPage::askFile() {
   refreshControls();
 }
 
-Result<void> DiffPage::save(const QString& path) const {
-  const QByteArray text = rows_->csv();
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) return {};
-  return Error{ErrorCode::io, file.errorString().toStdString(), path.toStdString(),
-               "choose another folder or name"};
-}
+Result<void> DiffPage::save(const QString& path) const { return saveFile(path, rows_->csv()); }
 
 void DiffPage::askSave() {
   if (!taken_) return banner_->showNotice("There is nothing to save yet: compare first");

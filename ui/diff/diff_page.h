@@ -1,4 +1,4 @@
-// The model that is talked to beside another: which nodes one of them lacks, what the others have otherwise,
+// The model that is talked to beside another: which nodes one of them lacks, how the others differ,
 // how far their weights are apart and what they take. Row and graph are one choice.
 #pragma once
 

@@ -61,7 +61,7 @@ void DifferenceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& op
 
 DiffTable::DiffTable(const Theme& theme, DiffFilter* rows, QWidget* parent)
     : RowTable(theme, rows, kRow, -1, parent), rows_(rows), looks_(new DifferenceDelegate(theme, this)) {
-  setAccessibleName("What the two models have otherwise");
+  setAccessibleName("How the two models differ");
   setItemDelegate(looks_);
   setSortingEnabled(true);
   sortByColumn(DiffModel::nodeColumn, Qt::AscendingOrder);

@@ -1,5 +1,5 @@
-// What a graph has otherwise than the one that it was opened as, or than another model: nodes by path, wires
-// by what their readers read. And the graph with what was deleted still in it, so that it is drawn where it
+// How a graph differs from the one that it was opened as, or from another model: nodes by path, wires by what
+// their readers read. And the graph with what was deleted still in it, so that it is drawn where it
 // was.
 #pragma once
 

@@ -15,7 +15,7 @@ Error notReadAs(const std::string& op) {
           "write it as " + sourceHint(op).toStdString()};
 }
 
-/// "x f32 n, 64" in its parts; the type and what stands behind it may be left out.
+/// "x f32 n, 64" split into its parts; the type and what follows it may be left out.
 struct Head {
   QString name;
   DType dtype = DType::f32;

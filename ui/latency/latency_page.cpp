@@ -4,12 +4,12 @@
 #include <QGridLayout>
 #include <QPaintEvent>
 #include <QPainter>
-#include <QSaveFile>
 #include <algorithm>
 
 #include "ui/latency/latency_plot.h"
 #include "ui/session/model_title.h"
 #include "ui/session/model_use.h"
+#include "ui/session/saved_file.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
@@ -275,11 +275,9 @@ void LatencyPage::showPairFigures() {
 
 bool LatencyPage::exportTo(const QString& path, QString* reason) {
   if (!path.endsWith(".csv", Qt::CaseInsensitive)) return plot_->exportTo(path, series(), reason);
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(series().csv().toUtf8()) >= 0 && file.commit())
-    return true;
-  *reason = file.errorString();
-  return false;
+  const Result<void> saved = saveFile(path, series().csv().toUtf8());
+  if (!saved.ok()) *reason = QString::fromStdString(saved.error().what);
+  return saved.ok();
 }
 
 void LatencyPage::askExport() {

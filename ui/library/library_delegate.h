@@ -1,4 +1,4 @@
-// Two lines a model: the name and its state, then format, dtype and size; one line a recipe, further in.
+// A model takes two lines: the name and its state, then format, dtype and size. A recipe takes one, indented.
 #pragma once
 
 #include <QStyledItemDelegate>

@@ -1,5 +1,5 @@
-// Finds what the model that is talked to has otherwise than another: another file, or itself as it was
-// opened. Both are sessions of their own on a thread of their own, so that the chat goes on.
+// Finds how the model that is talked to differs from another: another file, or itself as it was opened. Both
+// are sessions of their own on a thread of their own, so that the chat goes on.
 #pragma once
 
 #include <QObject>

@@ -12,14 +12,19 @@ namespace {
 
 constexpr int kFirstNumbers = 4;
 
+/// Of an input node the name that it is given by; null: another node, or one without a name.
+const std::string* inputNameOf(const graph::Node& node) {
+  const auto name = node.attributes.find("name");
+  return node.op->name != "input" || name == node.attributes.end() ? nullptr
+                                                                   : std::get_if<std::string>(&name->second);
+}
+
 /// Whether a node reads what is given by the name.
 bool isRead(const graph::Graph& graph, const std::string& name) {
   for (const NodeId id : graph.order()) {
     const graph::Node& node = graph.node(id);
-    const auto known = node.attributes.find("name");
-    const bool same =
-        node.op->name == "input" && known != node.attributes.end() && known->second == graph::Attribute(name);
-    if (same && !graph.users(node.outputs.front()).empty()) return true;
+    const std::string* known = inputNameOf(node);
+    if (known && *known == name && !graph.users(node.outputs.front()).empty()) return true;
   }
   return false;
 }
@@ -48,11 +53,8 @@ void addValue(GraphResult& result, ValueId value, std::string path, api::Array a
 void addGiven(GraphResult& result, const api::RunRequest& request) {
   for (const NodeId id : result.graph->order()) {
     const graph::Node& node = result.graph->node(id);
-    const auto name = node.attributes.find("name");
-    const auto* words = node.op->name != "input" || name == node.attributes.end()
-                            ? nullptr
-                            : std::get_if<std::string>(&name->second);
-    const auto given = words ? request.inputs.find(*words) : request.inputs.end();
+    const std::string* name = inputNameOf(node);
+    const auto given = name ? request.inputs.find(*name) : request.inputs.end();
     if (given != request.inputs.end())
       addValue(result, node.outputs.front(), result.graph->value_path(node.outputs.front()), given->second);
   }
@@ -130,10 +132,8 @@ void GraphController::takeSession() {
       const graph::GraphVersion graph = model_->model_graph();
       for (const auto& [node, words] : canvas.given) {
         const graph::Node* found = graph->find(graph->find_path(node));
-        const auto name = found ? found->attributes.find("name") : graph::Attributes::const_iterator();
-        if (found && name != found->attributes.end())
-          if (const auto* text = std::get_if<std::string>(&name->second))
-            words_[QString::fromStdString(*text)] = QString::fromStdString(words);
+        if (const std::string* name = found ? inputNameOf(*found) : nullptr)
+          words_[QString::fromStdString(*name)] = QString::fromStdString(words);
       }
       takeGraph();
       stale_ = false;
@@ -203,10 +203,8 @@ api::Given GraphController::given() const {
   const graph::GraphVersion graph = session_->session()->model_graph();
   for (const NodeId id : graph->order()) {
     const graph::Node& node = graph->node(id);
-    const auto name = node.attributes.find("name");
-    if (node.op->name != "input" || name == node.attributes.end()) continue;
-    const auto* text = std::get_if<std::string>(&name->second);
-    const auto words = text ? words_.find(QString::fromStdString(*text)) : words_.end();
+    const std::string* name = inputNameOf(node);
+    const auto words = name ? words_.find(QString::fromStdString(*name)) : words_.end();
     if (words != words_.end() && !words->second.isEmpty()) given[node.path()] = words->second.toStdString();
   }
   return given;

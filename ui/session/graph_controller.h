@@ -13,7 +13,7 @@
 
 namespace orrery::ui {
 
-/// A value that a run made or was given, with what is told of it.
+/// A value that a run was given or made, with its statistics.
 struct ShownArray {
   QString path;  // "y:dst"
   api::Array array;

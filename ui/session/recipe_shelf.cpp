@@ -1,9 +1,11 @@
 #include "ui/session/recipe_shelf.h"
 
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
-#include <QSaveFile>
 #include <algorithm>
+
+#include "ui/session/saved_file.h"
 
 namespace orrery::ui {
 namespace {
@@ -22,9 +24,7 @@ Result<QByteArray> textOf(const QString& path) {
 
 Result<void> written(const QString& path, const QByteArray& text) {
   QDir().mkpath(QFileInfo(path).path());
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) return {};
-  return fileError(file.errorString(), path, "choose another folder");
+  return saveFile(path, text);
 }
 
 bool sameRecipe(const api::RecipeFile& a, const api::RecipeFile& b) {

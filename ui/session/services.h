@@ -79,7 +79,7 @@ struct SweepCalls {
       run;
 };
 
-/// What two models have otherwise. Empty: it is not offered.
+/// How two models differ. Empty: it is not offered.
 struct DiffCalls {
   std::function<api::GraphDifference(const graph::Graph& a, const graph::Graph& b)> graphs;
   std::function<Result<api::WeightDistances>(const api::Session& a, const api::Session& b,

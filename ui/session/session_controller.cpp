@@ -202,7 +202,7 @@ void SessionController::requestPlan(api::Phase phase) {
       if (generation != sessionGeneration_) return;
       if (result.ok()) {
         emit planReady(phase, std::make_shared<const api::PlanReport>(*result));
-      } else if (session_->info().task != api::Task::tensors) {  // that is told by its runs
+      } else if (session_->info().task != api::Task::tensors) {  // whose runs report it
         emit planFailed(describeError("Could not compile the graph", result.error()));
       }
     });

@@ -116,7 +116,7 @@ class SessionController : public QObject {
   /// What one gesture on the drawing asks for: all of it or nothing, undone as one. A refusal is told by
   /// handRefused, to be shown where the gesture was. `name`: the step's; empty: as its one edit says.
   void applyByHand(const std::vector<edit::Edit>& edits, const QString& name = {});
-  /// The edits of a file of this name, where all of them fit; else it is told which do not. `model`: the
+  /// The edits of a file of this name, if all of them fit; otherwise reports those that do not. `model`: the
   /// identity of the one that they were made on; empty: not said.
   void replay(const std::vector<edit::Edit>& edits, const QString& name, const std::string& model = {});
   void undo();

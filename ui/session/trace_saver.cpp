@@ -1,8 +1,9 @@
 #include "ui/session/trace_saver.h"
 
 #include <QFileInfo>
-#include <QSaveFile>
 #include <exception>
+
+#include "ui/session/saved_file.h"
 
 namespace orrery::ui {
 
@@ -52,11 +53,7 @@ Result<void> TraceSaver::write(Opened& opened, const Writer& writer, const QStri
     const std::vector<api::Trace> found = traces(opened);
     if (found.empty())
       return Error{ErrorCode::not_found, "Nothing has run yet", "", "send a message, then save its trace"};
-    const QByteArray text = QByteArray::fromStdString(writer(found));
-    QSaveFile file(path);
-    if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) return {};
-    return Error{ErrorCode::io, file.errorString().toStdString(), path.toStdString(),
-                 "choose another folder or name"};
+    return saveFile(path, QByteArray::fromStdString(writer(found)));
   } catch (const std::exception& error) {
     return Error{ErrorCode::internal, error.what(), path.toStdString(), "try again"};
   }

@@ -72,14 +72,14 @@ std::vector<std::unordered_set<NodeId>> nodesByEdit(const graph::Graph& model,
   return edits;
 }
 
-std::unordered_set<NodeId> together(const std::vector<std::unordered_set<NodeId>>& edits) {
+std::unordered_set<NodeId> unionOf(const std::vector<std::unordered_set<NodeId>>& edits) {
   std::unordered_set<NodeId> edited;
   for (const std::unordered_set<NodeId>& edit : edits) edited.insert(edit.begin(), edit.end());
   return edited;
 }
 
 std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vector<edit::Edit>& recipe) {
-  return together(nodesByEdit(model, recipe));
+  return unionOf(nodesByEdit(model, recipe));
 }
 
 std::unordered_set<NodeId> editedFused(const graph::Graph& fused, const std::unordered_set<NodeId>& edited) {

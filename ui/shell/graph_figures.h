@@ -25,7 +25,7 @@ std::unordered_set<NodeId> editedNodes(const graph::Graph& model, const std::vec
 /// The same, apart for each edit.
 std::vector<std::unordered_set<NodeId>> nodesByEdit(const graph::Graph& model,
                                                     const std::vector<edit::Edit>& recipe);
-std::unordered_set<NodeId> together(const std::vector<std::unordered_set<NodeId>>& edits);
+std::unordered_set<NodeId> unionOf(const std::vector<std::unordered_set<NodeId>>& edits);
 /// Nodes of the fused graph that hold one of `edited`.
 std::unordered_set<NodeId> editedFused(const graph::Graph& fused, const std::unordered_set<NodeId>& edited);
 

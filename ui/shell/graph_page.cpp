@@ -91,8 +91,9 @@ void GraphPage::setupBar() {
   wires_->setAccessibleName("Wires");
   setWiresByType(false);
   diff_->setToolTip(
-      "What edits changed since the model was opened, with what they deleted; after a Diff with a file, what "
-      "that file has otherwise");
+      "What edits changed since the model was opened, with what they deleted; after a Diff with a file, how "
+      "the "
+      "model differs from that file");
   connect(diff_, &QCheckBox::toggled, this, &GraphPage::refreshGraph);
   connect(out_, &QAbstractButton::clicked, this, [this] { view()->zoomOut(); });
   connect(in_, &QAbstractButton::clicked, this, [this] { view()->zoomIn(); });
@@ -260,7 +261,7 @@ void GraphPage::showModel(const SessionPtr& session, bool fused) {
   const graph::GraphVersion model = session->model_graph();
   std::vector<std::unordered_set<NodeId>> edits;
   if (model) edits = nodesByEdit(*model, source_->recipe());
-  std::unordered_set<NodeId> edited = together(edits);
+  std::unordered_set<NodeId> edited = unionOf(edits);
   if (fused) {
     OpenedNodes opened = model ? openedNodes(session->fused_graph(), *model, opened_[source_])
                                : OpenedNodes{session->fused_graph(), {}, {}};

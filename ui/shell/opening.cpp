@@ -70,7 +70,7 @@ void Opening::connectGraphs() {
   connect(graphs, &GraphController::canvasRead, this, [this](const api::Canvas& canvas) {
     if (work_.drawn() == work_.session()) graph_->modelView()->editor()->setFilePlaces(canvas.places);
   });
-  // A failure is told by the page; where it is of a node, beside that too.
+  // The page reports a failure; one of a node is shown at the node as well.
   connect(graphs, &GraphController::failed, this, [this](const Error& error) {
     const SessionPtr session = work_.session()->session();
     if (work_.drawn() != work_.session() || !session) return;

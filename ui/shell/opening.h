@@ -1,6 +1,6 @@
 // Opens what a person chose: models, with an adapter and a recipe; tables; graphs of one's own; the dialogs
-// that ask for files; the list of recent ones. Saves recipes and graphs. What fails is told, with what would
-// work.
+// that ask for files; the list of recent ones. Saves recipes and graphs. Reports what fails, and
+// what to do instead.
 #pragma once
 
 #include <QPointer>

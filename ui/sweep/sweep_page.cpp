@@ -5,9 +5,9 @@
 #include <QHBoxLayout>
 #include <QPaintEvent>
 #include <QPainter>
-#include <QSaveFile>
 #include <QVBoxLayout>
 
+#include "ui/session/saved_file.h"
 #include "ui/theme/format.h"
 
 namespace orrery::ui {
@@ -310,10 +310,7 @@ Result<void> SweepPage::save(const QString& path) const {
   const bool csv = path.endsWith(".csv", Qt::CaseInsensitive);
   const QByteArray text =
       QByteArray::fromStdString(csv ? api::sweep_csv(sweeps_->sweep()) : api::write_sweep(sweeps_->sweep()));
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) return {};
-  return Error{ErrorCode::io, file.errorString().toStdString(), path.toStdString(),
-               "choose another folder or name"};
+  return saveFile(path, text);
 }
 
 void SweepPage::askSave() {

@@ -1,4 +1,4 @@
-// What two graphs have otherwise, on a tiny model and its edits.
+// How two graphs differ, on a tiny model and its edits.
 #include "engine/api/diff.h"
 
 #include <fmt/format.h>

@@ -6,22 +6,17 @@
 #include <QTest>
 
 #include "engine/api/export.h"
-#include "support/real_services.h"
-#include "support/window_fixture.h"
+#include "support/real_model_fixture.h"
 #include "ui/compare/compare_page.h"
 #include "ui/graph/graph_editor.h"
 
 namespace orrery::ui::testing {
 namespace {
 
-class DiffPageTest : public WindowTest {
+class DiffPageTest : public RealModelTest {
  protected:
   void open(ThemeChoice theme = ThemeChoice::dark) {
-    window_ = makeWindow(realServices(), theme);
-    ASSERT_TRUE(opened(*window_, "smollm2")) << window_->graphPage()->banner()->body().toStdString();
-    window_->graphPage()->showTab(false);
-    window_->graphPage()->view()->setReducedMotion(true);
-    window_->showPage("diff");
+    ASSERT_NO_FATAL_FAILURE(openAt("diff", theme));
     page_ = window_->findChild<DiffPage*>();
     ASSERT_TRUE(page_);
   }
@@ -38,9 +33,7 @@ class DiffPageTest : public WindowTest {
     for (int row = 0; row < page_->shown()->rowCount(); ++row) all += cell(row, DiffModel::nodeColumn);
     return all;
   }
-  GraphView* view() const { return window_->graphPage()->view(); }
 
-  std::unique_ptr<MainWindow> window_;
   DiffPage* page_ = nullptr;
 };
 

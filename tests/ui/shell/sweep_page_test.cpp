@@ -6,20 +6,15 @@
 #include <QTest>
 #include <numeric>
 
-#include "support/real_services.h"
-#include "support/window_fixture.h"
+#include "support/real_model_fixture.h"
 
 namespace orrery::ui::testing {
 namespace {
 
-class SweepPageTest : public WindowTest {
+class SweepPageTest : public RealModelTest {
  protected:
   void open(ThemeChoice theme = ThemeChoice::dark) {
-    window_ = makeWindow(realServices(), theme);
-    ASSERT_TRUE(opened(*window_, "smollm2")) << window_->graphPage()->banner()->body().toStdString();
-    window_->graphPage()->showTab(false);
-    window_->graphPage()->view()->setReducedMotion(true);
-    window_->showPage("sweep");
+    ASSERT_NO_FATAL_FAILURE(openAt("sweep", theme));
     page_ = window_->findChild<SweepPage*>();
     ASSERT_TRUE(page_);
     page_->field()->setText("The capital of France is Paris.");
@@ -32,9 +27,7 @@ class SweepPageTest : public WindowTest {
     return waitUntil([&] { return !sweeps().running() && !sweeps().measuring(); }, 120000);
   }
   QString cell(int row, int column) const { return page_->rows()->index(row, column).data().toString(); }
-  GraphView* view() const { return window_->graphPage()->view(); }
 
-  std::unique_ptr<MainWindow> window_;
   SweepPage* page_ = nullptr;
 };
 

@@ -90,7 +90,7 @@ void WindowTest::openFoot(MainWindow& window) {
   for (const char* page : {"chat", "latency"})
     if (DockFrame* dock = window.dock(page); dock->isHidden()) dock->toggleViewAction()->trigger();
   for (const char* page : {"classify", "compare", "diff", "sweep", "values"})
-    window.dock(page)->show();  // behind the chat
+    window.dock(page)->show();  // as tabs beside the chat
   QApplication::processEvents();
 }
 
