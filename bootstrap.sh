@@ -44,6 +44,7 @@ text                libutf8proc-dev
 tests               libgtest-dev
 tests               libgmock-dev
 tests               libbenchmark-dev
+tests               python3-numpy
 tests               clang-format
 fonts               fonts-dejavu-core
 TABLE

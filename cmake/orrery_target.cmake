@@ -4,6 +4,12 @@ target_compile_features(orrery_options INTERFACE cxx_std_20)
 target_compile_options(orrery_options INTERFACE
                        $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;$<$<BOOL:${ORRERY_WERROR}>:-Werror>>)
 target_include_directories(orrery_options INTERFACE "${PROJECT_SOURCE_DIR}")
+# Some 160 test programs are linked from static libraries; gold takes less than half of the usual linker's time for one.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=gold ORRERY_GOLD)
+if(ORRERY_GOLD)
+  target_link_options(orrery_options INTERFACE -fuse-ld=gold)
+endif()
 if(ORRERY_SANITIZE)
   # GCC 12 sees uninitialised variants where instrumented code has none.
   target_compile_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE} -fno-omit-frame-pointer

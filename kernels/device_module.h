@@ -13,7 +13,7 @@ namespace orrery::kernels {
 
 /// Raised when device.h, row.h, row_list.h, a Problem or an Args changes: program and module are built
 /// together.
-constexpr uint32_t kDeviceModuleVersion = 7;
+constexpr uint32_t kDeviceModuleVersion = 9;
 
 /// What `orrery_device_module` of the module returns.
 struct DeviceModule {

@@ -7,9 +7,12 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/host_device.h"
+
 namespace orrery::kernels {
 
-constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+/// Ten rounds: the counter becomes four random words.
+ORRERY_HOST_DEVICE_INLINE constexpr void philox_rounds(uint32_t (&counter)[4], uint32_t key0, uint32_t key1) {
   constexpr uint64_t kMultiplier0 = 0xD2511F53;
   constexpr uint64_t kMultiplier1 = 0xCD9E8D57;
   constexpr uint32_t kWeyl0 = 0x9E3779B9;  // golden ratio
@@ -17,11 +20,19 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, st
   for (int round = 0; round < 10; ++round) {
     const uint64_t product0 = kMultiplier0 * counter[0];
     const uint64_t product1 = kMultiplier1 * counter[2];
-    counter = {static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(product1),
-               static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(product0)};
-    key = {key[0] + kWeyl0, key[1] + kWeyl1};
+    counter[0] = static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key0;
+    counter[1] = static_cast<uint32_t>(product1);
+    counter[2] = static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key1;
+    counter[3] = static_cast<uint32_t>(product0);
+    key0 += kWeyl0;
+    key1 += kWeyl1;
   }
-  return counter;
+}
+
+constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
+  philox_rounds(words, key[0], key[1]);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// Uniform in [0, 1) with 53 bits: the draw at `position` of the numbers that `seed` and `stream` name.

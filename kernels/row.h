@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,11 @@ struct WeightPacking {
   void (*pack)(const void* stored, DType dtype, int64_t rows, int64_t cols, void* packed, ThreadTeam& team);
 };
 
+/// Rows and columns of the result that a block of threads, or the innermost tile of a core, makes at a time.
+struct BlockSize {
+  int64_t rows = 0, cols = 0;
+};
+
 template <class Op>
 struct Row {
   using Problem = typename Op::Problem;
@@ -64,6 +70,13 @@ struct Row {
   /// What the row rounds for one output of the problem (Linear: a segment's). Null: nothing, whatever the
   /// problem.
   Rounding (*rounding)(const Problem&, int output) = nullptr;
+  /// The file below kernels/ to read when one wants to know how it computes. Empty: ref/<op>.cpp of the
+  /// reference, <device>/<op> else.
+  std::string_view source = {};
+  /// The library that it calls to do the work: "cuBLAS", "oneDNN". Empty: it is the project's own.
+  std::string_view library = {};
+  /// Of a row that was compiled for blocks of one size; zeros: it has none, or chooses them itself.
+  BlockSize block = {};
 };
 
 /// How the activations of a problem are stored. Ops that let their rows take others than float32 tell it by a

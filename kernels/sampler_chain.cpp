@@ -99,8 +99,8 @@ class Chain {
   void penalise() {
     const double repeat = params_.repeat_penalty;
     const bool repeats = repeat > 0 && std::isfinite(repeat);
-    const double frequency = std::isfinite(chain_.frequency_penalty) ? chain_.frequency_penalty : 0;
-    const double presence = std::isfinite(chain_.presence_penalty) ? chain_.presence_penalty : 0;
+    const double frequency = std::isfinite(params_.frequency_penalty) ? params_.frequency_penalty : 0;
+    const double presence = std::isfinite(params_.presence_penalty) ? params_.presence_penalty : 0;
     std::map<int32_t, int64_t> counts;
     for (const int32_t id : last_tokens(chain_, chain_.penalty_range)) ++counts[id];
     change_logits(counts, [&](double logit, int64_t count) {

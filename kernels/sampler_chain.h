@@ -53,7 +53,6 @@ struct SamplerChain {
                               Sampler::top_p,     Sampler::min_p,       Sampler::xtc};
   int32_t order_count = kSamplers;
 
-  float frequency_penalty = 0, presence_penalty = 0;
   int32_t penalty_range = 64;  // tokens of the history; below 0: all
   float dry_multiplier = 0, dry_base = 1.75F;
   int32_t dry_allowed = 2, dry_range = -1;

@@ -95,12 +95,21 @@ struct ThreadTeam::Shared {
 
   explicit Shared(int threads) : members(static_cast<size_t>(std::max(threads, 1))) {}
 
+  /// Units of the next chunk: a thread's equal share of what is left. Half of it while that is many: who
+  /// takes an equal share of all at once may be late with it, on a core that is slower by a few percent, when
+  /// the others have nothing left to take over. Of few units a claim more would cost more than that.
+  uint32_t next_chunk(uint32_t unclaimed) const {
+    constexpr uint32_t kMany = 32;  // for each thread
+    const auto threads = static_cast<uint32_t>(members.size());
+    return std::max<uint32_t>(1, unclaimed / (unclaimed > kMany * threads ? 2 * threads : threads));
+  }
+
   /// Claims and does units until none is left; how many.
   int work_off(int thread) {
     int done = 0;
     uint64_t word = claims.word.load(std::memory_order_acquire);
     while (const auto unclaimed = static_cast<uint32_t>(word)) {
-      const uint32_t take = std::max<uint32_t>(1, unclaimed / static_cast<uint32_t>(members.size()));
+      const uint32_t take = next_chunk(unclaimed);
       if (!claims.word.compare_exchange_weak(word, word - take, std::memory_order_acquire)) continue;
       const int64_t begin = int64_t{units - unclaimed} * grain;
       task(context, {begin, std::min(begin + int64_t{take} * grain, count)}, thread);

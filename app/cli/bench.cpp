@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "app/cli/common_options.h"
 #include "app/cli/verbs.h"
 
@@ -9,7 +12,25 @@ namespace {
 struct BenchOptions {
   api::OpenOptions open;
   api::BenchOptions bench;
+  std::vector<std::string> edits;
+  std::string depths;
 };
+
+/// "1000,10000"
+Result<std::vector<int64_t>> depths_of(std::string_view words) {
+  std::vector<int64_t> depths;
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(','), words.size());
+    int64_t depth = 0;
+    const auto [rest, problem] = std::from_chars(words.data(), words.data() + end, depth);
+    if (problem != std::errc() || rest != words.data() + end || depth < 1 || depth > (1 << 20))
+      return Error{ErrorCode::invalid_argument, fmt::format("\"{}\" is no depth", words.substr(0, end)),
+                   "--depths", "give numbers from 1 to 1048576 with commas between"};
+    depths.push_back(depth);
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return depths;
+}
 
 Json to_json(const api::Rate& rate) {
   return {{"tokens", rate.tokens},
@@ -28,6 +49,12 @@ Json to_json(const api::BenchResult& result) {
         {"batch", result.encode->batch},   {"tokens", result.encode->tokens},
         {"ms", result.encode->ms},         {"min_ms", result.encode->min_ms},
         {"max_ms", result.encode->max_ms}, {"sequences_per_second", result.encode->sequences_per_second}};
+  for (const api::BenchResult::Depth& depth : result.depths)
+    document["depths"].push_back({{"tokens", depth.tokens},
+                                  {"ms_per_token", depth.ms},
+                                  {"min_ms", depth.min_ms},
+                                  {"max_ms", depth.max_ms},
+                                  {"context_bytes", depth.context_bytes}});
   document["device"] = result.device;
   document["threads"] = result.threads;
   return document;
@@ -45,6 +72,11 @@ void print_rates(const api::BenchResult& result, int repeats) {
         "encode   {:>2} x {} tokens  {:>9.3f} ms, median of {} ({:.3f} to {:.3f}), {:.2f} sequences/s\n",
         result.encode->batch, result.encode->tokens, result.encode->ms, repeats, result.encode->min_ms,
         result.encode->max_ms, result.encode->sequences_per_second));
+  for (const api::BenchResult::Depth& depth : result.depths)
+    print(fmt::format(
+        "at {:>7} tokens  {:>9.3f} ms a token, median of {} ({:.3f} to {:.3f}), context {:.1f} MiB\n",
+        depth.tokens, depth.ms, repeats, depth.min_ms, depth.max_ms,
+        static_cast<double>(depth.context_bytes) / (1 << 20)));
   print(fmt::format("on {}, {} threads\n", result.device, result.threads));
 }
 
@@ -59,6 +91,12 @@ Runner prepare_bench(Parser& parser, Context& context) {
   parser.add_option("--depth", bench.depth, "tokens already in the context, which grows with it")
       .range(0, kMostTokens)
       .show_default();
+  parser.add_option(
+      "--depths", options->depths,
+      "as 1000,10000: what a token takes after so many, one text read on to each, and nothing else");
+  parser.add_option("--edit", options->edits, "an edit before it, as attention scope=layers.* kind=fastmax")
+      .one_value()
+      .take_all();
   parser.add_option("--batch", bench.batch, "sequences at once").range(1, kMostAtOnce).show_default();
   parser.add_option("--tokens", bench.tokens, "encoders: tokens of each sequence")
       .range(1, kMostAtOnce)
@@ -66,8 +104,13 @@ Runner prepare_bench(Parser& parser, Context& context) {
   parser.add_option("--repeats", bench.repeats, "runs that count").range(1, 1000).show_default();
   add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
+    ORRERY_ASSIGN(options->bench.depths, depths_of(options->depths));
     options->open.least_context = api::bench_context(options->bench);
     ORRERY_ASSIGN(const auto session, open_session(context, options->open));
+    for (const std::string& words : options->edits) {
+      ORRERY_ASSIGN(const edit::Edit edit, edit::parse_edit(words));
+      ORRERY_TRY(session->apply(edit));
+    }
     ProgressLine progress(context);
     ORRERY_ASSIGN(const api::BenchResult result,
                   session->bench(options->bench, progress.callback(), context.stop()));

@@ -1,4 +1,5 @@
 #include "app/cli/common_options.h"
+#include "app/cli/gradient_options.h"
 #include "app/cli/graph_formats.h"
 #include "app/cli/output.h"
 #include "app/cli/verbs.h"
@@ -10,6 +11,7 @@ namespace {
 struct GraphOptions {
   api::OpenOptions open;
   std::string phase = "decode", level = "model", format = "text";
+  GradientOptions gradients;
   Option given_phase, given_format;
 };
 
@@ -19,6 +21,9 @@ Result<graph::GraphVersion> graph_to_draw(const Context& context, const GraphOpt
   ORRERY_ASSIGN(const auto session, api::open_or_show(options.open, progress.callback(), context.stop()));
   const std::string& cannot_run = session->info().cannot_run;
   if (options.level == "fused") {
+    if (options.gradients.asked())
+      return Error{ErrorCode::invalid_argument, "Gradients are added to the model graph", "--grad",
+                   "leave --level out"};
     if (cannot_run.empty() && options.given_phase.given()) {
       ORRERY_ASSIGN(api::PlanReport plan, session->plan(phase_of(options.phase)));
       return std::move(plan.graph);
@@ -29,7 +34,9 @@ Result<graph::GraphVersion> graph_to_draw(const Context& context, const GraphOpt
   }
   progress.clear();
   if (!cannot_run.empty()) note(context, "cannot run: " + cannot_run);
-  return session->model_graph();
+  if (!options.gradients.asked()) return session->model_graph();
+  ORRERY_ASSIGN(api::GradientGraph made, graph_with_gradients(*session->model_graph(), options.gradients));
+  return std::move(made.graph);
 }
 
 }  // namespace
@@ -46,6 +53,7 @@ Runner prepare_graph(Parser& parser, Context& context) {
   options->given_format = parser.add_option("--format", options->format, "how it is written")
                               .one_of({"text", "json", "dot", "svg"})
                               .show_default();
+  add_gradient_options(parser, options->gradients);
   add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     if (context.json && !options->given_format.given()) options->format = "json";

@@ -8,6 +8,7 @@
 #include "app/cli/output.h"
 #include "app/cli/parser.h"
 #include "app/cli/verbs.h"
+#include "engine/api/own_ops.h"
 
 namespace orrery::cli {
 namespace {
@@ -26,6 +27,12 @@ bool is_known(std::string_view name) {
 
 /// The verbs whose --text may have several values.
 bool takes_texts(std::string_view verb) { return verb == "classify" || verb == "embed"; }
+
+/// What is missing is named; the verb says itself whether it needs it.
+void join_own_ops(const Context& context) {
+  for (const Error& error : api::join_own_ops({{}, context.stop()}))
+    note(context, "an op of one's own is not there: " + error.to_string());
+}
 
 /// The exit code of a verb's outcome, its error told.
 int finish(const Result<int>& outcome) {
@@ -51,7 +58,12 @@ int run(int argc, char** argv) {
   Runner chosen;
   for (const Verb& verb : verbs()) {
     Parser parser = line.add_verb(std::string(verb.name), std::string(verb.doc));
-    parser.when_chosen([&chosen, runner = verb.prepare(parser, context)] { chosen = runner; });
+    parser.when_chosen([&chosen, &context, own_ops = verb.own_ops, runner = verb.prepare(parser, context)] {
+      chosen = [&context, own_ops, runner] {
+        if (own_ops) join_own_ops(context);
+        return runner();
+      };
+    });
   }
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
     print_usage_error(

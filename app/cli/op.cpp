@@ -14,11 +14,11 @@ struct OpOptions {
   ArrayOptions arrays;
 };
 
-/// The outputs by the names that the op has for them.
-std::vector<Told> told_outputs(const api::GraphRun& run) {
+/// The outputs by the names that the op has for them, then the gradients.
+std::vector<Told> told_outputs(const api::OpenedOp& opened, const api::GraphRun& run) {
   std::vector<Told> outputs;
-  for (const api::RunValue& value : run.outputs)
-    outputs.push_back({value.path.substr(value.path.find(':') + 1), "", &value.array});
+  for (size_t i = 0; i < run.outputs.size(); ++i)
+    outputs.push_back({opened.names[i], "", &run.outputs[i].array});
   return outputs;
 }
 
@@ -29,24 +29,31 @@ const api::PlanStep* step_of(const api::GraphRun& run, const graph::OpSchema& op
   return run.plan.steps.empty() ? nullptr : &run.plan.steps.front();
 }
 
-Result<int> run_op(const Context& context, const OpOptions& options, const graph::OpSchema& op) {
-  api::OpRequest request{options.op, {}, {}};
-  ORRERY_ASSIGN(request.inputs, named_values(options.arrays.inputs, "--in"));
+Json steps_of(const api::GraphRun& run) {
+  Json steps = Json::array();
+  for (const api::PlanStep& step : run.plan.steps) steps.push_back(to_json(step));
+  return steps;
+}
+
+Result<int> run_op(const Context& context, const OpOptions& options, api::OpRequest request,
+                   const graph::OpSchema& op) {
   ORRERY_ASSIGN(request.attributes, named_values(options.attributes, "--set"));
   ORRERY_ASSIGN(api::OpenedOp opened, api::open_op(request, options.arrays.open));
   opened.request.repeat = options.arrays.repeat;
   ORRERY_ASSIGN(const api::GraphRun run, api::run_graph(*opened.session, opened.request, context.stop()));
-  std::vector<Told> outputs = told_outputs(run);
+  std::vector<Told> outputs = told_outputs(opened, run);
   ORRERY_TRY(write_arrays(options.arrays.out, outputs));
   const api::PlanStep* step = step_of(run, op);
   if (context.json) {
     Json json = {{"outputs", to_json(outputs)}};
     const Json told = step ? to_json(*step) : Json::object();
     for (const char* key : {"kernel", "refused", "device", "us"}) json[key] = told.value(key, Json());
+    if (!options.gradients.empty()) json["steps"] = steps_of(run);
     print_json(json);
   } else {
     print_table(outputs);
-    if (step) print_step(*step);
+    for (const api::PlanStep& each : run.plan.steps)
+      if (&each == step || !options.gradients.empty()) print_step(each);
   }
   return kExitDone;
 }
@@ -59,17 +66,19 @@ Runner prepare_op(Parser& parser, Context& context) {
   parser.add_option("--set", options->attributes, "ATTRIBUTE=VALUE ...: axis=-1, shape=2,-1, kind=mean")
       .take_all();
   parser
-      .add_option("--grad", options->gradients,
-                  "NAME=FILE.npy ...: the gradient of an output, of ops that have a backward form")
+      .add_option(
+          "--grad", options->gradients,
+          "NAME=FILE.npy ...: the gradient of an output; of ops that have a backward form also those of the "
+          "inputs that hold floats, as grad_INPUT")
       .take_all();
   add_array_options(parser, options->arrays);
   add_output_options(parser, context);
   const auto run = [options, &context]() -> Result<int> {
-    ORRERY_ASSIGN(const api::OpInfo info, api::find_op(options->op));
-    if (!options->gradients.empty())
-      return Error{ErrorCode::unsupported, fmt::format("{} has no backward form", info.op->name), "--grad",
-                   "Leave it out"};
-    if (!options->arrays.inputs.empty()) return run_op(context, *options, *info.op);
+    api::OpRequest request{options->op, {}, {}, {}};
+    ORRERY_ASSIGN(request.inputs, named_values(options->arrays.inputs, "--in"));
+    ORRERY_ASSIGN(const api::OpInfo info, api::find_op(request));
+    ORRERY_ASSIGN(request.gradients, named_values(options->gradients, "--grad"));
+    if (!options->arrays.inputs.empty()) return run_op(context, *options, std::move(request), *info.op);
     if (context.json)
       print_json(to_json(info));
     else

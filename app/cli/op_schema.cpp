@@ -41,7 +41,7 @@ Json to_json(const api::OpInfo& info) {
   return {{"name", info.op->name},       {"family", graph::name_of(info.op->family)},
           {"doc", info.op->doc},         {"inputs", std::move(inputs)},
           {"outputs", info.op->outputs}, {"attributes", std::move(attributes)},
-          {"devices", info.devices},     {"backward", false}};
+          {"devices", info.devices},     {"backward", static_cast<bool>(info.op->gradient)}};
 }
 
 void print_schema(const api::OpInfo& info) {

@@ -5,6 +5,7 @@
 
 #include "app/cli/common_options.h"
 #include "app/cli/verbs.h"
+#include "engine/api/own_ops.h"
 #include "engine/api/recipes.h"
 
 namespace orrery::cli {
@@ -42,6 +43,7 @@ Result<int> make_recipe(const Context& context, const RecipeOptions& options) {
     recipe.edits.push_back(std::move(edit));
   }
   edit::resolve_files(recipe.edits, std::filesystem::current_path());
+  api::name_contents(recipe.edits);
   ORRERY_ASSIGN(const auto problems, problems_of(context, options.words.front(), recipe));
   if (!problems.empty()) return problems.front().reason;
   ORRERY_TRY(write_file(options.out, edit::write_recipe(recipe)));

@@ -2,6 +2,7 @@
 
 #include "app/cli/arrays.h"
 #include "app/cli/common_options.h"
+#include "app/cli/gradient_options.h"
 #include "app/cli/verbs.h"
 #include "engine/api/array_text.h"
 #include "engine/api/own_inputs.h"
@@ -12,6 +13,7 @@ namespace {
 struct RunOptions {
   ArrayOptions arrays;
   bool all = false;
+  GradientOptions gradients;
 };
 
 /// A value as a graph's file calls it: its node, and its output where there are several.
@@ -48,6 +50,23 @@ std::vector<Told> told(const graph::Graph& graph, const std::vector<api::RunValu
   return rows;
 }
 
+/// A session of the graph, and the names of the gradients, which follow its own outputs.
+struct Opened {
+  std::shared_ptr<api::Session> session;
+  std::vector<std::string> gradients;
+};
+Result<Opened> open(const RunOptions& options) {
+  Opened opened;
+  ORRERY_ASSIGN(opened.session, api::open_graph_file(options.arrays.open));
+  if (!options.gradients.asked()) return opened;
+  const graph::GraphVersion graph = opened.session->model_graph();
+  ORRERY_ASSIGN(api::GradientGraph made, graph_with_gradients(*graph, options.gradients));
+  ORRERY_ASSIGN(opened.session,
+                api::open_graph(std::move(made.graph), opened.session->info().name, options.arrays.open));
+  opened.gradients = std::move(made.names);
+  return opened;
+}
+
 }  // namespace
 
 Runner prepare_run(Parser& parser, Context& context) {
@@ -55,10 +74,12 @@ Runner prepare_run(Parser& parser, Context& context) {
   parser.add_option("GRAPH", options->arrays.open.model, "the graph's file, .json").required();
   add_array_options(parser, options->arrays);
   parser.add_flag("--all", options->all, "every value of the graph, not its outputs alone");
+  add_gradient_options(parser, options->gradients);
   add_output_options(parser, context);
   return [options, &context]() -> Result<int> {
     const ArrayOptions& arrays = options->arrays;
-    ORRERY_ASSIGN(const auto session, api::open_graph_file(arrays.open));
+    ORRERY_ASSIGN(const Opened opened, open(*options));
+    const auto& session = opened.session;
     const graph::GraphVersion graph = session->model_graph();
     api::RunRequest request;
     ORRERY_ASSIGN(const auto inputs, named_values(arrays.inputs, "--in"));
@@ -75,6 +96,8 @@ Runner prepare_run(Parser& parser, Context& context) {
       return placed(std::move(ran).error(), arrays.open.model, "orrery-cli graph FILE draws what it takes");
     const api::GraphRun run = std::move(ran).value();
     std::vector<Told> outputs = told(*graph, run.outputs), values = told(*graph, run.kept);
+    for (size_t i = 0; i < opened.gradients.size(); ++i)
+      outputs[outputs.size() - opened.gradients.size() + i].name = opened.gradients[i];
     ORRERY_TRY(write_arrays(arrays.out, outputs));
     ORRERY_TRY(write_arrays(arrays.out, values));
     if (context.json) {

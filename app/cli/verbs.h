@@ -19,6 +19,7 @@ struct Verb {
   std::string_view name;
   std::string_view doc;
   Runner (*prepare)(Parser& parser, Context& context);  // adds the verb's options
+  bool own_ops = true;                                  // it may use ops of one's own
 };
 std::span<const Verb> verbs();
 
@@ -36,11 +37,14 @@ Runner prepare_recipe(Parser& parser, Context& context);
 Runner prepare_export(Parser& parser, Context& context);
 Runner prepare_ops(Parser& parser, Context& context);
 Runner prepare_op(Parser& parser, Context& context);
+Runner prepare_custom(Parser& parser, Context& context);
 Runner prepare_run(Parser& parser, Context& context);
+Runner prepare_lab(Parser& parser, Context& context);
 Runner prepare_tokenize(Parser& parser, Context& context);
 Runner prepare_render(Parser& parser, Context& context);
 Runner prepare_chat(Parser& parser, Context& context);
 Runner prepare_score(Parser& parser, Context& context);
+Runner prepare_attribute(Parser& parser, Context& context);
 Runner prepare_classify(Parser& parser, Context& context);
 Runner prepare_embed(Parser& parser, Context& context);
 Runner prepare_rerank(Parser& parser, Context& context);

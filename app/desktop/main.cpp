@@ -6,6 +6,7 @@
 #include <QCommandLineParser>
 #include <cstdio>
 
+#include "engine/api/lab_runs.h"
 #include "engine/api/metadata.h"
 #include "engine/api/recipe_files.h"
 #include "engine/api/shown_session.h"
@@ -73,11 +74,9 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
   words.say = parser.value("say");
   if (parser.isSet("page")) words.page = parser.value("page");
   const QString& page = words.page;
-  if (page == "lab")
-    return "The page \"lab\" is not available yet: use graph, chat, classify, compare, diff or sweep";
   if (page != "graph" && page != "chat" && page != "classify" && page != "compare" && page != "diff" &&
-      page != "sweep")
-    return "There is no page \"" + page + "\": use graph, chat, classify, compare, diff or sweep";
+      page != "sweep" && page != "lab")
+    return "There is no page \"" + page + "\": use graph, chat, classify, compare, diff, sweep or lab";
   const bool asked = parser.isSet("say") || parser.isSet("page") || parser.isSet("screenshot");
   if (asked) arguments.words = words;
   if (!parser.isSet("screenshot"))
@@ -112,7 +111,7 @@ void addOptions(QCommandLineParser& parser) {
   parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});
   parser.addOption({"say", "Text to type into the page and send, once the model is open.", "TEXT"});
   parser.addOption({"page",
-                    "graph, chat, classify, compare, diff or sweep (default: as remembered, chat for a "
+                    "graph, chat, classify, compare, diff, sweep or lab (default: as remembered, chat for a "
                     "picture or a text).",
                     "PAGE"});
 }
@@ -131,11 +130,15 @@ ui::Services services() {
   services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.passes = {api::pass_reports, api::pass_gain};
   services.graphs = {api::new_graph, api::read_canvas, api::save_graph, api::run_graph};
+  services.lab = {api::list_kernels, api::run_lab, api::lab_history_file()};
+  services.ownOps = {api::join_own_ops, api::list_own_ops, custom::read_source, api::compile_own_op,
+                     api::check_own_op, api::add_own_op,   api::remove_own_op};
   services.writeTrace = api::write_trace;
   services.cudaRefusal = "Looking for CUDA devices";
   services.listDevices = api::list_devices;
   services.memoryDemand = api::memory_demand;
   services.compare = api::compare;
+  services.attribute = api::attribute;
   return services;
 }
 

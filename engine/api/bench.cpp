@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "engine/api/guard.h"
 #include "engine/api/session_impl.h"
@@ -68,6 +69,28 @@ class Bench {
     Sequences sequences = fresh();
     ORRERY_TRY(drop(extend(sequences, std::max<int64_t>(options_.depth, 1), 1)));
     return extend(sequences, 0, options_.gen);
+  }
+
+  /// One text after another place: where it stands, it goes on by a token that is given and those that it
+  /// writes.
+  Result<std::vector<BenchResult::Depth>> depths() {
+    std::vector<BenchResult::Depth> reached;
+    const Sequences sequences = fresh();
+    for (const int64_t depth : options_.depths) {
+      ORRERY_TRY(tell(fmt::format("Reading {} tokens", depth), 0));
+      const auto held = static_cast<int64_t>(sequences.front()->tokens.size());
+      ORRERY_TRY(drop(extend(sequences, std::max<int64_t>(depth - held, 1), 1)));
+      const auto there = static_cast<int64_t>(sequences.front()->tokens.size());
+      std::vector<double> ms;
+      for (int i = 1; i <= options_.repeats; ++i) {
+        ORRERY_TRY(tell(fmt::format("Writing tokens after {}", there), i));
+        ORRERY_ASSIGN(const double seconds, extend(sequences, 1, options_.gen));
+        ms.push_back(seconds * 1e3 / static_cast<double>(options_.gen));
+      }
+      const auto [least, most] = std::minmax_element(ms.begin(), ms.end());
+      reached.push_back({there, median(ms), *least, *most, engine_.model->kv_bytes()});
+    }
+    return reached;
   }
 
   Result<double> encode() {
@@ -186,6 +209,11 @@ Result<void> check(const BenchOptions& options) {
   const bool legal = options.prompt >= 0 && options.gen >= 0 && options.depth >= 0 && options.batch >= 1 &&
                      options.batch <= 4096 && options.tokens >= 1 && options.repeats >= 1 &&
                      options.repeats <= 10000;
+  if (!options.depths.empty() &&
+      (options.gen < 1 || options.depths.front() < 1 ||
+       std::ranges::adjacent_find(options.depths, std::greater_equal<>()) != options.depths.end()))
+    return Error{ErrorCode::invalid_argument, "Depths rise from 1 on, and tokens are written at each",
+                 "bench", "sort them, and let gen be 1 or more"};
   if (legal) return {};
   return Error{ErrorCode::invalid_argument, "The sizes of the bench are out of range", "bench",
                "prompt, gen and depth are 0 or more; batch, tokens and repeats 1 or more"};
@@ -207,6 +235,7 @@ Result<void> check_room(int64_t needed, int64_t context, int64_t own) {
 
 /// The prefill writes a token after the prompt, the decode begins after one.
 int64_t bench_context(const BenchOptions& options) {
+  if (!options.depths.empty()) return options.depths.back() + (options.repeats + 1) * (options.gen + 1);
   const int64_t prefill = options.prompt > 0 ? options.depth + options.prompt + 1 : 0;
   const int64_t decode = options.gen > 0 ? std::max<int64_t>(options.depth, 1) + options.gen : 0;
   return std::max(prefill, decode);
@@ -236,6 +265,10 @@ Result<BenchResult> SessionImpl::bench(const BenchOptions& options, const Progre
     }
     ORRERY_TRY(check_room(bench_context(options), parts_.model->options().context,
                           own_context(parts_.info.context_length)));
+    if (!options.depths.empty()) {
+      ORRERY_ASSIGN(result.depths, bench.depths());
+      return result;
+    }
     if (options.prompt > 0) {
       ORRERY_ASSIGN(const auto seconds, bench.repeat("Reading a prompt", [&] { return bench.prefill(); }));
       result.prefill = rate_of(options.prompt * options.batch, seconds);

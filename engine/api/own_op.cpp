@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/api/gradients.h"
 #include "engine/api/guard.h"
 #include "engine/api/weight_files.h"
+#include "engine/graph/own_content.h"
 #include "engine/io/reader.h"
 #include "engine/ops/aliases.h"
 #include "engine/ops/lowering.h"
@@ -56,15 +58,55 @@ class Building {
                      "its inputs are " + input_names()};
     for (const graph::InputSpec& spec : op_->inputs) ORRERY_TRY(add_inputs(spec, node.inputs));
     ORRERY_ASSIGN(const NodeId id, graph_.add_node(std::move(node)));
-    graph_.set_outputs(graph_.node(id).outputs);
+    const std::vector<ValueId> outputs = graph_.node(id).outputs;
+    graph_.set_outputs(outputs);
     OpenedOp opened;
+    for (const ValueId output : outputs) opened.names.push_back(graph_.value(output).name);
+    graph::GraphVersion graph;
+    if (request_.gradients.empty()) {
+      graph = std::make_shared<const graph::Graph>(std::move(graph_));
+    } else {
+      ORRERY_ASSIGN(GradientGraph made, back(outputs));
+      graph = std::move(made.graph);
+      opened.names.insert(opened.names.end(), made.names.begin(), made.names.end());
+    }
     opened.request = std::move(run_);
-    ORRERY_ASSIGN(opened.session,
-                  open_graph(std::make_shared<const graph::Graph>(std::move(graph_)), op_->name, options));
+    ORRERY_ASSIGN(opened.session, open_graph(std::move(graph), op_->name, options));
     return opened;
   }
 
  private:
+  /// With the gradients of all that is given and holds floats, by those of outputs.
+  Result<GradientGraph> back(const std::vector<ValueId>& outputs) {
+    if (!op_->gradient) return no_gradient();
+    const std::vector<ValueId> by = float_sources(graph_);
+    std::vector<GradientEnd> ends;
+    for (const auto& [name, file] : request_.gradients) {
+      const auto output = std::ranges::find(outputs, name, [&](ValueId id) { return graph_.value(id).name; });
+      if (output == outputs.end())
+        return Error{ErrorCode::not_found, fmt::format("{} has no output {}", op_->name, io::shown(name)), "",
+                     fmt::format("its outputs are {}", fmt::join(op_->outputs, ", "))};
+      ORRERY_ASSIGN(const ValueId gradient, add_input("gradient_of_" + name, file));
+      ends.push_back({*output, gradient});
+    }
+    return with_gradients(graph_, ends, by);
+  }
+
+  Error no_gradient() const {
+    Error error{ErrorCode::unsupported, fmt::format("{} has no backward form", op_->name), "--grad",
+                "Leave it out"};
+    if (!graph::content_of(*op_)) return error;
+    if (op_->name.ends_with("_backward")) {
+      error.what = fmt::format("{} is a backward body itself, and has none of its own", op_->name);
+    } else {
+      error.what = fmt::format("{} has no backward body, so it has no gradients", op_->name);
+      error.advice =
+          "write .cpu_backward in its ORRERY_OP and add it again (resources/sdk/examples/vector_addition.cpp "
+          "shows one), or leave --grad out";
+    }
+    return error;
+  }
+
   /// That of the op, unless an input has it.
   std::string free_name() const {
     const bool taken =
@@ -131,17 +173,21 @@ std::vector<OpInfo> list_ops() {
   });
 }
 
-Result<OpInfo> find_op(const std::string& name) {
+Result<OpInfo> find_op(const OpRequest& request) {
   return guarded([&]() -> Result<OpInfo> {
-    if (graph::OpPtr op = ops::find_op(*ops::registry(), name)) return OpInfo{op, devices_of(*op)};
-    return Error{ErrorCode::not_found, fmt::format("There is no op {}", io::shown(name)), "",
+    std::vector<std::string> inputs, attributes;
+    for (const auto& [name, file] : request.inputs) inputs.push_back(name);
+    for (const auto& [name, text] : request.attributes) attributes.push_back(name);
+    if (graph::OpPtr op = ops::find_op(*ops::registry(), request.op, inputs, attributes))
+      return OpInfo{op, devices_of(*op)};
+    return Error{ErrorCode::not_found, fmt::format("There is no op {}", io::shown(request.op)), "",
                  "orrery-cli ops lists those that there are"};
   });
 }
 
 Result<OpenedOp> open_op(const OpRequest& request, const OpenOptions& options) {
   return guarded([&]() -> Result<OpenedOp> {
-    ORRERY_ASSIGN(OpInfo info, find_op(request.op));
+    ORRERY_ASSIGN(OpInfo info, find_op(request));
     return Building(std::move(info.op), request).open(options);
   });
 }

@@ -92,7 +92,8 @@ class SessionImpl::Preparing {
 
   Result<Next> operator()(const MakeEdits& change) const {
     ORRERY_TRY(watch_.stage("Making the edits"));
-    ORRERY_ASSIGN(const std::vector<edit::Edit> edits, with_vectors(session_, now_, change.edits, watch_));
+    ORRERY_ASSIGN(std::vector<edit::Edit> edits, with_vectors(session_, now_, change.edits, watch_));
+    edit::name_contents(now_.model->ops(), edits);
     ORRERY_ASSIGN(const Replayed made, replayed(now_.model, edits));
     ORRERY_ASSIGN(Draft draft, prepare(made.graph));
     Next next;

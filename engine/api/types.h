@@ -193,6 +193,9 @@ struct Rate {
 struct BenchOptions {
   int64_t prompt = 512, gen = 128, depth = 0, batch = 1, tokens = 128;
   int repeats = 5;
+  /// Rising. Where there are some, texts are read to each of them in turn, and only what a token takes there
+  /// is measured: nothing is read twice, so that a long context is reached once.
+  std::vector<int64_t> depths = {};
 };
 struct BenchResult {
   std::optional<Rate> prefill, decode;
@@ -202,6 +205,13 @@ struct BenchResult {
     double min_ms = 0, max_ms = 0;
   };
   std::optional<Encode> encode;
+  struct Depth {
+    int64_t tokens = 0;  // in the context of each sequence when it is measured
+    double ms = 0;       // of a token; the median of the repeats
+    double min_ms = 0, max_ms = 0;
+    uint64_t context_bytes = 0;  // that there is memory for, of all sequences
+  };
+  std::vector<Depth> depths = {};
   std::string device;
   int threads = 0;
 };

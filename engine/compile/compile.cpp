@@ -193,6 +193,7 @@ class Compiler final : public ops::LowerContext {
   Result<Step> lower(const graph::Node& node) {
     ORRERY_ASSIGN(ops::Lowered lowered, ops::lower_node(*this, node));
     ORRERY_TRY(note_uses(node));
+    if (lowered.least) plan_.least_sizes.push_back(std::move(*lowered.least));
     size_t& workspace = workspaces_[here_];
     workspace = std::max(workspace, lowered.workspace_bytes);
     return Step{node.id,

@@ -108,6 +108,7 @@ struct Plan {
   std::vector<OutputSlot> output_slots;                   // of graph->outputs()
   std::vector<ValueId> states;                            // input states, by state index
   std::vector<GivenInput> given;                          // what a step brings beside its own inputs
+  std::vector<ops::LeastSize> least_sizes;                // what a step's symbols must come to
   std::vector<weights::WeightBytes> weights;              // what the steps read, held
   std::vector<weights::Buffer> constants;                 // bytes of the constant nodes
   double compile_milliseconds = 0;

@@ -22,10 +22,11 @@ Result<int64_t> positive(const graph::Node& node, const char* attribute) {
 }
 
 Result<StateForm> form_of(const graph::Graph& graph, const graph::Node& node) {
-  if (ops::keeps_record(node.attributes)) {
-    const auto elements = element_count(graph.value(node.outputs[0]).type.shape, {});
-    return StateForm::record(elements.value_or(0));
-  }
+  const auto elements = [&] {
+    return element_count(graph.value(node.outputs[0]).type.shape, {}).value_or(0);
+  };
+  if (ops::keeps_record(node.attributes)) return StateForm::record(elements());
+  if (ops::keeps_summary(node.attributes)) return StateForm::summary(elements());
   ORRERY_ASSIGN(const int64_t kv_heads, positive(node, "kv_heads"));
   ORRERY_ASSIGN(const int64_t head_dim, positive(node, "head_dim"));
   return StateForm::per_token(kv_heads, head_dim);
@@ -46,13 +47,14 @@ std::optional<kernels::DeviceId> device_of_state(const graph::Graph& graph, cons
 }  // namespace
 
 size_t StateForm::page_bytes(DType kv) const {
+  if (is_summary()) return 0;
   if (is_record()) return static_cast<size_t>(elements) * sizeof(float);
   return kernels::kv_page_bytes(kv, kPageTokens, kv_heads, head_dim);
 }
 
 std::string StateForm::words() const {
-  return is_record() ? fmt::format("{} numbers", elements)
-                     : fmt::format("{} heads of {}", kv_heads, head_dim);
+  return kind == Kind::per_token ? fmt::format("{} heads of {}", kv_heads, head_dim)
+                                 : fmt::format("{} numbers", elements);
 }
 
 Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
@@ -79,12 +81,14 @@ Result<std::vector<StateUse>> states_of(const graph::Graph& graph) {
 uint64_t kv_cache_bytes(const graph::Graph& graph, DType dtype, int64_t tokens) {
   const auto states = states_of(graph);
   if (!states.ok()) return 0;
+  const auto pages = static_cast<uint64_t>((tokens + kPageTokens - 1) / kPageTokens);
+  const auto bytes_of = [&](const StateForm& form) -> uint64_t {
+    if (form.is_record()) return form.page_bytes(dtype) * pages;
+    if (form.is_summary()) return form.summary_bytes() * static_cast<uint64_t>(StateForm::kSummaries);
+    return kernels::kv_page_bytes(dtype, tokens, form.kv_heads, form.head_dim);
+  };
   uint64_t bytes = 0;
-  for (const StateUse& state : states.value())
-    bytes +=
-        state.form.is_record()
-            ? state.form.page_bytes(dtype) * static_cast<uint64_t>((tokens + kPageTokens - 1) / kPageTokens)
-            : kernels::kv_page_bytes(dtype, tokens, state.form.kv_heads, state.form.head_dim);
+  for (const StateUse& state : states.value()) bytes += bytes_of(state.form);
   return bytes;
 }
 

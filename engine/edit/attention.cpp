@@ -6,6 +6,7 @@
 #include "engine/edit/mask.h"
 #include "engine/edit/number_in.h"
 #include "engine/edit/scope_pattern.h"
+#include "engine/ops/state_kind.h"
 
 namespace orrery::edit {
 namespace {
@@ -65,6 +66,34 @@ Result<void> check_positive(const graph::Node& node) {
   return {};
 }
 
+/// The state node of an attention, where its keys go to it alone and nobody else reads it; none elsewhere.
+NodeId own_state(const graph::Graph& graph, const graph::Node& attention) {
+  if (attention.op->name != "attention") return {};
+  const graph::Node& append = graph.node(graph.value(attention.inputs[1]).producer);
+  if (append.op->name != "kv_append" || graph.users(append.outputs[0]).size() != 1) return {};
+  const graph::Node& state = graph.node(graph.value(append.inputs[0]).producer);
+  const bool alone = state.op->name == "state" && graph.users(state.outputs[0]).size() == 1;
+  return alone ? state.id : NodeId{};
+}
+
+/// Fastmax over all that was read needs no keys: its state is then a summary of fixed size.
+Result<void> settle_state(const graph::Graph& graph, graph::Transaction& transaction, NodeId id) {
+  const graph::Node& node = graph.node(id);
+  const NodeId state = own_state(graph, node);
+  if (!state.valid()) return {};
+  const int64_t dim =
+      graph.value(node.inputs[0]).type.shape.back().constant() / attribute_of<int64_t>(node, "heads");
+  const auto summary = ops::summary_shape(node.attributes, dim);
+  if (!summary && !ops::keeps_summary(graph.node(state).attributes)) return {};
+  // A summary has a shape before it is one, and as long as it is.
+  if (summary) {
+    ORRERY_TRY(transaction.set_attribute(state, "shape", *summary));
+    return transaction.set_attribute(state, "kind", std::string(ops::kSummary));
+  }
+  ORRERY_TRY(transaction.set_attribute(state, "kind", std::nullopt));
+  return transaction.set_attribute(state, "shape", std::nullopt);
+}
+
 /// True where anything changed.
 Result<bool> change(const graph::Graph& graph, graph::Transaction& transaction, NodeId id, const Edit& edit) {
   bool changed = false;
@@ -76,6 +105,7 @@ Result<bool> change(const graph::Graph& graph, graph::Transaction& transaction, 
   const graph::Node& node = graph.node(id);
   ORRERY_TRY(attribute_of<std::string>(node, "kind") == kFastmax ? check_positive(node)
                                                                  : check_softmax(node, edit));
+  ORRERY_TRY(settle_state(graph, transaction, id));
   const std::string& heads = text_of(edit, "heads");
   if (heads.empty()) return changed;
   ORRERY_ASSIGN(const Kept kept, columns_of(graph, id, heads, *heads_of(node), "head"));

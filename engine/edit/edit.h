@@ -43,6 +43,9 @@ Result<Recipe> read_recipe(const std::filesystem::path& path);
 /// Makes the files and folders that edits name relative to the recipe's folder absolute.
 void resolve_files(std::vector<Edit>& edits, const std::filesystem::path& folder);
 
+/// Each edit with an op of one's own says which source that is made of, so that a recipe of them names it.
+void name_contents(const graph::OpRegistry& ops, std::vector<Edit>& edits);
+
 /// An edit of a recipe that a graph does not take, and why.
 struct Misfit {
   size_t index = 0;

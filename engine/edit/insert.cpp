@@ -1,4 +1,5 @@
 // insert op=OP as=NAME after=V inputs={..} attributes={..}: a new node, which the readers of V read instead.
+// custom op=OP as=NAME after=V content=HASH ..: the same of an op of one's own, made of that source.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "engine/edit/rewire.h"
 #include "engine/edit/states.h"
 #include "engine/edit/words.h"
+#include "engine/graph/own_content.h"
 #include "engine/io/json.h"
 
 namespace orrery::edit {
@@ -138,18 +140,61 @@ Result<graph::Journal> insert(graph::Graph& graph, const Edit& edit) {
   return transaction.commit();
 }
 
+Result<graph::Journal> custom(graph::Graph& graph, const Edit& edit) {
+  const std::string &name = edit.fields.at("op"), &wanted = edit.fields.at("content");
+  const std::string made_of = wanted.empty() ? "" : " of content " + wanted.substr(0, 64);
+  const graph::OpPtr op = graph.ops().find(name);
+  if (!op)
+    return Error{ErrorCode::not_found, fmt::format("There is no op {}{} here", name.substr(0, 80), made_of),
+                 name, "add it first: orrery-cli custom add FILE"};
+  const std::string* content = graph::content_of(*op);
+  if (!content)
+    return Error{ErrorCode::invalid_argument, fmt::format("{} is an op of the engine's", name), name,
+                 "use insert"};
+  if (!wanted.empty() && wanted != *content)
+    return Error{ErrorCode::not_found,
+                 fmt::format("The op {} here has the content {}, and this was made with one{}", name,
+                             *content, made_of),
+                 name, "add that one, or leave content out to take this one"};
+  Edit plain = edit;
+  plain.fields.erase("content");
+  return insert(graph, plain);
+}
+
+constexpr Field kNewOp{"op", FieldKind::op, "what it computes"},
+    kNewAs{"as", FieldKind::name, "its scope and name: layers.3.mlp.extra"},
+    kNewAfter{"after", FieldKind::value, "what its first input reads", false},
+    kNewInputs{"inputs", FieldKind::inputs, "what its other inputs read", false},
+    kNewAttributes{"attributes", FieldKind::attributes,
+                   "its attributes, as far as they differ from what the op says", false},
+    kNewRewire{"rewire", FieldKind::flag, "all who read that value read the new node instead", false, "true"};
+
 }  // namespace
 
 Verb insert_verb() {
-  static constexpr Field kFields[] = {
-      {"op", FieldKind::op, "what it computes"},
-      {"as", FieldKind::name, "its scope and name: layers.3.mlp.extra"},
-      {"after", FieldKind::value, "what its first input reads", false},
-      {"inputs", FieldKind::inputs, "what its other inputs read", false},
-      {"attributes", FieldKind::attributes, "its attributes, as far as they differ from what the op says",
-       false},
-      {"rewire", FieldKind::flag, "all who read that value read the new node instead", false, "true"}};
+  static constexpr Field kFields[] = {kNewOp, kNewAs, kNewAfter, kNewInputs, kNewAttributes, kNewRewire};
   return {"insert", "a new node, in the way of a value or beside it", kFields, insert};
+}
+
+Verb custom_verb() {
+  static constexpr Field kFields[] = {
+      kNewOp,
+      kNewAs,
+      kNewAfter,
+      kNewInputs,
+      kNewAttributes,
+      kNewRewire,
+      {"content", FieldKind::text, "the hash of the source that the op must be made of; none: any", false}};
+  return {"custom", "a new node of an op of one's own", kFields, custom};
+}
+
+void name_contents(const graph::OpRegistry& ops, std::vector<Edit>& edits) {
+  for (Edit& edit : edits) {
+    if (edit.op != "custom" || !edit.fields.contains("op") || !edit.fields["content"].empty()) continue;
+    const graph::OpPtr op = ops.find(edit.fields["op"]);
+    if (const std::string* content = op ? graph::content_of(*op) : nullptr) edit.fields["content"] = *content;
+    if (edit.fields["content"].empty()) edit.fields.erase("content");
+  }
 }
 
 }  // namespace orrery::edit

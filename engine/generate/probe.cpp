@@ -105,7 +105,9 @@ Result<void> Probe::prepare(const runtime::Version& version, std::span<const Val
 Result<void> Probe::make_batch(const Engine& engine, const Step& step) {
   const auto count = static_cast<int64_t>(step.tokens.size());
   ORRERY_TRY(make_cache(engine, step.tokens));
-  if (step.starts.empty() && count > 0) batch_.add_sequence(step.tokens, 0, pages_.pages);
+  if (step.starts.empty() && count > 0)
+    batch_.add_sequence(step.tokens, 0, pages_.pages, {},
+                        kv_ ? kv_->writing(pages_, 0, count) : kernels::RecordUse{});
   for (size_t i = 1; i < step.starts.size(); ++i) {
     const auto begin = static_cast<size_t>(step.starts[i - 1]), end = static_cast<size_t>(step.starts[i]);
     batch_.add_sequence(step.tokens.subspan(begin, end - begin), 0, {});

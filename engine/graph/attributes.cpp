@@ -53,12 +53,16 @@ std::string known_names(const OpSchema& schema) {
                        : fmt::format("{} takes {}", schema.name, names);
 }
 
-/// Makes a whole number real where the spec wants one; refuses any other difference.
+/// Makes a whole number real, or a list of one, where the spec wants that; refuses any other difference.
 Result<void> fit(const OpSchema& schema, const AttributeSpec& spec, Attribute& value) {
   const AttributeType wanted = type_of(spec);
   if (wanted == AttributeType::any || type_of(value) == wanted) return {};
   if (const auto* whole = std::get_if<int64_t>(&value); whole && wanted == AttributeType::real) {
     value = static_cast<double>(*whole);
+    return {};
+  }
+  if (const auto* whole = std::get_if<int64_t>(&value); whole && wanted == AttributeType::list) {
+    value = std::vector<int64_t>{*whole};
     return {};
   }
   if (const auto* whole = std::get_if<std::vector<int64_t>>(&value);

@@ -19,7 +19,8 @@
 
 namespace orrery::ops {
 struct Lowering;  // engine/ops/lowering.h
-}
+class Gradients;  // engine/ops/gradients.h
+}  // namespace orrery::ops
 
 namespace orrery::graph {
 
@@ -118,6 +119,12 @@ struct OpSchema {
   bool view = false;
   /// Its output is its input, type and all: feed hashes look through it.
   bool identity = false;
+  /// What the gradients of its inputs are, given those of its outputs: nodes that it adds to the graph of a
+  /// node. None: not known, so that passes::differentiate() refuses what lies behind such a node.
+  std::function<void(ops::Gradients&)> gradient = {};
+  /// No gradient flows through it, which is no lack: what it gives does not move where its inputs move a
+  /// little (comparisons, roundings, places of elements).
+  bool stops_gradient = false;
   /// How its nodes run. None: the compiler has a way of its own for them, or they are only drawn and checked.
   std::shared_ptr<const ops::Lowering> lowering = {};
   /// How many ops of this name the registry had before it, so that what one of them computed is not taken for

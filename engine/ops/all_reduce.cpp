@@ -1,6 +1,7 @@
 // all_reduce: dst = part_0 + part_1 + ... of several devices, on the node's own. Added in the order of the
 // parts, so that the sum does not depend on which device was ready first.
 #include "engine/ops/collective_support.h"
+#include "engine/ops/gradients.h"
 #include "engine/ops/lower_support.h"
 #include "kernels/elementwise.h"
 
@@ -57,6 +58,10 @@ OpSchema all_reduce_op() {
           .outputs = {"dst"},
           .infer = infer,
           .cost = cost,
+          .gradient =
+              [](Gradients& at) {
+                for (size_t i = 0; i < at.inputs(); ++i) at.give(i, at.gradient());
+              },
           .lowering = lowered_to<kernels::Elementwise>(lower)};
 }
 

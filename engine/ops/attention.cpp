@@ -7,11 +7,38 @@
 namespace orrery::ops {
 namespace {
 
+/// Of a state that keeps a summary: it is one of this attention's features.
+Result<void> check_summary(const NodeView& view, const Summary& summary, int64_t cols) {
+  if (!is_fastmax(*view.attributes))
+    return mismatch("state",
+                    fmt::format("state is {}, which keeps no keys, and a softmax needs them: use the verb "
+                                "attention, which changes both",
+                                to_string(*view.inputs[1])));
+  if (integer(*view.attributes, "window") > 0)
+    return mismatch("state",
+                    fmt::format("state is {}, which keeps no keys, and a window needs them: use the verb "
+                                "attention, which changes both",
+                                to_string(*view.inputs[1])));
+  const kernels::FastmaxScan::Problem problem = fastmax_scan_problem(*view.attributes, cols);
+  if (std::string reason = kernels::ref::legal(problem); !reason.empty())
+    return bad_attribute(std::move(reason));
+  const int64_t features = kernels::FastmaxScan::features(problem.fastmax.p, problem.head_dim);
+  if (summary.kv_heads != problem.kv_heads || summary.head_dim != problem.head_dim ||
+      summary.features != features)
+    return mismatch("state", fmt::format("state is {}, but query {} needs [{}, {}, {}] (kv_heads, features, "
+                                         "head_dim + 1)",
+                                         to_string(*view.inputs[1]), to_string(*view.inputs[0]),
+                                         problem.kv_heads, features, problem.head_dim + 1));
+  return {};
+}
+
 Types infer(const NodeView& view) {
   ORRERY_ASSIGN(const Matrix query, activation(view, 0, "query"));
   ORRERY_ASSIGN(const int64_t head_dim, head_dim_of(view, query));
   const int64_t kv_heads = integer(*view.attributes, "kv_heads");
-  if (view.inputs[1]->shape != Shape{kv_heads, head_dim})
+  if (const auto summary = summary_of(*view.inputs[1])) {
+    ORRERY_TRY(check_summary(view, *summary, query.cols));
+  } else if (view.inputs[1]->shape != Shape{kv_heads, head_dim})
     return mismatch("state",
                     fmt::format("state is {}, but query {} needs [{}, {}] (kv_heads, head_dim)",
                                 to_string(*view.inputs[1]), to_string(*view.inputs[0]), kv_heads, head_dim));
@@ -27,6 +54,7 @@ Types infer(const NodeView& view) {
 /// With n tokens a sequence and L keys after the step, query i sees L - n + i + 1 keys: L - (n - 1) / 2 on
 /// average. Keys and values of a sequence are counted once.
 Cost cost(const NodeView& view, const Bindings& bindings) {
+  if (summary_of(*view.inputs[1])) return cost_fastmax_scan(view, bindings, 0, 1);
   const double tokens = rows_of(*view.inputs[0], bindings);
   const auto sequences_bound = bindings.find(kSequences), context_bound = bindings.find(kContext);
   const double sequences = sequences_bound == bindings.end()
@@ -45,6 +73,9 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
 }
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
+  if (summary_of(context.type(node.inputs[1])))
+    return Error{ErrorCode::unsupported, "One attention alone reads a summary, where it is written",
+                 node.path(), "give it a state of its own, and leave the pass summarise_fastmax on"};
   kernels::Attention::Args args = attention_arguments(context, node);
   args.problem.kv = context.kv_dtype();
   args.problem.window = integer(node.attributes, "window");

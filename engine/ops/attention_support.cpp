@@ -1,6 +1,9 @@
 #include "engine/ops/attention_support.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "engine/ops/state_kind.h"
 
 namespace orrery::ops {
 namespace {
@@ -40,6 +43,33 @@ Result<int64_t> head_dim_of(const NodeView& view, const Matrix& query) {
   return query.cols / heads;
 }
 
+std::optional<Summary> summary_of(const ValueType& state) {
+  const Shape& shape = state.shape;
+  const bool fixed = std::all_of(shape.begin(), shape.end(),
+                                 [](const Dim& dim) { return dim.is_constant() && dim.constant() > 0; });
+  if (state.dtype != DType::f32 || shape.size() != 3 || !fixed) return std::nullopt;
+  return Summary{shape[0].constant(), shape[1].constant(), shape[2].constant() - 1};
+}
+
+std::optional<std::vector<int64_t>> summary_shape(const Attributes& attention, int64_t head_dim) {
+  using Scan = kernels::FastmaxScan;
+  if (!is_fastmax(attention) || integer(attention, "window") != 0 || head_dim > Scan::kLargestHead)
+    return std::nullopt;
+  const int64_t features = Scan::features(static_cast<int>(integer(attention, "p")), head_dim);
+  return std::vector{integer(attention, "kv_heads"), features, head_dim + 1};
+}
+
+kernels::FastmaxScan::Problem fastmax_scan_problem(const Attributes& attributes, int64_t cols) {
+  kernels::FastmaxScan::Problem problem;
+  problem.heads = integer(attributes, "heads");
+  problem.kv_heads = integer(attributes, "kv_heads");
+  problem.head_dim = cols / problem.heads;
+  problem.fastmax = {.p = static_cast<int32_t>(integer(attributes, "p")),
+                     .normalise = flag(attributes, "normalise"),
+                     .limit = static_cast<float>(real(attributes, "limit"))};
+  return problem;
+}
+
 bool is_fastmax(const Attributes& attributes) { return text(attributes, "kind") == "fastmax"; }
 
 std::vector<AttributeSpec> with_kind(std::vector<AttributeSpec> attributes) {
@@ -73,6 +103,20 @@ Cost cost_attention(const NodeView& view, const Bindings& bindings, double keys,
     flops += 3 * queries + 2 * distinct * share * queries / rows;
   }
   return {flops, bytes(*view.inputs[0], bindings) + bytes(*view.outputs[0], bindings)};
+}
+
+Cost cost_fastmax_scan(const NodeView& view, const Bindings& bindings, size_t query, size_t state) {
+  const double rows = rows_of(*view.inputs[query], bindings);
+  const double group = static_cast<double>(integer(*view.attributes, "heads")) /
+                       static_cast<double>(integer(*view.attributes, "kv_heads"));
+  const auto bound = bindings.find(kSequences);
+  const double sequences =
+      bound == bindings.end() ? 1 : std::max<double>(1, static_cast<double>(bound->second));
+  const double numbers = count(view.inputs[state]->shape, bindings);
+  double moved = bytes(*view.outputs[0], bindings) + 8 * sequences * numbers;
+  for (size_t input = 0; input < view.inputs.size(); ++input)
+    if (input != state) moved += bytes(*view.inputs[input], bindings);
+  return {2 * rows * numbers * (1 + group), moved};
 }
 
 kernels::Attention::Args attention_arguments(LowerContext& context, const graph::Node& node) {

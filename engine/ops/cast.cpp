@@ -1,5 +1,6 @@
 // cast: dst = src in another element type (kernels/copy.h says how each is converted)
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -38,6 +39,7 @@ OpSchema cast_op() {
           .attributes = {{"dtype", "The type of the result: f32, bf16, i64, bool", {}, AttributeType::text}},
           .infer = infer,
           .cost = cost,
+          .gradient = [](Gradients& at) { at.give(0, at.gradient()); },  // cast back
           .lowering = lowered_to<kernels::Copy>(lower)};
 }
 

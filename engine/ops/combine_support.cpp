@@ -1,5 +1,7 @@
 #include "engine/ops/combine_support.h"
 
+#include "engine/ops/gradients.h"
+
 namespace orrery::ops {
 namespace {
 
@@ -17,6 +19,67 @@ Result<Operand> operand_of(LowerContext& context, const graph::Node& node, Value
   return Operand{slot, shape};
 }
 
+/// What depends on its operands in steps, or is no number: where one of them moves a little it stays.
+bool is_stepped(Combine::Function function) {
+  return compares(function) || kernels::is_logical(function) || kernels::is_bitwise(function) ||
+         function == Combine::Function::floor_div;
+}
+
+/// dst = a^b: b a^(b-1), which is 0 where b is, and a^b log(a), which is 0 where a is.
+void power_gradient(Gradients& at, const Term& a, const Term& b) {
+  const Term g = at.gradient();
+  if (at.wants(0)) {
+    const Term by_a = b * at.apply("pow", {a, b + -1});
+    at.give(0, g * where(b == 0, at.number(0, by_a.type().dtype), by_a));
+  }
+  if (!at.wants(1)) return;
+  const Term by_b = at.output() * apply("log", a);
+  at.give(1, g * where(a == 0, at.number(0, by_b.type().dtype), by_b));
+}
+
+/// The gradient belongs to the one that is taken, to a of two that are equal.
+void chosen_gradient(Gradients& at, const Term& takes_a) {
+  const Term g = at.gradient(), zero = at.number(0, g.type().dtype);
+  if (at.wants(0)) at.give(0, where(takes_a, g, zero));
+  if (at.wants(1)) at.give(1, where(takes_a, zero, g));
+}
+
+void gradient_of_where(Gradients& at) {
+  const Term g = at.gradient(), zero = at.number(0, g.type().dtype);
+  if (at.wants(1)) at.give(1, where(at.input(0), g, zero));
+  if (at.wants(2)) at.give(2, where(at.input(0), zero, g));
+}
+
+void combined_gradient(Combine::Function function, Gradients& at) {
+  if (function == Combine::Function::where) return gradient_of_where(at);
+  const Term g = at.gradient(), a = at.input(0), b = at.input(1);
+  switch (function) {
+    case Combine::Function::add:
+      at.give(0, g);
+      return at.give(1, g);
+    case Combine::Function::sub:
+      at.give(0, g);
+      return at.give(1, at.wants(1) ? -g : Term());
+    case Combine::Function::mul:
+      if (at.wants(0)) at.give(0, g * b);
+      return at.give(1, at.wants(1) ? g * a : Term());
+    case Combine::Function::div:
+      if (at.wants(0)) at.give(0, g / b);
+      return at.give(1, at.wants(1) ? -(g * at.output() / b) : Term());
+    case Combine::Function::mod:  // a - b floor(a / b)
+      at.give(0, g);
+      return at.give(1, at.wants(1) ? -(g * at.apply("floor_div", {a, b})) : Term());
+    case Combine::Function::pow:
+      return power_gradient(at, a, b);
+    case Combine::Function::maximum:
+      return chosen_gradient(at, at.apply("greater_equal", {a, b}));
+    case Combine::Function::minimum:
+      return chosen_gradient(at, at.apply("less_equal", {a, b}));
+    default:
+      return at.refuse("no rule says how it moves with its operands");
+  }
+}
+
 }  // namespace
 
 /// Quotients of whole numbers are f32.
@@ -32,9 +95,15 @@ Types CombineOp::infer(const NodeView& view) const {
   ORRERY_TRY(expect_elements(view, a(), "a"));
   ORRERY_TRY(expect_elements(view, b(), "b"));
   ORRERY_ASSIGN(const DType dtype, promote(view, a(), "a", b(), "b"));
+  const auto refused = [&](std::string_view why) {
+    return mismatch("a", fmt::format("a is {} and b is {}; {}", to_string(*view.inputs[a()]),
+                                     to_string(*view.inputs[b()]), why));
+  };
+  if (kernels::is_logical(function) && dtype != DType::boolean)
+    return refused("it takes bools: compare them, or cast them");
+  if (kernels::is_bitwise(function) && is_float(dtype)) return refused("floats have no bits to combine");
   if (dtype == DType::boolean && function < Combine::Function::equal)
-    return mismatch("a", fmt::format("a is {} and b is {}; bools are no numbers: cast them",
-                                     to_string(*view.inputs[a()]), to_string(*view.inputs[b()])));
+    return refused("bools are no numbers: cast them");
   ORRERY_ASSIGN(Shape shape, broadcast(view, a(), "a", b(), "b"));
   if (!chooses()) return std::vector{ValueType{written(dtype), std::move(shape)}};
   if (view.inputs[0]->dtype != DType::boolean)
@@ -89,15 +158,20 @@ OpSchema combine_op(std::string name, Combine::Function function, std::string do
   const CombineOp op{function};
   std::vector<InputSpec> inputs = {{"a"}, {"b"}};
   if (op.chooses()) inputs.insert(inputs.begin(), {"condition"});
-  return {.name = std::move(name),
-          .family = OpFamily::elementwise,
-          .doc = std::move(doc),
-          .inputs = std::move(inputs),
-          .outputs = {"dst"},
-          .infer = [op](const NodeView& view) { return op.infer(view); },
-          .cost = [op](const NodeView& view, const Bindings& bindings) { return op.cost(view, bindings); },
-          .lowering = lowered_to<Combine>(
-              [op](LowerContext& context, const graph::Node& node) { return op.lower(context, node); })};
+  OpSchema schema{
+      .name = std::move(name),
+      .family = OpFamily::elementwise,
+      .doc = std::move(doc),
+      .inputs = std::move(inputs),
+      .outputs = {"dst"},
+      .infer = [op](const NodeView& view) { return op.infer(view); },
+      .cost = [op](const NodeView& view, const Bindings& bindings) { return op.cost(view, bindings); },
+      .stops_gradient = is_stepped(function),
+      .lowering = lowered_to<Combine>(
+          [op](LowerContext& context, const graph::Node& node) { return op.lower(context, node); })};
+  if (!schema.stops_gradient)
+    schema.gradient = [function](Gradients& at) { combined_gradient(function, at); };
+  return schema;
 }
 
 }  // namespace orrery::ops

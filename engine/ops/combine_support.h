@@ -23,7 +23,7 @@ struct CombineOp {
   Result<Lowered> lower(LowerContext& context, const graph::Node& node) const;
 };
 
-/// The whole op, of its two inputs, on Combine alone.
+/// The whole op, of its two inputs, on Combine alone, with its gradient.
 OpSchema combine_op(std::string name, kernels::Combine::Function function, std::string doc);
 
 }  // namespace orrery::ops

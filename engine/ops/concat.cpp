@@ -1,5 +1,6 @@
 // concat: the parts one after another along an axis
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -25,11 +26,30 @@ Types infer(const NodeView& view) {
 
 struct Part {
   Slot slot;
-  StepShape shape;
+  RowCount size;  // along the axis
 };
 
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_concat(context, node, integer(node.attributes, "axis"));
+}
+
+/// Each part has its own range of the axis.
+void gradient(Gradients& at) {
+  const Shape& shape = at.output().type().shape;
+  const size_t axis = place_of(integer(at.attributes(), "axis"), shape.size());
+  if (!shape[axis].is_constant())
+    return at.refuse(fmt::format("axis {} of {} differs from step to step, and slices have fixed bounds",
+                                 axis, to_string(at.output().type())));
+  int64_t begin = 0;
+  for (size_t i = 0; i < at.inputs(); ++i) {
+    const int64_t end = begin + at.input(i).type().shape[axis].constant();
+    if (at.wants(i))
+      at.give(i, apply("slice", at.gradient(),
+                       {{"axes", std::vector{static_cast<int64_t>(axis)}},
+                        {"starts", std::vector{begin}},
+                        {"stops", std::vector{end}}}));
+    begin = end;
+  }
 }
 
 }  // namespace
@@ -45,7 +65,8 @@ Result<Lowered> lower_concat(LowerContext& context, const graph::Node& node, int
   for (const ValueId input : node.inputs) {
     Part& part = parts.emplace_back();
     ORRERY_ASSIGN(part.slot, elements_of(context, input));
-    ORRERY_ASSIGN(part.shape, step_shape(context, node, input));
+    ORRERY_ASSIGN(const StepShape own, step_shape(context, node, input));
+    part.size = own.rank == shape.rank ? own.extents[static_cast<size_t>(axis)] : RowCount{1, 0, 0, 0};
   }
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run, parts = std::move(parts)](const StepContext& step) {
@@ -55,7 +76,8 @@ Result<Lowered> lower_concat(LowerContext& context, const graph::Node& node, int
     kernels::pack_strides(shape.rank, sizes, call.walk.strides[1]);
     auto* to = step.data<std::byte>(dst);
     for (const Part& part : parts) {
-      part.shape.at(step, call.walk.sizes);
+      shape.at(step, call.walk.sizes);
+      call.walk.sizes[axis] = part.size.at(step);
       kernels::pack_strides(shape.rank, call.walk.sizes, call.walk.strides[0]);
       call.src = step.address(part.slot);
       call.dst = to;
@@ -76,6 +98,7 @@ OpSchema concat_op() {
                           Attribute(int64_t{0})}},
           .infer = infer,
           .cost = cost_moved,
+          .gradient = gradient,
           .lowering = lowered_to<Copy>(lower)};
 }
 

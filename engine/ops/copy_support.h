@@ -17,7 +17,8 @@ Result<Lowered> lower_copy(LowerContext& context, const graph::Node& node, Sourc
 /// Lowers a node whose output has the elements of its input in the same order: nothing is done where they lie
 /// in one place.
 Result<Lowered> lower_view(LowerContext& context, const graph::Node& node);
-/// Lowers a node whose output is its inputs one after another along an axis; negative: from the last.
+/// Lowers a node whose output is its inputs one after another along an axis; negative: from the last. Inputs
+/// that lack the axis have one element of it each.
 Result<Lowered> lower_concat(LowerContext& context, const graph::Node& node, int64_t axis);
 
 }  // namespace orrery::ops

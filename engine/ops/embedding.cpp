@@ -1,6 +1,7 @@
 // embedding: dst[t] = scale * table[ids[t] + offset]
 #include "kernels/embedding.h"
 
+#include "engine/ops/gradients.h"
 #include "engine/ops/lower_support.h"
 
 namespace orrery::ops {
@@ -47,6 +48,17 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// Each row of the table adds up what it was looked up for.
+void gradient(Gradients& at) {
+  if (!at.wants(1)) return;
+  const double factor = real(at.attributes(), "scale");
+  const Term g = factor == 1.0 ? at.gradient() : at.gradient() * factor;
+  const auto offset = static_cast<double>(integer(at.attributes(), "offset"));
+  const Term rows = unsqueeze(at.input(0), -1);
+  at.give(1, at.apply("scatter_nd_add",
+                      {filled_like(at.input(1), 0, DType::f32), g, offset == 0 ? rows : rows + offset}));
+}
+
 }  // namespace
 
 OpSchema embedding_op() {
@@ -59,6 +71,7 @@ OpSchema embedding_op() {
                          {"offset", "Rows of the table before that of id 0", Attribute(int64_t{0})}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Embedding>(lower)};
 }
 

@@ -11,16 +11,18 @@
 #include "kernels/combine.h"
 #include "kernels/copy.h"
 #include "kernels/elementwise.h"
+#include "kernels/map.h"
 #include "kernels/matmul.h"
 #include "kernels/softmax.h"
+#include "kernels/top_k.h"
 
 namespace orrery::ops {
 namespace {
 
 /// Kernels that take any numbers: no states, no requests, no chance, no rows that numbers point to.
-constexpr std::string_view kTaken[] = {kernels::Combine::kName, kernels::Copy::kName,
-                                       kernels::Elementwise::kName, kernels::Matmul::kName,
-                                       kernels::Softmax::kName};
+constexpr std::string_view kTaken[] = {
+    kernels::Combine::kName, kernels::Copy::kName,    kernels::Elementwise::kName, kernels::Map::kName,
+    kernels::Matmul::kName,  kernels::Softmax::kName, kernels::TopK::kName};
 
 bool takes_any_numbers(const graph::Node& node) {
   if (!node.op->lowering) return false;

@@ -57,6 +57,21 @@ std::optional<int64_t> product(int64_t a, int64_t b) {
   return result;
 }
 
+Result<ValueType> fixed_type(DType dtype, const std::vector<int64_t>& sizes) {
+  int64_t elements = 1;
+  Shape shape;
+  for (const int64_t size : sizes) {
+    if (size <= 0) return bad_attribute(fmt::format("shape has the size {}; sizes begin at 1", size));
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMostElements)
+      return bad_attribute("shape has more elements than memory can hold");
+    shape.emplace_back(size);
+  }
+  if (!sizes.empty() && !row_bytes(dtype, sizes.back()))
+    return bad_attribute(fmt::format("rows of {} elements cannot be stored as {}: its blocks hold {}",
+                                     sizes.back(), name_of(dtype), dtype_info(dtype).block_elements));
+  return ValueType{dtype, std::move(shape)};
+}
+
 Result<void> expect_positive(const Attributes& attributes, std::string_view name) {
   if (const int64_t value = integer(attributes, name); value <= 0)
     return bad_attribute(fmt::format("{} is {}; it must be at least 1", name, value));

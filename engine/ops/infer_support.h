@@ -40,6 +40,11 @@ Error bad_attribute(std::string what);
 /// a * b, or nothing when it does not fit.
 std::optional<int64_t> product(int64_t a, int64_t b);
 
+/// Elements that a shape may have, so that bytes can be counted.
+inline constexpr int64_t kMostElements = int64_t{1} << 56;
+/// A value of that shape; refuses sizes that are not positive, and rows that the type's blocks do not fill.
+Result<ValueType> fixed_type(DType dtype, const std::vector<int64_t>& sizes);
+
 /// Refuses anything but a positive value / a finite value of at least 0 / one of the choices.
 Result<void> expect_positive(const Attributes& attributes, std::string_view name);
 Result<void> expect_not_negative(const Attributes& attributes, std::string_view name);

@@ -1,4 +1,5 @@
 // linear: dst = epilogue(src * weight^T + bias)
+#include "engine/ops/activation_gradient_support.h"
 #include "engine/ops/linear_support.h"
 
 namespace orrery::ops {
@@ -39,6 +40,21 @@ Rounding rounding(LowerContext& context, const graph::Node& node) {
   return rounding_of_linear(context, node, std::span(&segment, 1));
 }
 
+/// g W, g^T src, and g, where g has come back through the epilogue.
+void gradient(Gradients& at) {
+  const Term src = at.input(0), weight = at.input(1), bias = at.input(2);
+  Term g = at.gradient();
+  const auto epilogue = parse_epilogue(text(at.attributes(), "epilogue")).value_or(kernels::Epilogue::none);
+  if (epilogue != kernels::Epilogue::none)
+    g = activation_gradient(kernels::activation_of(epilogue), g, at.apply("linear", {src, weight, bias}));
+  if (at.wants(0)) {
+    const bool plain = is_element(weight.type().dtype);
+    at.give(0, matmul(g, plain ? weight : apply("dequantise", weight)));
+  }
+  if (at.wants(1)) at.give(1, matmul(g, cast(src, DType::f32), true));
+  at.give(2, g);
+}
+
 }  // namespace
 
 OpSchema linear_op() {
@@ -52,6 +68,7 @@ OpSchema linear_op() {
                           Attribute(std::string("none"))}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Linear>(lower, rounding)};
 }
 

@@ -11,6 +11,7 @@
 #include "engine/graph/graph.h"
 #include "kernels/attention.h"
 #include "kernels/device_module.h"
+#include "kernels/fastmax_scan.h"
 #include "kernels/linear.h"
 #include "kernels/precision.h"
 #include "kernels/row_list.h"
@@ -49,7 +50,8 @@ struct StepContext {
   int64_t max_pages = 0, max_length = 0;               // max_length: a bound of kv_lengths
   const kernels::Sample::Request* sampling = nullptr;  // (outputs)
   kernels::Sample::Choice* choices = nullptr;          // (outputs), written by the sample node
-  std::span<const kernels::PagedKv> states;            // by state index
+  const kernels::RecordUse* records = nullptr;         // (sequences), of the states that keep a summary
+  std::span<const kernels::PagedKv> states;            // by state index; of a summary only base and stride
   std::vector<GivenBytes> given;                       // by the plan's number of the input
   std::byte* arena = nullptr;
   std::byte* workspace = nullptr;
@@ -130,6 +132,14 @@ struct Computed {
   std::string reason;  // empty where it computes as it asked
 };
 
+/// A size that a step must have at least, where its symbols decide it: kernels take it for granted, so it is
+/// looked at before the step runs.
+struct LeastSize {
+  RowCount size;
+  int64_t least = 0;
+  std::string what, where;  // "axis 1 of %3", the node
+};
+
 struct Lowered {
   std::string kernel;                     // the chosen row
   std::vector<kernels::Refusal> refused;  // rows asked before it
@@ -139,6 +149,7 @@ struct Lowered {
   std::function<void(const StepContext&)> run;
   Arithmetic arithmetic = Arithmetic::f32;
   std::optional<Computed> computed = {};  // none: its kernels multiply nothing that could be rounded
+  std::optional<LeastSize> least = {};    // none: any step will do
 };
 
 /// What the row that a lowering would choose does with its activations: the type that it rounds its first

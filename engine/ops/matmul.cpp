@@ -1,5 +1,6 @@
 // matmul: dst[.., i, j] = sum_k a[.., i, k] * b[.., k, j], leading dims broadcast against each other
 #include "kernels/matmul.h"
+#include "engine/ops/gradients.h"
 #include "engine/ops/tensor_support.h"
 
 namespace orrery::ops {
@@ -114,6 +115,14 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// Of a' b', where ' transposes or not: g b'^T and a'^T g, transposed as the operands are stored.
+void gradient(Gradients& at) {
+  const Term g = at.gradient(), a = at.input(0), b = at.input(1);
+  const bool of_a = flag(at.attributes(), "transpose_a"), of_b = flag(at.attributes(), "transpose_b");
+  if (at.wants(0)) at.give(0, of_a ? matmul(b, g, of_b, true) : matmul(g, b, false, !of_b));
+  if (at.wants(1)) at.give(1, of_b ? matmul(g, a, true, of_a) : matmul(a, g, !of_a, false));
+}
+
 }  // namespace
 
 OpSchema matmul_op() {
@@ -126,6 +135,7 @@ OpSchema matmul_op() {
                          {"transpose_b", "The last two dims of b change places", Attribute(false)}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<Matmul>(lower)};
 }
 

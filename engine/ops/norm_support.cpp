@@ -1,4 +1,8 @@
 #include "engine/ops/norm_support.h"
+#include "engine/ops/gradients.h"
+
+#include "engine/ops/vector_support.h"
+#include "kernels/dropout_norm.h"
 
 namespace orrery::ops {
 namespace {
@@ -40,16 +44,28 @@ Result<void> expect_weights(const NodeView& view, size_t input, std::string_view
   return expect_vector(view, input, name, cols, reader);
 }
 
+/// Rows that are normed: of a residual f32[rows, cols], else floats of any rank.
+Result<int64_t> cols_of_rows(const NodeView& view, bool residual) {
+  if (residual) {
+    ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
+    ORRERY_TRY(expect_same(view, 1, "residual", 0, "src"));
+    return src.cols;
+  }
+  ORRERY_TRY(expect_floats(view, 0, "src"));
+  const ValueType& src = *view.inputs[0];
+  if (src.shape.empty() || !src.shape.back().is_constant())
+    return mismatch("src", fmt::format("src is {}; its last dim must have a fixed size", to_string(src)));
+  return src.shape.back().constant();
+}
+
 Types infer_norm(const NodeView& view, Kind kind, bool residual) {
-  ORRERY_ASSIGN(const Matrix src, activation(view, 0, "src"));
-  if (residual) ORRERY_TRY(expect_same(view, 1, "residual", 0, "src"));
+  ORRERY_ASSIGN(const int64_t row, cols_of_rows(view, residual));
   const size_t weight = residual ? 2 : 1;
   const std::string reader = "a norm of src " + to_string(*view.inputs[0]);
   const int64_t groups = integer(*view.attributes, "groups");
-  if (groups < 1 || src.cols % groups != 0)
-    return bad_attribute(
-        fmt::format("groups is {}; it must divide the {} elements of a row", groups, src.cols));
-  const int64_t cols = src.cols / groups;
+  if (groups < 1 || row % groups != 0)
+    return bad_attribute(fmt::format("groups is {}; it must divide the {} elements of a row", groups, row));
+  const int64_t cols = row / groups;
   ORRERY_TRY(expect_weights(view, weight, "weight", groups, cols, reader));
   if (kind == Kind::layer) ORRERY_TRY(expect_weights(view, weight + 1, "bias", groups, cols, reader));
   ORRERY_TRY(expect_not_negative(*view.attributes, "eps"));
@@ -68,7 +84,41 @@ Cost cost_norm(const NodeView& view, const Bindings& bindings, Kind kind, bool r
   return cost;
 }
 
+/// Rows of 16-bit floats are those of a dropout that drops nothing.
+Result<Lowered> lower_half(LowerContext& context, const graph::Node& node, Kind kind) {
+  using kernels::DropoutNorm;
+  const DType dtype = context.type(node.inputs[0]).dtype;
+  const int64_t groups = integer(node.attributes, "groups");
+  if (flag(node.attributes, "unit_offset") || context.type(node.inputs[1]).shape.size() == 2)
+    return Error{
+        ErrorCode::unsupported,
+        fmt::format("Rows of {} are normed with one vector of weights as they are stored", name_of(dtype)),
+        node.path(), "Cast src to f32"};
+  DropoutNorm::Args args;
+  args.problem = {kind, cols_of(context, node.inputs[0]) / groups, dtype, dtype, dtype};
+  args.eps = static_cast<float>(real(node.attributes, "eps"));
+  ORRERY_ASSIGN(auto chosen, choose<DropoutNorm>(context, node, args.problem));
+  ORRERY_ASSIGN(const VectorOperand weight, vector_operand(context, node, node.inputs[1], chosen.lowered));
+  const ValueId bias_value = kind == Kind::layer ? node.inputs[2] : ValueId{};
+  ORRERY_ASSIGN(const VectorOperand bias, vector_operand(context, node, bias_value, chosen.lowered));
+  ORRERY_ASSIGN(const StepShape shape, step_shape(context, node, node.inputs[0]));
+  ORRERY_ASSIGN(const Slot src, elements_of(context, node.inputs[0]));
+  const Slot dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.rows = shape.product(step, 0, shape.rank - 1) * groups;
+    if (call.rows == 0) return;
+    call.src = step.address(src);
+    call.weight = weight.read(step);
+    call.bias = bias.read(step);
+    call.out = step.data<void>(dst);
+    run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
+
 Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind kind, bool residual) {
+  if (context.type(node.inputs[0]).dtype != DType::f32) return lower_half(context, node, kind);
   kernels::Norm::Args args;
   args.kind = kind;
   const int64_t groups = integer(node.attributes, "groups");
@@ -76,14 +126,18 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
   args.eps = static_cast<float>(real(node.attributes, "eps"));
   ORRERY_ASSIGN(auto chosen, choose<kernels::Norm>(context, node, {kind, args.cols, residual}));
   const size_t weight_input = residual ? 2 : 1;
-  ORRERY_ASSIGN(const Slot weight, flag(node.attributes, "unit_offset")
-                                       ? offset_operand(context, node, node.inputs[weight_input])
-                                       : float_operand(context, node.inputs[weight_input]));
-  ORRERY_ASSIGN(const Slot bias,
-                float_operand(context, kind == Kind::layer ? node.inputs[weight_input + 1] : ValueId{}));
+  VectorOperand weight;
+  if (flag(node.attributes, "unit_offset")) {
+    ORRERY_ASSIGN(weight.slot, offset_operand(context, node, node.inputs[weight_input]));
+  } else {
+    ORRERY_ASSIGN(weight, vector_operand(context, node, node.inputs[weight_input], chosen.lowered));
+  }
+  const ValueId bias_value = kind == Kind::layer ? node.inputs[weight_input + 1] : ValueId{};
+  ORRERY_ASSIGN(const VectorOperand bias, vector_operand(context, node, bias_value, chosen.lowered));
   if (context.type(node.inputs[weight_input]).shape.size() == 2) args.weight_rows = groups;
-  ORRERY_ASSIGN(const RowCount rows, row_count(context, node, node.inputs[0]));
-  const Slot src = context.slot(node.inputs[0]), dst = context.slot(node.outputs.back());
+  ORRERY_ASSIGN(const StepShape shape, step_shape(context, node, node.inputs[0]));
+  ORRERY_ASSIGN(const Slot src, elements_of(context, node.inputs[0]));
+  const Slot dst = context.slot(node.outputs.back());
   const Slot added = residual ? context.slot(node.inputs[1]) : Slot{};
   const bool keeps_sum = residual && context.graph().is_read(node.outputs[0]);
   const Slot sum = keeps_sum ? context.slot(node.outputs[0]) : Slot{};
@@ -93,12 +147,55 @@ Result<Lowered> lower_norm(LowerContext& context, const graph::Node& node, Kind 
     call.residual = step.data<const float>(added);
     call.sum = step.data<float>(sum);
     call.dst = step.data<float>(dst);
-    call.weight = step.data<const float>(weight);
-    call.bias = step.data<const float>(bias);
-    call.tokens = rows.at(step) * groups;
-    if (call.tokens > 0) run(call, step.launch());
+    call.tokens = shape.product(step, 0, shape.rank - 1) * groups;
+    if (call.tokens == 0) return;
+    call.weight = weight.read(step);
+    call.bias = bias.read(step);
+    run(call, step.launch());
   };
   return std::move(chosen.lowered);
+}
+
+/// The weights of a norm as it uses them.
+Term used_weights(const Gradients& at, const Term& weight) {
+  const Term numbers = cast(weight, DType::f32);
+  return flag(at.attributes(), "unit_offset") ? numbers + 1 : numbers;
+}
+
+/// By dropout_add_layer_norm_backward, without dropout, over the groups of all rows. Weights of each group
+/// apart are taken into the gradient before it, and those of the norm are 1.
+void norm_gradient(Gradients& at, Kind kind, bool residual) {
+  const size_t weight_input = residual ? 2 : 1, bias_input = weight_input + 1;
+  const Term x = residual ? at.output(0) : at.input(0), of_sum = residual ? at.gradient(0) : Term();
+  const Term g = residual ? at.gradient(1) : at.gradient(0);
+  if (!g) {  // only the sum has one
+    at.give(0, of_sum);
+    return at.give(1, of_sum);
+  }
+  const Shape& shape = x.type().shape;
+  const int64_t groups = integer(at.attributes(), "groups"), cols = shape.back().constant() / groups;
+  std::vector<int64_t> parts(shape.size() - 1, 0);  // 0: as it is
+  parts.insert(parts.end(), {groups, cols});
+  const auto grouped = [&](const Term& rows) {
+    return groups == 1 || !rows ? rows : apply("reshape", rows, {{"shape", parts}});
+  };
+  const Attributes norm{{"epsilon", real(at.attributes(), "eps")}, {"rms", kind == Kind::rms}};
+  const bool own_weights = at.input(weight_input).type().shape.size() == 2;
+  const Term weight = used_weights(at, at.input(weight_input));
+  const Term ones = own_weights ? at.constant({DType::f32, {cols}}, {}, 1) : weight;
+  const Term by_norm = own_weights ? grouped(g) * weight : grouped(g);
+  const std::vector<Term> made =
+      at.apply_all("dropout_add_layer_norm_backward",
+                   {by_norm, grouped(of_sum), grouped(x), Term(), ones, Term(), Term()}, norm);
+  if (made.empty()) return;
+  const Term of_x = reshaped(made[1], x.type().shape);
+  at.give(0, of_x);
+  if (residual) at.give(1, of_x);
+  if (at.wants(weight_input))
+    at.give(weight_input,
+            own_weights ? grouped(g) * at.apply("dropout_add_layer_norm", {grouped(x), Term(), ones}, norm)
+                        : made[2]);
+  if (kind == Kind::layer) at.give(bias_input, grouped(g));
 }
 
 }  // namespace
@@ -119,9 +216,11 @@ OpSchema norm_op(std::string name, std::string doc, Kind kind, bool residual) {
       .infer = [=](const NodeView& view) { return infer_norm(view, kind, residual); },
       .cost = [=](const NodeView& view,
                   const Bindings& bindings) { return cost_norm(view, bindings, kind, residual); },
-      .lowering = lowered_to<kernels::Norm>([=](LowerContext& context, const graph::Node& node) {
-        return lower_norm(context, node, kind, residual);
-      })};
+      .gradient = [=](Gradients& at) { norm_gradient(at, kind, residual); },
+      .lowering = lowered_to<kernels::Norm, kernels::DropoutNorm, kernels::Copy>(
+          [=](LowerContext& context, const graph::Node& node) {
+            return lower_norm(context, node, kind, residual);
+          })};
 }
 
 }  // namespace orrery::ops

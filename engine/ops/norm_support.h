@@ -2,7 +2,7 @@
 // weight, bias (layer).
 #pragma once
 
-#include "engine/ops/lower_support.h"
+#include "engine/ops/tensor_support.h"
 #include "kernels/norm.h"
 
 namespace orrery::ops {

@@ -2,6 +2,7 @@
 // (encoders); weights as those of attention
 #include "engine/ops/attention_support.h"
 #include "engine/ops/distance_bias.h"
+#include "engine/ops/sequence_support.h"
 
 namespace orrery::ops {
 namespace {
@@ -100,6 +101,52 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// [tokens, heads * head_dim] with the tokens of each head together: [kv_heads, group, tokens, head_dim].
+Term heads_apart(const Term& rows, int64_t kv_heads, int64_t group) {
+  const Term wide = apply(
+      "reshape", cast(rows, DType::f32),
+      {{"shape",
+        std::vector<int64_t>{0, kv_heads, group, rows.type().shape[1].constant() / (kv_heads * group)}}});
+  return transpose(wide, {1, 2, 0, 3});
+}
+Term rows_again(const Term& heads, const Term& rows) {
+  return reshaped(transpose(heads, {2, 0, 1, 3}), rows.type().shape);
+}
+
+/// bool[tokens, tokens]: which tokens (columns) each one (rows) gathers from.
+Term seen_tokens(Gradients& at) {
+  const Term own = row_numbers(at.input(0)), other = transpose(own, {1, 0});
+  const Term text = text_numbers(own, at.input(3));
+  Term seen = at.apply("equal", {text, transpose(text, {1, 0})});
+  const bool causal = flag(at.attributes(), "causal");
+  const auto window = static_cast<double>(integer(at.attributes(), "window"));
+  const auto also = [&](const Term& condition) { seen = at.apply("logical_and", {seen, condition}); };
+  if (causal) also(at.apply("greater_equal", {own, other}));
+  if (window > 0) also(at.apply("greater", {at.number(window, DType::i32), apply("abs", own - other)}));
+  return seen;
+}
+
+/// With p = softmax(scale q k^T) and g of p v: dv = p^T g, ds = p (g v^T - sum(p g v^T)), dq = scale ds k,
+/// dk = scale ds^T q; keys and values that several heads share add theirs up. All scores of a step are made.
+void gradient(Gradients& at) {
+  if (is_fastmax(at.attributes())) return at.refuse("fastmax has no rule", "set its kind to softmax");
+  if (at.input(4)) return at.refuse("a bias by distance has no rule");
+  const int64_t kv_heads = integer(at.attributes(), "kv_heads"),
+                group = integer(at.attributes(), "heads") / kv_heads;
+  const double scale = real(at.attributes(), "scale");
+  constexpr double kUnseen = -1e30;  // as a score: its exponential is 0
+  const Term query = heads_apart(at.input(0), kv_heads, group), key = heads_apart(at.input(1), kv_heads, 1),
+             value = heads_apart(at.input(2), kv_heads, 1), g = heads_apart(at.gradient(), kv_heads, group);
+  const Term scores = matmul(query, key, false, true) * scale;
+  const Term p = apply("softmax", where(seen_tokens(at), scores, at.number(kUnseen, DType::f32)));
+  if (at.wants(2)) at.give(2, rows_again(sum(matmul(p, g, true), {1}), at.input(2)));
+  if (!at.wants(0) && !at.wants(1)) return;
+  const Term weighted = p * matmul(g, value, false, true);
+  const Term of_scores = (weighted - p * sum(weighted, {3})) * scale;
+  if (at.wants(0)) at.give(0, rows_again(matmul(of_scores, key), at.input(0)));
+  if (at.wants(1)) at.give(1, rows_again(sum(matmul(of_scores, query, true), {1}), at.input(1)));
+}
+
 }  // namespace
 
 OpSchema packed_attention_op() {
@@ -124,6 +171,7 @@ OpSchema packed_attention_op() {
                 Attribute(int64_t{0})}}),
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Attention>(lower, rounding)};
 }
 

@@ -21,10 +21,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node, kernels::E
   args.cols = cols_of(context, node.inputs[0]);
   ORRERY_ASSIGN(auto chosen,
                 choose<kernels::Elementwise>(context, node, {args.function, args.cols, args.broadcast}));
-  RowCount rows{1, 0, 0, 0};
-  if (context.type(node.inputs[0]).shape.size() > 1) {
-    ORRERY_ASSIGN(rows, row_count(context, node, node.inputs[0]));
-  }
+  ORRERY_ASSIGN(const StepShape shape, step_shape(context, node, node.inputs[0]));
   ORRERY_ASSIGN(const Slot a, float_operand(context, node.inputs[0]));
   const Slot dst = context.slot(node.outputs[0]);
   chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
@@ -32,7 +29,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node, kernels::E
     call.a = step.data<const float>(a);
     call.b = step.data<const float>(b);
     call.dst = step.data<float>(dst);
-    call.tokens = rows.at(step);
+    call.tokens = shape.product(step, 0, shape.rank - 1);
     if (call.tokens > 0) run(call, step.launch());
   };
   return std::move(chosen.lowered);
@@ -56,6 +53,19 @@ Result<Lowered> lower_unary(LowerContext& context, const graph::Node& node, Func
   args.function = function;
   args.factor = static_cast<float>(factor);
   return lower(context, node, args, Slot{});
+}
+
+Types infer_activation(const NodeView& view) {
+  ORRERY_TRY(expect_floats(view, 0, "src"));
+  return std::vector{*view.inputs[0]};
+}
+
+Result<Lowered> lower_activation(LowerContext& context, const graph::Node& node,
+                                 std::optional<Function> function, kernels::Map::Function otherwise) {
+  const ValueType& type = context.type(node.inputs[0]);
+  const bool has_rows = !type.shape.empty() && type.shape.back().is_constant();
+  if (type.dtype == DType::f32 && has_rows && function) return lower_unary(context, node, *function);
+  return lower_map(context, node, otherwise);
 }
 
 OpSchema binary_op(std::string name, Function function, kernels::Combine::Function otherwise,

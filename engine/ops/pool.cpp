@@ -1,5 +1,6 @@
 // pool: one row a sequence: the mean of its rows, its first or its last
 #include "engine/ops/lower_support.h"
+#include "engine/ops/sequence_support.h"
 #include "kernels/gather.h"
 
 namespace orrery::ops {
@@ -46,6 +47,20 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// A row gets its share of what its text's row gets: equal parts of a mean, all of it where it was taken.
+void gradient(Gradients& at) {
+  const Term starts = at.input(1), rows = row_numbers(at.input(0)), texts = text_numbers(rows, starts);
+  const Term g = at.apply("gather_nd", {at.gradient(), texts});
+  const Kind kind = kind_of(at.attributes());
+  if (kind == Kind::mean) {
+    const Term alike = at.apply("equal", {texts, transpose(texts, {1, 0})});
+    return at.give(0, g / sum(cast(alike, DType::f32), {1}));
+  }
+  const Term edges = unsqueeze(starts, 0), edge = kind == Kind::first ? rows : rows + 1;
+  const Term taken = sum(cast(at.apply("equal", {edges, edge}), DType::f32), {1});
+  at.give(0, g * taken);
+}
+
 }  // namespace
 
 OpSchema pool_op() {
@@ -57,6 +72,7 @@ OpSchema pool_op() {
           .attributes = {{"kind", "mean of the rows, first row (CLS) or last row", {}, AttributeType::text}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Gather>(lower)};
 }
 

@@ -1,6 +1,7 @@
 // probe: dst = src, where a person looks at a value. No copy is made where the result may lie where the
 // source lies (OpSchema::view), and feed hashes look through it, so that no context is read again.
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -25,6 +26,7 @@ OpSchema probe_op() {
           .cost = cost,
           .view = true,
           .identity = true,
+          .gradient = [](Gradients& at) { at.give(0, at.gradient()); },
           .lowering = lowered_to<kernels::Copy>(lower_view)};
 }
 

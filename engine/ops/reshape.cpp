@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -80,6 +81,7 @@ OpSchema reshape_op() {
           .infer = infer,
           .cost = cost,
           .view = true,
+          .gradient = [](Gradients& at) { at.give(0, reshaped(at.gradient(), at.input(0).type().shape)); },
           .lowering = lowered_to<kernels::Copy>(lower_view)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "engine/ops/gradients.h"
 #include "engine/ops/lower_support.h"
 
 namespace orrery::ops {
@@ -131,6 +132,11 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// A rotation back: by the negative positions.
+void gradient(Gradients& at) {
+  at.give(0, at.apply("rope", {at.gradient(), -at.input(1), at.input(2), at.input(3)}, at.attributes()));
+}
+
 }  // namespace
 
 OpSchema rope_op() {
@@ -162,6 +168,7 @@ OpSchema rope_op() {
            {"attention_factor", "Multiplies what is rotated", Attribute(1.0)}},
       .infer = infer,
       .cost = cost,
+      .gradient = gradient,
       .lowering = lowered_to<kernels::Rope>(lower)};
 }
 

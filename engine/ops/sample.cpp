@@ -58,6 +58,7 @@ OpSchema sample_op() {
           .attributes = {sampling_attributes().begin(), sampling_attributes().end()},
           .infer = infer,
           .cost = cost,
+          .stops_gradient = true,
           .lowering = lowered_to<kernels::Sample>(lower)};
 }
 

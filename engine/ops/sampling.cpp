@@ -129,8 +129,9 @@ bool is_chained(const kernels::SamplingParams& params, const kernels::SamplerCha
   const kernels::SamplerChain plain;
   const bool other_order =
       !std::equal(chain.order, chain.order + chain.order_count, plain.order, plain.order + plain.order_count);
-  const bool other_penalties = chain.frequency_penalty != 0 || chain.presence_penalty != 0 ||
-                               (params.repeat_penalty != 1 && chain.penalty_range != plain.penalty_range);
+  const bool penalises =
+      params.repeat_penalty != 1 || params.frequency_penalty != 0 || params.presence_penalty != 0;
+  const bool other_penalties = penalises && chain.penalty_range != plain.penalty_range;
   const bool other_cuts = chain.top_n_sigma > 0 || chain.typical_p < 1 || chain.xtc_probability > 0;
   return other_order || other_penalties || other_cuts || chain.dry_multiplier > 0 ||
          chain.dynamic_range > 0 || chain.mirostat != 0;
@@ -149,6 +150,8 @@ Result<SamplingValues> sampling_values(const graph::Attributes& attributes) {
   SamplingValues values;
   values.params = {real_of("temperature"), whole_of("top_k"), real_of("top_p"), real_of("min_p"),
                    real_of("repeat_penalty")};
+  values.params.frequency_penalty = real_of("frequency_penalty");
+  values.params.presence_penalty = real_of("presence_penalty");
   kernels::SamplerChain& chain = values.chain;
   chain.dynamic_range = real_of("temperature_range");
   chain.dynamic_exponent = real_of("temperature_exponent");
@@ -156,8 +159,6 @@ Result<SamplingValues> sampling_values(const graph::Attributes& attributes) {
   chain.top_n_sigma = real_of("top_n_sigma");
   chain.xtc_probability = real_of("xtc_probability");
   chain.xtc_threshold = real_of("xtc_threshold");
-  chain.frequency_penalty = real_of("frequency_penalty");
-  chain.presence_penalty = real_of("presence_penalty");
   chain.penalty_range = whole_of("penalty_range");
   chain.dry_multiplier = real_of("dry_multiplier");
   chain.dry_base = real_of("dry_base");

@@ -1,6 +1,7 @@
 // scale: dst = factor * src
 #include <cmath>
 
+#include "engine/ops/gradients.h"
 #include "engine/ops/pointwise_support.h"
 
 namespace orrery::ops {
@@ -30,6 +31,7 @@ OpSchema scale_op() {
           .attributes = {{"factor", "Multiplies every element", {}, AttributeType::real}},
           .infer = infer,
           .cost = cost,
+          .gradient = [](Gradients& at) { at.give(0, apply("scale", at.gradient(), at.attributes())); },
           .lowering = lowered_to<kernels::Elementwise>(lower)};
 }
 

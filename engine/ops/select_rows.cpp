@@ -1,4 +1,5 @@
 // select_rows: dst[i] = src[output_rows[i]]
+#include "engine/ops/gradients.h"
 #include "engine/ops/lower_support.h"
 #include "kernels/gather.h"
 
@@ -36,6 +37,12 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// Rows that were not chosen get none.
+void gradient(Gradients& at) {
+  at.give(0,
+          at.apply("scatter_nd_add", {zeros_like(at.input(0)), at.gradient(), unsqueeze(at.input(1), -1)}));
+}
+
 }  // namespace
 
 OpSchema select_rows_op() {
@@ -46,6 +53,7 @@ OpSchema select_rows_op() {
           .outputs = {"dst"},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Gather>(lower)};
 }
 

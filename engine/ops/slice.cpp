@@ -1,7 +1,9 @@
-// slice: dst = src[start:stop:step] on some axes, bounds as of Python's slices
+// slice: dst = src[start:stop:step] on some axes, bounds as of Python's slices; steps may go backwards
 #include <algorithm>
+#include <cstdlib>
 
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -35,12 +37,16 @@ Result<std::vector<Taken>> taken_of(const ValueType& src, const Attributes& attr
                                          "step; slices have fixed bounds",
                                          axes[i], to_string(src), dim.to_string()));
     const int64_t size = dim.constant();
-    const auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
-    const int64_t first = bound(starts[i]), end = bound(stops[i]);
-    if (step < 1 || end <= first)
+    const bool back = step < 0;  // then from start down to after stop, which may be before the first
+    const auto bound = [&](int64_t at) {
+      return std::clamp<int64_t>(at < 0 ? std::max(at, -size - 1) + size : at, back ? -1 : 0,
+                                 back ? size - 1 : size);
+    };
+    const int64_t first = bound(starts[i]), end = bound(stops[i]), way = back ? first - end : end - first;
+    if (step == 0 || step == INT64_MIN || way <= 0)
       return mismatch("src", fmt::format("[{}:{}:{}] takes nothing of axis {} of src {}", starts[i], stops[i],
                                          step, axes[i], to_string(src)));
-    taken.push_back({static_cast<size_t>(axis), first, (end - first - 1) / step + 1, step});
+    taken.push_back({static_cast<size_t>(axis), first, (way - 1) / std::abs(step) + 1, step});
   }
   return taken;
 }
@@ -69,6 +75,27 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
                     });
 }
 
+/// Axis after axis, the last first: each is put back among zeros of the value that it was taken of.
+void gradient(Gradients& at) {
+  const auto taken = taken_of(at.input(0).type(), at.attributes());
+  if (!taken.ok()) return at.refuse(taken.error().what);
+  std::vector<Term> before{at.input(0)};  // before[i]: sliced on the first i axes
+  for (size_t i = 0; i + 1 < taken->size(); ++i) {
+    const Taken& part = (*taken)[i];
+    before.push_back(apply("slice", before.back(),
+                           {{"axes", std::vector{static_cast<int64_t>(part.axis)}},
+                            {"starts", std::vector{part.first}},
+                            {"stops", std::vector{part.first + (part.count - 1) * part.step + 1}},
+                            {"steps", std::vector{part.step}}}));
+  }
+  Term g = at.gradient();
+  for (size_t i = taken->size(); i-- > 0;) {
+    const Taken& part = (*taken)[i];
+    g = padded(g, before[i], part.axis, part.first, part.step);
+  }
+  at.give(0, g);
+}
+
 }  // namespace
 
 OpSchema slice_op() {
@@ -82,9 +109,10 @@ OpSchema slice_op() {
               {{"axes", "The axes; negative: from the last", {}, AttributeType::list},
                {"starts", "The first element of each; negative: from the end", {}, AttributeType::list},
                {"stops", "The one after the last of each; negative: from the end", {}, AttributeType::list},
-               {"steps", "From one element to the next; empty: 1", none}},
+               {"steps", "From one element to the next, negative: backwards; empty: 1", none}},
           .infer = infer,
           .cost = cost_moved,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Copy>(lower)};
 }
 

@@ -11,27 +11,9 @@
 namespace orrery::ops {
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 56;
-
 Error no_element_type(std::string_view what, const Attributes& attributes) {
   return bad_attribute(fmt::format("dtype is \"{}\"; {} is of f32, f16, bf16, i8, i16, i32, i64, u8 or bool",
                                    text(attributes, "dtype"), what));
-}
-
-/// A shape of positive sizes whose bytes can be counted.
-Result<ValueType> fixed_type(DType dtype, const std::vector<int64_t>& sizes) {
-  int64_t elements = 1;
-  Shape shape;
-  for (const int64_t size : sizes) {
-    if (size <= 0) return bad_attribute(fmt::format("shape has the size {}; sizes begin at 1", size));
-    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMostElements)
-      return bad_attribute("shape has more elements than memory can hold");
-    shape.emplace_back(size);
-  }
-  if (!sizes.empty() && !row_bytes(dtype, sizes.back()))
-    return bad_attribute(fmt::format("rows of {} elements cannot be stored as {}: its blocks hold {}",
-                                     sizes.back(), name_of(dtype), dtype_info(dtype).block_elements));
-  return ValueType{dtype, std::move(shape)};
 }
 
 /// The rows of a tensor that a weight is: whether they are as many as its shape says.
@@ -110,10 +92,10 @@ Types infer_input(const NodeView& view) {
 }
 
 Types infer_state(const NodeView& view) {
-  ORRERY_TRY(expect_choice(*view.attributes, "kind", {kKeysAndValues, kRecord}));
-  if (keeps_record(*view.attributes)) {
+  ORRERY_TRY(expect_choice(*view.attributes, "kind", {kKeysAndValues, kRecord, kSummary}));
+  if (keeps_record(*view.attributes) || keeps_summary(*view.attributes)) {
     const std::vector<int64_t> shape = list(*view.attributes, "shape");
-    if (shape.empty()) return bad_attribute("shape is empty; a record has sizes");
+    if (shape.empty()) return bad_attribute("shape is empty; a record and a summary have sizes");
     ORRERY_ASSIGN(ValueType type, fixed_type(DType::f32, shape));
     return std::vector{std::move(type)};
   }
@@ -139,6 +121,7 @@ bool is_given(const graph::Node& node) {
 }
 
 bool keeps_record(const Attributes& attributes) { return text(attributes, "kind") == kRecord; }
+bool keeps_summary(const Attributes& attributes) { return text(attributes, "kind") == kSummary; }
 
 OpSchema weight_op() {
   return {

@@ -1,6 +1,7 @@
 // split: dst = a range of src's columns or rows, for the device that computes that part. Of a weight the pass
 // split_weights makes a weight, which is read as any other.
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -68,6 +69,12 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
                     });
 }
 
+/// Among zeros for what was left out.
+void gradient(Gradients& at) {
+  at.give(0, padded(at.gradient(), at.input(0), static_cast<size_t>(integer(at.attributes(), "axis")),
+                    integer(at.attributes(), "begin")));
+}
+
 }  // namespace
 
 OpSchema split_op() {
@@ -81,6 +88,7 @@ OpSchema split_op() {
                          {"count", "How many.", std::nullopt, AttributeType::integer}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Copy>(lower)};
 }
 

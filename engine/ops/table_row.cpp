@@ -1,5 +1,6 @@
 // table_row: dst = table[row], one row as a vector: what every token gets alike (the token type of a single
 // text)
+#include "engine/ops/gradients.h"
 #include "engine/ops/lower_support.h"
 #include "kernels/embedding.h"
 
@@ -39,6 +40,13 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+void gradient(Gradients& at) {
+  if (!at.wants(0)) return;
+  const auto row = static_cast<double>(integer(at.attributes(), "row"));
+  at.give(0, at.apply("scatter_nd_add", {filled_like(at.input(0), 0, DType::f32), unsqueeze(at.gradient(), 0),
+                                         at.constant({DType::i64, {1, 1}}, {row})}));
+}
+
 }  // namespace
 
 OpSchema table_row_op() {
@@ -50,6 +58,7 @@ OpSchema table_row_op() {
           .attributes = {{"row", "Which row", {}, AttributeType::integer}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Embedding>(lower)};
 }
 

@@ -136,6 +136,16 @@ Result<Slot> elements_of(LowerContext& context, ValueId value) {
   return Slot{Slot::Kind::fixed, 0, bytes};
 }
 
+Result<Slot> optional_elements(LowerContext& context, ValueId value) {
+  if (!value.valid()) return Slot{};
+  return elements_of(context, value);
+}
+
+Slot read_slot(LowerContext& context, const graph::Node& node, size_t output) {
+  const bool read = output < node.outputs.size() && context.graph().is_read(node.outputs[output]);
+  return read ? context.slot(node.outputs[output]) : Slot{};
+}
+
 Cost cost_moved(const NodeView& view, const Bindings& bindings) {
   return {0, 2 * bytes(*view.outputs[0], bindings)};
 }

@@ -51,6 +51,37 @@ Result<StepShape> step_shape(LowerContext& context, const graph::Node& node, Val
 
 /// Where the elements of a value lie: its slot, or a weight's stored bytes.
 Result<Slot> elements_of(LowerContext& context, ValueId value);
+/// Nothing for an input that is not connected.
+Result<Slot> optional_elements(LowerContext& context, ValueId value);
+/// Nothing for an output that is not there or that nobody reads.
+Slot read_slot(LowerContext& context, const graph::Node& node, size_t output);
+
+/// Nothing for an input that is not connected.
+Result<Slot> optional_elements(LowerContext& context, ValueId value);
+/// Nothing for an output that is not there or that nobody reads.
+Slot read_slot(LowerContext& context, const graph::Node& node, size_t output);
+
+/// Lowers a node that goes along dims [begin, end) of its first input: outer, count, inner, src and dst of
+/// the kernel's call are those of a step.
+template <class Kernel>
+Result<Lowered> lower_along(LowerContext& context, const graph::Node& node,
+                            const typename Kernel::Problem& problem, const typename Kernel::Args& args,
+                            int begin, int end) {
+  ORRERY_ASSIGN(const StepShape shape, step_shape(context, node, node.inputs[0]));
+  ORRERY_ASSIGN(auto chosen, choose<Kernel>(context, node, problem));
+  ORRERY_ASSIGN(const Slot src, elements_of(context, node.inputs[0]));
+  const Slot dst = context.slot(node.outputs[0]);
+  chosen.lowered.run = [=, run = chosen.row->run](const StepContext& step) {
+    auto call = args;
+    call.outer = shape.product(step, 0, begin);
+    call.count = shape.product(step, begin, end);
+    call.inner = shape.product(step, end, shape.rank);
+    call.src = step.address(src);
+    call.dst = step.data<void>(dst);
+    if (call.outer > 0 && call.inner > 0) run(call, step.launch());
+  };
+  return std::move(chosen.lowered);
+}
 
 /// The output of a node whose bytes are moved: no flops, what it reads and writes once.
 Cost cost_moved(const NodeView& view, const Bindings& bindings);

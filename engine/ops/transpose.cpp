@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -50,6 +51,15 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
                     });
 }
 
+/// The other way round.
+void gradient(Gradients& at) {
+  const std::vector<int64_t> permutation = permutation_of(at.attributes(), at.input(0).type().shape.size());
+  std::vector<int64_t> back(permutation.size());
+  for (size_t d = 0; d < back.size(); ++d)
+    back[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
+  at.give(0, transpose(at.gradient(), std::move(back)));
+}
+
 }  // namespace
 
 OpSchema transpose_op() {
@@ -63,6 +73,7 @@ OpSchema transpose_op() {
                           Attribute(std::vector<int64_t>())}},
           .infer = infer,
           .cost = cost_moved,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Copy>(lower)};
 }
 

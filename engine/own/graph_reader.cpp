@@ -264,11 +264,19 @@ class Reader {
     ORRERY_ASSIGN(const std::string path, entry.name());
     Waiting node;
     node.where = fmt::format("{}, {}", where, path);
-    node.op = ops::find_op(graph().ops(), op);
+    const Json* inputs = entry.find("inputs");
+    std::vector<std::string> operands;
+    if (inputs && inputs->is_object())
+      for (const auto& [operand, value] : inputs->items()) operands.push_back(operand);
+    const Json* given = entry.find("attributes");
+    std::vector<std::string> attributes;
+    if (given && given->is_object())
+      for (const auto& [attribute, value] : given->items()) attributes.push_back(attribute);
+    node.op = ops::find_op(graph().ops(), op, operands, attributes);
     if (!node.op) return refuse(fmt::format("There is no op {}", io::shown(op)), node.where);
     std::tie(node.scope, node.name) = scope_and_name(path);
-    ORRERY_ASSIGN(node.attributes, attributes_of(*node.op, entry.find("attributes"), node.where));
-    ORRERY_ASSIGN(node.inputs, inputs_of(*node.op, entry.find("inputs"), node.where));
+    ORRERY_ASSIGN(node.attributes, attributes_of(*node.op, given, node.where));
+    ORRERY_ASSIGN(node.inputs, inputs_of(*node.op, inputs, node.where));
     ORRERY_TRY(take_name(path, entry));
     waiting_.push_back(std::move(node));
     return {};

@@ -1,6 +1,7 @@
 // norm(a + b) -> add_rms_norm or add_layer_norm, which write both the sum and the normed row. The sum may
 // have other users: they read the fused node's first output. Left alone: a row that is added to every row (it
-// is no residual), and norms whose weights are computed.
+// is no residual), norms whose weights are computed, and values other than f32 rows, which the fused ops
+// take.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +15,9 @@ namespace {
 const graph::Node* residual_add(const graph::Graph& graph, const graph::Node& norm) {
   const graph::Node* add = producer_of(graph, norm.inputs[0], "add");
   if (!add || !asked_alike(*add, norm)) return nullptr;
-  if (graph.value(add->inputs[0]).type != graph.value(add->inputs[1]).type) return nullptr;
+  const graph::ValueType& type = graph.value(add->inputs[0]).type;
+  if (type != graph.value(add->inputs[1]).type || type.dtype != DType::f32 || type.shape.size() != 2)
+    return nullptr;
   const bool stored = std::all_of(norm.inputs.begin() + 1, norm.inputs.end(), [&](ValueId input) {
     return !input.valid() || graph.node(graph.value(input).producer).is_source();
   });

@@ -11,6 +11,7 @@ Result<int> fold_constants(graph::Graph& graph);
 Result<int> split_weights(graph::Graph& graph);
 Result<int> merge_low_rank(graph::Graph& graph);
 Result<int> remove_dead_nodes(graph::Graph& graph);
+Result<int> summarise_fastmax(graph::Graph& graph);
 Result<int> fuse_residual_norm(graph::Graph& graph);
 Result<int> fuse_qkv(graph::Graph& graph);
 Result<int> fuse_gate_up(graph::Graph& graph);

@@ -26,6 +26,8 @@ constexpr std::array kPasses = {
          of_graph<merge_low_rank>},
     Pass{"remove_dead_nodes", "Drops what no output needs: bypassed layers, and weights that nothing reads.",
          Stage::model, of_graph<remove_dead_nodes>},
+    Pass{"summarise_fastmax", "Takes tokens into a summary and reads it in one node, as it alone can run.",
+         Stage::model, of_graph<summarise_fastmax>},
     Pass{"fuse_residual_norm", "Adds the residual and normalises in one pass over the row.", Stage::model,
          of_graph<fuse_residual_norm>},
     Pass{"fuse_qkv", "Reads the activations once for the query, key and value projections.", Stage::model,

@@ -31,7 +31,8 @@ struct Pass {
 };
 
 /// In the order they run: fold_constants, split_weights, merge_low_rank, remove_dead_nodes,
-/// fuse_residual_norm, fuse_qkv, fuse_gate_up, fuse_bias_activation; for each plan store_rounded.
+/// summarise_fastmax, fuse_residual_norm, fuse_qkv, fuse_gate_up, fuse_bias_activation; for each plan
+/// store_rounded.
 std::span<const Pass> all_passes();
 /// Of those that Options::fusion leaves out.
 bool is_fusion(const Pass& pass);

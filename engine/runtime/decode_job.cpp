@@ -87,13 +87,14 @@ bool DecodeJob::join(StepBatch& batch, StepRoom& room) {
   if (tokens <= 0) return false;
   to_ = from_ + tokens;
   sequence_->last_step = model_->last_served;
-  model_->kv()->writing(sequence_->kv, from_);
+  const kernels::RecordUse record = model_->kv()->writing(sequence_->kv, from_, to_);
   if (!timed_) {
     timed_ = true;
     first_step_ = last_token_ = Clock::now();
   }
   const auto begin = sequence_->tokens.begin() + static_cast<std::ptrdiff_t>(from_);
-  const int64_t row = batch.add_sequence({begin, static_cast<size_t>(tokens)}, from_, sequence_->kv.pages);
+  const int64_t row =
+      batch.add_sequence({begin, static_cast<size_t>(tokens)}, from_, sequence_->kv.pages, {}, record);
   room.tokens -= tokens;
   --room.sequences;
   add_outputs(batch, room, row);

@@ -19,6 +19,7 @@ Result<void> Executor::run_here(const compile::Plan& plan, StepBatch& batch,
   ORRERY_TRY(grow(workspace_, plan.host_workspace_bytes));
   context_ = {};
   batch.fill(context_);
+  ORRERY_TRY(StepBatch::check_sizes(plan, context_));
   ORRERY_TRY(batch.fill_given(plan, context_));
   context_.states = states;
   context_.arena = arena_.data();

@@ -94,6 +94,7 @@ void KvBanks::leave(const Place& place) {
 }
 
 void KvBanks::copy(const Place& from, const Place& to, std::span<const int32_t> pages) {
+  if (from.bytes == 0) return;
   std::vector<std::byte> between(from.bytes);
   for (const int32_t page : pages) {
     const auto at = [page](const Place& place) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -11,7 +12,12 @@ namespace orrery::runtime {
 namespace {
 
 constexpr size_t kSlabBytes = size_t{8} << 20;
-constexpr size_t kKeptShare = 4;  // of the limit, for what no sequence holds any more
+constexpr size_t kKeptShare = 4;                   // of the limit, for what no sequence holds any more
+constexpr size_t kSummaryBytes = size_t{8} << 30;  // of all texts together, at most
+constexpr size_t kMostSummaries = 512;
+constexpr size_t kMostResting = 4;  // summaries that are kept where no sequence holds their page
+
+using Kind = compile::StateForm::Kind;
 
 uint64_t next_id() {
   static std::atomic<uint64_t> counter{0};
@@ -62,19 +68,26 @@ Result<std::unique_ptr<KvCache>> KvCache::create(std::span<const StateLayout> st
   cache->dtype_ = dtype;
   cache->max_pages_ = std::max<int64_t>(max_pages, 1);
   std::vector<size_t> slots;
-  std::vector<KvBanks::Wanted> wanted;
+  std::vector<KvBanks::Wanted> wanted, summaries;
   for (const StateLayout& state : states) {
-    const size_t bytes = slot_bytes(dtype, state.form);
+    const size_t in_page = slot_bytes(dtype, state.form), summary = state.form.summary_bytes();
+    const size_t bytes = std::max(in_page, summary);
     if (bytes == 0 || bytes > (size_t{1} << 32))
       return Error{ErrorCode::unsupported,
                    fmt::format("A state of {} cannot be kept as {}", state.form.words(),
-                               name_of(state.form.is_record() ? DType::f32 : dtype)),
+                               name_of(state.form.kind == Kind::per_token ? dtype : DType::f32)),
                    "KV cache", "choose another --kv-type"};
     slots.push_back(cache->slots_.size());
     cache->slots_.push_back({state, 1});
-    wanted.push_back({bytes, devices.memory_of(state.device)});
+    wanted.push_back({in_page, devices.memory_of(state.device)});
+    summaries.push_back({summary, devices.memory_of(state.device)});
   }
   ORRERY_ASSIGN(cache->banks_, KvBanks::create(wanted, cache->max_pages_));
+  size_t bytes = 0;
+  for (const KvBanks::Wanted& summary : summaries) bytes += summary.bytes;
+  const auto most = std::clamp<size_t>(kSummaryBytes / std::max<size_t>(bytes, 1), 1, kMostSummaries);
+  cache->max_summaries_ = std::min(cache->max_pages_, static_cast<int64_t>(most));
+  ORRERY_ASSIGN(cache->summary_banks_, KvBanks::create(summaries, cache->max_summaries_));
   cache->bind(states, slots);
   return cache;
 }
@@ -89,8 +102,10 @@ void KvCache::bind(std::span<const StateLayout> states, std::span<const size_t> 
       ++slot.epoch;
     }
     const compile::StateForm& form = slot.layout.form;
-    bound_.push_back({banks_.base(slots[i]), banks_.page_stride(slots[i]),
-                      form.is_record() ? DType::f32 : dtype_, kPageTokens, form.kv_heads, form.head_dim});
+    const KvBanks& banks = form.is_summary() ? summary_banks_ : banks_;
+    bound_.push_back({banks.base(slots[i]), banks.page_stride(slots[i]),
+                      form.kind == Kind::per_token ? dtype_ : DType::f32, kPageTokens, form.kv_heads,
+                      form.head_dim});
   }
 }
 
@@ -114,7 +129,18 @@ Result<bool> KvCache::adopt(std::span<const StateLayout> states, const ModelDevi
     if (weights::DevicePtr to = devices.memory_of(states[i].device); banks_.device(slot) != to)
       moves.push_back({slot, std::move(to), slots_[slot].layout.hash == states[i].hash});
   }
-  if (!moves.empty()) ORRERY_TRY(banks_.move(moves, used_pages()));
+  if (!moves.empty()) {
+    // Of each slot one of the two is empty, so that neither failure leaves half of one behind.
+    std::vector<int32_t> summaries(static_cast<size_t>(summaries_committed()));
+    std::iota(summaries.begin(), summaries.end(), 0);
+    std::vector<KvBanks::Move> back = moves;
+    for (KvBanks::Move& move : back) move.to = summary_banks_.device(move.slot);
+    ORRERY_TRY(summary_banks_.move(moves, summaries));
+    if (auto moved = banks_.move(moves, used_pages()); !moved.ok()) {
+      ORRERY_TRY(summary_banks_.move(back, summaries));
+      return std::move(moved).error();
+    }
+  }
   bind(states, *slots);
   return true;
 }
@@ -127,7 +153,7 @@ int64_t KvCache::kept_tokens(std::span<const StateLayout> states, const KvPages&
     const auto state = static_cast<size_t>(std::ranges::find(*slots, slot) - slots->begin());
     return slots_[slot].layout.hash == states[state].hash ? valid_in(slot, sequence) : 0;
   };
-  return common_tokens(*slots, static_cast<int64_t>(sequence.pages.size()) * kPageTokens, kept_in);
+  return common_tokens(sequence, *slots, static_cast<int64_t>(sequence.pages.size()) * kPageTokens, kept_in);
 }
 
 int64_t KvCache::valid_in(size_t slot, const KvPages& sequence) const {
@@ -137,22 +163,40 @@ int64_t KvCache::valid_in(size_t slot, const KvPages& sequence) const {
 
 /// The most tokens after which all of the slots can go on.
 template <class ValidIn>
-int64_t KvCache::common_tokens(std::span<const size_t> slots, int64_t most, const ValidIn& valid_in) const {
+int64_t KvCache::common_tokens(const KvPages& sequence, std::span<const size_t> slots, int64_t most,
+                               const ValidIn& valid_in) const {
   int64_t tokens = most;
   for (const size_t slot : slots) tokens = std::min(tokens, valid_in(slot));
-  const bool there = std::ranges::all_of(
-      slots, [&](size_t slot) { return !slots_[slot].layout.form.is_record() || valid_in(slot) == tokens; });
-  return there ? tokens : page_begin(tokens);
+  const auto any = [&](Kind kind) {
+    return std::ranges::any_of(slots, [&](size_t slot) { return slots_[slot].layout.form.kind == kind; });
+  };
+  const auto there = [&](int64_t length) {
+    return length % kPageTokens == 0 || std::ranges::all_of(slots, [&](size_t slot) {
+             return !slots_[slot].layout.form.is_record() || valid_in(slot) == length;
+           });
+  };
+  if (!any(Kind::summary)) return there(tokens) ? tokens : page_begin(tokens);
+  if (sequence.recorded <= tokens && there(sequence.recorded))
+    return std::max(sequence.recorded, summarised_tokens(sequence, tokens));
+  return summarised_tokens(sequence, tokens);
+}
+
+/// The end of the last page before `most` at which a summary was left.
+int64_t KvCache::summarised_tokens(const KvPages& sequence, int64_t most) const {
+  int64_t pages = most / kPageTokens;
+  while (pages > 0 && summary_of(sequence.pages[static_cast<size_t>(pages - 1)]) < 0) --pages;
+  return pages * kPageTokens;
 }
 
 int64_t KvCache::valid_tokens(const KvPages& sequence, int64_t most) const {
   if (sequence.cache != id_) return 0;
   most = std::min(most, static_cast<int64_t>(sequence.pages.size()) * kPageTokens);
-  return common_tokens(bound_slots_, most, [&](size_t slot) { return valid_in(slot, sequence); });
+  return common_tokens(sequence, bound_slots_, most, [&](size_t slot) { return valid_in(slot, sequence); });
 }
 
-bool KvCache::writes_records() const {
-  return std::ranges::any_of(bound_slots_, [&](size_t slot) { return slots_[slot].layout.form.is_record(); });
+bool KvCache::binds(Kind kind) const {
+  return std::ranges::any_of(bound_slots_,
+                             [&](size_t slot) { return slots_[slot].layout.form.kind == kind; });
 }
 
 Result<void> KvCache::commit_slab() {
@@ -161,6 +205,7 @@ Result<void> KvCache::commit_slab() {
   const int64_t next = std::min(done + slab, max_pages_);
   ORRERY_TRY(banks_.commit(next));
   holders_.resize(static_cast<size_t>(next));
+  summary_of_.resize(static_cast<size_t>(next), -1);
   for (int64_t page = next - 1; page >= done; --page) free_.push_back(static_cast<int32_t>(page));
   committed_.store(next, std::memory_order_relaxed);
   return {};
@@ -191,23 +236,63 @@ std::optional<int32_t> KvCache::spare_page() {
   return spare_;
 }
 
+void KvCache::free_page(int32_t page) {
+  drop_summary(page);
+  free_.push_back(page);
+}
+
+/// The number of a summary that nobody holds: a free one, or new memory up to the limit; then what no
+/// sequence holds gives way.
+Result<int32_t> KvCache::take_summary() {
+  const int64_t done = summaries_committed();
+  if (free_summaries_.empty() && done < max_summaries_ && summary_banks_.commit(done + 1).ok()) {
+    summaries_committed_.store(done + 1, std::memory_order_relaxed);
+    free_summaries_.push_back(static_cast<int32_t>(done));
+  }
+  if (free_summaries_.empty() && !resting_.empty()) drop_summary(resting_.front());
+  if (free_summaries_.empty())
+    return Error{
+        ErrorCode::out_of_memory,
+        fmt::format("There is no room for another text: {} of {} are summarised", done, max_summaries_),
+        "KV cache", "end another chat"};
+  const int32_t number = free_summaries_.back();
+  free_summaries_.pop_back();
+  return number;
+}
+
+void KvCache::drop_summary(int32_t page) {
+  const int32_t number = std::exchange(summary_of(page), -1);
+  if (number < 0) return;
+  free_summaries_.push_back(number);
+  std::erase(resting_, page);
+}
+
+void KvCache::give_back_summary(KvPages& sequence) {
+  if (const int32_t number = std::exchange(sequence.record, -1); number >= 0)
+    free_summaries_.push_back(number);
+  sequence.recorded = 0;
+}
+
 void KvCache::hold_page(int32_t page) {
   if (holders(page)++ > 0) return;
   in_use_.fetch_add(1, std::memory_order_relaxed);
   known_.held(page);
+  std::erase(resting_, page);
 }
 
 void KvCache::drop_page(int32_t page) {
   if (--holders(page) > 0) return;
   in_use_.fetch_sub(1, std::memory_order_relaxed);
-  if (!known_.knows(page)) return free_.push_back(page);
+  if (!known_.knows(page)) return free_page(page);
   known_.unheld(page);
+  if (summary_of(page) >= 0) resting_.push_back(page);
+  if (resting_.size() > kMostResting) drop_summary(resting_.front());
   while (known_.unheld_pages() > static_cast<size_t>(max_pages_) / kKeptShare) forget_oldest();
 }
 
 bool KvCache::forget_oldest() {
   const auto oldest = known_.take_oldest();
-  if (oldest) free_.push_back(*oldest);
+  if (oldest) free_page(*oldest);
   return oldest.has_value();
 }
 
@@ -217,14 +302,24 @@ void KvCache::own_pages(KvPages& sequence, int64_t first) {
   const auto written = std::span(sequence.pages).subspan(static_cast<size_t>(first / kPageTokens));
   if (std::ranges::any_of(written, [&](int32_t page) { return holders(page) > 1; }))
     return truncate(sequence, first);
-  for (const int32_t page : written) known_.forget(page);
+  for (const int32_t page : written) {
+    known_.forget(page);
+    drop_summary(page);
+  }
 }
 
 Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
-  if (sequence.cache != id_) sequence = {id_, {}, {}, {}};
+  if (sequence.cache != id_) {
+    sequence = {};
+    sequence.cache = id_;
+  }
   sequence.valid.resize(slots_.size());
-  if (writes_records())
+  if (binds(Kind::record) || binds(Kind::summary))
     own_pages(sequence, page_begin(valid_tokens(sequence, std::max<int64_t>(tokens - 1, 0))));
+  const bool begins = binds(Kind::summary) && sequence.record < 0;
+  if (begins) {
+    ORRERY_ASSIGN(sequence.record, take_summary());
+  }
   const auto needed = static_cast<size_t>(pages_for(tokens));
   const size_t before = sequence.pages.size();
   while (sequence.pages.size() < needed) {
@@ -233,6 +328,7 @@ Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
       sequence.pages.push_back(*page);
       continue;
     }
+    if (begins) give_back_summary(sequence);
     while (sequence.pages.size() > before) {
       drop_page(sequence.pages.back());
       sequence.pages.pop_back();
@@ -242,18 +338,79 @@ Result<void> KvCache::reserve(KvPages& sequence, int64_t tokens) {
   return {};
 }
 
-void KvCache::writing(KvPages& sequence, int64_t from) {
-  if (sequence.cache != id_ || !writes_records()) return;
+kernels::RecordUse KvCache::writing(KvPages& sequence, int64_t from, int64_t to) {
+  if (sequence.cache != id_) return {};
   const int64_t first = page_begin(from);
   for (const size_t slot : bound_slots_)
     if (KvPages::Valid& valid = sequence.valid[slot]; slots_[slot].layout.form.is_record())
       valid.tokens = std::min(valid.tokens, first);
+  if (!binds(Kind::summary)) return {};
+  kernels::RecordUse use;
+  if (from > 0)
+    use.before = sequence.recorded == from
+                     ? sequence.record
+                     : summary_of(sequence.pages[static_cast<size_t>(from / kPageTokens - 1)]);
+  use.after = sequence.record;
+  leave_summary(sequence, from, to, use);
+  sequence.recorded = 0;
+  const int64_t known = use.middle >= 0 && use.middle_tokens == 0 ? from - 1 : from;  // should it fail
+  // States that are not bound are not written, so that what is left of them is of other lengths.
+  for (size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!slots_[slot].layout.form.is_summary()) continue;
+    const bool bound = std::ranges::find(bound_slots_, slot) != bound_slots_.end();
+    int64_t& valid = sequence.valid[slot].tokens;
+    valid = bound ? std::min(valid, known) : 0;
+  }
+  return use;
+}
+
+/// A copy at the end of the last page before the step's last token, which may have to be read again: that may
+/// be where the step begins. Of a text that grows token by token one every kLeaveEvery. None where there is
+/// no room.
+void KvCache::leave_summary(KvPages& sequence, int64_t from, int64_t to, kernels::RecordUse& use) {
+  const int64_t length = to - from > 1 ? page_begin(to - 1) : to % kLeaveEvery == 0 ? to : 0;
+  if (length < std::max<int64_t>(from, 1)) return;
+  int32_t& place = summary_of(sequence.pages[static_cast<size_t>(length / kPageTokens - 1)]);
+  if (length == from && place >= 0) return;
+  thin_summaries(sequence, from, length);
+  if (place < 0) {
+    const Result<int32_t> number = take_summary();
+    if (!number.ok()) return;
+    place = *number;
+  }
+  use.middle = place;
+  use.middle_tokens = static_cast<int32_t>(length - from);
+}
+
+/// Makes room for one more, at `length`. A reply's own give way to one another, so that the end of its prompt
+/// stays while it is written; of a prompt's the earlier stays for as long as it is behind a quarter of the
+/// text. What others hold too, and what the step begins with, may be read in this step.
+void KvCache::thin_summaries(const KvPages& sequence, int64_t from, int64_t length) {
+  const bool grows = length % kLeaveEvery == 0 && length - from == 1;
+  std::vector<int64_t> left;  // lengths
+  int64_t count = 0;          // with that of the beginning
+  for (int64_t end = kPageTokens; end <= static_cast<int64_t>(sequence.pages.size()) * kPageTokens;
+       end += kPageTokens) {
+    const int32_t page = sequence.pages[static_cast<size_t>(end / kPageTokens - 1)];
+    if (summary_of(page) < 0 || holders(page) > 1) continue;
+    ++count;
+    if (end != from) left.push_back(end);
+  }
+  const auto first_is_worst = [&] {
+    return grows ? left.back() % kLeaveEvery != 0 : 4 * left.front() < length;
+  };
+  for (; count >= kLeft && !left.empty(); --count) {
+    const auto worst = first_is_worst() ? left.begin() : left.end() - 1;
+    drop_summary(sequence.pages[static_cast<size_t>(*worst / kPageTokens - 1)]);
+    left.erase(worst);
+  }
 }
 
 void KvCache::written(KvPages& sequence, int64_t to, std::span<const int32_t> tokens) {
   if (sequence.cache != id_) return;
   const int64_t first = valid_tokens(sequence) / kPageTokens;
   for (const size_t slot : bound_slots_) sequence.valid[slot] = {slots_[slot].epoch, to};
+  if (binds(Kind::summary)) sequence.recorded = to;
   const int64_t whole = std::min(to, static_cast<int64_t>(tokens.size())) / kPageTokens;
   std::vector<uint64_t>& hashes = sequence.hashes;
   for (int64_t page = std::min(first, static_cast<int64_t>(hashes.size())); page < whole; ++page) {
@@ -265,7 +422,7 @@ void KvCache::written(KvPages& sequence, int64_t to, std::span<const int32_t> to
                                    before,
                                    {held.begin(), held.end()},
                                    epochs_of(sequence, (page + 1) * kPageTokens)});
-    if (freed) free_.push_back(*freed);
+    if (freed) free_page(*freed);
   }
 }
 
@@ -288,14 +445,18 @@ void KvCache::truncate(KvPages& sequence, int64_t tokens) {
     sequence = {};
     return;
   }
+  if (tokens == 0) give_back_summary(sequence);
   // Of a page that others hold, the rest must not be written anew.
   if (const auto last = static_cast<size_t>(tokens / kPageTokens);
       tokens % kPageTokens != 0 && last < sequence.pages.size()) {
     if (holders(sequence.pages[last]) > 1)
       tokens -= tokens % kPageTokens;
-    else
+    else {
       known_.forget(sequence.pages[last]);
+      drop_summary(sequence.pages[last]);
+    }
   }
+  if (sequence.recorded > tokens) sequence.recorded = 0;
   const auto keep = static_cast<size_t>(pages_for(tokens));
   while (sequence.pages.size() > keep) {
     drop_page(sequence.pages.back());
@@ -310,7 +471,9 @@ void KvCache::truncate(KvPages& sequence, int64_t tokens) {
 }
 
 void KvCache::share(KvPages& sequence, std::span<const int32_t> tokens) {
-  KvPages begun{id_, {}, std::vector<KvPages::Valid>(slots_.size()), {}};
+  KvPages begun;
+  begun.cache = id_;
+  begun.valid.resize(slots_.size());
   for (size_t slot = 0; slot < slots_.size(); ++slot) begun.valid[slot].epoch = slots_[slot].epoch;
   for (; static_cast<int64_t>(tokens.size()) >= kPageTokens; tokens = tokens.subspan(kPageTokens)) {
     const uint64_t before = begun.hashes.empty() ? 0 : begun.hashes.back();
@@ -324,7 +487,11 @@ void KvCache::share(KvPages& sequence, std::span<const int32_t> tokens) {
     begun.pages.push_back(known->page);
     begun.hashes.push_back(PrefixStore::hash_after(before, held));
   }
-  if (static_cast<int64_t>(begun.pages.size()) * kPageTokens <= valid_tokens(sequence)) return;
+  const int64_t usable = valid_tokens(begun);
+  if (usable <= valid_tokens(sequence)) return;
+  begun.pages.resize(static_cast<size_t>(pages_for(usable)));
+  begun.hashes.resize(begun.pages.size());
+  for (KvPages::Valid& valid : begun.valid) valid.tokens = std::min(valid.tokens, usable);
   for (const int32_t page : begun.pages) hold_page(page);
   release(sequence);
   sequence = std::move(begun);

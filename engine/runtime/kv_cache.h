@@ -2,10 +2,13 @@
 //
 // One page holds kPageTokens tokens of every state (layer): [slot 0][slot 1]..., keys and values laid out as
 // kernels/attention.h says, so that one page table serves all layers. A state that keeps a record
-// (kernels/scan.h) has one in each page, as it was after the page's last token that was read. The address
-// range is reserved once, for the limit; memory is committed in slabs as pages are first used, and pages that
-// a sequence gives back are used again. Each slot lies where its state's nodes run, in the program's memory
-// or a card's (kv_banks.h), under the same page numbers; it moves with what it holds when an adopted version
+// (kernels/scan.h) has one in each page, as it was after the page's last token that was read. Summaries
+// (kernels/fastmax_scan.h) are too large for that: they lie in numbered places of their own. A sequence has
+// one, which moves on with it, and leaves a copy now and then at the end of a page, which then is a place to
+// come back to as it is with records: for its own text, and for others that share the page. The address range
+// is reserved once, for the limit; memory is committed in slabs as pages are first used, and pages that a
+// sequence gives back are used again. Each slot lies where its state's nodes run, in the program's memory or
+// a card's (kv_banks.h), under the same page numbers; it moves with what it holds when an adopted version
 // places it elsewhere.
 //
 // Pages are shared by sequences that begin alike: a full page whose tokens, and all before them, are the same
@@ -35,6 +38,7 @@
 #include "engine/runtime/kv_banks.h"
 #include "engine/runtime/prefix_store.h"
 #include "kernels/attention.h"
+#include "kernels/fastmax_scan.h"
 
 namespace orrery::runtime {
 
@@ -48,7 +52,13 @@ struct StateLayout {
 class KvCache {
  public:
   static constexpr int64_t kPageTokens = compile::kPageTokens;
-  /// Of one state in a page, with its alignment; 0 where it cannot be kept with keys and values as `dtype`.
+  /// Copies of its summaries that a text leaves behind at most: the latest, and one before it.
+  static constexpr int64_t kLeft = compile::StateForm::kSummaries - 1;
+  /// A text that grows token by token leaves one each time that it has so many more: a multiple of
+  /// kPageTokens.
+  static constexpr int64_t kLeaveEvery = 256;
+  /// Of one state in a page, with its alignment; 0 where it cannot be kept with keys and values as `dtype`,
+  /// and of a summary.
   static size_t slot_bytes(DType dtype, const compile::StateForm& form);
 
   /// `max_pages` bounds what sequences can hold together. Reserves addresses, commits nothing.
@@ -68,7 +78,7 @@ class KvCache {
   }
 
   /// False once a card that holds some of it was renewed: what it held there is gone.
-  bool alive() const { return banks_.alive(); }
+  bool alive() const { return banks_.alive() && summary_banks_.alive(); }
 
   /// The states of the adopted version, by state index.
   const std::vector<kernels::PagedKv>& states() const { return bound_; }
@@ -80,9 +90,10 @@ class KvCache {
   /// case. Where they will write records, pages that others hold are given up, and its own are no longer
   /// found. out_of_memory takes no page.
   Result<void> reserve(KvPages& sequence, int64_t tokens);
-  /// Tells that a step is about to write the bound states from token `from` on: should it fail, records are
-  /// those of the page before.
-  void writing(KvPages& sequence, int64_t from);
+  /// Tells that a step is about to write the bound states from token `from` to `to`: should it fail, records
+  /// are those of the page before. Returns where the summaries lie that the step reads and writes, as
+  /// `reserve` made sure of.
+  kernels::RecordUse writing(KvPages& sequence, int64_t from, int64_t to);
   /// Tells that steps wrote the bound states up to token `to`. Other states keep what they hold of these
   /// tokens: whoever changes a token truncates there first. Full pages of `tokens`, the text as far as others
   /// may share it, can be found from now on.
@@ -107,7 +118,12 @@ class KvCache {
   /// Held by sequences; those that are only kept, and the spare one, do not count.
   int64_t pages_in_use() const { return in_use_.load(std::memory_order_relaxed); }
   int64_t pages_committed() const { return committed_.load(std::memory_order_relaxed); }
-  size_t bytes_committed() const { return static_cast<size_t>(pages_committed()) * banks_.page_bytes(); }
+  size_t bytes_committed() const {
+    return static_cast<size_t>(pages_committed()) * banks_.page_bytes() +
+           static_cast<size_t>(summaries_committed()) * summary_banks_.page_bytes();
+  }
+  /// Copies of all summaries of a text that there is memory for.
+  int64_t summaries_committed() const { return summaries_committed_.load(std::memory_order_relaxed); }
 
  private:
   struct Slot {
@@ -121,28 +137,42 @@ class KvCache {
   void drop_page(int32_t page);
   bool forget_oldest();
   int32_t& holders(int32_t page) { return holders_[static_cast<size_t>(page)]; }
+  int32_t holders(int32_t page) const { return holders_[static_cast<size_t>(page)]; }
   bool is_current(const PrefixStore::Known& known) const;
   std::vector<uint64_t> epochs_of(const KvPages& sequence, int64_t tokens) const;
   void bind(std::span<const StateLayout> states, std::span<const size_t> slots);
   std::vector<int32_t> used_pages() const;
   int64_t valid_in(size_t slot, const KvPages& sequence) const;
   template <class ValidIn>
-  int64_t common_tokens(std::span<const size_t> slots, int64_t most, const ValidIn& valid_in) const;
-  bool writes_records() const;
+  int64_t common_tokens(const KvPages& sequence, std::span<const size_t> slots, int64_t most,
+                        const ValidIn& valid_in) const;
+  bool binds(compile::StateForm::Kind kind) const;
+  void free_page(int32_t page);
+  int32_t& summary_of(int32_t page) { return summary_of_[static_cast<size_t>(page)]; }
+  int32_t summary_of(int32_t page) const { return summary_of_[static_cast<size_t>(page)]; }
+  Result<int32_t> take_summary();
+  void drop_summary(int32_t page);
+  void give_back_summary(KvPages& sequence);
+  int64_t summarised_tokens(const KvPages& sequence, int64_t most) const;
+  void leave_summary(KvPages& sequence, int64_t from, int64_t to, kernels::RecordUse& use);
+  void thin_summaries(const KvPages& sequence, int64_t from, int64_t length);
   void own_pages(KvPages& sequence, int64_t first);
 
   uint64_t id_ = 0;
   DType dtype_ = DType::f16;
-  KvBanks banks_;
-  int64_t max_pages_ = 0;
+  KvBanks banks_, summary_banks_;  // the latter's pages are the numbers of summaries
+  int64_t max_pages_ = 0, max_summaries_ = 0;
   std::vector<Slot> slots_;
   std::vector<size_t> bound_slots_;  // by state index
   std::vector<kernels::PagedKv> bound_;
-  std::vector<int32_t> free_;     // used last, first
-  std::optional<int32_t> spare_;  // neither free nor held
-  std::vector<int32_t> holders_;  // sequences, by page
+  std::vector<int32_t> free_;            // used last, first
+  std::optional<int32_t> spare_;         // neither free nor held
+  std::vector<int32_t> holders_;         // sequences, by page
+  std::vector<int32_t> summary_of_;      // what is left at the end of each page; -1: nothing
+  std::vector<int32_t> free_summaries_;  // numbers that nobody holds
+  std::vector<int32_t> resting_;         // pages that no sequence holds and that have one, oldest first
   PrefixStore known_;
-  std::atomic<int64_t> in_use_{0}, committed_{0};
+  std::atomic<int64_t> in_use_{0}, committed_{0}, summaries_committed_{0};
 };
 
 }  // namespace orrery::runtime

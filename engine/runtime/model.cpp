@@ -8,6 +8,20 @@
 
 namespace orrery::runtime {
 
+namespace {
+
+/// Of a state that keeps a summary: how the node that writes it reads what it takes in. In the model graph
+/// the attention node that reads the state says this (passes/summarise_fastmax.cpp).
+uint64_t reading_of(const graph::Graph& fused, ValueId state) {
+  const graph::Node& writer = fused.node(fused.value(state).producer);
+  const auto normalise = writer.attributes.find("normalise");
+  const bool* normalised =
+      normalise == writer.attributes.end() ? nullptr : std::get_if<bool>(&normalise->second);
+  return normalised && *normalised ? 0x9E3779B97F4A7C15U : 0;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Version>> make_version(VersionParts parts, const graph::GraphVersion& numbers) {
   auto version = std::make_shared<Version>();
   static_cast<VersionParts&>(*version) = std::move(parts);
@@ -25,8 +39,9 @@ Result<std::shared_ptr<const Version>> make_version(VersionParts parts, const gr
   for (const compile::StateUse& state : run) {
     const auto it = hashes.find(state.source);
     const ValueId holds = state.last.valid() ? state.last : state.initial;
-    version->states.push_back(
-        {it != hashes.end() ? it->second : fused->feed_hash(holds), state.form, state.device});
+    uint64_t hash = it != hashes.end() ? it->second : fused->feed_hash(holds);
+    if (state.form.is_summary()) hash ^= reading_of(*fused, holds);
+    version->states.push_back({hash, state.form, state.device});
   }
   if (!version->drawn) version->drawn = passes::with_bypassed(fused, *model);
   return std::shared_ptr<const Version>(std::move(version));

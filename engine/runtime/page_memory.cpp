@@ -24,7 +24,7 @@ Result<PageMemory> PageMemory::reserve(size_t bytes, const weights::DevicePtr& d
   PageMemory memory;
   std::byte* base = nullptr;
   try {
-    bytes = round_up(bytes, device ? device->granularity() : system_page());
+    bytes = round_up(std::max<size_t>(bytes, 1), device ? device->granularity() : system_page());
     if (device) {
       base = static_cast<std::byte*>(device->reserve(bytes));
     } else if (void* range =

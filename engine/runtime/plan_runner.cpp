@@ -100,6 +100,7 @@ Result<void> PlanRunner::stage(StepBatch& batch, std::span<const kernels::PagedK
   ops::StepContext& here = step_.here;
   here = {};
   batch.fill(here);
+  ORRERY_TRY(StepBatch::check_sizes(plan(), here));
   ORRERY_TRY(batch.fill_given(plan(), here));
   told_ = here.choices;
   here.states = states;

@@ -23,6 +23,8 @@ struct KvPages {
   };
   std::vector<Valid> valid;      // by slot
   std::vector<uint64_t> hashes;  // of the first pages: those that the store was told of
+  int32_t record = -1;           // number of its own summaries; -1: it has none
+  int64_t recorded = 0;          // tokens that they are of; 0: they hold nothing yet
 };
 
 class PrefixStore {

@@ -40,7 +40,8 @@ struct Extents {
 
   size_t bytes() const {
     return inputs + aligned(sequences * pages * sizeof(int32_t)) +
-           aligned(outputs * kRecent * sizeof(int32_t)) + aligned(outputs * sizeof(Sample::Request));
+           aligned(sequences * sizeof(kernels::RecordUse)) + aligned(outputs * kRecent * sizeof(int32_t)) +
+           aligned(outputs * sizeof(Sample::Request));
   }
 };
 
@@ -121,6 +122,7 @@ Result<void> StagedStep::stage(const ops::StepContext& here) {
     there_.page_table = pack_pages(packer, here, extents);
     there_.max_pages = static_cast<int64_t>(extents.pages);
   }
+  if (here.records) there_.records = packer.copy(here.records, extents.sequences);
   there_.sampling = pack_requests(packer, here, extents.outputs);
   there_.max_length = round_up_to_power(here.max_length, kLeastPages * KvCache::kPageTokens);
   used_ = packer.used();

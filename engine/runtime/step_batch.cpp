@@ -59,13 +59,15 @@ void StepBatch::clear() {
   kv_lengths_.clear();
   output_rows_.clear();
   pages_.clear();
+  records_.clear();
   requests_.clear();
   given_.clear();
   padding_ = 0;
 }
 
 int64_t StepBatch::add_sequence(std::span<const int32_t> tokens, int64_t position,
-                                std::span<const int32_t> pages, std::span<const int32_t> types) {
+                                std::span<const int32_t> pages, std::span<const int32_t> types,
+                                const kernels::RecordUse& record) {
   const int64_t row = this->tokens();
   token_ids_.insert(token_ids_.end(), tokens.begin(), tokens.end());
   for (size_t i = 0; i < tokens.size(); ++i)
@@ -75,6 +77,7 @@ int64_t StepBatch::add_sequence(std::span<const int32_t> tokens, int64_t positio
   sequence_starts_.push_back(static_cast<int32_t>(this->tokens()));
   kv_lengths_.push_back(static_cast<int32_t>(position + static_cast<int64_t>(tokens.size())));
   pages_.push_back(pages);
+  records_.push_back(record);
   return row;
 }
 
@@ -125,10 +128,21 @@ void StepBatch::fill(ops::StepContext& context) {
   context.output_rows = output_rows_.data();
   context.page_table = width > 0 ? page_table_.data() : nullptr;
   context.max_pages = static_cast<int64_t>(width);
+  context.records = records_.data();
   context.max_length = 0;
   for (const int32_t length : kv_lengths_) context.max_length = std::max<int64_t>(context.max_length, length);
   context.sampling = requests_.data();
   context.choices = choices_.data();
+}
+
+Result<void> StepBatch::check_sizes(const compile::Plan& plan, const ops::StepContext& context) {
+  for (const ops::LeastSize& needed : plan.least_sizes)
+    if (const int64_t size = needed.size.at(context); size < needed.least)
+      return Error{
+          ErrorCode::shape_mismatch,
+          fmt::format("{} has {} elements in this step, and {} are taken", needed.what, size, needed.least),
+          needed.where, "take fewer, or give more"};
+  return {};
 }
 
 Result<void> StepBatch::fill_given(const compile::Plan& plan, ops::StepContext& context) const {

@@ -31,10 +31,10 @@ class StepBatch {
 
   void clear();
   /// Appends a sequence's tokens, the first at `position`; after the step it is position + tokens long.
-  /// `pages` is empty for encoders; `types` has the type of each token, or is empty: all are 0. Returns the
-  /// row of the first token.
+  /// `pages` is empty for encoders; `types` has the type of each token, or is empty: all are 0; `record` is
+  /// where its summaries lie (KvCache::writing). Returns the row of the first token.
   int64_t add_sequence(std::span<const int32_t> tokens, int64_t position, std::span<const int32_t> pages,
-                       std::span<const int32_t> types = {});
+                       std::span<const int32_t> types = {}, const kernels::RecordUse& record = {});
   /// Asks for the logits of a row. The request's `recent` must stay valid during the step. Returns the
   /// output's index.
   int64_t add_output(int64_t row, const kernels::Sample::Request& request);
@@ -67,6 +67,8 @@ class StepBatch {
 
   /// Points the context at this batch; the page table is laid out here. Valid until the batch changes.
   void fill(ops::StepContext& context);
+  /// Refused where the context, which is filled, is of a step that some kernel of the plan cannot take.
+  static Result<void> check_sizes(const compile::Plan& plan, const ops::StepContext& context);
   /// Points the context, which is filled, at what the plan asks for by name. Refused where that is missing,
   /// has another size, or would let a kernel read rows that are not there.
   Result<void> fill_given(const compile::Plan& plan, ops::StepContext& context) const;
@@ -78,6 +80,7 @@ class StepBatch {
   std::vector<int32_t> token_ids_, positions_, token_types_, sequence_starts_{0}, kv_lengths_, output_rows_,
       page_table_;
   std::vector<std::span<const int32_t>> pages_;
+  std::vector<kernels::RecordUse> records_;
   std::vector<kernels::Sample::Request> requests_;
   std::vector<kernels::Sample::Choice> choices_;
   std::vector<Given> given_;

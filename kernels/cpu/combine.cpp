@@ -14,16 +14,17 @@ void apply(Function function, const T* a, const T* b, const int64_t* condition, 
   const auto each = [&](auto constant) {
     for (int64_t i = 0; i < n; ++i) dst[i] = combined<T>(constant.value, a[i], b[i]);
   };
-  const auto of = [&]<Function kFunction>() { each(std::integral_constant<Function, kFunction>{}); };
   switch (function) {
-    case Function::add:
-      return of.template operator()<Function::add>();
-    case Function::sub:
-      return of.template operator()<Function::sub>();
-    case Function::mul:
-      return of.template operator()<Function::mul>();
-    case Function::div:
-      return of.template operator()<Function::div>();
+#define ORRERY_COMBINED(name) \
+  case Function::name:        \
+    return each(std::integral_constant<Function, Function::name>{});
+    ORRERY_COMBINED(add)
+    ORRERY_COMBINED(sub)
+    ORRERY_COMBINED(mul)
+    ORRERY_COMBINED(div)
+    ORRERY_COMBINED(maximum)
+    ORRERY_COMBINED(minimum)
+#undef ORRERY_COMBINED
     case Function::where:
       for (int64_t i = 0; i < n; ++i) dst[i] = condition[i] != 0 ? a[i] : b[i];
       return;

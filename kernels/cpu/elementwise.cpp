@@ -51,10 +51,12 @@ std::span<const Row<Elementwise>> elementwise_rows() {
   static const Row<Elementwise> rows[] = {
       {.name = "cpu.avx512",
        .supports = legal_on<Elementwise, ref::legal, kAvx512>,
-       .run = run<avx512::kPointwise>},
+       .run = run<avx512::kPointwise>,
+       .source = "cpu/isa/pointwise.cpp"},
       {.name = "cpu.avx2",
        .supports = legal_on<Elementwise, ref::legal, kAvx2>,
-       .run = run<avx2::kPointwise>},
+       .run = run<avx2::kPointwise>,
+       .source = "cpu/isa/pointwise.cpp"},
       {.name = "cpu.reference", .supports = on_any_machine<Elementwise, ref::legal>, .run = ref::elementwise},
   };
   return rows;

@@ -202,7 +202,10 @@ std::span<const Row<ExpertMlp>> expert_mlp_rows() {
        .workspace = workspace,
        .arithmetic = Arithmetic::int16,  // of the linear rows that it calls the fastest
        .rounding = rounding},
-      {.name = "cpu.reference", .supports = on_any_machine<ExpertMlp, ref::legal>, .run = ref::expert_mlp},
+      {.name = "cpu.reference",
+       .supports = on_any_machine<ExpertMlp, ref::legal>,
+       .run = ref::expert_mlp,
+       .source = "ref/moe.cpp"},
   };
   return rows;
 }

@@ -9,7 +9,7 @@ Rounding rounds_to_int8(const Linear::Problem&, int) { return {.activations = Ro
 Rounding rounds_to_bf16(const Linear::Problem&, int) { return {Rounded::bf16, Rounded::bf16}; }
 DType bf16(const Linear::Problem&) { return DType::bf16; }
 
-Row<Linear> int16_row(std::string_view name, const QuantFunctions& functions) {
+Row<Linear> int16_row(std::string_view name, const LinearFunctions& functions) {
   return {.name = name,
           .supports = functions.supports,
           .run = functions.run,
@@ -19,11 +19,23 @@ Row<Linear> int16_row(std::string_view name, const QuantFunctions& functions) {
 }
 
 /// They refuse all problems but those that ask for int8.
-Row<Linear> int8_row(std::string_view name, const QuantFunctions& functions) {
+Row<Linear> int8_row(std::string_view name, const LinearFunctions& functions) {
   Row<Linear> row = int16_row(name, functions);
   row.arithmetic = Arithmetic::int8;
   row.rounding = rounds_to_int8;
   return row;
+}
+
+Row<Linear> tiled_row(std::string_view name, const LinearFunctions& functions) {
+  return {.name = name,
+          .supports = functions.supports,
+          .run = functions.run,
+          .workspace = functions.workspace,
+          .packing = tiled_packing,
+          .reads = bf16,
+          .writes = bf16,
+          .arithmetic = Arithmetic::bf16,
+          .rounding = rounds_to_bf16};
 }
 
 }  // namespace
@@ -37,37 +49,24 @@ std::span<const Row<Linear>> linear_rows() {
       int16_row("cpu.avx512_vnni.tiles", kTilesAvx512),
       int16_row("cpu.avx2_vnni.matvec", kMatvecAvx2Vnni),
       int16_row("cpu.avx2.matvec", kMatvecAvx2),
-      {.name = "cpu.amx_bf16.tiles",
-       .supports = supports_amx,
-       .run = run_amx,
-       .workspace = amx_workspace,
-       .packing = amx_packing,
-       .reads = bf16,
-       .writes = bf16,
-       .arithmetic = Arithmetic::bf16,
-       .rounding = rounds_to_bf16},
-      {.name = "cpu.onednn.bf16",
-       .supports = supports_onednn_bf16,
-       .run = run_onednn_bf16,
-       .workspace = onednn_bf16_workspace,
-       .packing = onednn_bf16_packing,
-       .reads = bf16,
-       .writes = bf16,
-       .arithmetic = Arithmetic::bf16,
-       .rounding = rounds_to_bf16},
+      tiled_row("cpu.amx_bf16.tiles", kTiledAmx),
+      tiled_row("cpu.avx512_bf16.tiles", kTiledAvx512Bf16),
       {.name = "cpu.onednn.f32",
-       .supports = supports_onednn_f32,
-       .run = run_onednn_f32,
-       .workspace = onednn_f32_workspace,
-       .packing = onednn_f32_packing},
+       .supports = supports_onednn,
+       .run = run_onednn,
+       .workspace = onednn_workspace,
+       .packing = onednn_packing,
+       .library = "oneDNN"},
       {.name = "cpu.avx512.dot",
        .supports = supports_dot_avx512,
        .run = run_dot_avx512,
-       .workspace = dot_workspace},
+       .workspace = dot_workspace,
+       .source = "cpu/isa/linear_dense.cpp"},
       {.name = "cpu.avx2.dot",
        .supports = supports_dot_avx2,
        .run = run_dot_avx2,
-       .workspace = dot_workspace},
+       .workspace = dot_workspace,
+       .source = "cpu/isa/linear_dense.cpp"},
       {.name = "cpu.reference",
        .supports = ref::linear_supports,
        .run = ref::linear,

@@ -114,21 +114,22 @@ void run(const Linear::Args& args, const Launch& launch) {
 }
 
 template <const LinearTable& table, CpuFeatures needed, Way way, Halves halves>
-constexpr QuantFunctions functions() {
+constexpr LinearFunctions functions() {
   return {[](const Linear::Problem& p, const Machine& m) { return supports(needed, way, halves, p, m); },
           run<table, way, halves>, workspace_of<way, halves>};
 }
 
 }  // namespace
 
-const QuantFunctions kMatvecAvx512 = functions<avx512_vnni::kLinear, kAvx512Vnni, Way::rows, Halves::two>();
-const QuantFunctions kTilesAvx512 = functions<avx512_vnni::kLinear, kAvx512Vnni, Way::tiles, Halves::two>();
-const QuantFunctions kMatvecAvx2Vnni = functions<avx2_vnni::kLinear, kAvx2Vnni, Way::rows, Halves::two>();
-const QuantFunctions kMatvecAvx2 = functions<avx2::kLinear, kAvx2, Way::rows, Halves::two>();
-const QuantFunctions kMatvecInt8Avx512 =
+const LinearFunctions kMatvecAvx512 = functions<avx512_vnni::kLinear, kAvx512Vnni, Way::rows, Halves::two>();
+const LinearFunctions kTilesAvx512 = functions<avx512_vnni::kLinear, kAvx512Vnni, Way::tiles, Halves::two>();
+const LinearFunctions kMatvecAvx2Vnni = functions<avx2_vnni::kLinear, kAvx2Vnni, Way::rows, Halves::two>();
+const LinearFunctions kMatvecAvx2 = functions<avx2::kLinear, kAvx2, Way::rows, Halves::two>();
+const LinearFunctions kMatvecInt8Avx512 =
     functions<avx512_vnni::kLinear, kAvx512Vnni, Way::rows, Halves::one>();
-const QuantFunctions kTilesInt8Avx512 =
+const LinearFunctions kTilesInt8Avx512 =
     functions<avx512_vnni::kLinear, kAvx512Vnni, Way::tiles, Halves::one>();
-const QuantFunctions kMatvecInt8Avx2Vnni = functions<avx2_vnni::kLinear, kAvx2Vnni, Way::rows, Halves::one>();
+const LinearFunctions kMatvecInt8Avx2Vnni =
+    functions<avx2_vnni::kLinear, kAvx2Vnni, Way::rows, Halves::one>();
 
 }  // namespace orrery::kernels

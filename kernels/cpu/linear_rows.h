@@ -20,14 +20,16 @@ size_t linear_workspace(const Linear::Problem& problem, const Machine& machine, 
 void linear(const Linear::Args& args, const Launch& launch);
 }  // namespace ref
 
-// linear_quant.cpp
-struct QuantFunctions {
+/// What the rows of one source have in common.
+struct LinearFunctions {
   std::string (*supports)(const Linear::Problem& problem, const Machine& machine);
   void (*run)(const Linear::Args& args, const Launch& launch);
   size_t (*workspace)(const Linear::Problem& problem, const Machine& machine, int threads);
 };
-extern const QuantFunctions kMatvecAvx512, kTilesAvx512, kMatvecAvx2Vnni, kMatvecAvx2;
-extern const QuantFunctions kMatvecInt8Avx512, kTilesInt8Avx512, kMatvecInt8Avx2Vnni;
+
+// linear_quant.cpp
+extern const LinearFunctions kMatvecAvx512, kTilesAvx512, kMatvecAvx2Vnni, kMatvecAvx2;
+extern const LinearFunctions kMatvecInt8Avx512, kTilesInt8Avx512, kMatvecInt8Avx2Vnni;
 
 // linear_dense.cpp
 std::string supports_dot_avx512(const Linear::Problem& problem, const Machine& machine);
@@ -37,21 +39,15 @@ void run_dot_avx512(const Linear::Args& args, const Launch& launch);
 void run_dot_avx2(const Linear::Args& args, const Launch& launch);
 
 // linear_onednn.cpp
-std::string supports_onednn_f32(const Linear::Problem& problem, const Machine& machine);
-std::string supports_onednn_bf16(const Linear::Problem& problem, const Machine& machine);
-size_t onednn_f32_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
-size_t onednn_bf16_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
-const WeightPacking* onednn_f32_packing(const Linear::Problem& problem);
-const WeightPacking* onednn_bf16_packing(const Linear::Problem& problem);
-void run_onednn_f32(const Linear::Args& args, const Launch& launch);
-void run_onednn_bf16(const Linear::Args& args, const Launch& launch);
-/// Empty when the problem is legal, has dense weights in whole blocks of 32 columns, and may be rounded so.
-std::string dense_bf16_refusal(const Linear::Problem& problem);
+std::string supports_onednn(const Linear::Problem& problem, const Machine& machine);
+size_t onednn_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
+const WeightPacking* onednn_packing(const Linear::Problem& problem);
+void run_onednn(const Linear::Args& args, const Launch& launch);
+/// Empty when the problem is legal and has dense weights in whole blocks of so many columns.
+std::string packed_refusal(const Linear::Problem& problem, int64_t column_block);
 
-// linear_amx.cpp
-std::string supports_amx(const Linear::Problem& problem, const Machine& machine);
-size_t amx_workspace(const Linear::Problem& problem, const Machine& machine, int threads);
-const WeightPacking* amx_packing(const Linear::Problem& problem);
-void run_amx(const Linear::Args& args, const Launch& launch);
+// linear_tiled.cpp
+extern const LinearFunctions kTiledAmx, kTiledAvx512Bf16;
+const WeightPacking* tiled_packing(const Linear::Problem& problem);
 
 }  // namespace orrery::kernels

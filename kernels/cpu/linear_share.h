@@ -75,24 +75,42 @@ void split_tokens(const Linear::Args& args, const Launch& launch, Body&& body) {
   launch.team->run(args.tokens, least, [&](ThreadTeam::Range tokens, int) { body(tokens); });
 }
 
-/// Calls body(segment, rows, thread) for the rows of all units on the team's threads.
+/// Calls body(segment, rows, tokens, thread) for the rows of all units and every block of so many tokens, on
+/// the team's threads. Those of one block follow each other.
 template <class Body>
-void split_rows(const Linear::Args& args, const Launch& launch, int64_t grain, Body&& body) {
+void split_blocks(const Linear::Args& args, const Launch& launch, int64_t grain, int64_t block, Body&& body) {
   const bool gated = is_gated(args.problem.epilogue);
   const int segments = gated ? 1 : args.problem.segment_count;
   const auto units_of = [&](int s) { return (args.problem.segments[s].rows + grain - 1) / grain; };
   int64_t units = 0;
   for (int s = 0; s < segments; ++s) units += units_of(s);
-  const int64_t unit_cost = grain * args.problem.cols * args.tokens * (gated ? 2 : 1);
+  const int64_t blocks = (args.tokens + block - 1) / block;
+  const int64_t unit_cost = grain * args.problem.cols * std::min(block, args.tokens) * (gated ? 2 : 1);
   const int64_t least = std::max<int64_t>(1, kLeastProducts / unit_cost);
-  launch.team->run(units, least, [&](ThreadTeam::Range chunk, int thread) {
+  const auto rows_of = [&](ThreadTeam::Range share, ThreadTeam::Range tokens, int thread) {
     int64_t first = 0;  // unit at which segment s begins
     for (int s = 0; s < segments; first += units_of(s), ++s) {
-      const int64_t begin = std::max<int64_t>(chunk.begin - first, 0) * grain;
-      const int64_t end = std::min((chunk.end - first) * grain, args.problem.segments[s].rows);
-      if (begin < end) body(s, ThreadTeam::Range{begin, end}, thread);
+      const int64_t begin = std::max<int64_t>(share.begin - first, 0) * grain;
+      const int64_t end = std::min((share.end - first) * grain, args.problem.segments[s].rows);
+      if (begin < end) body(s, ThreadTeam::Range{begin, end}, tokens, thread);
+    }
+  };
+  launch.team->run(blocks * units, least, [&](ThreadTeam::Range chunk, int thread) {
+    for (int64_t at = chunk.begin, end = 0; at < chunk.end; at = end) {
+      const int64_t i = at / units;
+      end = std::min((i + 1) * units, chunk.end);
+      rows_of({at - i * units, end - i * units}, {i * block, std::min((i + 1) * block, args.tokens)}, thread);
     }
   });
+}
+
+/// Calls body(segment, rows, thread) for the rows of all units, each with all tokens.
+template <class Body>
+void split_rows(const Linear::Args& args, const Launch& launch, int64_t grain, Body&& body) {
+  split_blocks(args, launch, grain, std::max<int64_t>(args.tokens, 1),
+               [&](int segment, ThreadTeam::Range rows, ThreadTeam::Range, int thread) {
+                 body(segment, rows, thread);
+               });
 }
 
 }  // namespace orrery::kernels

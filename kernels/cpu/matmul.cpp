@@ -91,11 +91,13 @@ std::span<const Row<Matmul>> matmul_rows() {
       {.name = "cpu.avx512",
        .supports = legal_on<Matmul, ref::legal, kAvx512>,
        .run = run<avx512::kMatmul>,
-       .workspace = workspace},
+       .workspace = workspace,
+       .source = "cpu/isa/matmul.cpp"},
       {.name = "cpu.avx2",
        .supports = legal_on<Matmul, ref::legal, kAvx2>,
        .run = run<avx2::kMatmul>,
-       .workspace = workspace},
+       .workspace = workspace,
+       .source = "cpu/isa/matmul.cpp"},
       {.name = "cpu.reference", .supports = on_any_machine<Matmul, ref::legal>, .run = ref::matmul},
   };
   return rows;

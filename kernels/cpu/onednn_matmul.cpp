@@ -13,15 +13,7 @@ namespace {
 
 constexpr size_t kMostCached = 512;  // about 20 KB each
 
-/// All that the machine has but AMX, unless ORRERY_ISA leaves it less.
-dnnl::cpu_isa isa_of(CpuFeatures features) {
-  if (features.has(kAvx512Bf16)) return dnnl::cpu_isa::avx512_core_bf16;
-  return features.has(kAvx512Vnni) ? dnnl::cpu_isa::avx512_core_vnni : dnnl::cpu_isa::avx512_core;
-}
-
 const dnnl::engine& cpu_engine() {
-  static const dnnl::status capped = dnnl::set_max_cpu_isa(isa_of(this_machine().cpu.features));
-  static_cast<void>(capped);
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
 }
@@ -32,11 +24,10 @@ class Matmul {
  public:
   explicit Matmul(const Shape& shape) {
     using Tag = dnnl::memory::format_tag;
-    const bool bf16 = shape.element == Element::bf16;
-    const auto type = bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
-    src_ = dnnl::memory::desc({shape.tokens, shape.cols}, type, Tag::ab);
-    weight_ = dnnl::memory::desc({shape.cols, shape.rows}, type, bf16 ? Tag::BA16a64b2a : Tag::BA16a64b);
-    tile_ = dnnl::memory::desc({shape.tokens, shape.rows}, dnnl::memory::data_type::f32, Tag::ab);
+    constexpr auto kType = dnnl::memory::data_type::f32;
+    src_ = dnnl::memory::desc({shape.tokens, shape.cols}, kType, Tag::ab);
+    weight_ = dnnl::memory::desc({shape.cols, shape.rows}, kType, Tag::BA16a64b);
+    tile_ = dnnl::memory::desc({shape.tokens, shape.rows}, kType, Tag::ab);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(src_, weight_, tile_), attributes,
@@ -48,12 +39,12 @@ class Matmul {
 
   bool usable() const { return fast_ && scratch_.get_size() <= kScratchBytes; }
 
-  void execute(const void* src, const void* weight, float* tile, std::byte* scratch) const {
+  void execute(const float* src, const float* weight, float* tile, std::byte* scratch) const {
     const dnnl::engine& engine = cpu_engine();
     dnnl::stream stream(engine);
-    // oneDNN takes inputs by void*, and only reads them.
-    primitive_.execute(stream, {{DNNL_ARG_SRC, dnnl::memory(src_, engine, const_cast<void*>(src))},
-                                {DNNL_ARG_WEIGHTS, dnnl::memory(weight_, engine, const_cast<void*>(weight))},
+    // oneDNN takes inputs by a pointer to what it may change, and only reads them.
+    primitive_.execute(stream, {{DNNL_ARG_SRC, dnnl::memory(src_, engine, const_cast<float*>(src))},
+                                {DNNL_ARG_WEIGHTS, dnnl::memory(weight_, engine, const_cast<float*>(weight))},
                                 {DNNL_ARG_DST, dnnl::memory(tile_, engine, tile)},
                                 {DNNL_ARG_SCRATCHPAD, dnnl::memory(scratch_, engine, scratch)}});
     stream.wait();
@@ -81,7 +72,7 @@ std::shared_ptr<const Matmul> matmul(const Shape& shape) noexcept {
   }
 }
 
-bool run(const Matmul& matmul, const void* src, const void* weight, float* tile,
+bool run(const Matmul& matmul, const float* src, const float* weight, float* tile,
          std::byte* scratch) noexcept {
   try {
     matmul.execute(src, weight, tile, scratch);

@@ -63,8 +63,14 @@ void run(const Rope::Args& args, const Launch& launch) {
 
 std::span<const Row<Rope>> rope_rows() {
   static const Row<Rope> rows[] = {
-      {.name = "cpu.avx512", .supports = supports<kAvx512>, .run = run<avx512::kRope>},
-      {.name = "cpu.avx2", .supports = supports<kAvx2>, .run = run<avx2::kRope>},
+      {.name = "cpu.avx512",
+       .supports = supports<kAvx512>,
+       .run = run<avx512::kRope>,
+       .source = "cpu/isa/rope.cpp"},
+      {.name = "cpu.avx2",
+       .supports = supports<kAvx2>,
+       .run = run<avx2::kRope>,
+       .source = "cpu/isa/rope.cpp"},
       {.name = "cpu.reference", .supports = on_any_machine<Rope, ref::legal>, .run = ref::rope},
   };
   return rows;

@@ -3,8 +3,8 @@
 //   tokens are ranked as the request can use. The k-th largest block maximum bounds the k-th largest logit
 //   from below, so the tokens over it hold the best k. Without top-k the ranked prefix grows until it holds
 //   the mass that is needed.
-//   accumulation: float64      penalties work on a copy of the row
-//   traffic: 8 bytes a logit, 4 more for each ranking, 8 more for a penalty
+//   accumulation: float64      penalties and bias work on a copy of the row; 16-bit logits are widened first
+//   traffic: 8 bytes a logit, 4 more for each ranking, 8 more for penalties, 12 for a bias, 6 for 16 bits
 #include "kernels/sample.h"
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/cpu/element_runs.h"
 #include "kernels/cpu/isa/pointwise.h"
 #include "kernels/cpu/split.h"
 #include "kernels/philox.h"
@@ -26,8 +27,6 @@ namespace {
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr float kLargestFloat = std::numeric_limits<float>::max();
 
-float clean(float logit) { return std::isnan(logit) ? kMinusInfinity : std::min(logit, kLargestFloat); }
-
 int64_t block_count(int64_t vocabulary) {
   return (vocabulary + ReduceTable::kBlock - 1) / ReduceTable::kBlock;
 }
@@ -36,12 +35,14 @@ int64_t block_count(int64_t vocabulary) {
 struct Scratch {
   RankKey* keys;   // (vocabulary)
   RankKey* spare;  // (vocabulary) of the sort
-  float* logits;   // (vocabulary) after penalties
+  float* logits;   // (vocabulary) after penalties and bias
   float* maxima;   // (blocks)
   float* ordered;  // (blocks)
+  float* widened;  // (vocabulary) of 16-bit logits
 
-  static size_t bytes(int64_t vocabulary) {
-    const auto floats = static_cast<size_t>(vocabulary + 2 * block_count(vocabulary));
+  static size_t bytes(int64_t vocabulary, DType dtype) {
+    const int rows = dtype == DType::f32 ? 1 : 2;
+    const auto floats = static_cast<size_t>(rows * vocabulary + 2 * block_count(vocabulary));
     return (2 * static_cast<size_t>(vocabulary) * sizeof(RankKey) + floats * sizeof(float) + 63) / 64 * 64;
   }
   Scratch(std::byte* memory, int64_t vocabulary)
@@ -49,7 +50,8 @@ struct Scratch {
         spare(keys + vocabulary),
         logits(reinterpret_cast<float*>(spare + vocabulary)),
         maxima(logits + vocabulary),
-        ordered(maxima + block_count(vocabulary)) {}
+        ordered(maxima + block_count(vocabulary)),
+        widened(ordered + block_count(vocabulary)) {}
 };
 
 /// Stable, by the logit's half of the keys, in four passes of a byte; equal logits keep their order, which is
@@ -154,7 +156,8 @@ template <const ReduceTable& kTable>
 int32_t draw(const Sample::Request& request, const float* logits, int64_t vocabulary,
              Ranking<kTable>& ranking) {
   const SamplingParams& params = request.params;
-  if (!(params.temperature > 0)) return ranking.best();
+  if (ranking.largest() == kMinusInfinity) return -1;
+  if (!(params.temperature > 0) || ranking.largest() == kLargestFloat) return ranking.best();
   const Softmax softmax{ranking.largest(), params.temperature};
   const int64_t limit = params.top_k > 0 ? std::min<int64_t>(params.top_k, vocabulary) : vocabulary;
   const double uniform = philox_uniform(params.seed, request.position);
@@ -181,22 +184,27 @@ int32_t draw(const Sample::Request& request, const float* logits, int64_t vocabu
   return last.id;
 }
 
-/// A row of logits after the repetition penalty, in scratch. Reads the untouched row, so an id may be listed
-/// twice.
-const float* penalise(const Sample::Request& request, const float* logits, int64_t vocabulary,
-                      const Scratch& scratch) {
-  const float penalty = request.params.repeat_penalty;
-  if (!(penalty > 0) || !std::isfinite(penalty) || penalty == 1.0F || request.recent_count <= 0)
-    return logits;
+/// The row after penalties and bias, in scratch; the row itself where there are none.
+const float* change(const Sample::Request& request, const float* logits, int64_t vocabulary,
+                    const Scratch& scratch) {
+  const bool penalised_too = penalises(request);
+  if (!penalised_too && request.bias == nullptr) return logits;
   std::copy_n(logits, vocabulary, scratch.logits);
-  for (int32_t i = 0; i < request.recent_count; ++i) {
-    const int64_t id = request.recent[i];
-    if (id < 0 || id >= vocabulary) continue;
-    const float logit = clean(logits[id]);
-    if (logit == kMinusInfinity) continue;
-    scratch.logits[id] =
-        std::clamp(logit > 0 ? logit / penalty : logit * penalty, -kLargestFloat, kLargestFloat);
+  if (penalised_too) {
+    auto* seen = reinterpret_cast<int32_t*>(scratch.spare);  // of the recent ids alone
+    const auto each = [&](auto body) {
+      for (int32_t i = 0; i < request.recent_count; ++i)
+        if (const int64_t id = request.recent[i]; id >= 0 && id < vocabulary) body(id);
+    };
+    each([&](int64_t id) { seen[id] = 0; });
+    each([&](int64_t id) { ++seen[id]; });
+    // From the untouched row, so an id may be listed twice.
+    each([&](int64_t id) {
+      scratch.logits[id] = penalised(request.params, clean_logit(logits[id]), seen[id]);
+    });
   }
+  for (int64_t id = 0; request.bias != nullptr && id < vocabulary; ++id)
+    scratch.logits[id] = clean_logit(clean_logit(scratch.logits[id]) + request.bias[id]);
   return scratch.logits;
 }
 
@@ -231,32 +239,38 @@ Sample::Choice choose(const Sample::Request& request, const float* logits, int64
   } else if (request.chain != nullptr) {
     choice.id = draw_by_chain(request.params, *request.chain, request.position,
                               {logits, static_cast<size_t>(vocabulary)});
-    if (choice.id < 0) return choice;
-  } else if (const float* penalised = penalise(request, logits, vocabulary, scratch); penalised == logits) {
+  } else if (const float* changed = change(request, logits, vocabulary, scratch); changed == logits) {
     choice.id = draw(request, logits, vocabulary, untouched);
   } else {
-    Ranking<kTable> ranking(penalised, vocabulary, scratch);
-    choice.id = draw(request, penalised, vocabulary, ranking);
+    Ranking<kTable> ranking(changed, vocabulary, scratch);
+    choice.id = draw(request, changed, vocabulary, ranking);
   }
-  choice.logprob = static_cast<float>(clean(logits[choice.id]) - log_sum);
+  if (choice.id < 0) return choice;
+  choice.logprob = static_cast<float>(clean_logit(logits[choice.id]) - log_sum);
   return choice;
+}
+
+/// An output's logits in float32.
+const float* row_of(const Sample::Args& args, int64_t output, const Scratch& scratch) {
+  const int64_t first = output * args.vocabulary;
+  if (args.dtype == DType::f32) return static_cast<const float*>(args.logits) + first;
+  load_run(args.dtype, at(args.dtype, args.logits, first), 1, args.vocabulary, scratch.widened);
+  return scratch.widened;
 }
 
 template <const ReduceTable& kTable>
 void run(const Sample::Args& args, const Launch& launch) {
+  const size_t bytes = Scratch::bytes(args.vocabulary, args.dtype);
   split(launch, args.outputs, args.vocabulary, [&](int64_t begin, int64_t end, int thread) {
-    const Scratch scratch(launch.workspace + static_cast<size_t>(thread) * Scratch::bytes(args.vocabulary),
-                          args.vocabulary);
-    for (int64_t i = begin; i < end; ++i) {
-      args.choices[i] =
-          choose<kTable>(args.requests[i], args.logits + i * args.vocabulary, args.vocabulary, scratch);
-      if (args.ids != nullptr) args.ids[i] = args.choices[i].id;
-    }
+    const Scratch scratch(launch.workspace + static_cast<size_t>(thread) * bytes, args.vocabulary);
+    for (int64_t i = begin; i < end; ++i)
+      put_choice(args, i,
+                 choose<kTable>(request_of(args, i), row_of(args, i, scratch), args.vocabulary, scratch));
   });
 }
 
 size_t workspace(const Sample::Problem& problem, const Machine&, int threads) {
-  return Scratch::bytes(problem.vocabulary) * static_cast<size_t>(threads);
+  return Scratch::bytes(problem.vocabulary, problem.dtype) * static_cast<size_t>(threads);
 }
 
 }  // namespace

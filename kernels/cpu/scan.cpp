@@ -30,7 +30,9 @@ void each_block(const Args& args, const Launch& launch, int64_t cost, const Body
         });
 }
 
-const float* at(const float* first, int64_t channel) { return first != nullptr ? first + channel : nullptr; }
+const float* from_channel(const float* first, int64_t channel) {
+  return first != nullptr ? first + channel : nullptr;
+}
 
 template <const ScanTable& kTable>
 void convolve(const CausalConvolution::Args& args, const Launch& launch) {
@@ -40,8 +42,8 @@ void convolve(const CausalConvolution::Args& args, const Launch& launch) {
     kTable.convolve({.src = args.src + offset,
                      .dst = args.dst + offset,
                      .weight = args.weight + first,
-                     .bias = at(args.bias, first),
-                     .before = at(run.before, first),
+                     .bias = from_channel(args.bias, first),
+                     .before = from_channel(run.before, first),
                      .after = run.after + first,
                      .stride = channels,
                      .count = count,
@@ -60,7 +62,7 @@ void scan(const SelectiveScan::Args& args, const Launch& launch) {
                  .a = args.a + first,
                  .d = args.d + first,
                  .dst = args.dst + offset,
-                 .before = at(run.before, first),
+                 .before = from_channel(run.before, first),
                  .after = run.after + first,
                  .b = args.b + run.row * states,
                  .c = args.c + run.row * states,
@@ -83,24 +85,31 @@ std::span<const Row<CausalConvolution>> causal_convolution_rows() {
   static const Row<CausalConvolution> rows[] = {
       {.name = "cpu.avx512",
        .supports = legal_on<CausalConvolution, ref::legal, kAvx512>,
-       .run = convolve<avx512::kScan>},
+       .run = convolve<avx512::kScan>,
+       .source = "cpu/isa/scan.cpp"},
       {.name = "cpu.avx2",
        .supports = legal_on<CausalConvolution, ref::legal, kAvx2>,
-       .run = convolve<avx2::kScan>},
+       .run = convolve<avx2::kScan>,
+       .source = "cpu/isa/scan.cpp"},
       {.name = "cpu.reference",
        .supports = on_any_machine<CausalConvolution, ref::legal>,
-       .run = ref::causal_convolution},
+       .run = ref::causal_convolution,
+       .source = "ref/scan.cpp"},
   };
   return rows;
 }
 
 std::span<const Row<SelectiveScan>> selective_scan_rows() {
   static const Row<SelectiveScan> rows[] = {
-      {.name = "cpu.avx512", .supports = scans<kAvx512>, .run = scan<avx512::kScan>},
-      {.name = "cpu.avx2", .supports = scans<kAvx2>, .run = scan<avx2::kScan>},
+      {.name = "cpu.avx512",
+       .supports = scans<kAvx512>,
+       .run = scan<avx512::kScan>,
+       .source = "cpu/isa/scan.cpp"},
+      {.name = "cpu.avx2", .supports = scans<kAvx2>, .run = scan<avx2::kScan>, .source = "cpu/isa/scan.cpp"},
       {.name = "cpu.reference",
        .supports = on_any_machine<SelectiveScan, ref::legal>,
-       .run = ref::selective_scan},
+       .run = ref::selective_scan,
+       .source = "ref/scan.cpp"},
   };
   return rows;
 }

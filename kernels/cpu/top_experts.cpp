@@ -42,7 +42,10 @@ void run(const TopExperts::Args& args, const Launch& launch) {
 std::span<const Row<TopExperts>> top_experts_rows() {
   static const Row<TopExperts> rows[] = {
       {.name = "cpu.tokens", .supports = on_any_machine<TopExperts, ref::legal>, .run = run},
-      {.name = "cpu.reference", .supports = on_any_machine<TopExperts, ref::legal>, .run = ref::top_experts},
+      {.name = "cpu.reference",
+       .supports = on_any_machine<TopExperts, ref::legal>,
+       .run = ref::top_experts,
+       .source = "ref/moe.cpp"},
   };
   return rows;
 }

@@ -1,25 +1,10 @@
 #include "kernels/cuda/address_ranges.h"
 
-#include <cuda_runtime.h>
-
+#include "kernels/cuda/driver.h"
 #include "kernels/cuda/launch.h"
 
 namespace orrery::kernels::cuda {
 namespace {
-
-constexpr unsigned kDriverVersion = 12000;  // these functions are older; the ABI asked for is this one
-
-template <class Function>
-void find(const char* name, Function& function) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult state{};
-  cuda::check(cudaGetDriverEntryPointByVersion(name, &found, kDriverVersion, cudaEnableDefault, &state),
-              name);
-  if (state != cudaDriverEntryPointSuccess || found == nullptr)
-    throw DeviceError(DeviceError::Kind::failed,
-                      std::string("the NVIDIA driver has no ") + name + ": install a newer driver");
-  function = reinterpret_cast<Function>(found);
-}
 
 CUdeviceptr address_of(void* range) { return reinterpret_cast<CUdeviceptr>(range); }
 
@@ -37,14 +22,14 @@ AddressRanges::~AddressRanges() {
 }
 
 void AddressRanges::load() {
-  find("cuMemGetAllocationGranularity", call_.granularity);
-  find("cuMemAddressReserve", call_.reserve);
-  find("cuMemAddressFree", call_.free);
-  find("cuMemCreate", call_.create);
-  find("cuMemRelease", call_.release);
-  find("cuMemMap", call_.map);
-  find("cuMemUnmap", call_.unmap);
-  find("cuMemSetAccess", call_.set_access);
+  find_in_driver("cuMemGetAllocationGranularity", call_.granularity);
+  find_in_driver("cuMemAddressReserve", call_.reserve);
+  find_in_driver("cuMemAddressFree", call_.free);
+  find_in_driver("cuMemCreate", call_.create);
+  find_in_driver("cuMemRelease", call_.release);
+  find_in_driver("cuMemMap", call_.map);
+  find_in_driver("cuMemUnmap", call_.unmap);
+  find_in_driver("cuMemSetAccess", call_.set_access);
 }
 
 /// The runtime's errors have the driver's numbers.

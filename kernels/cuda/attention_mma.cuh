@@ -1,13 +1,11 @@
 // Tensor-core products of f32 rows with f16 or bf16 keys and values, to the precision of f32: the f32 factor
 // is split into terms of the other's type (2 of f16, 3 of bf16), each product is exact, and sums are f32.
 // The tensor core truncates sums, so chains are kept short: what runs over many keys is added in f32 outside.
-//   m16n8k16, lane = 4 g + c:
-//   A: a0 (row g, k 2c..), a1 (g + 8, 2c..), a2 (g, 8 + 2c..), a3 (g + 8, 8 + 2c..)
-//   B: b0 (k 2c.., column g), b1 (8 + 2c.., g)
-//   C: c0, c1 (row g, columns 2c, 2c + 1), c2, c3 (g + 8)
+// device/tensor_core.cuh has what a lane holds of the operands.
 #pragma once
 
 #include "kernels/cuda/attention_common.cuh"
+#include "kernels/cuda/device/tensor_core.cuh"
 
 namespace orrery::kernels::cuda {
 
@@ -18,10 +16,7 @@ template <>
 struct Mma<DType::f16> {
   static constexpr int terms = 2;
   static __device__ void multiply(float (&c)[4], const uint4& a, uint32_t b0, uint32_t b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+    multiply_halves<DType::f16>(c, a, b0, b1);
   }
   /// The two numbers, rounded; they become what is left of them.
   static __device__ uint32_t take(float& low, float& high) {
@@ -36,10 +31,7 @@ template <>
 struct Mma<DType::bf16> {
   static constexpr int terms = 3;
   static __device__ void multiply(float (&c)[4], const uint4& a, uint32_t b0, uint32_t b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+    multiply_halves<DType::bf16>(c, a, b0, b1);
   }
   static __device__ uint32_t take(float& low, float& high) {
     const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);

@@ -39,23 +39,6 @@ struct Sizes {
   static constexpr size_t shared_bytes = 4 * tile_bytes + query_bytes + 2 * keys * sizeof(size_t);
 };
 
-__device__ inline uint4 load_matrices(uint32_t at) {
-  uint4 x;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-               : "r"(at)
-               : "memory");
-  return x;
-}
-__device__ inline uint4 load_transposed(uint32_t at) {
-  uint4 x;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-               : "r"(at)
-               : "memory");
-  return x;
-}
-
 /// The keys and values of one sequence and kv head.
 struct Pages {
   const std::byte* key;

@@ -39,13 +39,14 @@ struct Descriptors {
   Owned<cublasLtMatrixLayout_t> a, b, d;
 
   Descriptors(const Product& p, int64_t tokens)
-      : a(layout_of(p.type, p.rows, p.cols, p.a_stride)),
+      : a(p.by_columns ? layout_of(p.type, p.cols, p.rows, p.a_stride)
+                       : layout_of(p.type, p.rows, p.cols, p.a_stride)),
         b(layout_of(p.type, tokens, p.cols, p.b_stride)),
         d(layout_of(CUDA_R_32F, tokens, p.rows, p.d_stride)) {
     cublasLtMatmulDesc_t made = nullptr;
     check_blas(cublasLtMatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
     operation.reset(made);
-    set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.by_columns ? CUBLAS_OP_N : CUBLAS_OP_T);
     if (p.bias == nullptr) return;
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     set_bias(p.bias);
@@ -67,7 +68,7 @@ struct Way {
   bool found = false;  // an algorithm
 };
 
-/// The kind: type, bias, rows, cols, tokens of the call and of the plan, strides, alignments.
+/// The kind: type, bias and lie of a, rows, cols, tokens of the call and of the plan, strides, alignments.
 using Key = std::array<int64_t, 10>;
 
 uint32_t alignment_of(const void* pointer) {
@@ -79,8 +80,11 @@ uint32_t alignment_of(const void* pointer) {
 
 Key key_of(const Product& p, int64_t tokens) {
   const auto alignments = alignment_of(p.a) + 512 * alignment_of(p.b) + 512 * 512 * alignment_of(p.d);
-  return {p.type,        p.bias != nullptr, p.rows,     p.cols,     tokens,
-          p.most_tokens, p.a_stride,        p.b_stride, p.d_stride, alignments};
+  return {p.type,     (p.bias != nullptr) + 2 * p.by_columns,
+          p.rows,     p.cols,
+          tokens,     p.most_tokens,
+          p.a_stride, p.b_stride,
+          p.d_stride, alignments};
 }
 
 /// A device's handle with the ways found so far.

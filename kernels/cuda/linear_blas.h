@@ -1,4 +1,4 @@
-// The matrix product of cuBLASLt, for row cuda.dense: D = B A^T + bias in float32 sums.
+// The matrix product of cuBLASLt, for rows cuda.dense and cuda.cublas: D = B A^T + bias in float32 sums.
 #pragma once
 
 #include <cublasLt.h>
@@ -10,14 +10,15 @@ namespace orrery::kernels::cuda {
 constexpr size_t kBlasWorkspace = size_t{32} << 20;
 
 /// d (tokens, rows) f32 = b (tokens, cols) * a (rows, cols)^T + bias, all row-major with strides in elements;
-/// a and b of `type`: f16, bf16 or f32 (no TF32). Addresses are multiples of 16 bytes, and strides of a and b
-/// too.
+/// a and b of `type`: f16, bf16 or f32 (no TF32). `by_columns`: a lies as (cols, rows). Addresses are
+/// multiples of 16 bytes, and strides of a and b too.
 struct Product {
   cudaDataType_t type = CUDA_R_16F;
   const void* a = nullptr;
   const void* b = nullptr;
   float* d = nullptr;
   const float* bias = nullptr;  // (rows); null: none
+  bool by_columns = false;
   int64_t rows = 0, cols = 0, tokens = 0;
   int64_t most_tokens = 0;  // of the plan: one algorithm serves all calls of a plan, so a token's bits do not
                             // depend on how many others there are

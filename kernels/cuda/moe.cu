@@ -164,7 +164,8 @@ std::span<const Row<TopExperts>> top_experts_rows() {
       {.name = "cuda.top_experts",
        .device = DeviceKind::cuda,
        .supports = on_any_machine<TopExperts, ref::legal>,
-       .run = run_top_experts},
+       .run = run_top_experts,
+       .source = "cuda/moe.cu"},
   };
   return rows;
 }
@@ -175,7 +176,8 @@ std::span<const Row<ExpertMlp>> expert_mlp_rows() {
        .device = DeviceKind::cuda,
        .supports = on_any_machine<ExpertMlp, ref::legal>,
        .run = run_experts,
-       .workspace = workspace},
+       .workspace = workspace,
+       .source = "cuda/moe.cu"},
   };
   return rows;
 }

@@ -1,73 +1,28 @@
 // Sampling of one token per output row, log-probabilities and top lists (sample.h is the contract).
-//   logits (outputs, vocabulary) f32      requests, choices, ids (outputs); recent ids where requests say
-// A cluster of 8 blocks of 512 threads owns an output row; block r reads the logits of ids [r, r + 1) *
-// ceil(vocabulary / 8) once, into keys in its shared memory ("cuda.top") or, for vocabularies too large for
-// that, in the workspace ("cuda.top_in_memory", 16 rows at a time). Where there are no clusters one block
-// owns the row, its keys in the workspace ("cuda.top_by_block"). Penalties change the keys of the recent ids
-// in place. The first block ranks, draws and writes the choice, whole and once. Which way does not show in a
-// choice.
-//   top-k up to 1,024: the best k are selected and sorted, the rest of the draw happens on them.
+//   logits (outputs, vocabulary) f32, f16, bf16      requests, choices, ids (outputs), or tensors of a batch
+// "cuda.top": a cluster of 8, 2 or 1 blocks of 512 threads owns an output row, as many as leave every
+// cluster room beside the others: a few rows are read by the whole card, and many go side by side, two blocks
+// to a multiprocessor, so that one reads while another sorts. "cuda.top_by_block": always one. How many does
+// not show in a choice.
+//   One pass over the logits finds the best token of each piece of the row and the sum of its softmax
+//   (sample_select.cuh), and with penalties or a bias a second one the best of the changed logits. The first
+//   block then ranks, draws and writes the choice, whole and once.
+//   top-k up to 1,024: the best k are gathered from the few pieces that can have them and sorted; the rest of
+//   the draw happens on them.
 //   else: the nucleus and the draw are places in the running mass of the whole row, found by bins of mass.
 // Mass is fixed point in 64 bits from float32 weights: a draw can differ from float64's where the uniform is
 // within about 1e-7 of the border between two tokens.
-// Bytes moved: 4 a logit. Shared memory: 4 bytes a key and 64 KiB of bins and sorted tokens.
+// Bytes moved: an element a logit, and about an eighth of that again from L2 for top-k; each search by mass
+// some three to six times. Shared memory: some 88 KiB a block of pieces, bins and sorted tokens.
 #include <algorithm>
 
-#include "kernels/cuda/launch.h"
 #include "kernels/cuda/sample_select.cuh"
-#include "kernels/sample.h"
 
 namespace orrery::kernels::cuda {
 namespace {
 
-constexpr int64_t kRowsInMemory = 16;
 constexpr uint64_t kMaxPrefix = kSort / 2;
-
-/// Fills the slice from the logits; the survey's count has the number of finite logits in its upper half.
-template <int kBlocks>
-__device__ Survey load(const float* logits, const Slice& slice, SampleShared<kBlocks>& shared) {
-  constexpr int kBatch = 8;  // loads in flight
-  Survey mine{~uint64_t{0}, 0, 0};
-  for (int begin = static_cast<int>(threadIdx.x); begin < slice.size; begin += kBatch * kSampleThreads) {
-    float batch[kBatch];
-#pragma unroll
-    for (int k = 0; k < kBatch; ++k) {
-      const int i = begin + k * kSampleThreads;
-      batch[k] = i < slice.size ? logits[slice.first + i] : -INFINITY;
-    }
-#pragma unroll
-    for (int k = 0; k < kBatch; ++k) {
-      const int i = begin + k * kSampleThreads;
-      const uint32_t key = key_of(clean_logit(batch[k]));
-      if (i < slice.size) slice.keys[i] = key;
-      if (key == 0) continue;
-      const uint64_t code = code_of(key, slice.first + i);
-      mine.best = Smaller64{}(mine.best, code);
-      mine.worst = Larger64{}(mine.worst, code);
-      mine.count += 1 + (isfinite(batch[k]) ? uint64_t{1} << 32 : 0);
-    }
-  }
-  return cluster_survey(mine, shared);
-}
-
-__device__ bool penalises(const Sample::Request& request) {
-  const float penalty = request.params.repeat_penalty;
-  return penalty > 0 && isfinite(penalty) && penalty != 1.0F && request.recent_count > 0;
-}
-
-/// From the untouched logits, so an id may be listed twice.
-__device__ void penalise(const Sample::Request& request, const float* logits, const Slice& slice) {
-  const float penalty = request.params.repeat_penalty;
-  for (int i = static_cast<int>(threadIdx.x); i < request.recent_count; i += kSampleThreads) {
-    const int64_t place = request.recent[i] - slice.first;
-    if (place < 0 || place >= slice.size) continue;
-    const float logit = clean_logit(logits[slice.first + place]);
-    if (logit == -INFINITY) continue;
-    const float less = logit > 0 ? logit / penalty : logit * penalty;
-    slice.keys[place] = key_of(fminf(fmaxf(less, -FLT_MAX), FLT_MAX) + 0.0F);
-  }
-  __syncthreads();
-}
+constexpr int64_t kMostClusters = 4096;  // of a grid
 
 /// The mass to reach for a nucleus of `mass`.
 __device__ uint64_t nucleus_target(const SamplingParams& params, uint64_t mass) {
@@ -103,42 +58,43 @@ __device__ int32_t draw_sorted(const Sample::Request& request, const Softmax& so
 }
 
 /// Draws among the best `limit` tokens of the whole row.
-template <int kBlocks>
-__device__ int32_t draw_by_mass(const Sample::Request& request, const Slice& slice, const Survey& all,
+template <int kBlocks, class T>
+__device__ int32_t draw_by_mass(const Sample::Request& request, const LogitRow<T>& row, const Survey& all,
                                 const Softmax& softmax, uint64_t limit, SampleShared<kBlocks>& shared) {
   const SamplingParams& params = request.params;
-  uint64_t mass = limit < all.count ? cross(slice, all, softmax, {true, limit}, shared).mass
-                                    : mass_from(slice, softmax, -1.0F, shared);
+  uint64_t mass = limit < all.count ? cross(row, all, softmax, {true, limit}, shared).mass
+                                    : mass_from(row, softmax, -1.0F, shared);
   if (params.top_p < 1.0F)
-    mass = cross(slice, all, softmax, {false, nucleus_target(params, mass)}, shared).mass;
+    mass = cross(row, all, softmax, {false, nucleus_target(params, mass)}, shared).mass;
   if (params.min_p > 0) {
-    mass = min(mass, mass_from(slice, softmax, params.min_p, shared));
+    mass = min(mass, mass_from(row, softmax, params.min_p, shared));
     mass = max(mass, softmax.one());  // the best token stays
   }
-  return id_in(cross(slice, all, softmax, {false, draw_target(request, mass)}, shared).code);
+  return id_in(cross(row, all, softmax, {false, draw_target(request, mass)}, shared).code);
 }
 
 /// The id is right in the first block.
-template <int kBlocks>
-__device__ int32_t draw(const Sample::Request& request, const Slice& slice, const Survey& all,
-                        int64_t vocabulary, SampleShared<kBlocks>& shared) {
+template <int kBlocks, class T>
+__device__ int32_t draw(const Sample::Request& request, const LogitRow<T>& row, const Survey& all,
+                        SampleShared<kBlocks>& shared) {
+  if (all.count == 0) return -1;
   const SamplingParams& params = request.params;
-  if (!(params.temperature > 0)) return id_in(all.best);
-  const Softmax softmax{logit_of(key_in(all.best)), fminf(1.0F / params.temperature, FLT_MAX),
-                        fixed_unit(vocabulary)};
+  const float largest = logit_of(key_in(all.best));
+  if (!(params.temperature > 0) || largest == FLT_MAX) return id_in(all.best);
+  const Softmax softmax{largest, fminf(1.0F / params.temperature, FLT_MAX), fixed_unit(row.cut.vocabulary)};
   const uint64_t limit = params.top_k > 0 ? min(static_cast<uint64_t>(params.top_k), all.count) : all.count;
-  if (limit > kMaxPrefix) return draw_by_mass(request, slice, all, softmax, limit, shared);
-  rank_prefix(slice, all, limit, shared);
+  if (limit > kMaxPrefix) return draw_by_mass(request, row, all, softmax, limit, shared);
+  rank_prefix(row, all, limit, shared);
   return cluster_rank<kBlocks>() == 0 ? draw_sorted(request, softmax, static_cast<int>(limit), shared) : -1;
 }
 
 /// The most probable tokens into shared.choice of the first block.
-template <int kBlocks>
-__device__ void list_top(int32_t wanted, const Slice& slice, const Survey& all, double log_sum,
+template <int kBlocks, class T>
+__device__ void list_top(int32_t wanted, const LogitRow<T>& row, const Survey& all, double log_sum,
                          SampleShared<kBlocks>& shared) {
   const auto count =
       static_cast<int>(min(static_cast<uint64_t>(max(0, min(wanted, Sample::kMaxTop))), all.count));
-  if (count > 0) rank_prefix(slice, all, static_cast<uint64_t>(count), shared);
+  if (count > 0) rank_prefix(row, all, static_cast<uint64_t>(count), shared);
   if (cluster_rank<kBlocks>() != 0) return;
   if (threadIdx.x == 0) shared.choice.top_count = count;
   if (static_cast<int>(threadIdx.x) < count) {
@@ -148,7 +104,7 @@ __device__ void list_top(int32_t wanted, const Slice& slice, const Survey& all, 
   }
 }
 
-/// Of the first block: an empty choice.
+/// An empty choice.
 template <int kBlocks>
 __device__ void clear_choice(SampleShared<kBlocks>& shared) {
   if (threadIdx.x < Sample::kMaxTop) {
@@ -161,83 +117,130 @@ __device__ void clear_choice(SampleShared<kBlocks>& shared) {
   shared.choice.top_count = 0;
 }
 
+/// The bits of the recent ids, where penalties change their logits.
 template <int kBlocks>
-__device__ void choose(const Sample::Request& request, const float* logits, const Slice& slice,
-                       int64_t vocabulary, SampleShared<kBlocks>& shared) {
-  if (cluster_rank<kBlocks>() == 0) clear_choice(shared);
-  Survey all = load(logits, slice, shared);
-  const bool finite = all.count >> 32 != 0;
-  all.count &= 0xFFFFFFFFU;
-  if (!finite || request.target >= vocabulary) return;
-
-  const Softmax softmax{logit_of(key_in(all.best)), 1.0F, fixed_unit(vocabulary)};
-  const uint64_t mass = mass_from(slice, softmax, -1.0F, shared);
-  const double log_sum =
-      softmax.largest + log(static_cast<double>(mass) / static_cast<double>(softmax.one()));
-  list_top(request.top, slice, all, log_sum, shared);
-  int32_t id = request.target;
-  if (id < 0) {
-    if (penalises(request)) {
-      cluster_sync<kBlocks>();  // the top list is read
-      penalise(request, logits, slice);
-      all = survey(slice, shared);
-    }
-    id = draw(request, slice, all, vocabulary, shared);
-  }
-  if (cluster_rank<kBlocks>() != 0 || threadIdx.x != 0) return;
-  shared.choice.id = id;
-  shared.choice.logprob = static_cast<float>(clean_logit(logits[id]) - log_sum);
+__device__ void mark_recent(const Sample::Request& request, int vocabulary, SampleShared<kBlocks>& shared) {
+  for (int i = static_cast<int>(threadIdx.x); i < kMarkWords; i += kSampleThreads) shared.marks[i] = 0;
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < request.recent_count; i += kSampleThreads)
+    if (const int id = request.recent[i]; id >= 0 && id < vocabulary)
+      atomicOr(&shared.marks[id / 32 % kMarkWords], 1U << (id % 32));
+  __syncthreads();
 }
 
-/// Of the first block.
+template <int kBlocks, class T>
+__device__ void choose(const Sample::Request& request, LogitRow<T>& row, SampleShared<kBlocks>& shared) {
+  Survey all = survey(row, true, shared);
+  const bool finite = all.count >> 32 != 0;
+  all.count &= 0xFFFFFFFFU;
+  if (!finite || request.target >= row.cut.vocabulary) return;
+
+  const double log_sum = cluster_rank<kBlocks>() == 0
+                             ? log_of_sum(row.cut, logit_of(key_in(all.best)), shared)
+                             : 0.0;  // which the first block alone uses
+  list_top(request.top, row, all, log_sum, shared);
+  int32_t id = request.target;
+  if (id < 0) {
+    const bool is_penalised = penalises(request);
+    if (is_penalised || request.bias != nullptr) {
+      if (is_penalised) mark_recent(request, row.cut.vocabulary, shared);
+      row.marks = is_penalised ? shared.marks : nullptr;
+      row.changes = true;
+      cluster_sync<kBlocks>();  // the first block has read the sums and bests of the others
+      all = survey(row, false, shared);
+      all.count &= 0xFFFFFFFFU;
+    }
+    id = draw(request, row, all, shared);
+  }
+  if (cluster_rank<kBlocks>() != 0 || threadIdx.x != 0 || id < 0) return;
+  shared.choice.id = id;
+  shared.choice.logprob = static_cast<float>(clean_logit(row.widened(row.logits[id])) - log_sum);
+}
+
+/// Of the first block: an output's choice to where the call wants it (put_choice).
 template <int kBlocks>
 __device__ void write_choice(const Sample::Args& args, int64_t output, const SampleShared<kBlocks>& shared) {
   constexpr int kWords = sizeof(Sample::Choice) / sizeof(uint32_t);
   static_assert(sizeof(Sample::Choice) % sizeof(uint32_t) == 0 && kWords <= kSampleThreads);
   __syncthreads();
-  const auto* from = reinterpret_cast<const uint32_t*>(&shared.choice);
-  auto* to = reinterpret_cast<uint32_t*>(args.choices + output);
-  if (threadIdx.x < kWords) to[threadIdx.x] = from[threadIdx.x];
-  if (threadIdx.x == 0 && args.ids != nullptr) args.ids[output] = shared.choice.id;
+  const Sample::Choice& choice = shared.choice;
+  const auto i = static_cast<int>(threadIdx.x);
+  if (args.choices != nullptr && i < kWords)
+    reinterpret_cast<uint32_t*>(args.choices + output)[i] = reinterpret_cast<const uint32_t*>(&choice)[i];
+  if (args.ids != nullptr && i == 0) args.ids[output] = choice.id;
+  const Sample::Batch& batch = args.batch;
+  if (batch.tokens != nullptr && i == 0) batch.tokens[output] = choice.id;
+  if (batch.logprobs != nullptr && i == 0) batch.logprobs[output] = choice.logprob;
+  if (i >= batch.each.top) return;
+  const int64_t to = output * batch.each.top + i;
+  const bool there = i < choice.top_count;
+  if (batch.top_tokens != nullptr) batch.top_tokens[to] = there ? choice.top_ids[i] : -1;
+  if (batch.top_logprobs != nullptr) batch.top_logprobs[to] = there ? choice.top_logprobs[i] : -INFINITY;
 }
 
-int64_t slice_size(int64_t vocabulary, int blocks) { return (vocabulary + blocks - 1) / blocks; }
-
-/// `memory`: a row of keys for each cluster, or null for keys in shared memory.
-template <int kBlocks>
-__device__ void sample_rows(const Sample::Args& args, int64_t size, uint32_t* memory) {
+template <int kBlocks, class T>
+__device__ void sample_all(const Sample::Args& args, const Cut& cut) {
   extern __shared__ __align__(16) unsigned char bytes[];
   auto& shared = *reinterpret_cast<SampleShared<kBlocks>*>(bytes);
   pdl_wait();
-  const int64_t cluster = blockIdx.x / kBlocks;
   const int64_t clusters = gridDim.x / kBlocks;
   const int rank = cluster_rank<kBlocks>();
-  Slice slice;
-  slice.first = rank * size;
-  slice.size = static_cast<int32_t>(max(int64_t{0}, min(size, args.vocabulary - slice.first)));
-  slice.keys = memory != nullptr ? memory + (cluster * kBlocks + rank) * size
-                                 : reinterpret_cast<uint32_t*>(bytes + sizeof shared);
-  for (int64_t output = cluster; output < args.outputs; output += clusters) {
-    choose(args.requests[output], args.logits + output * args.vocabulary, slice, args.vocabulary, shared);
+  const int first = min(rank * cut.in_block, cut.pieces);
+  for (int64_t output = blockIdx.x / kBlocks; output < args.outputs; output += clusters) {
+    if (threadIdx.x == 0) shared.request = request_of(args, output);
+    clear_choice(shared);
+    __syncthreads();
+    const T* logits = static_cast<const T*>(args.logits) + output * args.vocabulary;
+    LogitRow<T> row{logits,
+                    cut,
+                    first,
+                    min(cut.in_block, cut.pieces - first),
+                    reinterpret_cast<uintptr_t>(logits) % 16 == 0,
+                    args.dtype,
+                    &shared.request,
+                    nullptr,
+                    false};
+    choose(shared.request, row, shared);
     if (rank == 0) write_choice(args, output, shared);
-    cluster_sync<kBlocks>();  // no block goes while another reads its shared memory
+    cluster_sync<kBlocks>();  // no block goes, or goes on, while another reads its shared memory
   }
 }
 
-template <int kBlocks>
-__global__ void __launch_bounds__(kSampleThreads)
-    sample_kernel(const Sample::Args args, const int64_t size, uint32_t* memory) {
-  if constexpr (kBlocks == 1 || kHopper) sample_rows<kBlocks>(args, size, memory);
+template <int kBlocks, class T>
+__global__ void __launch_bounds__(kSampleThreads, 2) sample_kernel(const Sample::Args args, const Cut cut) {
+  if constexpr (kBlocks == 1 || kHopper) sample_all<kBlocks, T>(args, cut);
 }
 
-template <int kBlocks>
-size_t shared_bytes(int64_t vocabulary) {
-  return sizeof(SampleShared<kBlocks>) +
-         static_cast<size_t>(slice_size(vocabulary, kBlocks)) * sizeof(uint32_t);
+template <int kBlocks, class T>
+void start(const Sample::Args& args, const Launch& launch) {
+  const int64_t clusters = std::clamp<int64_t>(args.outputs, 0, kMostClusters);
+  launch_clusters(launch, sample_kernel<kBlocks, T>, kBlocks > 1 ? kBlocks : 0,
+                  dim3(static_cast<unsigned>(clusters * kBlocks)), dim3(kSampleThreads),
+                  sizeof(SampleShared<kBlocks>), args, cut_of(args.vocabulary, kBlocks));
+}
+
+template <class Function>
+void with_logits(DType dtype, Function&& function) {
+  if (dtype == DType::f32) return function(float{});
+  function(uint16_t{});
+}
+
+void run_clusters(const Sample::Args& args, const Launch& launch) {
+  const int64_t room = 2 * int64_t{current_card().multiprocessors};  // blocks
+  with_logits(args.dtype, [&](auto logit) {
+    using T = decltype(logit);
+    if (args.outputs * 8 <= room) return start<8, T>(args, launch);
+    if (args.outputs * 2 <= room) return start<2, T>(args, launch);
+    start<1, T>(args, launch);
+  });
+}
+
+void run_blocks(const Sample::Args& args, const Launch& launch) {
+  with_logits(args.dtype, [&](auto logit) { start<1, decltype(logit)>(args, launch); });
 }
 
 std::string supports_block(const Sample::Problem& problem, const Machine& machine) {
-  if (problem.chains) return "it draws by temperature, top-k, top-p, min-p and the repeat penalty only";
+  if (problem.chains) return "it draws by temperature, top-k, top-p, min-p and penalties only";
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   return without_shared(sizeof(SampleShared<1>), machine.card);
 }
@@ -247,53 +250,15 @@ std::string supports_cluster(const Sample::Problem& problem, const Machine& mach
   return reason.empty() ? without_clusters(machine.card) : reason;
 }
 
-std::string supports_shared(const Sample::Problem& problem, const Machine& machine) {
-  std::string reason = supports_cluster(problem, machine);
-  if (!reason.empty() || shared_bytes<kClusterBlocks>(problem.vocabulary) <= machine.card.shared_per_block)
-    return reason;
-  return std::to_string(problem.vocabulary) + " logits do not fit the shared memory of " +
-         std::to_string(kClusterBlocks) + " blocks";
-}
-
-template <int kBlocks>
-void start(const Sample::Args& args, const Launch& launch, int64_t clusters, size_t shared,
-           uint32_t* memory) {
-  launch_clusters(launch, sample_kernel<kBlocks>, kBlocks > 1 ? kBlocks : 0,
-                  dim3(static_cast<unsigned>(std::clamp<int64_t>(args.outputs, 0, clusters) * kBlocks)),
-                  dim3(kSampleThreads), shared, args, slice_size(args.vocabulary, kBlocks), memory);
-}
-
-void run_shared(const Sample::Args& args, const Launch& launch) {
-  start<kClusterBlocks>(args, launch, 4096, shared_bytes<kClusterBlocks>(args.vocabulary), nullptr);
-}
-
-template <int kBlocks>
-void run_in_memory(const Sample::Args& args, const Launch& launch) {
-  start<kBlocks>(args, launch, kRowsInMemory, sizeof(SampleShared<kBlocks>),
-                 reinterpret_cast<uint32_t*>(launch.workspace));
-}
-
-template <int kBlocks>
-size_t workspace(const Sample::Problem& problem, const Machine&, int) {
-  return static_cast<size_t>(kRowsInMemory * kBlocks * slice_size(problem.vocabulary, kBlocks)) *
-         sizeof(uint32_t);
-}
-
 }  // namespace
 
 std::span<const Row<Sample>> sample_rows() {
   static const Row<Sample> rows[] = {
-      {.name = "cuda.top", .device = DeviceKind::cuda, .supports = supports_shared, .run = run_shared},
-      {.name = "cuda.top_in_memory",
-       .device = DeviceKind::cuda,
-       .supports = supports_cluster,
-       .run = run_in_memory<kClusterBlocks>,
-       .workspace = workspace<kClusterBlocks>},
+      {.name = "cuda.top", .device = DeviceKind::cuda, .supports = supports_cluster, .run = run_clusters},
       {.name = "cuda.top_by_block",
        .device = DeviceKind::cuda,
        .supports = supports_block,
-       .run = run_in_memory<1>,
-       .workspace = workspace<1>},
+       .run = run_blocks},
   };
   return rows;
 }

@@ -1,7 +1,10 @@
 // Finding tokens of one row by rank or by mass in the order of preference. A cluster of kBlocks blocks owns
-// the row, or one block where the card has no clusters; each block holds the keys of a contiguous slice of
-// ids. Every function is called by all threads of the cluster with the same arguments, unless it says "of the
-// first block".
+// the row, or one block; each has a contiguous slice of it (sample_row.cuh). Every function is called by all
+// threads of the cluster with the same arguments, unless it says "of the first block".
+//
+// The survey notes the best token of each piece of the row. The k-th of these bounds the k-th of all, and a
+// piece whose best is beyond what is looked for is not read again: of a row of 501 pieces the best 50 tokens
+// lie in some 60. Passes over the row are calls: a kernel has several of each, and there are six kernels.
 //
 // A search narrows a range of codes: the blocks count tokens (and their mass) of kBins equal parts of the
 // range, block r adds up share r of the bins of all blocks, and the first block finds the bin that the
@@ -10,23 +13,17 @@
 // in which threads come. Six rounds narrow any range to single codes; real rows take one or two.
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include "kernels/cuda/device/block_reduce.cuh"
-#include "kernels/cuda/sample_softmax.cuh"
-#include "kernels/sample.h"
+#include "kernels/cuda/device/cluster.cuh"
+#include "kernels/cuda/device/sort.cuh"
+#include "kernels/cuda/sample_row.cuh"
 
 namespace orrery::kernels::cuda {
 
-constexpr int kSampleThreads = 512;
-constexpr int kClusterBlocks = 8;
 constexpr int kBins = 2048;
 constexpr int kBinBits = 11;
 constexpr int kSort = 2048;
 constexpr int kEach = kBins / kSampleThreads;  // bins or sorted tokens of a thread
-constexpr int kWarps = kSampleThreads / kWarp;
-template <int kBlocks>
-constexpr int kBests = kBlocks* kWarps;  // of all blocks
 static_assert(kSort == kBins && kBins == 1 << kBinBits);
 
 /// Tokens of codes lo to hi, and what comes before lo.
@@ -37,10 +34,11 @@ struct Bracket {
 template <int kBlocks>
 struct SampleShared {
   uint64_t reduce[kWarp];
-  uint64_t slots[3];           // of this block, read by the others
-  uint64_t warp_best[kWarps];  // the best code that each warp of the block holds
-  uint64_t bests[kBests<kBlocks>];
-  uint64_t ceiling;
+  double reduce_sums[kWarp];
+  uint64_t slots[3];                     // of this block, read by the others
+  uint64_t best[kMostPieces / kBlocks];  // code of each piece's best token, ~0: it has none
+  float sums[kMostPieces / kBlocks];     // of e^(logit - largest of the piece)
+  uint32_t marks[kMarkWords];
   uint32_t count[kBins], low[kBins], high[kBins];  // tokens of this block; mass in two words
   // Of the first block:
   uint32_t all_count[kBins];
@@ -48,29 +46,28 @@ struct SampleShared {
   uint64_t codes[kSort];
   Bracket bracket;
   uint64_t answer[2];
+  uint64_t ceiling;
   uint32_t gathered;
   int32_t found;
+  Sample::Request request;  // in every block
   Sample::Choice choice;
 };
 
 template <int kBlocks>
 __device__ inline int cluster_rank() {
-  if constexpr (kBlocks > 1)
-    ORRERY_HOPPER(return static_cast<int>(cooperative_groups::this_cluster().block_rank()));
+  if constexpr (kBlocks > 1) return cluster_rank();
   return 0;
 }
 template <int kBlocks>
 __device__ inline void cluster_sync() {
   if constexpr (kBlocks > 1)
-    ORRERY_HOPPER(cooperative_groups::this_cluster().sync());
+    cluster_sync();
   else
     __syncthreads();
 }
-/// The same object in the shared memory of another block of the cluster.
 template <int kBlocks, class T>
 __device__ inline T* in_block(T* mine, int rank) {
-  if constexpr (kBlocks > 1)
-    ORRERY_HOPPER(return cooperative_groups::this_cluster().map_shared_rank(mine, rank));
+  if constexpr (kBlocks > 1) return in_block(mine, rank);
   return mine;
 }
 
@@ -81,23 +78,10 @@ struct Larger64 {
   __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a < b ? b : a; }
 };
 
-/// A block's slice of the row.
-struct Slice {
-  uint32_t* keys;
-  int64_t first;  // id
-  int32_t size;
-
-  template <class Body>
-  __device__ void each(Body&& body) const {
-    for (int i = static_cast<int>(threadIdx.x); i < size; i += kSampleThreads)
-      if (const uint32_t key = keys[i]; key != 0) body(key, code_of(key, first + i));
-  }
-};
-
 /// What there is in the whole row.
 struct Survey {
   uint64_t best, worst;  // codes
-  uint64_t count;        // tokens; see load for its upper half
+  uint64_t count;        // tokens; of the first survey its upper half counts threads that saw a finite logit
 };
 
 template <int kBlocks>
@@ -111,16 +95,13 @@ __device__ inline uint64_t cluster_sum(uint64_t mine, SampleShared<kBlocks>& sha
   return all;
 }
 
-/// Joins what the threads found over the cluster, and notes each warp's best token.
+/// Joins what the threads found over the cluster.
 template <int kBlocks>
 __device__ inline Survey cluster_survey(Survey mine, SampleShared<kBlocks>& shared) {
-  const uint64_t warp_best = warp_reduce(mine.best, Smaller64{});
-  if (threadIdx.x % kWarp == 0) shared.warp_best[threadIdx.x / kWarp] = warp_best;
+  mine.best = block_reduce(mine.best, ~uint64_t{0}, Smaller64{}, shared.reduce);
   mine.worst = block_reduce(mine.worst, uint64_t{0}, Larger64{}, shared.reduce);
   mine.count = block_reduce(mine.count, uint64_t{0}, Plus{}, shared.reduce);
   if (threadIdx.x == 0) {
-    mine.best = ~uint64_t{0};
-    for (int warp = 0; warp < kWarps; ++warp) mine.best = Smaller64{}(mine.best, shared.warp_best[warp]);
     shared.slots[0] = mine.best;
     shared.slots[1] = mine.worst;
     shared.slots[2] = mine.count;
@@ -137,45 +118,94 @@ __device__ inline Survey cluster_survey(Survey mine, SampleShared<kBlocks>& shar
   return all;
 }
 
+/// Of one lane of the warp that owns the piece: joins what its groups have.
 template <int kBlocks>
-__device__ inline Survey survey(const Slice& slice, SampleShared<kBlocks>& shared) {
-  Survey mine{~uint64_t{0}, 0, 0};
-  slice.each([&](uint32_t, uint64_t code) {
-    mine.best = Smaller64{}(mine.best, code);
-    mine.worst = Larger64{}(mine.worst, code);
-    ++mine.count;
-  });
+__device__ inline void note_group(int piece, bool begins, uint64_t code, float sum,
+                                  SampleShared<kBlocks>& shared) {
+  const uint64_t before = begins ? ~uint64_t{0} : shared.best[piece];
+  if (before != ~uint64_t{0} && code != ~uint64_t{0}) {
+    const float old = logit_of(key_in(before)), now = logit_of(key_in(code)), largest = fmaxf(old, now);
+    sum = shared.sums[piece] * expf(old - largest) + sum * expf(now - largest);
+  } else if (before != ~uint64_t{0}) {
+    sum = shared.sums[piece];
+  }
+  shared.best[piece] = Smaller64{}(before, code);
+  shared.sums[piece] = sum;
+}
+
+/// One pass over the row: what there is, and of each piece the best token and, with `sums`, the softmax's
+/// sum.
+template <int kBlocks, class T>
+__device__ __noinline__ Survey survey(const LogitRow<T>& row, bool sums, SampleShared<kBlocks>& shared) {
+  uint32_t count = 0;
+  bool finite = false;
+  float lowest = FLT_MAX;
+  row.groups([](int) { return true; },
+             [&](TokenGroup& group) {
+#pragma unroll
+               for (int j = 0; j < kLaneIds; ++j) finite |= fabsf(group.x[j]) <= FLT_MAX;
+               row.clean(group);
+               float best = -INFINITY;
+               int place = 0;
+#pragma unroll
+               for (int j = 0; j < kLaneIds; ++j) {
+                 const float x = group.x[j];
+                 if (x == -INFINITY) continue;
+                 ++count;
+                 lowest = fminf(lowest, x);
+                 if (x > best) {
+                   best = x;
+                   place = j;
+                 }
+               }
+               const uint32_t key = key_of(best), largest = __reduce_max_sync(kWholeWarp, key);
+               const auto mine = static_cast<uint32_t>(row.id_of(group.number, place));
+               const uint32_t id = __reduce_min_sync(kWholeWarp, key == largest ? mine : 0xFFFFFFFFU);
+               float sum = 0;
+               if (sums && largest != 0) {
+                 const float top = logit_of(largest);
+#pragma unroll
+                 for (int j = 0; j < kLaneIds; ++j) sum += expf(group.x[j] - top);
+                 sum = warp_reduce(sum, Plus{});
+               }
+               if (row.lane() == 0)
+                 note_group(group.piece, group.begins_piece,
+                            largest != 0 ? code_of(largest, id) : ~uint64_t{0}, sum, shared);
+             });
+  __syncthreads();
+  Survey mine{~uint64_t{0}, 0, count + (finite ? uint64_t{1} << 32 : 0)};
+  for (int piece = static_cast<int>(threadIdx.x); piece < row.pieces; piece += kSampleThreads)
+    mine.best = Smaller64{}(mine.best, shared.best[piece]);
+  if (count > 0) mine.worst = code_of(key_of(lowest), 0xFFFFFFFFU);
   return cluster_survey(mine, shared);
 }
 
-/// Mass of the tokens whose weight is not below `least`.
+/// Of the first block, after a survey with sums: log of the sum of e^logit. The pieces' sums are added by
+/// fixed threads in a fixed order, whatever blocks they lie in.
 template <int kBlocks>
-__device__ inline uint64_t mass_from(const Slice& slice, const Softmax& softmax, float least,
-                                     SampleShared<kBlocks>& shared) {
-  uint64_t mass = 0;
-  slice.each([&](uint32_t key, uint64_t) {
-    const float weight = softmax.weight(key);
-    if (!(weight < least)) mass += __float2ull_rz(weight * softmax.unit);
-  });
-  return cluster_sum(mass, shared);
+__device__ inline double log_of_sum(const Cut& cut, float largest, SampleShared<kBlocks>& shared) {
+  double sum = 0;
+  for (int piece = static_cast<int>(threadIdx.x); piece < cut.pieces; piece += kSampleThreads) {
+    const int rank = piece / cut.in_block, at = piece % cut.in_block;
+    const uint64_t best = in_block<kBlocks>(shared.best, rank)[at];
+    if (best == ~uint64_t{0}) continue;
+    const double weight = exp(static_cast<double>(logit_of(key_in(best))) - static_cast<double>(largest));
+    sum += weight * static_cast<double>(in_block<kBlocks>(shared.sums, rank)[at]);
+  }
+  return largest + log(block_reduce(sum, 0.0, Plus{}, shared.reduce_sums));
 }
 
-/// The sum of the values of the threads before this one.
-__device__ inline uint64_t block_sum_before(uint64_t value, uint64_t* shared) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  uint64_t sum = value;
-#pragma unroll
-  for (int step = 1; step < kWarp; step *= 2) {
-    const uint64_t below = __shfl_up_sync(kWholeWarp, sum, step);
-    if (lane >= step) sum += below;
-  }
-  if (lane == kWarp - 1) shared[warp] = sum;
-  __syncthreads();
-  uint64_t before = sum - value;
-  for (int w = 0; w < warp; ++w) before += shared[w];
-  __syncthreads();
-  return before;
+/// Mass of the tokens whose weight is not below `least`.
+template <int kBlocks, class T>
+__device__ __noinline__ uint64_t mass_from(const LogitRow<T>& row, const Softmax& softmax, float least,
+                                           SampleShared<kBlocks>& shared) {
+  uint64_t mass = 0;
+  row.each([](int) { return true; },
+           [&](uint32_t key, uint64_t) {
+             const float weight = softmax.weight(key);
+             if (!(weight < least)) mass += __float2ull_rz(weight * softmax.unit);
+           });
+  return cluster_sum(mass, shared);
 }
 
 struct Target {
@@ -189,24 +219,25 @@ __device__ inline int bin_shift(const Bracket& bracket) {
 
 /// Of this block's tokens in the bracket. Mass is added in two words with a carry: shared memory adds 32
 /// bits.
-template <int kBlocks>
-__device__ inline void fill_bins(const Slice& slice, const Softmax& softmax, bool masses,
+template <int kBlocks, class T>
+__device__ inline void fill_bins(const LogitRow<T>& row, const Softmax& softmax, bool masses,
                                  const Bracket& bracket, SampleShared<kBlocks>& shared) {
   for (int i = static_cast<int>(threadIdx.x); i < kBins; i += kSampleThreads)
     shared.count[i] = shared.low[i] = shared.high[i] = 0;
   __syncthreads();
   const int shift = bin_shift(bracket);
-  slice.each([&](uint32_t key, uint64_t code) {
-    if (code < bracket.lo || code > bracket.hi) return;
-    const auto bin = static_cast<int>((code - bracket.lo) >> shift);
-    atomicAdd(&shared.count[bin], 1U);
-    const uint64_t mass = masses ? softmax.mass(key) : 0;
-    if (mass == 0) return;
-    const auto low = static_cast<uint32_t>(mass);
-    const uint32_t old = atomicAdd(&shared.low[bin], low);
-    const uint32_t high = static_cast<uint32_t>(mass >> 32) + (old + low < old ? 1U : 0U);
-    if (high != 0) atomicAdd(&shared.high[bin], high);
-  });
+  row.each([&](int piece) { return shared.best[piece] <= bracket.hi; },
+           [&](uint32_t key, uint64_t code) {
+             if (code < bracket.lo || code > bracket.hi) return;
+             const auto bin = static_cast<int>((code - bracket.lo) >> shift);
+             atomicAdd(&shared.count[bin], 1U);
+             const uint64_t mass = masses ? softmax.mass(key) : 0;
+             if (mass == 0) return;
+             const auto low = static_cast<uint32_t>(mass);
+             const uint32_t old = atomicAdd(&shared.low[bin], low);
+             const uint32_t high = static_cast<uint32_t>(mass >> 32) + (old + low < old ? 1U : 0U);
+             if (high != 0) atomicAdd(&shared.high[bin], high);
+           });
 }
 
 /// This block's share of the bins, over all blocks, into the first block.
@@ -258,11 +289,11 @@ __device__ inline void pick_bin(const Target& target, const Bracket& bracket, Sa
 __device__ inline Bracket whole(const Survey& all) { return {all.best, all.worst, all.count, 0, 0}; }
 
 /// One round: the part of the bracket that holds the target.
-template <int kBlocks>
-__device__ inline Bracket narrow(const Slice& slice, const Softmax& softmax, bool masses,
-                                 const Target& target, const Bracket& bracket,
-                                 SampleShared<kBlocks>& shared) {
-  fill_bins(slice, softmax, masses, bracket, shared);
+template <int kBlocks, class T>
+__device__ __noinline__ Bracket narrow(const LogitRow<T>& row, const Softmax& softmax, bool masses,
+                                       const Target& target, const Bracket& bracket,
+                                       SampleShared<kBlocks>& shared) {
+  fill_bins(row, softmax, masses, bracket, shared);
   cluster_sync<kBlocks>();
   add_up_bins(shared);
   cluster_sync<kBlocks>();
@@ -274,41 +305,24 @@ __device__ inline Bracket narrow(const Slice& slice, const Softmax& softmax, boo
 /// Of the first block: shared.codes[0, count) in ascending order.
 template <int kBlocks>
 __device__ inline void sort_codes(int count, SampleShared<kBlocks>& shared) {
-  int size = 1;
-  while (size < count) size *= 2;
-  for (int i = count + static_cast<int>(threadIdx.x); i < size; i += kSampleThreads)
-    shared.codes[i] = ~uint64_t{0};
-  __syncthreads();
-  for (int run = 2; run <= size; run *= 2) {
-    for (int step = run / 2; step > 0; step /= 2) {
-      for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += kSampleThreads) {
-        const int low = 2 * step * (i / step) + i % step;
-        const int high = low + step;
-        const uint64_t a = shared.codes[low];
-        const uint64_t b = shared.codes[high];
-        if ((a > b) == ((low & run) == 0)) {
-          shared.codes[low] = b;
-          shared.codes[high] = a;
-        }
-      }
-      __syncthreads();
-    }
-  }
+  block_sort(shared.codes, count, kSampleThreads);
 }
 
 /// The tokens of codes lo to hi into shared.codes of the first block, in no order; those beyond kSort are
 /// counted only. Returns how many there are.
-template <int kBlocks>
-__device__ inline int gather(const Slice& slice, uint64_t lo, uint64_t hi, SampleShared<kBlocks>& shared) {
+template <int kBlocks, class T>
+__device__ __noinline__ int gather(const LogitRow<T>& row, uint64_t lo, uint64_t hi,
+                                   SampleShared<kBlocks>& shared) {
   if (cluster_rank<kBlocks>() == 0 && threadIdx.x == 0) shared.gathered = 0;
   cluster_sync<kBlocks>();
   uint32_t* gathered = in_block<kBlocks>(&shared.gathered, 0);
   uint64_t* codes = in_block<kBlocks>(shared.codes, 0);
-  slice.each([&](uint32_t, uint64_t code) {
-    if (code < lo || code > hi) return;
-    const uint32_t place = atomicAdd(gathered, 1U);
-    if (place < kSort) codes[place] = code;
-  });
+  row.each([&](int piece) { return shared.best[piece] <= hi; },
+           [&](uint32_t, uint64_t code) {
+             if (code < lo || code > hi) return;
+             const uint32_t place = atomicAdd(gathered, 1U);
+             if (place < kSort) codes[place] = code;
+           });
   cluster_sync<kBlocks>();
   const auto count = static_cast<int>(*gathered);
   cluster_sync<kBlocks>();  // the next call sets it to 0
@@ -348,38 +362,42 @@ __device__ inline int reach(uint64_t target, int count, SampleShared<kBlocks>& s
   return found;
 }
 
-/// A code that at least `wanted` tokens reach: the warps' best tokens are so many, so the wanted-th of them
-/// is one. ~0 where too few warps hold tokens.
+/// A code that at least `wanted` tokens reach: the best tokens of neighbouring pieces are so many, so the
+/// wanted-th of them is one. ~0 where there are too few pieces.
 template <int kBlocks>
-__device__ inline uint64_t ceiling_of(uint64_t wanted, SampleShared<kBlocks>& shared) {
-  const int i = static_cast<int>(threadIdx.x);
-  if (i == 0) shared.ceiling = ~uint64_t{0};
-  for (int j = i; j < kBests<kBlocks>; j += kSampleThreads)
-    shared.bests[j] = in_block<kBlocks>(shared.warp_best, j / kWarps)[j % kWarps];
-  __syncthreads();
-  for (int j = i; j < kBests<kBlocks>; j += kSampleThreads) {
-    const uint64_t mine = shared.bests[j];
-    uint64_t better = 0;
-    for (int k = 0; k < kBests<kBlocks>; ++k) better += shared.bests[k] < mine ? 1 : 0;
-    if (better + 1 == wanted) shared.ceiling = mine;
+__device__ inline uint64_t ceiling_of(uint64_t wanted, const Cut& cut, SampleShared<kBlocks>& shared) {
+  // Fewer are sorted sooner, and bound almost as well: 64 of 128 reach about 90 tokens.
+  const int most = wanted <= 64 ? 128 : kMostPieces;
+  const int together = (cut.pieces + most - 1) / most;
+  const int bests = (cut.pieces + together - 1) / together;
+  if (2 * wanted > static_cast<uint64_t>(bests)) return ~uint64_t{0};
+  if (cluster_rank<kBlocks>() == 0) {
+    for (int i = static_cast<int>(threadIdx.x); i < bests; i += kSampleThreads) {
+      uint64_t best = ~uint64_t{0};
+      for (int piece = i * together; piece < min((i + 1) * together, cut.pieces); ++piece)
+        best = Smaller64{}(best, in_block<kBlocks>(shared.best, piece / cut.in_block)[piece % cut.in_block]);
+      shared.codes[i] = best;
+    }
+    block_sort(shared.codes, bests, kSampleThreads);
+    if (threadIdx.x == 0) shared.ceiling = shared.codes[wanted - 1];
   }
-  __syncthreads();
-  return shared.ceiling;
+  cluster_sync<kBlocks>();
+  return *in_block<kBlocks>(&shared.ceiling, 0);  // the next call writes it after more of cluster_sync
 }
 
 /// The best `wanted` tokens (1 to kSort / 2, and not more than there are) are shared.codes[0, wanted) of the
 /// first block. `all` is of the last survey.
-template <int kBlocks>
-__device__ inline void rank_prefix(const Slice& slice, const Survey& all, uint64_t wanted,
+template <int kBlocks, class T>
+__device__ inline void rank_prefix(const LogitRow<T>& row, const Survey& all, uint64_t wanted,
                                    SampleShared<kBlocks>& shared) {
   Bracket bracket = whole(all);
-  bracket.hi = Smaller64{}(ceiling_of(wanted, shared), all.worst);
-  auto count = gather(slice, all.best, bracket.hi, shared);
+  bracket.hi = Smaller64{}(ceiling_of(wanted, row.cut, shared), all.worst);
+  auto count = gather(row, all.best, bracket.hi, shared);
   if (count > kSort) {
     bracket.count = static_cast<uint64_t>(count);
     while (bracket.count_before + bracket.count > kSort)
-      bracket = narrow(slice, Softmax{}, false, {true, wanted}, bracket, shared);
-    count = gather(slice, all.best, bracket.hi, shared);
+      bracket = narrow(row, Softmax{}, false, {true, wanted}, bracket, shared);
+    count = gather(row, all.best, bracket.hi, shared);
   }
   if (cluster_rank<kBlocks>() == 0) sort_codes(count, shared);
 }
@@ -388,12 +406,12 @@ struct Crossing {
   uint64_t code, mass;  // the token at the target; the mass up to and with it
 };
 
-template <int kBlocks>
-__device__ inline Crossing cross(const Slice& slice, const Survey& all, const Softmax& softmax,
+template <int kBlocks, class T>
+__device__ inline Crossing cross(const LogitRow<T>& row, const Survey& all, const Softmax& softmax,
                                  const Target& target, SampleShared<kBlocks>& shared) {
   Bracket bracket = whole(all);
-  while (bracket.count > kSort) bracket = narrow(slice, softmax, true, target, bracket, shared);
-  const int count = gather(slice, bracket.lo, bracket.hi, shared);
+  while (bracket.count > kSort) bracket = narrow(row, softmax, true, target, bracket, shared);
+  const int count = gather(row, bracket.lo, bracket.hi, shared);
   if (cluster_rank<kBlocks>() == 0) {
     sort_codes(count, shared);
     sum_sorted(count, softmax, shared);

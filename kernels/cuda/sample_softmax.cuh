@@ -1,18 +1,15 @@
 // What sampling computes of single logits, and the draw's random number (sample.h, philox.h).
-//   key: order-preserving 32-bit form of a logit; 0: not there (NaN and -infinity), +infinity is the largest
-//        float, both zeros are one
+//   key: order-preserving 32-bit form of a clean logit (clean_logit); 0: not there
 //   code: (~key, id) as one 64-bit word: ascending codes are the order of preference, ties by id
 //   mass: e^((logit - largest) / temperature) in fixed point, so that sums do not depend on their order
 #pragma once
 
-#include <cfloat>
 #include <cstdint>
 
-namespace orrery::kernels::cuda {
+#include "kernels/philox.h"
+#include "kernels/sample.h"
 
-__device__ inline float clean_logit(float logit) {
-  return isnan(logit) ? -INFINITY : fminf(logit, FLT_MAX) + 0.0F;
-}
+namespace orrery::kernels::cuda {
 
 __device__ inline uint32_t key_of(float clean) {
   if (clean == -INFINITY) return 0;
@@ -45,21 +42,11 @@ __device__ inline float fixed_unit(int64_t vocabulary) {
   return exp2f(static_cast<float>(min(45, 62 - bits)));
 }
 
-/// philox_uniform of philox.h: Philox4x32-10 at (position, 0, 0) with key seed, 53 bits, in [0, 1).
+/// philox_uniform of philox.h.
 __device__ inline double draw_uniform(uint64_t seed, uint64_t position) {
-  uint32_t counter[4] = {static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), 0, 0};
-  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t first = 0xD2511F53ULL * counter[0];
-    const uint64_t second = 0xCD9E8D57ULL * counter[2];
-    counter[0] = static_cast<uint32_t>(second >> 32) ^ counter[1] ^ key[0];
-    counter[1] = static_cast<uint32_t>(second);
-    counter[2] = static_cast<uint32_t>(first >> 32) ^ counter[3] ^ key[1];
-    counter[3] = static_cast<uint32_t>(first);
-    key[0] += 0x9E3779B9U;
-    key[1] += 0xBB67AE85U;
-  }
-  const uint64_t bits = (static_cast<uint64_t>(counter[1]) << 32 | counter[0]) >> 11;
+  uint32_t words[4] = {static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), 0, 0};
+  philox_rounds(words, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+  const uint64_t bits = (static_cast<uint64_t>(words[1]) << 32 | words[0]) >> 11;
   return static_cast<double>(bits) * 0x1p-53;
 }
 

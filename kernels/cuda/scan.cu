@@ -134,14 +134,19 @@ std::span<const Row<CausalConvolution>> causal_convolution_rows() {
       {.name = "cuda.convolution",
        .device = DeviceKind::cuda,
        .supports = on_any_machine<CausalConvolution, ref::legal>,
-       .run = run_convolution},
+       .run = run_convolution,
+       .source = "cuda/scan.cu"},
   };
   return rows;
 }
 
 std::span<const Row<SelectiveScan>> selective_scan_rows() {
   static const Row<SelectiveScan> rows[] = {
-      {.name = "cuda.scan", .device = DeviceKind::cuda, .supports = scans, .run = run_scan},
+      {.name = "cuda.scan",
+       .device = DeviceKind::cuda,
+       .supports = scans,
+       .run = run_scan,
+       .source = "cuda/scan.cu"},
   };
   return rows;
 }

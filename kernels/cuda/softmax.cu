@@ -1,5 +1,5 @@
-// Softmax over an axis (softmax.h): e^(x - max) / sum, 0 where all is -infinity; src is (outer, count,
-// inner).
+// Softmax over an axis (softmax.h): e^(x - max) / sum, or x - max - log(sum); 0 and its logarithm where all
+// is -infinity; src is (outer, count, inner).
 //   rows     inner is 1: one block an outer index, a thread owns elements threadIdx.x + k blockDim.x; the row
 //            is read three times, from cache after the first
 //   columns  else: a thread owns one (outer, inner) pair and walks the axis three times; neighbouring threads
@@ -25,6 +25,11 @@ __device__ inline float load(const Softmax::Args& args, int64_t at) {
   return load_element<float>(args.dtype, args.src, at);
 }
 
+__device__ inline float result(bool log, float x, float largest, float sum) {
+  if (largest == -INFINITY) return log ? -INFINITY : 0.0F;
+  return log ? x - largest - logf(sum) : expf(x - largest) / sum;
+}
+
 __global__ void __launch_bounds__(1024) rows_kernel(const Softmax::Args args) {
   __shared__ float shared[kWarp];
   pdl_wait();
@@ -34,13 +39,11 @@ __global__ void __launch_bounds__(1024) rows_kernel(const Softmax::Args args) {
   for (int64_t c = threadIdx.x; c < args.count; c += blockDim.x)
     largest = fmaxf(largest, load(args, first + c));
   largest = block_reduce(largest, -INFINITY, Larger{}, shared);
-  const bool nothing = largest == -INFINITY;
   float sum = 0;
   for (int64_t c = threadIdx.x; c < args.count; c += blockDim.x) sum += expf(load(args, first + c) - largest);
   sum = block_reduce(sum, 0.0F, Plus{}, shared);
   for (int64_t c = threadIdx.x; c < args.count; c += blockDim.x)
-    store_element(args.dtype, nothing ? 0.0F : expf(load(args, first + c) - largest) / sum, args.dst,
-                  first + c);
+    store_element(args.dtype, result(args.log, load(args, first + c), largest, sum), args.dst, first + c);
 }
 
 __global__ void __launch_bounds__(kThreads) columns_kernel(const Softmax::Args args) {
@@ -52,13 +55,12 @@ __global__ void __launch_bounds__(kThreads) columns_kernel(const Softmax::Args a
     const int64_t first = i / args.inner * args.count * args.inner + i % args.inner;
     float largest = -INFINITY;
     for (int64_t j = 0; j < args.count; ++j) largest = fmaxf(largest, load(args, first + j * args.inner));
-    const bool nothing = largest == -INFINITY;
     double sum = 0;
     for (int64_t j = 0; j < args.count; ++j) sum += expf(load(args, first + j * args.inner) - largest);
     for (int64_t j = 0; j < args.count; ++j) {
-      const float weight = expf(load(args, first + j * args.inner) - largest);
-      store_element(args.dtype, nothing ? 0.0F : static_cast<float>(weight / sum), args.dst,
-                    first + j * args.inner);
+      const int64_t place = first + j * args.inner;
+      store_element(args.dtype, result(args.log, load(args, place), largest, static_cast<float>(sum)),
+                    args.dst, place);
     }
   }
 }

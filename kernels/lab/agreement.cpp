@@ -43,6 +43,21 @@ bool worse(const Agreement& one, const Agreement& other) {
 
 }  // namespace
 
+void allow_ulps(DType dtype, Expected& expected) {
+  const bool half = dtype == DType::f16, wide = dtype == DType::f32;
+  expected.tolerance = wide ? 1e-6 : half ? 1e-3 : 8e-3;
+  const float least = half ? 6.2e-5F : 1.2e-38F;
+  for (const float value : expected.output.values)
+    expected.scales.push_back(std::isfinite(value) ? std::max(std::abs(value), least) : 1.0F);
+}
+
+Expected off_by(Output output, double tolerance, double least) {
+  const double largest = std::max(least, largest_magnitude(output.values));
+  Expected expected{.output = std::move(output), .tolerance = tolerance};
+  expected.scales.assign(expected.output.values.size(), static_cast<float>(largest));
+  return expected;
+}
+
 Agreement compare(const Output& actual, const Expected& expected) {
   const std::vector<float>& should = expected.output.values;
   Agreement result{.tolerance = expected.tolerance};

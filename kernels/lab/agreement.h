@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/dtype.h"
+
 namespace orrery::kernels::lab {
 
 /// What a call wrote: rows of `cols` numbers. Integers and bytes are numbers too.
@@ -22,6 +24,14 @@ struct Expected {
   /// Of each element; empty: of all the largest finite magnitude that is expected.
   std::vector<float> scales = {};
 };
+
+/// Each element may be off by a few units in the last place of its type: what functions of two libraries are
+/// apart. Below the smallest normal numbers by as much as there.
+void allow_ulps(DType dtype, Expected& expected);
+
+/// All elements may be off by so much of the largest finite one, or of `least`: the size of the terms where
+/// these all but cancel.
+Expected off_by(Output output, double tolerance, double least);
 
 struct Agreement {
   bool ok = false;

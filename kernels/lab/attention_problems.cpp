@@ -123,9 +123,9 @@ extern const ProblemFamily kAttentionProblems{
     "SEQUENCESxTOKENSxLENGTH heads=N [kv_heads=N] [dim=N] [f32|f16|bf16|Q8_0] [packed [causal]] [window=N] "
     "[softcap=X] [bias=N] [fastmax [p=1|2] [raw] [limit=X]] [exact|int16|int8] [inputs=normal|uniform|heavy] "
     "[seed=N]",
-    known, row_names<Attention>, make};
+    known, named_rows<Attention>, make};
 extern const ProblemFamily kKvAppendProblems{
     KvAppend::kName, "SEQUENCESxTOKENSxLENGTH kv_heads=N [dim=N] [f32|f16|bf16|Q8_0] [seed=N]", known_appends,
-    row_names<KvAppend>, make_append};
+    named_rows<KvAppend>, make_append};
 
 }  // namespace orrery::kernels::lab

@@ -7,9 +7,11 @@ namespace {
 
 using Function = Combine::Function;
 
-constexpr std::string_view kFunctions[] = {"add",     "sub",           "mul",  "div",
-                                           "equal",   "not_equal",     "less", "less_equal",
-                                           "greater", "greater_equal", "where"};
+constexpr std::string_view kFunctions[] = {
+    "add",         "sub",        "mul",         "div",         "floor_div",  "mod",
+    "pow",         "maximum",    "minimum",     "bitwise_and", "bitwise_or", "bitwise_xor",
+    "equal",       "not_equal",  "less",        "less_equal",  "greater",    "greater_equal",
+    "logical_and", "logical_or", "logical_xor", "where"};
 constexpr std::string_view kSpread[] = {"equals", "row", "column", "scalar"};
 
 std::vector<std::string> known() {
@@ -44,8 +46,9 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kCombineProblems{
     Combine::kName,
-    "AxBxC [add|sub|mul|div|equal|not_equal|less|less_equal|greater|greater_equal|where] "
+    "AxBxC [add|sub|mul|div|floor_div|mod|pow|maximum|minimum|bitwise_and|bitwise_or|bitwise_xor|equal|"
+    "not_equal|less|less_equal|greater|greater_equal|logical_and|logical_or|logical_xor|where] "
     "[equals|row|column|scalar] [TYPE] [inputs=normal|uniform|heavy|broken] [seed=N]",
-    known, row_names<Combine>, make};
+    known, named_rows<Combine>, make};
 
 }  // namespace orrery::kernels::lab

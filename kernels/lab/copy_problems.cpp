@@ -41,6 +41,6 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kCopyProblems{
     Copy::kName, "AxBxC [transpose|slice|flat] [TYPE[+TYPE]] [inputs=normal|uniform|heavy] [seed=N]", known,
-    row_names<Copy>, make};
+    named_rows<Copy>, make};
 
 }  // namespace orrery::kernels::lab

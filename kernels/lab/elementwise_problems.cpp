@@ -49,6 +49,6 @@ extern const ProblemFamily kElementwiseProblems{
 #include "kernels/activations.inc"
 #undef ORRERY_ACTIVATION
     "add|mul|scale|l2_normalise] [broadcast] [inputs=normal|uniform|heavy] [seed=N]",
-    known, row_names<Elementwise>, make};
+    known, named_rows<Elementwise>, make};
 
 }  // namespace orrery::kernels::lab

@@ -31,6 +31,6 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 }  // namespace
 
 extern const ProblemFamily kEmbeddingProblems{Embedding::kName, "TOKENSxCOLS TYPE [vocabulary=N] [seed=N]",
-                                              known, row_names<Embedding>, make};
+                                              known, named_rows<Embedding>, make};
 
 }  // namespace orrery::kernels::lab

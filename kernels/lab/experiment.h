@@ -26,6 +26,9 @@ struct Record {
   double gflops() const { return times ? work.flops / times->median * 1e-3 : 0; }
 };
 
+/// What became of it, for a line of a table: "24.1 us (23.8 to 25.0)  ...", "refused: .." or "WRONG by ..".
+std::string outcome_of(const Record& record);
+
 /// A row as far as it is known without running it.
 struct Version {
   std::string row, refusal;
@@ -40,10 +43,11 @@ class Experiment {
 
   const std::string& name() const { return name_; }
   virtual std::string_view op() const = 0;
+  virtual Work work() const = 0;
   /// The rows of a kind of device, fastest first.
   virtual std::vector<Version> versions(DeviceKind device) const = 0;
   /// Runs the row with the index of its version in the place, compares what it wrote with the oracle, and
-  /// times it if that agrees. A device throws DeviceError.
+  /// times it if that agrees and no stop is asked for. A device throws DeviceError.
   virtual Record measure(size_t version, Place& place, const Timing& timing) = 0;
 
  private:
@@ -70,6 +74,7 @@ class CaseExperiment final : public Experiment {
       : Experiment(std::move(name)), case_(std::move(c)), rows_(rows), oracle_(case_) {}
 
   std::string_view op() const override { return Op::kName; }
+  Work work() const override { return case_.work(); }
   std::vector<Version> versions(DeviceKind device) const override {
     std::vector<Version> versions;
     for (const Row<Op>& row : rows_on(device))
@@ -120,7 +125,7 @@ void verify_and_time(const Case& c, const Row<typename Case::Op>& row, const std
   row.run(call.args, place.launch(workspace));
   place.wait();
   record.agreement = compare(call.read(place), expected);
-  if (!record.agreement->ok) return;
+  if (!record.agreement->ok || timing.stop.stop_requested()) return;
 
   bool memory = timing.caches == Caches::memory;
   if constexpr (requires { c.is_cold(); })
@@ -129,6 +134,7 @@ void verify_and_time(const Case& c, const Row<typename Case::Op>& row, const std
   const size_t most_copies = place.device() != nullptr ? 64 : 4096;  // of a device, the calls of one graph
   const size_t beyond = bytes_beyond_caches(place.device());
   for (size_t put = bytes; memory && put < beyond && calls.size() < most_copies;) {
+    if (timing.stop.stop_requested()) return;
     const size_t at = place.bytes_put();
     if constexpr (requires { c.cool(call.args, row, place, 1); }) {
       calls.push_back(call.args);
@@ -142,6 +148,7 @@ void verify_and_time(const Case& c, const Row<typename Case::Op>& row, const std
   record.times = place.device() != nullptr ? time_calls(*place.device(), run, timing, calls.size())
                                            : time_calls(run, timing, place.team().size() == 1);
   record.times->memory = memory;
+  if (timing.stop.stop_requested()) record.times.reset();  // of too few samples
 }
 
 }  // namespace orrery::kernels::lab

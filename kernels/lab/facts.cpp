@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "kernels/device_module.h"
+#include "kernels/lab/experiment.h"
 
 namespace orrery::kernels::lab {
 namespace {
@@ -44,6 +45,14 @@ MachineFacts machine_facts(int threads, const Device* device) {
   return facts;
 }
 
+std::string line_of(const MachineFacts& machine) {
+  std::string line = machine.cpu + ", " + machine.features + ", " + std::to_string(machine.threads) +
+                     " threads of " + std::to_string(machine.cores) + " cores";
+  if (!machine.device.empty())
+    line += "; " + machine.device + " " + machine.architecture + " " + machine.driver;
+  return line;
+}
+
 double Limits::least_microseconds(const Work& work, Arithmetic arithmetic, bool memory) const {
   double least = 0;
   if (!reading.empty()) {
@@ -54,6 +63,11 @@ double Limits::least_microseconds(const Work& work, Arithmetic arithmetic, bool 
   const double operations = operations_per_second[static_cast<size_t>(arithmetic)];
   if (operations > 0) least = std::max(least, 1e6 * work.flops / operations);
   return least;
+}
+
+double Limits::share_of(const Record& record) const {
+  if (!record.times) return 0;
+  return least_microseconds(record.work, record.arithmetic, record.times->memory) / record.times->median;
 }
 
 Limits measure_limits(ThreadTeam& team) {

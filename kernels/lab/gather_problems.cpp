@@ -31,6 +31,6 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kGatherProblems{
     Gather::kName, "SEQUENCESxTOKENSxCOLS [rows|mean|first|last] [inputs=normal|uniform|heavy] [seed=N]",
-    known, row_names<Gather>, make};
+    known, named_rows<Gather>, make};
 
 }  // namespace orrery::kernels::lab

@@ -84,6 +84,6 @@ extern const ProblemFamily kLinearProblems{
 #include "kernels/activations.inc"
 #undef ORRERY_ACTIVATION
     "none] [bias] [exact|int16|int8] [inputs=normal|uniform|heavy] [seed=N]",
-    known, row_names<Linear>, make};
+    known, named_rows<Linear>, make};
 
 }  // namespace orrery::kernels::lab

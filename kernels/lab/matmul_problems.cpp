@@ -40,6 +40,6 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kMatmulProblems{
     Matmul::kName, "BATCHxROWSxDEPTHxCOLS [TYPE] [transposed] [inputs=normal|uniform|heavy] [seed=N]", known,
-    row_names<Matmul>, make};
+    named_rows<Matmul>, make};
 
 }  // namespace orrery::kernels::lab

@@ -50,10 +50,10 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kTopExpertsProblems{
     TopExperts::kName, "TOKENSxEXPERTSxACTIVE [shares] [inputs=normal|uniform|heavy] [seed=N]", known_choices,
-    row_names<TopExperts>, make_choice};
+    named_rows<TopExperts>, make_choice};
 extern const ProblemFamily kExpertMlpProblems{
     ExpertMlp::kName,
     "TOKENSxWIDTHxINNER TYPE [experts=N] [active=N] [gelu_tanh_mul] [exact|int16|int8] [seed=N]", known,
-    row_names<ExpertMlp>, make};
+    named_rows<ExpertMlp>, make};
 
 }  // namespace orrery::kernels::lab

@@ -31,6 +31,6 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kNormProblems{
     Norm::kName, "TOKENSxCOLS [rms|layer] [residual] [inputs=normal|uniform|heavy] [seed=N]", known,
-    row_names<Norm>, make};
+    named_rows<Norm>, make};
 
 }  // namespace orrery::kernels::lab

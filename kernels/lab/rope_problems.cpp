@@ -26,6 +26,6 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
 
 extern const ProblemFamily kRopeProblems{Rope::kName,
                                          "TOKENSxHEADSxDIM [half] [rope_dims=N] [at=POSITION] [seed=N]",
-                                         known, row_names<Rope>, make};
+                                         known, named_rows<Rope>, make};
 
 }  // namespace orrery::kernels::lab

@@ -48,9 +48,9 @@ std::unique_ptr<Experiment> make_scan(const std::string& name, Words& words) {
 
 extern const ProblemFamily kConvolutionProblems{
     CausalConvolution::kName, "SEQUENCESxTOKENSxLENGTHxCHANNELS [kernel=N] [seed=N]", known_convolutions,
-    row_names<CausalConvolution>, make_convolution};
+    named_rows<CausalConvolution>, make_convolution};
 extern const ProblemFamily kScanProblems{SelectiveScan::kName,
                                          "SEQUENCESxTOKENSxLENGTHxCHANNELS [states=N] [seed=N]", known_scans,
-                                         row_names<SelectiveScan>, make_scan};
+                                         named_rows<SelectiveScan>, make_scan};
 
 }  // namespace orrery::kernels::lab

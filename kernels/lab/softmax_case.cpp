@@ -7,8 +7,13 @@ Call<Softmax> SoftmaxCase::place(const Row<Softmax>&, Place& place) const {
   std::byte* dst =
       in_place ? src : place.put(std::vector<std::byte>(src_.size(), std::byte{1}), problem.dtype);
   Call<Softmax> call;
-  call.args = {
-      .dtype = problem.dtype, .outer = outer_, .count = count_, .inner = inner_, .src = src, .dst = dst};
+  call.args = {.dtype = problem.dtype,
+               .log = problem.log,
+               .outer = outer_,
+               .count = count_,
+               .inner = inner_,
+               .src = src,
+               .dst = dst};
   call.read = [dst, bytes = src_.size(), dtype = problem.dtype, cols = count_ * inner_](Place& from) {
     return std::vector<Output>{
         {.name = "dst", .values = as_floats(dtype, from.get(dst, bytes)), .cols = cols}};

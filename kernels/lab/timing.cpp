@@ -23,7 +23,23 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
+/// When there are enough samples.
+class Ending {
+ public:
+  explicit Ending(const Timing& timing) : timing_(timing), begun_(seconds(CLOCK_MONOTONIC)) {}
+  bool reached(size_t samples) const {
+    if (timing_.stop.stop_requested() || samples >= static_cast<size_t>(std::max(timing_.samples, 1)))
+      return true;
+    return samples > 0 && seconds(CLOCK_MONOTONIC) - begun_ >= timing_.most_seconds;
+  }
+
+ private:
+  const Timing& timing_;
+  double begun_;
+};
+
 Times times_of(std::vector<double> microseconds) {
+  if (microseconds.empty()) return {};  // stopped
   std::sort(microseconds.begin(), microseconds.end());
   return {.median = quantile(microseconds, 0.5),
           .p10 = quantile(microseconds, 0.1),
@@ -42,12 +58,12 @@ Times time_calls(const std::function<void(size_t)>& call, const Timing& timing, 
     return seconds(clock) - start;
   };
   double spent = run(1);
-  while (spent < timing.warm_up_seconds) spent += run(1);
+  while (spent < timing.warm_up_seconds && !timing.stop.stop_requested()) spent += run(1);
   const double each = std::max(spent / static_cast<double>(next), 1e-9);
   const auto calls = static_cast<size_t>(std::clamp(timing.sample_seconds / each, 1.0, 1e6));
   std::vector<double> samples;
-  for (int i = 0; i < std::max(timing.samples, 1); ++i)
-    samples.push_back(1e6 * run(calls) / static_cast<double>(calls));
+  const Ending ending(timing);
+  while (!ending.reached(samples.size())) samples.push_back(1e6 * run(calls) / static_cast<double>(calls));
   Times times = times_of(std::move(samples));
   times.processor_time = processor_time;
   return times;
@@ -61,7 +77,8 @@ Times time_calls(Device& device, const std::function<void(size_t)>& call, const 
   const std::unique_ptr<DeviceGraph> graph = device.end_capture();
   const auto from = device.make_mark(), to = device.make_mark();
   std::vector<double> samples;
-  for (int i = 0; i < std::max(timing.samples, 1); ++i) {
+  const Ending ending(timing);
+  while (!ending.reached(samples.size())) {
     device.launch(*graph);  // so that the timed one follows another, as steps do
     device.record(*from);
     device.launch(*graph);

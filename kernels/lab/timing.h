@@ -1,8 +1,10 @@
 // How long calls take: warm-up, samples of many calls, their median and spread.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <functional>
+#include <stop_token>
 
 #include "kernels/device.h"
 
@@ -18,6 +20,10 @@ struct Timing {
   double warm_up_seconds = 0.02, sample_seconds = 0.002;
   /// Times rows that refuse the problem too, as far as they can run it: to find out what they should refuse.
   bool refused_too = false;
+  /// Fewer samples of slow calls: no further one after so long.
+  double most_seconds = INFINITY;
+  /// Ends it between calls: a person does not want to wait for samples that nobody reads.
+  std::stop_token stop = {};
 };
 
 /// Microseconds of a call.

@@ -8,21 +8,6 @@ namespace {
 
 using Function = Combine::Function;
 
-double apply(Function function, double a, double b) {
-  switch (function) {
-    case Function::add:
-      return a + b;
-    case Function::sub:
-      return a - b;
-    case Function::mul:
-      return a * b;
-    case Function::div:
-      return a / b;
-    default:
-      return combined(function, a, b);
-  }
-}
-
 }  // namespace
 
 std::string legal(const Combine::Problem& problem) {
@@ -33,6 +18,9 @@ std::string legal(const Combine::Problem& problem) {
   if (!is_float(problem.common) && (is_float(problem.a) || is_float(problem.b)))
     return "floats are not computed in whole numbers";
   if (problem.function == Function::div && !is_float(problem.common)) return "whole numbers do not divide";
+  if (is_bitwise(problem.function) && is_float(problem.common)) return "floats have no bits to combine";
+  if (is_logical(problem.function) && problem.common != DType::boolean)
+    return "its operands are " + std::string(name_of(problem.common)) + "; it takes bools";
   return wrong_rank(problem.rank);
 }
 
@@ -44,7 +32,7 @@ void combine(const Combine::Args& args, const Launch&) {
     if (is_float(problem.common)) {
       const double a = real_at(problem.a, args.a, place(0)), b = real_at(problem.b, args.b, place(1));
       const bool where = problem.function == Function::where;
-      put_real(problem.dst, where ? (first ? a : b) : apply(problem.function, a, b), args.dst, place(3));
+      put_real(problem.dst, where ? (first ? a : b) : combined(problem.function, a, b), args.dst, place(3));
     } else {
       const int64_t a = integer_at(problem.a, args.a, place(0)), b = integer_at(problem.b, args.b, place(1));
       const bool where = problem.function == Function::where;

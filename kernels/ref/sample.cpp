@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
+#include <map>
 
 #include "kernels/philox.h"
+#include "kernels/ref/element.h"
 #include "kernels/sampler_chain.h"
 
 namespace orrery::kernels::ref {
@@ -15,9 +16,6 @@ namespace {
 
 constexpr float kLargest = std::numeric_limits<float>::max();
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-/// NaN counts as -infinity; +infinity as the largest float, so that a softmax stays defined.
-float clean(float logit) { return std::isnan(logit) ? kMinusInfinity : std::min(logit, kLargest); }
 
 struct Token {
   float logit;
@@ -37,16 +35,17 @@ std::vector<Token> sorted_tokens(const std::vector<float>& logits) {
   return tokens;
 }
 
-void penalise(const Sample::Request& request, std::vector<float>& logits) {
-  const float penalty = request.params.repeat_penalty;
-  if (!(penalty > 0) || !std::isfinite(penalty) || penalty == 1.0F) return;
-  const std::set<int32_t> seen(request.recent, request.recent + request.recent_count);
-  for (const int32_t id : seen) {
+/// Penalties, then the bias.
+void change(const Sample::Request& request, std::vector<float>& logits) {
+  std::map<int32_t, int64_t> seen;
+  for (int32_t i = 0; penalises(request) && i < request.recent_count; ++i) ++seen[request.recent[i]];
+  for (const auto& [id, times] : seen) {
     if (id < 0 || id >= static_cast<int64_t>(logits.size())) continue;
     float& logit = logits[static_cast<size_t>(id)];
-    if (logit == kMinusInfinity) continue;
-    logit = std::clamp(logit > 0 ? logit / penalty : logit * penalty, -kLargest, kLargest);
+    logit = penalised(request.params, logit, times);
   }
+  for (size_t id = 0; request.bias != nullptr && id < logits.size(); ++id)
+    logits[id] = clean_logit(logits[id] + request.bias[id]);
 }
 
 /// Cuts to the smallest set whose mass reaches top_p, then to p_i >= min_p * p_max.
@@ -64,7 +63,8 @@ void cut(const SamplingParams& params, std::vector<Token>& tokens) {
 
 int32_t draw(const Sample::Request& request, std::vector<Token> tokens) {
   const SamplingParams& params = request.params;
-  if (!(params.temperature > 0)) return tokens.front().id;
+  if (tokens.empty()) return -1;
+  if (!(params.temperature > 0) || tokens.front().logit == kLargest) return tokens.front().id;
   if (params.top_k > 0 && tokens.size() > static_cast<size_t>(params.top_k)) {
     tokens.resize(static_cast<size_t>(params.top_k));
   }
@@ -82,13 +82,13 @@ int32_t draw(const Sample::Request& request, std::vector<Token> tokens) {
   return tokens.back().id;
 }
 
-Sample::Choice choose(const Sample::Request& request, const float* row, int64_t vocabulary) {
-  std::vector<float> logits(static_cast<size_t>(vocabulary));
-  std::transform(row, row + vocabulary, logits.begin(), clean);
+Sample::Choice choose(const Sample::Request& request, const std::vector<float>& row) {
+  std::vector<float> logits(row.size());
+  std::transform(row.begin(), row.end(), logits.begin(), [](float logit) { return clean_logit(logit); });
   Sample::Choice choice;
   choice.logprob = kMinusInfinity;
-  const bool finite = std::any_of(row, row + vocabulary, [](float x) { return std::isfinite(x); });
-  if (!finite || request.target >= vocabulary) return choice;
+  const bool finite = std::any_of(row.begin(), row.end(), [](float x) { return std::isfinite(x); });
+  if (!finite || request.target >= static_cast<int64_t>(row.size())) return choice;
 
   const std::vector<Token> tokens = sorted_tokens(logits);
   const double largest = tokens.front().logit;
@@ -105,14 +105,13 @@ Sample::Choice choose(const Sample::Request& request, const float* row, int64_t 
   if (request.target >= 0) {
     choice.id = request.target;
   } else if (request.chain != nullptr) {
-    choice.id = draw_by_chain(request.params, *request.chain, request.position,
-                              {row, static_cast<size_t>(vocabulary)});
-    if (choice.id < 0) return choice;
+    choice.id = draw_by_chain(request.params, *request.chain, request.position, row);
   } else {
-    std::vector<float> penalised = logits;
-    penalise(request, penalised);
-    choice.id = draw(request, sorted_tokens(penalised));
+    std::vector<float> changed = logits;
+    change(request, changed);
+    choice.id = draw(request, sorted_tokens(changed));
   }
+  if (choice.id < 0) return choice;
   choice.logprob = static_cast<float>(logits[static_cast<size_t>(choice.id)] - log_sum);
   return choice;
 }
@@ -120,13 +119,18 @@ Sample::Choice choose(const Sample::Request& request, const float* row, int64_t 
 }  // namespace
 
 std::string legal(const Sample::Problem& problem) {
-  return problem.vocabulary > 0 ? "" : "the vocabulary is empty";
+  if (problem.vocabulary <= 0) return "the vocabulary is empty";
+  if (problem.vocabulary > std::numeric_limits<int32_t>::max()) return "ids have 31 bits";
+  return is_float(problem.dtype) ? "" : "logits of " + std::string(name_of(problem.dtype)) + " are no floats";
 }
 
 void sample(const Sample::Args& args, const Launch&) {
+  std::vector<float> row(static_cast<size_t>(args.vocabulary));
   for (int64_t i = 0; i < args.outputs; ++i) {
-    args.choices[i] = choose(args.requests[i], args.logits + i * args.vocabulary, args.vocabulary);
-    if (args.ids != nullptr) args.ids[i] = args.choices[i].id;
+    for (size_t id = 0; id < row.size(); ++id)
+      row[id] = static_cast<float>(
+          real_at(args.dtype, args.logits, i * args.vocabulary + static_cast<int64_t>(id)));
+    put_choice(args, i, choose(request_of(args, i), row));
   }
 }
 

@@ -27,7 +27,13 @@ void softmax(const Softmax::Args& args, const Launch&) {
         sum += weight;
       }
       for (size_t j = 0; j < weights.size(); ++j)
-        put_real(args.dtype, sum == 0 ? 0.0 : weights[j] / sum, args.dst, place(j));
+        if (args.log && sum != 0)
+          put_real(args.dtype, real_at(args.dtype, args.src, place(j)) - largest - std::log(sum), args.dst,
+                   place(j));
+        else if (args.log)
+          put_real(args.dtype, -std::numeric_limits<double>::infinity(), args.dst, place(j));
+        else
+          put_real(args.dtype, sum == 0 ? 0.0 : weights[j] / sum, args.dst, place(j));
     }
 }
 

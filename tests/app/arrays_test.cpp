@@ -45,7 +45,10 @@ TEST(OpsVerb, ListsTheRegistry) {
   EXPECT_EQ((*matmul)["attributes"][0]["name"], "transpose_a");
   EXPECT_EQ((*matmul)["attributes"][0]["default"], false);
   EXPECT_THAT((*matmul)["devices"], Contains("cpu"));
-  EXPECT_EQ((*matmul)["backward"], false);
+  EXPECT_EQ((*matmul)["backward"], true);
+  const auto equal = std::ranges::find_if(ops, [](const auto& op) { return op["name"] == "equal"; });
+  ASSERT_NE(equal, ops.end());
+  EXPECT_EQ((*equal)["backward"], false);
   EXPECT_EQ((*matmul)["family"], "linear");
   EXPECT_THAT(run({"ops"}).out, HasSubstr("softmax"));
 }
@@ -94,12 +97,48 @@ TEST(OpVerb, SaysWhatDoesNotFit) {
   expect_refused(run({"op", "softmax", "--in", "src=" + src, "--set", "axis=two"}));
   expect_refused(run({"op", "softmax", "--in", "src"}));
   expect_refused(run({"op", "softmax", "--in", "src=/no/such.npy"}));
-  expect_refused(run({"op", "softmax", "--in", "src=" + src, "--grad", "dst=" + src}));
-  EXPECT_THAT(run({"op", "softmax", "--in", "src=" + src, "--grad", "dst=" + src}).err,
-              HasSubstr("softmax has no backward form"));
   const Outcome mismatch = run({"op", "add", "--in", "a=" + src, "b=" + other});
   expect_refused(mismatch);
   EXPECT_THAT(mismatch.err, HasSubstr("b is f32[3], but a is f32[2, 2]"));
+}
+
+TEST(OpVerb, GivesGradientsOfItsInputs) {
+  const std::string a = npy("grad_a.npy", "(2, 2)", {1, 2, 3, 4}), b = npy("grad_b.npy", "(2,)", {5, 6}),
+                    dst = npy("grad_dst.npy", "(2, 2)", {1, 1, 2, 1});
+  const std::string out = scratch_file("grad_out") + "_folder";
+  const Outcome ran =
+      run({"op", "mul", "--in", "a=" + a, "b=" + b, "--grad", "dst=" + dst, "--out", out, "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const auto outputs = ran.json()["outputs"];
+  ASSERT_THAT(outputs, SizeIs(3));
+  EXPECT_EQ(outputs[0]["name"], "dst");
+  EXPECT_EQ(outputs[1]["name"], "grad_a");
+  EXPECT_EQ(outputs[2]["shape"], (std::vector<int>{2}));
+  EXPECT_GT(ran.json()["steps"].size(), 2U);
+  EXPECT_THAT(floats(out + "/dst.npy"), ElementsAre(5, 12, 15, 24));
+  EXPECT_THAT(floats(out + "/grad_a.npy"), ElementsAre(5, 6, 10, 6));
+  EXPECT_THAT(floats(out + "/grad_b.npy"), ElementsAre(1 + 6, 2 + 4));
+  std::filesystem::remove_all(out);
+}
+
+TEST(OpVerb, GradientsOfALinearAndWhatHasNone) {
+  const std::string src = npy("grad_src.npy", "(1, 2)", {1, 2}),
+                    weight = npy("grad_w.npy", "(3, 2)", {1, 0, 0, 1, 1, 1}),
+                    dst = npy("grad_of_linear.npy", "(1, 3)", {1, 10, 100});
+  const std::string out = scratch_file("grad_linear") + "_folder";
+  const Outcome ran = run({"op", "linear", "--in", "src=" + src, "weight=" + weight, "--grad", "dst=" + dst,
+                           "--out", out, "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(floats(out + "/grad_src.npy"), ElementsAre(101, 110));
+  EXPECT_THAT(floats(out + "/grad_weight.npy"), ElementsAre(1, 2, 10, 20, 100, 200));
+  std::filesystem::remove_all(out);
+  const Outcome stepped = run({"op", "equal", "--in", "a=" + src, "b=" + src, "--grad", "dst=" + src});
+  expect_refused(stepped);
+  EXPECT_THAT(stepped.err, HasSubstr("equal has no backward form"));
+  const Outcome shape = run({"op", "exp", "--in", "src=" + src, "--grad", "dst=" + dst});
+  expect_refused(shape);
+  EXPECT_THAT(shape.err, HasSubstr("f32[1, 2], but its gradient is f32[1, 3]"));
+  expect_refused(run({"op", "exp", "--in", "src=" + src, "--grad", "out=" + src}));
 }
 
 TEST(RunVerb, RunsAGraphFromItsFile) {
@@ -129,6 +168,33 @@ TEST(RunVerb, RunsAGraphFromItsFile) {
   EXPECT_THAT(run({"graph", graph}).out, HasSubstr("matmul(%i1, %w2)"));
   ASSERT_EQ(run({"run", graph, "--in", "x=1, 2, 3; 4, 5, 6", "--out", out}).exit_code, 0);
   EXPECT_THAT(floats(out + "/y.npy"), ElementsAre(4, 5, 10, 11)) << "typed as in the window";
+  std::filesystem::remove_all(out);
+}
+
+TEST(RunVerb, GivesGradientsOfAValue) {
+  const std::string x = npy("loss_x.npy", "(2, 3)", {1, 2, 3, 4, 5, 6});
+  npy("loss_w.npy", "(3, 1)", {1, 0, 2});
+  const std::string graph = scratch_file("loss.json", R"({"orrery_graph": 1,
+      "inputs": [{"name": "x", "dtype": "f32", "shape": ["n", 3]}],
+      "constants": [{"name": "w", "file": "loss_w.npy"}],
+      "nodes": [{"op": "matmul", "name": "y", "inputs": {"a": "x", "b": "w"}},
+                {"op": "sum", "name": "loss", "inputs": {"src": "y"}}],
+      "outputs": ["loss"]})");
+  const std::string out = scratch_file("loss_out") + "_folder";
+  const Outcome ran = run({"run", graph, "--in", "x=" + x, "--grad", "loss", "--out", out, "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  ASSERT_THAT(ran.json()["outputs"], SizeIs(3));
+  EXPECT_THAT(floats(out + "/loss.npy"), ElementsAre(7 + 16));
+  EXPECT_THAT(floats(out + "/grad_x.npy"), ElementsAre(1, 0, 2, 1, 0, 2));
+  EXPECT_THAT(floats(out + "/grad_w.npy"), ElementsAre(5, 7, 9));
+  const auto one = run({"run", graph, "--in", "x=" + x, "--grad", "loss", "--wrt", "y,w", "--json"}).json();
+  ASSERT_THAT(one["outputs"], SizeIs(3));
+  EXPECT_EQ(one["outputs"][1]["name"], "grad_y");
+  EXPECT_THAT(run({"run", graph, "--in", "x=" + x, "--grad", "y"}).err, HasSubstr("which is not one number"));
+  const std::string drawn = run({"graph", graph, "--grad", "loss", "--wrt", "w"}).out;
+  EXPECT_THAT(drawn, HasSubstr("# grad.y_matmul"));
+  EXPECT_THAT(run({"run", graph, "--in", "x=" + x, "--grad", "z"}).err,
+              HasSubstr("The graph has no value z"));
   std::filesystem::remove_all(out);
 }
 

@@ -51,6 +51,30 @@ TEST(Bench, NoFurtherThanTheModel) {
   expect_refused(bench(no_vocabulary(9000), {"--depth", "8997", "--prompt", "0", "--gen", "4"}));
 }
 
+/// Keys grow with the text; a state of fixed size does not.
+TEST(Bench, OneTextAtRisingDepths) {
+  const std::string model = no_vocabulary(4096);
+  const Words depths{"--depths", "100,600,2000", "--gen", "2"};
+  const auto bytes_at = [](const nlohmann::json& told) {
+    std::vector<uint64_t> bytes;
+    for (const auto& depth : told["depths"]) {
+      EXPECT_GT(depth["ms_per_token"].get<double>(), 0.0);
+      bytes.push_back(depth["context_bytes"].get<uint64_t>());
+    }
+    return bytes;
+  };
+  Words fast = depths;
+  fast.insert(fast.end(), {"--edit", "attention scope=layers.* kind=fastmax"});
+  const std::vector<uint64_t> keys = bytes_at(bench(model, depths).json()),
+                              state = bytes_at(bench(model, fast).json());
+  ASSERT_EQ(keys.size(), 3U);
+  ASSERT_EQ(state.size(), 3U);
+  EXPECT_GE(keys[2], keys[1]);
+  EXPECT_EQ(state[2], state[1]);
+  expect_refused(bench(model, {"--depths", "100,much"}));
+  expect_refused(bench(model, {"--depths", "100,50"}));
+}
+
 TEST(NoVocabulary, GraphPlanBenchAndProfileNeedNone) {
   const std::string model = no_vocabulary(128);
   EXPECT_EQ(run({"info", model, "--json"}).json()["cannot_run"], "");

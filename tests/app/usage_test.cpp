@@ -9,8 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Words kVerbs = {"list",  "info",     "graph", "plan",   "tokenize", "render",  "chat",
-                      "score", "classify", "embed", "rerank", "bench",    "profile", "metadata"};
+const Words kVerbs = {"list",     "info",  "graph",  "plan",  "tokenize", "render",   "chat", "score",
+                      "classify", "embed", "rerank", "bench", "profile",  "metadata", "lab",  "attribute"};
 
 TEST(Usage, WrongUsageIsTwoAndOneLine) {
   for (const Words& words : {Words{},

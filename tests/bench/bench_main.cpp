@@ -1,6 +1,7 @@
 #include "tests/bench/bench_main.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernels/lab/load.h"
 #include "kernels/lab/problems.h"
 #include "tests/bench/report.h"
 
@@ -106,7 +108,7 @@ class Bench {
   }
 
   void run() {
-    if (!wish_.list) print_machine();
+    if (!wish_.list) std::cout << lab::line_of(report_.machine) << "\n";
     bool found = false;
     for (const lab::ProblemFamily& family : lab::problem_families()) {
       const std::vector<std::string>& ops = wish_.ops;
@@ -118,6 +120,10 @@ class Bench {
         if (problem.find(wish_.picked) != std::string::npos || !wish_.shape.empty()) add(family, problem);
     }
     if (!found) throw std::invalid_argument("no op is called " + wish_.ops.front());
+    const double others = wish_.list ? 0 : others_.share().value_or(0);
+    if (others >= lab::kBusyShare)
+      std::cout << "the machine was busy: other programs took " << std::lround(100 * others)
+                << " % of the cores' time\n";
   }
 
   void write(const std::string& command) {
@@ -130,21 +136,14 @@ class Bench {
   bool right() const { return right_; }
 
  private:
-  void print_machine() const {
-    const lab::MachineFacts& machine = report_.machine;
-    std::cout << machine.cpu << ", " << machine.features << ", " << machine.threads << " threads of "
-              << machine.cores << " cores";
-    if (device_) std::cout << "; " << machine.device << " " << machine.architecture << " " << machine.driver;
-    std::cout << "\n";
-  }
-
   /// The rows of a problem whose names match; those that are never wanted by accident are left out.
   std::set<std::string> wanted(const lab::ProblemFamily& family, const std::string& problem) const {
     std::set<std::string> rows;
-    for (const std::string& row : family.rows(lab::kind_of(*place_))) {
-      const bool reference = row == "cpu.reference";
+    for (const lab::NamedRow& row : family.rows(lab::kind_of(*place_))) {
+      const bool reference = row.name == "cpu.reference";
       if (reference && wish_.pattern.find("reference") == std::string::npos) continue;
-      if (std::regex_search(std::string(family.op) + " " + problem + " " + row, pattern_)) rows.insert(row);
+      if (std::regex_search(std::string(family.op) + " " + problem + " " + row.name, pattern_))
+        rows.insert(row.name);
     }
     return rows;
   }
@@ -170,10 +169,7 @@ class Bench {
 
   void measure(lab::Experiment& experiment, size_t version) {
     lab::Record record = experiment.measure(version, *place_, wish_.timing);
-    if (record.times)
-      record.share_of_limit =
-          limits_.least_microseconds(record.work, record.arithmetic, record.times->memory) /
-          record.times->median;
+    record.share_of_limit = limits_.share_of(record);
     right_ = right_ && record.agreement && record.agreement->ok;
     std::cout << line_of(record) << std::endl;
     report_.records.push_back(std::move(record));
@@ -185,6 +181,7 @@ class Bench {
   std::unique_ptr<Device> device_;
   std::unique_ptr<lab::Place> place_;
   lab::Limits limits_;
+  lab::OtherPrograms others_;
   Report report_;
   bool right_ = true;
 };

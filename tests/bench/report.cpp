@@ -89,32 +89,8 @@ lab::Record record_of(const ordered_json& json) {
 std::string line_of(const lab::Record& record) {
   const std::string name = record.op + " " + record.problem;
   char text[512];
-  const auto line = [&](const std::string& what) {
-    std::snprintf(text, sizeof text, "%-52s %-28s %s", name.c_str(), record.row.c_str(), what.c_str());
-    return std::string(text);
-  };
-  if (!record.agreement) return line("refused: " + record.refusal);
-  char result[256];
-  if (!record.agreement->ok) {
-    std::snprintf(result, sizeof result, "WRONG by %.1e where %.1e may be: ", record.agreement->max_error,
-                  record.agreement->tolerance);
-    return line(result + record.agreement->where);
-  }
-  if (!record.times) return line("right");
-  const lab::Times& times = *record.times;
-  std::snprintf(result, sizeof result, "%10.2f us (%.2f to %.2f)  %7.1f GB/s  %8.1f GFLOP/s", times.median,
-                times.p10, times.p90, record.gbytes_per_second(), record.gflops());
-  std::string what = result;
-  if (times.launched > 0) {
-    std::snprintf(result, sizeof result, "  %.2f us launched", times.launched);
-    what += result;
-  }
-  if (record.share_of_limit > 0) {
-    std::snprintf(result, sizeof result, "  %.0f %% of the limit", 100 * record.share_of_limit);
-    what += result;
-  }
-  std::snprintf(result, sizeof result, "  off by %.1e", record.agreement->max_error);
-  return line(what + result);
+  std::snprintf(text, sizeof text, "%-52s %-28s ", name.c_str(), record.row.c_str());
+  return text + lab::outcome_of(record);
 }
 
 std::string to_json(const Report& report) {

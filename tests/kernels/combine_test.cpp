@@ -12,9 +12,13 @@ using lab::CombineCase;
 using Function = Combine::Function;
 using Sizes = std::vector<int64_t>;
 
-constexpr Function kAll[] = {Function::add,     Function::sub,           Function::mul,  Function::div,
-                             Function::equal,   Function::not_equal,     Function::less, Function::less_equal,
-                             Function::greater, Function::greater_equal, Function::where};
+constexpr Function kAll[] = {
+    Function::add,         Function::sub,           Function::mul,         Function::div,
+    Function::floor_div,   Function::mod,           Function::pow,         Function::maximum,
+    Function::minimum,     Function::bitwise_and,   Function::bitwise_or,  Function::bitwise_xor,
+    Function::equal,       Function::not_equal,     Function::less,        Function::less_equal,
+    Function::greater,     Function::greater_equal, Function::logical_and, Function::logical_or,
+    Function::logical_xor, Function::where};
 constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8,     DType::i16,
                             DType::i32, DType::i64, DType::u8,   DType::boolean};
 
@@ -40,7 +44,7 @@ TEST(Combine, every_function_of_every_type) {
   for (const DType dtype : kTypes)
     for (const Function function : kAll) {
       const Combine::Problem asked = problem(function, dtype, dtype, dtype);
-      if (!ref::legal(asked).empty()) continue;  // whole numbers do not divide
+      if (!ref::legal(asked).empty()) continue;
       SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(static_cast<int>(function)));
       for (const int64_t count : {1, 255, 257, 9001})
         testing::expect_rows_agree(CombineCase(asked, alike({count})), combine_rows());
@@ -81,9 +85,33 @@ TEST(Combine, types_are_mixed) {
 
 TEST(Combine, infinities_and_what_is_no_number) {
   for (const Function function : kAll)
-    testing::expect_rows_agree(CombineCase(problem(function, DType::f32, DType::f32, DType::f32),
-                                           alike({4096}), 7, lab::Distribution::broken),
-                               combine_rows());
+    if (!is_bitwise(function) && !is_logical(function))
+      testing::expect_rows_agree(CombineCase(problem(function, DType::f32, DType::f32, DType::f32),
+                                             alike({4096}), 7, lab::Distribution::broken),
+                                 combine_rows());
+}
+
+TEST(Combine, quotients_are_rounded_down) {
+  const std::vector<int64_t> a = {7, -7, 7, -7, 6, 0, 5, INT64_MIN}, b = {2, 2, -2, -2, 3, 4, 0, -1};
+  const auto of = [&](const Row<Combine>& row, Function function) {
+    ThreadTeam team(1);
+    testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
+    Combine::Args args{.problem = problem(function, DType::i64, DType::i64, DType::i64), .walk = alike({8})};
+    args.problem.rank = 1;
+    args.a = place.put(a);
+    args.b = place.put(b);
+    auto* dst = place.put(std::vector<int64_t>(8));
+    args.dst = dst;
+    row.run(args, place.launch(nullptr));
+    place.wait();
+    return place.get(dst, 8);
+  };
+  for (const Row<Combine>& row : testing::all_rows(combine_rows())) {
+    EXPECT_EQ(of(row, Function::floor_div), (std::vector<int64_t>{3, -4, -4, 3, 2, 0, 0, INT64_MIN}))
+        << row.name;
+    EXPECT_EQ(of(row, Function::mod), (std::vector<int64_t>{1, 1, -1, -1, 0, 0, 0, 0})) << row.name;
+    EXPECT_EQ(of(row, Function::pow), (std::vector<int64_t>{49, 49, 0, 0, 216, 0, 1, 0})) << row.name;
+  }
 }
 
 TEST(Combine, whole_numbers_wrap) {
@@ -107,6 +135,10 @@ TEST(Combine, refuses_what_has_no_meaning) {
   for (const Row<Combine>& row : testing::all_rows(combine_rows())) {
     EXPECT_EQ(lab::refusal_of(row, problem(Function::div, DType::i32, DType::i32, DType::i32)),
               "whole numbers do not divide");
+    EXPECT_EQ(lab::refusal_of(row, problem(Function::bitwise_and, DType::f32, DType::f32, DType::f32)),
+              "floats have no bits to combine");
+    EXPECT_EQ(lab::refusal_of(row, problem(Function::logical_or, DType::u8, DType::u8, DType::u8)),
+              "its operands are u8; it takes bools");
     EXPECT_EQ(lab::refusal_of(row, problem(Function::add, DType::f32, DType::i32, DType::i32)),
               "floats are not computed in whole numbers");
     EXPECT_EQ(lab::refusal_of(row, {Function::less, DType::f32, DType::f32, DType::f32, DType::f32, 1}),

@@ -155,7 +155,7 @@ TEST(MachineRows, float32_weights_and_packed_keys_use_bf16_where_a_cpu_multiplie
   const struct {
     Machine machine;
     const char *linear, *attention;
-  } rows[] = {{zen4, "cpu.onednn.bf16", "cpu.avx512_bf16.flash"},
+  } rows[] = {{zen4, "cpu.avx512_bf16.tiles", "cpu.avx512_bf16.flash"},
               {sapphire_rapids, "cpu.amx_bf16.tiles", "cpu.amx_bf16.flash"}};
   for (const auto& [machine, linear_row, attention_row] : rows) {
     SCOPED_TRACE(summary_of(machine.cpu.features));
@@ -202,7 +202,7 @@ TEST(MachineRows, bf16_is_multiplied_where_a_cpu_multiplies_it_and_else_read_as_
   EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 8), alder_lake), "cpu.avx2.dot");
   EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 8), cascade_lake), "cpu.avx512.dot");
   EXPECT_EQ(on_cpu<Linear>(linear(DType::f16, 8), ice_lake), "cpu.avx512.dot");
-  EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 8), zen4), "cpu.onednn.bf16");
+  EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 8), zen4), "cpu.avx512_bf16.tiles");
   for (const int64_t tokens : {1, 8, 4096})  // in one form for all of them
     EXPECT_EQ(on_cpu<Linear>(linear(DType::f16, tokens), sapphire_rapids), "cpu.amx_bf16.tiles");
   EXPECT_EQ(on_cpu<Linear>(linear(DType::f32, 8), ice_lake), "cpu.onednn.f32");
@@ -317,7 +317,7 @@ TEST_F(CardRows, tokens_are_drawn_by_clusters_or_by_blocks) {
   const Sample::Problem problem{128256};
   EXPECT_EQ(on_card<Sample>(problem, h200), "cuda.top");
   EXPECT_EQ(on_card<Sample>(problem, b200), "cuda.top");
-  EXPECT_EQ(on_card<Sample>(problem, rtx5090), "cuda.top_in_memory");
+  EXPECT_EQ(on_card<Sample>(problem, rtx5090), "cuda.top");
   for (const Machine& machine : {a100, rtx3090, rtx4090, by_ptx(h100)})
     EXPECT_EQ(on_card<Sample>(problem, machine), "cuda.top_by_block");
 }
@@ -394,7 +394,7 @@ TEST(ThisMachine, uses_no_more_than_orrery_isa_names) {
                                                    {"amx_bf16", "cpu.avx512_vnni.matvec"}};
   ASSERT_TRUE(rows.contains(wish)) << wish;
   EXPECT_EQ(on_cpu<Linear>(linear(DType::q4_k, 1), this_machine()), rows.at(wish));
-  EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 1), this_machine()) == "cpu.onednn.bf16",
+  EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 1), this_machine()) == "cpu.avx512_bf16.tiles",
             std::string_view(wish) == "avx512_bf16");
   EXPECT_EQ(on_cpu<Linear>(linear(DType::bf16, 1), this_machine()) == "cpu.amx_bf16.tiles",
             std::string_view(wish) == "amx_bf16");

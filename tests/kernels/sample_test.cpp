@@ -219,6 +219,148 @@ TEST(Sample, repetition_penalty_divides_positive_and_multiplies_negative_logits)
   });
 }
 
+TEST(Sample, frequency_counts_and_presence_does_not) {
+  const std::vector<float> logits = {2.0F, 1.9F, 1.1F, 1.0F};
+  const std::vector<int32_t> recent = {0, 0, 1, -1, 7};
+  each_row([&](const Row<Sample>& row) {
+    Request request{.params = params(0, 0, 1, 0), .recent = recent.data(), .recent_count = 5};
+    const auto drawn = [&](float repeat, float frequency, float presence) {
+      request.params.repeat_penalty = repeat;
+      request.params.frequency_penalty = frequency;
+      request.params.presence_penalty = presence;
+      return run(row, logits, {request})[0].id;
+    };
+    EXPECT_EQ(drawn(1, 0, 0), 0);
+    EXPECT_EQ(drawn(1, 0.25F, 0), 1) << "1.5, 1.65";
+    EXPECT_EQ(drawn(1, 0, 0.5F), 0) << "1.5, 1.4";
+    EXPECT_EQ(drawn(1, 0, 1.0F), 2) << "1.0, 0.9";
+    EXPECT_EQ(drawn(1, 0.25F, 0.5F), 1) << "1.0, 1.15";
+    EXPECT_EQ(drawn(2, 0.02F, 0), 2) << "0.96, 0.93: the quotient is taken first";
+    EXPECT_EQ(drawn(1, kNan, kInfinity), 0) << "what is no number is off";
+    EXPECT_EQ(drawn(1, -1.0F, 0), 0) << "4.0, 2.9";
+    request.params.frequency_penalty = 0.25F;
+    const Choice choice = run(row, logits, {request})[0];
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    EXPECT_NEAR(choice.logprob, 1.9 - std::log(sum), 1e-6) << "of the untouched logits";
+  });
+}
+
+TEST(Sample, bias_is_added_after_the_penalties) {
+  const std::vector<int32_t> recent = {0};
+  each_row([&](const Row<Sample>& row) {
+    std::vector<float> bias = {0.5F, 0, 0, 0};
+    Request request{.params = params(0, 0, 1, 0),
+                    .recent = recent.data(),
+                    .recent_count = 1,
+                    .top = 2,
+                    .bias = bias.data()};
+    request.params.repeat_penalty = 2;
+    const std::vector<float> logits = {2.0F, 1.6F, 1.0F, kNan};
+    Choice choice = run(row, logits, {request})[0];
+    EXPECT_EQ(choice.id, 1) << "2 / 2 + 0.5, not (2 + 0.5) / 2 = 1.25 nor 2.5";
+    EXPECT_EQ(choice.top_ids[0], 0) << "of the untouched logits";
+    bias[0] = 0.7F;
+    EXPECT_EQ(run(row, logits, {request})[0].id, 0);
+    bias = {-kInfinity, kNan, 0, 100};
+    EXPECT_EQ(run(row, logits, {request})[0].id, 2) << "banned, no number, and a logit that is none";
+    bias = {0, 0, kInfinity, 0};
+    EXPECT_EQ(run(row, logits, {request})[0].id, 2);
+    for (const float temperature : {0.0F, 1.0F}) {
+      request.params.temperature = temperature;
+      bias.assign(4, -kInfinity);
+      choice = run(row, logits, {request})[0];
+      EXPECT_EQ(choice.id, -1);
+      EXPECT_EQ(choice.logprob, -kInfinity);
+      EXPECT_EQ(choice.top_count, 2);
+    }
+  });
+}
+
+TEST(Sample, the_first_infinity_is_drawn) {
+  each_row([](const Row<Sample>& row) {
+    std::vector<float> logits(700, 1.0F);
+    logits[300] = logits[301] = logits[650] = kInfinity;
+    for (uint64_t position = 0; position < 20; ++position)
+      for (const int32_t top_k : {0, 3})
+        EXPECT_EQ(run(row, logits, {{.params = params(1, top_k, 1, 0), .position = position}})[0].id, 300);
+  });
+}
+
+// More equal ones than are sorted at a time: the first k are those of the lowest ids.
+TEST(Sample, of_equal_logits_the_lowest_ids_are_the_first) {
+  each_row([](const Row<Sample>& row) {
+    std::vector<float> logits(9000, -1.0F);
+    logits[8000] = 5.0F;  // and a spike far behind
+    for (uint64_t position = 0; position < 30; ++position) {
+      Request request{.params = params(1, 50, 1, 0), .position = position, .top = 3};
+      request.params.temperature = 1e6F;  // all of them alike
+      const Choice choice = run(row, logits, {request})[0];
+      EXPECT_TRUE(choice.id == 8000 || choice.id < 49) << choice.id;
+      EXPECT_EQ(choice.top_ids[0], 8000);
+      EXPECT_EQ(choice.top_ids[1], 0);
+      EXPECT_EQ(choice.top_ids[2], 1);
+      request.params = params(1, 0, 0.5F, 0);
+      EXPECT_EQ(run(row, logits, {request})[0].id < 9000, true);
+    }
+  });
+}
+
+/// Logits of the type, (count, vocabulary), with requests that a batch may have.
+lab::SampleCase batch_of(DType dtype, size_t count, int64_t vocabulary, const SamplingParams& settings,
+                         lab::Distribution inputs = lab::Distribution::normal) {
+  static const std::vector<int32_t> recent = {3, 5, 3, -1, 1'000'000'000, 0, 3, 70'000, 5};
+  static std::vector<float> bias;
+  bias = random_floats(static_cast<size_t>(vocabulary), 77);
+  std::vector<Request> requests;
+  for (size_t i = 0; i < count; ++i) {
+    Request request{.params = settings,
+                    .position = 5 * i,
+                    .recent = recent.data(),
+                    .recent_count = 9,
+                    .top = 6,
+                    .bias = bias.data()};
+    request.params.seed = 1000 + i;
+    requests.push_back(request);
+  }
+  lab::SampleCase c(
+      lab::random_floats(count * static_cast<size_t>(vocabulary), static_cast<uint32_t>(count), 3.0F, inputs),
+      std::move(requests), dtype);
+  c.as_batch = true;
+  return c;
+}
+
+TEST(Sample, tensors_of_a_batch_and_logits_of_any_float) {
+  SamplingParams penalised = params(0.9F, 40, 0.95F, 0.02F);
+  penalised.repeat_penalty = 1.2F;
+  penalised.frequency_penalty = 0.3F;
+  penalised.presence_penalty = -0.2F;
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
+    for (const int64_t vocabulary : {1, 255, 257, 5003, 33'000}) {
+      SCOPED_TRACE(std::string(name_of(dtype)) + ", vocabulary " + std::to_string(vocabulary));
+      testing::expect_rows_agree(batch_of(dtype, 3, vocabulary, penalised), sample_rows(),
+                                 testing::kOneGuard);
+      testing::expect_rows_agree(
+          batch_of(dtype, 2, vocabulary, params(1, 0, 0.9F, 0), lab::Distribution::broken), sample_rows(),
+          testing::kOneGuard);
+    }
+}
+
+// On a card rows are owned by eight blocks, by two or by one, as they are few or many.
+TEST(Sample, few_rows_and_many) {
+  for (const size_t count : {1, 70, 300})
+    for (const int32_t top_k : {0, 50, 700})
+      testing::expect_rows_agree(batch_of(DType::bf16, count, 2311, params(1, top_k, 0.95F, 0)),
+                                 sample_rows(), testing::kOneGuard);
+}
+
+TEST(Sample, large_vocabularies) {
+  for (const int64_t vocabulary : {128'256, 262'145, 600'001})
+    for (const int32_t top_k : {1, 50, 1000, 0})
+      testing::expect_rows_agree(batch_of(DType::f32, 1, vocabulary, params(1, top_k, 0.9F, 0.001F)),
+                                 sample_rows(), testing::kOneGuard);
+}
+
 TEST(Sample, a_draw_does_not_depend_on_the_batch_or_the_threads) {
   constexpr int64_t kVocabulary = 3001;
   std::vector<float> logits;
@@ -228,8 +370,19 @@ TEST(Sample, a_draw_does_not_depend_on_the_batch_or_the_threads) {
     logits.insert(logits.end(), row.begin(), row.end());
     requests.push_back({.params = params(1, i % 2 == 0 ? 0 : 40, 0.9F, 0), .position = i});
   }
+  // Beside them so many that a card deals its blocks otherwise.
+  std::vector<float> more = logits;
+  std::vector<Request> crowd = requests;
+  for (int copies = 0; copies < 33; ++copies) {
+    more.insert(more.end(), logits.begin(), logits.end());
+    crowd.insert(crowd.end(), requests.begin(), requests.end());
+  }
   each_row([&](const Row<Sample>& row) {
-    const std::vector<Choice> together = run(row, logits, requests, 3);
+    const std::vector<Choice> together = run(row, more, crowd, 3);
+    for (size_t i = requests.size(); i < crowd.size(); ++i) {
+      EXPECT_EQ(together[i].id, together[i - requests.size()].id);
+      EXPECT_EQ(together[i].logprob, together[i - requests.size()].logprob);
+    }
     for (size_t i = 0; i < requests.size(); ++i) {
       const auto begin = logits.begin() + static_cast<int64_t>(i) * kVocabulary;
       const Choice alone = run(row, {begin, begin + kVocabulary}, {requests[i]}, 1)[0];

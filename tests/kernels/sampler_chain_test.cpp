@@ -74,7 +74,9 @@ TEST(SamplerChain, PlainSamplersInTheirOrderDrawWhatThePlainPathDraws) {
                        .top_p = i % 4 == 0 ? 1.0F : 0.8F,
                        .min_p = i % 2 == 0 ? 0.0F : 0.05F,
                        .repeat_penalty = i % 7 == 0 ? 1.2F : 1.0F,
-                       .seed = i};
+                       .seed = i,
+                       .frequency_penalty = i % 11 == 0 ? 0.7F : 0.0F,
+                       .presence_penalty = i % 13 == 0 ? -0.4F : 0.0F};
     const std::vector<int32_t> recent = {1, 2, 3, 1};
     settings.history(recent);
     const Sample::Request plain{
@@ -100,8 +102,8 @@ TEST(SamplerChain, PlainSamplersInTheirOrderDrawWhatThePlainPathDraws) {
 TEST(SamplerChain, FrequencyAndPresence) {
   Settings settings;
   settings.params.temperature = 0;
-  settings.chain.frequency_penalty = 0.25F;
-  settings.chain.presence_penalty = 0.5F;
+  settings.params.frequency_penalty = 0.25F;
+  settings.params.presence_penalty = 0.5F;
   const std::vector<int32_t> seen = {0, 0, 1};  // 0 loses 0.5 + 0.5, 1 loses 0.25 + 0.5
   settings.history(seen);
   EXPECT_EQ(settings.draw({2.0F, 1.9F, 1.1F}), 1);
@@ -111,7 +113,7 @@ TEST(SamplerChain, FrequencyAndPresence) {
   settings.chain.penalty_range = 0;
   EXPECT_EQ(settings.draw({2.0F, 2.1F, 1.1F}), 1);
   settings.chain.penalty_range = -1;
-  settings.chain.frequency_penalty = settings.chain.presence_penalty = kNan;
+  settings.params.frequency_penalty = settings.params.presence_penalty = kNan;
   EXPECT_EQ(settings.draw({2.0F, 1.9F, 1.1F}), 0) << "what is not a number is off";
 }
 
@@ -271,10 +273,10 @@ void shuffle(Settings& settings, std::mt19937& random) {
                      .top_p = often() ? real(0.3, 1) : 1,
                      .min_p = often() ? real(0, 0.2) : 0,
                      .repeat_penalty = real(0.8, 1.5),
-                     .seed = random()};
+                     .seed = random(),
+                     .frequency_penalty = real(-0.5, 0.5),
+                     .presence_penalty = real(-0.5, 0.5)};
   SamplerChain& chain = settings.chain;
-  chain.frequency_penalty = real(-0.5, 0.5);
-  chain.presence_penalty = real(-0.5, 0.5);
   chain.penalty_range = static_cast<int32_t>(random() % 40) - 1;
   chain.dry_multiplier = often() ? real(0.1, 1) : 0;
   chain.dry_base = real(1, 2);
@@ -402,10 +404,15 @@ TEST(SamplerChain, BoundsAndWhatIsNoNumber) {
     Settings settings;
     const std::vector<int32_t> tokens = {1, 4, 1, 4, 1};
     settings.history(tokens);
-    settings.params = {
-        .temperature = 1, .top_k = -1, .top_p = value, .min_p = value, .repeat_penalty = value};
+    settings.params = {.temperature = 1,
+                       .top_k = -1,
+                       .top_p = value,
+                       .min_p = value,
+                       .repeat_penalty = value,
+                       .frequency_penalty = value,
+                       .presence_penalty = value};
     SamplerChain& chain = settings.chain;
-    chain.frequency_penalty = chain.presence_penalty = chain.dry_multiplier = chain.dry_base = value;
+    chain.dry_multiplier = chain.dry_base = value;
     chain.top_n_sigma = chain.dynamic_range = chain.dynamic_exponent = chain.typical_p = value;
     chain.xtc_probability = chain.xtc_threshold = value;
     chain.mirostat_tau = chain.mirostat_eta = value;

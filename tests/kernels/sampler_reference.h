@@ -120,7 +120,7 @@ class PlainChain {
       if (seen == 0) continue;
       double& logit = logits_[id];
       logit = logit > 0 ? logit / params_.repeat_penalty : logit * params_.repeat_penalty;
-      logit -= static_cast<double>(seen) * chain_.frequency_penalty + chain_.presence_penalty;
+      logit -= static_cast<double>(seen) * params_.frequency_penalty + params_.presence_penalty;
     }
   }
 

@@ -34,7 +34,10 @@ TEST(Softmax, rows_agree_with_the_reference) {
       for (const auto& [outer, inner] : {std::pair<int64_t, int64_t>{37, 1}, {1, 1}, {3, 7}, {2, 130}}) {
         SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(outer) + " x " +
                      std::to_string(count) + " x " + std::to_string(inner));
-        testing::expect_rows_agree(random_case(dtype, outer, count, inner), softmax_rows());
+        SoftmaxCase c = random_case(dtype, outer, count, inner);
+        testing::expect_rows_agree(c, softmax_rows());
+        c.problem.log = true;
+        testing::expect_rows_agree(c, softmax_rows());
       }
 }
 
@@ -45,7 +48,21 @@ TEST(Softmax, masked_inputs_and_in_place) {
       testing::expect_rows_agree(c, softmax_rows());
       c.in_place = true;
       testing::expect_rows_agree(c, softmax_rows(), testing::kOneGuard);
+      c.problem.log = true;
+      testing::expect_rows_agree(c, softmax_rows(), testing::kOneGuard);
     }
+}
+
+TEST(Softmax, logarithms_of_what_is_far_below_the_largest) {
+  SoftmaxCase c = rows_of_floats(2, {0, -200, 0, -kInfinity, -kInfinity, -kInfinity});
+  c.problem.log = true;
+  const float half = std::log(0.5F);
+  for (const Row<Softmax>& row : testing::all_rows(softmax_rows())) {
+    if (!lab::refusal_of(row, c.problem).empty()) continue;
+    const std::vector<float> dst = testing::run(c, row)[0].values;
+    const std::vector<float> expected = {half, half - 200, half, -kInfinity, -kInfinity, -kInfinity};
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_FLOAT_EQ(dst[i], expected[i]) << row.name;
+  }
 }
 
 // softmax((x, 0)) = 1 / (1 + e^-x) shows exp through the rows: each weight against std::exp.

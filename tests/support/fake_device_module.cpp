@@ -37,6 +37,7 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/device_module.h"
+#include "kernels/row_source.h"
 #include "tests/support/fake_device_counters.h"
 
 namespace orrery::kernels {
@@ -447,16 +448,19 @@ class Rows {
     static constexpr std::array kRun{&Rows::run<I>...};
     static constexpr std::array kSupports{&Rows::supports<I>...};
     static constexpr std::array kWorkspace{&Rows::workspace<I>...};
-    static std::vector<std::string> names;
+    static std::vector<std::string> names, sources;
     if (rows.size() > kMost) std::abort();
     source() = rows;
     names.reserve(rows.size());
+    sources.reserve(rows.size());
     std::vector<Row<Op>> kept;
     for (size_t i = 0; i < rows.size(); ++i) {
       names.push_back("cuda.test." + std::string(rows[i].name));
       kept.push_back({names.back(), DeviceKind::cuda, kSupports[i], kRun[i], kWorkspace[i], rows[i].packing});
       kept.back().arithmetic = rows[i].arithmetic;
       kept.back().rounding = rows[i].rounding;
+      sources.push_back(source_of(rows[i]));
+      kept.back().source = sources.back();
     }
     return kept;
   }

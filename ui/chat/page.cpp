@@ -3,12 +3,18 @@
 #include "ui/chat/chat_page.h"
 #include "ui/frame/workspace.h"
 #include "ui/session/graph_controller.h"
+#include "ui/session/lab_controller.h"
 #include "ui/session/model_use.h"
 
 namespace orrery::ui {
 namespace {
 
+bool runsKernels(const Workspace& work) {
+  return work.front() == "lab" && work.labs()->isShown() && work.labs()->refusal().isEmpty();
+}
+
 void runOrRepeat(Workspace& work, ChatPage* page) {
+  if (runsKernels(work)) return work.labs()->run();
   if (work.graphs()->own()) {
     emit work.pageAsked("values");
     return work.graphs()->run();
@@ -24,33 +30,35 @@ bool chats(const Workspace& work) {
 }
 
 CommandList commands(Workspace& work, ChatPage* page) {
-  return {{.id = "chat.run",
-           .text = "&Run",
-           .menu = Menu::run,
-           .keys = {"F5"},
-           .icon = "play",
-           .title = "Run: send the text, ask for the last reply again, or run a graph of one's own",
-           .run = [&work, page] { runOrRepeat(work, page); },
-           .enabled = [&work] { return (chats(work) || work.graphs()->own()) && !work.running(); }},
-          {.id = "chat.new",
-           .text = "&New chat",
-           .menu = Menu::run,
-           .group = 1,
-           .keys = {"Ctrl+N"},
-           .icon = "plus",
-           .run =
-               [&work, page] {
-                 emit work.pageAsked("chat");
-                 page->newChat();
-               }},
-          {.id = "chat.regenerate",
-           .text = "Re&generate",
-           .menu = Menu::run,
-           .group = 1,
-           .keys = {"Ctrl+Return"},
-           .icon = "refresh",
-           .run = [page] { page->regenerate(); },
-           .enabled = [page] { return page->canRegenerate(); }}};
+  return {
+      {.id = "chat.run",
+       .text = "&Run",
+       .menu = Menu::run,
+       .keys = {"F5"},
+       .icon = "play",
+       .title = "Run: send the text, the last reply again, a graph of one's own or a kernel",
+       .run = [&work, page] { runOrRepeat(work, page); },
+       .enabled =
+           [&work] { return (chats(work) || work.graphs()->own() || runsKernels(work)) && !work.running(); }},
+      {.id = "chat.new",
+       .text = "&New chat",
+       .menu = Menu::run,
+       .group = 1,
+       .keys = {"Ctrl+N"},
+       .icon = "plus",
+       .run =
+           [&work, page] {
+             emit work.pageAsked("chat");
+             page->newChat();
+           }},
+      {.id = "chat.regenerate",
+       .text = "Re&generate",
+       .menu = Menu::run,
+       .group = 1,
+       .keys = {"Ctrl+Return"},
+       .icon = "refresh",
+       .run = [page] { page->regenerate(); },
+       .enabled = [page] { return page->canRegenerate(); }}};
 }
 
 Unsaved unsaved(const ChatPage& page) {

@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <algorithm>
 
 #include "ui/widgets/ground_scroll.h"
 
@@ -9,8 +10,53 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kTableWidth = 280;
+constexpr graph::OpFamily kColors[] = {graph::OpFamily::linear,    graph::OpFamily::sampling,
+                                       graph::OpFamily::embedding, graph::OpFamily::attention,
+                                       graph::OpFamily::norm,      graph::OpFamily::activation,
+                                       graph::OpFamily::custom,    graph::OpFamily::elementwise};
+
+QString toolTipOf(const api::TokenLabel& token, const std::vector<std::string>& labels) {
+  QStringList lines{pieceText(token)};
+  for (size_t i = 0; i < std::min(labels.size(), token.probabilities.size()); ++i)
+    lines += QString::fromStdString(labels[i]) + "  " +
+             QString::number(static_cast<double>(token.probabilities[i]), 'f', 3);
+  return lines.join('\n');
+}
 
 }  // namespace
+
+QString pieceText(const api::TokenLabel& token) { return QString::fromStdString(token.piece); }
+
+double scoreOf(const api::TokenLabel& token) {
+  const auto best = std::max_element(token.probabilities.begin(), token.probabilities.end());
+  return best == token.probabilities.end() ? 0 : static_cast<double>(*best);
+}
+
+QString entityOf(const std::string& label) {
+  const QString name = QString::fromStdString(label);
+  if (name == "O") return {};
+  return name.size() > 2 && (name.startsWith("B-") || name.startsWith("I-")) ? name.mid(2) : name;
+}
+
+std::vector<TokenSpan> labelledSpans(const std::vector<api::TokenLabel>& tokens,
+                                     const std::vector<std::string>& labels) {
+  QStringList entities;  // in the order of the labels
+  for (const std::string& label : labels)
+    if (const QString entity = entityOf(label); !entity.isEmpty() && !entities.contains(entity))
+      entities += entity;
+  std::vector<TokenSpan> spans;
+  for (const api::TokenLabel& token : tokens) {
+    TokenSpan span{pieceText(token),
+                   QString::fromStdString(token.label) + " " + QString::number(scoreOf(token), 'f', 2),
+                   toolTipOf(token, labels)};
+    if (const qsizetype entity = entities.indexOf(entityOf(token.label)); entity >= 0)
+      span.color = [family = kColors[static_cast<size_t>(entity) % std::size(kColors)]](const Theme& theme) {
+        return theme.family(family);
+      };
+    spans.push_back(std::move(span));
+  }
+  return spans;
+}
 
 TokenLabelsView::TokenLabelsView(const Theme& theme, QWidget* parent)
     : QWidget(parent), spans_(new TokenSpans(theme)), table_(new QTableWidget(0, 3, this)) {
@@ -40,7 +86,7 @@ TokenLabelsView::TokenLabelsView(const Theme& theme, QWidget* parent)
 
 void TokenLabelsView::setTokens(const std::vector<api::TokenLabel>& tokens,
                                 const std::vector<std::string>& labels) {
-  spans_->setTokens(tokens, labels);
+  spans_->setTokens(labelledSpans(tokens, labels));
   table_->setRowCount(static_cast<int>(tokens.size()));
   for (int row = 0; row < table_->rowCount(); ++row) {
     const api::TokenLabel& token = tokens[static_cast<size_t>(row)];

@@ -3,8 +3,6 @@
 #include <QHeaderView>
 #include <QPainter>
 
-#include "ui/theme/icons.h"
-
 namespace orrery::ui {
 namespace {
 
@@ -33,36 +31,29 @@ KindLook lookOf(const QModelIndex& index) {
 
 }  // namespace
 
-void DifferenceDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
-  QStyledItemDelegate::initStyleOption(option, index);
+void DiffCells::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+  CellDelegate::initStyleOption(option, index);
   const KindLook look = lookOf(index);
   if (index.column() == DiffModel::nodeColumn) {
-    option->icon = icon(QString(look.icon), theme_, look.color);
-    option->features |= QStyleOptionViewItem::HasDecoration;
-    option->decorationSize =
-        QSize(static_cast<int>(theme_.scaled(kMark)), static_cast<int>(theme_.scaled(kMark)));
+    setIcon(*option, QString(look.icon), look.color, kMark);
     option->font.setStrikeOut(look.ground == Token::errorBg);
   } else if (index.column() == DiffModel::whatColumn) {
-    option->palette.setColor(QPalette::Text, theme_(Token::text2));
+    option->palette.setColor(QPalette::Text, theme()(Token::text2));
   } else {
-    option->font = theme_.monoFont(11);
+    option->font = theme().monoFont(11);
   }
 }
 
-void DifferenceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
-                               const QModelIndex& index) const {
+void DiffCells::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   if (index.column() == DiffModel::nodeColumn && !(option.state & QStyle::State_Selected))
-    painter->fillRect(option.rect, theme_(lookOf(index).ground));
-  QStyledItemDelegate::paint(painter, option, index);
-  const QVariant heat = index.data(DiffModel::kHeatRole);
-  if (index.column() != DiffModel::distanceColumn || !heat.isValid()) return;
-  paintSwatch(*painter, option.rect, theme_, heat.toDouble());
+    painter->fillRect(option.rect, theme()(lookOf(index).ground));
+  CellDelegate::paint(painter, option, index);
 }
 
 DiffTable::DiffTable(const Theme& theme, DiffFilter* rows, QWidget* parent)
-    : RowTable(theme, rows, kRow, -1, parent), rows_(rows), looks_(new DifferenceDelegate(theme, this)) {
+    : RowTable(theme, rows, kRow, -1, parent), rows_(rows) {
   setAccessibleName("How the two models differ");
-  setItemDelegate(looks_);
+  setCells(new DiffCells(theme, DiffModel::distanceColumn, DiffModel::kHeatRole));
   setSortingEnabled(true);
   sortByColumn(DiffModel::nodeColumn, Qt::AscendingOrder);
   horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
@@ -95,11 +86,6 @@ void DiffTable::sizeColumns() {
   sizeColumn(DiffModel::distanceColumn, kDistance);
   sizeColumn(DiffModel::aColumn, kTime);
   sizeColumn(DiffModel::bColumn, kTime);
-}
-
-void DiffTable::setTheme(const Theme& theme) {
-  looks_->setTheme(theme);
-  RowTable::setTheme(theme);
 }
 
 }  // namespace orrery::ui

@@ -2,25 +2,19 @@
 // colour beside each distance, rows 24 high. A click on a header sorts.
 #pragma once
 
-#include <QStyledItemDelegate>
-
 #include "ui/diff/diff_model.h"
 #include "ui/widgets/row_table.h"
 
 namespace orrery::ui {
 
-class DifferenceDelegate : public QStyledItemDelegate {
+class DiffCells : public CellDelegate {
   Q_OBJECT
  public:
-  DifferenceDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
-  void setTheme(const Theme& theme) { theme_ = theme; }
+  using CellDelegate::CellDelegate;
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
-
- private:
-  Theme theme_;
 };
 
 class DiffTable : public RowTable {
@@ -32,7 +26,6 @@ class DiffTable : public RowTable {
   /// The next row that is shown, or the one before; at an end the other end. And tells it.
   void step(int by);
   void setTimed(bool timed);
-  void setTheme(const Theme& theme) override;
 
  signals:
   void pathChosen(const QString& path);
@@ -42,7 +35,6 @@ class DiffTable : public RowTable {
 
  private:
   DiffFilter* rows_;
-  DifferenceDelegate* looks_;
 };
 
 }  // namespace orrery::ui

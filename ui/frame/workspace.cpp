@@ -6,12 +6,16 @@
 #include "ui/placement/place_menu.h"
 #include "ui/placement/precision_menu.h"
 #include "ui/placement/scope_words.h"
+#include "ui/session/attribution_controller.h"
 #include "ui/session/compare_controller.h"
 #include "ui/session/diff_controller.h"
 #include "ui/session/edit_previews.h"
 #include "ui/session/graph_controller.h"
+#include "ui/session/lab_controller.h"
 #include "ui/session/memory_estimates.h"
 #include "ui/session/model_use.h"
+#include "ui/session/own_op_controller.h"
+#include "ui/session/own_ops_first.h"
 #include "ui/session/recipe_shelf.h"
 #include "ui/session/second_device.h"
 #include "ui/session/sweep_controller.h"
@@ -44,14 +48,17 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       settings_(settings),
       options_(options),
       traces_(new TraceSaver(this)),
-      services_(traces_->watching(services)),
+      services_(afterOwnOps(traces_->watching(services))),
       session_(new SessionController(services_, this)),
       classifier_(new SessionController(services_, this)),
       comparison_(new CompareController(services_, this)),
       both_(new SecondDevice(session_, services_, this)),
       sweeps_(new SweepController(session_, this)),
+      attributions_(new AttributionController(session_, this)),
       diffs_(new DiffController(session_, this)),
       graphs_(new GraphController(session_, this)),
+      labs_(new LabController(services_, this)),
+      ownOps_(new OwnOpController(services_, this)),
       estimates_(new MemoryEstimates(services_, this)),
       places_(new PlaceMenu(this)),
       precisions_(new PrecisionMenu(this)),
@@ -70,6 +77,14 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
   connect(comparison_, &CompareController::started, this, &Workspace::changed);
   connect(comparison_, &CompareController::ended, this, &Workspace::changed);
   connect(graphs_, &GraphController::changed, this, &Workspace::changed);
+  connect(labs_, &LabController::changed, this, &Workspace::changed);
+  connect(ownOps_, &OwnOpController::changed, this, &Workspace::changed);
+  connect(ownOps_, &OwnOpController::opsChanged, this, &Workspace::opsChanged);
+  connect(ownOps_, &OwnOpController::opsChanged, labs_, &LabController::lookAgain);
+  connect(this, &Workspace::turnedTo, this, [this](const QString& page) {
+    front_ = page;
+    emit changed();
+  });
   connect(this, &Workspace::nodeChosen, this, &Workspace::changed);
   connect(this, &Workspace::scopeChosen, this, &Workspace::changed);
   connect(this, &Workspace::choiceCleared, this, &Workspace::changed);
@@ -97,6 +112,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
     emit ticked();
   });
   tick->start();
+  ownOps_->look();
 }
 
 Workspace::~Workspace() {
@@ -105,8 +121,10 @@ Workspace::~Workspace() {
   delete comparison_;
   delete both_;
   delete sweeps_;
+  delete attributions_;
   delete diffs_;
   delete graphs_;
+  delete labs_;
   delete classifier_;
   delete session_;
 }
@@ -152,6 +170,7 @@ void Workspace::pollDevices() {
 void Workspace::draw(SessionController* source) {
   if (drawn_ == source) return;
   drawn_ = source;
+  attributions_->setSource(source);
   emit sourceChanged(source);
 }
 
@@ -189,7 +208,7 @@ void Workspace::setFusion(bool fusion) {
 
 bool Workspace::running() const {
   return session_->running() || classifier_->running() || comparison_->running() || both_->running() ||
-         graphs_->running();
+         graphs_->running() || labs_->running();
 }
 
 void Workspace::stop() {
@@ -198,6 +217,7 @@ void Workspace::stop() {
   comparison_->stop();
   both_->second()->stop();
   graphs_->stop();
+  labs_->stop();
 }
 
 }  // namespace orrery::ui

@@ -13,11 +13,14 @@
 
 namespace orrery::ui {
 
+class AttributionController;
 class CompareController;
 class DiffController;
 class EditPreviews;
 class GraphController;
+class LabController;
 class MemoryEstimates;
+class OwnOpController;
 class PlaceMenu;
 class PrecisionMenu;
 class RecipeShelf;
@@ -51,8 +54,12 @@ class Workspace : public QObject {
   CompareController* comparison() const { return comparison_; }
   SecondDevice* both() const { return both_; }
   SweepController* sweeps() const { return sweeps_; }
+  /// Of the model that is drawn.
+  AttributionController* attributions() const { return attributions_; }
   DiffController* diffs() const { return diffs_; }
   GraphController* graphs() const { return graphs_; }
+  LabController* labs() const { return labs_; }
+  OwnOpController* ownOps() const { return ownOps_; }
   MemoryEstimates* estimates() const { return estimates_; }
   PlaceMenu* places() const { return places_; }
   PrecisionMenu* precisions() const { return precisions_; }
@@ -68,6 +75,8 @@ class Workspace : public QObject {
   /// The fused graph is shown, not the model's.
   bool fused() const { return fused_; }
   void setFused(bool fused) { fused_ = fused; }
+  /// The page that is in front of those that people turn to.
+  const QString& front() const { return front_; }
   api::Phase phase() const;
   void setPhase(api::Phase phase) { phase_ = phase; }
   /// Where a node of either graph of the model that is talked to stands in its model graph, of a fused node
@@ -110,6 +119,8 @@ class Workspace : public QObject {
   void graphShown();
   void phaseChanged(orrery::api::Phase phase);
   void comparisonChanged(const orrery::ui::Comparison& comparison);
+  /// An op of one's own was added to the registry, or taken out of it.
+  void opsChanged();
   /// Figures of the drawn model in the phase shown.
   void profileChanged();
   void nodeChosen(orrery::NodeId node, bool fused);
@@ -169,8 +180,11 @@ class Workspace : public QObject {
   CompareController* comparison_;
   SecondDevice* both_;
   SweepController* sweeps_;
+  AttributionController* attributions_;
   DiffController* diffs_;
   GraphController* graphs_;  // of the model that is talked to, where it is one's own
+  LabController* labs_;
+  OwnOpController* ownOps_;
   MemoryEstimates* estimates_;
   PlaceMenu* places_;
   PrecisionMenu* precisions_;
@@ -180,6 +194,7 @@ class Workspace : public QObject {
   bool fused_ = true, profiled_ = true, fusion_;
   api::Phase phase_ = api::Phase::decode;
   Comparison compared_;
+  QString front_;
 };
 
 }  // namespace orrery::ui

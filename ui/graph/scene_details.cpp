@@ -116,8 +116,13 @@ void describe(const SceneGraph& scene, SceneNode& node, const Bindings& bindings
   if (source.op->family == graph::OpFamily::linear && describeMatrix(graph, source, node)) return;
   node.detail = node.op;
   if (!source.outputs.empty())
-    if (const graph::Value* value = graph.find_value(source.outputs.front()))
-      node.type = value->kind == graph::ValueKind::state ? "state" : shapeText(value->type.shape, bindings);
+    if (const graph::Value* value = graph.find_value(source.outputs.front())) {
+      const std::string shape = shapeText(value->type.shape, bindings);
+      if (value->kind != graph::ValueKind::state)
+        node.type = shape;
+      else  // one that does not grow with the text says how large it is
+        node.type = value->type.dtype == DType::f32 ? "fixed state " + shape : "state";
+    }
 }
 
 }  // namespace

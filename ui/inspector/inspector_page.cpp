@@ -37,14 +37,15 @@ QString firstLetterUp(QString text) {
 }  // namespace
 
 InspectorPage::InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places,
-                             PrecisionMenu* precisions, QWidget* parent)
+                             PrecisionMenu* precisions, AttributionController* attributions, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
       session_(session),
       menu_(places),
       precisionMenu_(precisions),
       scroll_(new QScrollArea(this)),
-      corner_(new QWidget(this)) {
+      corner_(new QWidget(this)),
+      attribution_(new AttributionSection(theme, attributions, this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll_);
@@ -159,8 +160,13 @@ void InspectorPage::rebuild() {
   } else {
     buildEmpty();
   }
+  QWidget* focused = attribution_->isAncestorOf(focusWidget()) ? focusWidget() : nullptr;
+  const bool offered = !attribution_->isHidden();
+  column_->addWidget(attribution_);  // out of what was there, before that goes
+  attribution_->setVisible(offered);
   column_->addStretch(1);
   scroll_->setWidget(content_);
+  if (focused) focused->setFocus();
   if (considering_ && (!form_ || draft_.target != editTarget_)) {
     considering_ = false;
     emit editLeft();

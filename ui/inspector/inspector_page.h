@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "ui/inspector/attribution_section.h"
 #include "ui/inspector/edit_form.h"
 #include "ui/inspector/inspector_placement.h"
 #include "ui/inspector/inspector_precision.h"
@@ -22,7 +23,7 @@ class InspectorPage : public QWidget, public Themed {
   Q_OBJECT
  public:
   InspectorPage(const Theme& theme, SessionController* session, PlaceMenu* places, PrecisionMenu* precisions,
-                QWidget* parent = nullptr);
+                AttributionController* attributions, QWidget* parent = nullptr);
 
   /// Whose graph is drawn: what is shown is of this model.
   void setSource(SessionController* source);
@@ -38,6 +39,8 @@ class InspectorPage : public QWidget, public Themed {
   void setForetold(const std::vector<edit::Edit>& edits, bool refused);
   /// Null: it is folded, or nothing can be done to what is shown.
   EditForm* form() const { return form_; }
+  /// Of the drawn model, whatever is chosen; the last one.
+  AttributionSection* attribution() const { return attribution_; }
   Section* editSection() const { return edit_; }
   QWidget* corner() const { return corner_; }
   void setTheme(const Theme& theme) override;
@@ -93,6 +96,7 @@ class InspectorPage : public QWidget, public Themed {
   QScrollArea* scroll_;
   QWidget *content_ = nullptr, *corner_;
   QVBoxLayout* column_ = nullptr;
+  AttributionSection* attribution_;  // outlives what is built anew
   Section* time_ = nullptr;
   Text* runs_ = nullptr;  // what the section's figures are of
   RateRow memory_, compute_, share_;

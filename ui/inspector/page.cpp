@@ -8,7 +8,8 @@ namespace orrery::ui {
 namespace {
 
 PageParts make(Workspace& work, QWidget* parent) {
-  auto* page = new InspectorPage(work.theme(), work.session(), work.places(), work.precisions(), parent);
+  auto* page = new InspectorPage(work.theme(), work.session(), work.places(), work.precisions(),
+                                 work.attributions(), parent);
   QObject::connect(page, &InspectorPage::bypassAsked, &work,
                    [&work](const QString& scopes) { work.edit("bypass", scopes); });
   QObject::connect(page, &InspectorPage::restoreAsked, &work, &Workspace::restore);

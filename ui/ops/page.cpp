@@ -17,6 +17,11 @@ PageParts make(Workspace& work, QWidget* parent) {
                      shown = model;
                      if (!same) page->setOps(model ? model->ops().all() : std::vector<graph::OpPtr>());
                    });
+  QObject::connect(&work, &Workspace::opsChanged, page, [&work, page] {
+    const SessionPtr session = work.drawn()->session();
+    if (const graph::GraphVersion model = session ? session->model_graph() : nullptr)
+      page->setOps(model->ops().all());
+  });
   QObject::connect(page, &OpsPage::opAsked, &work, &Workspace::opAsked);
   QObject::connect(page, &OpsPage::countChanged, &work, [&work](int ops) {
     emit work.subtitleChanged("ops", ops > 0 ? QString::number(ops) : QString());

@@ -8,12 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/api/attribution.h"
 #include "engine/api/compare.h"
 #include "engine/api/diff.h"
 #include "engine/api/export.h"
+#include "engine/api/lab_runs.h"
 #include "engine/api/memory_estimate.h"
 #include "engine/api/metadata.h"
 #include "engine/api/own_graph.h"
+#include "engine/api/own_ops.h"
 #include "engine/api/pass_gain.h"
 #include "engine/api/recipe_files.h"
 #include "engine/api/session.h"
@@ -108,6 +111,26 @@ struct GraphCalls {
   std::function<Result<api::GraphRun>(api::Session&, const api::RunRequest&, std::stop_token)> run;
 };
 
+/// The kernels by themselves. Empty: they are not offered.
+struct LabCalls {
+  std::function<std::vector<api::LabKernel>()> list;
+  std::function<Result<api::LabRun>(const api::LabRequest&, const api::LabCallback&, const ProgressCallback&,
+                                    std::stop_token)>
+      run;
+  std::string history = {};  // the file that runs are kept in; empty: they are gone with the window
+};
+
+/// Ops of one's own. Empty: they are not offered.
+struct OwnOpCalls {
+  using Files = std::vector<custom::SourceFile>;
+  /// Puts those that were added before into the registry; slow.
+  std::function<std::vector<Error>(const Watch&)> join;
+  std::function<std::vector<api::OwnOpEntry>()> list;
+  std::function<Result<custom::SourceFile>(const std::string& path)> read;
+  std::function<Result<api::OwnOpReport>(Files, const Watch&)> compile, check, add;
+  std::function<Result<void>(const std::string& name)> remove;
+};
+
 struct Services {
   std::function<Result<SessionPtr>(const api::OpenOptions&, const ProgressCallback&, std::stop_token)> open;
   /// The same model with the context and KV type of the options; loads nothing.
@@ -130,6 +153,9 @@ struct Services {
                                            const api::CompareEvents&, const ProgressCallback&,
                                            std::stop_token)>
       compare;
+  /// Which tokens of a text an answer follows from. Empty: it is not offered.
+  std::function<Result<api::Attribution>(api::Session&, const api::AttributionRequest&, const Watch&)>
+      attribute = {};
   EditCalls edits = {};
   MetadataCalls metadata = {};
   ExportCalls exports = {};
@@ -138,6 +164,8 @@ struct Services {
   DiffCalls diffs = {};
   PassCalls passes = {};
   GraphCalls graphs = {};
+  LabCalls lab = {};
+  OwnOpCalls ownOps = {};
 };
 
 }  // namespace orrery::ui

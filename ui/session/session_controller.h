@@ -105,6 +105,9 @@ class SessionController : public QObject {
   void scanLibrary(const std::vector<std::string>& folders);
   void scanDevices();
 
+  /// The last message, or the first of the texts, that the model was given to read; empty: none yet.
+  const QString& lastRead() const { return lastRead_; }
+
   void chat(const api::ChatRequest& request);
   void classify(const std::vector<std::string>& texts);
   /// How well each passage answers the query; ends with classifyFinished, as `classify` does.
@@ -154,6 +157,8 @@ class SessionController : public QObject {
 
   void stateChanged(orrery::ui::RunState state);
   void chatStarted(const orrery::api::ChatRequest& request);
+  /// Of a chat or of texts: lastRead() is another one.
+  void readingStarted();
   void prefilled(const orrery::api::PrefillEvent& event);
   void tokensArrived(const orrery::ui::TokenBatch& tokens);
   void replyFinished(const orrery::api::ChatResult& result);
@@ -233,6 +238,7 @@ class SessionController : public QObject {
   Services services_;
   SessionPtr session_;
   bool loading_ = false, moving_ = false, moved_ = false;
+  QString lastRead_;
   QString title_, chosenName_, loadingName_;  // chosenName_: of the load that runs
   api::OpenOptions loadingOptions_;
   quint64 loadGeneration_ = 0, runGeneration_ = 0, sessionGeneration_ = 0;

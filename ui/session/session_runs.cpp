@@ -69,8 +69,11 @@ void SessionController::endRun() {
 
 void SessionController::chat(const api::ChatRequest& request) {
   if (!session_ || running()) return;
+  lastRead_ =
+      QString::fromStdString(request.messages.empty() ? request.raw : request.messages.back().content);
   beginRun(RunState::prefill);
   emit chatStarted(request);
+  emit readingStarted();
   runStop_ = runs_->post(
       [this, request, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
         const api::ChatEvents events{[feed](const api::PrefillEvent& event) { feed->add(event); },
@@ -102,7 +105,9 @@ void SessionController::finishChat(quint64 generation, const Result<api::ChatRes
 
 void SessionController::classify(const std::vector<std::string>& texts) {
   if (!session_ || running() || texts.empty()) return;
+  lastRead_ = QString::fromStdString(texts.front());
   beginRun(RunState::classify);
+  emit readingStarted();
   runStop_ = runs_->post(
       [this, texts, session = session_, feed = feed_, generation = runGeneration_](std::stop_token stop) {
         QElapsedTimer clock;

@@ -4,6 +4,7 @@
 #include "ui/classify/classify_page.h"
 #include "ui/compare/compare_page.h"
 #include "ui/diff/diff_page.h"
+#include "ui/lab/lab_page.h"
 #include "ui/session/second_device.h"
 #include "ui/shell/main_window.h"
 #include "ui/sweep/sweep_page.h"
@@ -33,6 +34,8 @@ void FirstWords::say() {
     auto* page = window_->findChild<SweepPage*>();
     page->field()->setText(options_.say);
     page->startOrStop();
+  } else if (options_.page == "lab") {
+    window_->findChild<LabPage*>()->runWords(options_.say);
   } else if (options_.page == "diff") {
     window_->findChild<DiffPage*>()->compareWith(options_.say);
   } else if (options_.page == "compare") {

@@ -8,9 +8,11 @@
 #include "ui/diff/page.h"
 #include "ui/history/page.h"
 #include "ui/inspector/page.h"
+#include "ui/lab/page.h"
 #include "ui/latency/page.h"
 #include "ui/library/page.h"
 #include "ui/ops/page.h"
+#include "ui/own_ops/page.h"
 #include "ui/passes/page.h"
 #include "ui/replies/page.h"
 #include "ui/shell/outline_page.h"
@@ -22,7 +24,7 @@ namespace orrery::ui {
 std::vector<Page> allPages() {
   return {libraryPage(), outlinePage(), opsPage(),     historyPage(), inspectorPage(), changePage(),
           costsPage(),   passesPage(),  repliesPage(), chatPage(),    classifyPage(),  comparePage(),
-          diffPage(),    sweepPage(),   latencyPage(), valuesPage()};
+          diffPage(),    sweepPage(),   latencyPage(), valuesPage(),  labPage(),       ownOpsPage()};
 }
 
 }  // namespace orrery::ui

@@ -225,7 +225,9 @@ void MainToolBar::setRunning(bool running, bool possible) {
 void MainToolBar::showRunKey() {
   const QString key = (running_ ? stopKey_ : runKey_).toString(QKeySequence::NativeText);
   run_->setKeyHint(key);
-  run_->setToolTip(withKey(running_ ? "Stop" : "Send the text, or ask for the last reply again", key));
+  run_->setToolTip(withKey(
+      running_ ? "Stop" : "Run what is in front: send the text, ask for the last reply again, run a kernel",
+      key));
 }
 
 void MainToolBar::setKeys(const QKeySequence& run, const QKeySequence& stop, const QKeySequence& find) {

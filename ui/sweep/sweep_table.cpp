@@ -1,7 +1,6 @@
 #include "ui/sweep/sweep_table.h"
 
 #include <QKeyEvent>
-#include <QPainter>
 
 namespace orrery::ui {
 namespace {
@@ -10,28 +9,19 @@ constexpr double kRow = 24, kDistance = 92, kNumber = 62, kSpeed = 72;
 
 }  // namespace
 
-void SwatchDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
-  QStyledItemDelegate::initStyleOption(option, index);
+void SweepCells::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+  CellDelegate::initStyleOption(option, index);
   if (index.column() == SweepModel::placeColumn) return;
-  option->font = theme_.monoFont(11);
+  option->font = theme().monoFont(11);
   if (index.column() == SweepModel::distanceColumn && !index.data(SweepModel::kHeatRole).isValid())
     option->palette.setColor(QPalette::Text,
-                             theme_(option->text == "measuring" ? Token::accent : Token::text3));
-}
-
-void SwatchDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
-                           const QModelIndex& index) const {
-  QStyledItemDelegate::paint(painter, option, index);
-  const QVariant heat = index.data(SweepModel::kHeatRole);
-  if (index.column() != SweepModel::distanceColumn || !heat.isValid()) return;
-  paintSwatch(*painter, option.rect, theme_, heat.toDouble());
+                             theme()(option->text == "measuring" ? Token::accent : Token::text3));
 }
 
 SweepTable::SweepTable(const Theme& theme, SweepModel* rows, QWidget* parent)
-    : RowTable(theme, rows, kRow, SweepModel::placeColumn, parent),
-      swatches_(new SwatchDelegate(theme, this)) {
+    : RowTable(theme, rows, kRow, SweepModel::placeColumn, parent) {
   setAccessibleName("Places of the sweep, the least changed first");
-  setItemDelegate(swatches_);
+  setCells(new SweepCells(theme, SweepModel::distanceColumn, SweepModel::kHeatRole));
   sizeColumns();
 }
 
@@ -46,11 +36,6 @@ void SweepTable::sizeColumns() {
     sizeColumn(column, column == SweepModel::distanceColumn ? kDistance
                        : column == SweepModel::speedColumn  ? kSpeed
                                                             : kNumber);
-}
-
-void SweepTable::setTheme(const Theme& theme) {
-  swatches_->setTheme(theme);
-  RowTable::setTheme(theme);
 }
 
 }  // namespace orrery::ui

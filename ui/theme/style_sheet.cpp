@@ -44,6 +44,12 @@ constexpr Named kNames[] = {
     {"wireF16", Token::wireF16},
     {"wireInt", Token::wireInt},
     {"wireQ", Token::wireQ},
+    {"synKeyword", Token::synKeyword},
+    {"synType", Token::synType},
+    {"synFunction", Token::synFunction},
+    {"synString", Token::synString},
+    {"synNumber", Token::synNumber},
+    {"synDirective", Token::synDirective},
 };
 static_assert(std::size(kNames) == kTokenCount);
 

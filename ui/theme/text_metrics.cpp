@@ -94,6 +94,17 @@ double textWidth(const QString& text, const QFont& font) {
   return width;
 }
 
+double paragraphHeight(const QString& text, const QFont& font, int width) {
+  constexpr double kEndless = 1e5;
+  static QCache<Key, double> known(kRemembered);
+  const Key key{text, font, static_cast<double>(width)};
+  if (const double* height = known.object(key)) return *height;
+  const double height =
+      QFontMetricsF(font).boundingRect(QRectF(0, 0, width, kEndless), Qt::TextWordWrap, text).height();
+  known.insert(key, new double(height));
+  return height;
+}
+
 QString elided(const QString& text, const QFont& font, double width) {
   if (textWidth(text, font) <= width) return text;
   static QCache<Key, QString> known(kRemembered);

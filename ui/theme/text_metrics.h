@@ -1,5 +1,5 @@
-// Short texts that are painted again and again: shaping a label costs more than drawing its glyphs, so widths
-// and glyphs are remembered. GUI thread only.
+// Short texts that are measured at each layout and painted again and again: shaping a label costs more than
+// drawing its glyphs, so sizes and glyphs are remembered. GUI thread only.
 #pragma once
 
 #include <QFont>
@@ -10,6 +10,8 @@ namespace orrery::ui {
 
 /// In the font's pixels.
 double textWidth(const QString& text, const QFont& font);
+/// Of a paragraph whose lines break between words.
+double paragraphHeight(const QString& text, const QFont& font, int width);
 /// A name shortened to the width so that what tells it from its neighbours stays: the number that it ends
 /// with
 /// ("lay…14", "…14"), else its beginning ("gate_u…"), and of a long one both ends.

@@ -16,7 +16,8 @@ class QApplication;
 namespace orrery::ui {
 
 /// Roles of colours. okBg to editedBg are the grounds of chips and banners of that state; wireF32 to wireQ
-/// are what wires carry, where they are coloured by it.
+/// are what wires carry, where they are coloured by it; synKeyword to synDirective are the words of source
+/// code.
 enum class Token : uint8_t {
   canvas,
   window,
@@ -48,9 +49,15 @@ enum class Token : uint8_t {
   wireF32,
   wireF16,
   wireInt,
-  wireQ
+  wireQ,
+  synKeyword,
+  synType,
+  synFunction,
+  synString,
+  synNumber,
+  synDirective
 };
-inline constexpr int kTokenCount = 31;
+inline constexpr int kTokenCount = 37;
 
 class Theme {
  public:

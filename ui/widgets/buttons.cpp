@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -46,10 +47,9 @@ void Button::setTheme(const Theme& theme) {
 }
 
 QSize Button::sizeHint() const {
-  double width = 2 * theme_.scaled(kPadding) +
-                 QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(text());
+  double width = 2 * theme_.scaled(kPadding) + textWidth(text(), theme_.textFont(12.5, QFont::Medium));
   if (!icon_.isEmpty()) width += theme_.scaled(kIcon) + 4;
-  if (!key_.isEmpty()) width += QFontMetricsF(theme_.monoFont(10)).horizontalAdvance(key_) + 12;
+  if (!key_.isEmpty()) width += textWidth(key_, theme_.monoFont(10)) + 12;
   return {ceilInt(width), ceilInt(theme_.scaled(kControlHeight))};
 }
 
@@ -187,10 +187,9 @@ void DropButton::setTheme(const Theme& theme) {
 }
 
 QSize DropButton::sizeHint() const {
-  double width = 2 * theme_.scaled(kPadding) +
-                 QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(text()) + 28;
+  double width = 2 * theme_.scaled(kPadding) + textWidth(text(), theme_.textFont(12.5, QFont::Medium)) + 28;
   if (!icon_.isEmpty()) width += theme_.scaled(kIcon) + 4;
-  if (!suffix_.isEmpty()) width += QFontMetricsF(theme_.monoFont(11)).horizontalAdvance(suffix_) + 8;
+  if (!suffix_.isEmpty()) width += textWidth(suffix_, theme_.monoFont(11)) + 8;
   return {std::clamp(ceilInt(width), minimum_, std::max(minimum_, maximum_)),
           ceilInt(theme_.scaled(kControlHeight))};
 }
@@ -216,13 +215,12 @@ void DropButton::paintEvent(QPaintEvent*) {
     area.adjust(size + 5, 0, 0, 0);
   }
   const QFont font = theme_.textFont(12.5, QFont::Medium);
-  const double suffixWidth =
-      suffix_.isEmpty() ? 0 : QFontMetricsF(theme_.monoFont(11)).horizontalAdvance(suffix_) + 8;
+  const double suffixWidth = suffix_.isEmpty() ? 0 : textWidth(suffix_, theme_.monoFont(11)) + 8;
   const QString shown = QFontMetricsF(font).elidedText(text(), Qt::ElideMiddle, area.width() - suffixWidth);
   painter.setFont(font);
   painter.setPen(theme_(ink));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, shown);
-  area.adjust(QFontMetricsF(font).horizontalAdvance(shown) + 8, 0, 0, 0);
+  area.adjust(textWidth(shown, font) + 8, 0, 0, 0);
   painter.setFont(theme_.monoFont(11));
   painter.setPen(theme_(second));
   painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, suffix_);

@@ -1,6 +1,5 @@
 #include "ui/widgets/segmented.h"
 
-#include <QFontMetricsF>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -9,6 +8,7 @@
 #include <cmath>
 
 #include "ui/theme/icons.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -58,7 +58,7 @@ void Segmented::setTheme(const Theme& theme) {
 }
 
 double Segmented::widthOf(const Choice& choice) const {
-  const double text = QFontMetricsF(theme_.textFont(12.5, QFont::Medium)).horizontalAdvance(choice.text);
+  const double text = textWidth(choice.text, theme_.textFont(12.5, QFont::Medium));
   return std::ceil(text + 2 * theme_.scaled(kCellPadding) + (choice.mark == Mark::none ? 0 : kMark - 4) +
                    (choice.menu ? theme_.scaled(kChevron) : 0));
 }

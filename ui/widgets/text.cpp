@@ -69,23 +69,22 @@ void Text::setTheme(const Theme& theme) {
 }
 
 QSize Text::sizeHint() const {
-  const QFontMetricsF metrics(style_.font(theme_));
-  const double width = std::max(metrics.horizontalAdvance(text_), metrics.horizontalAdvance(widest_));
+  const QFont font = style_.font(theme_);
+  const double width = std::max(textWidth(text_, font), textWidth(widest_, font));
   return {ceilInt(width) + 1,
-          wrap_ ? heightForWidth(std::max(200, this->width())) : ceilInt(metrics.height())};
+          wrap_ ? heightForWidth(std::max(200, this->width())) : ceilInt(QFontMetricsF(font).height())};
 }
 
 QSize Text::minimumSizeHint() const {
-  const QFontMetricsF metrics(style_.font(theme_));
-  const double width = metrics.horizontalAdvance(widest_);
-  return {widest_.isEmpty() ? std::min(24, sizeHint().width()) : ceilInt(width) + 1,
-          ceilInt(metrics.height())};
+  const QFont font = style_.font(theme_);
+  return {widest_.isEmpty() ? std::min(24, ceilInt(textWidth(text_, font)) + 1)
+                            : ceilInt(textWidth(widest_, font)) + 1,
+          ceilInt(QFontMetricsF(font).height())};
 }
 
 int Text::heightForWidth(int width) const {
-  const QFontMetricsF metrics(style_.font(theme_));
-  if (!wrap_) return ceilInt(metrics.height());
-  return ceilInt(metrics.boundingRect(QRectF(0, 0, width, 1e5), Qt::TextWordWrap, text_).height());
+  const QFont font = style_.font(theme_);
+  return ceilInt(wrap_ ? paragraphHeight(text_, font, width) : QFontMetricsF(font).height());
 }
 
 void Text::paintEvent(QPaintEvent*) {
@@ -116,9 +115,8 @@ void Chip::setTheme(const Theme& theme) {
 }
 
 QSize Chip::sizeHint() const {
-  const QFontMetricsF metrics(theme_.textFont(11));
   const double icon = icon_.isEmpty() ? 0 : kChipIcon + 4;
-  return {ceilInt(metrics.horizontalAdvance(text_) + icon + 2 * theme_.scaled(kChipPadding)) + 1,
+  return {ceilInt(textWidth(text_, theme_.textFont(11)) + icon + 2 * theme_.scaled(kChipPadding)) + 1,
           ceilInt(theme_.scaled(kChipHeight))};
 }
 

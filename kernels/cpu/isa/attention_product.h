@@ -40,7 +40,8 @@ struct Product {
   float* c;                         // (rows, columns)
   int64_t lda, ldb, ldc;
   int64_t depth;
-  bool add;  // C += A B, else C = A B
+  bool add;            // C += A B, else C = A B
+  int64_t a_step = 1;  // from depth to depth of A: 1, or lda is and A lies transposed
 };
 
 template <class Pair, int kRows, int kVectors>
@@ -53,7 +54,7 @@ void multiply_block(const Product<Pair>& p) {
   }
   const auto* a = p.a;
   const auto* b = p.b;
-  for (int64_t k = 0; k < p.depth; ++k, ++a, b += p.ldb) {
+  for (int64_t k = 0; k < p.depth; ++k, a += p.a_step, b += p.ldb) {
     decltype(Pair::row(b)) row[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) row[v] = Pair::row(b + v * kLanes);

@@ -40,26 +40,24 @@ ORRERY_INLINE void add_bias(const AttentionUnit& unit, int64_t r, int64_t begin,
   }
 }
 
-/// Scores of one row for the keys from `begin` on to weights, in place; the row's state follows.
+/// Whether all scores are -infinity; where some are NaN, the largest may be -infinity too.
 template <int kVectors>
-ORRERY_INLINE void weigh(const AttentionUnit& unit, Span seen, int64_t begin, Vec (&s)[kVectors], int64_t r,
-                         const AttentionState& state) {
-  if (unit.softcap > 0)
+ORRERY_INLINE bool sees_nothing(const Vec (&s)[kVectors]) {
+  uint32_t nothing = (1U << kLanes) - 1;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) s[v] = set1(unit.softcap) * tanh(s[v] * set1(1.0F / unit.softcap));
-  if (unit.bias != nullptr) add_bias(unit, r, begin, s);
+  for (int v = 0; v < kVectors; ++v) nothing &= bits(equal(s[v], set1(kMinusInfinity)));
+  return nothing == (1U << kLanes) - 1;
+}
+
+/// Scores of row r, -infinity where it sees nothing, to weights, in place; the row's state follows.
+template <int kVectors>
+ORRERY_INLINE void weigh_scores(Vec (&s)[kVectors], int64_t r, int64_t padded, const AttentionState& state) {
   Vec best = set1(kMinusInfinity);
 #pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    const int64_t first = v * kLanes;
-    if (seen.low > first || seen.high < first + kLanes) {
-      s[v] = select(lanes_between(seen.low - first, seen.high - first), s[v], set1(kMinusInfinity));
-    }
-    best = max(best, s[v]);
-  }
+  for (int v = 0; v < kVectors; ++v) best = max(best, s[v]);
   const float before = state.largest[r];
   const float top = largest(best);
-  if (top == kMinusInfinity) {  // sees nothing here: weights of zero leave the row as it is
+  if (top == kMinusInfinity && sees_nothing(s)) {  // weights of zero leave the row as it is
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) s[v] = set1(0.0F);
     return;
@@ -74,12 +72,30 @@ ORRERY_INLINE void weigh(const AttentionUnit& unit, Span seen, int64_t begin, Ve
   if (now != before) {
     if (before != kMinusInfinity) {  // else there are zeros
       const float shrink = exp_of(before - now);
-      scale_row(state.total + r * padded_dim(unit.head_dim), padded_dim(unit.head_dim), shrink);
+      scale_row(state.total + r * padded, padded, shrink);
       state.sum[r] *= shrink;
     }
     state.largest[r] = now;
   }
   state.sum[r] += sum(added);
+}
+
+/// Scores of one row for the keys from `begin` on to weights, in place; the row's state follows.
+template <int kVectors>
+ORRERY_INLINE void weigh(const AttentionUnit& unit, Span seen, int64_t begin, Vec (&s)[kVectors], int64_t r,
+                         const AttentionState& state) {
+  if (unit.softcap > 0)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) s[v] = set1(unit.softcap) * tanh(s[v] * set1(1.0F / unit.softcap));
+  if (unit.bias != nullptr) add_bias(unit, r, begin, s);
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t first = v * kLanes;
+    if (seen.low > first || seen.high < first + kLanes) {
+      s[v] = select(lanes_between(seen.low - first, seen.high - first), s[v], set1(kMinusInfinity));
+    }
+  }
+  weigh_scores(s, r, padded_dim(unit.head_dim), state);
 }
 
 /// body.operator()<n>() for the vectors that hold `keys` scores, as a constant.

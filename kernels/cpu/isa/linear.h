@@ -152,6 +152,9 @@ extern const LinearTable kLinear;
 namespace avx512_vnni {
 extern const LinearTable kLinear;
 }
+namespace avx512_bf16 {
+void linear_tiled(const TiledShare& share);
+}
 namespace amx_bf16 {
 void linear_tiled(const TiledShare& share);
 }

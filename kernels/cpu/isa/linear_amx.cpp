@@ -7,7 +7,7 @@
 //   a token's sums depend on nothing but it: see tiles.h
 //   traffic: weights once, asked for before they are due while tiles are multiplied; src once per slice, from
 //   L2
-#include "kernels/cpu/isa/linear_parts.h"
+#include "kernels/cpu/isa/linear_tiled.h"
 #include "kernels/cpu/isa/tiles.h"
 
 namespace orrery::kernels::ORRERY_ISA {
@@ -72,12 +72,6 @@ class Slices {
   int64_t bytes_, count_, passes_;
 };
 
-/// dst, so many elements further.
-float* moved(const LinearFinish& finish, int64_t elements) {
-  if (!finish.rounded) return finish.dst + elements;
-  return reinterpret_cast<float*>(reinterpret_cast<uint16_t*>(finish.dst) + elements);
-}
-
 /// Finishes a block, some tokens at a time.
 class Finishing {
  public:
@@ -140,16 +134,15 @@ class Share {
   }
 
  private:
-  static constexpr int64_t kSums = kTiledTokens * kTiledSlice;
-
   template <int kRowTiles>
   void block(int64_t slice, int64_t token) {
-    float* sums = share_.scratch + (blocks_++ % 2) * 2 * kSums;
+    float* sums = share_.scratch + (blocks_++ % 2) * 2 * kTiledSums;
     const bool gated = share_.up != nullptr;
     multiply<kRowTiles>(weight_, slice, token, sums);
-    if (gated) multiply<kRowTiles>(up_, slice, token, sums + kSums);
+    if (gated) multiply<kRowTiles>(up_, slice, token, sums + kTiledSums);
     finishing_.rest();
-    finishing_.start(finish_of(slice, token, sums), (gated ? 2 : 1) * share_.cols / kTileDepth);
+    finishing_.start(finish_of(share_, slice, token, kTiledTokens, sums),
+                     (gated ? 2 : 1) * share_.cols / kTileDepth);
   }
 
   template <int kRowTiles>
@@ -174,21 +167,6 @@ class Share {
           finishing_.step();
         });
   }
-
-  LinearFinish finish_of(int64_t slice, int64_t token, const float* sums) const {
-    const int64_t row = slice * kTiledSlice;
-    LinearFinish finish = share_.finish;
-    finish.dst = moved(finish, token * finish.dst_stride + row);
-    if (finish.bias != nullptr) finish.bias += row;
-    if (finish.up_bias != nullptr) finish.up_bias += row;
-    finish.tokens = least(finish.tokens - token, kTiledTokens);
-    finish.count = least(finish.count - row, kTiledSlice);
-    finish.src = sums;
-    finish.up = share_.up == nullptr ? nullptr : sums + kSums;
-    finish.src_stride = finish.up_stride = kTiledSlice;
-    return finish;
-  }
-  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
   const TiledShare& share_;
   Slices weight_, up_;

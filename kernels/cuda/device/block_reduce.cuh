@@ -45,4 +45,24 @@ __device__ inline T block_reduce(T value, T identity, Combine combine, T* shared
   return value;
 }
 
+/// The sum of the values of the threads before this one. `shared` holds 32 values; it may be used anew after
+/// the call.
+template <class T>
+__device__ inline T block_sum_before(T value, T* shared) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  T sum = value;
+#pragma unroll
+  for (int step = 1; step < kWarp; step *= 2) {
+    const T below = __shfl_up_sync(kWholeWarp, sum, step);
+    if (lane >= step) sum += below;
+  }
+  if (lane == kWarp - 1) shared[warp] = sum;
+  __syncthreads();
+  T before = sum - value;
+  for (int w = 0; w < warp; ++w) before += shared[w];
+  __syncthreads();
+  return before;
+}
+
 }  // namespace orrery::kernels::cuda

@@ -61,7 +61,8 @@ TEST_F(AttentionEdits, TheChatGoesOnByFastmaxAndBackIsTheSameReply) {
 TEST_F(AttentionEdits, ContextIsReadAgainFromThatLayerOn) {
   ASSERT_NO_FATAL_FAILURE(open(smollm2()));
   const ChatResult whole = reply();
-  EXPECT_TRUE(apply("attention scope=layers.29 kind=fastmax").kv_kept) << "no keys are made after it";
+  EXPECT_TRUE(apply("attention scope=layers.29 kind=fastmax window=4096").kv_kept)
+      << "no keys are made after it";
   const ChatResult last = reply();
   EXPECT_EQ(last.reused_tokens, whole.prompt_tokens - 1);
   EXPECT_NE(logprobs_of(last), logprobs_of(whole));

@@ -13,6 +13,8 @@
 
 #include "engine/api/history.h"
 #include "engine/api/restore.h"
+#include "engine/graph/own_content.h"
+#include "engine/ops/lowering.h"
 #include "engine/passes/passes.h"
 #include "tests/engine/edit/model_graphs.h"
 #include "tests/engine/edit/random_edits.h"
@@ -227,7 +229,22 @@ void run_sequence(const Model& model, const std::string& printed, uint32_t seed,
   if (testing::Test::HasFailure()) ADD_FAILURE() << words_of(walk.history());
 }
 
+/// An op of one's own, as engine/custom makes them, that gives what it is given.
+graph::OpSchema own_op() {
+  return {.name = "own_twice",
+          .doc = "Of one's own.",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .attributes = {{std::string(graph::kContentAttribute), "Its source", graph::Attribute("0123")}},
+          .infer = [](const graph::NodeView& view) -> Result<std::vector<graph::ValueType>> {
+            return std::vector{*view.inputs[0]};
+          }};
+}
+
 TEST(AnySequence, OfEditsUndosRedosAndJumps) {
+  if (!ops::registry()->find("own_twice")) {
+    ASSERT_TRUE(ops::registry()->add(own_op()).ok());
+  }
   const std::string models = ORRERY_TEST_DATA "/models/", vector = ORRERY_TEST_DATA "/edits/vector.npy";
   const Model all[] = {{"decoder", graph_of(models::test::fake_llama(4)), 25},
                        {"encoder", graph_of(models::test::fake_bert()), 25},

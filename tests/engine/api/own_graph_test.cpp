@@ -133,6 +133,21 @@ TEST_P(OwnGraph, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(refusal(*session, small_request(1)), "it ran") << "the session goes on";
 }
 
+// The axis has a size only where an array is given.
+TEST_P(OwnGraph, TheFirstOfAnAxisAreTakenWhereThereAreSoMany) {
+  Maker make;
+  const ValueId x = make.input("x", "f32", "n");
+  const ValueId first = make.op("top_k", "first", {x}, {{"k", int64_t{3}}});
+  const auto session = open(make.done({first}));
+  const auto given = [](std::vector<float> xs) {
+    const auto size = static_cast<int64_t>(xs.size());
+    return RunRequest{{{"x", floats({size}, std::move(xs))}}};
+  };
+  EXPECT_THAT(values(run(*session, given({1, 7, 2, 7, 5})).outputs[0].array), ElementsAre(7, 7, 5));
+  EXPECT_THAT(refusal(*session, given({1, 2})), HasSubstr("k is 3, but axis 0 of src f32[2] has 2 elements"));
+  EXPECT_EQ(refusal(*session, given({3, 1, 2})), "it ran") << "the session goes on";
+}
+
 TEST_P(OwnGraph, WhatCannotRunSaysWhy) {
   Maker texts;
   const ValueId ids = texts.op("input", "ids", {}, {{"name", "token_ids"}});

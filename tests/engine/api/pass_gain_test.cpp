@@ -51,7 +51,7 @@ class PassGainTest : public testing::Test {
 
 TEST_F(PassGainTest, TellsWhatEachPassDid) {
   const std::vector<PassReport> passes = reports();
-  ASSERT_EQ(passes.size(), 9U);
+  ASSERT_EQ(passes.size(), 10U);
   for (size_t i = 1; i < passes.size(); ++i)
     EXPECT_EQ(passes[i].nodes_before, passes[i - 1].nodes_after) << passes[i].name;
   const PassReport& qkv = report_of(passes, "fuse_qkv");

@@ -51,25 +51,9 @@ struct MambaSession : GraphSession {
     options.kv_tokens = kv_tokens;
     return options;
   }
-
-  /// A reply that may begin with what others have read.
-  TinyReply sharing(const std::vector<int32_t>& text, int64_t count = kReply) const {
-    TinyReply reply;
-    runtime::DecodeRequest request = runtime::tiny_request(text, count, &reply);
-    request.share_prefix = true;
-    const generate::Engine engine = session->engine();
-    reply.outcome = engine.scheduler.decode(engine.model, sequence(), std::move(request)).get();
-    EXPECT_TRUE(reply.outcome.ok());
-    return reply;
-  }
 };
 
 std::vector<int32_t> text_of(int64_t count, uint32_t seed = 5) { return runtime::tiny_text(count, seed); }
-
-std::vector<int32_t> joined(std::vector<int32_t> text, const std::vector<int32_t>& more) {
-  text.insert(text.end(), more.begin(), more.end());
-  return text;
-}
 
 /// Of a session that has read nothing else.
 TinyReply alone(const std::vector<int32_t>& text, int64_t count = kReply) {
@@ -92,39 +76,22 @@ TEST(RecordStates, AnyChunksOfAPromptGiveTheSameReply) {
 }
 
 TEST(RecordStates, RepliesAtOnceAreThoseOfTheirTextsAlone) {
-  const MambaSession session(24);
-  const generate::Engine engine = session->engine();
-  constexpr size_t kCount = 5;
-  std::vector<TinyReply> replies(kCount);
-  std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
-  for (uint32_t i = 0; i < kCount; ++i)
-    ends.push_back(
-        engine.scheduler.decode(engine.model, session.sequence(),
-                                runtime::tiny_request(text_of(20 + 13 * i, i), kReply, &replies[i])));
-  for (uint32_t i = 0; i < kCount; ++i) {
-    ASSERT_TRUE(ends[i].get().ok());
-    expect_same(replies[i], alone(text_of(20 + 13 * i, i)));
-  }
+  std::vector<std::vector<int32_t>> texts;
+  for (uint32_t i = 0; i < 5; ++i) texts.push_back(text_of(20 + 13 * i, i));
+  const std::vector<TinyReply> replies = MambaSession(24).replies_at_once(texts, kReply);
+  for (size_t i = 0; i < texts.size(); ++i) expect_same(replies[i], alone(texts[i]));
 }
 
 TEST(RecordStates, WhoGivesWayIsReadAgain) {
-  const MambaSession session(64, 5 * 32);  // five pages for three texts that take two each, and a third later
-  const generate::Engine engine = session->engine();
-  std::vector<TinyReply> replies(3);
-  std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
-  std::promise<void> all;  // nothing runs before they are there
-  engine.scheduler.call(runtime::DeviceScheduler::When::between_steps,
-                        [there = all.get_future().share()](kernels::ThreadTeam&) { there.wait(); });
-  for (uint32_t i = 0; i < 3; ++i)
-    ends.push_back(engine.scheduler.decode(engine.model, session.sequence(),
-                                           runtime::tiny_request(text_of(30, i), 40, &replies[i])));
-  all.set_value();
+  std::vector<std::vector<int32_t>> texts;
+  for (uint32_t i = 0; i < 3; ++i) texts.push_back(text_of(30, i));
+  // Five pages for three texts that take two each, and a third later.
+  const std::vector<TinyReply> replies = MambaSession(64, 5 * 32).replies_at_once(texts, 40);
   int64_t gave_way = 0;
-  for (uint32_t i = 0; i < 3; ++i) {
-    const auto end = ends[i].get();
-    ASSERT_TRUE(end.ok());
-    gave_way += end->gave_way;
-    expect_same(replies[i], alone(text_of(30, i), 40));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    ASSERT_TRUE(replies[i].outcome.ok());
+    gave_way += replies[i].outcome->gave_way;
+    expect_same(replies[i], alone(texts[i], 40));
   }
   EXPECT_GT(gave_way, 0);
 }
@@ -132,22 +99,22 @@ TEST(RecordStates, WhoGivesWayIsReadAgain) {
 TEST(RecordStates, BeginningsAreShared) {
   const MambaSession session;
   const std::vector<int32_t> beginning = text_of(70);
-  session.sharing(beginning);
+  session.sharing(beginning, kReply);
   const std::vector<int32_t> text = joined(beginning, text_of(20, 9));
-  const TinyReply reply = session.sharing(text);
+  const TinyReply reply = session.sharing(text, kReply);
   EXPECT_EQ(reply.outcome->reused_tokens, 64) << "whole pages";
   expect_same(reply, alone(text));
   const std::vector<int32_t> pages(beginning.begin(), beginning.begin() + 64);
-  const TinyReply again = session.sharing(pages);
+  const TinyReply again = session.sharing(pages, kReply);
   EXPECT_EQ(again.outcome->reused_tokens, 32) << "the last token is read from the beginning of its page";
   expect_same(again, alone(pages));
-  expect_same(session.sharing(text), alone(text));
+  expect_same(session.sharing(text, kReply), alone(text));
 }
 
 TEST(RecordStates, TextsThatShareABeginningAreWrittenAtOnce) {
   const MambaSession session(10);
   const std::vector<int32_t> beginning = text_of(64);
-  session.sharing(beginning);
+  session.sharing(beginning, kReply);
   const generate::Engine engine = session->engine();
   std::vector<TinyReply> replies(4);
   std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <future>
 #include <set>
 
 #include "engine/api/session_impl.h"
@@ -55,6 +56,35 @@ struct GraphSession {
     const generate::Engine engine = session->engine();
     return runtime::tiny_reply(engine.scheduler, engine.model, text, count, std::move(into));
   }
+  /// A reply that may begin with what others have read.
+  runtime::TinyReply sharing(const std::vector<int32_t>& text, int64_t count) const {
+    runtime::TinyReply reply;
+    runtime::DecodeRequest request = runtime::tiny_request(text, count, &reply);
+    request.share_prefix = true;
+    const generate::Engine engine = session->engine();
+    reply.outcome = engine.scheduler.decode(engine.model, sequence(), std::move(request)).get();
+    EXPECT_TRUE(reply.outcome.ok());
+    return reply;
+  }
+  /// Replies to several texts; no step runs before all of them wait.
+  std::vector<runtime::TinyReply> replies_at_once(const std::vector<std::vector<int32_t>>& texts,
+                                                  int64_t count) const {
+    const generate::Engine engine = session->engine();
+    std::vector<runtime::TinyReply> replies(texts.size());
+    std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
+    std::promise<void> all;
+    engine.scheduler.call(runtime::DeviceScheduler::When::between_steps,
+                          [there = all.get_future().share()](kernels::ThreadTeam&) { there.wait(); });
+    for (size_t i = 0; i < texts.size(); ++i)
+      ends.push_back(engine.scheduler.decode(engine.model, sequence(),
+                                             runtime::tiny_request(texts[i], count, &replies[i])));
+    all.set_value();
+    for (size_t i = 0; i < texts.size(); ++i) {
+      replies[i].outcome = ends[i].get();
+      EXPECT_TRUE(replies[i].outcome.ok());
+    }
+    return replies;
+  }
 
   std::shared_ptr<SessionImpl> session;
 };
@@ -68,6 +98,12 @@ struct TinySession : GraphSession {
     return GraphSession::reply(runtime::tiny_text(40, 5), count, std::move(sequence));
   }
 };
+
+/// One text after another.
+inline std::vector<int32_t> joined(std::vector<int32_t> text, const std::vector<int32_t>& more) {
+  text.insert(text.end(), more.begin(), more.end());
+  return text;
+}
 
 inline edit::Edit edit_of(const std::string& words) {
   auto edit = edit::parse_edit(words);

@@ -59,7 +59,11 @@ TEST_F(AttentionVerb, EveryLayerByFastmaxAndBackIsTheSameGraph) {
   expect_all("kind", Text("fastmax"));
   expect_all("p", int64_t{1});
   expect_all("normalise", true);
-  EXPECT_EQ(hash_of("layers.0.attention.kv_append"), first) << "its keys are made of what comes before it";
+  EXPECT_NE(hash_of("layers.0.attention.kv_append"), first) << "it keeps no keys any more";
+  const graph::Node& state =
+      graph_.node(graph_.value(node("layers.0.attention.kv_append").inputs[0]).producer);
+  EXPECT_EQ(state.attributes.at("kind"), graph::Attribute(Text("summary")));
+  EXPECT_EQ(to_string(graph_.value(state.outputs[0]).type), "f32[3, 68, 65]") << "1 + 64 features, in quads";
   EXPECT_NE(hash_of("layers.1.attention.kv_append"), second) << "those of the next layer are not";
   const std::string after = print(graph_);
   EXPECT_THAT(after, HasSubstr("kind=fastmax"));
@@ -80,6 +84,8 @@ TEST_F(AttentionVerb, WhatIsNotSaidStays) {
   EXPECT_EQ(attribute("layers.3.attention.sdpa", "p"), graph::Attribute(int64_t{2}));
   EXPECT_EQ(attribute("layers.3.attention.sdpa", "limit"), graph::Attribute(2.0));
   EXPECT_EQ(attribute("layers.3.attention.sdpa", "window"), graph::Attribute(int64_t{64}));
+  EXPECT_EQ(attribute("layers.3.attention.kv_cache", "kind"), graph::Attribute(Text("kv")))
+      << "a window needs keys";
   EXPECT_EQ(attribute("layers.2.attention.sdpa", "window"), graph::Attribute(int64_t{0}));
   apply("attention scope=layers.3.attention.sdpa normalise=false window=0");
   EXPECT_EQ(attribute("layers.3.attention.sdpa", "normalise"), graph::Attribute(false));

@@ -27,7 +27,7 @@ class RandomEdits {
 
   Edit next(const graph::Graph& graph) {
     graph_ = &graph;
-    switch (below(grows() ? 30 : 27)) {
+    switch (below(grows() ? 31 : 28)) {
       case 0:
       case 1:
         return {"bypass", {{"scope", scopes()}}};
@@ -81,7 +81,9 @@ class RandomEdits {
         if (files_.adapter.empty() || !grows()) return next(graph);
         return adapter();
       case 27:
+        return {"custom", {{"op", one_of({"own_twice", "silu"})}, {"as", name()}, {"after", value()}}};
       case 28:
+      case 29:
         return {"repeat", {{"scope", scopes()}, {"times", fmt::format("{}", 2 + below(2))}}};
       default:
         return below(3) == 0 ? Edit{"duplicate", {{"scope", scopes()}, {"as", one_of({"_b", "@7", "x.y"})}}}

@@ -189,6 +189,28 @@ TEST_P(GivenInputs, NumbersThatWouldLeadPastTheRowsAreRefused) {
   EXPECT_THAT(with(attended, {0, 2, 5}), HasSubstr("other sequences than those of the step"));
 }
 
+// Plans serve steps of 3 and of 4 tokens alike.
+TEST_P(GivenInputs, AStepWithFewerThanAreTakenIsRefused) {
+  graph::Graph graph(ops::registry());
+  const ValueId x = given(graph, "x", "f32", "tokens, 2");
+  const ValueId first = add(graph, "top_k", "first", {x}, {{"k", int64_t{4}}, {"axis", int64_t{0}}});
+  const auto with = [&](size_t tokens) {
+    const std::vector<int32_t> ids(tokens);
+    std::vector<float> values(2 * tokens);
+    std::iota(values.begin(), values.end(), 0.0F);
+    Elements<float> xs(values);
+    Probe::Step step;
+    step.tokens = ids;
+    return run(graph, {first}, {{"x", xs.bytes()}}, step);
+  };
+  const auto refused = with(3);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("has 3 elements in this step, and 4 are taken (first)"));
+  const auto probe = with(4);
+  ASSERT_TRUE(probe.ok()) << probe.error().to_string();
+  EXPECT_THAT(values_of<float>(**probe, 0), ElementsAre(6, 7, 4, 5, 2, 3, 0, 1));
+}
+
 TEST_P(GivenInputs, MissingOrOtherBytesAreRefused) {
   graph::Graph graph(ops::registry());
   const ValueId same = add(graph, "scale", "same", {given(graph, "x", "f32", "1, 4")}, {{"factor", 2.0}});

@@ -1,4 +1,5 @@
 #include "engine/ops/distance_bias.h"
+#include "kernels/fastmax_scan.h"
 #include "tests/engine/ops/bench.h"
 
 namespace orrery::ops::test {
@@ -284,6 +285,62 @@ TEST(Rope, LongFactorsServeContextsBeyondTheOriginalOne) {
                                 {"original_context", int64_t{64}}});
     expect_near(out.at(0), rotate(src, one, context > 64 ? spread : brief, 1000.0, 1.0), 2e-5);
   }
+}
+
+/// The state of fixed size for these heads.
+std::vector<int64_t> summary_shape(int p) {
+  const int64_t dim = kDim;
+  return {kKvHeads, kernels::FastmaxScan::features(p, dim), dim + 1};
+}
+
+TEST(FastmaxScan, SeesItselfAndWhatCameBeforeByFastmax) {
+  const Floats query = noise(7 * kHeads * kDim, 1), key = noise(7 * kKvHeads * kDim, 2),
+               value = noise(7 * kKvHeads * kDim, 3);
+  for (const int p : {1, 2}) {
+    Bench bench(7);
+    const auto out = bench.run("fastmax_scan",
+                               {bench.record(summary_shape(p)), bench.rows("q", kTokens, query),
+                                bench.rows("k", kTokens, key), bench.rows("v", kTokens, value)},
+                               {{"heads", int64_t{kHeads}},
+                                {"kv_heads", int64_t{kKvHeads}},
+                                {"scale", 0.25},
+                                {"p", int64_t{p}},
+                                {"limit", 0.9}});
+    const auto weigh = [p](double score, double query_length, double key_length) {
+      const double s = 0.81 * score / query_length / key_length;
+      return 1 + s + (p == 2 ? s * s / 2 : 0);
+    };
+    std::vector<double> expected;
+    for (size_t row = 0; row < 7; ++row)
+      for (const double x : attend(query, row, {key, value, 0, row + 1}, 1, weigh)) expected.push_back(x);
+    expect_near(out.at(0), expected, 2e-5);
+  }
+}
+
+TEST(FastmaxScan, RefusesWhatDoesNotFit) {
+  Bench bench(3);
+  const ValueId query = bench.rows("q", kTokens, noise(3 * kHeads * kDim, 1)),
+                key = bench.rows("k", kTokens, noise(3 * kKvHeads * kDim, 2)),
+                other = bench.rows("other", kTokens, noise(3 * kDim, 2));
+  const ValueId quadratic = bench.record(summary_shape(2)), linear = bench.record(summary_shape(1));
+  const auto refused = [&](const std::string& op, std::vector<ValueId> inputs, Attributes more) {
+    Attributes attributes = kAttention;
+    attributes.insert(more.begin(), more.end());
+    const auto node = bench.add(op, std::move(inputs), std::move(attributes));
+    return node.ok() ? "" : node.error().to_string();
+  };
+  using testing::HasSubstr;
+  EXPECT_EQ(refused("fastmax_scan", {quadratic, query, key, key}, {}), "");
+  EXPECT_THAT(refused("fastmax_scan", {linear, query, key, key}, {}), HasSubstr("needs f32[2, 612, 33]"));
+  EXPECT_THAT(refused("fastmax_scan", {quadratic, query, other, other}, {}), HasSubstr("2 kv heads of 32"));
+  EXPECT_THAT(refused("fastmax_scan", {linear, query, key, key}, {{"p", int64_t{1}}, {"normalise", false}}),
+              HasSubstr("below zero"));
+  const std::string fastmax = "fastmax";
+  EXPECT_EQ(refused("attention", {query, quadratic}, {{"kind", fastmax}}), "");
+  EXPECT_THAT(refused("attention", {query, quadratic}, {}), HasSubstr("a softmax needs them"));
+  EXPECT_THAT(refused("attention", {query, quadratic}, {{"kind", fastmax}, {"window", int64_t{4}}}),
+              HasSubstr("a window needs them"));
+  EXPECT_THAT(refused("attention", {query, linear}, {{"kind", fastmax}}), HasSubstr("(kv_heads, features"));
 }
 
 }  // namespace

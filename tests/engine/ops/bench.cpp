@@ -173,6 +173,7 @@ StepContext Bench::step() {
   step.max_pages = 4;
   step.sampling = requests.data();
   step.choices = choices.data();
+  step.records = &record_;
   step.states = {&kv_pages_, 1};
   step.arena = reinterpret_cast<std::byte*>(arena_.data());
   step.workspace = reinterpret_cast<std::byte*>(workspace_.data());

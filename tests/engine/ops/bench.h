@@ -83,6 +83,7 @@ class Bench : public LowerContext {
   size_t arena_used_ = 0;
   std::vector<int32_t> page_table_;
   kernels::PagedKv kv_pages_;
+  kernels::RecordUse record_{-1, -1, 0, 1};  // of one sequence, whose text begins
   int count_ = 0;
 };
 

@@ -120,9 +120,9 @@ TEST_F(Refusals, RopeChecksItsGeometry) {
 TEST_F(Refusals, PointwiseAndRows) {
   EXPECT_THAT(refused("add", {x, y}), HasSubstr("b is f32[tokens, 32], but a is f32[tokens, 64]"));
   EXPECT_THAT(refused("mul", {x, vector}), HasSubstr("32 and 64 cannot be broadcast"));
-  EXPECT_THAT(refused("silu", {vector}), HasSubstr("src is f32[32]; it must be f32[rows, cols]"));
+  EXPECT_THAT(refused("silu", {matrix}), HasSubstr("src is Q8_0[16, 32]; it must be of f32"));
   EXPECT_THAT(refused("gelu", {x}, {{"approximation", std::string("fast")}}),
-              HasSubstr("Choose one of none, tanh"));
+              HasSubstr("Choose one of none, tanh, quick"));
   EXPECT_THAT(refused("pool", {x, bench.input("sequence_starts")}, {{"kind", std::string("max")}}),
               HasSubstr("mean"));
   EXPECT_THAT(refused("table_row", {matrix}, {{"row", int64_t{16}}}),

@@ -50,6 +50,54 @@ TEST(Norms, WeightsOfHalfPrecisionAreReadAsFloat) {
   expect_near(out.at(0), rms(src, bench.weight_values(weight), 1e-5));
 }
 
+TEST(Norms, RowsOfAnyRankAndFloat) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    SCOPED_TRACE(name_of(dtype));
+    const double step = dtype == DType::f32 ? 1e-5 : dtype == DType::f16 ? 2e-3 : 2e-2;
+    Bench bench;
+    int made = 0;
+    const auto rounded = [&](const Floats& data) {
+      const ValueId weight =
+          bench.weight("r" + std::to_string(made++), dtype, {static_cast<int64_t>(data.size())}, data);
+      return bench.weight_values(weight);
+    };
+    const Floats src = rounded(noise(kRows * kCols, 1)), weight = rounded(noise(kCols, 2)),
+                 bias = rounded(noise(kCols, 3));
+    const auto cols = static_cast<int64_t>(kCols);
+    const ValueId x = bench.tensor("x", dtype, {1, kTokens, cols}, src),
+                  w = bench.tensor("w", dtype, {cols}, weight),
+                  stored = bench.weight("stored", dtype, {cols}, weight),
+                  b = bench.tensor("b", dtype, {cols}, bias);
+    for (const ValueId gamma : {w, stored}) {
+      const auto out = bench.run("rms_norm", {x, gamma}, {{"eps", 0.25}});
+      expect_near(out.at(0), rms(src, weight, 0.25), step);
+      expect_near(bench.run("layer_norm", {x, gamma, b}, {{"eps", 0.25}})[0],
+                  layer(src, {weight, bias}, 0.25), step);
+      expect_near(bench.run("layer_norm", {x, gamma}, {{"eps", 0.25}})[0], layer(src, {weight, {}}, 0.25),
+                  step);
+    }
+    EXPECT_EQ(graph::to_string(bench.graph().value(x).type), graph::to_string({dtype, {1, kTokens, cols}}));
+  }
+}
+
+TEST(Norms, GroupsOfChannels) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    Bench bench;
+    const ValueId x = bench.tensor("x", dtype, {1, 4, 2}, {1, 3, 5, 7, -2, 2, -2, 2}),
+                  weight = bench.tensor("w", dtype, {4}, {1, 2, 1, 0.5F}),
+                  bias = bench.tensor("b", dtype, {4}, {0, 0, 1, 0});
+    const double unit = 1 / std::sqrt(5.0), step = dtype == DType::f32 ? 1e-5 : 8e-3;
+    const Attributes pairs{{"num_groups", int64_t{2}}, {"epsilon", 0.0}};
+    expect_near(bench.run("group_norm", {x, weight, bias}, pairs)[0],
+                {-3 * unit, -unit, 2 * unit, 6 * unit, 0, 2, -0.5, 0.5}, step);
+    expect_near(bench.run("group_norm", {x, {}, {}}, pairs)[0],
+                {-3 * unit, -unit, unit, 3 * unit, -1, 1, -1, 1}, step);
+    const auto refused = bench.add("group_norm", {x, {}, {}}, {{"num_groups", int64_t{3}}});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.error().to_string(), testing::HasSubstr("it must divide the 4 channels"));
+  }
+}
+
 TEST(Norms, GroupsOfARowAreNormedApart) {
   // Two heads of 40 elements a row are six rows of 40: src is [3, 80].
   Bench bench;

@@ -44,17 +44,17 @@ TEST(Sampling, OnlyWhatThePlainOrderHasNotNeedsAChain) {
   EXPECT_FALSE(chained("temperature", 0.0));
   EXPECT_FALSE(chained("top_k", int64_t{5}));
   EXPECT_FALSE(chained("repeat_penalty", 1.3));
+  EXPECT_FALSE(chained("frequency_penalty", -0.1));
+  EXPECT_FALSE(chained("presence_penalty", 0.1));
   EXPECT_FALSE(chained("penalty_range", int64_t{7})) << "there is no penalty that looks";
   EXPECT_FALSE(chained("dry_base", 2.0)) << "DRY is off";
-  EXPECT_TRUE(
-      sampling_values(usual({{"penalty_range", int64_t{7}}, {"repeat_penalty", 1.3}})).value().chained);
+  for (const char* penalty : {"repeat_penalty", "frequency_penalty", "presence_penalty"})
+    EXPECT_TRUE(sampling_values(usual({{"penalty_range", int64_t{7}}, {penalty, 1.3}})).value().chained);
   for (const auto& [name, value] :
        std::vector<std::pair<const char*, graph::Attribute>>{{"temperature_range", 0.3},
                                                              {"typical", 0.9},
                                                              {"top_n_sigma", 1.0},
                                                              {"xtc_probability", 0.5},
-                                                             {"frequency_penalty", -0.1},
-                                                             {"presence_penalty", 0.1},
                                                              {"dry_multiplier", 0.8},
                                                              {"mirostat", int64_t{2}},
                                                              {"samplers", std::string("temperature,top_k")}})

@@ -102,8 +102,8 @@ TEST(Passes, RunInTheirOrder) {
   std::vector<std::string_view> names;
   for (const Pass& pass : all_passes()) names.push_back(pass.name);
   EXPECT_THAT(names, ElementsAre("fold_constants", "split_weights", "merge_low_rank", "remove_dead_nodes",
-                                 "fuse_residual_norm", "fuse_qkv", "fuse_gate_up", "fuse_bias_activation",
-                                 "store_rounded"));
+                                 "summarise_fastmax", "fuse_residual_norm", "fuse_qkv", "fuse_gate_up",
+                                 "fuse_bias_activation", "store_rounded"));
 }
 
 TEST(Passes, UntouchedNodesKeepTheirIds) {

@@ -345,7 +345,7 @@ TEST(KvCacheRecords, AStepThatFailsLeavesThoseOfThePageBefore) {
   auto cache = records_of({1});
   KvPages sequence = filled(*cache, 40);
   ASSERT_TRUE(cache->reserve(sequence, 80).ok());
-  cache->writing(sequence, 40);
+  cache->writing(sequence, 40, 45);
   EXPECT_EQ(cache->valid_tokens(sequence), 32) << "what the page holds is not known";
   cache->written(sequence, 45);
   EXPECT_EQ(cache->valid_tokens(sequence), 45);
@@ -358,12 +358,111 @@ TEST(KvCacheRecords, APageThatIsWrittenIsFoundOnlyWhenItIsFull) {
   EXPECT_EQ(found(*cache, text), 64);
   ASSERT_TRUE(cache->reserve(sequence, 64).ok());  // the last token once more
   ASSERT_EQ(cache->valid_tokens(sequence, 63), 32);
-  cache->writing(sequence, 32);
+  cache->writing(sequence, 32, 40);
   cache->written(sequence, 40, text);
   EXPECT_EQ(found(*cache, text), 32) << "the record of the second page is after token 40";
-  cache->writing(sequence, 40);
+  cache->writing(sequence, 40, 64);
   cache->written(sequence, 64, text);
   EXPECT_EQ(found(*cache, text), 64);
+}
+
+/// States that keep summaries, of 100 numbers each.
+std::unique_ptr<KvCache> summaries_of(std::initializer_list<uint64_t> hashes, int64_t pages = 64) {
+  std::vector<StateLayout> states;
+  for (const uint64_t hash : hashes) states.push_back({hash, compile::StateForm::summary(100)});
+  auto cache = KvCache::create(states, DType::f16, pages);
+  EXPECT_TRUE(cache.ok());
+  return std::move(cache).value();
+}
+
+/// The sequence reads on to `to` tokens of a text that others may share.
+kernels::RecordUse read_on(KvCache& cache, KvPages& sequence, int64_t to) {
+  EXPECT_TRUE(cache.reserve(sequence, to).ok());
+  const int64_t from = cache.valid_tokens(sequence, to - 1);
+  const kernels::RecordUse use = cache.writing(sequence, from, to);
+  cache.written(sequence, to, counting(to));
+  return use;
+}
+
+TEST(KvCacheSummaries, AreThereWhereTheTextIsAndWhereACopyWasLeft) {
+  auto cache = summaries_of({1, 2});
+  KvPages sequence;
+  const kernels::RecordUse use = read_on(*cache, sequence, 70);
+  EXPECT_EQ(use.before, -1);
+  EXPECT_EQ(use.middle_tokens, 64);
+  EXPECT_NE(use.middle, use.after);
+  EXPECT_EQ(cache->valid_tokens(sequence), 70);
+  EXPECT_EQ(cache->valid_tokens(sequence, 69), 64);
+  EXPECT_EQ(cache->valid_tokens(sequence, 63), 0);
+  const kernels::RecordUse next = read_on(*cache, sequence, 71);
+  EXPECT_EQ(next.before, use.after) << "goes on in place";
+  EXPECT_EQ(next.after, use.after);
+  EXPECT_EQ(next.middle, -1);
+  cache->truncate(sequence, 68);
+  EXPECT_EQ(cache->valid_tokens(sequence), 64);
+  const kernels::RecordUse again = read_on(*cache, sequence, 80);
+  EXPECT_EQ(again.before, use.middle);
+  EXPECT_EQ(again.after, use.after) << "the copy stays";
+}
+
+TEST(KvCacheSummaries, ATextHasFewAndGivesThemBack) {
+  auto cache = summaries_of({1});
+  for (int i = 0; i < 3; ++i) {
+    KvPages sequence;
+    for (int64_t tokens = 50; tokens < 1900; tokens += 50) read_on(*cache, sequence, tokens);
+    for (int64_t tokens = 1851; tokens < 1900; ++tokens) read_on(*cache, sequence, tokens);
+    EXPECT_LE(cache->summaries_committed(), 3 + i * KvCache::kLeft);
+    const int64_t half = cache->valid_tokens(sequence, 1700);
+    EXPECT_GE(half, 1900 / 4) << "one is left on the way";
+    cache->release(sequence);
+    EXPECT_EQ(sequence.record, -1);
+  }
+}
+
+TEST(KvCacheSummaries, AStepThatFailsLeavesWhatWasCopied) {
+  auto cache = summaries_of({1});
+  KvPages sequence;
+  read_on(*cache, sequence, 40);
+  ASSERT_TRUE(cache->reserve(sequence, 80).ok());
+  cache->writing(sequence, 40, 80);
+  EXPECT_EQ(cache->valid_tokens(sequence), 32);
+  cache->written(sequence, 80);
+  EXPECT_EQ(cache->valid_tokens(sequence), 80);
+  EXPECT_EQ(cache->valid_tokens(sequence, 79), 64);
+}
+
+TEST(KvCacheSummaries, OthersBeginWithTheCopyAndWriteTheirOwn) {
+  auto cache = summaries_of({1});
+  KvPages first, second;
+  const kernels::RecordUse use = read_on(*cache, first, 100);
+  cache->share(second, counting(120));
+  EXPECT_EQ(cache->valid_tokens(second), 96);
+  const kernels::RecordUse next = read_on(*cache, second, 120);
+  EXPECT_EQ(next.before, use.middle);
+  EXPECT_NE(next.after, use.after);
+  EXPECT_EQ(cache->valid_tokens(first), 100);
+  EXPECT_EQ(cache->valid_tokens(first, 99), 96) << "what another reads is not taken away";
+  cache->release(first);
+  cache->release(second);
+  EXPECT_EQ(found(*cache, counting(100)), 96) << "kept for the next";
+}
+
+TEST(KvCacheSummaries, WhatAnotherVersionWroteIsNotTakenForItsOwn) {
+  auto cache = summaries_of({1, 2});
+  KvPages sequence;
+  read_on(*cache, sequence, 100);
+  const auto states = [](uint64_t second) {
+    return std::vector<StateLayout>{{1, compile::StateForm::summary(100)},
+                                    {second, compile::StateForm::summary(100)}};
+  };
+  ASSERT_TRUE(adopts(*cache, states(7)));
+  EXPECT_EQ(cache->valid_tokens(sequence), 0);
+  read_on(*cache, sequence, 40);
+  EXPECT_EQ(cache->valid_tokens(sequence), 40);
+  read_on(*cache, sequence, 99);
+  EXPECT_EQ(cache->valid_tokens(sequence, 98), 96);
+  ASSERT_TRUE(adopts(*cache, states(2)));
+  EXPECT_EQ(cache->valid_tokens(sequence), 0);
 }
 
 TEST(KvCacheRecords, TwoSequencesNeverWriteIntoOnePage) {
@@ -398,7 +497,7 @@ TEST(KvCacheRecords, AnEditAndItsUndoKeepThem) {
   ASSERT_TRUE(adopts(*cache, records({1})));  // the second layer bypassed
   EXPECT_EQ(cache->valid_tokens(sequence), 50);
   ASSERT_TRUE(cache->reserve(sequence, 60).ok());
-  cache->writing(sequence, 50);
+  cache->writing(sequence, 50, 60);
   cache->written(sequence, 60);
   EXPECT_EQ(cache->kept_tokens(records({1, 2}), sequence), 32) << "50 there, 60 here: the page's beginning";
   ASSERT_TRUE(adopts(*cache, records({1, 2})));

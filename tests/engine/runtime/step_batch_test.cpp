@@ -98,5 +98,22 @@ TEST(StepBatch, OnlyRepliesArePadded) {
   EXPECT_FALSE(encoder.can_be_padded());
 }
 
+// Kernels that take the first of the step's tokens do not ask whether there are so many.
+TEST(StepBatch, AStepThatIsTooSmallForItsPlanIsRefused) {
+  compile::Plan plan;
+  plan.least_sizes = {{{1, 2, 0, 0}, 9, "axis 0 of x", "first"}, {{0, 0, 1, 0}, 1, "axis 1 of y", "second"}};
+  const auto refusal = [&](int64_t replies) {
+    ops::StepContext step;
+    Replies made(replies);
+    made.batch.fill(step);
+    const Result<void> fits = StepBatch::check_sizes(plan, step);
+    return fits.ok() ? std::string() : fits.error().to_string();
+  };
+  EXPECT_EQ(refusal(3),
+            "axis 0 of x has 7 elements in this step, and 9 are taken (first): take fewer, or give more");
+  EXPECT_EQ(refusal(4), "");
+  EXPECT_EQ(refusal(5), "");
+}
+
 }  // namespace
 }  // namespace orrery::runtime

@@ -38,6 +38,14 @@ TEST_P(BothThemes, TextIsReadableOnEveryGround) {
   EXPECT_GE(contrast(theme(Token::onAccent), theme(Token::accent)), 5.6);
 }
 
+TEST_P(BothThemes, SourceCodeIsReadableOnEveryGround) {
+  for (const Token ground : {Token::canvas, Token::panel, Token::raised, Token::sunken, Token::okBg,
+                             Token::errorBg, Token::selectionBg})
+    for (const Token word : {Token::synKeyword, Token::synType, Token::synFunction, Token::synString,
+                             Token::synNumber, Token::synDirective})
+      EXPECT_GE(contrast(theme(word), theme(ground)), 5.3);
+}
+
 TEST_P(BothThemes, TextOnEveryHeatIsReadableAndHeatIsMonotone) {
   double last = theme.isDark() ? -1 : 2;
   for (int i = 0; i <= 64; ++i) {

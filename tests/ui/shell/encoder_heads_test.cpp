@@ -63,8 +63,8 @@ TEST_F(EncoderHeadsTest, EveryTokenIsDrawnWithItsLabel) {
 TEST_F(EncoderHeadsTest, TokensOfOneEntityHaveOneColour) {
   TokenSpans spans(Theme(Theme::Mode::light));
   const auto token = [](const char* label) { return api::TokenLabel{0, "x", label, {0.1F, 0.9F}}; };
-  spans.setTokens({token("B-PER"), token("I-PER"), token("B-LOC"), token("O")},
-                  {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"});
+  spans.setTokens(labelledSpans({token("B-PER"), token("I-PER"), token("B-LOC"), token("O")},
+                                {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}));
   EXPECT_EQ(spans.colorOf(0), spans.colorOf(1));
   EXPECT_NE(spans.colorOf(0), spans.colorOf(2));
   EXPECT_NE(spans.colorOf(3), spans.colorOf(0));

@@ -44,7 +44,7 @@ class FusionTest : public WindowTest {
   PassesPage* passes() {
     window_->showPage("passes");
     auto* page = window_->findChild<PassesPage*>();
-    EXPECT_TRUE(waitUntil([&] { return page->rows().size() == 9; }, kPatience));
+    EXPECT_TRUE(waitUntil([&] { return page->rows().size() == 10; }, kPatience));
     return page;
   }
   static int computing(const graph::Graph& graph) {

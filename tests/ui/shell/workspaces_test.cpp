@@ -166,6 +166,12 @@ TEST_F(WorkspacesTest, EachIsThereByItsKey) {
   EXPECT_EQ(open(), "compare inspector latency sweep");
   EXPECT_TRUE(window_->dock("sweep")->tabbed() && window_->dock("compare")->tabbed());
   EXPECT_TRUE(seen("sweep")) << "the sweep is in front";
+  key(5);
+  EXPECT_EQ(current(), "lab");
+  EXPECT_EQ(open(), "lab own_ops");
+  EXPECT_TRUE(seen("lab")) << "the kernels are in front";
+  EXPECT_NEAR(placeOf("lab").width(), 1240, 24);
+  EXPECT_LT(placeOf("lab").right(), graph().left()) << "the graph is at the right";
   key(2);
   EXPECT_EQ(current(), "see");
   EXPECT_EQ(open(), "inspector library outline");
@@ -177,8 +183,11 @@ TEST_F(WorkspacesTest, TheControlSwitchesAndTellsNamesAndKeys) {
   EXPECT_GT(choice()->mapTo(window_.get(), QPoint(choice()->width(), 0)).x(), window_->width() - 16);
   EXPECT_LT(choice()->mapTo(window_.get(), QPoint(0, choice()->height())).y(),
             window_->menuBar()->geometry().bottom() + 2);
-  for (const auto& [title, id] :
-       {std::pair("Edit", "edit"), {"Talk", "talk"}, {"Measure", "measure"}, {"See", "see"}}) {
+  for (const auto& [title, id] : {std::pair("Edit", "edit"),
+                                  {"Talk", "talk"},
+                                  {"Measure", "measure"},
+                                  {"Lab", "lab"},
+                                  {"See", "see"}}) {
     click(title);
     EXPECT_EQ(current(), id);
     EXPECT_TRUE(window_->action("workspace." + QString(id))->isChecked());
@@ -195,7 +204,7 @@ TEST_F(WorkspacesTest, TheControlSwitchesAndTellsNamesAndKeys) {
   for (const QMenu* menu : window_->menuBar()->findChildren<QMenu*>())
     if (menu->title().remove('&') == "Workspace")
       for (const QAction* action : menu->actions()) words += action->text().remove('&');
-  EXPECT_EQ(words.join(", ").toStdString(), "Talk, See, Edit, Measure, Reset workspace");
+  EXPECT_EQ(words.join(", ").toStdString(), "Talk, See, Edit, Measure, Lab, Reset workspace");
 }
 
 TEST_F(WorkspacesTest, EachKeepsWhatWasDoneInIt) {
@@ -349,7 +358,7 @@ TEST_F(WorkspacesTest, EveryOneFitsASmallWindow) {
   for (const auto& [wide, high] : {std::pair(1100, 800), {900, 700}}) {
     window_->resize(wide, high);
     settle();
-    for (int digit = 1; digit <= 4; ++digit) {
+    for (int digit = 1; digit <= 5; ++digit) {
       key(digit);
       SCOPED_TRACE(current() + " in " + std::to_string(wide));
       EXPECT_EQ(window_->size(), QSize(wide, high)) << "no page makes it wider";
@@ -422,8 +431,8 @@ class Paints : public QObject {
 TEST_F(WorkspacesTest, ASwitchIsOnePicture) {
   start();
   ASSERT_TRUE(opened(*window_, "chat"));
-  for (int digit = 1; digit <= 4; ++digit) key(digit);
-  for (const char* id : {"talk", "edit", "see", "measure"}) {
+  for (int digit = 1; digit <= 5; ++digit) key(digit);
+  for (const char* id : {"talk", "edit", "see", "lab", "measure"}) {
     const Paints paints;
     window_->workspaces()->turnTo(id);
     EXPECT_EQ(paints.count, 0) << "nothing is shown half way, to " << id;
@@ -436,7 +445,7 @@ TEST_F(WorkspacesTest, ASwitchIsOnePicture) {
 TEST_F(WorkspacesTest, ASwitchTakesLittleBeyondQtsLayout) {
   start();
   ASSERT_TRUE(opened(*window_, "chat"));
-  for (int digit = 1; digit <= 4; ++digit) key(digit);
+  for (int digit = 1; digit <= 5; ++digit) key(digit);
   const auto cost = [](const std::function<void()>& act) {
     WatchedApplication::instance()->watch();
     WatchedApplication::instance()->during("act", act);
@@ -466,7 +475,7 @@ TEST_F(WorkspacesTest, PicturesOfEach) {
     for (const QSize& size : {QSize(1600, 1000), QSize(1100, 800)}) {
       window_->resize(size);
       settle();
-      for (int digit = 1; digit <= 4; ++digit) {
+      for (int digit = 1; digit <= 5; ++digit) {
         key(digit);
         window_->graphPage()->view()->waitForLayout();
         settle();

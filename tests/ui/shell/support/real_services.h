@@ -18,6 +18,7 @@ inline Services realServices() {
   services.sweeps = {api::sweep_places, api::sweep};
   services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.compare = api::compare;
+  services.attribute = api::attribute;
   services.passes = {api::pass_reports, api::pass_gain};
   services.recipes = {edit::read_recipe, edit::parse_recipe, edit::write_recipe, edit::misfits};
   services.exports = {api::plan_export, api::export_model};

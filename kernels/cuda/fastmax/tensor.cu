@@ -1,0 +1,547 @@
+// Fastmax on tensor cores, operands of bf16 (fastmax.h), heads of up to 128.
+//   direct      a block of 8 warps owns 256 (heads above 64: 128) queries of one head, a warp 16 or 32 of
+//               them. Keys and values come 64 at a time by cp.async, two such tiles in shared memory. Scores
+//               become weights in registers, in two FMAs and without a maximum or an exponential, are rounded
+//               to bf16 and multiplied with the values and a column of ones, whose sum is the denominator of
+//               just those rounded weights.
+//   factorised  states of the keys (tensor_state.cu) are added up slot by slot, weighed and rounded to bf16;
+//               the block then makes x_t(query) in registers, 16 features at a time, as the product of
+//               fragments of its queries with one element of each, and multiplies them with the state, 8
+//               tiles of 16 features of which lie in shared memory at a time. Squares are summed first, then
+//               elements, then ones, so that the query's factor is multiplied to the sums in between and not
+//               to each feature. Causal: a query's own segment is taken directly.
+// Every sum has one order, whatever runs beside it: the same bits each time.
+// Bytes moved: direct: keys and values once for each block (from L2). Factorised: a state of bf16 once for
+// each block of queries (from L2), and once through memory as float32 for each slot.
+#include <algorithm>
+
+#include "kernels/cuda/fastmax/noise.cuh"
+#include "kernels/cuda/fastmax/tensor.cuh"
+
+namespace orrery::kernels::cuda::fastmax {
+namespace {
+
+constexpr int kStageTiles = 8;                       // of a state, in shared memory at a time
+constexpr int64_t kStateBytes = int64_t{256} << 20;  // of the states of a round of heads
+
+/// What queries read of a state: squares and elements in bf16, times their weights, ones in float32.
+struct Moments {
+  const __nv_bfloat16* weighed = nullptr;  // (units, slots, tiles - 1, 16, columns)
+  const float* ones = nullptr;             // (units, slots, columns)
+};
+
+/// How blocks find their keys.
+struct Plan {
+  Slots slots;
+  Moments moments;
+  int64_t first_unit = 0, units = 0;
+};
+
+// ---- states, added up ----
+
+/// A thread two columns of a feature, through all slots of a unit.
+template <int kDim>
+__global__ void add_up_kernel(const Fastmax::Args args, const Slots slots, const Scales scales,
+                              int64_t first_unit, int tiles, const float* sums, __nv_bfloat16* weighed,
+                              float* ones) {
+  using Size = Sizes<kDim>;
+  pdl_wait();
+  const int64_t pair = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
+  const int64_t elements = int64_t{tiles} * Size::kTileElements, kept = elements - Size::kTileElements;
+  const int64_t at = 2 * pair;
+  if (at >= kept + Size::kColumns) return;  // of the last tile only the first row
+  const int64_t unit = blockIdx.y;
+  const auto tile = static_cast<int>(at / Size::kTileElements);
+  const int squares = args.problem.p == 2 ? Size::kSquares : 0;
+  const float factor = scales.of_key[first_unit + unit].factor / args.temperature;
+  float weight = args.a0;
+  if (tile < squares) {
+    int block = 0;
+    while (8 * (block + 1) * (block + 2) <= tile) ++block;
+    const bool same = (tile - 8 * block * (block + 1)) / 16 == block;
+    weight = (same ? args.a2 : 2 * args.a2) * factor * factor;
+  } else if (at < kept) {
+    weight = args.a1 * factor;
+  }
+  float2 total = {0.0F, 0.0F};
+  for (int64_t slot = 0; slot < slots.count; ++slot) {
+    const float2 own = *reinterpret_cast<const float2*>(sums + (unit * slots.count + slot) * elements + at);
+    total.x += own.x;
+    total.y += own.y;
+    if (!slots.causal && slot + 1 < slots.count) continue;
+    const float2 result = {total.x * weight, total.y * weight};
+    if (at < kept)
+      *reinterpret_cast<uint32_t*>(weighed + (unit * slots.count + slot) * kept + at) =
+          pair_of(result.x, result.y);
+    else
+      *reinterpret_cast<float2*>(ones + (unit * slots.count + slot) * Size::kColumns + (at - kept)) = result;
+  }
+}
+
+// ---- queries ----
+
+template <int kDim>
+struct Block {
+  using Size = Sizes<kDim>;
+  static constexpr int kTileBytes = Size::kKeys * Size::kPitch;
+  static constexpr int kStageBytes = 2 * kStageTiles * Size::kTileElements;
+  static constexpr int kQueryBytes = Size::kQueries * Size::kPitch;
+  static constexpr int kBufferBytes = 4 * kTileBytes > 2 * kStageBytes ? 4 * kTileBytes : 2 * kStageBytes;
+  static constexpr int kShared = kQueryBytes + kBufferBytes;
+  static_assert(Size::kPitch % 16 == 0 && kStageBytes % 16 == 0);
+};
+
+template <int kDim>
+struct Accumulators {
+  uint32_t query[Sizes<kDim>::kTiles][Sizes<kDim>::kBlocks][4];  // fragments
+  float total[Sizes<kDim>::kTiles][Sizes<kDim>::kAcross][4] = {};
+
+  __device__ void scale(float factor) {
+#pragma unroll
+    for (auto& tile : total)
+#pragma unroll
+      for (auto& eight : tile)
+#pragma unroll
+        for (float& x : eight) x *= factor;
+  }
+};
+
+/// total += features in `a` of each tile of queries, times 16 rows of a state at `from`.
+template <int kDim>
+__device__ void multiply_state(Accumulators<kDim>& sums, const uint32_t (&a)[Sizes<kDim>::kTiles][4],
+                               uint32_t from, int lane) {
+  using Size = Sizes<kDim>;
+  const uint32_t row = from + static_cast<uint32_t>(lane % 16 * 2 * Size::kColumns);
+#pragma unroll
+  for (int pair = 0; pair < kDim / 16; ++pair) {
+    uint32_t b[4];
+    load_turned(b, row + static_cast<uint32_t>(32 * pair + lane / 16 * 16));
+#pragma unroll
+    for (int t = 0; t < Size::kTiles; ++t) {
+      multiply(sums.total[t][2 * pair], a[t], b[0], b[1]);
+      multiply(sums.total[t][2 * pair + 1], a[t], b[2], b[3]);
+    }
+  }
+  uint32_t b[2];
+  load_two_turned(b, row + 2 * kDim);
+#pragma unroll
+  for (int t = 0; t < Size::kTiles; ++t) multiply(sums.total[t][Size::kAcross - 1], a[t], b[0], b[1]);
+}
+
+/// total += sum over t of c_t x_t(query) state_t, with the query's factor.
+template <int kDim>
+__device__ void add_state(Accumulators<kDim>& sums, const Fastmax::Args& args, const __nv_bfloat16* weighed,
+                          const float* ones, float factor, uint32_t queries, uint32_t buffer) {
+  using Size = Sizes<kDim>;
+  constexpr int kStageBytes = Block<kDim>::kStageBytes;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int squares = args.problem.p == 2 ? Size::kSquares / kStageTiles : 0;  // stages
+  const auto bring = [&](int stage) {
+    if (stage <= squares) {
+      const int bytes = stage < squares ? kStageBytes : 2 * Size::kBlocks * Size::kTileElements;
+      const auto* from =
+          reinterpret_cast<const std::byte*>(weighed) + static_cast<int64_t>(stage) * kStageBytes;
+      const uint32_t to = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+      for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += Size::kThreads * 16)
+        copy_16(to + static_cast<uint32_t>(i), from + i, true);
+    }
+    end_of_copies();
+  };
+  bring(0);
+  bring(1);
+  // Element m and its neighbour of query g of tile t are at own_row + 16 t rows + 2 m.
+  const uint32_t own_row =
+      queries + static_cast<uint32_t>((warp * 16 * Size::kTiles + lane / 4) * Size::kPitch);
+  int stage = 0;
+  if (squares > 0) {
+#pragma unroll
+    for (int block = 0; block < Size::kBlocks; ++block) {
+      for (int part = 0; part < 2 * (block + 1); ++part, ++stage) {
+        wait_for_copies<1>();
+        __syncthreads();
+        const uint32_t from = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+#pragma unroll 1
+        for (int i = 0; i < kStageTiles; i += 2) {
+          uint32_t upper[Size::kTiles], lower[Size::kTiles];
+#pragma unroll
+          for (int t = 0; t < Size::kTiles; ++t) {
+            const uint32_t at =
+                own_row + static_cast<uint32_t>(16 * t * Size::kPitch + 2 * (part * kStageTiles + i));
+            upper[t] = load_word(at);
+            lower[t] = load_word(at + 8 * Size::kPitch);
+          }
+#pragma unroll
+          for (int odd = 0; odd < 2; ++odd) {
+            uint32_t a[Size::kTiles][4];
+#pragma unroll
+            for (int t = 0; t < Size::kTiles; ++t) {
+              const uint32_t both = odd == 0 ? 0x1010 : 0x3232;
+              const uint32_t high = __byte_perm(upper[t], 0, both), low = __byte_perm(lower[t], 0, both);
+              a[t][0] = times(sums.query[t][block][0], high);
+              a[t][1] = times(sums.query[t][block][1], low);
+              a[t][2] = times(sums.query[t][block][2], high);
+              a[t][3] = times(sums.query[t][block][3], low);
+            }
+            multiply_state(sums, a, from + static_cast<uint32_t>(2 * (i + odd) * Size::kTileElements), lane);
+          }
+        }
+        __syncthreads();  // before the stage is filled anew
+        bring(stage + 2);
+      }
+    }
+    sums.scale(factor);
+  }
+  wait_for_copies<0>();
+  __syncthreads();
+  const uint32_t from = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+#pragma unroll
+  for (int block = 0; block < Size::kBlocks; ++block) {
+    uint32_t a[Size::kTiles][4];
+#pragma unroll
+    for (int t = 0; t < Size::kTiles; ++t)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) a[t][i] = sums.query[t][block][i];
+    multiply_state(sums, a, from + static_cast<uint32_t>(2 * block * Size::kTileElements), lane);
+  }
+  sums.scale(factor);
+#pragma unroll
+  for (int n = 0; n < Size::kAcross; ++n) {
+    const float2 one = *reinterpret_cast<const float2*>(ones + 8 * n + 2 * (lane % 4));
+#pragma unroll
+    for (int t = 0; t < Size::kTiles; ++t) {
+      sums.total[t][n][0] += one.x;
+      sums.total[t][n][1] += one.y;
+      sums.total[t][n][2] += one.x;
+      sums.total[t][n][3] += one.y;
+    }
+  }
+  __syncthreads();  // before the buffer is filled with keys
+}
+
+/// Weights of the scores of one tile of keys, and what they bring.
+template <int kDim>
+__device__ void add_keys(Accumulators<kDim>& sums, const Fastmax::Args& args, float factor,
+                         int64_t first_query, int64_t first_key, bool bounded, uint32_t keys, uint32_t values,
+                         int lane) {
+  using Size = Sizes<kDim>;
+  constexpr int kKeys = Size::kKeys;
+  float scores[Size::kTiles][kKeys / 8][4] = {};
+#pragma unroll
+  for (int block = 0; block < Size::kBlocks; ++block)
+#pragma unroll
+    for (int pair = 0; pair < kKeys / 16; ++pair) {
+      uint32_t b[4];
+      load_matrices(b, keys + static_cast<uint32_t>((16 * pair + lane / 16 * 8 + lane % 8) * Size::kPitch +
+                                                    32 * block + lane / 8 % 2 * 16));
+#pragma unroll
+      for (int t = 0; t < Size::kTiles; ++t) {
+        multiply(scores[t][2 * pair], sums.query[t][block], b[0], b[1]);
+        multiply(scores[t][2 * pair + 1], sums.query[t][block], b[2], b[3]);
+      }
+    }
+  const float a0 = args.a0, a1 = args.a1 * factor,
+              a2 = args.problem.p == 2 ? args.a2 * factor * factor : 0.0F;
+  const int g = lane / 4, c = lane % 4;
+#pragma unroll
+  for (int t = 0; t < Size::kTiles; ++t)
+#pragma unroll
+    for (int n = 0; n < kKeys / 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float& s = scores[t][n][i];
+        s = fmaf(fmaf(a2, s, a1), s, a0);
+        if (!bounded) continue;
+        const int64_t key = first_key + 8 * n + 2 * c + i % 2;
+        const int64_t query = first_query + 16 * t + g + i / 2 * 8;
+        if (key >= args.keys || (args.problem.causal && key > query + args.keys - args.queries)) s = 0.0F;
+      }
+#pragma unroll
+  for (int step = 0; step < kKeys / 16; ++step) {
+    uint32_t a[Size::kTiles][4];
+#pragma unroll
+    for (int t = 0; t < Size::kTiles; ++t) {
+      const auto &left = scores[t][2 * step], &right = scores[t][2 * step + 1];
+      a[t][0] = pair_of(left[0], left[1]);
+      a[t][1] = pair_of(left[2], left[3]);
+      a[t][2] = pair_of(right[0], right[1]);
+      a[t][3] = pair_of(right[2], right[3]);
+    }
+#pragma unroll
+    for (int pair = 0; pair < kDim / 16; ++pair) {
+      uint32_t b[4];
+      load_turned(b, values + static_cast<uint32_t>((16 * step + lane % 16) * Size::kPitch + 32 * pair +
+                                                    lane / 16 * 16));
+#pragma unroll
+      for (int t = 0; t < Size::kTiles; ++t) {
+        multiply(sums.total[t][2 * pair], a[t], b[0], b[1]);
+        multiply(sums.total[t][2 * pair + 1], a[t], b[2], b[3]);
+      }
+    }
+    const uint32_t ones = ones_column(lane);
+#pragma unroll
+    for (int t = 0; t < Size::kTiles; ++t) multiply(sums.total[t][Size::kAcross - 1], a[t], ones, ones);
+  }
+}
+
+template <int kDim>
+__device__ void write_out(const Accumulators<kDim>& sums, const Fastmax::Args& args, int64_t batch,
+                          int64_t head, int64_t first_query, int lane) {
+  using Size = Sizes<kDim>;
+  const HeadStrides& strides = args.out_strides;
+  const int64_t base = batch * strides.batch + head * strides.head;
+  const int c = lane % 4;
+  auto* out = static_cast<__nv_bfloat16*>(args.out);
+#pragma unroll
+  for (int t = 0; t < Size::kTiles; ++t)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int64_t query = first_query + 16 * t + lane / 4 + 8 * half;
+      const float total = __shfl_sync(~0U, sums.total[t][Size::kAcross - 1][2 * half], lane & ~3);
+      if (query >= args.queries) continue;
+      const bool sees = args.keys > 0 && (!args.problem.causal || query + args.keys - args.queries >= 0);
+      const int64_t row = (batch * args.problem.heads + head) * args.queries + query;
+#pragma unroll
+      for (int n = 0; n < Size::kAcross - 1; ++n) {
+        const int col = 8 * n + 2 * c;
+        if (col >= args.problem.head_dim) continue;
+        const float left = sees ? sums.total[t][n][2 * half] / total * noise_of(args, row, col) : 0.0F;
+        const float right =
+            sees ? sums.total[t][n][2 * half + 1] / total * noise_of(args, row, col + 1) : 0.0F;
+        *reinterpret_cast<uint32_t*>(out + base + query * strides.token + col) = pair_of(left, right);
+      }
+    }
+}
+
+/// Grid: (blocks of queries, query heads of the plan's units).
+template <int kDim, bool kState>
+__global__ void __launch_bounds__(Sizes<kDim>::kThreads, 1)
+    attend_kernel(const Fastmax::Args args, const Scales scales, const Plan plan) {
+  using Size = Sizes<kDim>;
+  constexpr int kKeys = Size::kKeys, kTileBytes = Block<kDim>::kTileBytes;
+  extern __shared__ uint4 memory[];
+  pdl_wait();
+  const auto queries = static_cast<uint32_t>(__cvta_generic_to_shared(memory));
+  const uint32_t buffer = queries + Block<kDim>::kQueryBytes;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const auto dim = static_cast<int>(args.problem.head_dim);
+  const int64_t group = group_of(args.problem), unit = blockIdx.y / group, number = plan.first_unit + unit;
+  const int64_t batch = number / args.problem.kv_heads, kv_head = number % args.problem.kv_heads;
+  const int64_t head = kv_head * group + blockIdx.y % group;
+  const int64_t first = static_cast<int64_t>(gridDim.x - 1 - blockIdx.x) * Size::kQueries;  // long ones first
+  const int64_t own = first + warp * 16 * Size::kTiles;
+
+  copy_rows<kDim, Size::kQueries, Size::kThreads>(queries, Rows(args.query, args.query_strides, batch, head),
+                                                  first, args.queries, dim);
+  end_of_copies();
+  wait_for_copies<0>();
+  __syncthreads();
+  Accumulators<kDim> sums;
+#pragma unroll
+  for (int t = 0; t < Size::kTiles; ++t)
+#pragma unroll
+    for (int block = 0; block < Size::kBlocks; ++block)
+      load_matrices(
+          sums.query[t][block],
+          queries + static_cast<uint32_t>((warp * 16 * Size::kTiles + 16 * t + lane % 16) * Size::kPitch +
+                                          32 * block + lane / 16 * 16));
+
+  const float of_query = scales.of_query[batch * args.problem.heads + head].factor;
+  const float of_key = scales.of_key[number].factor / args.temperature;
+  int64_t begin = 0, end = args.keys;
+  if constexpr (kState) {
+    const Slots& slots = plan.slots;
+    const int64_t slot = slots.causal ? first / slots.tokens : slots.count - 1;
+    const int64_t kept = (state_tiles_of<kDim>(args.problem.p) - 1) * Size::kTileElements;
+    const int64_t at = unit * slots.count + slot;
+    add_state(sums, args, plan.moments.weighed + at * kept, plan.moments.ones + at * Size::kColumns, of_query,
+              queries, buffer);
+    begin = slots.end(slot);
+  }
+  if (args.problem.causal) end = min(end, first + Size::kQueries + args.keys - args.queries);
+  const auto count = static_cast<int>(max(int64_t{0}, end - begin + kKeys - 1) / kKeys);
+  const Rows keys(args.key, args.key_strides, batch, kv_head),
+      values(args.value, args.value_strides, batch, kv_head);
+  const auto bring = [&](int i) {
+    if (i < count) {
+      const uint32_t to = buffer + static_cast<uint32_t>(i % 2 * 2 * kTileBytes);
+      copy_rows<kDim, kKeys, Size::kThreads>(to, keys, begin + int64_t{i} * kKeys, args.keys, dim);
+      copy_rows<kDim, kKeys, Size::kThreads>(to + kTileBytes, values, begin + int64_t{i} * kKeys, args.keys,
+                                             dim);
+    }
+    end_of_copies();
+  };
+  bring(0);
+  bring(1);
+  for (int i = 0; i < count; ++i) {
+    wait_for_copies<1>();
+    __syncthreads();
+    const int64_t first_key = begin + int64_t{i} * kKeys;
+    // Keys of the tile that some query of this warp does not see, or that are not there.
+    const int64_t seen_by_all = args.problem.causal ? own + args.keys - args.queries : args.keys;
+    const bool bounded = first_key + kKeys > args.keys || first_key + kKeys - 1 > seen_by_all;
+    const uint32_t tile = buffer + static_cast<uint32_t>(i % 2 * 2 * kTileBytes);
+    add_keys(sums, args, of_query * of_key, own, first_key, bounded, tile, tile + kTileBytes, lane);
+    __syncthreads();  // before the tiles are filled anew
+    bring(i + 2);
+  }
+  write_out(sums, args, batch, head, own, lane);
+}
+
+// ---- launches ----
+
+template <class Function>
+void with_head(int64_t dim, Function&& function) {
+  const int64_t padded = padded_head(dim);
+  if (padded == 32) return function.template operator()<32>();
+  if (padded == 64) return function.template operator()<64>();
+  function.template operator()<128>();
+}
+
+template <int kDim, bool kState>
+void attend(const Fastmax::Args& args, const Scales& scales, const Plan& plan, const Launch& launch) {
+  const int64_t blocks = (args.queries + Sizes<kDim>::kQueries - 1) / Sizes<kDim>::kQueries;
+  launch_kernel(
+      launch, attend_kernel<kDim, kState>,
+      dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(plan.units * group_of(args.problem))),
+      dim3(Sizes<kDim>::kThreads), Block<kDim>::kShared, args, scales, plan);
+}
+
+/// How a call's keys fall into slots: of the problem's sizes, so that the workspace has room for it.
+struct States {
+  int64_t slots, tokens, tiles, columns, at_once;
+
+  explicit States(const Fastmax::Problem& problem) {
+    const int64_t dim = padded_head(problem.head_dim), units = problem.batch * problem.kv_heads;
+    tiles = state_tiles(problem);
+    columns = dim + 8;
+    if (problem.causal) {
+      tokens = dim <= 32 ? 512 : dim <= 64 ? 1024 : 2048;  // whole blocks of queries
+      slots = std::max<int64_t>(1, (problem.queries + tokens - 1) / tokens);
+    } else {
+      // As many as let the states alone fill a card, of at least 2048 keys.
+      const int64_t blocks = units * ((tiles + 7) / 8);
+      slots = std::clamp<int64_t>(512 / std::max<int64_t>(blocks, 1), 1, (problem.keys + 2047) / 2048);
+      tokens = (problem.keys + slots - 1) / slots;
+      tokens = (tokens + 63) / 64 * 64;
+    }
+    const int64_t bytes = slots * tiles * 16 * columns * 6;
+    at_once = std::clamp<int64_t>(kStateBytes / bytes, 1, units);
+    at_once = std::min<int64_t>(at_once, 65535 / (slots * std::max<int64_t>(group_of(problem), 1)));
+    at_once = std::max<int64_t>(at_once, 1);
+  }
+};
+
+struct StateRoom {
+  Room room;
+  ScaleRoom scales;
+  float* sums;
+  __nv_bfloat16* weighed;
+  float* ones;
+
+  StateRoom(const Fastmax::Problem& problem, std::byte* memory) : room(memory), scales(problem, room) {
+    const States states(problem);
+    const int64_t slots = states.at_once * states.slots;
+    sums = room.take<float>(slots * states.tiles * 16 * states.columns);
+    weighed = room.take<__nv_bfloat16>(slots * (states.tiles - 1) * 16 * states.columns);
+    ones = room.take<float>(slots * states.columns);
+  }
+};
+
+std::string supports_tensor(const Fastmax::Problem& problem, const Machine& machine) {
+  std::string reason = ref::legal(problem);
+  if (!reason.empty()) return reason;
+  if (problem.dtype != DType::bf16)
+    return "query is " + std::string(name_of(problem.dtype)) + "; it multiplies bf16";
+  if (problem.head_dim > 128)
+    return "head_dim is " + std::to_string(problem.head_dim) + "; it takes up to 128";
+  if (problem.head_dim % 8 != 0 || !problem.aligned) return "rows do not begin at multiples of 16 bytes";
+  if (problem.has_rpe) return "keys have positions added, which it does not do";
+  if (problem.dropping == Fastmax::Dropping::features) return "features are dropped, which it does not do";
+  size_t needed = 0;
+  with_head(problem.head_dim, [&]<int kDim>() { needed = Block<kDim>::kShared; });
+  if (needed > machine.card.shared_per_block)
+    return "a block needs " + std::to_string(needed / 1024) + " KB of shared memory; the card has " +
+           std::to_string(machine.card.shared_per_block / 1024);
+  return {};
+}
+
+void require_aligned(const Fastmax::Args& args) {
+  const auto lies = [](const void* base, const HeadStrides& strides) {
+    return is_aligned(base) && strides.batch % 8 == 0 && strides.head % 8 == 0 && strides.token % 8 == 0;
+  };
+  cuda::require_aligned(lies(args.query, args.query_strides) && lies(args.key, args.key_strides) &&
+                        lies(args.value, args.value_strides) && lies(args.out, args.out_strides));
+}
+
+}  // namespace
+
+std::string supports_direct(const Fastmax::Problem& problem, const Machine& machine) {
+  return supports_tensor(problem, machine);
+}
+
+size_t direct_workspace(const Fastmax::Problem& problem, const Machine&, int) {
+  Room room(nullptr);
+  const ScaleRoom scales(problem, room);
+  return room.bytes();
+}
+
+void run_direct(const Fastmax::Args& args, const Launch& launch) {
+  require_aligned(args);
+  Room room(launch.workspace);
+  const ScaleRoom scales(args.problem, room);
+  find_scales(args, scales, launch);
+  const int64_t units = args.batch * args.problem.kv_heads;
+  const int64_t at_once = std::max<int64_t>(1, 65535 / group_of(args.problem));
+  for (int64_t first = 0; first < units; first += at_once) {
+    Plan plan{};
+    plan.first_unit = first;
+    plan.units = std::min(at_once, units - first);
+    with_head(args.problem.head_dim,
+              [&]<int kDim>() { attend<kDim, false>(args, scales.scales, plan, launch); });
+  }
+}
+
+std::string supports_factorised(const Fastmax::Problem& problem, const Machine& machine) {
+  std::string reason = supports_tensor(problem, machine);
+  if (!reason.empty()) return reason;
+  // Products of 16 x 8 x 16 of both forms, for a query head.
+  const States states(problem);
+  const auto dim = static_cast<double>(padded_head(problem.head_dim));
+  const auto keys = static_cast<double>(problem.keys), queries = static_cast<double>(problem.queries);
+  const double direct = queries * keys * (problem.causal ? 0.5 : 1.0) * (2 * dim + 8);
+  const double own = problem.causal ? queries * static_cast<double>(states.tokens) / 2 * (2 * dim + 8) : 0.0;
+  const double of_states = static_cast<double>(states.tiles * 16 * states.columns) *
+                           (queries + keys / static_cast<double>(group_of(problem)));
+  if (of_states + own < direct) return {};
+  return "states of " + std::to_string(states.tiles * 16) + " features cost more than " +
+         std::to_string(problem.keys) + " keys do";
+}
+
+size_t factorised_workspace(const Fastmax::Problem& problem, const Machine&, int) {
+  return StateRoom(problem, nullptr).room.bytes();
+}
+
+void run_factorised(const Fastmax::Args& args, const Launch& launch) {
+  require_aligned(args);
+  const StateRoom room(args.problem, launch.workspace);
+  const States states(args.problem);
+  find_scales(args, room.scales, launch);
+  Plan plan{};
+  plan.slots = {states.slots, states.tokens, args.keys - args.queries, args.keys, args.problem.causal};
+  plan.moments = {room.weighed, room.ones};
+  const int64_t units = args.batch * args.problem.kv_heads;
+  for (plan.first_unit = 0; plan.first_unit < units; plan.first_unit += states.at_once) {
+    plan.units = std::min(states.at_once, units - plan.first_unit);
+    make_states(args, plan.slots, plan.first_unit, plan.units, room.sums, launch);
+    with_head(args.problem.head_dim, [&]<int kDim>() {
+      const int64_t pairs = (states.tiles - 1) * Sizes<kDim>::kTileElements / 2 + Sizes<kDim>::kColumns / 2;
+      launch_kernel(launch, add_up_kernel<kDim>,
+                    dim3(static_cast<unsigned>((pairs + 255) / 256), static_cast<unsigned>(plan.units)),
+                    dim3(256), 0, args, plan.slots, room.scales.scales, plan.first_unit,
+                    static_cast<int>(states.tiles), room.sums, room.weighed, room.ones);
+      attend<kDim, true>(args, room.scales.scales, plan, launch);
+    });
+  }
+}
+
+}  // namespace orrery::kernels::cuda::fastmax

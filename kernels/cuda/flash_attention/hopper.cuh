@@ -1,0 +1,496 @@
+// cuda.flash_hopper: attention over tensors of f16 or bf16 (flash_attention.h) with the products of four
+// warps (wgmma) and the copies of tiles (TMA) of cards of capability 9.0 (FlashAttention-3, Shah et al. 2024,
+// arXiv 2407.08608). Products are exact, weights rounded to the operands' type.
+//   One block a multiprocessor walks over units of work (Schedule). It has two to four groups of four warps
+//   that multiply, each for 64 queries of one batch and head, and one that brings tiles, which takes a
+//   thread. They walk over the keys that the block's queries see, last tile first, in tiles that begin at
+//   multiples of their size: keys and values in two or four stages each, queries in two where there is room,
+//   so that those of the next unit are there when one ends. The products of queries with the next keys run
+//   while the values of the last ones are added, these beside the softmax of those; groups begin products in
+//   turns, so that one multiplies while another has its softmax. A group reads queries, keys and values from
+//   shared memory as they are; scores, weights and totals are in registers, of which the copying warps give
+//   up theirs. Shared memory: [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
+//   (device/warpgroup.cuh). Heads are padded to 64, 128 or 256 elements: zeros that TMA fills in.
+//   requires  head_dim a multiple of 8, rows 16-byte aligned; no bias, mask, dropout
+//   Bytes moved: query and out once, keys and values that are seen once for the queries of a block.
+#pragma once
+
+#include "kernels/cuda/device/tile_copy.cuh"
+#include "kernels/cuda/device/warpgroup.cuh"
+#include "kernels/cuda/flash_attention/careful.cuh"
+#include "kernels/cuda/flash_attention/mma_tile.cuh"
+#include "kernels/cuda/flash_attention/softmax.cuh"
+#include "kernels/cuda/flash_attention/tensor_maps.h"
+
+namespace orrery::kernels::cuda::flash {
+
+constexpr int kGroupThreads = 128, kGroupRows = 64;
+
+/// kDim: what heads are padded to; kKeys: of a tile; kGroups: that multiply; kQueries: tiles of queries that
+/// lie there at once; kBends: with a softcap.
+template <int kDim, int kKeys, int kGroups, int kQueries = 1, bool kBends = false>
+struct HopperShape {
+  static constexpr int dim = kDim, groups = kGroups, rows = groups * kGroupRows;
+  static constexpr int keys = kKeys, slices = kDim / 64;
+  static constexpr int stages =
+      kDim == 64 ? 4 : 2;  // tiles of keys, and as many of values, that lie there at once
+  static constexpr int queries = kQueries;
+  static constexpr bool bends = kBends;
+  // Groups pass by tiles of keys that only later ones see, where these are many; it takes registers.
+  static constexpr bool skips = keys == kGroupRows;
+  static constexpr int threads = kGroupThreads * (groups + 1);
+  static constexpr int query_slice = rows * 128, key_slice = keys * 128;  // bytes
+  static constexpr int query_bytes = slices * query_slice, key_bytes = slices * key_slice;
+  // Of a thread: 65,536 are shared by all.
+  static constexpr int copying_registers = groups == 3 ? 32 : 24;
+  static constexpr int registers = groups == 4 ? 112 : groups == 3 ? 160 : 240;
+  static constexpr int barriers = 2 * queries + 4 * stages;
+  static constexpr size_t shared_bytes =
+      1024 + queries * query_bytes + 2 * stages * key_bytes + 8 * (barriers + 1);
+};
+
+/// Who computes what: units are tiles of queries of all heads, section by section of heads that share the L2
+/// cache. The last tiles of a causal head see most keys: sections walk over the tiles down, up, down, the
+/// last one down, so that what follows each other takes about equally long. Blocks take units in rounds,
+/// every second one backwards: who had the longest unit of a round has the shortest one of the next.
+struct Schedule {
+  int tiles, heads, section;  // heads: of all batches
+
+  struct Place {
+    int tile, head;
+  };
+  __device__ Place place(int index) const {
+    const int at = index / (section * tiles), first_head = at * section;
+    const int rest = index - first_head * tiles, count = min(section, heads - first_head);
+    const int level = rest / count, behind = (heads - 1) / section - at;  // sections that follow
+    return {behind % 2 != 0 ? level : tiles - 1 - level, first_head + rest % count};
+  }
+  __device__ int units() const { return tiles * heads; }
+  /// visit(index) of each unit that the block takes.
+  template <class Visit>
+  __device__ void each(Visit&& visit) const {
+    const auto blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
+    bool back = false;
+    for (int first = 0; first < units(); first += blocks, back = !back) {
+      const int index = first + (back ? blocks - 1 - block : block);
+      if (index < units()) visit(index);
+    }
+  }
+};
+
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// Where tiles lie, and the barriers that tell that they have come (full) or may be overwritten (empty).
+template <class Shape>
+struct Tiles {
+  uint32_t begin;  // a multiple of 1,024
+
+  __device__ uint32_t query(int stage) const {
+    return begin + static_cast<uint32_t>(stage * Shape::query_bytes);
+  }
+  __device__ uint32_t key(int stage) const {
+    return query(Shape::queries) + static_cast<uint32_t>(stage * Shape::key_bytes);
+  }
+  __device__ uint32_t value(int stage) const { return key(Shape::stages + stage); }
+  __device__ uint32_t barrier(int i) const { return key(2 * Shape::stages) + static_cast<uint32_t>(8 * i); }
+  __device__ uint32_t query_full(int stage) const { return barrier(2 * stage); }
+  __device__ uint32_t query_empty(int stage) const { return barrier(1 + 2 * stage); }
+  __device__ uint32_t of_stage(int stage, int i) const { return barrier(2 * Shape::queries + 4 * stage + i); }
+  __device__ uint32_t key_full(int stage) const { return of_stage(stage, 0); }
+  __device__ uint32_t key_empty(int stage) const { return of_stage(stage, 1); }
+  __device__ uint32_t value_full(int stage) const { return of_stage(stage, 2); }
+  __device__ uint32_t value_empty(int stage) const { return of_stage(stage, 3); }
+
+  /// Whether some total of the block was not finite though its weights were.
+  __device__ bool is_broken() const {
+    unsigned broken;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(broken) : "r"(barrier(Shape::barriers)) : "memory");
+    return broken != 0;
+  }
+  __device__ void set_broken(unsigned broken) const {
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(barrier(Shape::barriers)), "r"(broken) : "memory");
+  }
+
+  /// By one thread.
+  __device__ void make_barriers() const {
+    set_broken(0);
+    constexpr int kReaders = 4 * Shape::groups;  // a lane of each warp
+    for (int stage = 0; stage < Shape::queries; ++stage) {
+      make_barrier(query_full(stage), 1);
+      make_barrier(query_empty(stage), kReaders);
+    }
+    for (int stage = 0; stage < Shape::stages; ++stage) {
+      make_barrier(key_full(stage), 1);
+      make_barrier(key_empty(stage), kReaders);
+      make_barrier(value_full(stage), 1);
+      make_barrier(value_empty(stage), kReaders);
+    }
+    show_barriers();
+  }
+};
+
+/// A unit of work: queries of one batch and head, and their keys.
+template <class Shape>
+struct HopperWork {
+  int head, batch, first_row, kv_head;
+  Band band;
+  SeenKeys seen;
+  int start, count;  // tiles of keys
+
+  __device__ HopperWork(const FlashAttention::Args& args, const Schedule& schedule, int index)
+      : HopperWork(args, schedule.place(index)) {}
+  __device__ HopperWork(const FlashAttention::Args& args, Schedule::Place place)
+      : head(place.head % static_cast<int>(args.problem.heads)),
+        batch(place.head / static_cast<int>(args.problem.heads)),
+        first_row(place.tile * Shape::rows),
+        kv_head(head / static_cast<int>(args.problem.heads / args.problem.kv_heads)),
+        band(args, batch),
+        seen(band, first_row, Shape::rows),
+        start(seen.start(Shape::keys)),
+        count(seen.tiles(Shape::keys)) {}
+  __device__ int first_key(int tile) const { return start + tile * Shape::keys; }
+};
+
+/// One thread asks for all tiles, in the order in which they are used.
+template <class Shape>
+__device__ void bring_tiles(const FlashAttention::Args& args, const TensorMaps& maps,
+                            const Tiles<Shape>& tiles, const Schedule& schedule) {
+  Stage<Shape::queries> query;
+  Stage<Shape::stages> stage;
+  schedule.each([&](int index) {
+    const HopperWork<Shape> work(args, schedule, index);
+    const auto bring = [&](uint32_t to, int slice_bytes, const CUtensorMap& map, int row, int head,
+                           uint32_t full) {
+      arrive_expecting(full, Shape::slices * slice_bytes);
+#pragma unroll
+      for (int slice = 0; slice < Shape::slices; ++slice)
+        copy_box(to + static_cast<uint32_t>(slice * slice_bytes), map, 64 * slice, row, head, work.batch,
+                 full);
+    };
+    for (int t = work.count - 1; t >= 0; --t) {
+      wait_for_phase(tiles.key_empty(stage.at), stage.phase ^ 1);
+      bring(tiles.key(stage.at), Shape::key_slice, maps.key, work.first_key(t), work.kv_head,
+            tiles.key_full(stage.at));
+      if (t == work.count - 1) {  // the keys do not wait until out of the unit before is written
+        wait_for_phase(tiles.query_empty(query.at), query.phase ^ 1);
+        bring(tiles.query(query.at), Shape::query_slice, maps.query, work.first_row, work.head,
+              tiles.query_full(query.at));
+        query.advance();
+      }
+      wait_for_phase(tiles.value_empty(stage.at), stage.phase ^ 1);
+      bring(tiles.value(stage.at), Shape::key_slice, maps.value, work.first_key(t), work.kv_head,
+            tiles.value_full(stage.at));
+      stage.advance();
+    }
+  });
+}
+
+/// Begins scores = queries . keys of the group.
+template <DType kType, class Shape>
+__device__ inline void begin_scores(uint32_t query, uint32_t key, float (&scores)[Shape::keys / 8][4]) {
+  const uint64_t a = descriptor(made_here(query)), b = descriptor(made_here(key));
+  before_products();
+#pragma unroll
+  for (int f = 0; f < Shape::dim / 16; ++f)
+    begin_product<kType, false>(scores, further(a, f / 4 * Shape::query_slice + f % 4 * 32),
+                                further(b, f / 4 * Shape::key_slice + f % 4 * 32), f > 0);
+  end_of_products();
+}
+
+/// Begins totals += weights . values.
+template <DType kType, class Shape>
+__device__ inline void begin_totals(const Factor<kType, Shape::keys>& weights, uint32_t value,
+                                    float (&totals)[Shape::dim / 8][4]) {
+  const uint64_t b = descriptor(made_here(value), Shape::key_slice);
+  before_products();
+#pragma unroll
+  for (int k = 0; k < Shape::keys / 16; ++k)
+    begin_product<kType, true>(totals, weights.at[k], further(b, k * 2048), true);
+  end_of_products();
+}
+
+/// Rows of the warp that are not finite once more, of all units of the block.
+template <DType kType, class Shape>
+__device__ __noinline__ void repair_units(const FlashAttention::Args& args, const Schedule& schedule,
+                                          int warp_row) {
+  constexpr uint16_t kInfinity = kType == DType::f16 ? 0x7c00 : 0x7f80;
+  schedule.each([&](int index) {
+    const HopperWork<Shape> work(args, schedule, index);
+    const auto* out = static_cast<const uint16_t*>(args.out) + work.batch * args.out_strides.batch +
+                      work.head * args.out_strides.head;
+    for (int query = work.first_row + warp_row; query < work.first_row + warp_row + 16; ++query) {
+      if (query >= work.band.queries) return;
+      bool broken = false;
+      for (int d = static_cast<int>(threadIdx.x) % 32; d < static_cast<int>(args.problem.head_dim); d += 32)
+        broken = broken || (out[query * args.out_strides.token + d] & kInfinity) == kInfinity;
+      if (__any_sync(~0U, broken)) compute_out(args, work.batch, work.head, query);
+    }
+  });
+}
+
+/// What one group makes of the tiles.
+template <DType kType, class Shape>
+class Consumer {
+ public:
+  __device__ Consumer(const FlashAttention::Args& args, const Tiles<Shape>& tiles)
+      : args_(args),
+        tiles_(tiles),
+        group_(__shfl_sync(~0U, static_cast<int>(threadIdx.x) / kGroupThreads, 0)),
+        factor_(Shape::bends ? kLog2OfE : fmaxf(fabsf(args.scale) * kLog2OfE, 0x1p-126F)) {}
+
+  __device__ void run(const Schedule& schedule) {
+    if (group_ == Shape::groups - 1) pass_turn();  // the first group's
+    schedule.each([&](int index) { compute(schedule.place(index)); });
+    meet_group();
+    if (tiles_.is_broken()) repair_units<kType, Shape>(args_, schedule, warp_row());
+  }
+
+ private:
+  __device__ int warp_row() const {  // of the block's rows
+    return group_ * kGroupRows + static_cast<int>(threadIdx.x) / 32 % 4 * 16;
+  }
+  __device__ uint32_t own_query() const {
+    return tiles_.query(query_.at) + static_cast<uint32_t>(group_ * kGroupRows * 128);
+  }
+  /// All warps of the group.
+  __device__ void meet_group() const { meet(1 + group_, kGroupThreads); }
+
+  /// The unit at a place, worked out again: registers are too short to keep it, and it is rarely needed.
+  __device__ HopperWork<Shape> work_at(Schedule::Place place) const {
+    place.tile = static_cast<int>(made_here(static_cast<uint32_t>(place.tile)));
+    place.head = static_cast<int>(made_here(static_cast<uint32_t>(place.head)));
+    return HopperWork<Shape>(args_, place);
+  }
+
+  __device__ void compute(Schedule::Place place) {
+    RunningSum running;
+    float totals[Shape::dim / 8][4] = {};
+    const bool has_tiles = add_tiles(place, running, totals);
+    write(work_at(place), running, totals);
+    if (!has_tiles) return;
+    show_to_products();  // the rows of out, which lie where queries are copied to next
+    give_back(tiles_.query_empty(query_.at));
+    query_.advance();
+  }
+
+  /// Of the tiles of keys of a unit: the last that the group sees; those in [whole_begin, whole_end) have no
+  /// edge for it; in tile `ragged` the values after the batch's last key must be cleared (-1: no such tile).
+  struct Walk {
+    Schedule::Place place;
+    int last, whole_begin, whole_end, ragged;
+
+    __device__ Walk(const HopperWork<Shape>& work, Schedule::Place place, int group, bool all_keys)
+        : place(place) {
+      constexpr int kKeys = Shape::keys;
+      const SeenKeys seen(work.band, work.first_row + group * kGroupRows, kGroupRows);
+      last = !Shape::skips            ? work.count - 1
+             : seen.end <= seen.begin ? -1
+                                      : (seen.end - work.start + kKeys - 1) / kKeys - 1;
+      whole_begin = (max(seen.all_begin - work.start, 0) + kKeys - 1) / kKeys;
+      whole_end = max(seen.all_end - work.start, 0) / kKeys;
+      ragged = !all_keys && work.first_key(work.count) > work.band.keys ? work.count - 1 : -1;
+    }
+    __device__ bool has_edge(int tile) const { return tile < whole_begin || tile >= whole_end; }
+  };
+
+  /// Products of queries with the next keys run while the values of this tile are added, and both while
+  /// another group has its softmax. Gives whether the block has tiles at all.
+  __device__ bool add_tiles(Schedule::Place place, RunningSum& running, float (&totals)[Shape::dim / 8][4]) {
+    const HopperWork<Shape> work(args_, place);
+    if (work.count == 0) return false;
+    const Walk walk(work, place, group_, work.band.keys == static_cast<int>(args_.keys));
+    wait_for_phase(tiles_.query_full(query_.at), query_.phase);
+    if constexpr (Shape::skips) {
+      skip_tiles(work.count - 1, walk.last);
+      if (walk.last < 0) return true;
+    }
+    float scores[Shape::keys / 8][4], shrink[2];
+    wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
+    begin_scores<kType, Shape>(own_query(), tiles_.key(stage_.at), scores);
+    wait_for_products<0>();
+    settle(scores);
+    give_back(tiles_.key_empty(stage_.at));
+    finish_scores(walk, walk.last, scores);
+    soften(scores, factor_, running, shrink);
+    Factor<kType, Shape::keys> weights(scores);
+    for (int t = walk.last; t > 0; --t) {
+      const Stage<Shape::stages> stage = stage_;
+      stage_.advance();
+      wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
+      take_turn();
+      begin_scores<kType, Shape>(own_query(), tiles_.key(stage_.at), scores);
+      wait_for_values(walk, t, stage);
+      begin_totals<kType, Shape>(weights, tiles_.value(stage.at), totals);
+      pass_turn();
+      wait_for_products<1>();
+      settle(scores);
+      give_back(tiles_.key_empty(stage_.at));
+      finish_scores(walk, t - 1, scores);
+      const bool shrinks = soften(scores, factor_, running, shrink);
+      // The compiler hoists the wait below to the start of its basic block and sinks whatever is needed only
+      // after it. A branch on the sums (which are never below 0) starts a new basic block here, so the
+      // softmax stays ahead of the wait and overlaps the products with values.
+      settle(scores);
+      if (t > 1 && !(running.sum[0] + running.sum[1] < 0)) {
+        Stage<Shape::stages> next = stage_;
+        next.advance();
+        wait_for_phase(tiles_.key_full(next.at), next.phase);
+      }
+      wait_for_products<0>();
+      settle(totals);
+      give_back(tiles_.value_empty(stage.at));
+      if (shrinks) shrink_totals(shrink, totals);
+      weights = Factor<kType, Shape::keys>(scores);
+    }
+    wait_for_values(walk, 0, stage_);
+    begin_totals<kType, Shape>(weights, tiles_.value(stage_.at), totals);
+    wait_for_products<0>();
+    settle(totals);
+    give_back(tiles_.value_empty(stage_.at));
+    stage_.advance();
+    return true;
+  }
+
+  /// Tiles from `from` down to behind `last`, which only groups of later queries see. Who gives a tile back
+  /// must have seen it come, and every group has a turn for each tile of the block but one.
+  __device__ void skip_tiles(int from, int last) {
+    for (int t = from; t > last; --t) {
+      wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
+      give_back(tiles_.key_empty(stage_.at));
+      wait_for_phase(tiles_.value_full(stage_.at), stage_.phase);
+      give_back(tiles_.value_empty(stage_.at));
+      stage_.advance();
+      if (t == 0) continue;
+      take_turn();
+      pass_turn();
+    }
+  }
+
+  // Groups begin products in turns, in a ring: so one multiplies while another has its softmax.
+  __device__ static int turn_of(int group) { return 1 + Shape::groups + group; }
+  __device__ void take_turn() const { meet(turn_of(group_), 2 * kGroupThreads); }
+  __device__ void pass_turn() const { pass(turn_of((group_ + 1) % Shape::groups), 2 * kGroupThreads); }
+
+  /// Scores that still want factor_, which is above 0; of keys that are not seen -infinity.
+  __device__ void finish_scores(const Walk& walk, int tile, float (&scores)[Shape::keys / 8][4]) const {
+    if constexpr (Shape::bends) {
+      bend(scores);
+    } else if (args_.scale < 0) {
+#pragma unroll
+      for (int n = 0; n < Shape::keys / 8; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) scores[n][i] = -scores[n][i];
+    }
+    if (walk.has_edge(tile)) {
+      const HopperWork<Shape> work = work_at(walk.place);
+      hide_unseen(LaneRows(work.band, work.first_row + warp_row()), work.first_key(tile), scores);
+    }
+  }
+
+  /// cap tanh(scale x / cap), where tanh y = 1 - 2 / (1 + exp(2 y)); off by some 2^-23 cap.
+  __device__ void bend(float (&scores)[Shape::keys / 8][4]) const {
+    const float cap = args_.problem.softcap, slope = 2 * kLog2OfE * args_.scale / cap;
+#pragma unroll
+    for (int n = 0; n < Shape::keys / 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        scores[n][i] = fmaf(-2 * cap, __fdividef(1.0F, 1 + fast_exp2(scores[n][i] * slope)), cap);
+  }
+
+  /// Behind the last key of a batch that is shorter than others lies what may be no number: it becomes zero.
+  __device__ void wait_for_values(const Walk& walk, int tile, const Stage<Shape::stages>& stage) {
+    wait_for_phase(tiles_.value_full(stage.at), stage.phase);
+    if (tile != walk.ragged) return;
+    const HopperWork<Shape> work = work_at(walk.place);
+    const int there = work.band.keys - work.first_key(tile);
+    const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
+    for (int i = thread; i < (Shape::keys - there) * Shape::dim / 8; i += kGroupThreads) {
+      const int row = there + i / (Shape::dim / 8), chunk = i % (Shape::dim / 8);
+      const uint32_t at = tiles_.value(stage.at) +
+                          static_cast<uint32_t>(chunk / 8 * Shape::key_slice + row * 128 + chunk % 8 * 16);
+      asm volatile("st.shared.v4.b32 [%0], {%1,%1,%1,%1};" ::"r"(at), "r"(0) : "memory");
+    }
+    show_to_products();
+    meet_group();
+  }
+
+  /// By way of the group's queries, which are needed no more.
+  __device__ void write(const HopperWork<Shape>& work, const RunningSum& running,
+                        const float (&totals)[Shape::dim / 8][4]) {
+    const int64_t head_row =
+        (static_cast<int64_t>(work.batch) * args_.problem.heads + work.head) * args_.queries;
+    const int row = warp_row(), query = work.first_row + row;
+    float share[2];
+    bool broken[2];
+    find_broken(totals, broken);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      share[half] =
+          finish_row(args_, work.band, head_row, query + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half,
+                     running.largest[half] * factor_, running.sum[half]);
+      if (broken[half] && share[half] > 0) tiles_.set_broken(1);
+    }
+    auto* out = static_cast<uint16_t*>(args_.out) + work.batch * args_.out_strides.batch +
+                work.head * args_.out_strides.head;
+    const auto queries = static_cast<int>(args_.queries), head_dim = static_cast<int>(args_.problem.head_dim);
+    if (work.count == 0) return write_zeros(out, query, queries, head_dim);
+    meet_group();
+#pragma unroll
+    for (int slice = 0; slice < Shape::slices; ++slice) {
+      const uint32_t tile = tiles_.query(query_.at) + static_cast<uint32_t>(slice * Shape::query_slice);
+      put_rows<kType, 64, 64>(tile, row, reinterpret_cast<const float(&)[8][4]>(totals[8 * slice]), share);
+      store_rows<64, 64, 16>(tile, row, out, args_.out_strides.token, query, queries, 8 * slice, head_dim);
+    }
+  }
+
+  /// The queries may be on their way already.
+  __device__ void write_zeros(uint16_t* out, int query, int queries, int head_dim) const {
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < 16 * head_dim / 8; i += 32) {
+      const int row = query + i / (head_dim / 8), chunk = i % (head_dim / 8);
+      if (row < queries)
+        *reinterpret_cast<uint4*>(out + row * args_.out_strides.token + chunk * 8) = uint4{0, 0, 0, 0};
+    }
+  }
+
+  const FlashAttention::Args& args_;
+  Tiles<Shape> tiles_;
+  int group_;
+  float factor_;
+  Stage<Shape::queries> query_;
+  Stage<Shape::stages> stage_;
+};
+
+template <DType kType, class Shape>
+__device__ void attend(const FlashAttention::Args& args, const TensorMaps& maps, const Schedule& schedule) {
+  extern __shared__ uint4 memory[];
+  const auto begin = static_cast<uint32_t>(__cvta_generic_to_shared(memory));
+  const Tiles<Shape> tiles{(begin + 1023) / 1024 * 1024};
+  if (threadIdx.x == 0) tiles.make_barriers();
+  pdl_wait();
+  __syncthreads();
+  constexpr int kFirstCopying = Shape::groups * kGroupThreads;
+  if (threadIdx.x >= kFirstCopying) {
+    give_up_registers<Shape::copying_registers>();
+    if (threadIdx.x == kFirstCopying) bring_tiles<Shape>(args, maps, tiles, schedule);
+  } else {
+    take_registers<Shape::registers>();
+    Consumer<kType, Shape>(args, tiles).run(schedule);
+  }
+}
+
+#else
+
+template <DType kType, class Shape>
+__device__ void attend(const FlashAttention::Args&, const TensorMaps&, const Schedule&) {
+}  // no card that runs this is given the row
+
+#endif
+
+template <DType kType, class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1)
+    hopper_kernel(const __grid_constant__ FlashAttention::Args args, const __grid_constant__ TensorMaps maps,
+                  const __grid_constant__ Schedule schedule) {
+  attend<kType, Shape>(args, maps, schedule);
+}
+
+}  // namespace orrery::kernels::cuda::flash

@@ -1,0 +1,19 @@
+// Tensors (batch, heads, tokens, head_dim) of 16 bits an element, as the card's engine for tiles reads them.
+#pragma once
+
+#include <cuda.h>
+
+#include "kernels/flash_attention.h"
+
+namespace orrery::kernels::cuda::flash {
+
+/// For boxes of 64 elements (128 bytes, swizzled) of rows of one head; zeros beyond the tensor.
+struct TensorMaps {
+  CUtensorMap query, key, value;
+};
+
+/// Without keys theirs are empty, and nobody may read by them. Throws DeviceError where rows lie as no map
+/// can say.
+TensorMaps make_maps(const FlashAttention::Args& args, int query_rows, int key_rows);
+
+}  // namespace orrery::kernels::cuda::flash

@@ -1,0 +1,58 @@
+// Dropout of a matrix whose mask is drawn wherever it is needed, and kept nowhere: Philox4x32-10 with the key
+// seed at counter (c / 4, r, stream). Its word c % 4 without the low 8 bits is a number k of 24 bits, and
+// k 2^-24 <= 1 - p keeps element (r, c). It depends on seed, stream, row and column only, not on who draws
+// it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/host_device.h"
+#include "kernels/philox.h"
+
+namespace orrery::kernels {
+
+/// Which elements stay, and what they are multiplied by.
+struct Dropout {
+  static constexpr uint32_t kNumbers = 1U << 24;
+  // Draws of one seed for different purposes have different counters.
+  static constexpr uint32_t kNormStream = 0x64726f70, kSecondNormStream = 0x64726f32,
+                            kAttentionStream = 0x61747464;
+
+  uint64_t seed = 0;
+  uint32_t stream = kNormStream;
+  double p = 0;              // in [0, 1)
+  uint32_t most = kNumbers;  // the largest number that stays
+  float scale = 1.0F;        // 1 / (1 - p)
+
+  Dropout() = default;
+  Dropout(double probability, uint64_t seed_of_mask, uint32_t stream_of_mask = kNormStream)
+      : seed(seed_of_mask),
+        stream(stream_of_mask),
+        p(probability),
+        most(static_cast<uint32_t>((1.0 - probability) * kNumbers)),
+        scale(static_cast<float>(1.0 / (1.0 - probability))) {}
+
+  /// The mask of the same seed and p for another purpose.
+  ORRERY_HOST_DEVICE_INLINE Dropout of(uint32_t other_stream) const {
+    Dropout other = *this;
+    other.stream = other_stream;
+    return other;
+  }
+  ORRERY_HOST_DEVICE_INLINE bool drops() const { return most < kNumbers; }
+  /// The words that decide of columns [4 group, 4 group + 4) of a row.
+  ORRERY_HOST_DEVICE_INLINE void words(int64_t row, int64_t group, uint32_t (&four)[4]) const {
+    four[0] = static_cast<uint32_t>(group);
+    four[1] = static_cast<uint32_t>(row);
+    four[2] = static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32);
+    four[3] = stream;
+    philox_rounds(four, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+  }
+  ORRERY_HOST_DEVICE_INLINE bool keeps(uint32_t word) const { return word >> 8 <= most; }
+  ORRERY_HOST_DEVICE_INLINE bool keeps(int64_t row, int64_t col) const {
+    uint32_t four[4] = {};
+    words(row, col / 4, four);
+    return keeps(four[col % 4]);
+  }
+};
+
+}  // namespace orrery::kernels

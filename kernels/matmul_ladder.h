@@ -1,0 +1,37 @@
+// One product of matrices, written again and again: each row is a step of a ladder from three plain loops to
+// what the machine can do, and its file says what changed, why that is faster and what is in the way now.
+//   c[i, j] = sum_k a[i, k] * b[k, j]
+//   a (m, k), b (k, n) f32 or bf16      c (m, n) f32      row-major, without gaps
+// Sums are of float32, or of what the tensor cores add in. Nothing in the engine asks for these rows: they
+// are there to be read and to be measured, so they stand in the order of the ladder, slowest first.
+#pragma once
+
+#include "kernels/row.h"
+
+namespace orrery::kernels {
+
+struct MatmulLadder {
+  static constexpr std::string_view kName = "matmul_ladder";
+  static constexpr int64_t kMostSize = int64_t{1} << 18;
+  struct Problem {
+    DType dtype = DType::f32;  // of a and b
+    int64_t m = 1, n = 1, k = 1;
+  };
+  struct Args {
+    Problem problem;
+    const void* a = nullptr;
+    const void* b = nullptr;
+    float* c = nullptr;
+  };
+};
+
+std::span<const Row<MatmulLadder>> matmul_ladder_rows();
+namespace cuda {
+std::span<const Row<MatmulLadder>> matmul_ladder_rows();
+}
+namespace ref {
+void matmul_ladder(const MatmulLadder::Args& args, const Launch& launch);
+std::string legal(const MatmulLadder::Problem& problem);
+}  // namespace ref
+
+}  // namespace orrery::kernels

@@ -1,0 +1,253 @@
+// A model whose attention is Fastmax over states of fixed size, in all layers or beside keys and values in
+// others: however a text is cut, shared, taken back, moved or broken off, the reply is the one that its text
+// gives alone, and the memory of the context does not grow.
+#include <gmock/gmock.h>
+
+#include "engine/compile/states.h"
+#include "tests/engine/api/tiny_session.h"
+
+namespace orrery::api {
+namespace {
+
+using runtime::KvCache;
+using runtime::TinyModel;
+using runtime::TinyReply;
+
+constexpr int64_t kReply = 9;
+constexpr const char* kAll = "attention scope=layers.* kind=fastmax";
+constexpr const char* kOne = "attention scope=layers.1 kind=fastmax p=1";
+
+struct FastmaxSession : GraphSession {
+  explicit FastmaxSession(const char* edit = kAll, int64_t batch_tokens = 64, int64_t kv_tokens = 4096)
+      : FastmaxSession(TinyModel(3), edit, batch_tokens, kv_tokens) {}
+  FastmaxSession(const TinyModel& tiny, const char* edit, int64_t batch_tokens, int64_t kv_tokens)
+      : GraphSession(tiny.graph(), tiny.file, tiny.weights, options(batch_tokens, kv_tokens)) {
+    const auto edited = session->apply(edit_of(edit));
+    EXPECT_TRUE(edited.ok()) << (edited.ok() ? "" : edited.error().to_string());
+  }
+  static runtime::Model::Options options(int64_t batch_tokens, int64_t kv_tokens) {
+    runtime::Model::Options options = TinyModel::exact_options();
+    options.batch_tokens = batch_tokens;
+    options.kv_tokens = kv_tokens;
+    options.context = 2048;
+    return options;
+  }
+};
+
+std::vector<int32_t> text_of(int64_t count, uint32_t seed = 5) { return runtime::tiny_text(count, seed); }
+
+/// To rounding: a softmax adds its keys up in another order where a prompt is cut otherwise.
+void expect_same(const TinyReply& reply, const TinyReply& expected) {
+  EXPECT_EQ(reply.ids, expected.ids);
+  ASSERT_EQ(reply.logprobs.size(), expected.logprobs.size());
+  for (size_t i = 0; i < reply.logprobs.size(); ++i)
+    EXPECT_NEAR(reply.logprobs[i], expected.logprobs[i], 1e-4) << i;
+}
+
+/// With a summary in every layer, and in one between keys and values.
+class SummaryStates : public testing::TestWithParam<const char*> {
+ protected:
+  FastmaxSession session(int64_t batch_tokens = 64, int64_t kv_tokens = 4096) const {
+    return FastmaxSession(GetParam(), batch_tokens, kv_tokens);
+  }
+  /// Of a session that has read nothing else.
+  TinyReply alone(const std::vector<int32_t>& text, int64_t count = kReply) const {
+    return session().reply(text, count);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Layers, SummaryStates, testing::Values(kAll, kOne),
+                         [](const auto& info) { return std::string(info.param == kAll ? "all" : "one"); });
+
+TEST_P(SummaryStates, AnyChunksOfAPromptGiveTheSameReply) {
+  const std::vector<int32_t> text = text_of(101);
+  const TinyReply whole = session(128).reply(text, kReply);
+  ASSERT_EQ(whole.ids.size(), static_cast<size_t>(kReply));
+  for (const int64_t chunk : {1, 2, 7, 31, 32, 33, 50, 64}) {
+    SCOPED_TRACE(chunk);
+    const TinyReply reply = session(chunk).reply(text, kReply);
+    expect_same(reply, whole);
+    if (GetParam() == kAll) {
+      EXPECT_EQ(reply.logprobs, whole.logprobs) << "bit for bit";
+    }
+  }
+}
+
+/// What was written token by token is what a prompt of the same tokens leaves.
+TEST_P(SummaryStates, PrefillEqualsDecode) {
+  const auto one = session();
+  const std::vector<int32_t> prompt = text_of(20);
+  const TinyReply written = one.reply(prompt, 80);
+  const std::vector<int32_t> first(written.ids.begin(), written.ids.begin() + 70);
+  const TinyReply read = alone(joined(prompt, first), 10);
+  TinyReply last;
+  last.ids = {written.ids.begin() + 70, written.ids.end()};
+  last.logprobs = {written.logprobs.begin() + 70, written.logprobs.end()};
+  expect_same(read, last);
+  if (GetParam() == kAll) {
+    EXPECT_EQ(read.logprobs, last.logprobs) << "bit for bit";
+  }
+}
+
+TEST_P(SummaryStates, RepliesAtOnceAreThoseOfTheirTextsAlone) {
+  std::vector<std::vector<int32_t>> texts;
+  for (uint32_t i = 0; i < 5; ++i) texts.push_back(text_of(20 + 13 * i, i));
+  const std::vector<TinyReply> replies = session(24).replies_at_once(texts, kReply);
+  for (size_t i = 0; i < texts.size(); ++i) expect_same(replies[i], alone(texts[i]));
+}
+
+TEST_P(SummaryStates, WhoGivesWayIsReadAgain) {
+  std::vector<std::vector<int32_t>> texts;
+  for (uint32_t i = 0; i < 3; ++i) texts.push_back(text_of(30, i));
+  // Five pages for three texts that take two each, and a third later.
+  const std::vector<TinyReply> replies = session(64, 5 * 32).replies_at_once(texts, 40);
+  int64_t gave_way = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    ASSERT_TRUE(replies[i].outcome.ok());
+    gave_way += replies[i].outcome->gave_way;
+    expect_same(replies[i], alone(texts[i], 40));
+  }
+  EXPECT_GT(gave_way, 0);
+}
+
+TEST_P(SummaryStates, BeginningsAreShared) {
+  const auto one = session();
+  const std::vector<int32_t> beginning = text_of(70);
+  one.sharing(beginning, kReply);
+  const std::vector<int32_t> text = joined(beginning, text_of(20, 9));
+  const TinyReply reply = one.sharing(text, kReply);
+  EXPECT_EQ(reply.outcome->reused_tokens, 64) << "where a copy was left";
+  expect_same(reply, alone(text));
+  expect_same(one.sharing(beginning, kReply), alone(beginning));
+  expect_same(one.sharing(text, kReply), alone(text));
+}
+
+TEST_P(SummaryStates, TextsThatShareABeginningAreWrittenAtOnce) {
+  const auto one = session(10);
+  const std::vector<int32_t> beginning = text_of(70);
+  one.sharing(beginning, kReply);
+  const generate::Engine engine = one->engine();
+  std::vector<TinyReply> replies(4);
+  std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
+  const auto text = [&](size_t i) {
+    return i == 3 ? beginning : joined(beginning, text_of(30 * static_cast<int64_t>(i), 40));
+  };
+  for (size_t i = 0; i < 4; ++i) {
+    runtime::DecodeRequest request = runtime::tiny_request(text(i), kReply, &replies[i]);
+    request.share_prefix = true;
+    ends.push_back(engine.scheduler.decode(engine.model, one.sequence(), std::move(request)));
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(ends[i].get().ok());
+    expect_same(replies[i], alone(text(i)));
+  }
+}
+
+TEST_P(SummaryStates, AChatGoesOnAndIsGeneratedAgain) {
+  const auto chat = session();
+  const auto sequence = chat.sequence();
+  const std::vector<int32_t> prompt = text_of(70);
+  const TinyReply first = chat.reply(prompt, kReply, sequence);
+  const TinyReply again = chat.reply(prompt, kReply, sequence);
+  EXPECT_EQ(again.outcome->reused_tokens, 64) << "from the copy before the last token";
+  expect_same(again, first);
+  const std::vector<int32_t> next = joined(joined(prompt, again.ids), text_of(11, 3));
+  const TinyReply reply = chat.reply(next, kReply, sequence);
+  EXPECT_EQ(reply.outcome->reused_tokens, 70 + kReply - 1) << "the last token of a reply is not read";
+  expect_same(reply, alone(next));
+}
+
+TEST_P(SummaryStates, WhatIsTakenBackIsForgotten) {
+  const auto chat = session();
+  const generate::Engine engine = chat->engine();
+  const auto sequence = chat.sequence();
+  const std::vector<int32_t> prompt = text_of(80);
+  chat.reply(prompt, kReply, sequence);
+  for (const int64_t kept : {77, 60, 10}) {  // before the copy at 64 too
+    SCOPED_TRACE(kept);
+    engine.scheduler.take_back(engine.model, sequence, sequence->length, sequence->length - kept);
+    std::vector<int32_t> other(prompt.begin(), prompt.begin() + kept);
+    other = joined(other, text_of(5, 8));
+    expect_same(chat.reply(other, kReply, sequence), alone(other));
+  }
+}
+
+/// A text that is cut back to places all over it, and goes on otherwise each time.
+TEST_P(SummaryStates, BranchesAllOverALongTextAreThoseOfTheirTextsAlone) {
+  const auto chat = session();
+  const auto sequence = chat.sequence();
+  std::vector<int32_t> text = text_of(300);
+  chat.reply(text, 250, sequence);
+  for (const int64_t at : {540, 513, 400, 299, 288, 150, 40}) {
+    SCOPED_TRACE(at);
+    std::vector<int32_t> branch = sequence->tokens;
+    branch.resize(static_cast<size_t>(std::min<int64_t>(at, static_cast<int64_t>(branch.size()))));
+    branch = joined(branch, text_of(3, static_cast<uint32_t>(at)));
+    expect_same(chat.reply(branch, kReply, sequence), alone(branch));
+  }
+}
+
+TEST_P(SummaryStates, EditsAndTheirUndoGiveWhatTheirGraphsGive) {
+  const auto chat = session();
+  const auto sequence = chat.sequence();
+  const std::vector<int32_t> prompt = text_of(50);
+  const TinyReply whole = chat.reply(prompt, kReply, sequence);
+  for (const char* words :
+       {"bypass scope=layers.0", "attention scope=layers.1 kind=fastmax limit=0.5",
+        "attention scope=layers.1 kind=fastmax p=2 normalise=false", "attention scope=layers.* kind=softmax",
+        "attention scope=layers.* kind=fastmax window=7"}) {
+    SCOPED_TRACE(words);
+    ASSERT_TRUE(chat->apply(edit_of(words)).ok());
+    const auto other = session();
+    ASSERT_TRUE(other->apply(edit_of(words)).ok());
+    const TinyReply fresh = other.reply(prompt, kReply);
+    const TinyReply edited = chat.reply(prompt, kReply, sequence);
+    EXPECT_NE(edited.logprobs, whole.logprobs);
+    expect_same(edited, fresh);
+    const std::vector<int32_t> next = joined(joined(prompt, edited.ids), text_of(6, 2));
+    expect_same(chat.reply(next, kReply, sequence), other.reply(next, kReply));
+    ASSERT_TRUE(chat->undo().ok());
+    expect_same(chat.reply(prompt, kReply, sequence), whole);
+  }
+}
+
+TEST_P(SummaryStates, SummariesMoveToAnotherDeviceAndBack) {
+  const auto chat = session();
+  const auto sequence = chat.sequence();
+  std::vector<int32_t> text = text_of(50);
+  std::vector<int32_t> ids = chat.reply(text, kReply, sequence).ids;
+  const auto goes_on = [&](const char* where) {
+    SCOPED_TRACE(where);
+    const auto held = static_cast<int64_t>(text.size()) + kReply - 1;
+    text = joined(joined(text, ids), text_of(6, 2));
+    const TinyReply reply = chat.reply(text, kReply, sequence);
+    EXPECT_EQ(reply.outcome->reused_tokens, held);
+    expect_same(reply, alone(text));
+    ids = reply.ids;
+  };
+  ASSERT_TRUE(chat->apply(edit_of("place scope=layers.1 device=cuda:0")).ok());
+  goes_on("layer 1 on the card");
+  ASSERT_TRUE(chat->undo().ok());
+  goes_on("all at home");
+}
+
+TEST(SummaryMemory, DoesNotGrowWithTheText) {
+  const FastmaxSession session;
+  const auto sequence = session.sequence();
+  const std::vector<int32_t> text = text_of(1900);
+  size_t bytes = 0;
+  for (const int64_t tokens : {100, 200, 400, 800, 1600, 1900}) {
+    session.reply({text.begin(), text.begin() + tokens}, kReply, sequence);
+    if (tokens == 200) bytes = session.model().kv_bytes();
+    if (tokens > 200) {
+      EXPECT_EQ(session.model().kv_bytes(), bytes) << tokens;
+    }
+  }
+  EXPECT_GT(bytes, 0U);
+  const graph::Graph& graph = *session.model().version()->model;
+  const uint64_t told = compile::kv_cache_bytes(graph, DType::f16, 100);
+  EXPECT_EQ(told, compile::kv_cache_bytes(graph, DType::f16, 100'000));
+  EXPECT_LE(bytes, told + 3 * 3 * 256) << "a text has no more, but for alignment";
+}
+
+}  // namespace
+}  // namespace orrery::api
