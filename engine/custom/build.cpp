@@ -12,6 +12,7 @@
 #include "engine/custom/report_file.h"
 #include "engine/custom/sdk_text.h"
 #include "engine/custom/toolchain.h"
+#include "engine/custom/turn.h"
 #include "kernels/device_module.h"
 
 namespace orrery::custom {
@@ -57,13 +58,12 @@ std::string attempt_name() {
   return fmt::format("attempt-{}-{}", getpid(), ++attempts);
 }
 
-/// A folder that is gone afterwards, and the one that it is in where nothing else is there.
+/// A folder that is gone afterwards.
 struct Attempt {
   fs::path folder;
   ~Attempt() {
     std::error_code ignored;
     fs::remove_all(folder, ignored);
-    fs::remove(folder.parent_path(), ignored);
   }
 };
 
@@ -72,7 +72,10 @@ class Build {
   Build(const Sources& sources, const fs::path& builds, const TrialLimits& limits, const Watch& watch)
       : sources_(sources), folder_(builds / build_id()), limits_(limits), watch_(watch) {}
 
+  /// Another program, or another thread of this one, may be at the same op: it is made once, and found there
+  /// by the others.
   Result<Report> make() {
+    ORRERY_ASSIGN(const Turn turn, Turn::at(folder_, watch_.stop));
     report_.content = sources_.content();
     report_.build = folder_;
     if (find_passed()) {
@@ -136,8 +139,7 @@ class Build {
   }
   Result<void> write_kept() const { return write_file(folder_ / kReportName, write_report(kept_)); }
 
-  /// The library, and its trial on the CPU. In a folder of its own until it passed, as another program, or
-  /// another thread of this one, may be at the same op.
+  /// The library, and its trial on the CPU. In a folder of its own until it passed.
   Result<void> make_anew() {
     const Attempt attempt{folder_ / attempt_name()};
     const fs::path made = attempt.folder / kLibraryName;
@@ -191,8 +193,7 @@ class Build {
     if (here.empty()) {
       report_.card = not_on_card_ =
           "the CUDA body was not run here: this machine has no card. `orrery-cli custom add` compares it "
-          "with "
-          "the CPU where there is one";
+          "with the CPU where there is one";
       return {};
     }
     return compare();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -32,7 +33,10 @@ Result<NewFile> NewFile::create(const std::filesystem::path& path, uint64_t byte
     return Error{ErrorCode::io,
                  fmt::format("{} bytes are needed, and the disk has {} free", bytes, space.available),
                  path.string(), "make room or choose another disk"};
-  auto partial = folder_of(path) / fmt::format(".{}.{}.partial", path.filename().string(), ::getpid());
+  // Two threads may be at one file, as two programs may.
+  static std::atomic<unsigned> files = 0;
+  auto partial =
+      folder_of(path) / fmt::format(".{}.{}.{}.partial", path.filename().string(), ::getpid(), ++files);
   const int descriptor = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor < 0) return cannot_write(path, errno);
   return NewFile(path, std::move(partial), descriptor);
