@@ -57,9 +57,12 @@ class Spelled {
     return type.shape.size() == 3 ? op("squeeze", {floats}, {{"axis", int64_t{1}}}) : floats;
   }
   ValueId unsqueeze(ValueId value, int64_t axis) { return op("unsqueeze", {value}, {{"axis", axis}}); }
-  /// The node goes; who read its first output reads `value`.
+  /// The node goes, with the state that it leaves; who read its first output reads `value`.
   Result<void> stands_in(ValueId value) {
     if (refusal_) return *refusal_;
+    std::vector<ValueId> outputs = graph_.outputs();
+    std::erase(outputs, node_.outputs.back());
+    graph_.set_outputs(std::move(outputs));
     ORRERY_TRY(replace_value(graph_, node_.outputs.front(), value));
     return graph_.remove_node(node_.id);
   }
@@ -112,10 +115,10 @@ Result<void> spell_scan(graph::Graph& graph, const graph::Node node) {
   const bool* log_a = attribute<bool>(node, "log_a");
   ValueId a = at.numbers_of(node.inputs[5]);
   if (log_a && *log_a) a = at.op("negate", {at.op("exp", {a})});
-  // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)
-  const ValueId step =
-      at.op("add", {at.op("maximum", {delta, at.number(0, DType::f32)}),
-                    at.op("log1p", {at.op("exp", {at.op("negate", {at.op("abs", {delta})})})})});
+  // softplus: log(1 + e^x), which is x to rounding from 20 on
+  const ValueId bound = at.number(20, DType::f32);
+  const ValueId bent = at.op("log1p", {at.op("exp", {at.op("minimum", {delta, bound})})});
+  const ValueId step = at.op("where", {at.op("greater", {delta, bound}), delta, bent});
   const ValueId fading = at.op("exp", {at.op("mul", {at.unsqueeze(step, -1), a})});
   const ValueId begins = at.op("equal", {positions, at.number(0, DType::i32)});
   const ValueId factor =
