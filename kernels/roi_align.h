@@ -8,6 +8,12 @@
 // same elements. An image that there is not gives NaN.
 //   layout: src (images, channels, height, width), boxes (boxes, 5), dst (boxes, channels, rows, cols), all
 //           without gaps; floats of one type, boxes f32
+// What comes back to a cell goes to the elements that its samples mixed; boxes count as fixed:
+//   grad_src[n, c, e] = sum over the cells of boxes of image n of grad_dst[r, c, i, j] * the mean of the
+//   weights
+//                       of e in the samples of the cell, or its weight in the largest sample
+// which is the first of equal ones, and of several NaN the last. An element of weight 0 gets nothing. Sums
+// are float32, in the order of the boxes, their cells and samples.
 #pragma once
 
 #include "kernels/each_rounded.h"
@@ -101,11 +107,44 @@ ORRERY_HOST_DEVICE inline RoiCells::RoiCells(const RoiAlign::Problem& problem, c
   across = problem.samples > 0 ? problem.samples : rounded_up(width);
 }
 
+struct RoiAlignBackward {
+  static constexpr std::string_view kName = "roi_align_backward";
+  struct Problem {
+    RoiAlign::Problem roi;
+    int64_t boxes = 1;  // at most, in a call
+  };
+  struct Args {
+    Problem problem;
+    int64_t images = 0, boxes = 0;
+    const void* grad_dst = nullptr;  // as dst
+    const void* src = nullptr;       // read for the largest alone
+    const float* box = nullptr;
+    void* grad_src = nullptr;  // as src
+  };
+};
+
+/// Finds the largest of values that come one after the other: their number, -1 before the first.
+struct LargestSample {
+  int64_t number = -1;
+  ORRERY_HOST_DEVICE void take(int64_t candidate, float value) {
+    if (number >= 0 && value == value && !(value > largest_)) return;
+    number = candidate;
+    largest_ = value;
+  }
+
+ private:
+  float largest_ = 0;
+};
+
 std::span<const Row<RoiAlign>> roi_align_rows();
+std::span<const Row<RoiAlignBackward>> roi_align_backward_rows();
 namespace cuda {
 std::span<const Row<RoiAlign>> roi_align_rows();
-}
+std::span<const Row<RoiAlignBackward>> roi_align_backward_rows();
+}  // namespace cuda
 namespace ref {
+void roi_align_backward(const RoiAlignBackward::Args& args, const Launch& launch);
+std::string legal(const RoiAlignBackward::Problem& problem);
 void roi_align(const RoiAlign::Args& args, const Launch& launch);
 std::string legal(const RoiAlign::Problem& problem);
 }  // namespace ref

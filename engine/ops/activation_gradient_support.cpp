@@ -30,6 +30,20 @@ Term gelu_tanh_slope(const Term& x) {
 
 }  // namespace
 
+Term activated(kernels::Activation activation, const Term& x) {
+  if (!x) return {};
+  switch (activation) {
+    case kernels::Activation::none:
+      return x;
+    case kernels::Activation::gelu_erf:
+      return apply("gelu", x);
+    case kernels::Activation::gelu_tanh:
+      return apply("gelu", x, {{"approximation", std::string("tanh")}});
+    default:
+      return x.rule().apply(std::string(kernels::kActivations[static_cast<size_t>(activation)].name), {x});
+  }
+}
+
 Term activation_gradient(kernels::Activation activation, const Term& gradient, const Term& x) {
   if (!gradient || !x) return {};
   switch (activation) {

@@ -6,7 +6,9 @@
 
 namespace orrery::ops {
 
-/// The gradient of x, where `gradient` is that of activation(x), f32[rows, cols] all of them.
+/// activation(x), by the op of its name.
+Term activated(kernels::Activation activation, const Term& x);
+/// The gradient of x, where `gradient` is that of activation(x), f32 of one shape all of them.
 Term activation_gradient(kernels::Activation activation, const Term& gradient, const Term& x);
 
 }  // namespace orrery::ops

@@ -1,6 +1,7 @@
 // all_gather: dst = [part_0 | part_1 | ...] of several devices, on the node's own
 #include "engine/ops/collective_support.h"
 #include "engine/ops/copy_support.h"
+#include "engine/ops/gradients.h"
 
 namespace orrery::ops {
 namespace {
@@ -20,6 +21,17 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return lower_concat(context, node, 1);
 }
 
+/// Each part has its own columns.
+void gradient(Gradients& at) {
+  int64_t begin = 0;
+  for (size_t i = 0; i < at.inputs(); ++i) {
+    const int64_t cols = at.input(i).type().shape[1].constant();
+    if (at.wants(i))
+      at.give(i, apply("split", at.gradient(), {{"axis", int64_t{1}}, {"begin", begin}, {"count", cols}}));
+    begin += cols;
+  }
+}
+
 }  // namespace
 
 OpSchema all_gather_op() {
@@ -30,6 +42,7 @@ OpSchema all_gather_op() {
           .outputs = {"dst"},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::Copy>(lower)};
 }
 

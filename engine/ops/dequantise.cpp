@@ -1,4 +1,7 @@
-// dequantise: dst = the numbers that a stored matrix stands for, for ops that take no blocks
+// dequantise: dst = the numbers that a stored matrix, or a stack of them, stands for, for ops that take no
+// blocks
+#include <algorithm>
+
 #include "engine/ops/gradients.h"
 #include "engine/ops/lower_support.h"
 #include "kernels/embedding.h"
@@ -7,8 +10,14 @@ namespace orrery::ops {
 namespace {
 
 Types infer(const NodeView& view) {
-  ORRERY_ASSIGN(const Stored weight, stored_matrix(view, 0, "weight"));
-  return std::vector{ValueType{DType::f32, {weight.rows, weight.cols}}};
+  const ValueType& weight = *view.inputs[0];
+  const bool fixed = std::ranges::all_of(weight.shape, [](const Dim& dim) { return dim.is_constant(); });
+  if (weight.shape.size() < 2 || !fixed || is_integer(weight.dtype) || weight.dtype == DType::boolean)
+    return mismatch("weight",
+                    fmt::format("weight is {}; it must be a matrix of weights [rows, cols], or a stack "
+                                "of them",
+                                to_string(weight)));
+  return std::vector{ValueType{DType::f32, weight.shape}};
 }
 
 Cost cost(const NodeView& view, const Bindings& bindings) {
@@ -19,8 +28,8 @@ Cost cost(const NodeView& view, const Bindings& bindings) {
 Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   const ValueType& weight = context.type(node.inputs[0]);
   kernels::Embedding::Args args;
-  args.tokens = args.vocabulary = weight.shape.front().constant();
   args.cols = weight.shape.back().constant();
+  args.tokens = args.vocabulary = element_count(weight.shape, {}).value_or(0) / args.cols;
   args.dtype = weight.dtype;
   ORRERY_ASSIGN(auto chosen, choose<kernels::Embedding>(context, node, {args.dtype, args.cols}));
   ORRERY_ASSIGN(args.table, stored_weight(context, node, node.inputs[0], nullptr));
@@ -38,7 +47,7 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
 OpSchema dequantise_op() {
   return {.name = "dequantise",
           .family = OpFamily::data_movement,
-          .doc = "The numbers that a stored matrix stands for, as f32.",
+          .doc = "The numbers that a stored matrix, or a stack of them, stands for, as f32.",
           .inputs = {{.name = "weight", .stored = true}},
           .outputs = {"dst"},
           .infer = infer,

@@ -1,6 +1,8 @@
 // expert_mlp: dst[t] = sum_j weights[t, j] * down_e (act(gate_e src[t]) * up_e src[t]), e = experts[t, j]
 #include <cmath>
 
+#include "engine/ops/activation_gradient_support.h"
+#include "engine/ops/expert_gradient_support.h"
 #include "engine/ops/linear_support.h"
 #include "kernels/moe.h"
 
@@ -158,6 +160,56 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// The numbers of all experts of a stack, which products read.
+Term numbers_of(const Term& stack) {
+  return !stack || is_element(stack.type().dtype) ? stack : apply("dequantise", stack);
+}
+
+/// Of every expert, f32[experts, n, ..], as if each token were given to all; a token's share in an expert
+/// that was not chosen for it is 0.
+void gradient(Gradients& at) {
+  const Term src = at.input(0), weights = at.input(2), g = unsqueeze(at.gradient(), 0);
+  const Term down = numbers_of(at.input(3)), gate = numbers_of(at.input(4)), up = numbers_of(at.input(5));
+  if (!g || !down || !gate) return;
+  const Shape& stack = down.type().shape;
+  const int64_t experts = stack[0].constant(), inner = stack[2].constant();
+  const auto part = [&](const Term& both, int64_t first) {
+    return apply("slice", both,
+                 {{"axes", std::vector<int64_t>{2}},
+                  {"starts", std::vector<int64_t>{first}},
+                  {"stops", std::vector<int64_t>{first + inner}}});
+  };
+  const Term tokens = unsqueeze(src, 0), gated = matmul(tokens, gate, false, true);
+  const Term a = up ? gated : part(gated, 0), b = up ? matmul(tokens, up, false, true) : part(gated, inner);
+  const auto activation = kernels::activation_of(
+      parse_epilogue(text(at.attributes(), "activation")).value_or(kernels::Epilogue::silu));
+  const Term opened = activated(activation, a), hidden = opened * b, back = matmul(g, down);
+  const Term chosen = is_expert(at.input(1), experts);
+  if (at.wants(2)) {
+    const Term all = sum(back * hidden, {2}, false);  // of each expert and token
+    if (all) at.give(2, of_chosen(chosen, transpose(all, {1, 0})));
+  }
+  const bool goes_on = at.wants(0) || at.wants(4) || at.wants(5);
+  if (!goes_on && !at.wants(3)) return;
+  const Term among = among_all(chosen, weights);
+  if (!among) return;
+  const Term share = unsqueeze(transpose(among, {1, 0}), 2);
+  if (at.wants(3)) at.give(3, matmul(g, hidden * share, true));
+  if (!goes_on) return;
+  const Term of_hidden = back * share;
+  const Term of_a = activation_gradient(activation, of_hidden * b, a), of_b = of_hidden * opened;
+  if (!of_a || !of_b) return;
+  if (up) {
+    if (at.wants(0)) at.give(0, sum(matmul(of_a, gate) + matmul(of_b, up), {0}, false));
+    if (at.wants(4)) at.give(4, matmul(of_a, tokens, true));
+    if (at.wants(5)) at.give(5, matmul(of_b, tokens, true));
+    return;
+  }
+  const Term of_gated = at.apply("concat", {of_a, of_b}, {{"axis", int64_t{2}}});
+  if (at.wants(0)) at.give(0, sum(matmul(of_gated, gate), {0}, false));
+  if (at.wants(4)) at.give(4, matmul(of_gated, tokens, true));
+}
+
 }  // namespace
 
 OpSchema expert_mlp_op() {
@@ -174,6 +226,7 @@ OpSchema expert_mlp_op() {
           .attributes = {{"activation", "Of the gate: silu, gelu_tanh", Attribute(std::string("silu"))}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::ExpertMlp>(lower)};
 }
 

@@ -1,12 +1,14 @@
 // fold: sums of windows that overlap, put where they were taken from (kernels/fold.h)
 #include "kernels/fold.h"
 
+#include "engine/ops/gradients.h"
 #include "engine/ops/window_support.h"
 
 namespace orrery::ops {
 namespace {
 
 using kernels::Fold;
+using kernels::kSpatial;
 constexpr int kDims = 2;
 
 /// A problem but for its planes, and the channels of an image.
@@ -77,6 +79,34 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// What the taps of every window read along a dim, in steps of `step`, from `beyond` on what lies outside:
+/// (taps, windows), spread over the dims (down, across) of both.
+Term places_along(Gradients& at, const Fold::Problem& problem, int d, int64_t step, int64_t beyond) {
+  std::vector<double> places;
+  for (int64_t k = 0; k < problem.window.kernel[d]; ++k)
+    for (int64_t window = 0; window < problem.places[d]; ++window) {
+      const int64_t read = problem.window.reads(d, window, k, problem.size[d]);
+      places.push_back(static_cast<double>(read < 0 ? beyond : read * step));
+    }
+  const int64_t taps = problem.window.kernel[d], windows = problem.places[d];
+  const Shape shape = d == kSpatial - 1 ? Shape{1, taps, 1, windows} : Shape{taps, 1, windows, 1};
+  return at.constant({DType::i64, shape}, std::move(places));
+}
+
+/// The windows taken apart: each tap has what came back to the place where it was added.
+void gradient(Gradients& at) {
+  const ValueType src = at.input(0).type();
+  const auto made = folded({.attributes = &at.attributes(), .inputs = {&src}, .outputs = {}});
+  if (!made.ok()) return at.refuse(made.error().what);
+  const Fold::Problem& problem = made->problem;
+  const int64_t elements = problem.size[1] * problem.size[2];  // nothing lies there or beyond
+  const Term places =
+      places_along(at, problem, 1, problem.size[2], elements) + places_along(at, problem, 2, 1, elements);
+  const Term image = reshaped(at.gradient(), {src.shape[0], made->channels, elements});
+  if (!image || !places) return;
+  at.give(0, reshaped(at.apply("gather", {image, places}, {{"axis", int64_t{2}}}), src.shape));
+}
+
 }  // namespace
 
 OpSchema fold_op() {
@@ -95,6 +125,7 @@ OpSchema fold_op() {
       .attributes = std::move(attributes),
       .infer = infer,
       .cost = cost,
+      .gradient = gradient,
       .lowering = lowered_to<Fold>(lower)};
 }
 

@@ -126,25 +126,114 @@ Term seen_tokens(Gradients& at) {
   return seen;
 }
 
-/// With p = softmax(scale q k^T) and g of p v: dv = p^T g, ds = p (g v^T - sum(p g v^T)), dq = scale ds k,
-/// dk = scale ds^T q; keys and values that several heads share add theirs up. All scores of a step are made.
+/// Rows of heads, and of fastmax that normalises the same rows scaled to `limit`.
+struct ScaledRows {
+  Term rows, factor;  // no factor: as they are
+
+  ScaledRows(Gradients& at, const Term& given) : rows(given) {
+    if (!given || !is_fastmax(at.attributes()) || !flag(at.attributes(), "normalise")) return;
+    limit_ = real(at.attributes(), "limit");
+    const Term length = apply("sqrt", sum(given * given, {3}));
+    if (!length) return;
+    using Fastmax = kernels::Attention::Fastmax;
+    const Term held = at.apply("maximum", {length, at.number(Fastmax::kShortest, DType::f32)});
+    factor = at.number(limit_, DType::f32) / held;
+    rows = given * factor;
+  }
+  /// The gradient of the rows as they were: what would change their length moves nothing.
+  Term back(const Term& gradient) const {
+    if (!factor || !gradient) return gradient;
+    return (gradient - rows * (sum(rows * gradient, {3}) * (1 / (limit_ * limit_)))) * factor;
+  }
+
+ private:
+  double limit_ = 1;
+};
+
+/// i64[tokens, tokens]: the row of the biases that a query (rows) adds to its score of a key (columns).
+Term bias_rows(Gradients& at) {
+  const Term own = row_numbers(at.input(0)), distance = transpose(own, {1, 0}) - own;
+  std::vector<double> buckets;
+  for (int64_t d = -kBiasReach; d <= kBiasReach; ++d)
+    buckets.push_back(static_cast<double>(distance_bucket(d, at.input(4).type().shape.front().constant())));
+  if (!distance) return distance;
+  const Term reach = at.number(kBiasReach, DType::i32), nearest = at.number(-kBiasReach, DType::i32);
+  const Term place = at.apply("maximum", {at.apply("minimum", {distance, reach}), nearest}) + reach;
+  const auto count = static_cast<int64_t>(buckets.size());
+  return at.apply("gather", {at.constant({DType::i64, {count}}, std::move(buckets)), place});
+}
+
+/// Weights p of the keys for each query, of f32[kv_heads, group, tokens, tokens] scores, and how the
+/// gradients of the scores follow from those of p.
+class Weights {
+ public:
+  Weights(Gradients& at, const Term& scores) : at_(at), seen_(seen_tokens(at)) {
+    if (!scores || !seen_) return;
+    is_fastmax(at.attributes()) ? expand(scores) : soften(scores);
+  }
+  const Term& p() const { return p_; }
+  /// `of_p`: the gradients of p.
+  Term back(const Term& of_p) const {
+    const Term weighted = p_ * of_p;
+    if (!slope_) return weighted - p_ * sum(weighted, {3});
+    return (of_p - sum(weighted, {3})) / total_ * slope_;
+  }
+
+ private:
+  void soften(const Term& scores) {
+    constexpr double kUnseen = -1e30;  // as a score: its exponential is 0
+    p_ = apply("softmax", where(seen_, scores, at_.number(kUnseen, DType::f32)));
+  }
+  /// f(s) = 1 + s + s^2 / 2, or 1 + s above 0, of a score that is cut where it is very large.
+  void expand(const Term& scores) {
+    constexpr double kLargest = kernels::Attention::Fastmax::kLargestScore;
+    const Term zero = at_.number(0, DType::f32), largest = at_.number(kLargest, DType::f32);
+    const Term s = at_.apply("maximum", {at_.apply("minimum", {scores, largest}), -largest});
+    const Term line = s + 1;
+    const bool squares = integer(at_.attributes(), "p") == 2;
+    const Term f = squares ? line + s * s * 0.5 : at_.apply("maximum", {line, zero});
+    const Term moves = at_.apply("logical_and", {seen_, at_.apply("equal", {s, scores})});
+    slope_ = where(moves, squares ? line : cast(line > 0, DType::f32), zero);
+    const Term seen = where(seen_, f, zero), all = sum(seen, {3});
+    total_ = where(all > 0, all, at_.number(1, DType::f32));
+    p_ = seen / total_;
+  }
+
+  Gradients& at_;
+  Term seen_, p_, total_, slope_;  // these two of fastmax
+};
+
+/// With weights p of scores s = scale q k^T + bias and g of p v: dv = p^T g, ds of p by g v^T, dq = scale ds
+/// k, dk = scale ds^T q; keys and values that several heads share add theirs up. All scores of a step are
+/// made.
 void gradient(Gradients& at) {
-  if (is_fastmax(at.attributes())) return at.refuse("fastmax has no rule", "set its kind to softmax");
-  if (at.input(4)) return at.refuse("a bias by distance has no rule");
   const int64_t kv_heads = integer(at.attributes(), "kv_heads"),
                 group = integer(at.attributes(), "heads") / kv_heads;
-  const double scale = real(at.attributes(), "scale");
-  constexpr double kUnseen = -1e30;  // as a score: its exponential is 0
-  const Term query = heads_apart(at.input(0), kv_heads, group), key = heads_apart(at.input(1), kv_heads, 1),
-             value = heads_apart(at.input(2), kv_heads, 1), g = heads_apart(at.gradient(), kv_heads, group);
-  const Term scores = matmul(query, key, false, true) * scale;
-  const Term p = apply("softmax", where(seen_tokens(at), scores, at.number(kUnseen, DType::f32)));
-  if (at.wants(2)) at.give(2, rows_again(sum(matmul(p, g, true), {1}), at.input(2)));
-  if (!at.wants(0) && !at.wants(1)) return;
-  const Term weighted = p * matmul(g, value, false, true);
-  const Term of_scores = (weighted - p * sum(weighted, {3})) * scale;
-  if (at.wants(0)) at.give(0, rows_again(matmul(of_scores, key), at.input(0)));
-  if (at.wants(1)) at.give(1, rows_again(sum(matmul(of_scores, query, true), {1}), at.input(1)));
+  const ScaledRows query(at, heads_apart(at.input(0), kv_heads, group)),
+      key(at, heads_apart(at.input(1), kv_heads, 1));
+  const Term value = heads_apart(at.input(2), kv_heads, 1), g = heads_apart(at.gradient(), kv_heads, group);
+  const double scale = query.factor ? 1 : real(at.attributes(), "scale");
+  Term scores = matmul(query.rows, key.rows, false, true) * scale, buckets;
+  if (const Term bias = at.input(4)) {
+    buckets = bias_rows(at);
+    const Term by_head =
+        transpose(is_element(bias.type().dtype) ? cast(bias, DType::f32) : apply("dequantise", bias), {1, 0});
+    const Term table = reshaped(by_head, {kv_heads, group, bias.type().shape.front()});
+    if (!table || !buckets) return;
+    scores = scores + at.apply("gather", {table, buckets}, {{"axis", int64_t{2}}});
+  }
+  const Weights weights(at, scores);
+  if (at.wants(2)) at.give(2, rows_again(sum(matmul(weights.p(), g, true), {1}), at.input(2)));
+  if (!at.wants(0) && !at.wants(1) && !at.wants(4)) return;
+  const Term of_scores = weights.back(matmul(g, value, false, true)), scaled = of_scores * scale;
+  if (at.wants(0)) at.give(0, rows_again(query.back(matmul(scaled, key.rows)), at.input(0)));
+  if (at.wants(1)) at.give(1, rows_again(key.back(sum(matmul(scaled, query.rows, true), {1})), at.input(1)));
+  if (!at.wants(4) || !of_scores) return;
+  const int64_t heads = kv_heads * group;
+  const Term by_place = apply("flatten", transpose(of_scores, {2, 3, 0, 1}),
+                              {{"start_dim", int64_t{2}}, {"end_dim", int64_t{3}}});
+  const Term none = at.constant({DType::f32, {at.input(4).type().shape.front(), heads}}, {}, 0);
+  if (by_place && none) at.give(4, at.apply("scatter_nd_add", {none, by_place, unsqueeze(buckets, -1)}));
 }
 
 }  // namespace

@@ -63,26 +63,41 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
-/// What lies where src lay. The other modes repeat elements of src.
+/// Of g along one dim, of which `size` elements are src's, what comes back to them: each has that of every
+/// place that it was put in.
+Term unpadded(const Term& g, Pad::Mode mode, size_t d, int64_t before, int64_t size) {
+  if (!g) return g;
+  const auto axis = static_cast<int64_t>(d);
+  const auto part = [&](int64_t first) {
+    return apply(
+        "slice", g,
+        {{"axes", std::vector{axis}}, {"starts", std::vector{first}}, {"stops", std::vector{first + size}}});
+  };
+  if (mode == Pad::Mode::constant) return part(before);
+  const Shape& shape = g.type().shape;
+  std::vector<double> elements;
+  for (int64_t place = 0; place < shape[d].constant(); ++place)
+    elements.push_back(static_cast<double>(kernels::padded_from(mode, place - before, size)));
+  Shape line(shape.size(), Dim(1));
+  line[d] = shape[d];
+  const Term of_line = g.rule().constant({DType::i64, std::move(line)}, std::move(elements));
+  return g.rule().apply("scatter_add", {zeros_like(part(0)), g, repeated_like(of_line, g)}, {{"axis", axis}});
+}
+
 void gradient(Gradients& at) {
-  if (const std::string mode(text(at.attributes(), "mode")); mode != "constant")
-    return at.refuse(fmt::format("elements of src stand at several places in mode {}", mode),
-                     "pad with a constant");
+  const auto mode = static_cast<Pad::Mode>(
+      std::ranges::find(kernels::kPadNames, text(at.attributes(), "mode")) - kernels::kPadNames);
   const std::vector<int64_t> paddings = list(at.attributes(), "paddings");
-  const Shape& shape = at.input(0).type().shape;
-  std::vector<int64_t> axes, starts, stops;
+  const Shape shape = at.input(0).type().shape;
+  Term g = at.gradient();
   for (size_t d = 0; d < shape.size(); ++d) {
     if (paddings[2 * d] == 0 && paddings[2 * d + 1] == 0) continue;
     if (!shape[d].is_constant())
       return at.refuse(fmt::format("dim {} differs from step to step, and is padded", d),
                        "pad dims of a fixed size");
-    axes.push_back(static_cast<int64_t>(d));
-    starts.push_back(paddings[2 * d]);
-    stops.push_back(paddings[2 * d] + shape[d].constant());
+    g = unpadded(g, mode, d, paddings[2 * d], shape[d].constant());
   }
-  if (axes.empty()) return at.give(0, at.gradient());
-  at.give(0, apply("slice", at.gradient(),
-                   {{"axes", std::move(axes)}, {"starts", std::move(starts)}, {"stops", std::move(stops)}}));
+  at.give(0, g);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // top_experts: the experts that a router chooses for each token, and what each is worth
+#include "engine/ops/expert_gradient_support.h"
 #include "engine/ops/lower_support.h"
 #include "kernels/moe.h"
 
@@ -40,6 +41,21 @@ Result<Lowered> lower(LowerContext& context, const graph::Node& node) {
   return std::move(chosen.lowered);
 }
 
+/// Of the weights; which experts they are moves in steps. A softmax over the chosen logits, or over all, with
+/// s its result and g the gradient: s (g - sum of g s).
+void gradient(Gradients& at) {
+  const Term logits = at.input(0), g = at.gradient(1);
+  if (!g) return;
+  const Term chosen = is_expert(at.output(0), logits.type().shape[1].constant());
+  if (flag(at.attributes(), "normalise")) {
+    const Term weights = at.output(1);
+    at.give(0, among_all(chosen, weights * (g - sum(g * weights, {1}))));
+    return;
+  }
+  const Term all = at.apply("softmax", {logits}), of_all = among_all(chosen, g);
+  if (of_all) at.give(0, all * (of_all - sum(of_all * all, {1})));
+}
+
 }  // namespace
 
 OpSchema top_experts_op() {
@@ -54,6 +70,7 @@ OpSchema top_experts_op() {
                           Attribute(true)}},
           .infer = infer,
           .cost = cost,
+          .gradient = gradient,
           .lowering = lowered_to<kernels::TopExperts>(lower)};
 }
 

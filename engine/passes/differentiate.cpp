@@ -108,15 +108,29 @@ class Differentiation {
     const bool comes_back = std::ranges::any_of(gradients, &ValueId::valid);
     const bool goes_on = std::ranges::find(wanted, true) != wanted.end();
     if (!comes_back || !goes_on || node.op->stops_gradient) return {};
-    if (!node.op->gradient)
-      return Error{ErrorCode::unsupported, fmt::format("The op {} has no gradient", node.op->name),
-                   node.path(), "differentiate with respect to values that come after it"};
+    if (!node.op->gradient) return no_rule(node);
     ops::Gradients at(graph_, id, std::move(gradients), std::move(wanted));
     node.op->gradient(at);
     ORRERY_ASSIGN(const std::vector<ValueId> given, at.finish());
     for (size_t i = 0; i < given.size(); ++i)
       if (given[i].valid()) add(node.inputs[i], given[i]);
     return {};
+  }
+
+  Error no_rule(const graph::Node& node) const {
+    const auto is_state = [&](ValueId input) {
+      const graph::Value* value = graph_.find_value(input);
+      return value && value->kind == graph::ValueKind::state;
+    };
+    if (std::ranges::none_of(node.inputs, is_state))
+      return {ErrorCode::unsupported, fmt::format("The op {} has no gradient", node.op->name), node.path(),
+              "differentiate with respect to values that come after it"};
+    return {
+        ErrorCode::unsupported,
+        fmt::format("The op {} has no gradient: it reads a state, which keeps what was read in other steps",
+                    node.op->name),
+        node.path(),
+        "differentiate with respect to values that come after it, or attribute a text, which is read whole"};
   }
 
   /// One more part of the gradient of a value.

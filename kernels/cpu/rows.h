@@ -30,6 +30,7 @@
 #include "kernels/norm.h"
 #include "kernels/pad.h"
 #include "kernels/pooling.h"
+#include "kernels/recurrence.h"
 #include "kernels/reduce.h"
 #include "kernels/resize.h"
 #include "kernels/roi_align.h"
@@ -52,8 +53,8 @@ inline constexpr auto kCpuLists = std::make_tuple(
     scatter_rows, top_k_rows, dropout_norm_rows, dropout_norm_backward_rows, flash_attention_rows,
     flash_attention_backward_rows, fastmax_rows, fastmax_backward_rows, fastmax_scan_rows, matmul_ladder_rows,
     group_norm_rows, nonzero_rows, generate_rows, mask_rows, pad_rows, convolution_rows, pooling_rows,
-    pooling_backward_rows, resize_rows, resize_backward_rows, roi_align_rows, suppression_rows, fold_rows,
-    hann_rows, irfft_rows);
+    pooling_backward_rows, resize_rows, resize_backward_rows, roi_align_rows, roi_align_backward_rows,
+    suppression_rows, fold_rows, hann_rows, irfft_rows, irfft_backward_rows, recurrence_rows);
 
 inline const RowTable& cpu_rows() {
   static const RowTable table = std::apply([](auto... list) { return RowTable{list()...}; }, kCpuLists);

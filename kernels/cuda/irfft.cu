@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device/element.cuh"
+#include "kernels/cuda/device/roots_of_unity.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/irfft.h"
 
@@ -19,15 +20,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int64_t kMostRows = 65535;
-
-__global__ void __launch_bounds__(kThreads) roots_kernel(float2* roots, int count) {
-  pdl_wait();
-  const int j = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
-  if (j >= count) return;
-  double sine, cosine;
-  sincospi(2.0 * j / count, &sine, &cosine);
-  roots[j] = {static_cast<float>(cosine), static_cast<float>(sine)};
-}
 
 __global__ void __launch_bounds__(kThreads) sums_kernel(const Irfft::Args args, const float2* roots) {
   __shared__ float2 bins[kThreads];
@@ -68,8 +60,7 @@ void run(const Irfft::Args& args, const Launch& launch) {
   if (args.rows <= 0) return;
   auto* roots = reinterpret_cast<float2*>(launch.workspace);
   const auto blocks = static_cast<unsigned>((args.problem.count + kThreads - 1) / kThreads);
-  launch_kernel(launch, roots_kernel, dim3(blocks), dim3(kThreads), 0, roots,
-                static_cast<int>(args.problem.count));
+  fill_roots(launch, roots, args.problem.count);
   launch_kernel(launch, sums_kernel, dim3(blocks, static_cast<unsigned>(std::min(args.rows, kMostRows))),
                 dim3(kThreads), 0, args, static_cast<const float2*>(roots));
 }

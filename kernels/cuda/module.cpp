@@ -30,6 +30,7 @@
 #include "kernels/pad.h"
 #include "kernels/pooling.h"
 #include "kernels/program.h"
+#include "kernels/recurrence.h"
 #include "kernels/reduce.h"
 #include "kernels/resize.h"
 #include "kernels/roi_align.h"
@@ -90,10 +91,13 @@ orrery_device_module() {
                                             cuda::resize_rows(),
                                             cuda::resize_backward_rows(),
                                             cuda::roi_align_rows(),
+                                            cuda::roi_align_backward_rows(),
                                             cuda::suppression_rows(),
                                             cuda::fold_rows(),
                                             cuda::hann_rows(),
                                             cuda::irfft_rows(),
+                                            cuda::irfft_backward_rows(),
+                                            cuda::recurrence_rows(),
                                             cuda::program_rows()}};
   return &module;
 }

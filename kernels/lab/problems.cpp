@@ -48,10 +48,13 @@ std::span<const ProblemFamily> problem_families() {
       kResizeProblems,
       kResizeBackwardProblems,
       kRoiAlignProblems,
+      kRoiAlignBackwardProblems,
       kSuppressionProblems,
       kFoldProblems,
       kHannProblems,
       kIrfftProblems,
+      kIrfftBackwardProblems,
+      kRecurrenceProblems,
   };
   return families;
 }

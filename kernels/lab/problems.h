@@ -69,7 +69,8 @@ extern const ProblemFamily kLinearProblems, kAttentionProblems, kKvAppendProblem
     kFlashAttentionProblems, kFlashAttentionBackwardProblems, kFastmaxProblems, kFastmaxBackwardProblems,
     kFastmaxScanProblems, kMatmulLadderProblems, kGroupNormProblems, kNonzeroProblems, kGenerateProblems,
     kMaskProblems, kPadProblems, kSpatialConvolutionProblems, kPoolingProblems, kPoolingBackwardProblems,
-    kResizeProblems, kResizeBackwardProblems, kRoiAlignProblems, kSuppressionProblems, kFoldProblems,
-    kHannProblems, kIrfftProblems;
+    kResizeProblems, kResizeBackwardProblems, kRoiAlignProblems, kRoiAlignBackwardProblems,
+    kSuppressionProblems, kFoldProblems, kHannProblems, kIrfftProblems, kIrfftBackwardProblems,
+    kRecurrenceProblems;
 
 }  // namespace orrery::kernels::lab

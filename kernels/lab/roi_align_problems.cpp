@@ -1,4 +1,4 @@
-// Problems of RoiAlign by name.
+// Problems of RoiAlign and of its gradients by name.
 #include "kernels/lab/problems.h"
 #include "kernels/lab/roi_align_case.h"
 
@@ -7,6 +7,11 @@ namespace {
 
 std::vector<std::string> known() { return {"proposals 1x256x50x64 boxes=300 samples=2"}; }
 
+constexpr std::string_view kWords =
+    "IMAGESxCHANNELSxHEIGHTxWIDTH [boxes=N] [cells=N] [samples=N] [scale=X] [aligned] [largest] [TYPE] "
+    "[seed=N]";
+
+template <class Case>
 std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
   const std::vector<int64_t> sizes = words.sizes(4, "IMAGESxCHANNELSxHEIGHTxWIDTH");
   RoiAlign::Problem problem;
@@ -24,15 +29,14 @@ std::unique_ptr<Experiment> make(const std::string& name, Words& words) {
   if (const std::string reason = ref::legal(problem); !reason.empty()) words.fail(reason);
   if (boxes < 1 || !(problem.scale > 0)) words.fail("boxes and scale must be positive");
   if (!words.error().empty()) return nullptr;
-  return std::make_unique<CaseExperiment<RoiAlignCase>>(name, RoiAlignCase(problem, sizes[0], boxes, seed));
+  return std::make_unique<CaseExperiment<Case>>(name, Case(problem, sizes[0], boxes, seed));
 }
 
 }  // namespace
 
-extern const ProblemFamily kRoiAlignProblems{
-    RoiAlign::kName,
-    "IMAGESxCHANNELSxHEIGHTxWIDTH [boxes=N] [cells=N] [samples=N] [scale=X] [aligned] [largest] [TYPE] "
-    "[seed=N]",
-    known, named_rows<RoiAlign>, make};
+extern const ProblemFamily kRoiAlignProblems{RoiAlign::kName, kWords, known, named_rows<RoiAlign>,
+                                             make<RoiAlignCase>};
+extern const ProblemFamily kRoiAlignBackwardProblems{
+    RoiAlignBackward::kName, kWords, known, named_rows<RoiAlignBackward>, make<RoiAlignBackwardCase>};
 
 }  // namespace orrery::kernels::lab

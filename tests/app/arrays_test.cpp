@@ -121,6 +121,35 @@ TEST(OpVerb, GivesGradientsOfItsInputs) {
   std::filesystem::remove_all(out);
 }
 
+TEST(OpVerb, GradientsOfSignalsWindowsAndBoxes) {
+  const std::string out = scratch_file("grad_images") + "_folder";
+  const auto gradient = [&](const std::string& op, const std::vector<std::string>& in, const std::string& dst,
+                            const std::string& name, const std::vector<std::string>& attributes) {
+    std::vector<std::string> words{"op", op, "--in"};
+    words.insert(words.end(), in.begin(), in.end());
+    words.insert(words.end(), {"--grad", "dst=" + dst, "--out", out});
+    if (!attributes.empty()) words.emplace_back("--set");
+    words.insert(words.end(), attributes.begin(), attributes.end());
+    const Outcome ran = run(words);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return floats(out + "/grad_" + name + ".npy");
+  };
+  EXPECT_THAT(gradient("irfft", {"src=" + npy("spectrum.npy", "(3, 2)", {1, 0, 2, 1, 3, 0})},
+                       npy("of_signal.npy", "(4,)", {4, 0, 0, 0}), "src", {}),
+              ElementsAre(1, 0, 2, 0, 1, 0));
+  EXPECT_THAT(
+      gradient("fold", {"src=" + npy("windows.npy", "(1, 2, 2)", {1, 2, 3, 4})},
+               npy("of_image.npy", "(1, 1, 1, 3)", {5, 6, 7}), "src", {"output_size=1,3", "kernel=1,2"}),
+      ElementsAre(5, 6, 6, 7));
+  const std::vector<std::string> in{"src=" + npy("image.npy", "(1, 1, 2, 2)", {1, 2, 3, 4}),
+                                    "boxes=" + npy("boxes.npy", "(1, 5)", {0, 0, 0, 1, 1})};
+  const std::string cell = npy("of_cell.npy", "(1, 1, 1, 1)", {8});
+  const std::vector<std::string> one{"output_height=1", "output_width=1"};
+  EXPECT_THAT(gradient("roi_align", in, cell, "src", one), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(gradient("roi_align", in, cell, "boxes", one), ElementsAre(0, 0, 0, 0, 0));
+  std::filesystem::remove_all(out);
+}
+
 TEST(OpVerb, GradientsOfALinearAndWhatHasNone) {
   const std::string src = npy("grad_src.npy", "(1, 2)", {1, 2}),
                     weight = npy("grad_w.npy", "(3, 2)", {1, 0, 0, 1, 1, 1}),

@@ -10,6 +10,7 @@
 namespace orrery::kernels {
 namespace {
 
+using lab::IrfftBackwardCase;
 using lab::IrfftCase;
 
 // Powers of two, products of small factors, primes, and products with a large prime.
@@ -21,11 +22,16 @@ TEST(Irfft, rows_agree_with_the_reference) {
       SCOPED_TRACE(std::to_string(bins) + " bins, " + std::to_string(count) + " elements");
       testing::expect_rows_agree(IrfftCase({.bins = bins, .count = count}, 3, 1.0 / 7), irfft_rows(),
                                  testing::kOneGuard);
+      testing::expect_rows_agree(IrfftBackwardCase({.bins = bins, .count = count}, 3, 1.0 / 7),
+                                 irfft_backward_rows(), testing::kOneGuard);
     }
   for (const DType dtype : {DType::f16, DType::bf16})
-    for (const int64_t count : {48, 67})
+    for (const int64_t count : {48, 67}) {
       testing::expect_rows_agree(IrfftCase({.dtype = dtype, .bins = 30, .count = count}, 9, 0.01),
                                  irfft_rows());
+      testing::expect_rows_agree(IrfftBackwardCase({.dtype = dtype, .bins = 30, .count = count}, 9, 0.01),
+                                 irfft_backward_rows());
+    }
 }
 
 std::vector<float> signal_of(const Row<Irfft>& row, const std::vector<float>& spectrum, int64_t count) {
@@ -64,6 +70,42 @@ TEST(Irfft, what_has_no_conjugate_counts_once_and_as_real) {
         signal_of(row, {1, 0, std::numeric_limits<float>::quiet_NaN(), 0, 1, 0}, 5);
     for (const float value : none) EXPECT_TRUE(std::isnan(value)) << row.name;
   }
+}
+
+/// grad_src of one row; irfft scaled by 1.
+std::vector<float> gradients_of(const Row<IrfftBackward>& row, const std::vector<float>& grad_dst,
+                                int64_t bins) {
+  const Irfft::Problem problem{.bins = bins, .count = static_cast<int64_t>(grad_dst.size())};
+  ThreadTeam team(1);
+  testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
+  const auto* given = place.put(grad_dst);
+  auto* grad_src = place.put(std::vector<float>(static_cast<size_t>(bins) * 2, 7.0F));
+  row.run({problem, 1, 1.0, given, grad_src}, place.launch(lab::put_workspace(row, problem, place)));
+  place.wait();
+  return place.get(grad_src, static_cast<size_t>(bins) * 2);
+}
+
+// What comes back to element t of n = 4, where a is a right angle times k t; of three bins and one that is
+// not read.
+TEST(Irfft, gradients_of_one_element_are_its_waves) {
+  for (const Row<IrfftBackward>& row : testing::all_rows(irfft_backward_rows())) {
+    const std::vector<float> first = gradients_of(row, {1, 0, 0, 0}, 4),
+                             second = gradients_of(row, {0, 1, 0, 0}, 4);
+    const float expected_first[] = {1, 0, 2, 0, 1, 0, 0, 0}, expected_second[] = {1, 0, 0, -2, -1, 0, 0, 0};
+    for (size_t i = 0; i < 8; ++i) {
+      EXPECT_NEAR(first[i], expected_first[i], 1e-6) << row.name << " " << i;
+      EXPECT_NEAR(second[i], expected_second[i], 1e-6) << row.name << " " << i;
+    }
+  }
+}
+
+TEST(Irfft, gradients_are_the_same_bits_however_many_threads_there_are) {
+  const Irfft::Problem problem{.bins = 100, .count = 134};
+  const IrfftBackwardCase c(problem, 40, 0.1);
+  testing::each_fast_row(irfft_backward_rows(), problem, [&](const Row<IrfftBackward>& row) {
+    const std::vector<lab::Output> once = testing::run(c, row, 1);
+    for (const int threads : {2, 3}) EXPECT_EQ(testing::run(c, row, threads)[0].values, once[0].values);
+  });
 }
 
 TEST(Irfft, refuses_what_is_none) {

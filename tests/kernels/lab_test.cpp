@@ -335,10 +335,13 @@ constexpr std::pair<std::string_view, std::string_view> kSmall[] = {
     {"resize_backward", "3x5x7x9x4 cubic"},
     {"resize", "6x7x9x12x5 cubic"},
     {"roi_align", "2x3x9x13 boxes=5"},
+    {"roi_align_backward", "2x3x9x13 boxes=5 largest"},
     {"suppression", "2x3x70 most=9"},
     {"fold", "6x1x7x9 stride=2"},
     {"hann", "1x70"},
     {"irfft", "3x36x70"},
+    {"irfft_backward", "3x36x70"},
+    {"recurrence", "3x70x5 reverse"},
 };
 
 TEST(Lab, each_op_has_problems_that_rows_solve) {

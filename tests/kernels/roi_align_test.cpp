@@ -9,6 +9,7 @@
 namespace orrery::kernels {
 namespace {
 
+using lab::RoiAlignBackwardCase;
 using lab::RoiAlignCase;
 
 RoiAlign::Problem problem_of(int64_t rows, int64_t cols, int64_t samples, bool aligned, bool largest) {
@@ -32,6 +33,9 @@ TEST(RoiAlign, rows_agree_with_the_reference) {
             RoiAlign::Problem problem = problem_of(rows, cols, samples, aligned, largest);
             problem.dtype = dtype;
             testing::expect_rows_agree(RoiAlignCase(problem, 3, 21), roi_align_rows(), testing::kOneGuard);
+            if (largest && dtype != DType::f32) continue;  // samples that are alike but for rounding
+            testing::expect_rows_agree(RoiAlignBackwardCase(problem, 3, 21), roi_align_backward_rows(),
+                                       testing::kOneGuard);
           }
 }
 
@@ -46,21 +50,29 @@ TEST(RoiAlign, boxes_of_any_kind) {
                                     none, 1,    1,   5,   5,    //
                                     0,    none, 1,   5,   5,    //
                                     1,    0,    0,   26,  18};  // the whole image
+  const auto expect_agreement = [](const RoiAlign::Problem& problem, int64_t images,
+                                   const std::vector<float>& given) {
+    constexpr auto kNormal = lab::Distribution::normal;
+    testing::expect_rows_agree(RoiAlignCase(problem, images, 0, 3, kNormal, given), roi_align_rows(),
+                               testing::kOneGuard);
+    testing::expect_rows_agree(RoiAlignBackwardCase(problem, images, 0, 3, kNormal, given),
+                               roi_align_backward_rows(), testing::kOneGuard);
+  };
   for (const int64_t samples : {0, 2})
     for (const bool aligned : {false, true})
-      testing::expect_rows_agree(
-          RoiAlignCase(problem_of(2, 3, samples, aligned, false), 2, 0, 3, lab::Distribution::normal, boxes),
-          roi_align_rows(), testing::kOneGuard);
-  testing::expect_rows_agree(RoiAlignCase(problem_of(1, 1, 2, false, false), 1, 0, 3,
-                                          lab::Distribution::normal, {0, -far, -far, far, far}),
-                             roi_align_rows(), testing::kOneGuard);
+      for (const bool largest : {false, true})
+        expect_agreement(problem_of(2, 3, samples, aligned, largest), 2, boxes);
+  expect_agreement(problem_of(1, 1, 2, false, false), 1, {0, -far, -far, far, far});
 }
 
 TEST(RoiAlign, infinities_and_what_is_no_number) {
-  for (const bool largest : {false, true})
-    testing::expect_rows_agree(
-        RoiAlignCase(problem_of(4, 4, 2, true, largest), 2, 30, 3, lab::Distribution::broken),
-        roi_align_rows(), testing::kOneGuard);
+  for (const bool largest : {false, true}) {
+    const RoiAlign::Problem problem = problem_of(4, 4, 2, true, largest);
+    testing::expect_rows_agree(RoiAlignCase(problem, 2, 30, 3, lab::Distribution::broken), roi_align_rows(),
+                               testing::kOneGuard);
+    testing::expect_rows_agree(RoiAlignBackwardCase(problem, 2, 30, 3, lab::Distribution::broken),
+                               roi_align_backward_rows(), testing::kOneGuard);
+  }
 }
 
 // A plane that rises evenly has the value of the middle of a cell as its mean.
@@ -89,6 +101,55 @@ TEST(RoiAlign, of_an_even_slope_the_middles_of_cells) {
       const float first = aligned ? 26.5F : 32.0F;  // at row 3, column 2, less half a place each
       EXPECT_EQ(place.get(dst, 4), (std::vector<float>{first, first + 2, first + 20, first + 22}));
     }
+}
+
+/// grad_src of one image of one channel and 3 x 4 elements, of one box of one cell.
+std::vector<float> gradients_of(const Row<RoiAlignBackward>& row, bool largest, int64_t samples,
+                                const std::vector<float>& src, const std::vector<float>& box, float grad) {
+  const RoiAlignBackward::Problem problem{{.largest = largest,
+                                           .samples = samples,
+                                           .scale = 1.0F,
+                                           .channels = 1,
+                                           .height = 3,
+                                           .width = 4,
+                                           .rows = 1,
+                                           .cols = 1},
+                                          1};
+  ThreadTeam team(1);
+  testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
+  const auto* grad_dst = place.put(std::vector<float>{grad});
+  const auto* given = place.put(src);
+  const auto* boxes = place.put(box);
+  auto* grad_src = place.put(std::vector<float>(12, 7.0F));
+  row.run({problem, 1, 1, grad_dst, given, boxes, grad_src},
+          place.launch(lab::put_workspace(row, problem, place)));
+  place.wait();
+  return place.get(grad_src, 12);
+}
+
+// A box of 2 x 1 from (1, 1/2) on; its samples are at row 1 and columns 3/2 and 5/2, or in its middle.
+TEST(RoiAlign, gradients_go_where_samples_came_from) {
+  const std::vector<float> box = {0, 1, 0.5F, 3, 1.5F}, src = {0, 0, 0, 0, 1, 2, 9, 3, 0, 0, 0, 0};
+  for (const Row<RoiAlignBackward>& row : testing::all_rows(roi_align_backward_rows())) {
+    SCOPED_TRACE(std::string(row.name));
+    EXPECT_EQ(gradients_of(row, false, 1, src, box, 8),
+              (std::vector<float>{0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(gradients_of(row, false, 0, src, box, 8),
+              (std::vector<float>{0, 0, 0, 0, 0, 2, 4, 2, 0, 0, 0, 0}));
+    EXPECT_EQ(gradients_of(row, true, 0, src, box, 8),
+              (std::vector<float>{0, 0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 0}));
+    EXPECT_EQ(gradients_of(row, true, 0, std::vector<float>(12, 5.0F), box, 8),
+              (std::vector<float>{0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 0, 0}))
+        << "of equal samples the first";
+  }
+}
+
+TEST(RoiAlign, gradients_are_the_same_bits_however_many_threads_there_are) {
+  const RoiAlignBackwardCase c(problem_of(7, 7, 2, true, false), 2, 60);
+  testing::each_fast_row(roi_align_backward_rows(), c.problem, [&](const Row<RoiAlignBackward>& row) {
+    const std::vector<lab::Output> once = testing::run(c, row, 1);
+    for (const int threads : {2, 3}) EXPECT_EQ(testing::run(c, row, threads)[0].values, once[0].values);
+  });
 }
 
 TEST(RoiAlign, refuses_what_is_none) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/models/builder.h"
 #include "tests/engine/api/tiny_session.h"
 
 namespace orrery::api {
@@ -81,9 +82,84 @@ TEST(Attribution, RefusesWhatItCannot) {
   EXPECT_THAT(refusal({std::string(kText), "-1"}), HasSubstr("-1 is none of the 96 numbers (target)"));
   EXPECT_THAT(refusal({std::string(kText), "96"}), HasSubstr("96 is none of the 96 numbers"));
   EXPECT_THAT(refusal({std::string(kText), "w1 w2"}), HasSubstr("\"w1 w2\" is 2 tokens"));
-  ASSERT_TRUE(session->apply(edit_of("attention scope=layers.1 kind=fastmax")).ok());
-  EXPECT_THAT(refusal({std::string(kText)}), HasSubstr("fastmax has no rule (layers.1"));
+  const auto capped = session->apply(edit_of("set node=layers.1.attend attribute=softcap value=30.0"));
+  ASSERT_TRUE(capped.ok()) << capped.error().to_string();
+  EXPECT_THAT(refusal({std::string(kText)}), HasSubstr("has no softcap (layers.1"));
 }
+
+/// A model of the test data, after edits.
+struct ModelSession : GraphSession {
+  ModelSession(const std::string& name, const std::vector<std::string>& edits)
+      : ModelSession(file_of(name), edits) {}
+  ModelSession(const std::shared_ptr<const io::ModelFile>& file, const std::vector<std::string>& edits)
+      : GraphSession(std::make_shared<const graph::Graph>(graph_of(*file)), file,
+                     std::make_shared<weights::WeightStore>(file, nullptr),
+                     runtime::TinyModel::exact_options()) {
+    for (const std::string& words : edits) {
+      const auto edited = session->apply(edit_of(words));
+      EXPECT_TRUE(edited.ok()) << words << ": " << (edited.ok() ? "" : edited.error().to_string());
+    }
+  }
+
+  static std::shared_ptr<const io::ModelFile> file_of(const std::string& name) {
+    auto file = io::open_model(ORRERY_TEST_DATA "/models/" + name, {}, {});
+    EXPECT_TRUE(file.ok()) << (file.ok() ? "" : file.error().to_string());
+    return *file;
+  }
+  static graph::Graph graph_of(const io::ModelFile& file) {
+    auto built = models::build(file, nullptr);
+    EXPECT_TRUE(built.ok()) << (built.ok() ? "" : built.error().to_string());
+    return std::move(built->graph);
+  }
+};
+
+struct OtherModel {
+  std::string name, file;
+  std::vector<std::string> edits = {};
+};
+void PrintTo(const OtherModel& model, std::ostream* stream) { *stream << model.name; }
+
+/// Mixtures, states of the whole text, Fastmax: all scores together are how the logit moves when every
+/// embedding grows, and the text that is read whole has the answer that the chat gives.
+class OtherModels : public testing::TestWithParam<OtherModel> {
+ protected:
+  static Attribution attributed(const std::string& target, const std::string& factor) {
+    std::vector<std::string> edits = GetParam().edits;
+    if (!factor.empty()) edits.push_back("scale node=embed.token_embedding factor=" + factor);
+    const ModelSession session(GetParam().file, edits);
+    const auto made = attribute(*session.session, {std::string(kText), target});
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().to_string());
+    return made.ok() ? *made : Attribution{};
+  }
+};
+
+TEST_P(OtherModels, AreAttributed) {
+  const Attribution made = attributed("", "");
+  ASSERT_EQ(made.tokens.size(), kIds.size());
+  double sum = 0, size = 0;
+  for (const TokenScore& token : made.tokens) {
+    sum += token.score;
+    size += std::abs(token.score);
+  }
+  EXPECT_GT(size, 1e-4);
+  const auto at = [&](const char* factor) { return attributed(std::to_string(made.target), factor).logit; };
+  const double slope = (8 * (at("1.01") - at("0.99")) - (at("1.02") - at("0.98"))) / 0.12;
+  EXPECT_NEAR(sum, slope, 5e-3 * size);
+  const ModelSession session(GetParam().file, GetParam().edits);
+  const runtime::TinyReply reply = session.reply({kIds.begin(), kIds.end()}, 1);
+  ASSERT_EQ(reply.ids.size(), 1U);
+  EXPECT_EQ(reply.ids[0], made.target);
+  EXPECT_NEAR(std::exp(reply.logprobs[0]), made.probability, 1e-4 * made.probability);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, OtherModels,
+    testing::Values(OtherModel{"mixtral", "mixtral"}, OtherModel{"qwen3_moe", "qwen3_moe"},
+                    OtherModel{"qwen3_moe_gguf", "qwen3_moe/model.gguf"}, OtherModel{"mamba", "mamba"},
+                    OtherModel{"mamba_biased", "mamba_biased"},
+                    OtherModel{"fastmax", "llama", {"attention scope=layers.* kind=fastmax"}},
+                    OtherModel{"fastmax_line", "llama", {"attention scope=layers.1 kind=fastmax p=1"}}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(Attribution, StopsAndTellsItsStages) {
   const TinySession session(2);

@@ -3,6 +3,7 @@
 // gives alone, and the memory of the context does not grow.
 #include <gmock/gmock.h>
 
+#include "engine/api/recipes.h"
 #include "engine/compile/states.h"
 #include "tests/engine/api/tiny_session.h"
 
@@ -208,6 +209,107 @@ TEST_P(SummaryStates, EditsAndTheirUndoGiveWhatTheirGraphsGive) {
     ASSERT_TRUE(chat->undo().ok());
     expect_same(chat.reply(prompt, kReply, sequence), whole);
   }
+}
+
+TEST_P(SummaryStates, ASavedRecipeGivesTheSameReplies) {
+  const auto chat = session();
+  ASSERT_TRUE(chat->apply(edit_of("scale node=layers.2.down factor=0.5")).ok());
+  ASSERT_TRUE(chat->apply(edit_of("place scope=layers.1 device=cuda:0")).ok());
+  const auto recipe = edit::parse_recipe(edit::write_recipe(recipe_of(*chat.session)));
+  ASSERT_TRUE(recipe.ok()) << recipe.error().to_string();
+  const TinyModel tiny(3);
+  const GraphSession opened(tiny.graph(), tiny.file, tiny.weights, FastmaxSession::options(64, 4096));
+  const auto replayed = opened->replay(recipe->edits);
+  ASSERT_TRUE(replayed.ok()) << replayed.error().to_string();
+  EXPECT_EQ(graph::print(*opened->model_graph()), graph::print(*chat->model_graph()));
+  EXPECT_TRUE(belongs_together(*opened->state()));
+  const std::vector<int32_t> prompt = text_of(70);
+  const TinyReply expected = chat.reply(prompt, kReply);
+  const auto sequence = opened.sequence();
+  expect_same(opened.reply(prompt, kReply, sequence), expected);
+  const std::vector<int32_t> next = joined(joined(prompt, expected.ids), text_of(11, 3));
+  expect_same(opened.reply(next, kReply, sequence), chat.reply(next, kReply));
+}
+
+TEST_P(SummaryStates, AForkRepliesAsItsSessionDoes) {
+  const auto chat = session();
+  const auto sequence = chat.sequence();
+  const std::vector<int32_t> prompt = text_of(70);
+  const TinyReply whole = chat.reply(prompt, kReply, sequence);
+  const auto reply_of = [&](const Fork& otherwise, const std::vector<int32_t>& text) {
+    const auto fork = chat->fork(otherwise, {});
+    EXPECT_TRUE(fork.ok()) << (fork.ok() ? "" : fork.error().to_string());
+    if (!fork.ok()) return TinyReply{};
+    const generate::Engine engine = dynamic_cast<SessionImpl&>(**fork).engine();
+    return runtime::tiny_reply(engine.scheduler, engine.model, text, kReply,
+                               runtime::DeviceScheduler::new_sequence(engine.model));
+  };
+  expect_same(reply_of({}, prompt), whole);
+  expect_same(reply_of({.context = 512, .fusion = false}, prompt), whole);
+  const edit::Edit back = edit_of("attention scope=layers.* kind=softmax");
+  const TinyReply soft = reply_of({.edits = {back}}, prompt);
+  EXPECT_NE(soft.logprobs, whole.logprobs);
+  const std::vector<int32_t> next = joined(joined(prompt, whole.ids), text_of(11, 3));
+  expect_same(chat.reply(next, kReply, sequence), alone(next));
+  ASSERT_TRUE(chat->apply(back).ok());
+  expect_same(chat.reply(prompt, kReply, sequence), soft);
+}
+
+/// There and back in the history, and without what was done to the layers: replies are those of the graphs.
+TEST_P(SummaryStates, HistoryLeadsBackToTheSameReplies) {
+  const auto chat = session();
+  const auto sequence = chat.sequence();
+  const std::vector<int32_t> prompt = text_of(50);
+  const auto now = [&] { return chat.reply(prompt, kReply, sequence); };
+  const TinyReply whole = now();
+  ASSERT_TRUE(chat->undo().ok());
+  const TinyReply original = now();
+  EXPECT_NE(original.logprobs, whole.logprobs);
+  ASSERT_TRUE(chat->redo().ok());
+  expect_same(now(), whole);
+  ASSERT_TRUE(chat->apply(edit_of("repeat scope=layers.1 times=2")).ok());
+  const TinyReply repeated = now();
+  EXPECT_NE(repeated.logprobs, whole.logprobs);
+  ASSERT_TRUE(chat->jump_to(0).ok());
+  expect_same(now(), original);
+  ASSERT_TRUE(chat->jump_to(2).ok());
+  expect_same(now(), repeated);
+  ASSERT_TRUE(chat->jump_to(1).ok());
+  expect_same(now(), whole);
+  const auto restored = chat->restore("layers.*");
+  ASSERT_TRUE(restored.ok()) << restored.error().to_string();
+  EXPECT_TRUE(belongs_together(*chat->state()));
+  expect_same(now(), original);
+}
+
+TEST_P(SummaryStates, LayersThatAreRepeatedMovedAndTakenOutKeepTheirOwn) {
+  const std::vector<int32_t> prompt = text_of(70);
+  for (const char* words : {"repeat scope=layers.1 times=2", "move scope=layers.1 after=layers.2",
+                            "delete scope=layers.0", "move scope=layers.2 before=layers.0"}) {
+    SCOPED_TRACE(words);
+    const auto chat = session();
+    const auto edited = chat->apply(edit_of(words));
+    ASSERT_TRUE(edited.ok()) << edited.error().to_string();
+    const auto sequence = chat.sequence();
+    const TinyReply first = chat.reply(prompt, kReply, sequence);
+    const std::vector<int32_t> next = joined(joined(prompt, first.ids), text_of(11, 3));
+    const auto other = session();
+    ASSERT_TRUE(other->apply(edit_of(words)).ok());
+    expect_same(chat.reply(next, kReply, sequence), other.reply(next, kReply));
+  }
+}
+
+TEST_P(SummaryStates, ThePassThatMakesThemCannotBeLeftOut) {
+  const auto chat = session();
+  const std::vector<int32_t> prompt = text_of(50);
+  const TinyReply whole = chat.reply(prompt, kReply);
+  const auto left_out = chat->set_passes({"summarise_fastmax"});
+  ASSERT_FALSE(left_out.ok());
+  EXPECT_THAT(left_out.error().to_string(), testing::HasSubstr("summarise_fastmax"));
+  EXPECT_TRUE(belongs_together(*chat->state()));
+  expect_same(chat.reply(prompt, kReply), whole);
+  ASSERT_TRUE(chat->set_fusion(false).ok());
+  expect_same(chat.reply(prompt, kReply), whole);
 }
 
 TEST_P(SummaryStates, SummariesMoveToAnotherDeviceAndBack) {

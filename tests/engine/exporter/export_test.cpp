@@ -246,6 +246,18 @@ TEST_F(FoldedIn, WhatIsUntouchedKeepsItsBytes) {
     EXPECT_EQ(tensor.as_it_is, tensor.header.name != "blk.0.ffn_down.weight") << tensor.header.name;
 }
 
+TEST_F(FoldedIn, FastmaxThatWasTakenBackLeavesNothing) {
+  ASSERT_NO_FATAL_FAILURE(open("llama"));
+  model_->edit("attention scope=layers.* kind=fastmax");
+  EXPECT_NE(model_->logprobs(tokens_of("llama")), before_);
+  model_->edit("attention scope=layers.* kind=softmax");
+  const auto planned = model_->planned();
+  ASSERT_TRUE(planned.ok()) << planned.error().to_string();
+  EXPECT_THAT(told(*planned), IsEmpty());
+  for (const PlannedTensor& tensor : planned->tensors) EXPECT_TRUE(tensor.as_it_is) << tensor.header.name;
+  EXPECT_EQ(model_->logprobs(tokens_of("llama")), before_);
+}
+
 /// What a file of the architecture cannot say is told, node by node, and nothing is written.
 class NotExpressible : public FoldedIn {
  protected:

@@ -56,6 +56,15 @@ struct Mixture {
   }
 };
 
+TEST(Dequantise, GivesTheNumbersOfAStack) {
+  Bench bench{kTokens3};
+  const ValueId stack = bench.weight("stack", DType::q8_0, {3, 2, 32}, noise(192, 5));
+  const auto node = bench.add("dequantise", {stack});
+  ASSERT_TRUE(node.ok()) << node.error().to_string();
+  EXPECT_EQ(to_string(bench.graph().value(bench.graph().node(*node).outputs[0]).type), "f32[3, 2, 32]");
+  EXPECT_EQ(bench.run("dequantise", {stack})[0], bench.weight_values(stack));
+}
+
 TEST(TopExperts, GivesTheLikeliestAndTheirShares) {
   Mixture mixture;
   const auto out = mixture.bench.run(mixture.chosen);

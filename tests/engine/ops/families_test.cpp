@@ -110,6 +110,19 @@ TEST_F(Families, CumulativeSums) {
   expect_near(bench.run("cumsum", {x}, {{"reverse", true}})[0], Numbers{6, 5, 3, 15, 11, 6}, 0);
 }
 
+TEST_F(Families, Recurrences) {
+  const ValueId factor = tensor(DType::f32, {2, 3}, {9, 2, 0.5F, 2, 0, 3}),
+                x = tensor(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  expect_near(bench.run("recurrence", {factor, x})[0], Numbers{1, 4, 5, 4, 5, 21}, 0);
+  expect_near(bench.run("recurrence", {factor, x}, {{"reverse", true}})[0], Numbers{73, 8, 3, 14, 5, 6}, 0);
+  expect_near(bench.run("recurrence", {factor, x}, {{"axis", int64_t{0}}})[0], Numbers{1, 2, 3, 6, 5, 15}, 0);
+  EXPECT_THAT(made("recurrence", {factor, tensor(DType::f32, {3, 2}, Floats(6))}),
+              HasSubstr("src is f32[3, 2]"));
+  EXPECT_THAT(made("recurrence", {tensor(DType::i32, {2}, Floats(2)), tensor(DType::i32, {2}, Floats(2))}),
+              HasSubstr("it must be of f32, f16 or bf16"));
+  expect_cost(12, 4 * 18, "recurrence", {factor, x});
+}
+
 TEST_F(Families, ShapesThatAreSeenAnotherWay) {
   const Floats data = {1, 2, 3, 4, 5, 6};
   const ValueId x = tensor(DType::f32, {kTokens, 1, 2}, data);

@@ -49,6 +49,25 @@ TEST_F(Boxes, WhatDoesNotFitIsRefused) {
               HasSubstr("roi_align takes [n, channels, height, width]"));
 }
 
+TEST_F(Boxes, GradientsGoWhereSamplesCameFrom) {
+  const ValueId src = tensor(DType::f32, {2, 1, 3, 4}, noise(24, 1)),
+                boxes = tensor(DType::f32, {1, 5}, {1, 1, 0.5F, 3, 1.5F}),
+                grad = tensor(DType::f32, {1, 1, 1, 1}, {8});
+  const Attributes one = {{"output_height", int64_t{1}}, {"output_width", int64_t{1}}};
+  Floats expected(24);
+  expected[12 + 5] = expected[12 + 7] = 2;  // of samples at row 1 and columns 3/2 and 5/2
+  expected[12 + 6] = 4;
+  EXPECT_EQ(bench.run("roi_align_backward", {grad, src, boxes}, one)[0], expected);
+  EXPECT_EQ(made("roi_align_backward", {grad, src, boxes}, one), "f32[2, 1, 3, 4]");
+  EXPECT_THAT(
+      made("roi_align_backward", {grad, src, boxes}, kTwoByTwo),
+      HasSubstr("grad_dst is f32[1, 1, 1, 1], but the samples of src f32[2, 1, 3, 4] are f32[1, 1, 2, 2]"));
+  expect_cost(8 * 9, 4 * (24 + 1 + 5), "roi_align_backward", {grad, src, boxes},
+              with(one, "sampling_ratio", int64_t{3}));
+  expect_cost(8 * 10, 4 * (2 * 24 + 1 + 5), "roi_align_backward", {grad, src, boxes},
+              with(with(one, "sampling_ratio", int64_t{3}), "mode", std::string("max")));
+}
+
 TEST_F(Boxes, CostFourMultiplyAddsASample) {
   const ValueId src = tensor(DType::f16, {2, 3, 8, 9}, noise(432, 1)),
                 boxes = tensor(DType::f32, {kTokens, 5}, noise(15, 2));

@@ -40,6 +40,22 @@ TEST_F(Signals, OfSpectra) {
   EXPECT_NEAR(odd[1], 4.0 / 3 + 8.0 / 3 * third, 1e-5);
 }
 
+TEST_F(Signals, TheGradientsOfSpectra) {
+  // An element of a signal of 4, and the second one; bins are 1, 2 cos and 1, and - 2 sin of the middle one.
+  const ValueId grad = tensor(DType::f32, {kTokens, 4}, {4, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0});
+  expect_near(bench.run("irfft_backward", {grad}, {{"bins", int64_t{3}}})[0],
+              Numbers{1, 0, 2, 0, 1, 0, 1, 0, 0, -2, -1, 0, 0, 0, 0, 0, 0, 0});
+  expect_near(bench.run("irfft_backward", {grad},
+                        {{"bins", int64_t{1}}, {"normalization", std::string("forward")}})[0],
+              Numbers{4, 0, 4, 0, 0, 0});
+  EXPECT_EQ(made("irfft_backward", {grad}, {{"bins", int64_t{5}}}), "f32[tokens, 5, 2]");
+  EXPECT_THAT(made("irfft_backward", {grad}, {{"bins", int64_t{0}}}), HasSubstr("bins"));
+  EXPECT_THAT(
+      made("irfft_backward", {tensor(DType::f32, {4, kTokens}, noise(12, 1))}, {{"bins", int64_t{3}}}),
+      HasSubstr("irfft_backward takes [.., n], signals of a fixed number of elements"));
+  expect_cost(2.5 * 12 * 2, 4 * (18 + 12), "irfft_backward", {grad}, {{"bins", int64_t{3}}});
+}
+
 TEST_F(Signals, WhatIsNoSpectrumIsRefused) {
   const ValueId x = tensor(DType::f32, {kTokens, 3, 2}, noise(18, 1));
   EXPECT_THAT(made("irfft", {tensor(DType::f32, {4, 3}, noise(12, 1))}),

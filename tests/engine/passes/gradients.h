@@ -16,7 +16,7 @@ using Floats = std::vector<float>;
 
 /// A source and its numbers.
 struct Given {
-  std::string name, dtype;
+  std::string name, dtype;  // "step": the step's input of that name; "constant": f32 that nothing moves
   std::vector<int64_t> shape;
   Floats numbers;          // whole ones of i32 and i64, 0 and 1 of bool
   bool is_weight = false;  // of a file; else an input
@@ -61,6 +61,10 @@ inline ValueId source_of(Maker& make, const Given& given) {
   if (given.is_weight)
     return make.op("weight", given.name, {},
                    {{"tensor", given.name}, {"dtype", given.dtype}, {"shape", given.shape}});
+  if (given.dtype == "constant")
+    return make.op(
+        "constant", given.name, {},
+        {{"shape", given.shape}, {"data", std::vector<double>(given.numbers.begin(), given.numbers.end())}});
   if (given.dtype == "step") return make.op("input", given.name, {}, {{"name", given.name}});
   const std::string shape =
       given.open.empty() ? fmt::format("{}", fmt::join(given.shape, ",")) : to_string(given.open);
@@ -69,8 +73,9 @@ inline ValueId source_of(Maker& make, const Given& given) {
 
 /// The outputs of a graph, once.
 inline std::vector<Floats> run(const graph::Graph& graph, const std::vector<ValueId>& outputs,
-                               const std::vector<std::pair<ValueId, Floats>>& givens, const Bindings& sizes) {
-  Interpreter interpreter(graph, outputs, sizes);
+                               const std::vector<std::pair<ValueId, Floats>>& givens, const Bindings& sizes,
+                               int threads = 1) {
+  Interpreter interpreter(graph, outputs, sizes, threads);
   for (const auto& [source, numbers] : givens) interpreter.give(source, numbers);
   interpreter.prepare();
   if (testing::Test::HasFatalFailure()) return {};
@@ -117,6 +122,7 @@ class Gradient {
     for (size_t i = 0; i < sources_.size(); ++i) all.emplace_back(sources_[i], givens_[i].numbers);
     for (size_t i = 0; i < ends_.size(); ++i) all.emplace_back(ends_[i].gradient, factors_[i].numbers);
     gradients_ = run(made->graph, made->values, all, sizes_);
+    EXPECT_EQ(run(made->graph, made->values, all, sizes_, 3), gradients_) << "bit for bit";
   }
 
   /// Each gradient within `tolerance` (of it, or of 1) of differences of the fourth order: (8 (f(x + h) - f(x

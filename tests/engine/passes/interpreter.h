@@ -18,8 +18,8 @@ namespace orrery::passes::test {
 class Interpreter final : public ops::LowerContext {
  public:
   /// The sizes of a step are bound: tokens, sequences, outputs.
-  Interpreter(graph::Graph graph, std::vector<ValueId> outputs, Bindings sizes)
-      : graph_(std::move(graph)), sizes_(std::move(sizes)) {
+  Interpreter(graph::Graph graph, std::vector<ValueId> outputs, Bindings sizes, int threads = 1)
+      : graph_(std::move(graph)), sizes_(std::move(sizes)), team_(threads) {
     graph_.set_outputs(std::move(outputs));
   }
 
@@ -159,7 +159,7 @@ class Interpreter final : public ops::LowerContext {
 
   graph::Graph graph_;
   Bindings sizes_;
-  kernels::ThreadTeam team_{1};
+  kernels::ThreadTeam team_;
   std::unordered_map<ValueId, Place> places_;
   std::unordered_map<size_t, const void*> inputs_;  // the step's own, by number
   std::deque<std::vector<std::max_align_t>> packed_;

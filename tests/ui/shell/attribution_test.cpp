@@ -155,13 +155,13 @@ TEST_F(AttributionTest, SaysWhatHasNoGradient) {
   openAt("chat", ThemeChoice::dark);
   openSection();
   section()->text()->setPlainText("One two three");
-  const auto edit = edit::parse_edit("attention scope=layers.1 kind=fastmax");
+  const auto edit = edit::parse_edit("set node=layers.1.attention.sdpa attribute=softcap value=30.0");
   ASSERT_TRUE(edit.ok()) << edit.error().to_string();
   window_->session()->apply(*edit);
   ASSERT_TRUE(waitUntil([&] { return window_->session()->recipe().size() == 1; }, 60000));
   ASSERT_NO_FATAL_FAILURE(compute());
   EXPECT_FALSE(controller()->result());
-  EXPECT_TRUE(section()->message()->text().contains("fastmax has no rule"))
+  EXPECT_TRUE(section()->message()->text().contains("has no softcap"))
       << section()->message()->text().toStdString();
   bring();
   takePicture(*window_, "attribution-refused-dark");
