@@ -44,6 +44,7 @@ struct HopperGradShape {
   static constexpr int blocks = groups == 1 ? 2 : 1;
   static constexpr int copying_registers = 24, registers = groups == 1 ? 232 : 240;
   // Both products of a tile begin together, where registers suffice beside the totals of the tile before.
+  // Where they do not, what is subtracted is read while products run; elsewhere that is slower.
   static constexpr bool at_once = dim == 64 || !kOwnsKeys;
   static constexpr size_t shared_bytes =
       1024 + 2 * own_bytes + stages * (2 * other_bytes + sums_bytes) + 8 * (1 + 2 * stages);
@@ -75,11 +76,14 @@ struct GradTiles {
   __device__ uint32_t other(int stage, int i) const {
     return own(2) + static_cast<uint32_t>((2 * stage + i) * Shape::other_bytes);
   }
-  /// What the others, where they are queries, subtract of scores, and of gradients of weights.
-  __device__ uint32_t sums(int stage) const {
+  /// What is subtracted of scores and of gradients of weights, where the others are queries.
+  __device__ uint32_t shifts(int stage) const {
     return other(Shape::stages, 0) + static_cast<uint32_t>(stage * Shape::sums_bytes);
   }
-  __device__ uint32_t barrier(int i) const { return sums(Shape::stages) + static_cast<uint32_t>(8 * i); }
+  __device__ uint32_t means(int stage) const {
+    return shifts(stage) + static_cast<uint32_t>(Shape::sums_bytes / 2);
+  }
+  __device__ uint32_t barrier(int i) const { return shifts(Shape::stages) + static_cast<uint32_t>(8 * i); }
   __device__ uint32_t own_full() const { return barrier(0); }
   __device__ uint32_t full(int stage) const { return barrier(1 + 2 * stage); }
   __device__ uint32_t empty(int stage) const { return barrier(2 + 2 * stage); }
@@ -176,11 +180,12 @@ __device__ void bring_sums(const FlashAttention::Args& args, const float* sums, 
       mean[i] = there ? sums[row + query] : 0.0F;
     }
     wait_for_phase(tiles.empty(stage.at), stage.phase ^ 1);
-    const uint32_t to = tiles.sums(stage.at) + static_cast<uint32_t>(4 * lane);
+    const auto place = static_cast<uint32_t>(4 * lane);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + 128 * i), "f"(shift[i]) : "memory");
-      asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + 4 * Shape::others + 128 * i), "f"(mean[i])
+      asm volatile("st.shared.f32 [%0], %1;" ::"r"(tiles.shifts(stage.at) + place + 128 * i), "f"(shift[i])
+                   : "memory");
+      asm volatile("st.shared.f32 [%0], %1;" ::"r"(tiles.means(stage.at) + place + 128 * i), "f"(mean[i])
                    : "memory");
     }
     arrive(tiles.full(stage.at));
@@ -277,7 +282,7 @@ class GradConsumer {
 
  private:
   static constexpr int kCols = Shape::dim / 8, kBlocks = Shape::others / 8;
-  static constexpr int kTotals1 = Shape::owns_keys ? kCols : 1;
+  static constexpr int kTotals1 = Shape::owns_keys ? kCols : 1, kSums = Shape::owns_keys ? kBlocks : 1;
 
   /// Worked out again: registers are too short to keep it, and it is rarely needed.
   __device__ GradWork<Shape> work() const {
@@ -303,30 +308,36 @@ class GradConsumer {
     for (int first = walk.begin; walk.left > 0; --walk.left) {
       const int at = stage_.at;
       float weights[kBlocks][4], grads[kBlocks][4];
+      float2 shifts[kSums], means[kSums];
       wait_for_phase(tiles_.full(at), stage_.phase);
       begin_rows<kType, Shape>(own(0), tiles_.other(at, 0), weights);
       if constexpr (Shape::at_once) {
         begin_rows<kType, Shape>(own(1), tiles_.other(at, 1), grads);
         wait_for_products<1>();
         finish_totals(last, total0, total1);
+        settle(weights);
+        load_sums(tiles_.shifts(at), shifts);
       } else {
+        load_sums(tiles_.shifts(at), shifts);
         wait_for_products<1>();
         finish_totals(last, total0, total1);
         begin_rows<kType, Shape>(own(1), tiles_.other(at, 1), grads);
         wait_for_products<1>();
+        settle(weights);
       }
-      settle(weights);
-      soften(at, weights);
+      soften(shifts, weights);
       if (walk.has_edge(first)) hide_unseen(first, weights);
       if constexpr (Shape::owns_keys) {
         const Factor<kType, Shape::others> factor(weights);
         begin_sums<kType, Shape>(factor, tiles_.other(at, 1), total1);
+        if constexpr (!Shape::at_once) load_sums(tiles_.means(at), means);
         wait_for_products<1>();
       } else {
         wait_for_products<0>();
       }
       settle(grads);
-      find_gradients(at, weights, grads);
+      if constexpr (Shape::at_once) load_sums(tiles_.means(at), means);
+      find_gradients(means, weights, grads);
       const Factor<kType, Shape::others> factor(grads);
       begin_sums<kType, Shape>(factor, tiles_.other(at, 0), total0);
       last = at;
@@ -346,19 +357,28 @@ class GradConsumer {
     if (stage >= 0) give_back(tiles_.empty(stage));
   }
 
-  /// Products become weights.
-  __device__ void soften(int stage, float (&weights)[kBlocks][4]) const {
-    const uint32_t from = tiles_.sums(stage) + threadIdx.x % 4 * 8;
+  /// Of the tile's queries what the lane needs of its columns; nothing where queries are the own rows.
+  __device__ static void load_sums(uint32_t from, float2 (&sums)[kSums]) {
+    if constexpr (Shape::owns_keys) {
 #pragma unroll
-    for (int n = 0; n < kBlocks; ++n) {
-      const float2 shift = Shape::owns_keys ? load_two(from + 32 * n) : float2{};
+      for (int n = 0; n < kBlocks; ++n) sums[n] = load_two(from + threadIdx.x % 4 * 8 + 32 * n);
+    }
+  }
+  /// Of element i of a product's block n.
+  __device__ static float sum_of(const float2 (&columns)[kSums], const float (&rows)[2], int n, int i) {
+    if constexpr (Shape::owns_keys)
+      return i % 2 == 0 ? columns[n].x : columns[n].y;
+    else
+      return rows[i / 2];
+  }
+
+  /// Products become weights.
+  __device__ void soften(const float2 (&shifts)[kSums], float (&weights)[kBlocks][4]) const {
+#pragma unroll
+    for (int n = 0; n < kBlocks; ++n)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        weights[n][i] = fast_exp2(fmaf(weights[n][i], factor_,
-                                       -(!Shape::owns_keys ? own_shift_[i / 2]
-                                         : i % 2 == 0      ? shift.x
-                                                           : shift.y)));
-    }
+        weights[n][i] = fast_exp2(fmaf(weights[n][i], factor_, -sum_of(shifts, own_shift_, n, i)));
   }
 
   /// Weights are 0 where a query does not see a key.
@@ -376,18 +396,13 @@ class GradConsumer {
   }
 
   /// Gradients of weights become those of scores.
-  __device__ void find_gradients(int stage, const float (&weights)[kBlocks][4],
+  __device__ void find_gradients(const float2 (&means)[kSums], const float (&weights)[kBlocks][4],
                                  float (&grads)[kBlocks][4]) const {
-    const uint32_t from = tiles_.sums(stage) + 4 * Shape::others + threadIdx.x % 4 * 8;
 #pragma unroll
-    for (int n = 0; n < kBlocks; ++n) {
-      const float2 mean = Shape::owns_keys ? load_two(from + 32 * n) : float2{};
+    for (int n = 0; n < kBlocks; ++n)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        grads[n][i] = weights[n][i] * (grads[n][i] - (!Shape::owns_keys ? own_mean_[i / 2]
-                                                      : i % 2 == 0      ? mean.x
-                                                                        : mean.y));
-    }
+        grads[n][i] = weights[n][i] * (grads[n][i] - sum_of(means, own_mean_, n, i));
   }
 
   /// By way of the group's rows of an own tile, which are read no more.
