@@ -1,7 +1,8 @@
 // Before the gradients of attention over tensors: g_i = sum_d grad_out_id out_id, (batch, heads, queries)
 // f32.
-//   of 16-bit elements that lie in whole vectors: a quarter, half or whole warp a query, 8 elements a lane
-//   else: a warp a query; a lane elements lane + 32 k. Either way then by butterflies.
+//   16-bit elements in whole vectors   8, 16 or 32 lanes a query (heads of up to 64, 128, 256), 8 elements each
+//   others                             a warp a query; a lane elements lane + 32 k
+//   then by butterflies.
 //   Bytes moved: grad_out and out once.
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/element.cuh"
