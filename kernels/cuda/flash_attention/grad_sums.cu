@@ -1,6 +1,6 @@
 // Before the gradients of attention over tensors: g_i = sum_d grad_out_id out_id, (batch, heads, queries)
 // f32.
-//   16-bit elements in whole vectors   8, 16 or 32 lanes a query (heads of up to 64, 128, 256), 8 elements each
+//   16-bit elements in whole vectors   8, 16 or 32 lanes a query, by its head; 8 elements a lane
 //   others                             a warp a query; a lane elements lane + 32 k
 //   then by butterflies.
 //   Bytes moved: grad_out and out once.
