@@ -11,7 +11,7 @@ std::span<const Row<FlashAttention>> flash_attention_rows() {
 }
 
 std::span<const Row<FlashAttentionBackward>> flash_attention_backward_rows() {
-  static const Row<FlashAttentionBackward> rows[] = {flash::mma_backward_row(),
+  static const Row<FlashAttentionBackward> rows[] = {flash::hopper_backward_row(), flash::mma_backward_row(),
                                                      flash::general_backward_row()};
   return rows;
 }

@@ -160,8 +160,37 @@ TEST(FlashAttention, many_tiles_of_whole_vectors) {
                              .lengths = !causal,
                              .interleaved = causal};
       SCOPED_TRACE("heads of " + std::to_string(dim) + (causal ? ", causal" : ""));
-      testing::expect_rows_agree(FlashCase(shape), flash_attention_rows(), testing::kOneGuard);
+      expect_both_agree(shape);
     }
+}
+
+/// Gradients where more queries are than keys, in windows, of a head that is no whole tile, and of more units
+/// of work than multiprocessors.
+TEST(FlashAttention, gradients_of_many_tiles) {
+  for (const int64_t dim : {40, 64, 96, 128}) {
+    const FlashShape shape{.batch = 2,
+                           .heads = 4,
+                           .kv_heads = 2,
+                           .queries = 421,
+                           .keys = 300,
+                           .head_dim = dim,
+                           .dtype = dim % 64 == 0 ? DType::bf16 : DType::f16,
+                           .causal = dim > 64,
+                           .window_left = dim == 96 ? -1 : 130,
+                           .window_right = dim == 40 ? 70 : -1,
+                           .scale = dim == 64 ? -0.2F : 0.0F,
+                           .interleaved = dim == 40};
+    SCOPED_TRACE("heads of " + std::to_string(dim));
+    testing::expect_rows_agree(FlashBackwardCase(shape), flash_attention_backward_rows(), testing::kOneGuard);
+  }
+  const FlashShape shape{.heads = 140,
+                         .kv_heads = 70,
+                         .queries = 200,
+                         .keys = 200,
+                         .head_dim = 64,
+                         .dtype = DType::bf16,
+                         .causal = true};
+  testing::expect_rows_agree(FlashBackwardCase(shape), flash_attention_backward_rows(), testing::kOneGuard);
 }
 
 /// More units of work than multiprocessors, of 64 elements a head: short ones, and with a softcap.

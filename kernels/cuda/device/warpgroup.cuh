@@ -63,6 +63,7 @@ __device__ inline void settle(float (&sums)[kBlocks][4]) {
 #define ORRERY_SUMS_2(n) ORRERY_SUMS_1(n), ORRERY_SUMS_1(n + 1)
 #define ORRERY_SUMS_8(n) ORRERY_SUMS_2(n), ORRERY_SUMS_2(n + 2), ORRERY_SUMS_2(n + 4), ORRERY_SUMS_2(n + 6)
 #define ORRERY_SUMS_64 ORRERY_SUMS_8(0)
+#define ORRERY_SUMS_96 ORRERY_SUMS_64, ORRERY_SUMS_2(8), ORRERY_SUMS_2(10)
 #define ORRERY_SUMS_128 ORRERY_SUMS_64, ORRERY_SUMS_8(8)
 #define ORRERY_SUMS_144 ORRERY_SUMS_128, ORRERY_SUMS_2(16)
 #define ORRERY_SUMS_160 ORRERY_SUMS_144, ORRERY_SUMS_2(18)
@@ -73,6 +74,9 @@ __device__ inline void settle(float (&sums)[kBlocks][4]) {
 #define ORRERY_NUMBERS_64                                                  \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define ORRERY_NUMBERS_96 \
+  ORRERY_NUMBERS_64       \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define ORRERY_NUMBERS_128                                                           \
   ORRERY_NUMBERS_64                                                                  \
   ", "                                                                               \
@@ -111,10 +115,12 @@ __device__ inline void settle(float (&sums)[kBlocks][4]) {
 /// Begins a product of a in shared memory (along k).
 template <DType kType, bool kTurned, int kBlocks>
 __device__ inline void begin_product(float (&c)[kBlocks][4], uint64_t a_at, uint64_t b_at, bool adds) {
-  static_assert(kBlocks == 8 || kBlocks == 16 || kBlocks == 18 || kBlocks == 20 || kBlocks == 22 ||
-                kBlocks == 24 || kBlocks == 32);
+  static_assert(kBlocks == 8 || kBlocks == 12 || kBlocks == 16 || kBlocks == 18 || kBlocks == 20 ||
+                kBlocks == 22 || kBlocks == 24 || kBlocks == 32);
   if constexpr (kBlocks == 8) {
     ORRERY_PRODUCT_OF_TYPE(SHARED, 64, "%32", "%33", "%34", "%35");
+  } else if constexpr (kBlocks == 12) {
+    ORRERY_PRODUCT_OF_TYPE(SHARED, 96, "%48", "%49", "%50", "%51");
   } else if constexpr (kBlocks == 16) {
     ORRERY_PRODUCT_OF_TYPE(SHARED, 128, "%64", "%65", "%66", "%67");
   } else if constexpr (kBlocks == 18) {
@@ -165,6 +171,7 @@ __device__ inline void begin_tf32_product(float (&c)[32][4], const uint4& a, uin
 #undef ORRERY_NUMBERS_160
 #undef ORRERY_NUMBERS_144
 #undef ORRERY_NUMBERS_128
+#undef ORRERY_NUMBERS_96
 #undef ORRERY_NUMBERS_64
 #undef ORRERY_SUMS_256
 #undef ORRERY_SUMS_192
@@ -172,6 +179,7 @@ __device__ inline void begin_tf32_product(float (&c)[32][4], const uint4& a, uin
 #undef ORRERY_SUMS_160
 #undef ORRERY_SUMS_144
 #undef ORRERY_SUMS_128
+#undef ORRERY_SUMS_96
 #undef ORRERY_SUMS_64
 #undef ORRERY_SUMS_8
 #undef ORRERY_SUMS_2

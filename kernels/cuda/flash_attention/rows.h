@@ -8,6 +8,7 @@ namespace orrery::kernels::cuda::flash {
 Row<FlashAttention> hopper_row();
 Row<FlashAttention> mma_row();
 Row<FlashAttention> general_row();
+Row<FlashAttentionBackward> hopper_backward_row();
 Row<FlashAttentionBackward> mma_backward_row();
 Row<FlashAttentionBackward> general_backward_row();
 

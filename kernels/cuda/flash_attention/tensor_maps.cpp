@@ -40,4 +40,16 @@ TensorMaps make_maps(const FlashAttention::Args& args, int query_rows, int key_r
   return maps;
 }
 
+GradMaps make_grad_maps(const FlashAttentionBackward::Args& args, int query_rows, int key_rows) {
+  const FlashAttention::Args& forward = args.forward;
+  const FlashAttention::Problem& problem = forward.problem;
+  GradMaps maps{};
+  if (forward.queries == 0 || forward.keys == 0) return maps;
+  const TensorMaps of_forward = make_maps(forward, query_rows, key_rows);
+  maps.query = of_forward.query, maps.key = of_forward.key, maps.value = of_forward.value;
+  maps.grad_out = make_map(problem.dtype, args.grad_out, args.grad_out_strides, problem.head_dim,
+                           forward.queries, problem.heads, forward.batch, query_rows);
+  return maps;
+}
+
 }  // namespace orrery::kernels::cuda::flash

@@ -16,4 +16,10 @@ struct TensorMaps {
 /// can say.
 TensorMaps make_maps(const FlashAttention::Args& args, int query_rows, int key_rows);
 
+/// The same for gradients.
+struct GradMaps {
+  CUtensorMap query, grad_out, key, value;
+};
+GradMaps make_grad_maps(const FlashAttentionBackward::Args& args, int query_rows, int key_rows);
+
 }  // namespace orrery::kernels::cuda::flash
