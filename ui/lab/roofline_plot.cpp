@@ -84,19 +84,15 @@ RooflinePlot::RooflinePlot(const Theme& theme, QWidget* parent)
     : QCustomPlot(parent),
       theme_(theme),
       empty_(new QCPItemText(this)),
-      xWord_(new QCPItemText(this)),
       yWord_(new QCPItemText(this)),
       marks_(new RooflineMarks(this)) {
   setupAxes();
-  for (QCPItemText* word : {empty_, xWord_, yWord_}) {
+  for (QCPItemText* word : {empty_, yWord_}) {
     word->setSelectable(false);
     word->setClipToAxisRect(false);
     word->position->setType(QCPItemPosition::ptAxisRectRatio);
   }
   empty_->position->setCoords(0.5, 0.5);
-  xWord_->setText("flops per byte");
-  xWord_->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-  xWord_->position->setCoords(1, 1);
   yWord_->setText("TFLOP/s");
   yWord_->setPadding(QMargins(0, 0, 0, 5));
   yWord_->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
@@ -126,6 +122,7 @@ void RooflinePlot::setupAxes() {
     axis->grid()->setZeroLinePen(Qt::NoPen);
   }
   xAxis->grid()->setVisible(false);
+  xAxis->setLabelPadding(2);
   yAxis->setBasePen(Qt::NoPen);
 }
 
@@ -134,10 +131,12 @@ void RooflinePlot::styleAll() {
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setTickLabelFont(theme_.monoFont(10.5));
     axis->setTickLabelColor(theme_(Token::text3));
+    axis->setLabelFont(theme_.textFont(10.5));
+    axis->setLabelColor(theme_(Token::text3));
   }
-  xAxis->setBasePen(QPen(theme_(Token::borderStrong), 1));
+  xAxis->setBasePen(xAxis->tickLabels() ? QPen(theme_(Token::borderStrong), 1) : QPen(Qt::NoPen));
   yAxis->grid()->setPen(QPen(theme_(Token::border), 1));
-  for (QCPItemText* word : {empty_, xWord_, yWord_}) {
+  for (QCPItemText* word : {empty_, yWord_}) {
     word->setFont(theme_.textFont(10.5));
     word->setColor(theme_(Token::text3));
   }
@@ -185,7 +184,8 @@ void RooflinePlot::show(const std::vector<api::LabRun>& runs, const std::vector<
   const bool empty = points_.empty() && rivals_.empty() && roofs_.empty();
   empty_->setVisible(empty);
   yWord_->setVisible(!empty);
-  xWord_->setVisible(!empty);
+  xAxis->setLabel(empty ? QString() : QStringLiteral("flops per byte"));
+  xAxis->setBasePen(empty ? QPen(Qt::NoPen) : QPen(theme_(Token::borderStrong), 1));
   yAxis->grid()->setVisible(!empty);
   for (QCPAxis* axis : {xAxis, yAxis}) axis->setTickLabels(!empty);
   findRanges();
