@@ -41,6 +41,7 @@ Result<BenchResult::Depth> BenchRun::reach(const Sequences& sequences, int64_t d
   const auto held = static_cast<int64_t>(sequences.front()->tokens.size());
   ORRERY_ASSIGN(const double reading, extend(sequences, std::max<int64_t>(depth - held, 1), 1, on_read));
   const auto there = static_cast<int64_t>(sequences.front()->tokens.size());
+  if (held == 0) ORRERY_TRY(drop(extend(sequences, 1, options_.gen)));  // the first steps make their plans
   std::vector<double> ms;
   for (int i = 1; i <= options_.repeats; ++i) {
     ORRERY_TRY(tell(fmt::format("Writing tokens after {}", there), i));

@@ -44,7 +44,10 @@ bool DepthModel::isLive(int row, size_t side) const {
 }
 
 QString DepthModel::text(int row, int column) const {
-  if (column == tokensColumn) return format::count(depths_->depths()[static_cast<size_t>(row)]);
+  if (column == tokensColumn) {
+    const api::BenchResult::Depth* there = at(row, 0);  // past the depth where the one before is near
+    return format::count(there ? there->tokens : depths_->depths()[static_cast<size_t>(row)]);
+  }
   const size_t side = sideOf(column);
   const bool time = column == timeColumn || column == timeBesideColumn;
   if (const api::BenchResult::Depth* there = at(row, side))
@@ -53,7 +56,7 @@ QString DepthModel::text(int row, int column) const {
   if (!time || !isLive(row, side)) return format::dash();
   const api::DepthProgress& progress = *depths_->progress();
   if (progress.read >= progress.to_read) return QStringLiteral("writing");
-  return QString("read %1 %").arg(100 * progress.read / std::max<int64_t>(progress.to_read, 1));
+  return QString("%1 %").arg(100 * progress.read / std::max<int64_t>(progress.to_read, 1));
 }
 
 QString DepthModel::tip(int row) const {

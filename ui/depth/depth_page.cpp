@@ -36,7 +36,8 @@ QString titleOf(DepthBeside beside) {
 
 QString timeLeft(double seconds) {
   if (seconds < 90) return format::number(seconds, 2) + QStringLiteral(" s left");
-  return format::number(seconds / 60, 2) + QStringLiteral(" min left");
+  if (seconds < 5400) return format::number(seconds / 60, 2) + QStringLiteral(" min left");
+  return format::number(seconds / 3600, 2) + QStringLiteral(" h left");
 }
 
 }  // namespace
@@ -126,11 +127,13 @@ void DepthPage::setupLayout() {
   left->addWidget(bar_);
   left->addLayout(figures);
   left->addWidget(table_, 1);
+  left->addStretch();
   left->addWidget(note_);
-  auto* above = new QHBoxLayout;
-  above->setContentsMargins(8, 0, 0, 0);
-  above->addWidget(legend_, 1);
-  above->addWidget(side_, 0, Qt::AlignRight);
+  head_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  head_->setContentsMargins(8, 0, 0, 0);
+  head_->setSpacing(4);
+  head_->addWidget(legend_, 1);
+  head_->addWidget(side_, 0, Qt::AlignRight);
   plots_ = new QBoxLayout(QBoxLayout::LeftToRight);
   plots_->setSpacing(8);
   plots_->addWidget(time_, 1);
@@ -138,7 +141,7 @@ void DepthPage::setupLayout() {
   auto* right = new QVBoxLayout;
   right->setContentsMargins(0, 8, 8, 4);
   right->setSpacing(4);
-  right->addLayout(above);
+  right->addLayout(head_);
   right->addLayout(plots_, 1);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 1, 0, 0);
@@ -156,6 +159,8 @@ void DepthPage::shareRoom() {
              high = height() >= theme_.scaled(kAboveEachOther), both = wide || high;
   plots_->setDirection(wide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   side_->setVisible(!both);
+  const double words = legend_->sizeHint().width() + side_->sizeHint().width() + theme_.scaled(32);
+  head_->setDirection(!both && width() - left < words ? QBoxLayout::BottomToTop : QBoxLayout::LeftToRight);
   time_->setVisible(both || side_->current() == 0);
   memory_->setVisible(both || side_->current() == 1);
 }
@@ -230,6 +235,7 @@ void DepthPage::refreshControls() {
     measured += curve.points.size();
     all += depths_->depths().size();
   }
+  amount_->setVisible(all > 0);
   amount_->setText(all > 0 ? QString("%1 of %2").arg(measured).arg(all) : QString());
   const std::optional<api::DepthProgress>& progress = depths_->progress();
   QString stage;
@@ -282,7 +288,8 @@ void DepthPage::refreshNote() {
   }
   note_->setText(lines.join(".\n"));
   note_->setToken(warn ? Token::warn : Token::text2);
-  note_->setVisible(!lines.isEmpty());
+  const bool measured = typed_.ok() && *typed_ == depths_->depths();
+  note_->setVisible(!lines.isEmpty() && (warn || !measured));
 }
 
 std::vector<SideLook> DepthPage::looks() const {
@@ -299,6 +306,7 @@ std::vector<SideLook> DepthPage::looks() const {
 void DepthPage::takeRun() {
   rows_->reset();
   table_->setBeside(depths_->curves().size() > 1);
+  table_->setVisible(!depths_->depths().empty());
   chooseDepth(-1);
   const QString words = depths_->running() ? QStringLiteral("The first point comes when it is read")
                                            : QStringLiteral("Start: points are drawn as they are measured");
@@ -311,6 +319,7 @@ void DepthPage::advance() {
   rows_->refresh();
   const std::vector<SideLook> sides = looks();
   legend_->show(sides);
+  shareRoom();
   time_->show(depths_->depths(), depths_->curves(), sides);
   memory_->show(depths_->depths(), depths_->curves(), sides);
   refreshControls();

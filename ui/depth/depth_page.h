@@ -84,7 +84,7 @@ class DepthPage : public QWidget, public Themed {
   DepthLegend* legend_;
   DepthPlot *time_, *memory_;
   Segmented* side_;  // time or memory, where there is room for one
-  QBoxLayout* plots_ = nullptr;
+  QBoxLayout *head_ = nullptr, *plots_ = nullptr;
   QWidget *column_, *corner_;
   Result<std::vector<int64_t>> typed_;
   DepthBeside beside_ = DepthBeside::nothing;

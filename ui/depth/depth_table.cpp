@@ -1,9 +1,11 @@
 #include "ui/depth/depth_table.h"
 
+#include <algorithm>
+
 namespace orrery::ui {
 namespace {
 
-constexpr double kDepthRow = 24, kDepthNumber = 76;
+constexpr double kDepthRow = 24, kTokens = 66, kLeastNumber = 58, kMostNumber = 96;
 
 }  // namespace
 
@@ -24,11 +26,20 @@ DepthTable::DepthTable(const Theme& theme, DepthModel* rows, QWidget* parent)
 void DepthTable::setBeside(bool beside) {
   setColumnHidden(DepthModel::timeBesideColumn, !beside);
   setColumnHidden(DepthModel::bytesBesideColumn, !beside);
+  sizeColumns();
 }
 
+void DepthTable::resizeEvent(QResizeEvent* event) {
+  RowTable::resizeEvent(event);
+  sizeColumns();
+}
+
+/// All numbers have a column of the same width.
 void DepthTable::sizeColumns() {
+  const double room = viewport()->width() / theme().scaled(1) - kTokens;
+  const int numbers = isColumnHidden(DepthModel::timeBesideColumn) ? 2 : 4;
   for (int column = DepthModel::timeColumn; column < DepthModel::kColumns; ++column)
-    sizeColumn(column, kDepthNumber);
+    sizeColumn(column, std::clamp(room / numbers, kLeastNumber, kMostNumber));
 }
 
 }  // namespace orrery::ui

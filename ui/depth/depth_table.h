@@ -24,6 +24,7 @@ class DepthTable : public RowTable {
   void setBeside(bool beside);
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void sizeColumns() override;
 };
 

@@ -8,6 +8,8 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kDepthTellMilliseconds = 100, kDepthAskMilliseconds = 400;
+constexpr int64_t kTellingTokens = 500;  // of a stretch: shorter ones are mostly the first steps of it
+constexpr double kTellingShare = 0.1;    // of a stretch that is being read
 constexpr std::string_view kFastmaxKind = "fastmax";
 
 /// Whether a node of the model attends, by Fastmax or otherwise.
@@ -36,7 +38,8 @@ double secondsToRead(const std::vector<api::BenchResult::Depth>& points, int64_t
   if (points.empty() || to <= from) return 0;
   const api::BenchResult::Depth& last = points.back();
   double slope = 0;
-  if (points.size() > 1) {
+  const auto tells = [](const api::BenchResult::Depth& point) { return point.read >= kTellingTokens; };
+  if (points.size() > 1 && tells(last) && tells(points[points.size() - 2])) {
     const api::BenchResult::Depth& before = points[points.size() - 2];
     slope = std::max(0.0, (rateOf(last) - rateOf(before)) / (middleOf(last) - middleOf(before)));
   }
@@ -243,7 +246,13 @@ double DepthController::secondsLeft() const {
     if (points.empty()) return 0;
     const int64_t from = points.back().tokens;
     double left = secondsToRead(points, from, depths_.back());
-    if (side == progress_->side) left -= static_cast<double>(stretch_.elapsed()) * 1e-3;
+    if (side == progress_->side) {
+      const double begun = static_cast<double>(stretch_.elapsed()) * 1e-3,
+                   read = static_cast<double>(progress_->read), all = static_cast<double>(progress_->to_read);
+      left = read > kTellingShare * all
+                 ? begun * (all - read) / read + secondsToRead(points, progress_->depth, depths_.back())
+                 : left - begun;
+    }
     seconds += std::max(left, 0.0);
   }
   return seconds;

@@ -12,6 +12,7 @@
 #include "support/real_model_fixture.h"
 #include "ui/depth/depth_words.h"
 #include "ui/frame/workspace.h"
+#include "ui/shell/workspace_switch.h"
 
 namespace orrery::ui::testing {
 namespace {
@@ -50,6 +51,8 @@ TEST(DepthWords, ReadingOnIsToldByTheStretchesBefore) {
   EXPECT_DOUBLE_EQ(secondsToRead({read(1000, 1000, 1000), read(2000, 1000, 2000)}, 2000, 5000), 12);
   EXPECT_DOUBLE_EQ(secondsToRead({read(1000, 1000, 2000), read(2000, 1000, 1000)}, 2000, 5000), 3)
       << "it becomes no faster";
+  EXPECT_DOUBLE_EQ(secondsToRead({read(64, 64, 64), read(128, 64, 128)}, 128, 1128), 2)
+      << "short stretches tell of no slope";
 }
 
 class DepthPageTest : public RealModelTest {
@@ -72,6 +75,8 @@ class DepthPageTest : public RealModelTest {
   QString cell(int row, int column) const { return page_->rows()->index(row, column).data().toString(); }
   /// Each picture in the size that pages are drawn for, and in a small window.
   void takePictures(const QString& name) {
+    window_->workspaces()->turnTo("measure");
+    window_->showPage("depth");
     for (const QSize size : {QSize(1600, 1000), QSize(1000, 700)}) {
       window_->resize(size);
       waitUntil([] { return false; }, 300);
