@@ -9,6 +9,7 @@
 #include "ui/lab/lab_model.h"
 #include "ui/lab/roofline_marks.h"
 #include "ui/theme/format.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr double kTera = 1e-12, kGiga = 1e-9;
 constexpr double kApart = 16, kHit = 12, kRivalHalf = 44;  // px between marks, around one; of a line
 constexpr double kWordsApart = 13;                         // px between the names of roofs
+constexpr double kOver = 10;                               // of the name of a cache
 constexpr double kBesideRows = 0.6;                        // of the line of reading
 
 /// Of the smallest cache that holds what a call moves, where it is not memory.
@@ -260,7 +262,8 @@ void RooflinePlot::drawRoofs() {
 }
 
 /// Where the names of lines stand: those of peaks at the right, of lines that lie close together one after
-/// the other; that of memory below its line and beside the rows, that of a cache at its end.
+/// the other; that of memory below its line and beside the rows, that of a cache over its end, or where it is
+/// short beside it.
 void RooflinePlot::placeWords() {
   const QCPRange across = xAxis->range(), up = yAxis->range();
   QCPItemText* last = nullptr;  // of a peak
@@ -272,7 +275,9 @@ void RooflinePlot::placeWords() {
     if (roof.bytesPerSecond > 0) {
       const double at = placeOfReading(roof);
       word->setVisible(at > 0);
-      word->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
+      const double wide = textWidth(roof.name, word->font());
+      const bool over = !roof.highest && xAxis->coordToPixel(at) - wide > axisRect()->left() + kOver;
+      word->setPositionAlignment(over ? Qt::AlignRight | Qt::AlignBottom : Qt::AlignLeft | Qt::AlignTop);
       word->position->setCoords(at, at * roof.bytesPerSecond * kTera);
       last = nullptr;
       continue;
