@@ -36,10 +36,15 @@ Result<double> BenchRun::decode() {
   return extend(sequences, 0, options_.gen);
 }
 
-Result<BenchResult::Depth> BenchRun::reach(const Sequences& sequences, int64_t depth,
-                                           const std::function<void(int64_t tokens)>& on_read) {
+Result<BenchResult::Depth> BenchRun::reach(const Sequences& sequences, int64_t depth, const OnRead& on_read) {
   const auto held = static_cast<int64_t>(sequences.front()->tokens.size());
-  ORRERY_ASSIGN(const double reading, extend(sequences, std::max<int64_t>(depth - held, 1), 1, on_read));
+  // The token that is written after them is the last one; of a text that goes on, one was not read yet.
+  const int64_t to_read = std::max<int64_t>(depth - held - (held == 0 ? 1 : 0), 1);
+  const auto tell_read = [&](int64_t read) {
+    if (on_read) on_read(std::min(read, to_read), to_read);
+  };
+  tell_read(0);
+  ORRERY_ASSIGN(const double reading, extend(sequences, to_read, 1, tell_read));
   const auto there = static_cast<int64_t>(sequences.front()->tokens.size());
   if (held == 0) ORRERY_TRY(drop(extend(sequences, 1, options_.gen)));  // the first steps make their plans
   std::vector<double> ms;

@@ -20,6 +20,7 @@ Result<void> check_bench(const BenchOptions& options);
 /// Runs the parts of a bench; each repeat with fresh sequences, which leave nothing behind.
 class BenchRun {
  public:
+  using OnRead = std::function<void(int64_t read, int64_t to_read)>;
   using Sequences = std::vector<std::shared_ptr<runtime::Sequence>>;
 
   /// What is handed in stays longer.
@@ -50,9 +51,9 @@ class BenchRun {
 
   Sequences fresh();
   /// What a token takes after so many: the texts are read on to there, from where they are, and go on by a
-  /// token that is given and those that they write. `on_read`: of the tokens of each text, as they are read.
-  Result<BenchResult::Depth> reach(const Sequences& sequences, int64_t depth,
-                                   const std::function<void(int64_t tokens)>& on_read);
+  /// token that is given and those that they write. `on_read`: how many tokens of those that are to be read
+  /// are.
+  Result<BenchResult::Depth> reach(const Sequences& sequences, int64_t depth, const OnRead& on_read);
 
  private:
   static constexpr int kMostWarmUps = 8;

@@ -102,19 +102,14 @@ Result<void> measure_depths(const Session& session, const DepthsRequest& request
       runs.emplace_back(own.engine(), own.info().vocabulary, options, silent, stop);
       texts.push_back(runs.back().fresh());
     }
-    int64_t before = 0;
-    for (const int64_t depth : request.depths) {
-      const int64_t stretch = depth - before;
+    for (const int64_t depth : request.depths)
       for (size_t side = 0; side < sides.size(); ++side) {
-        const auto tell = [&](int64_t read) {
-          if (events.on_progress) events.on_progress({side, depth, std::min(read, stretch), stretch});
+        const auto tell = [&](int64_t read, int64_t to_read) {
+          if (events.on_progress) events.on_progress({side, depth, read, to_read});
         };
-        tell(0);
         ORRERY_ASSIGN(const BenchResult::Depth at, runs[side].reach(texts[side], depth, tell));
         if (events.on_point) events.on_point({side, at});
       }
-      before = depth;
-    }
     return {};
   });
 }

@@ -26,7 +26,7 @@ void DepthModel::refresh() {
 }
 
 int DepthModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(depths_->depths().size());
+  return parent.isValid() || !depths_ ? 0 : static_cast<int>(depths_->depths().size());
 }
 
 int DepthModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumns; }
@@ -75,7 +75,7 @@ QString DepthModel::tip(int row) const {
 }
 
 QVariant DepthModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid()) return {};
+  if (!index.isValid() || !depths_) return {};
   if (role == Qt::DisplayRole) return text(index.row(), index.column());
   if (role == Qt::ToolTipRole) return tip(index.row());
   if (role == Qt::TextAlignmentRole) return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
@@ -84,7 +84,7 @@ QVariant DepthModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant DepthModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= kColumns) return {};
+  if (orientation != Qt::Horizontal || section < 0 || section >= kColumns || !depths_) return {};
   if (role == Qt::TextAlignmentRole) return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
   if (section == tokensColumn) return QStringLiteral("tokens");

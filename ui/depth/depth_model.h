@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QPointer>
 
 #include "ui/session/depth_controller.h"
 
@@ -34,7 +35,7 @@ class DepthModel : public QAbstractTableModel {
   bool isLive(int row, size_t side) const;
   QString text(int row, int column) const;
 
-  const DepthController* depths_;
+  QPointer<const DepthController> depths_;  // goes before the window does
 };
 
 }  // namespace orrery::ui

@@ -4,8 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include <mutex>
+#include <filesystem>
 
+#include "engine/api/metadata.h"
 #include "tests/engine/api/test_models.h"
 
 namespace orrery::api {
@@ -62,7 +63,7 @@ TEST_F(DepthsTest, AContextOfFixedSizeBesideOneThatGrows) {
     EXPECT_GT(points[i].at.ms, 0);
     EXPECT_GT(points[i].at.read_ms, 0);
   }
-  EXPECT_EQ(points[4].at.read, 9000 - 1024);
+  EXPECT_NEAR(static_cast<double>(points[4].at.read), 9000 - 1024, 20) << "the rest was written";
   EXPECT_EQ(points[2].at.context_bytes, points[4].at.context_bytes) << "a state of fixed size";
   EXPECT_GT(points[5].at.context_bytes, points[3].at.context_bytes) << "keys and values of every token";
   const double told = static_cast<double>(demand->context_bytes[1]),
@@ -110,6 +111,23 @@ TEST_F(DepthsTest, RefusesWhatCannotBe) {
   ASSERT_TRUE(encoder);
   request.depths = {32};
   EXPECT_EQ(depths_demand(*encoder, request, {}).error().code, ErrorCode::unsupported);
+}
+
+TEST_F(DepthsTest, ATableOfPositionsEndsWithItsRows) {
+  OpenOptions options;
+  options.model = testing::TempDir() + "depths_gpt2.gguf";
+  const MetadataEdit words[] = {{.key = "tokenizer.ggml.model", .value = "no_vocab", .type = "string"}};
+  std::filesystem::remove(options.model);
+  const auto saved = save_metadata(ORRERY_TEST_DATA "/models/gpt2/model.gguf", words, options.model, {}, {});
+  ASSERT_TRUE(saved.ok()) << saved.error().to_string();
+  const auto small = open_or_fail(options);
+  ASSERT_TRUE(small);
+  request.sides = {{}};
+  request.depths = {small->info().context_length - 20};
+  const auto within = depths_demand(*small, request, {});
+  EXPECT_TRUE(within.ok()) << within.error().to_string();
+  request.depths = {small->info().context_length};
+  EXPECT_EQ(depths_demand(*small, request, {}).error().code, ErrorCode::invalid_argument);
 }
 
 }  // namespace

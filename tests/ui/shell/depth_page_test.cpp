@@ -128,6 +128,22 @@ TEST_F(DepthPageTest, FastmaxStaysFlatBesideASoftmax) {
   EXPECT_EQ(QImage(path("depths.png")).size(), QSize(2800, 960));
 }
 
+/// The picture of the tour: minutes, so it is taken on request (--gtest_also_run_disabled_tests).
+TEST_F(DepthPageTest, DISABLED_PictureOfAHundredThousandTokens) {
+  ASSERT_NO_FATAL_FAILURE(open(ThemeChoice::light));
+  window_->session()->undo();
+  ASSERT_TRUE(waitUntil([&] { return window_->session()->recipe().empty(); }, 60000));
+  window_->session()->apply(*edit::parse_edit("bypass scope=layers.4-29"));
+  ASSERT_TRUE(waitUntil([&] { return window_->session()->recipe().size() == 1; }, 60000));
+  page_->chooseBeside(DepthBeside::fastmax);
+  page_->setDepths(kFirstDepths);
+  page_->startOrStop();
+  waitUntil([&] { return !depths().running(); }, 1500000);
+  page_->table()->setFocus();
+  takePictures("depth-100000-light");
+  EXPECT_TRUE(depths().complete());
+}
+
 TEST_F(DepthPageTest, AStopKeepsThePointsAndAnEditIsTold) {
   ASSERT_NO_FATAL_FAILURE(open(ThemeChoice::light));
   page_->chooseBeside(DepthBeside::nothing);
