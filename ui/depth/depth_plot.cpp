@@ -204,8 +204,8 @@ void DepthPlot::mousePressEvent(QMouseEvent* event) {
 }
 
 void DepthPlot::resizeEvent(QResizeEvent* event) {
+  placeTicks();  // before it is drawn in its new size
   QCustomPlot::resizeEvent(event);
-  placeTicks();
 }
 
 void DepthPlot::setTheme(const Theme& theme) {
