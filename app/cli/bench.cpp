@@ -54,7 +54,9 @@ Json to_json(const api::BenchResult& result) {
                                   {"ms_per_token", depth.ms},
                                   {"min_ms", depth.min_ms},
                                   {"max_ms", depth.max_ms},
-                                  {"context_bytes", depth.context_bytes}});
+                                  {"context_bytes", depth.context_bytes},
+                                  {"tokens_read", depth.read},
+                                  {"read_ms", depth.read_ms}});
   document["device"] = result.device;
   document["threads"] = result.threads;
   return document;

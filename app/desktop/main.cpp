@@ -75,8 +75,8 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
   if (parser.isSet("page")) words.page = parser.value("page");
   const QString& page = words.page;
   if (page != "graph" && page != "chat" && page != "classify" && page != "compare" && page != "diff" &&
-      page != "sweep" && page != "lab")
-    return "There is no page \"" + page + "\": use graph, chat, classify, compare, diff, sweep or lab";
+      page != "sweep" && page != "depth" && page != "lab")
+    return "There is no page \"" + page + "\": use graph, chat, classify, compare, diff, sweep, depth or lab";
   const bool asked = parser.isSet("say") || parser.isSet("page") || parser.isSet("screenshot");
   if (asked) arguments.words = words;
   if (!parser.isSet("screenshot"))
@@ -110,10 +110,11 @@ void addOptions(QCommandLineParser& parser) {
   parser.addOption({"screenshot", "Do the work, save a picture of the window, quit.", "FILE.png"});
   parser.addOption({"after", "Seconds from the loaded model to the picture (default 3).", "SECONDS"});
   parser.addOption({"say", "Text to type into the page and send, once the model is open.", "TEXT"});
-  parser.addOption({"page",
-                    "graph, chat, classify, compare, diff, sweep or lab (default: as remembered, chat for a "
-                    "picture or a text).",
-                    "PAGE"});
+  parser.addOption(
+      {"page",
+       "graph, chat, classify, compare, diff, sweep, depth or lab (default: as remembered, chat for a "
+       "picture or a text).",
+       "PAGE"});
 }
 
 ui::Services services() {
@@ -127,6 +128,7 @@ ui::Services services() {
   services.recipes = {edit::read_recipe, edit::parse_recipe,  edit::write_recipe,   edit::misfits,
                       api::list_recipes, api::recipe_misfits, api::recipes_folder()};
   services.sweeps = {api::sweep_places, api::sweep};
+  services.depths = {api::depths_demand, api::measure_depths};
   services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.passes = {api::pass_reports, api::pass_gain};
   services.graphs = {api::new_graph, api::read_canvas, api::save_graph, api::run_graph};

@@ -1,4 +1,6 @@
 // Another session over the same weights.
+#include <algorithm>
+
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
 #include "engine/api/session_impl.h"
@@ -16,6 +18,18 @@ OpenOptions forked_options(OpenOptions options, const Fork& otherwise) {
   if (const auto& passes = otherwise.disabled_passes)
     options.disabled_passes.assign(passes->begin(), passes->end());
   return options;
+}
+
+/// Whether positions are looked up in a table, with which they end; else they turn queries and keys.
+bool ends_with_a_table(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.order(), [&](NodeId id) {
+    const graph::Node& node = graph.node(id);
+    if (node.op->name != "embedding") return false;
+    const graph::Node& source = graph.node(graph.value(node.inputs[0]).producer);
+    const auto name = source.attributes.find("name");
+    return source.op->name == "input" && name != source.attributes.end() &&
+           name->second == graph::Attribute(std::string(graph::step_input::positions));
+  });
 }
 
 }  // namespace
@@ -57,7 +71,10 @@ Result<std::shared_ptr<Session>> SessionImpl::fork(const Fork& otherwise, const 
     ORRERY_ASSIGN(const DType kv, parse_kv_type(parts.options.kv_type));
     run.kv_dtype = is_exact(parts.options) ? DType::f32 : kv;
     if (otherwise.context > 0) {
-      ORRERY_ASSIGN(run.context, choose_context(parts.info.context_length, otherwise.context));
+      run.context = otherwise.context;
+      if (!otherwise.beyond || ends_with_a_table(*state()->model)) {
+        ORRERY_ASSIGN(run.context, choose_context(parts.info.context_length, otherwise.context));
+      }
     }
     ORRERY_ASSIGN(const SessionStatePtr own, forked_state(otherwise, run, watch));
     if (parts.info.task != Task::tensors) {

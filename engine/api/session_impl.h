@@ -107,6 +107,8 @@ class SessionImpl final : public Session {
                            const ChatRequest& request, const ChatEvents& events, std::stop_token stop) const;
   std::shared_ptr<runtime::Sequence> chat_sequence() const;
   int64_t text_limit() const { return parts_.text_limit; }
+  /// Of one text of a full context.
+  uint64_t context_bytes() const;
   const ModelSource& source() const { return parts_.source; }
   weights::WeightStore& weights() const { return *parts_.weights; }
   Preparation preparation(bool fusion, const std::set<std::string>& disabled) const {

@@ -5,6 +5,7 @@
 #include "engine/api/guard.h"
 #include "engine/api/inspect.h"
 #include "engine/api/session_impl.h"
+#include "engine/compile/states.h"
 
 namespace orrery::api {
 namespace {
@@ -29,6 +30,11 @@ std::vector<DeviceEntry> devices_beside(const weights::DevicePtr& device) {
   std::vector<DeviceEntry> devices{entry_of(device)};
   if (device) devices.push_back(entry_of(nullptr));
   return devices;
+}
+
+uint64_t SessionImpl::context_bytes() const {
+  const runtime::Model::Options& run = parts_.model->options();
+  return compile::kv_cache_bytes(*state()->model, run.kv_dtype, run.context);
 }
 
 /// What the session itself holds counts as free: it would give that back.

@@ -72,6 +72,8 @@ using Change = std::variant<MakeEdits, UndoEdit, RedoEdit, JumpTo, RestoreNodes,
 struct Fork {
   std::vector<edit::Edit> edits = {};  // upon its recipe: all of them, or there is no fork
   int64_t context = 0;
+  /// The context may be longer than the model was made for, where it has positions for that: to measure.
+  bool beyond = false;
   std::string kv_type = {}, precision = {};
   std::optional<bool> fusion = {};
   std::optional<std::set<std::string>> disabled_passes = {};

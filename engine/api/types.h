@@ -210,6 +210,8 @@ struct BenchResult {
     double ms = 0;       // of a token; the median of the repeats
     double min_ms = 0, max_ms = 0;
     uint64_t context_bytes = 0;  // that there is memory for, of all sequences
+    int64_t read = 0;            // tokens that each sequence read to come there, and the time of that
+    double read_ms = 0;
   };
   std::vector<Depth> depths = {};
   std::string device;

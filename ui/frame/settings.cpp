@@ -79,6 +79,7 @@ WindowSettings SettingsFile::load() const {
     settings.columns[QUrl::fromPercentEncoding(model.toLatin1())] = file.value(model).toInt();
   file.endGroup();
   settings.systemPrompt = file.value("chat/system").toString();
+  settings.depths = file.value("measure/depths").toString();
   settings.contextShift = file.value("chat/contextShift", false).toBool();
   file.beginGroup("keys");
   for (const QString& id : file.childKeys()) settings.keys[id] = file.value(id).toString();
@@ -116,6 +117,7 @@ void SettingsFile::save(const WindowSettings& settings) const {
     file.setValue("columns/" + QUrl::toPercentEncoding(model.key()),
                   model.value());  // a name may have slashes
   file.setValue("chat/system", settings.systemPrompt);
+  file.setValue("measure/depths", settings.depths);
   file.setValue("chat/contextShift", settings.contextShift);
   file.remove("keys");
   for (auto key = settings.keys.begin(); key != settings.keys.end(); ++key)

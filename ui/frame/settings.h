@@ -38,6 +38,7 @@ struct WindowSettings {
   int graphParts = 15;                  // GraphView::Parts: what stands around the drawing
   QMap<QString, int> columns;           // of layers, by the model's title; Auto is not kept
   QString systemPrompt;
+  QString depths;               // that the page of depths measures; empty: its own
   bool contextShift = false;    // a full context forgets what is oldest
   QMap<QString, QString> keys;  // that the person gave to commands, by their ids
 

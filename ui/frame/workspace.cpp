@@ -8,6 +8,7 @@
 #include "ui/placement/scope_words.h"
 #include "ui/session/attribution_controller.h"
 #include "ui/session/compare_controller.h"
+#include "ui/session/depth_controller.h"
 #include "ui/session/diff_controller.h"
 #include "ui/session/edit_previews.h"
 #include "ui/session/graph_controller.h"
@@ -54,6 +55,7 @@ Workspace::Workspace(const Theme& theme, const Services& services, const WindowS
       comparison_(new CompareController(services_, this)),
       both_(new SecondDevice(session_, services_, this)),
       sweeps_(new SweepController(session_, this)),
+      depths_(new DepthController(session_, this)),
       attributions_(new AttributionController(session_, this)),
       diffs_(new DiffController(session_, this)),
       graphs_(new GraphController(session_, this)),
@@ -121,6 +123,7 @@ Workspace::~Workspace() {
   delete comparison_;
   delete both_;
   delete sweeps_;
+  delete depths_;
   delete attributions_;
   delete diffs_;
   delete graphs_;

@@ -15,6 +15,7 @@ namespace orrery::ui {
 
 class AttributionController;
 class CompareController;
+class DepthController;
 class DiffController;
 class EditPreviews;
 class GraphController;
@@ -54,6 +55,7 @@ class Workspace : public QObject {
   CompareController* comparison() const { return comparison_; }
   SecondDevice* both() const { return both_; }
   SweepController* sweeps() const { return sweeps_; }
+  DepthController* depths() const { return depths_; }
   /// Of the model that is drawn.
   AttributionController* attributions() const { return attributions_; }
   DiffController* diffs() const { return diffs_; }
@@ -180,6 +182,7 @@ class Workspace : public QObject {
   CompareController* comparison_;
   SecondDevice* both_;
   SweepController* sweeps_;
+  DepthController* depths_;
   AttributionController* attributions_;
   DiffController* diffs_;
   GraphController* graphs_;  // of the model that is talked to, where it is one's own

@@ -290,9 +290,14 @@ void EditLayer::paintBeginning(QPainter& painter, const QRect& view, const QStri
   painter.drawText(line, Qt::AlignCenter, title);
   painter.setPen(theme_(Token::text2));
   painter.setFont(theme_.textFont(12.5));
+  constexpr double kMargin = 12;
+  constexpr int kHow = Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap;
+  const QRectF room(view.left() + kMargin, 0, view.width() - 2 * kMargin, view.height());
+  double top = line.bottom();
   for (const QString& words : lines) {
-    line.translate(0, line.height());
-    painter.drawText(line, Qt::AlignCenter, words);
+    const QRectF all = painter.boundingRect(room.translated(0, top), kHow, words);
+    painter.drawText(room.translated(0, top), kHow, words);
+    top += std::max(all.height() + 4, line.height());
   }
   painter.restore();
 }

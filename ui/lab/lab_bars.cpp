@@ -206,7 +206,7 @@ void LabBars::paintFoot(QPainter& painter, size_t bar) const {
 
 QString LabBars::gainOf(size_t bar) const {
   const LabRow& row = rows_[bar];
-  if (bar == 0 || !row.timed()) return {};
+  if (bar == 0 || !row.timed() || row.isReference()) return {};
   const LabRow& before = rows_[bar - 1];
   if (!before.timed() || before.device != row.device) return {};
   return format::number(before.version->us / row.version->us, 2) + QStringLiteral("×");

@@ -70,7 +70,7 @@ void LabHistory::styleAll() {
     axis->setTickLabelFont(theme_.monoFont(10));
     axis->setTickLabelColor(theme_(Token::text3));
   }
-  xAxis->setBasePen(QPen(theme_(Token::borderStrong), 1));
+  xAxis->setBasePen(empty_->visible() ? QPen(Qt::NoPen) : QPen(theme_(Token::borderStrong), 1));
   yAxis->grid()->setPen(QPen(theme_(Token::border), 1));
   const QColor line = theme_(Token::text2);
   points_->setPen(QPen(line, 1.6));
@@ -124,6 +124,7 @@ void LabHistory::show(const std::vector<api::KeptLabRun>& history, const api::La
                       : QStringLiteral("No run is kept"));
   empty_->setVisible(times.empty());
   yAxis->grid()->setVisible(!times.empty());
+  styleAll();
   replot(rpQueuedReplot);
 }
 

@@ -211,7 +211,8 @@ void LabPage::tellRun() {
   bool disturbed = false;
   for (const api::LabRun& run : labs_->runs(labs_->runningKernel())) {
     if (run.busy().empty()) continue;
-    words += sentence(run.busy());
+    const QString busy = QString::fromStdString(run.busy());  // begins as the title does
+    words += sentence((run.disturbed() ? busy.section(": ", 1) : busy).toStdString());
     disturbed = disturbed || run.disturbed();
   }
   if (!words.isEmpty())

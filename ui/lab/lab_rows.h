@@ -24,6 +24,8 @@ struct LabRow {
   bool stored = false;  // of an earlier start
 
   bool timed() const { return version && version->us > 0; }
+  /// What all are held against: no step of a ladder, wherever it stands.
+  bool isReference() const { return name == "cpu.reference"; }
   bool isRival() const { return !library.empty(); }
   bool onCard() const { return device != "cpu"; }
   Token token() const { return onCard() ? Token::cuda : Token::cpu; }

@@ -73,7 +73,7 @@ void RooflineMarks::drawPublished(QCPPainter* painter) const {
                     elided(fastest.name, theme.textFont(10.5), words.width()));
 }
 
-/// Dashed lines across the rows, with the library's name at the right.
+/// Dashed lines across the rows, with the library's name at the right, or where that has no room above it.
 void RooflineMarks::drawRivals(QCPPainter* painter) const {
   const Theme& theme = plot_->theme_;
   const QFont font = theme.textFont(10.5);
@@ -85,9 +85,15 @@ void RooflineMarks::drawRivals(QCPPainter* painter) const {
     painter->drawLine(line);
     painter->setPen(theme(Token::text));
     painter->setFont(font);
-    const QRectF words(line.x2() + 4, line.y2() - theme.scaled(8), plot_->axisRect()->right() - line.x2() - 4,
-                       theme.scaled(16));
-    painter->drawText(words, Qt::AlignLeft | Qt::AlignVCenter, elided(rival.name, font, words.width()));
+    const double high = theme.scaled(16), beside = plot_->axisRect()->right() - line.x2() - 4;
+    if (textWidth(rival.name, font) <= beside) {
+      drawLabel(*painter, QRectF(line.x2() + 4, line.y2() - high / 2, beside, high), Qt::AlignLeft,
+                rival.name, font);
+      continue;
+    }
+    const double half = (line.x2() - line.x1()) / 2 - theme.scaled(kSide);  // at the left of the rows
+    drawLabel(*painter, QRectF(line.x1(), line.y1() - high - 1, half, high), Qt::AlignLeft,
+              elided(rival.name, font, half), font);
   }
 }
 

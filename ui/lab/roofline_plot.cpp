@@ -9,6 +9,7 @@
 #include "ui/lab/lab_model.h"
 #include "ui/lab/roofline_marks.h"
 #include "ui/theme/format.h"
+#include "ui/theme/text_metrics.h"
 
 namespace orrery::ui {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr double kTera = 1e-12, kGiga = 1e-9;
 constexpr double kApart = 16, kHit = 12, kRivalHalf = 44;  // px between marks, around one; of a line
 constexpr double kWordsApart = 13;                         // px between the names of roofs
+constexpr double kOver = 10;                               // of the name of a cache
 constexpr double kBesideRows = 0.6;                        // of the line of reading
 
 /// Of the smallest cache that holds what a call moves, where it is not memory.
@@ -84,19 +86,15 @@ RooflinePlot::RooflinePlot(const Theme& theme, QWidget* parent)
     : QCustomPlot(parent),
       theme_(theme),
       empty_(new QCPItemText(this)),
-      xWord_(new QCPItemText(this)),
       yWord_(new QCPItemText(this)),
       marks_(new RooflineMarks(this)) {
   setupAxes();
-  for (QCPItemText* word : {empty_, xWord_, yWord_}) {
+  for (QCPItemText* word : {empty_, yWord_}) {
     word->setSelectable(false);
     word->setClipToAxisRect(false);
     word->position->setType(QCPItemPosition::ptAxisRectRatio);
   }
   empty_->position->setCoords(0.5, 0.5);
-  xWord_->setText("flops per byte");
-  xWord_->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-  xWord_->position->setCoords(1, 1);
   yWord_->setText("TFLOP/s");
   yWord_->setPadding(QMargins(0, 0, 0, 5));
   yWord_->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
@@ -126,6 +124,7 @@ void RooflinePlot::setupAxes() {
     axis->grid()->setZeroLinePen(Qt::NoPen);
   }
   xAxis->grid()->setVisible(false);
+  xAxis->setLabelPadding(2);
   yAxis->setBasePen(Qt::NoPen);
 }
 
@@ -134,10 +133,12 @@ void RooflinePlot::styleAll() {
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setTickLabelFont(theme_.monoFont(10.5));
     axis->setTickLabelColor(theme_(Token::text3));
+    axis->setLabelFont(theme_.textFont(10.5));
+    axis->setLabelColor(theme_(Token::text3));
   }
-  xAxis->setBasePen(QPen(theme_(Token::borderStrong), 1));
+  xAxis->setBasePen(xAxis->tickLabels() ? QPen(theme_(Token::borderStrong), 1) : QPen(Qt::NoPen));
   yAxis->grid()->setPen(QPen(theme_(Token::border), 1));
-  for (QCPItemText* word : {empty_, xWord_, yWord_}) {
+  for (QCPItemText* word : {empty_, yWord_}) {
     word->setFont(theme_.textFont(10.5));
     word->setColor(theme_(Token::text3));
   }
@@ -185,7 +186,8 @@ void RooflinePlot::show(const std::vector<api::LabRun>& runs, const std::vector<
   const bool empty = points_.empty() && rivals_.empty() && roofs_.empty();
   empty_->setVisible(empty);
   yWord_->setVisible(!empty);
-  xWord_->setVisible(!empty);
+  xAxis->setLabel(empty ? QString() : QStringLiteral("flops per byte"));
+  xAxis->setBasePen(empty ? QPen(Qt::NoPen) : QPen(theme_(Token::borderStrong), 1));
   yAxis->grid()->setVisible(!empty);
   for (QCPAxis* axis : {xAxis, yAxis}) axis->setTickLabels(!empty);
   findRanges();
@@ -260,7 +262,8 @@ void RooflinePlot::drawRoofs() {
 }
 
 /// Where the names of lines stand: those of peaks at the right, of lines that lie close together one after
-/// the other; that of memory below its line and beside the rows, that of a cache at its end.
+/// the other; that of memory below its line and beside the rows, that of a cache over its end, or where it is
+/// short beside it.
 void RooflinePlot::placeWords() {
   const QCPRange across = xAxis->range(), up = yAxis->range();
   QCPItemText* last = nullptr;  // of a peak
@@ -272,7 +275,9 @@ void RooflinePlot::placeWords() {
     if (roof.bytesPerSecond > 0) {
       const double at = placeOfReading(roof);
       word->setVisible(at > 0);
-      word->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
+      const double wide = textWidth(roof.name, word->font());
+      const bool over = !roof.highest && xAxis->coordToPixel(at) - wide > axisRect()->left() + kOver;
+      word->setPositionAlignment(over ? Qt::AlignRight | Qt::AlignBottom : Qt::AlignLeft | Qt::AlignTop);
       word->position->setCoords(at, at * roof.bytesPerSecond * kTera);
       last = nullptr;
       continue;

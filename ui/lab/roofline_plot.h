@@ -103,7 +103,7 @@ class RooflinePlot : public QCustomPlot, public Themed {
   std::vector<LabRow> rows_;
   std::vector<Roof> roofs_;
   std::vector<QCPItemText*> words_;
-  QCPItemText *empty_, *xWord_, *yWord_;
+  QCPItemText *empty_, *yWord_;
   RooflineMarks* marks_;
   double flops_ = 0, bytes_ = 0;
   int chosen_ = 0;

@@ -12,6 +12,7 @@ namespace orrery::ui {
 namespace {
 
 constexpr int kTypingMilliseconds = 600;
+constexpr double kThreeColumns = 800;  // px of the page
 
 /// Why a button cannot be pressed, in its tool tip; empty: it can.
 void allow(Button* button, const QString& refusal, const QString& tip) {
@@ -71,19 +72,37 @@ void OwnOpsPage::setupLayout() {
   buttons->setSpacing(8);
   buttons->addWidget(state_, 1);
   for (Button* button : {compile_, verify_, add_}) buttons->addWidget(button);
-  auto* middle = new QVBoxLayout;
-  middle->setSpacing(6);
-  middle->addWidget(banner_);
-  middle->addWidget(editor_, 1);
-  middle->addLayout(buttons);
+  middle_ = new QVBoxLayout;
+  middle_->setSpacing(6);
+  middle_->addWidget(banner_);
+  middle_->addWidget(editor_, 3);
+  middle_->addLayout(buttons);
 
-  auto* columns = new QHBoxLayout(this);
-  columns->setContentsMargins(10, 9, 8, 6);
-  columns->setSpacing(17);
-  columns->addLayout(left, 3);
-  columns->addLayout(middle, 9);
-  columns->addWidget(results_, 4);
+  columns_ = new QHBoxLayout(this);
+  columns_->setContentsMargins(10, 9, 8, 6);
+  columns_->setSpacing(17);
+  columns_->addLayout(left, 3);
+  columns_->addLayout(middle_, 9);
+  columns_->addWidget(results_, 4);
   setFocusProxy(editor_);
+}
+
+/// What a trial found stands beside the text, or in a narrow page below it.
+void OwnOpsPage::shareRoom() {
+  const bool beside = width() >= theme_.scaled(kThreeColumns), was = columns_->indexOf(results_) >= 0;
+  if (beside == was) return;
+  if (beside) {
+    middle_->removeWidget(results_);
+    columns_->addWidget(results_, 4);
+  } else {
+    columns_->removeWidget(results_);
+    middle_->addWidget(results_, 2);
+  }
+}
+
+void OwnOpsPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  shareRoom();
 }
 
 void OwnOpsPage::setupActions() {

@@ -3,8 +3,10 @@
 // it is tried in a process of its own before it can be added.
 #pragma once
 
+#include <QHBoxLayout>
 #include <QPointer>
 #include <QTimer>
+#include <QVBoxLayout>
 
 #include "ui/own_ops/own_op_editor.h"
 #include "ui/own_ops/own_op_list.h"
@@ -53,10 +55,12 @@ class OwnOpsPage : public QWidget, public Themed {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void setupLayout();
   void setupActions();
+  void shareRoom();
   OwnOpDraft* chosen();
   void takeText(bool cuda, const QString& words);
   void takeReport(OwnOpStep step, const SourceFiles& files, const api::OwnOpReport& report);
@@ -81,6 +85,8 @@ class OwnOpsPage : public QWidget, public Themed {
   Text* state_;
   Button *compile_, *verify_, *add_, *remove_;
   OwnOpResults* results_;
+  QHBoxLayout* columns_ = nullptr;
+  QVBoxLayout* middle_ = nullptr;
 };
 
 }  // namespace orrery::ui

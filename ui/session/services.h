@@ -10,6 +10,7 @@
 
 #include "engine/api/attribution.h"
 #include "engine/api/compare.h"
+#include "engine/api/depths.h"
 #include "engine/api/diff.h"
 #include "engine/api/export.h"
 #include "engine/api/lab_runs.h"
@@ -80,6 +81,15 @@ struct SweepCalls {
   std::function<Result<api::Sweep>(const api::Session&, api::Sweep, const api::SweepCallback&,
                                    const std::stop_token&)>
       run;
+};
+
+/// What a token takes after texts of rising length. Empty: it is not offered.
+struct DepthCalls {
+  std::function<Result<api::DepthsDemand>(const api::Session&, const api::DepthsRequest&, std::stop_token)>
+      demand;
+  std::function<Result<void>(const api::Session&, const api::DepthsRequest&, const api::DepthEvents&,
+                             std::stop_token)>
+      measure;
 };
 
 /// How two models differ. Empty: it is not offered.
@@ -161,6 +171,7 @@ struct Services {
   ExportCalls exports = {};
   RecipeCalls recipes = {};
   SweepCalls sweeps = {};
+  DepthCalls depths = {};
   DiffCalls diffs = {};
   PassCalls passes = {};
   GraphCalls graphs = {};

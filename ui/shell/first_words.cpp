@@ -3,6 +3,7 @@
 #include "ui/chat/chat_page.h"
 #include "ui/classify/classify_page.h"
 #include "ui/compare/compare_page.h"
+#include "ui/depth/depth_page.h"
 #include "ui/diff/diff_page.h"
 #include "ui/lab/lab_page.h"
 #include "ui/session/second_device.h"
@@ -33,6 +34,10 @@ void FirstWords::say() {
   } else if (options_.page == "sweep") {
     auto* page = window_->findChild<SweepPage*>();
     page->field()->setText(options_.say);
+    page->startOrStop();
+  } else if (options_.page == "depth") {
+    auto* page = window_->findChild<DepthPage*>();
+    page->setDepths(options_.say);
     page->startOrStop();
   } else if (options_.page == "lab") {
     window_->findChild<LabPage*>()->runWords(options_.say);

@@ -190,8 +190,13 @@ void GraphPage::resizeEvent(QResizeEvent* event) {
 
 /// In a narrow bar captions go before what can be pressed, then what the menus have too, then the columns.
 void GraphPage::fitBar() {
-  constexpr double kCaptions = 620, kChoices = 640, kColumns = 340, kZoom = 340;
+  constexpr double kCaptions = 620, kChoices = 640, kTabs = 460, kBothTab = 260, kColumns = 340, kZoom = 340;
   if (!view()) return;
+  const bool brief = width() < theme_.scaled(kTabs);
+  tabs_->setTabText(kModel, brief ? "Model" : "Model graph");
+  tabs_->setTabText(kFused, brief ? "Fused" : "Fused graph");
+  tabs_->setTabText(kBoth, brief ? "Both" : "Side by side");
+  tabs_->setTabVisible(kBoth, sideBySide() || width() >= theme_.scaled(kBothTab));
   const bool paged = view()->pageSize().columns > 0;
   const double room = width() - (paged ? columns_->minimumSizeHint().width() : 0) -
                       (models_->isHidden() ? 0 : models_->width());

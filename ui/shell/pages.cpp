@@ -5,6 +5,7 @@
 #include "ui/classify/page.h"
 #include "ui/compare/page.h"
 #include "ui/costs/page.h"
+#include "ui/depth/page.h"
 #include "ui/diff/page.h"
 #include "ui/history/page.h"
 #include "ui/inspector/page.h"
@@ -22,9 +23,10 @@
 namespace orrery::ui {
 
 std::vector<Page> allPages() {
-  return {libraryPage(), outlinePage(), opsPage(),     historyPage(), inspectorPage(), changePage(),
-          costsPage(),   passesPage(),  repliesPage(), chatPage(),    classifyPage(),  comparePage(),
-          diffPage(),    sweepPage(),   latencyPage(), valuesPage(),  labPage(),       ownOpsPage()};
+  return {libraryPage(),  outlinePage(), opsPage(),    historyPage(), inspectorPage(),
+          changePage(),   costsPage(),   passesPage(), repliesPage(), chatPage(),
+          classifyPage(), comparePage(), diffPage(),   sweepPage(),   depthPage(),
+          latencyPage(),  valuesPage(),  labPage(),    ownOpsPage()};
 }
 
 }  // namespace orrery::ui

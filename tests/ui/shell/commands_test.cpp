@@ -104,13 +104,15 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "&Edit: Undo edit Redo edit | Find Command palette | Cut nodes Copy nodes Paste nodes with their "
       "inputs "
       "Paste nodes without inputs Duplicate nodes Choose all beside it\n"
-      "&View: Workspace Chat Classify Compare Diff Sweep Values Kernels Own ops | Lens Legend strip Minimap "
+      "&View: Workspace Chat Classify Compare Diff Sweep Depth Values Kernels Own ops | Lens Legend strip "
+      "Minimap "
       "Step "
       "beside the "
       "graph "
       "Library "
       "Outline "
-      "Ops History Inspector What will change Costs Passes Replies Chat Classify Compare Diff Sweep Latency "
+      "Ops History Inspector What will change Costs Passes Replies Chat Classify Compare Diff Sweep Depth "
+      "Latency "
       "Values Kernels Own ops | Next "
       "panel "
       "Previous panel | Wires coloured by dtype Diff on "
@@ -121,7 +123,8 @@ TEST_F(CommandsTest, MenusStandAsTheListSays) {
       "the selection Note at the node Rename An output, or no more Arrange | Next difference Previous "
       "difference\n"
       "&Model: Fuse operations Measure every node Compute in...\n"
-      "&Run: Run Stop | New chat Regenerate | Classify a CSV... Diff Sweep Kernels Kernel's chosen row\n"
+      "&Run: Run Stop | New chat Regenerate | Classify a CSV... Diff Sweep Depths Fastmax over depth Kernels "
+      "Kernel's chosen row\n"
       "&Help: Keys");
 }
 
@@ -130,10 +133,10 @@ TEST_F(CommandsTest, WhatIsRememberedGoesByTheSameNames) {
   QStringList docks;
   for (const DockFrame* dock : window_->findChildren<DockFrame*>()) docks += dock->objectName();
   docks.sort();
-  EXPECT_EQ(
-      docks.join(" "),
-      "change chat classify compare costs diff history inspector lab latency library ops outline own_ops "
-      "passes replies sweep values");
+  EXPECT_EQ(docks.join(" "),
+            "change chat classify compare costs depth diff history inspector lab latency library ops outline "
+            "own_ops "
+            "passes replies sweep values");
   EXPECT_EQ(window_->toolBar()->objectName(), "tools");
   quit(*window_);
   const QString ini = QString::fromUtf8(readFile(path("window.ini")));

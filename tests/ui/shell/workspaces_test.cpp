@@ -163,7 +163,7 @@ TEST_F(WorkspacesTest, EachIsThereByItsKey) {
   EXPECT_LT(graph().bottom(), placeOf("costs").top());
   key(4);
   EXPECT_EQ(current(), "measure");
-  EXPECT_EQ(open(), "compare inspector latency sweep");
+  EXPECT_EQ(open(), "compare depth inspector latency sweep");
   EXPECT_TRUE(window_->dock("sweep")->tabbed() && window_->dock("compare")->tabbed());
   EXPECT_TRUE(seen("sweep")) << "the sweep is in front";
   key(5);

@@ -16,6 +16,7 @@ inline Services realServices() {
   services.canBypass = edit::can_bypass;
   services.edits = {edit::can_connect, edit::refusal};
   services.sweeps = {api::sweep_places, api::sweep};
+  services.depths = {api::depths_demand, api::measure_depths};
   services.diffs = {api::diff, api::weight_distances, api::side_times};
   services.compare = api::compare;
   services.attribute = api::attribute;
