@@ -30,6 +30,12 @@ std::span<const Row<Fastmax>> fastmax_rows() {
 
 std::span<const Row<FastmaxBackward>> fastmax_backward_rows() {
   static const Row<FastmaxBackward> rows[] = {
+      {.name = "cuda.direct",
+       .device = DeviceKind::cuda,
+       .supports = fastmax::supports_tensor_backward,
+       .run = fastmax::run_tensor_backward,
+       .workspace = fastmax::tensor_backward_workspace,
+       .source = "cuda/fastmax/gradients.cu"},
       {.name = "cuda.general",
        .device = DeviceKind::cuda,
        .supports = fastmax::supports_general_backward,

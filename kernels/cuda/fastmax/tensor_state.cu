@@ -111,13 +111,14 @@ __global__ void __launch_bounds__(kStateThreads, kDim > 64 ? 1 : 2)
                                                           lane / 16 * 16));
 #pragma unroll
         for (int t = 0; t < kOwned<kDim>; ++t) {
-          multiply(total[t][2 * pair], a[t], b[0], b[1]);
-          multiply(total[t][2 * pair + 1], a[t], b[2], b[3]);
+          multiply<DType::bf16>(total[t][2 * pair], a[t], b[0], b[1]);
+          multiply<DType::bf16>(total[t][2 * pair + 1], a[t], b[2], b[3]);
         }
       }
-      const uint32_t ones = ones_column(lane);
+      const uint32_t ones = ones_column<DType::bf16>(lane);
 #pragma unroll
-      for (int t = 0; t < kOwned<kDim>; ++t) multiply(total[t][Size::kAcross - 1], a[t], ones, ones);
+      for (int t = 0; t < kOwned<kDim>; ++t)
+        multiply<DType::bf16>(total[t][Size::kAcross - 1], a[t], ones, ones);
     }
     __syncthreads();  // before the tiles are filled anew
     bring(i + 2);
