@@ -2,12 +2,13 @@
 //   S_t += x_t(k) value, z_t += x_t(k);  dst = (sum_t w_t x_t(q) S_t) / (sum_t w_t x_t(q) z_t)
 //   query, key, value, dst: f32 rows, any alignment; records: numbered by the step's RecordUses
 // The state stays in registers while tokens pass by it, one after the other, so that a prompt of any length
-// reads and writes it once in each window of kWindow rows. Two kernels for each window, one after the other:
+// reads and writes it once in each window of some hundred rows. Two kernels for each window, one after the
+// other:
 //   scan    a block owns a slice of the features of a kv head of a sequence, for 32 kAcross columns. A thread
 //     owns kQuads quads of features times kAcross quads of columns of S, and z of its features; 8 lanes of a
 //     warp lie along the columns, 4 along the features. Rows come some tokens at a time by cp.async, in two
-//     stages; a warp scales a row. What a thread adds to a result is added up in one order: its features, the
-//     lanes along the features by butterflies, warps.
+//     stages; kAlong lanes scale a row. What a thread adds to a result is added up in one order: its
+//     features, the lanes along the features by butterflies, warps.
 //   finish  a thread owns an element of dst: it adds up the slices in their order and divides.
 // No order depends on how many tokens come at once, so however a text is cut into steps, numbers are the
 // same. That is also why no product is made on tensor cores: a chunk's own keys would have to be taken score
@@ -29,13 +30,14 @@ constexpr int kWarp = 32;
 constexpr int kQuad = static_cast<int>(FastmaxScan::kQuad);
 constexpr int kAlong = 8;              // lanes of a warp along the columns
 constexpr int kDeep = kWarp / kAlong;  // and along the features
-constexpr int kLargeQuads = 2;         // of features, of a thread that owns many
+constexpr int kLargeQuads = 3;         // of features, of a thread that owns many
 constexpr int kRows = 16;              // queries that a block takes at once, where a token has no more
 constexpr int kMostGroup = 32;
 constexpr int kSchedulers = 4;  // of a multiprocessor
 constexpr int kFewestWarps = 4, kMostWarps = 8;
-constexpr int64_t kWindow = 512;            // rows of a step between two reads of the state
-constexpr unsigned kMostSequences = 65535;  // of a grid's y
+constexpr int64_t kLeastWindow = 64, kWindow = 512;  // rows of a step between two reads of the state
+constexpr int64_t kShareBytes = int64_t{64} << 20;   // that more rows than kLeastWindow may take
+constexpr unsigned kMostSequences = 65535;           // of a grid's y
 constexpr unsigned kAllLanes = 0xffffffffU;
 
 /// How the features of a kv head fall to threads.
@@ -54,11 +56,11 @@ struct Slicing {
     const int columns = kQuad * kAlong * across;
     column_blocks = static_cast<int>((problem.head_dim + columns - 1) / columns);
     const auto needed = static_cast<int>((all + kDeep * quads - 1) / (kDeep * quads));  // warps of a head
-    const int64_t heads = problem.kv_heads * column_blocks, cards = std::max(multiprocessors, 1);
+    const int64_t heads = problem.kv_heads * column_blocks, at_once = std::max(multiprocessors, 1);
     int64_t best = 0;
     for (int w = kFewestWarps; w <= kMostWarps; ++w) {
       const int64_t blocks = heads * ((needed + w - 1) / w);
-      const int64_t time = ((blocks + cards - 1) / cards * w + kSchedulers - 1) / kSchedulers;
+      const int64_t time = ((blocks + at_once - 1) / at_once * w + kSchedulers - 1) / kSchedulers;
       if (best != 0 && time > best) continue;
       best = time;
       warps = std::min(w, needed);
@@ -272,7 +274,7 @@ __device__ inline void ask(const State<kQuads, kAcross>& state, const QuadPlace 
 
 /// Grid: (slices of column blocks of kv heads, sequences).
 template <int kQuads, int kAcross, bool kAlone>
-__global__ void __launch_bounds__(kMostWarps* kWarp, 2)
+__global__ void __launch_bounds__(kMostWarps* kWarp)
     scan_kernel(const FastmaxScan::Args args, const Slicing slicing, const Window window,
                 const Shares shares) {
   using Buffer = Buffers<kAcross>;
@@ -481,12 +483,18 @@ __global__ void __launch_bounds__(kFinishThreads)
   args.dst[(window.begin + row) * cols + i % cols] = divisor <= 0.0F ? 0.0F : total * (1.0F / divisor);
 }
 
-int64_t window_rows(const FastmaxScan::Problem& problem) { return std::min(problem.tokens, kWindow); }
+size_t bytes_of_row(const FastmaxScan::Problem& problem, const Slicing& slicing) {
+  return sizeof(float) * static_cast<size_t>(slicing.slices * problem.heads * Shares::pitch(problem));
+}
+
+int64_t window_rows(const FastmaxScan::Problem& problem, const Slicing& slicing) {
+  const int64_t room = kShareBytes / static_cast<int64_t>(bytes_of_row(problem, slicing));
+  return std::min(problem.tokens, std::clamp(room / kRows * kRows, kLeastWindow, kWindow));
+}
 
 size_t share_bytes(const FastmaxScan::Problem& problem, const Machine& machine, int) {
   const Slicing slicing(problem, machine.card.multiprocessors);
-  return sizeof(float) *
-         static_cast<size_t>(slicing.slices * window_rows(problem) * problem.heads * Shares::pitch(problem));
+  return bytes_of_row(problem, slicing) * static_cast<size_t>(window_rows(problem, slicing));
 }
 
 template <int kQuads, int kAcross>
@@ -509,9 +517,9 @@ void scan_window(const FastmaxScan::Args& args, const Slicing& slicing, const Wi
 void run_fastmax_scan(const FastmaxScan::Args& args, const Launch& launch) {
   const FastmaxScan::Problem& problem = args.problem;
   const Slicing slicing(problem, current_card().multiprocessors);
-  const Shares shares{reinterpret_cast<float*>(launch.workspace), window_rows(problem)};
-  for (int64_t begin = 0; begin < problem.tokens; begin += kWindow) {
-    const int64_t end = std::min(begin + kWindow, problem.tokens);
+  const Shares shares{reinterpret_cast<float*>(launch.workspace), window_rows(problem, slicing)};
+  for (int64_t begin = 0; begin < problem.tokens; begin += shares.rows) {
+    const int64_t end = std::min(begin + shares.rows, problem.tokens);
     const Window window{begin, end, end == problem.tokens};
     (slicing.across == 2 ? scan_window<kLargeQuads, 2> : scan_window<1, 1>)(args, slicing, window, shares,
                                                                             launch);

@@ -162,14 +162,15 @@ TEST(Fastmax, both_forms_agree) {
                 << row->name << ": " << agreement.where << ", off by " << agreement.max_error;
           }
         }
-        if (dim > 32 || testing::device_under_test() != nullptr) continue;
+        if (dim > 32 && testing::device_under_test() == nullptr) continue;
         const FastmaxBackwardCase back(shape);
         lab::Oracle<FastmaxBackwardCase> of_gradients(back);
-        for (const Row<FastmaxBackward>* row : rows_called(fastmax_backward_rows(), "factorised", back)) {
-          const lab::Agreement agreement = lab::compare(testing::run(back, *row), of_gradients.of(*row));
-          EXPECT_TRUE(agreement.ok) << row->name << ": " << agreement.where << ", off by "
-                                    << agreement.max_error;
-        }
+        for (const std::string_view form : {"direct", "factorised"})
+          for (const Row<FastmaxBackward>* row : rows_called(fastmax_backward_rows(), form, back)) {
+            const lab::Agreement agreement = lab::compare(testing::run(back, *row), of_gradients.of(*row));
+            EXPECT_TRUE(agreement.ok)
+                << row->name << ": " << agreement.where << ", off by " << agreement.max_error;
+          }
       }
 }
 

@@ -1,21 +1,26 @@
-// Gradients of Fastmax on tensor cores, operands of f16 or bf16 (fastmax.h), heads of up to 128. With x = q .
-// k of rows as they are stored, c what that is multiplied by, d_i = grad_out_i (1 + noise_i):
-//   p_ij = share f(c x) / sum_j f    w_ij = share f'(c x) (d_i . value_j - d_i . o_i) / sum_j f
-//   share grad_value_j = sum_i p_ij d_i    share grad_query_i ~ sum_j w_ij key_j    share grad_key_j ~ sum_i
-//   w_ij query_i
-// The forward kernels leave share / sum_j f and d_i . o_i of each query (tensor.cu). Then one kernel, in two
-// roles:
+// Gradients of Fastmax on tensor cores, operands of f16 or bf16 (fastmax.h), heads of up to 128. With
+// x = q . k of rows as they are stored, c what that is multiplied by, d_i = grad_out_i (1 + noise_i) and
+// r_i = share / sum_j f(c x_ij):
+//   share grad_value_j = sum_i p_ij d_i          p_ij = r_i f(c x_ij)
+//   share e_i = sum_j w_ij k_j                   w_ij = r_i f'(c x_ij) (d_i . value_j - d_i . o_i)
+//   share h_j = sum_i w_ij q_i
+// The forward kernels leave r_i and d_i . o_i of each query (tensor.cu). Then one kernel, in two roles:
 //   queries  a block owns 16 kTiles queries a warp, and walks over the keys that they see
 //   keys     a block owns keys, and walks over the queries that see them, head after head of its group
 // Either way there are two own tiles (query and d, or key and value), whose fragments a warp keeps in
-// registers, and two of the others, 64 rows of which lie in shared memory in two stages (cp.async). A warp
-// takes 16 of them at a time: scores and d . value are two products, p and w are made of them in registers
-// and are, rounded, factors of the next products as they are. Each gradient is added up by one warp in one
-// order: no atomics, the same bits each time. share is a power of two near the root of the number of keys: p
-// and w of f16 stay far from both ends of its range. Through what rows were multiplied by only the longest
-// row's gradient changes, by the sum over all rows of gradient . row: blocks leave their parts of that sum,
-// and the longest row as float32, for a last small kernel. Bytes moved: own rows once; the others once for
-// each block (from L2).
+// registers, and two of the others, 64 rows of which lie in shared memory in two stages (cp.async).
+//   direct      a warp takes 16 others at a time: scores and d . value are two products, p and w are made of
+//               them in registers and are, rounded, factors of the next products as they are.
+//   factorised  of bf16 alone: F(x) = sum_t c_t x_t(x) state_t is what values are by moments of the others
+//               (tensor_state.cu), and e and h are gradients of w . F(x) by x, w = (d, -d . o) of a query,
+//               (value, 1) of a key: for each tile of 16 features their states are multiplied with w, and
+//               what comes of that with x_m and x_n. Causal: an own segment is taken directly.
+//   Each gradient is added up by one warp in one order: no atomics, the same bits each time.
+// share is a power of two near the root of the number of keys: p and w of f16 stay far from both ends of its
+// range. Through what rows were multiplied by only the longest row's gradient changes, by the sum over all
+// rows of gradient . row: blocks leave their parts of that sum, and the longest row as float32, for a last
+// small kernel.
+// Bytes moved: own rows once; the others, or a state of bf16, once for each block (from L2).
 #include <algorithm>
 #include <cmath>
 
@@ -40,8 +45,10 @@ struct Walk {
   HeadStrides d_strides;
   const QuerySums* sums = nullptr;
   float share = 1.0F;
-  int blocks = 1;              // of a head
-  LongestRoom longest;         // of what is owned
+  Plan plan;               // of the units of a launch; its moments only where states are asked
+  int64_t first_head = 0;  // of what is owned
+  int blocks = 1;          // of a head
+  LongestRoom longest;
   void* grad = nullptr;        // of query or key
   void* grad_value = nullptr;  // keys
 };
@@ -57,12 +64,6 @@ struct GradientSizes {
   static constexpr int kSumsAt = 2 * kOwnBytes + 4 * kOtherBytes;
   static constexpr int kShared = kSumsAt + 2 * kOthers * static_cast<int>(sizeof(QuerySums));
 };
-
-/// 8 bytes from global to shared memory; zeros where there is nothing.
-__device__ inline void copy_8(uint32_t to, const void* from, bool there) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(there ? 8 : 0)
-               : "memory");
-}
 
 /// Fragments of a warp's own rows.
 template <int kTiles, int kDim>
@@ -110,8 +111,232 @@ __device__ inline void add_others(float (&totals)[kTiles][kDim / 8][4], const ui
   }
 }
 
+/// c += a b of bf16, 8 columns of a and rows of b.
+__device__ inline void multiply_8(float (&c)[4], uint32_t a0, uint32_t a1, uint32_t b) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a0), "r"(a1), "r"(b));
+}
+
+/// What a warp's rows ask of moments, and what they get: x, and w = (own1, last).
+template <int kDim, bool kOwnsKeys>
+struct Asking {
+  static constexpr int kTiles = GradientSizes<kDim, kOwnsKeys>::kTiles;
+  const uint32_t (&x)[kTiles][kDim / 16][4];
+  const uint32_t (&w)[kTiles][kDim / 16][4];
+  uint32_t last[kTiles][2];                                              // operand A of 8 columns
+  float (&total0)[kTiles][kDim / 8][4];                                  // of the gradient
+  float (&total1)[kOwnsKeys ? kTiles : 1][kOwnsKeys ? kDim / 8 : 1][4];  // of values, of keys
+  int lane;
+
+  /// contracted = sum over columns of w and 16 features at `from`.
+  __device__ void contract(float (&contracted)[kTiles][2][4], uint32_t from) const {
+    constexpr int kPitch = 2 * Sizes<kDim>::kColumns;
+    const uint32_t at = from + static_cast<uint32_t>((lane / 16 * 8 + lane % 8) * kPitch + lane / 8 % 2 * 16);
+#pragma unroll
+    for (int block = 0; block < kDim / 16; ++block) {
+      uint32_t b[4];
+      load_matrices(b, at + static_cast<uint32_t>(32 * block));
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) {
+        multiply<DType::bf16>(contracted[t][0], w[t][block], b[0], b[1]);
+        multiply<DType::bf16>(contracted[t][1], w[t][block], b[2], b[3]);
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      const uint32_t b =
+          load_word(from + static_cast<uint32_t>((8 * n + lane / 4) * kPitch + 2 * kDim + 4 * (lane % 4)));
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) multiply_8(contracted[t][n], last[t][0], last[t][1], b);
+    }
+  }
+  /// total1 += features in `a` times their rows at `from`.
+  __device__ void add_values(const uint32_t (&a)[kTiles][4], uint32_t from) const {
+    const uint32_t row = from + static_cast<uint32_t>(lane % 16 * 2 * Sizes<kDim>::kColumns + lane / 16 * 16);
+#pragma unroll
+    for (int pair = 0; pair < kDim / 16; ++pair) {
+      uint32_t b[4];
+      load_turned(b, row + static_cast<uint32_t>(32 * pair));
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) {
+        multiply<DType::bf16>(total1[t][2 * pair], a[t], b[0], b[1]);
+        multiply<DType::bf16>(total1[t][2 * pair + 1], a[t], b[2], b[3]);
+      }
+    }
+  }
+  __device__ void scale(float factor) const {
+#pragma unroll
+    for (auto& tile : total0)
+#pragma unroll
+      for (auto& eight : tile)
+#pragma unroll
+        for (float& one : eight) one *= factor;
+    scale_values(factor);
+  }
+  __device__ void scale_values(float factor) const {
+    if constexpr (kOwnsKeys) {
+#pragma unroll
+      for (auto& tile : total1)
+#pragma unroll
+        for (auto& eight : tile)
+#pragma unroll
+          for (float& one : eight) one *= factor;
+    }
+  }
+};
+
+/// Of consumers times their factor: total0 += the gradient of sum_t c_t x_t(x) (w . state_t) by x, total1 +=
+/// sum_t c_t x_t(x) state_t. A pair x_m x_n of one block lies in two tiles, whose gradients are equal; of
+/// different blocks in one, which gives two: of x_n as it comes, of x_m added up over the tile's columns, by
+/// four lanes.
+template <int kDim, bool kOwnsKeys>
+__device__ void ask_moments(const Asking<kDim, kOwnsKeys>& asking, int squares, const __nv_bfloat16* weighed,
+                            const float* ones, float factor, uint32_t own_rows, uint32_t buffer) {
+  using Size = Sizes<kDim>;
+  constexpr int kTiles = Asking<kDim, kOwnsKeys>::kTiles, kStageBytes = 2 * kStageTiles * Size::kTileElements;
+  static_assert(2 * kStageBytes <= 4 * GradientSizes<kDim, kOwnsKeys>::kOtherBytes);
+  const int lane = asking.lane, c = lane % 4;
+  const auto bring = [&](int stage) {
+    if (stage <= squares) {
+      const int bytes = stage < squares ? kStageBytes : 2 * Size::kBlocks * Size::kTileElements;
+      const auto* from =
+          reinterpret_cast<const std::byte*>(weighed) + static_cast<int64_t>(stage) * kStageBytes;
+      const uint32_t to = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+      for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += Size::kThreads * 16)
+        copy_16(to + static_cast<uint32_t>(i), from + i, true);
+    }
+    end_of_copies();
+  };
+  bring(0);
+  bring(1);
+  const uint32_t own_row = own_rows + static_cast<uint32_t>(lane / 4 * Size::kPitch);
+  int stage = 0;
+  if (squares > 0) {
+#pragma unroll
+    for (int block = 0; block < Size::kBlocks; ++block) {
+      for (int part = 0; part < 2 * (block + 1); ++part, ++stage) {
+        wait_for_copies<1>();
+        __syncthreads();
+        const uint32_t from = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+        const bool same = part >= 2 * block;
+#pragma unroll 1
+        for (int i = 0; i < kStageTiles; i += 2) {
+          uint32_t pairs[kTiles][2];  // x_m and its neighbour, of two rows
+#pragma unroll
+          for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+              pairs[t][half] = load_word(own_row + static_cast<uint32_t>((16 * t + 8 * half) * Size::kPitch +
+                                                                         2 * (part * kStageTiles + i)));
+          float of_m[kTiles][2][2];
+#pragma unroll
+          for (int odd = 0; odd < 2; ++odd) {
+            const uint32_t tile = from + static_cast<uint32_t>(2 * (i + odd) * Size::kTileElements);
+            float contracted[kTiles][2][4] = {};
+            asking.contract(contracted, tile);
+#pragma unroll
+            for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+              for (int half = 0; half < 2; ++half) {
+                const float2 two = two_of<DType::bf16>(pairs[t][half]);
+                const float x = (odd == 0 ? two.x : two.y) * (same ? 2.0F : 1.0F);
+                float sum = 0.0F;
+#pragma unroll
+                for (int n = 0; n < 2; ++n) {
+                  const float2 own = two_of<DType::bf16>(asking.x[t][block][2 * n + half]);
+                  const float left = contracted[t][n][2 * half], right = contracted[t][n][2 * half + 1];
+                  asking.total0[t][2 * block + n][2 * half] =
+                      fmaf(x, left, asking.total0[t][2 * block + n][2 * half]);
+                  asking.total0[t][2 * block + n][2 * half + 1] =
+                      fmaf(x, right, asking.total0[t][2 * block + n][2 * half + 1]);
+                  sum = fmaf(own.x, left, fmaf(own.y, right, sum));
+                }
+                of_m[t][half][odd] = sum;
+              }
+            if constexpr (kOwnsKeys) {
+              uint32_t a[kTiles][4];
+#pragma unroll
+              for (int t = 0; t < kTiles; ++t) {
+                const uint32_t both = odd == 0 ? 0x1010 : 0x3232;
+                const uint32_t high = __byte_perm(pairs[t][0], 0, both),
+                               low = __byte_perm(pairs[t][1], 0, both);
+                a[t][0] = times(asking.x[t][block][0], high);
+                a[t][1] = times(asking.x[t][block][1], low);
+                a[t][2] = times(asking.x[t][block][2], high);
+                a[t][3] = times(asking.x[t][block][3], low);
+              }
+              asking.add_values(a, tile);
+            }
+          }
+          if (same) continue;
+#pragma unroll
+          for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+              for (int odd = 0; odd < 2; ++odd) {
+                float& sum = of_m[t][half][odd];
+                sum += __shfl_xor_sync(~0U, sum, 1);
+                sum += __shfl_xor_sync(~0U, sum, 2);
+              }
+#pragma unroll
+          for (int eight = 0; eight < 2 * block; ++eight) {  // so that registers have constant numbers
+            if (eight != part) continue;
+#pragma unroll
+            for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+              for (int half = 0; half < 2; ++half)
+#pragma unroll
+                for (int odd = 0; odd < 2; ++odd)
+                  asking.total0[t][eight][2 * half + odd] += c == i / 2 ? of_m[t][half][odd] : 0.0F;
+          }
+        }
+        __syncthreads();  // before the stage is filled anew
+        bring(stage + 2);
+      }
+    }
+    asking.scale(factor);
+  }
+  wait_for_copies<0>();
+  __syncthreads();
+  const uint32_t from = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+#pragma unroll
+  for (int block = 0; block < Size::kBlocks; ++block) {
+    const uint32_t tile = from + static_cast<uint32_t>(2 * block * Size::kTileElements);
+    float contracted[kTiles][2][4] = {};
+    asking.contract(contracted, tile);
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int n = 0; n < 2; ++n)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) asking.total0[t][2 * block + n][j] += contracted[t][n][j];
+    if constexpr (kOwnsKeys) {
+      uint32_t a[kTiles][4];
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) a[t][i] = asking.x[t][block][i];
+      asking.add_values(a, tile);
+    }
+  }
+  asking.scale_values(factor);
+  if constexpr (kOwnsKeys) {
+#pragma unroll
+    for (int n = 0; n < kDim / 8; ++n) {
+      const float2 one = *reinterpret_cast<const float2*>(ones + 8 * n + 2 * c);
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) asking.total1[t][n][j] += j % 2 == 0 ? one.x : one.y;
+    }
+  }
+  __syncthreads();  // before the buffer is filled with others
+}
+
 /// Grid: blocks of each head of queries or of keys.
-template <DType kType, int kDim, bool kOwnsKeys>
+template <DType kType, int kDim, bool kOwnsKeys, bool kState>
 __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 ? 2 : 1)
     gradients_kernel(const __grid_constant__ Walk walk) {
   using Size = Sizes<kDim>;
@@ -130,7 +355,8 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 
   const int g = lane / 4, c = lane % 4;
   const auto dim = static_cast<int>(args.problem.head_dim);
   const int64_t heads = args.problem.heads, kv_heads = args.problem.kv_heads, group = group_of(args.problem);
-  const int64_t number = blockIdx.x / walk.blocks;  // of all heads of queries, or of keys
+  // Of all heads of queries, or of keys.
+  const int64_t number = walk.first_head + blockIdx.x / walk.blocks;
   const auto block_number = static_cast<int>(blockIdx.x % walk.blocks);
   const int64_t own_heads = kOwnsKeys ? kv_heads : heads, batch = number / own_heads;
   const int64_t head = number % own_heads, kv_head = kOwnsKeys ? head : head / group;
@@ -154,7 +380,17 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 
     else
       end = max(int64_t{0}, min(end, first + Own::kOwn + ahead));
   }
-  const auto count = static_cast<int>((end - begin + kOthers - 1) / kOthers);
+  int64_t moments = 0;  // that are asked, of all units and slots
+  if constexpr (kState) {
+    const Slots& slots = walk.plan.slots;
+    const int64_t slot = slots.causal ? first / slots.tokens : slots.count - 1;
+    moments = (batch * kv_heads + kv_head - walk.plan.first_unit) * slots.count + slot;
+    if (kOwnsKeys)
+      end = slots.causal ? slots.begin(slot) : begin;
+    else
+      begin = slots.end(slot);
+  }
+  const auto count = static_cast<int>(max(int64_t{0}, end - begin + kOthers - 1) / kOthers);
   const int all = kOwnsKeys ? count * static_cast<int>(group) : count;
   const auto bring = [&](int i) {
     if (i < all) {
@@ -180,13 +416,13 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 
     }
     end_of_copies();
   };
-  bring(0);  // with the own rows
+  end_of_copies();
   wait_for_copies<0>();
-  __syncthreads();
+  __syncthreads();  // own rows are there
   uint32_t fragments0[kTiles][Size::kBlocks][4], fragments1[kTiles][Size::kBlocks][4];
-  load_own<kTiles, kDim>(fragments0, own0 + static_cast<uint32_t>(warp * 16 * kTiles * Size::kPitch), lane);
-  load_own<kTiles, kDim>(fragments1, own1 + static_cast<uint32_t>(warp * 16 * kTiles * Size::kPitch), lane);
-  bring(1);
+  const uint32_t own_rows = own0 + static_cast<uint32_t>(warp * 16 * kTiles * Size::kPitch);
+  load_own<kTiles, kDim>(fragments0, own_rows, lane);
+  load_own<kTiles, kDim>(fragments1, own_rows + Own::kOwnBytes, lane);
 
   const float factor = walk.scales.of_query[batch * heads + first_head].factor;
   const float of_key = walk.scales.of_key[batch * kv_heads + kv_head].factor / args.temperature;
@@ -204,6 +440,29 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 
   }
 
   float total0[kTiles][kDim / 8][4] = {}, total1[kOwnsKeys ? kTiles : 1][kOwnsKeys ? kDim / 8 : 1][4] = {};
+  if constexpr (kState) {
+    Asking<kDim, kOwnsKeys> asking{fragments0, fragments1, {}, total0, total1, lane};
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        asking.last[t][half] =
+            c == 0 ? pack_halves<kType>(kOwnsKeys ? 1.0F : -own_sums[t][half].product, 0.0F) : 0U;
+    const int squares = args.problem.p == 2 ? Size::kSquares : 0;
+    const int64_t kept = (state_tiles_of<kDim>(args.problem.p) - 1) * Size::kTileElements;
+    ask_moments(asking, squares / kStageTiles, walk.plan.moments.weighed + moments * kept,
+                walk.plan.moments.ones + moments * Size::kColumns, kOwnsKeys ? of_key : factor, own_rows,
+                others);
+    // Of keys the gradient is by key times its factor yet, of queries without inverse.
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int n = 0; n < kDim / 8; ++n)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) total0[t][n][j] *= kOwnsKeys ? of_key : own_sums[t][j / 2].inverse;
+  }
+  bring(0);
+  bring(1);
   for (int i = 0; i < all; ++i) {
     wait_for_copies<1>();
     __syncthreads();
@@ -212,7 +471,7 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 
     // Each head of queries is multiplied by something of its own.
     const float by =
         of_key * (kOwnsKeys ? walk.scales.of_query[batch * heads + first_head + i / count].factor : factor);
-    const float along = kOwnsKeys ? by : 1.0F;  // what is left to multiply w by in sums of several heads
+    const float along = kOwnsKeys ? by : of_key;  // what others are multiplied by
     const float once = a1 * by, twice = a2 * by * by, slope0 = a1 * along, slope1 = 2 * a2 * by * along;
     const bool unseen = args.problem.causal && (kOwnsKeys ? warp_first + 16 * kTiles - 1 > first_other + ahead
                                                           : first_other + kOthers - 1 > warp_first + ahead);
@@ -267,7 +526,7 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 
     bring(i + 2);
   }
 
-  const float scale = kOwnsKeys ? 1.0F / walk.share : factor * of_key / walk.share;
+  const float scale = kOwnsKeys ? 1.0F / walk.share : factor / walk.share;
   const Scale longest = kOwnsKeys ? walk.scales.of_key[number] : walk.scales.of_query[number];
   double product = 0;
 #pragma unroll
@@ -300,7 +559,7 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kOwnsKeys&& kDim == 64 
     }
   if (longest.longest < 0) return;
   product = block_reduce(product, 0.0, Plus{}, of_warps);
-  if (threadIdx.x == 0) walk.longest.parts[blockIdx.x] = product;
+  if (threadIdx.x == 0) walk.longest.parts[number * walk.blocks + block_number] = product;
 }
 
 /// A block a head: the longest row's gradient, through what all rows were multiplied by.
@@ -353,13 +612,11 @@ size_t gradient_shared(const Fastmax::Problem& problem) {
 
 /// Behind what the forward call needs.
 struct GradientRoom {
-  Room room;
   QuerySums* sums;
   uint16_t* noisy = nullptr;
   LongestRoom of_query, of_key;
 
-  GradientRoom(const Fastmax::Problem& problem, std::byte* memory) : room(memory) {
-    room.take<std::byte>(static_cast<int64_t>(forward_workspace(problem)));
+  GradientRoom(const Fastmax::Problem& problem, Room& room) {
     const int64_t query_heads = problem.batch * problem.heads, key_heads = problem.batch * problem.kv_heads;
     sums = room.take<QuerySums>(query_heads * problem.queries);
     if (problem.dropping == Fastmax::Dropping::noise)
@@ -372,69 +629,187 @@ struct GradientRoom {
   }
 };
 
-template <bool kOwnsKeys>
-void walk_over(Walk walk, const Launch& launch) {
-  const Fastmax::Args& args = walk.args;
-  const Fastmax::Problem& problem = args.problem;
-  const int64_t own_heads = kOwnsKeys ? problem.kv_heads : problem.heads,
-                tokens = kOwnsKeys ? args.keys : args.queries;
-  walk.blocks = blocks_of<kOwnsKeys>(problem, tokens);
+struct DirectRoom {
+  Room room;
+  GradientRoom gradients;
+
+  static Room behind_forward(const Fastmax::Problem& problem, std::byte* memory) {
+    Room room(memory);
+    room.take<std::byte>(static_cast<int64_t>(forward_workspace(problem)));
+    return room;
+  }
+  DirectRoom(const Fastmax::Problem& problem, std::byte* memory)
+      : room(behind_forward(problem, memory)), gradients(problem, room) {}
+};
+
+/// Moments of keys and those of queries are never needed together.
+struct FactorisedGradientRoom {
+  Room room;
+  ScaleRoom scales;
+  GradientRoom gradients;
+  uint16_t* brought;
+  Room of_queries;
+  StateRoom key_states, query_states;
+
+  FactorisedGradientRoom(const Fastmax::Problem& problem, std::byte* memory)
+      : room(memory),
+        scales(problem, room),
+        gradients(problem, room),
+        brought(room.take<uint16_t>(problem.batch * problem.heads * problem.queries * problem.head_dim)),
+        of_queries(room),
+        key_states(States(problem, false), room),
+        query_states(States(problem, true), of_queries) {}
+  size_t bytes() const { return std::max(room.bytes(), of_queries.bytes()); }
+};
+
+/// Empty where states cost less than scores: a token's features are made or asked six times, scores seven.
+std::string without_gradient_states(const Fastmax::Problem& problem) {
+  if (problem.dtype != DType::bf16) return "query is f16, whose range states and products of elements leave";
+  const States states(problem, false);
+  const auto keys = static_cast<double>(problem.keys), queries = static_cast<double>(problem.queries);
+  const auto dim = static_cast<double>(padded_head(problem.head_dim));
+  const double group = static_cast<double>(group_of(problem));
+  const double direct = 7 * dim * queries * keys * (problem.causal ? 0.5 : 1.0);
+  const double own = problem.causal ? 9 * dim * queries * static_cast<double>(states.tokens) / 2 : 0.0;
+  const double of_states = 3.5 * static_cast<double>(states.cost()) * (queries + keys / group);
+  if (of_states + own < direct) return {};
+  return "states of " + std::to_string(states.tiles * 16) + " features cost more than " +
+         std::to_string(problem.keys) + " keys do";
+}
+
+HeadStrides strides_without_gaps(const Fastmax::Args& args) {
+  const int64_t head = args.queries * args.problem.head_dim;
+  return {args.problem.heads * head, head, args.problem.head_dim};
+}
+
+/// What a call leaves and walks over.
+struct BackwardCall {
+  const FastmaxBackward::Args& args;
+  ForGradients forward;
+  Walk walk;
+
+  BackwardCall(const FastmaxBackward::Args& of, const GradientRoom& room) : args(of) {
+    require_aligned(lies_in_chunks(of.grad_out, of.grad_out_strides));
+    forward.grad_out = of.grad_out;
+    forward.grad_out_strides = of.grad_out_strides;
+    const auto keys = static_cast<float>(std::max<int64_t>(of.forward.keys, 1));
+    forward.share = std::exp2(std::floor(std::log2(keys) / 2));
+    forward.sums = room.sums;
+    forward.noisy = room.noisy;
+    walk.args = of.forward;
+    walk.d = room.noisy != nullptr ? room.noisy : of.grad_out;
+    walk.d_strides = room.noisy != nullptr ? strides_without_gaps(of.forward) : of.grad_out_strides;
+    walk.sums = room.sums;
+    walk.share = forward.share;
+  }
+};
+
+/// Units [first, first + units).
+template <bool kOwnsKeys, bool kState>
+void walk_over(const BackwardCall& call, const GradientRoom& room, const Plan& plan, const Launch& launch) {
+  Walk walk = call.walk;
+  const Fastmax::Problem& problem = walk.args.problem;
+  walk.plan = plan;
+  walk.blocks = blocks_of<kOwnsKeys>(problem, kOwnsKeys ? walk.args.keys : walk.args.queries);
+  const int64_t each = kOwnsKeys ? 1 : group_of(problem);
+  walk.first_head = plan.first_unit * each;
+  walk.grad = kOwnsKeys ? call.args.grad_key : call.args.grad_query;
+  walk.grad_value = kOwnsKeys ? call.args.grad_value : nullptr;
+  walk.longest = kOwnsKeys ? room.of_key : room.of_query;
+  if (walk.grad == nullptr && walk.grad_value == nullptr) return;
   with_head_and_type(problem, [&]<DType kType, int kDim>() {
-    launch_kernel(launch, gradients_kernel<kType, kDim, kOwnsKeys>,
-                  dim3(static_cast<unsigned>(args.batch * own_heads * walk.blocks)),
-                  dim3(Sizes<kDim>::kThreads), static_cast<size_t>(GradientSizes<kDim, kOwnsKeys>::kShared),
-                  walk);
+    if constexpr (kType == DType::bf16 || !kState)
+      launch_kernel(launch, gradients_kernel<kType, kDim, kOwnsKeys, kState>,
+                    dim3(static_cast<unsigned>(plan.units * each * walk.blocks)), dim3(Sizes<kDim>::kThreads),
+                    static_cast<size_t>(GradientSizes<kDim, kOwnsKeys>::kShared), walk);
   });
-  if (problem.normalise && walk.grad != nullptr)
-    launch_kernel(launch, longest_row_kernel, dim3(static_cast<unsigned>(args.batch * own_heads)), dim3(128),
-                  0, walk, kOwnsKeys ? args.key : args.query,
-                  kOwnsKeys ? args.key_strides : args.query_strides,
-                  kOwnsKeys ? walk.scales.of_key : walk.scales.of_query, own_heads, tokens);
+}
+
+/// When all units are done.
+template <bool kOwnsKeys>
+void correct_longest(const BackwardCall& call, const GradientRoom& room, const Launch& launch) {
+  Walk walk = call.walk;
+  const Fastmax::Args& args = walk.args;
+  walk.grad = kOwnsKeys ? call.args.grad_key : call.args.grad_query;
+  if (!args.problem.normalise || walk.grad == nullptr) return;
+  const int64_t heads = kOwnsKeys ? args.problem.kv_heads : args.problem.heads;
+  const int64_t tokens = kOwnsKeys ? args.keys : args.queries;
+  walk.blocks = blocks_of<kOwnsKeys>(args.problem, tokens);
+  walk.longest = kOwnsKeys ? room.of_key : room.of_query;
+  launch_kernel(launch, longest_row_kernel, dim3(static_cast<unsigned>(args.batch * heads)), dim3(128), 0,
+                walk, kOwnsKeys ? args.key : args.query, kOwnsKeys ? args.key_strides : args.query_strides,
+                kOwnsKeys ? walk.scales.of_key : walk.scales.of_query, heads, tokens);
 }
 
 }  // namespace
 
-std::string supports_tensor_backward(const FastmaxBackward::Problem& problem, const Machine& machine) {
+std::string supports_direct_backward(const FastmaxBackward::Problem& problem, const Machine& machine) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   if (std::string reason = without_tensor(problem.forward); !reason.empty()) return reason;
   return without_shared(gradient_shared(problem.forward), machine.card);
 }
 
-size_t tensor_backward_workspace(const FastmaxBackward::Problem& problem, const Machine&, int) {
-  return GradientRoom(problem.forward, nullptr).room.bytes();
+size_t direct_backward_workspace(const FastmaxBackward::Problem& problem, const Machine&, int) {
+  return DirectRoom(problem.forward, nullptr).room.bytes();
 }
 
-void run_tensor_backward(const FastmaxBackward::Args& args, const Launch& launch) {
+void run_direct_backward(const FastmaxBackward::Args& args, const Launch& launch) {
+  const Fastmax::Args& forward = args.forward;
+  const GradientRoom room = DirectRoom(forward.problem, launch.workspace).gradients;
+  BackwardCall call(args, room);
+  call.walk.scales = attend_for_gradients(forward, call.forward, launch);
+  Plan all{};
+  all.units = forward.batch * forward.problem.kv_heads;
+  walk_over<false, false>(call, room, all, launch);
+  walk_over<true, false>(call, room, all, launch);
+  correct_longest<false>(call, room, launch);
+  correct_longest<true>(call, room, launch);
+}
+
+std::string supports_factorised_backward(const FastmaxBackward::Problem& problem, const Machine& machine) {
+  if (std::string reason = supports_direct_backward(problem, machine); !reason.empty()) return reason;
+  return without_gradient_states(problem.forward);
+}
+
+size_t factorised_backward_workspace(const FastmaxBackward::Problem& problem, const Machine&, int) {
+  return FactorisedGradientRoom(problem.forward, nullptr).bytes();
+}
+
+void run_factorised_backward(const FastmaxBackward::Args& args, const Launch& launch) {
   const Fastmax::Args& forward = args.forward;
   const Fastmax::Problem& problem = forward.problem;
-  require_aligned(lies_in_chunks(args.grad_out, args.grad_out_strides));
-  const GradientRoom room(problem, launch.workspace);
-  ForGradients gradients;
-  gradients.grad_out = args.grad_out;
-  gradients.grad_out_strides = args.grad_out_strides;
-  gradients.share =
-      std::exp2(std::floor(std::log2(static_cast<float>(std::max<int64_t>(forward.keys, 1))) / 2));
-  gradients.sums = room.sums;
-  gradients.noisy = room.noisy;
-  Walk walk;
-  walk.args = forward;
-  walk.scales = attend_for_gradients(forward, gradients, launch);
-  walk.d = room.noisy != nullptr ? room.noisy : args.grad_out;
-  walk.d_strides = room.noisy != nullptr ? HeadStrides{problem.heads * forward.queries * problem.head_dim,
-                                                       forward.queries * problem.head_dim, problem.head_dim}
-                                         : args.grad_out_strides;
-  walk.sums = room.sums;
-  walk.share = gradients.share;
-  if (args.grad_query != nullptr) {
-    walk.grad = args.grad_query;
-    walk.longest = room.of_query;
-    walk_over<false>(walk, launch);
+  const FactorisedGradientRoom room(problem, launch.workspace);
+  BackwardCall call(args, room.gradients);
+  call.forward.brought = room.brought;
+  const Scales& scales = room.scales.scales;
+  call.walk.scales = scales;
+  find_scales(forward, room.scales, false, launch);
+  const States of_keys(problem, false), of_queries(problem, true);
+  const Producers keys = keys_of(forward, scales);
+  const Producers queries{.rows = forward.query,
+                          .brought = room.brought,
+                          .row_strides = forward.query_strides,
+                          .brought_strides = strides_without_gaps(forward),
+                          .sums = room.gradients.sums,
+                          .heads = problem.heads,
+                          .scales = scales.of_query};
+  const int64_t units = forward.batch * problem.kv_heads,
+                at_once = std::min(of_keys.at_once, of_queries.at_once);
+  for (int64_t first = 0; first < units; first += at_once) {
+    Plan plan{};
+    plan.first_unit = first;
+    plan.units = std::min(at_once, units - first);
+    plan.slots = slots_of_keys(forward, of_keys);
+    plan.moments = make_moments(forward, keys, plan.slots, first, plan.units, room.key_states, launch);
+    attend_by_moments(forward, scales, plan, &call.forward, launch);
+    walk_over<false, true>(call, room.gradients, plan, launch);
+    plan.slots = {of_queries.slots, of_queries.tokens, forward.keys - forward.queries,
+                  forward.queries,  problem.causal,    true};
+    plan.moments = make_moments(forward, queries, plan.slots, first, plan.units, room.query_states, launch);
+    walk_over<true, true>(call, room.gradients, plan, launch);
   }
-  if (args.grad_key == nullptr && args.grad_value == nullptr) return;
-  walk.grad = args.grad_key;
-  walk.grad_value = args.grad_value;
-  walk.longest = room.of_key;
-  walk_over<true>(walk, launch);
+  correct_longest<false>(call, room.gradients, launch);
+  correct_longest<true>(call, room.gradients, launch);
 }
 
 }  // namespace orrery::kernels::cuda::fastmax

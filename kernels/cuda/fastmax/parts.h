@@ -79,9 +79,13 @@ std::string supports_factorised(const Fastmax::Problem& problem, const Machine& 
 size_t factorised_workspace(const Fastmax::Problem& problem, const Machine& machine, int threads);
 void run_factorised(const Fastmax::Args& args, const Launch& launch);
 
-std::string supports_tensor_backward(const FastmaxBackward::Problem& problem, const Machine& machine);
-size_t tensor_backward_workspace(const FastmaxBackward::Problem& problem, const Machine& machine,
+std::string supports_direct_backward(const FastmaxBackward::Problem& problem, const Machine& machine);
+size_t direct_backward_workspace(const FastmaxBackward::Problem& problem, const Machine& machine,
                                  int threads);
-void run_tensor_backward(const FastmaxBackward::Args& args, const Launch& launch);
+void run_direct_backward(const FastmaxBackward::Args& args, const Launch& launch);
+std::string supports_factorised_backward(const FastmaxBackward::Problem& problem, const Machine& machine);
+size_t factorised_backward_workspace(const FastmaxBackward::Problem& problem, const Machine& machine,
+                                     int threads);
+void run_factorised_backward(const FastmaxBackward::Args& args, const Launch& launch);
 
 }  // namespace orrery::kernels::cuda::fastmax

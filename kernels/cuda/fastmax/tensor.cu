@@ -5,17 +5,15 @@
 //               to their type and multiplied with the values and a column of ones, whose sum is the
 //               denominator of just those rounded weights. Those of f16 are kept in its range by a power of
 //               two for each query.
-//   factorised  bf16 alone. States of the keys (tensor_state.cu) are added up slot by slot, weighed and
-//   rounded to bf16;
-//               the block then makes x_t(query) in registers, 16 features at a time, as the product of
-//               fragments of its queries with one element of each, and multiplies them with the state, 8
-//               tiles of 16 features of which lie in shared memory at a time. Squares are summed first, then
-//               elements, then ones, so that the query's factor is multiplied to the sums in between and not
-//               to each feature. Causal: a query's own segment is taken directly.
-// For the gradients (gradients.cu) the same kernels leave denominators and products of out with its gradient
-// in place of out. Every sum has one order, whatever runs beside it: the same bits each time. Bytes moved:
-// direct: keys and values once for each block (from L2). Factorised: a state of bf16 once for each block of
-// queries (from L2), and once through memory as float32 for each slot.
+//   factorised  of bf16 alone: moments of the keys (tensor_state.cu) come 8 tiles of 16 features at a time
+//               into shared memory. The block makes x_t(query) in registers, as the product of fragments of
+//               its queries with one element of each, and multiplies them with that. Squares are summed
+//               first, then elements, then ones, so that the query's factor is multiplied to the sums in
+//               between and not to each feature. Causal: a query's own segment is taken directly.
+//   Where gradients want it, the same kernels leave denominators and d . o in place of out (gradients.cu).
+//   Every sum has one order, whatever runs beside it: the same bits each time.
+// Bytes moved: direct: keys and values once for each block (from L2). Factorised: a state of bf16 once for
+// each block of queries (from L2).
 #include <algorithm>
 
 #include "kernels/cuda/fastmax/noise.cuh"
@@ -23,65 +21,6 @@
 
 namespace orrery::kernels::cuda::fastmax {
 namespace {
-
-constexpr int kStageTiles = 8;                       // of a state, in shared memory at a time
-constexpr int64_t kStateBytes = int64_t{256} << 20;  // of the states of a round of heads
-
-/// What queries read of a state: squares and elements in bf16, times their weights, ones in float32.
-struct Moments {
-  const __nv_bfloat16* weighed = nullptr;  // (units, slots, tiles - 1, 16, columns)
-  const float* ones = nullptr;             // (units, slots, columns)
-};
-
-/// How blocks find their keys.
-struct Plan {
-  Slots slots;
-  Moments moments;
-  int64_t first_unit = 0, units = 0;
-};
-
-// ---- states, added up ----
-
-/// A thread two columns of a feature, through all slots of a unit.
-template <int kDim>
-__global__ void add_up_kernel(const Fastmax::Args args, const Slots slots, const Scales scales,
-                              int64_t first_unit, int tiles, const float* sums, __nv_bfloat16* weighed,
-                              float* ones) {
-  using Size = Sizes<kDim>;
-  pdl_wait();
-  const int64_t pair = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-  const int64_t elements = int64_t{tiles} * Size::kTileElements, kept = elements - Size::kTileElements;
-  const int64_t at = 2 * pair;
-  if (at >= kept + Size::kColumns) return;  // of the last tile only the first row
-  const int64_t unit = blockIdx.y;
-  const auto tile = static_cast<int>(at / Size::kTileElements);
-  const int squares = args.problem.p == 2 ? Size::kSquares : 0;
-  const float factor = scales.of_key[first_unit + unit].factor / args.temperature;
-  float weight = args.a0;
-  if (tile < squares) {
-    int block = 0;
-    while (8 * (block + 1) * (block + 2) <= tile) ++block;
-    const bool same = (tile - 8 * block * (block + 1)) / 16 == block;
-    weight = (same ? args.a2 : 2 * args.a2) * factor * factor;
-  } else if (at < kept) {
-    weight = args.a1 * factor;
-  }
-  float2 total = {0.0F, 0.0F};
-  for (int64_t slot = 0; slot < slots.count; ++slot) {
-    const float2 own = *reinterpret_cast<const float2*>(sums + (unit * slots.count + slot) * elements + at);
-    total.x += own.x;
-    total.y += own.y;
-    if (!slots.causal && slot + 1 < slots.count) continue;
-    const float2 result = {total.x * weight, total.y * weight};
-    if (at < kept)
-      *reinterpret_cast<uint32_t*>(weighed + (unit * slots.count + slot) * kept + at) =
-          pack_halves<DType::bf16>(result.x, result.y);
-    else
-      *reinterpret_cast<float2*>(ones + (unit * slots.count + slot) * Size::kColumns + (at - kept)) = result;
-  }
-}
-
-// ---- queries ----
 
 template <int kDim>
 struct Block {
@@ -401,10 +340,21 @@ __device__ void write_sums(const Accumulators<kDim>& sums, const Polynomials<kTy
       }
       product += __shfl_xor_sync(~0U, product, 1);
       product += __shfl_xor_sync(~0U, product, 2);
+      const float inverse = place.sees ? to.share * polynomials.at(t, half).shrunk / total : 0.0F;
+      if (to.brought != nullptr && place.there) {
+        const uint16_t* d =
+            to.noisy != nullptr ? to.noisy + place.row * dim : grad_out + query * strides.token;
+#pragma unroll
+        for (int n = 0; n < Size::kAcross - 1; ++n) {
+          const int col = 8 * n + 2 * (lane % 4);
+          if (col >= dim) continue;
+          const float2 two = two_of<kType>(*reinterpret_cast<const uint32_t*>(d + col));
+          *reinterpret_cast<uint32_t*>(to.brought + place.row * dim + col) =
+              pack_halves<kType>(inverse * two.x, inverse * two.y);
+        }
+      }
       if (!place.there || lane % 4 != 0) continue;
-      to.sums[place.row] = place.sees
-                               ? QuerySums{to.share * polynomials.at(t, half).shrunk / total, product / total}
-                               : QuerySums{0.0F, 0.0F};
+      to.sums[place.row] = {inverse, place.sees ? product / total : 0.0F};
     }
 }
 
@@ -512,58 +462,17 @@ void attend(const Fastmax::Args& args, const Scales& scales, const Plan& plan, c
       gradients != nullptr ? *gradients : ForGradients{});
 }
 
-/// How a call's keys fall into slots: of the problem's sizes, so that the workspace has room for it.
-struct States {
-  int64_t slots, tokens, tiles, columns, at_once;
-
-  explicit States(const Fastmax::Problem& problem) {
-    const int64_t dim = padded_head(problem.head_dim), units = problem.batch * problem.kv_heads;
-    tiles = state_tiles(problem);
-    columns = dim + 8;
-    if (problem.causal) {
-      tokens = dim <= 32 ? 512 : dim <= 64 ? 1024 : 2048;  // whole blocks of queries
-      slots = std::max<int64_t>(1, (problem.queries + tokens - 1) / tokens);
-    } else {
-      // As many as let the states alone fill a card, of at least 2048 keys.
-      const int64_t blocks = units * ((tiles + 7) / 8);
-      slots = std::clamp<int64_t>(512 / std::max<int64_t>(blocks, 1), 1, (problem.keys + 2047) / 2048);
-      tokens = (problem.keys + slots - 1) / slots;
-      tokens = (tokens + 63) / 64 * 64;
-    }
-    const int64_t bytes = slots * tiles * 16 * columns * 6;
-    at_once = std::clamp<int64_t>(kStateBytes / bytes, 1, units);
-    at_once = std::min<int64_t>(at_once, 65535 / (slots * std::max<int64_t>(group_of(problem), 1)));
-    at_once = std::max<int64_t>(at_once, 1);
-  }
-};
-
-struct StateRoom {
-  Room room;
-  ScaleRoom scales;
-  float* sums;
-  __nv_bfloat16* weighed;
-  float* ones;
-
-  StateRoom(const Fastmax::Problem& problem, std::byte* memory) : room(memory), scales(problem, room) {
-    const States states(problem);
-    const int64_t slots = states.at_once * states.slots;
-    sums = room.take<float>(slots * states.tiles * 16 * states.columns);
-    weighed = room.take<__nv_bfloat16>(slots * (states.tiles - 1) * 16 * states.columns);
-    ones = room.take<float>(slots * states.columns);
-  }
-};
-
 /// Empty where states are made, and for less than what scores cost.
 std::string without_states(const Fastmax::Problem& problem) {
   if (problem.dtype != DType::bf16) return "query is f16, whose range states and products of elements leave";
   // Products of 16 x 8 x 16 of both forms, for a query head.
-  const States states(problem);
+  const States states(problem, false);
   const auto dim = static_cast<double>(padded_head(problem.head_dim));
   const auto keys = static_cast<double>(problem.keys), queries = static_cast<double>(problem.queries);
   const double direct = queries * keys * (problem.causal ? 0.5 : 1.0) * (2 * dim + 8);
   const double own = problem.causal ? queries * static_cast<double>(states.tokens) / 2 * (2 * dim + 8) : 0.0;
-  const double of_states = static_cast<double>(states.tiles * 16 * states.columns) *
-                           (queries + keys / static_cast<double>(group_of(problem)));
+  const double of_states =
+      static_cast<double>(states.cost()) * (queries + keys / static_cast<double>(group_of(problem)));
   if (of_states + own < direct) return {};
   return "states of " + std::to_string(states.tiles * 16) + " features cost more than " +
          std::to_string(problem.keys) + " keys do";
@@ -607,26 +516,29 @@ void attend_directly(const Fastmax::Args& args, const ForGradients* gradients, c
   }
 }
 
+/// Scales, then states.
+struct FactorisedRoom {
+  Room room;
+  ScaleRoom scales;
+  StateRoom states;
+
+  FactorisedRoom(const Fastmax::Problem& problem, std::byte* memory)
+      : room(memory), scales(problem, room), states(States(problem, false), room) {}
+};
+
 void attend_by_states(const Fastmax::Args& args, const ForGradients* gradients, const Launch& launch) {
   require_aligned(args);
-  const StateRoom room(args.problem, launch.workspace);
-  const States states(args.problem);
+  const FactorisedRoom room(args.problem, launch.workspace);
+  const States states(args.problem, false);
   find_scales(args, room.scales, false, launch);
   Plan plan{};
-  plan.slots = {states.slots, states.tokens, args.keys - args.queries, args.keys, args.problem.causal};
-  plan.moments = {room.weighed, room.ones};
+  plan.slots = slots_of_keys(args, states);
   const int64_t units = args.batch * args.problem.kv_heads;
   for (plan.first_unit = 0; plan.first_unit < units; plan.first_unit += states.at_once) {
     plan.units = std::min(states.at_once, units - plan.first_unit);
-    make_states(args, plan.slots, plan.first_unit, plan.units, room.sums, launch);
-    with_head(args.problem.head_dim, [&]<int kDim>() {
-      const int64_t pairs = (states.tiles - 1) * Sizes<kDim>::kTileElements / 2 + Sizes<kDim>::kColumns / 2;
-      launch_kernel(launch, add_up_kernel<kDim>,
-                    dim3(static_cast<unsigned>((pairs + 255) / 256), static_cast<unsigned>(plan.units)),
-                    dim3(256), 0, args, plan.slots, room.scales.scales, plan.first_unit,
-                    static_cast<int>(states.tiles), room.sums, room.weighed, room.ones);
-      attend<DType::bf16, kDim, true>(args, room.scales.scales, plan, gradients, launch);
-    });
+    plan.moments = make_moments(args, keys_of(args, room.scales.scales), plan.slots, plan.first_unit,
+                                plan.units, room.states, launch);
+    attend_by_moments(args, room.scales.scales, plan, gradients, launch);
   }
 }
 
@@ -663,15 +575,22 @@ std::string supports_factorised(const Fastmax::Problem& problem, const Machine& 
 }
 
 size_t factorised_workspace(const Fastmax::Problem& problem, const Machine&, int) {
-  return StateRoom(problem, nullptr).room.bytes();
+  return FactorisedRoom(problem, nullptr).room.bytes();
 }
 
 void run_factorised(const Fastmax::Args& args, const Launch& launch) {
   attend_by_states(args, nullptr, launch);
 }
 
+void attend_by_moments(const Fastmax::Args& args, const Scales& scales, const Plan& plan,
+                       const ForGradients* gradients, const Launch& launch) {
+  with_head(args.problem.head_dim,
+            [&]<int kDim>() { attend<DType::bf16, kDim, true>(args, scales, plan, gradients, launch); });
+}
+
 size_t forward_workspace(const Fastmax::Problem& problem) {
-  return without_states(problem).empty() ? StateRoom(problem, nullptr).room.bytes() : direct_room(problem);
+  return without_states(problem).empty() ? FactorisedRoom(problem, nullptr).room.bytes()
+                                         : direct_room(problem);
 }
 
 Scales attend_for_gradients(const Fastmax::Args& args, const ForGradients& gradients, const Launch& launch) {

@@ -33,20 +33,27 @@ __host__ __device__ constexpr int64_t state_tiles_of(int p) {
   return (p == 2 ? Sizes<kDim>::kSquares : 0) + Sizes<kDim>::kBlocks + 1;
 }
 
-/// Where the segments of a text lie (fastmax.h of the CPU's rows has the same): slot s holds the sums over
-/// keys [begin(s), end(s)), and after they are added up those of all keys before end(s).
+/// Where the segments of a text lie: slot s holds the sums over producers [begin(s), end(s)), and after they
+/// are added up those of all producers before end(s), or (backwards) from begin(s) on. Producers are keys,
+/// which queries gather from, or (backwards) queries, which keys do.
 struct Slots {
-  int64_t count, tokens;  // tokens of queries in each (causal), of keys (else)
-  int64_t ahead, keys;
-  bool causal;
+  int64_t count, tokens;     // tokens of consumers in each (causal), of producers (else)
+  int64_t ahead, producers;  // query i sees keys up to i + ahead
+  bool causal, backwards;
 
   __host__ __device__ int64_t held(int64_t place) const {
-    return place < 0 ? 0 : place > keys ? keys : place;
+    return place < 0 ? 0 : place > producers ? producers : place;
+  }
+  __host__ __device__ int64_t begin(int64_t slot) const {
+    if (!causal) return held(slot * tokens);
+    if (backwards) return held((slot + 1) * tokens - ahead);
+    return slot == 0 ? 0 : end(slot - 1);
   }
   __host__ __device__ int64_t end(int64_t slot) const {
-    return causal ? held(slot * tokens + ahead) : held((slot + 1) * tokens);
+    if (!causal) return held((slot + 1) * tokens);
+    if (backwards) return slot + 1 == count ? producers : begin(slot + 1);
+    return held(slot * tokens + ahead);
   }
-  __host__ __device__ int64_t begin(int64_t slot) const { return slot == 0 ? 0 : end(slot - 1); }
 };
 
 template <DType kType>
@@ -91,6 +98,12 @@ template <DType kType>
 __device__ inline float2 two_of(uint32_t word) {
   if constexpr (kType == DType::f16) return __half22float2(*reinterpret_cast<const __half2*>(&word));
   return __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(&word));
+}
+
+/// 8 bytes from global to shared memory; zeros where there is nothing.
+__device__ inline void copy_8(uint32_t to, const void* from, bool there) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(there ? 8 : 0)
+               : "memory");
 }
 
 /// Operand B whose first column is 1 and whose others are 0.
@@ -141,22 +154,75 @@ struct ForGradients {
   HeadStrides grad_out_strides;
   float share = 1.0F;
   QuerySums* sums = nullptr;
-  uint16_t* noisy = nullptr;  // d, rounded, without gaps; null where it is grad_out itself
+  // Without gaps; null where it is not needed.
+  uint16_t* noisy = nullptr;    // d, rounded
+  uint16_t* brought = nullptr;  // inverse d
 };
+
+/// What states are made of: rows x and the head_dim numbers that they bring, and one more: 1, or what query
+/// sums give.
+struct Producers {
+  const void* rows = nullptr;
+  const void* brought = nullptr;
+  HeadStrides row_strides, brought_strides;
+  const QuerySums* sums = nullptr;  // the number is -inverse product; null: 1
+  int64_t heads = 1;                // of a batch
+  const Scale* scales = nullptr;    // of each head
+  float divisor = 1.0F;             // of rows
+};
+
+constexpr int kStageTiles = 8;                       // of a state, in shared memory at a time
+constexpr int64_t kStateBytes = int64_t{256} << 20;  // of the states of a round of heads
+
+/// What consumers read of a state: squares and elements in bf16, times their weights, ones in float32.
+struct Moments {
+  const __nv_bfloat16* weighed = nullptr;  // (units, slots, tiles - 1, 16, columns)
+  const float* ones = nullptr;             // (units, slots, columns)
+};
+
+/// How producers fall into slots: of the problem's sizes, so that the workspace has room for it. A unit is a
+/// head of keys with the heads of queries that read it.
+struct States {
+  int64_t slots, tokens, tiles, columns, heads, at_once;  // heads of producers of a unit
+
+  States(const Fastmax::Problem& problem, bool of_queries);
+  int64_t cost() const { return tiles * 16 * columns; }  // products for each token that is taken in, or asks
+};
+
+struct StateRoom {
+  float* sums;
+  __nv_bfloat16* weighed;
+  float* ones;
+
+  StateRoom(const States& states, Room& room);
+};
+
+/// Moments of the units of a round.
+Moments make_moments(const Fastmax::Args& args, const Producers& producers, const Slots& slots,
+                     int64_t first_unit, int64_t units, const StateRoom& room, const Launch& launch);
+
+/// How consumers find their producers.
+struct Plan {
+  Slots slots;
+  Moments moments;
+  int64_t first_unit = 0, units = 0;
+};
+
+Producers keys_of(const Fastmax::Args& args, const Scales& scales);
+Slots slots_of_keys(const Fastmax::Args& args, const States& states);
 
 /// The forward call of the gradients, in the form that costs less, and room for it; returns what rows were
 /// multiplied by, which lies there.
 size_t forward_workspace(const Fastmax::Problem& problem);
 Scales attend_for_gradients(const Fastmax::Args& args, const ForGradients& gradients, const Launch& launch);
+/// Of the units of a round whose moments are made, of bf16.
+void attend_by_moments(const Fastmax::Args& args, const Scales& scales, const Plan& plan,
+                       const ForGradients* gradients, const Launch& launch);
 
 /// Empty where operands are what rows of tensor cores multiply.
 std::string without_tensor(const Fastmax::Problem& problem);
 bool lies_in_chunks(const void* base, const HeadStrides& strides);
 
-/// The state of each head of keys: sums over the keys of its slots. Grid: (warps of tiles, units x slots).
-void make_states(const Fastmax::Args& args, const Slots& slots, int64_t first_unit, int64_t units,
-                 float* sums, const Launch& launch);
-int64_t state_tiles(const Fastmax::Problem& problem);
 /// kDim: the least that the kernels are made for.
 int64_t padded_head(int64_t dim);
 
