@@ -662,7 +662,8 @@ struct FactorisedGradientRoom {
   size_t bytes() const { return std::max(room.bytes(), of_queries.bytes()); }
 };
 
-/// Empty where states cost less than scores: a token's features are made or asked six times, scores seven.
+/// Empty where states cost less than scores: three passes over the features of each token, two to ask and one
+/// to make them, and seven products of each pair.
 std::string without_gradient_states(const Fastmax::Problem& problem) {
   if (problem.dtype != DType::bf16) return "query is f16, whose range states and products of elements leave";
   const States states(problem, false);
@@ -671,7 +672,7 @@ std::string without_gradient_states(const Fastmax::Problem& problem) {
   const double group = static_cast<double>(group_of(problem));
   const double direct = 7 * dim * queries * keys * (problem.causal ? 0.5 : 1.0);
   const double own = problem.causal ? 9 * dim * queries * static_cast<double>(states.tokens) / 2 : 0.0;
-  const double of_states = 3.5 * static_cast<double>(states.cost()) * (queries + keys / group);
+  const double of_states = 3 * static_cast<double>(states.cost()) * (queries + keys / group);
   if (of_states + own < direct) return {};
   return "states of " + std::to_string(states.tiles * 16) + " features cost more than " +
          std::to_string(problem.keys) + " keys do";
