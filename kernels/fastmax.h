@@ -81,7 +81,7 @@ struct Fastmax {
     bool normalise = true;
     bool has_rpe = false;
     Dropping dropping = Dropping::none;
-    bool aligned = true;  // rows of query, key, value and out begin at multiples of 16 bytes
+    bool aligned = true;  // rows of query, key, value, out and grad_out begin at multiples of 16 bytes
     int64_t batch = 1, queries = 1, keys = 1;  // at most, in a call
   };
   struct Args {

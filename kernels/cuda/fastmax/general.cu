@@ -448,7 +448,7 @@ size_t general_workspace(const Fastmax::Problem& problem, const Machine&, int) {
 
 void run_general(const Fastmax::Args& args, const Launch& launch) {
   const GeneralRoom room(args.problem, false, launch.workspace);
-  find_scales(args, room.scales, launch);
+  find_scales(args, room.scales, false, launch);
   Call call;
   call.args = args;
   call.scales = room.scales.scales;
@@ -472,7 +472,7 @@ void run_general_backward(const FastmaxBackward::Args& args, const Launch& launc
   const Fastmax::Problem& problem = forward.problem;
   const int64_t queries = forward.batch * problem.heads, keys = forward.batch * problem.kv_heads;
   const GeneralRoom room(problem, true, launch.workspace);
-  find_scales(forward, room.scales, launch);
+  find_scales(forward, room.scales, false, launch);
   Call call;
   call.args = forward;
   call.scales = room.scales.scales;

@@ -23,7 +23,7 @@ struct Scales {
 };
 
 /// Tokens whose longest a block finds at a time.
-constexpr int64_t kScaleTokens = 1024;
+constexpr int64_t kScaleTokens = 256;
 
 /// Parts of a workspace, one behind the other at multiples of 256 bytes; of a null base only their sum.
 class Room {
@@ -56,14 +56,14 @@ struct ScaleRoom {
   }
 };
 
-/// Fills room.scales, ones where nothing is normalised.
-void find_scales(const Fastmax::Args& args, const ScaleRoom& room, const Launch& launch);
+/// Fills room.scales, ones where nothing is normalised; `lengths`: the longest rows' squares there too.
+void find_scales(const Fastmax::Args& args, const ScaleRoom& room, bool lengths, const Launch& launch);
 
 ORRERY_HOST_DEVICE_INLINE int64_t group_of(const Fastmax::Problem& problem) {
   return problem.heads / problem.kv_heads;
 }
 
-// The rows: general.cu, tensor.cu.
+// The rows: general.cu, tensor.cu, gradients.cu.
 std::string supports_general(const Fastmax::Problem& problem, const Machine& machine);
 size_t general_workspace(const Fastmax::Problem& problem, const Machine& machine, int threads);
 void run_general(const Fastmax::Args& args, const Launch& launch);
@@ -78,5 +78,14 @@ void run_direct(const Fastmax::Args& args, const Launch& launch);
 std::string supports_factorised(const Fastmax::Problem& problem, const Machine& machine);
 size_t factorised_workspace(const Fastmax::Problem& problem, const Machine& machine, int threads);
 void run_factorised(const Fastmax::Args& args, const Launch& launch);
+
+std::string supports_direct_backward(const FastmaxBackward::Problem& problem, const Machine& machine);
+size_t direct_backward_workspace(const FastmaxBackward::Problem& problem, const Machine& machine,
+                                 int threads);
+void run_direct_backward(const FastmaxBackward::Args& args, const Launch& launch);
+std::string supports_factorised_backward(const FastmaxBackward::Problem& problem, const Machine& machine);
+size_t factorised_backward_workspace(const FastmaxBackward::Problem& problem, const Machine& machine,
+                                     int threads);
+void run_factorised_backward(const FastmaxBackward::Args& args, const Launch& launch);
 
 }  // namespace orrery::kernels::cuda::fastmax

@@ -30,6 +30,18 @@ std::span<const Row<Fastmax>> fastmax_rows() {
 
 std::span<const Row<FastmaxBackward>> fastmax_backward_rows() {
   static const Row<FastmaxBackward> rows[] = {
+      {.name = "cuda.factorised",
+       .device = DeviceKind::cuda,
+       .supports = fastmax::supports_factorised_backward,
+       .run = fastmax::run_factorised_backward,
+       .workspace = fastmax::factorised_backward_workspace,
+       .source = "cuda/fastmax/gradients.cu"},
+      {.name = "cuda.direct",
+       .device = DeviceKind::cuda,
+       .supports = fastmax::supports_direct_backward,
+       .run = fastmax::run_direct_backward,
+       .workspace = fastmax::direct_backward_workspace,
+       .source = "cuda/fastmax/gradients.cu"},
       {.name = "cuda.general",
        .device = DeviceKind::cuda,
        .supports = fastmax::supports_general_backward,

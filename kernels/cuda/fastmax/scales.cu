@@ -68,31 +68,35 @@ __global__ void __launch_bounds__(kScaleThreads)
   parts[blockIdx.x * count + blockIdx.y] = best;
 }
 
-__global__ void join_kernel(const Fastmax::Args args, const Scale* parts, int64_t count, Scales scales) {
+__global__ void join_kernel(const Fastmax::Args args, const Scale* parts, int64_t count, bool measured,
+                            Scales scales) {
   pdl_wait();
   const int64_t number = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
   const int64_t queries = args.batch * args.problem.heads, keys = args.batch * args.problem.kv_heads;
   if (number >= queries + keys) return;
   Scale best{0, -1, 1.0F};
-  if (args.problem.normalise) {
+  if (measured)
     for (int64_t part = 0; part < count; ++part)
       if (is_longer(parts[number * count + part], best)) best = parts[number * count + part];
+  if (args.problem.normalise)
     best.factor = best.squares == 0 ? 0.0F : static_cast<float>(args.limit / sqrt(best.squares));
-  }
+  else
+    best.longest = -1, best.factor = 1.0F;
   (number < queries ? scales.of_query[number] : scales.of_key[number - queries]) = best;
 }
 
 }  // namespace
 
-void find_scales(const Fastmax::Args& args, const ScaleRoom& room, const Launch& launch) {
+void find_scales(const Fastmax::Args& args, const ScaleRoom& room, bool lengths, const Launch& launch) {
+  const bool measured = args.problem.normalise || lengths;
   const int64_t heads = args.batch * (args.problem.heads + args.problem.kv_heads);
   const int64_t most = args.queries > args.keys ? args.queries : args.keys;
   const int64_t count = (most + kScaleTokens - 1) / kScaleTokens;
-  if (args.problem.normalise)
+  if (measured)
     launch_kernel(launch, longest_kernel, dim3(static_cast<unsigned>(heads), static_cast<unsigned>(count)),
                   dim3(kScaleThreads), 0, args, room.parts, count);
   launch_kernel(launch, join_kernel, dim3(static_cast<unsigned>((heads + 127) / 128)), dim3(128), 0, args,
-                room.parts, count, room.scales);
+                room.parts, count, measured, room.scales);
 }
 
 }  // namespace orrery::kernels::cuda::fastmax

@@ -1,18 +1,19 @@
-// Fastmax on tensor cores, operands of bf16 (fastmax.h), heads of up to 128.
+// Fastmax on tensor cores, operands of f16 or bf16 (fastmax.h), heads of up to 128.
 //   direct      a block of 8 warps owns 256 (heads above 64: 128) queries of one head, a warp 16 or 32 of
 //               them. Keys and values come 64 at a time by cp.async, two such tiles in shared memory. Scores
 //               become weights in registers, in two FMAs and without a maximum or an exponential, are rounded
-//               to bf16 and multiplied with the values and a column of ones, whose sum is the denominator of
-//               just those rounded weights.
-//   factorised  states of the keys (tensor_state.cu) are added up slot by slot, weighed and rounded to bf16;
-//               the block then makes x_t(query) in registers, 16 features at a time, as the product of
-//               fragments of its queries with one element of each, and multiplies them with the state, 8
-//               tiles of 16 features of which lie in shared memory at a time. Squares are summed first, then
-//               elements, then ones, so that the query's factor is multiplied to the sums in between and not
-//               to each feature. Causal: a query's own segment is taken directly.
-// Every sum has one order, whatever runs beside it: the same bits each time.
+//               to their type and multiplied with the values and a column of ones, whose sum is the
+//               denominator of just those rounded weights. Those of f16 are kept in its range by a power of
+//               two for each query.
+//   factorised  of bf16 alone: moments of the keys (tensor_state.cu) come 8 tiles of 16 features at a time
+//               into shared memory. The block makes x_t(query) in registers, as the product of fragments of
+//               its queries with one element of each, and multiplies them with that. Squares are summed
+//               first, then elements, then ones, so that the query's factor is multiplied to the sums in
+//               between and not to each feature. Causal: a query's own segment is taken directly.
+//   Where gradients want it, the same kernels leave denominators and d . o in place of out (gradients.cu).
+//   Every sum has one order, whatever runs beside it: the same bits each time.
 // Bytes moved: direct: keys and values once for each block (from L2). Factorised: a state of bf16 once for
-// each block of queries (from L2), and once through memory as float32 for each slot.
+// each block of queries (from L2).
 #include <algorithm>
 
 #include "kernels/cuda/fastmax/noise.cuh"
@@ -20,65 +21,6 @@
 
 namespace orrery::kernels::cuda::fastmax {
 namespace {
-
-constexpr int kStageTiles = 8;                       // of a state, in shared memory at a time
-constexpr int64_t kStateBytes = int64_t{256} << 20;  // of the states of a round of heads
-
-/// What queries read of a state: squares and elements in bf16, times their weights, ones in float32.
-struct Moments {
-  const __nv_bfloat16* weighed = nullptr;  // (units, slots, tiles - 1, 16, columns)
-  const float* ones = nullptr;             // (units, slots, columns)
-};
-
-/// How blocks find their keys.
-struct Plan {
-  Slots slots;
-  Moments moments;
-  int64_t first_unit = 0, units = 0;
-};
-
-// ---- states, added up ----
-
-/// A thread two columns of a feature, through all slots of a unit.
-template <int kDim>
-__global__ void add_up_kernel(const Fastmax::Args args, const Slots slots, const Scales scales,
-                              int64_t first_unit, int tiles, const float* sums, __nv_bfloat16* weighed,
-                              float* ones) {
-  using Size = Sizes<kDim>;
-  pdl_wait();
-  const int64_t pair = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-  const int64_t elements = int64_t{tiles} * Size::kTileElements, kept = elements - Size::kTileElements;
-  const int64_t at = 2 * pair;
-  if (at >= kept + Size::kColumns) return;  // of the last tile only the first row
-  const int64_t unit = blockIdx.y;
-  const auto tile = static_cast<int>(at / Size::kTileElements);
-  const int squares = args.problem.p == 2 ? Size::kSquares : 0;
-  const float factor = scales.of_key[first_unit + unit].factor / args.temperature;
-  float weight = args.a0;
-  if (tile < squares) {
-    int block = 0;
-    while (8 * (block + 1) * (block + 2) <= tile) ++block;
-    const bool same = (tile - 8 * block * (block + 1)) / 16 == block;
-    weight = (same ? args.a2 : 2 * args.a2) * factor * factor;
-  } else if (at < kept) {
-    weight = args.a1 * factor;
-  }
-  float2 total = {0.0F, 0.0F};
-  for (int64_t slot = 0; slot < slots.count; ++slot) {
-    const float2 own = *reinterpret_cast<const float2*>(sums + (unit * slots.count + slot) * elements + at);
-    total.x += own.x;
-    total.y += own.y;
-    if (!slots.causal && slot + 1 < slots.count) continue;
-    const float2 result = {total.x * weight, total.y * weight};
-    if (at < kept)
-      *reinterpret_cast<uint32_t*>(weighed + (unit * slots.count + slot) * kept + at) =
-          pair_of(result.x, result.y);
-    else
-      *reinterpret_cast<float2*>(ones + (unit * slots.count + slot) * Size::kColumns + (at - kept)) = result;
-  }
-}
-
-// ---- queries ----
 
 template <int kDim>
 struct Block {
@@ -118,14 +60,15 @@ __device__ void multiply_state(Accumulators<kDim>& sums, const uint32_t (&a)[Siz
     load_turned(b, row + static_cast<uint32_t>(32 * pair + lane / 16 * 16));
 #pragma unroll
     for (int t = 0; t < Size::kTiles; ++t) {
-      multiply(sums.total[t][2 * pair], a[t], b[0], b[1]);
-      multiply(sums.total[t][2 * pair + 1], a[t], b[2], b[3]);
+      multiply<DType::bf16>(sums.total[t][2 * pair], a[t], b[0], b[1]);
+      multiply<DType::bf16>(sums.total[t][2 * pair + 1], a[t], b[2], b[3]);
     }
   }
   uint32_t b[2];
   load_two_turned(b, row + 2 * kDim);
 #pragma unroll
-  for (int t = 0; t < Size::kTiles; ++t) multiply(sums.total[t][Size::kAcross - 1], a[t], b[0], b[1]);
+  for (int t = 0; t < Size::kTiles; ++t)
+    multiply<DType::bf16>(sums.total[t][Size::kAcross - 1], a[t], b[0], b[1]);
 }
 
 /// total += sum over t of c_t x_t(query) state_t, with the query's factor.
@@ -218,11 +161,55 @@ __device__ void add_state(Accumulators<kDim>& sums, const Fastmax::Args& args, c
   __syncthreads();  // before the buffer is filled with keys
 }
 
-/// Weights of the scores of one tile of keys, and what they bring.
-template <int kDim>
-__device__ void add_keys(Accumulators<kDim>& sums, const Fastmax::Args& args, float factor,
-                         int64_t first_query, int64_t first_key, bool bounded, uint32_t keys, uint32_t values,
-                         int lane) {
+constexpr float kLargestWeight = 0x1p14F;  // of f16
+
+/// The polynomial of products of rows as they are stored, times `shrunk`.
+struct Polynomial {
+  float a0, a1, a2, shrunk;
+};
+
+/// The polynomials of a thread's queries. Weights of f16 are those of a query times a power of two that keeps
+/// the largest that its length allows below kLargestWeight; the quotient does not have it.
+template <DType kType, int kDim>
+struct Polynomials {
+  static constexpr bool kOwn = kType == DType::f16;
+  static constexpr int kTiles = kOwn ? Sizes<kDim>::kTiles : 1, kHalves = kOwn ? 2 : 1;
+  Polynomial of[kTiles][kHalves];
+
+  __device__ Polynomials(const Fastmax::Args& args, float factor, const Accumulators<kDim>& sums,
+                         double longest_key) {
+    const float a1 = args.a1 * factor, a2 = args.problem.p == 2 ? args.a2 * factor * factor : 0.0F;
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+#pragma unroll
+      for (int half = 0; half < kHalves; ++half) {
+        float shrunk = 1.0F;
+        if constexpr (kOwn) {
+          float squares = 0.0F;
+#pragma unroll
+          for (int block = 0; block < Sizes<kDim>::kBlocks; ++block)
+#pragma unroll
+            for (int i = half; i < 4; i += 2) {
+              const float2 two = two_of<kType>(sums.query[t][block][i]);
+              squares = fmaf(two.x, two.x, fmaf(two.y, two.y, squares));
+            }
+          squares += __shfl_xor_sync(~0U, squares, 1);
+          squares += __shfl_xor_sync(~0U, squares, 2);
+          const float score = sqrtf(squares) * sqrtf(static_cast<float>(longest_key));
+          const float largest = fabsf(args.a0) + score * (fabsf(a1) + score * fabsf(a2));
+          if (largest > kLargestWeight && largest < INFINITY)
+            shrunk = exp2f(-ceilf(log2f(largest / kLargestWeight)));
+        }
+        of[t][half] = {shrunk * args.a0, shrunk * a1, shrunk * a2, shrunk};
+      }
+  }
+  __device__ const Polynomial& at(int t, int half) const { return of[kOwn ? t : 0][kOwn ? half : 0]; }
+};
+
+template <DType kType, int kDim>
+__device__ void add_keys(Accumulators<kDim>& sums, const Fastmax::Args& args,
+                         const Polynomials<kType, kDim>& polynomials, int64_t first_query, int64_t first_key,
+                         bool bounded, uint32_t keys, uint32_t values, int lane) {
   using Size = Sizes<kDim>;
   constexpr int kKeys = Size::kKeys;
   float scores[Size::kTiles][kKeys / 8][4] = {};
@@ -235,12 +222,10 @@ __device__ void add_keys(Accumulators<kDim>& sums, const Fastmax::Args& args, fl
                                                     32 * block + lane / 8 % 2 * 16));
 #pragma unroll
       for (int t = 0; t < Size::kTiles; ++t) {
-        multiply(scores[t][2 * pair], sums.query[t][block], b[0], b[1]);
-        multiply(scores[t][2 * pair + 1], sums.query[t][block], b[2], b[3]);
+        multiply<kType>(scores[t][2 * pair], sums.query[t][block], b[0], b[1]);
+        multiply<kType>(scores[t][2 * pair + 1], sums.query[t][block], b[2], b[3]);
       }
     }
-  const float a0 = args.a0, a1 = args.a1 * factor,
-              a2 = args.problem.p == 2 ? args.a2 * factor * factor : 0.0F;
   const int g = lane / 4, c = lane % 4;
 #pragma unroll
   for (int t = 0; t < Size::kTiles; ++t)
@@ -249,7 +234,8 @@ __device__ void add_keys(Accumulators<kDim>& sums, const Fastmax::Args& args, fl
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         float& s = scores[t][n][i];
-        s = fmaf(fmaf(a2, s, a1), s, a0);
+        const Polynomial& polynomial = polynomials.at(t, i / 2);
+        s = fmaf(fmaf(polynomial.a2, s, polynomial.a1), s, polynomial.a0);
         if (!bounded) continue;
         const int64_t key = first_key + 8 * n + 2 * c + i % 2;
         const int64_t query = first_query + 16 * t + g + i / 2 * 8;
@@ -259,13 +245,8 @@ __device__ void add_keys(Accumulators<kDim>& sums, const Fastmax::Args& args, fl
   for (int step = 0; step < kKeys / 16; ++step) {
     uint32_t a[Size::kTiles][4];
 #pragma unroll
-    for (int t = 0; t < Size::kTiles; ++t) {
-      const auto &left = scores[t][2 * step], &right = scores[t][2 * step + 1];
-      a[t][0] = pair_of(left[0], left[1]);
-      a[t][1] = pair_of(left[2], left[3]);
-      a[t][2] = pair_of(right[0], right[1]);
-      a[t][3] = pair_of(right[2], right[3]);
-    }
+    for (int t = 0; t < Size::kTiles; ++t)
+      as_factor<kType>(a[t], scores[t][2 * step], scores[t][2 * step + 1]);
 #pragma unroll
     for (int pair = 0; pair < kDim / 16; ++pair) {
       uint32_t b[4];
@@ -273,49 +254,115 @@ __device__ void add_keys(Accumulators<kDim>& sums, const Fastmax::Args& args, fl
                                                     lane / 16 * 16));
 #pragma unroll
       for (int t = 0; t < Size::kTiles; ++t) {
-        multiply(sums.total[t][2 * pair], a[t], b[0], b[1]);
-        multiply(sums.total[t][2 * pair + 1], a[t], b[2], b[3]);
+        multiply<kType>(sums.total[t][2 * pair], a[t], b[0], b[1]);
+        multiply<kType>(sums.total[t][2 * pair + 1], a[t], b[2], b[3]);
       }
     }
-    const uint32_t ones = ones_column(lane);
+    const uint32_t ones = ones_column<kType>(lane);
 #pragma unroll
-    for (int t = 0; t < Size::kTiles; ++t) multiply(sums.total[t][Size::kAcross - 1], a[t], ones, ones);
+    for (int t = 0; t < Size::kTiles; ++t)
+      multiply<kType>(sums.total[t][Size::kAcross - 1], a[t], ones, ones);
   }
 }
 
-template <int kDim>
+/// Whether a query sees a key, and where it lies among all.
+struct QueryPlace {
+  bool there, sees;
+  int64_t row;
+
+  __device__ QueryPlace(const Fastmax::Args& args, int64_t batch, int64_t head, int64_t query)
+      : there(query < args.queries),
+        sees(args.keys > 0 && (!args.problem.causal || query + args.keys - args.queries >= 0)),
+        row((batch * args.problem.heads + head) * args.queries + query) {}
+};
+
+template <DType kType, int kDim>
 __device__ void write_out(const Accumulators<kDim>& sums, const Fastmax::Args& args, int64_t batch,
                           int64_t head, int64_t first_query, int lane) {
   using Size = Sizes<kDim>;
   const HeadStrides& strides = args.out_strides;
   const int64_t base = batch * strides.batch + head * strides.head;
   const int c = lane % 4;
-  auto* out = static_cast<__nv_bfloat16*>(args.out);
+  auto* out = static_cast<uint16_t*>(args.out);
 #pragma unroll
   for (int t = 0; t < Size::kTiles; ++t)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int64_t query = first_query + 16 * t + lane / 4 + 8 * half;
       const float total = __shfl_sync(~0U, sums.total[t][Size::kAcross - 1][2 * half], lane & ~3);
-      if (query >= args.queries) continue;
-      const bool sees = args.keys > 0 && (!args.problem.causal || query + args.keys - args.queries >= 0);
-      const int64_t row = (batch * args.problem.heads + head) * args.queries + query;
+      const QueryPlace place(args, batch, head, query);
+      if (!place.there) continue;
 #pragma unroll
       for (int n = 0; n < Size::kAcross - 1; ++n) {
         const int col = 8 * n + 2 * c;
         if (col >= args.problem.head_dim) continue;
-        const float left = sees ? sums.total[t][n][2 * half] / total * noise_of(args, row, col) : 0.0F;
-        const float right =
-            sees ? sums.total[t][n][2 * half + 1] / total * noise_of(args, row, col + 1) : 0.0F;
-        *reinterpret_cast<uint32_t*>(out + base + query * strides.token + col) = pair_of(left, right);
+        const auto result = [&](int i) {
+          return place.sees ? sums.total[t][n][2 * half + i] / total * noise_of(args, place.row, col + i)
+                            : 0.0F;
+        };
+        *reinterpret_cast<uint32_t*>(out + base + query * strides.token + col) =
+            pack_halves<kType>(result(0), result(1));
       }
     }
 }
 
+/// In place of out what its gradients go on from.
+template <DType kType, int kDim>
+__device__ void write_sums(const Accumulators<kDim>& sums, const Polynomials<kType, kDim>& polynomials,
+                           const Fastmax::Args& args, const ForGradients& to, int64_t batch, int64_t head,
+                           int64_t first_query, int lane) {
+  using Size = Sizes<kDim>;
+  const HeadStrides& strides = to.grad_out_strides;
+  const auto* grad_out =
+      static_cast<const uint16_t*>(to.grad_out) + batch * strides.batch + head * strides.head;
+  const auto dim = static_cast<int>(args.problem.head_dim);
+#pragma unroll
+  for (int t = 0; t < Size::kTiles; ++t)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int64_t query = first_query + 16 * t + lane / 4 + 8 * half;
+      const float total = __shfl_sync(~0U, sums.total[t][Size::kAcross - 1][2 * half], lane & ~3);
+      const QueryPlace place(args, batch, head, query);
+      float product = 0.0F;
+#pragma unroll
+      for (int n = 0; n < Size::kAcross - 1; ++n) {
+        const int col = 8 * n + 2 * (lane % 4);
+        if (!place.there || col >= dim) continue;
+        float2 d = two_of<kType>(*reinterpret_cast<const uint32_t*>(grad_out + query * strides.token + col));
+        if (to.noisy != nullptr) {
+          const uint32_t rounded = pack_halves<kType>(d.x * noise_of(args, place.row, col),
+                                                      d.y * noise_of(args, place.row, col + 1));
+          *reinterpret_cast<uint32_t*>(to.noisy + place.row * dim + col) = rounded;
+          d = two_of<kType>(rounded);
+        }
+        product = fmaf(d.x, sums.total[t][n][2 * half], product);
+        product = fmaf(d.y, sums.total[t][n][2 * half + 1], product);
+      }
+      product += __shfl_xor_sync(~0U, product, 1);
+      product += __shfl_xor_sync(~0U, product, 2);
+      const float inverse = place.sees ? to.share * polynomials.at(t, half).shrunk / total : 0.0F;
+      if (to.brought != nullptr && place.there) {
+        const uint16_t* d =
+            to.noisy != nullptr ? to.noisy + place.row * dim : grad_out + query * strides.token;
+#pragma unroll
+        for (int n = 0; n < Size::kAcross - 1; ++n) {
+          const int col = 8 * n + 2 * (lane % 4);
+          if (col >= dim) continue;
+          const float2 two = two_of<kType>(*reinterpret_cast<const uint32_t*>(d + col));
+          *reinterpret_cast<uint32_t*>(to.brought + place.row * dim + col) =
+              pack_halves<kType>(inverse * two.x, inverse * two.y);
+        }
+      }
+      if (!place.there || lane % 4 != 0) continue;
+      to.sums[place.row] = {inverse, place.sees ? product / total : 0.0F};
+    }
+}
+
 /// Grid: (blocks of queries, query heads of the plan's units).
-template <int kDim, bool kState>
+template <DType kType, int kDim, bool kState, bool kGradients>
 __global__ void __launch_bounds__(Sizes<kDim>::kThreads, 1)
-    attend_kernel(const Fastmax::Args args, const Scales scales, const Plan plan) {
+    attend_kernel(const Fastmax::Args args, const Scales scales, const Plan plan,
+                  const ForGradients gradients) {
   using Size = Sizes<kDim>;
   constexpr int kKeys = Size::kKeys, kTileBytes = Block<kDim>::kTileBytes;
   extern __shared__ uint4 memory[];
@@ -347,6 +394,7 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, 1)
 
   const float of_query = scales.of_query[batch * args.problem.heads + head].factor;
   const float of_key = scales.of_key[number].factor / args.temperature;
+  const Polynomials<kType, kDim> polynomials(args, of_query * of_key, sums, scales.of_key[number].squares);
   int64_t begin = 0, end = args.keys;
   if constexpr (kState) {
     const Slots& slots = plan.slots;
@@ -380,11 +428,14 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, 1)
     const int64_t seen_by_all = args.problem.causal ? own + args.keys - args.queries : args.keys;
     const bool bounded = first_key + kKeys > args.keys || first_key + kKeys - 1 > seen_by_all;
     const uint32_t tile = buffer + static_cast<uint32_t>(i % 2 * 2 * kTileBytes);
-    add_keys(sums, args, of_query * of_key, own, first_key, bounded, tile, tile + kTileBytes, lane);
+    add_keys(sums, args, polynomials, own, first_key, bounded, tile, tile + kTileBytes, lane);
     __syncthreads();  // before the tiles are filled anew
     bring(i + 2);
   }
-  write_out(sums, args, batch, head, own, lane);
+  if constexpr (kGradients)
+    write_sums(sums, polynomials, args, gradients, batch, head, own, lane);
+  else
+    write_out<kType>(sums, args, batch, head, own, lane);
 }
 
 // ---- launches ----
@@ -397,151 +448,158 @@ void with_head(int64_t dim, Function&& function) {
   function.template operator()<128>();
 }
 
-template <int kDim, bool kState>
-void attend(const Fastmax::Args& args, const Scales& scales, const Plan& plan, const Launch& launch) {
+/// gradients: null: out is written, else what they need of this call.
+template <DType kType, int kDim, bool kState>
+void attend(const Fastmax::Args& args, const Scales& scales, const Plan& plan, const ForGradients* gradients,
+            const Launch& launch) {
   const int64_t blocks = (args.queries + Sizes<kDim>::kQueries - 1) / Sizes<kDim>::kQueries;
+  const auto kernel = gradients != nullptr ? attend_kernel<kType, kDim, kState, true>
+                                           : attend_kernel<kType, kDim, kState, false>;
   launch_kernel(
-      launch, attend_kernel<kDim, kState>,
+      launch, kernel,
       dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(plan.units * group_of(args.problem))),
-      dim3(Sizes<kDim>::kThreads), Block<kDim>::kShared, args, scales, plan);
+      dim3(Sizes<kDim>::kThreads), Block<kDim>::kShared, args, scales, plan,
+      gradients != nullptr ? *gradients : ForGradients{});
 }
 
-/// How a call's keys fall into slots: of the problem's sizes, so that the workspace has room for it.
-struct States {
-  int64_t slots, tokens, tiles, columns, at_once;
+/// Empty where states are made, and for less than what scores cost.
+std::string without_states(const Fastmax::Problem& problem) {
+  if (problem.dtype != DType::bf16) return "query is f16, whose range states and products of elements leave";
+  // Products of 16 x 8 x 16 of both forms, for a query head.
+  const States states(problem, false);
+  const auto dim = static_cast<double>(padded_head(problem.head_dim));
+  const auto keys = static_cast<double>(problem.keys), queries = static_cast<double>(problem.queries);
+  const double direct = queries * keys * (problem.causal ? 0.5 : 1.0) * (2 * dim + 8);
+  const double own = problem.causal ? queries * static_cast<double>(states.tokens) / 2 * (2 * dim + 8) : 0.0;
+  const double of_states =
+      static_cast<double>(states.cost()) * (queries + keys / static_cast<double>(group_of(problem)));
+  if (of_states + own < direct) return {};
+  return "states of " + std::to_string(states.tiles * 16) + " features cost more than " +
+         std::to_string(problem.keys) + " keys do";
+}
 
-  explicit States(const Fastmax::Problem& problem) {
-    const int64_t dim = padded_head(problem.head_dim), units = problem.batch * problem.kv_heads;
-    tiles = state_tiles(problem);
-    columns = dim + 8;
-    if (problem.causal) {
-      tokens = dim <= 32 ? 512 : dim <= 64 ? 1024 : 2048;  // whole blocks of queries
-      slots = std::max<int64_t>(1, (problem.queries + tokens - 1) / tokens);
-    } else {
-      // As many as let the states alone fill a card, of at least 2048 keys.
-      const int64_t blocks = units * ((tiles + 7) / 8);
-      slots = std::clamp<int64_t>(512 / std::max<int64_t>(blocks, 1), 1, (problem.keys + 2047) / 2048);
-      tokens = (problem.keys + slots - 1) / slots;
-      tokens = (tokens + 63) / 64 * 64;
-    }
-    const int64_t bytes = slots * tiles * 16 * columns * 6;
-    at_once = std::clamp<int64_t>(kStateBytes / bytes, 1, units);
-    at_once = std::min<int64_t>(at_once, 65535 / (slots * std::max<int64_t>(group_of(problem), 1)));
-    at_once = std::max<int64_t>(at_once, 1);
-  }
-};
-
-struct StateRoom {
-  Room room;
-  ScaleRoom scales;
-  float* sums;
-  __nv_bfloat16* weighed;
-  float* ones;
-
-  StateRoom(const Fastmax::Problem& problem, std::byte* memory) : room(memory), scales(problem, room) {
-    const States states(problem);
-    const int64_t slots = states.at_once * states.slots;
-    sums = room.take<float>(slots * states.tiles * 16 * states.columns);
-    weighed = room.take<__nv_bfloat16>(slots * (states.tiles - 1) * 16 * states.columns);
-    ones = room.take<float>(slots * states.columns);
-  }
-};
-
-std::string supports_tensor(const Fastmax::Problem& problem, const Machine& machine) {
-  std::string reason = ref::legal(problem);
-  if (!reason.empty()) return reason;
-  if (problem.dtype != DType::bf16)
-    return "query is " + std::string(name_of(problem.dtype)) + "; it multiplies bf16";
-  if (problem.head_dim > 128)
-    return "head_dim is " + std::to_string(problem.head_dim) + "; it takes up to 128";
-  if (problem.head_dim % 8 != 0 || !problem.aligned) return "rows do not begin at multiples of 16 bytes";
-  if (problem.has_rpe) return "keys have positions added, which it does not do";
-  if (problem.dropping == Fastmax::Dropping::features) return "features are dropped, which it does not do";
+size_t block_shared(int64_t head_dim) {
   size_t needed = 0;
-  with_head(problem.head_dim, [&]<int kDim>() { needed = Block<kDim>::kShared; });
-  if (needed > machine.card.shared_per_block)
-    return "a block needs " + std::to_string(needed / 1024) + " KB of shared memory; the card has " +
-           std::to_string(machine.card.shared_per_block / 1024);
-  return {};
+  with_head(head_dim, [&]<int kDim>() { needed = Block<kDim>::kShared; });
+  return needed;
 }
 
 void require_aligned(const Fastmax::Args& args) {
-  const auto lies = [](const void* base, const HeadStrides& strides) {
-    return is_aligned(base) && strides.batch % 8 == 0 && strides.head % 8 == 0 && strides.token % 8 == 0;
-  };
-  cuda::require_aligned(lies(args.query, args.query_strides) && lies(args.key, args.key_strides) &&
-                        lies(args.value, args.value_strides) && lies(args.out, args.out_strides));
+  cuda::require_aligned(
+      lies_in_chunks(args.query, args.query_strides) && lies_in_chunks(args.key, args.key_strides) &&
+      lies_in_chunks(args.value, args.value_strides) && lies_in_chunks(args.out, args.out_strides));
 }
 
-}  // namespace
-
-std::string supports_direct(const Fastmax::Problem& problem, const Machine& machine) {
-  return supports_tensor(problem, machine);
-}
-
-size_t direct_workspace(const Fastmax::Problem& problem, const Machine&, int) {
+size_t direct_room(const Fastmax::Problem& problem) {
   Room room(nullptr);
   const ScaleRoom scales(problem, room);
   return room.bytes();
 }
 
-void run_direct(const Fastmax::Args& args, const Launch& launch) {
+/// Scales lie at the beginning of the workspace in both forms.
+void attend_directly(const Fastmax::Args& args, const ForGradients* gradients, const Launch& launch) {
   require_aligned(args);
   Room room(launch.workspace);
   const ScaleRoom scales(args.problem, room);
-  find_scales(args, scales, launch);
+  find_scales(args, scales, args.problem.dtype == DType::f16, launch);
   const int64_t units = args.batch * args.problem.kv_heads;
   const int64_t at_once = std::max<int64_t>(1, 65535 / group_of(args.problem));
   for (int64_t first = 0; first < units; first += at_once) {
     Plan plan{};
     plan.first_unit = first;
     plan.units = std::min(at_once, units - first);
-    with_head(args.problem.head_dim,
-              [&]<int kDim>() { attend<kDim, false>(args, scales.scales, plan, launch); });
+    with_head(args.problem.head_dim, [&]<int kDim>() {
+      const auto attend_so = args.problem.dtype == DType::f16 ? attend<DType::f16, kDim, false>
+                                                              : attend<DType::bf16, kDim, false>;
+      attend_so(args, scales.scales, plan, gradients, launch);
+    });
   }
 }
 
-std::string supports_factorised(const Fastmax::Problem& problem, const Machine& machine) {
-  std::string reason = supports_tensor(problem, machine);
-  if (!reason.empty()) return reason;
-  // Products of 16 x 8 x 16 of both forms, for a query head.
-  const States states(problem);
-  const auto dim = static_cast<double>(padded_head(problem.head_dim));
-  const auto keys = static_cast<double>(problem.keys), queries = static_cast<double>(problem.queries);
-  const double direct = queries * keys * (problem.causal ? 0.5 : 1.0) * (2 * dim + 8);
-  const double own = problem.causal ? queries * static_cast<double>(states.tokens) / 2 * (2 * dim + 8) : 0.0;
-  const double of_states = static_cast<double>(states.tiles * 16 * states.columns) *
-                           (queries + keys / static_cast<double>(group_of(problem)));
-  if (of_states + own < direct) return {};
-  return "states of " + std::to_string(states.tiles * 16) + " features cost more than " +
-         std::to_string(problem.keys) + " keys do";
-}
+/// Scales, then states.
+struct FactorisedRoom {
+  Room room;
+  ScaleRoom scales;
+  StateRoom states;
 
-size_t factorised_workspace(const Fastmax::Problem& problem, const Machine&, int) {
-  return StateRoom(problem, nullptr).room.bytes();
-}
+  FactorisedRoom(const Fastmax::Problem& problem, std::byte* memory)
+      : room(memory), scales(problem, room), states(States(problem, false), room) {}
+};
 
-void run_factorised(const Fastmax::Args& args, const Launch& launch) {
+void attend_by_states(const Fastmax::Args& args, const ForGradients* gradients, const Launch& launch) {
   require_aligned(args);
-  const StateRoom room(args.problem, launch.workspace);
-  const States states(args.problem);
-  find_scales(args, room.scales, launch);
+  const FactorisedRoom room(args.problem, launch.workspace);
+  const States states(args.problem, false);
+  find_scales(args, room.scales, false, launch);
   Plan plan{};
-  plan.slots = {states.slots, states.tokens, args.keys - args.queries, args.keys, args.problem.causal};
-  plan.moments = {room.weighed, room.ones};
+  plan.slots = slots_of_keys(args, states);
   const int64_t units = args.batch * args.problem.kv_heads;
   for (plan.first_unit = 0; plan.first_unit < units; plan.first_unit += states.at_once) {
     plan.units = std::min(states.at_once, units - plan.first_unit);
-    make_states(args, plan.slots, plan.first_unit, plan.units, room.sums, launch);
-    with_head(args.problem.head_dim, [&]<int kDim>() {
-      const int64_t pairs = (states.tiles - 1) * Sizes<kDim>::kTileElements / 2 + Sizes<kDim>::kColumns / 2;
-      launch_kernel(launch, add_up_kernel<kDim>,
-                    dim3(static_cast<unsigned>((pairs + 255) / 256), static_cast<unsigned>(plan.units)),
-                    dim3(256), 0, args, plan.slots, room.scales.scales, plan.first_unit,
-                    static_cast<int>(states.tiles), room.sums, room.weighed, room.ones);
-      attend<kDim, true>(args, room.scales.scales, plan, launch);
-    });
+    plan.moments = make_moments(args, keys_of(args, room.scales.scales), plan.slots, plan.first_unit,
+                                plan.units, room.states, launch);
+    attend_by_moments(args, room.scales.scales, plan, gradients, launch);
   }
+}
+
+}  // namespace
+
+std::string without_tensor(const Fastmax::Problem& problem) {
+  if (problem.dtype != DType::bf16 && problem.dtype != DType::f16)
+    return "query is " + std::string(name_of(problem.dtype)) + "; it multiplies f16 and bf16";
+  if (problem.head_dim > 128)
+    return "head_dim is " + std::to_string(problem.head_dim) + "; it takes up to 128";
+  if (problem.head_dim % 8 != 0 || !problem.aligned) return "rows do not begin at multiples of 16 bytes";
+  if (problem.has_rpe) return "keys have positions added, which it does not do";
+  if (problem.dropping == Fastmax::Dropping::features) return "features are dropped, which it does not do";
+  return {};
+}
+
+bool lies_in_chunks(const void* base, const HeadStrides& strides) {
+  return is_aligned(base) && strides.batch % 8 == 0 && strides.head % 8 == 0 && strides.token % 8 == 0;
+}
+
+std::string supports_direct(const Fastmax::Problem& problem, const Machine& machine) {
+  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = without_tensor(problem); !reason.empty()) return reason;
+  return without_shared(block_shared(problem.head_dim), machine.card);
+}
+
+size_t direct_workspace(const Fastmax::Problem& problem, const Machine&, int) { return direct_room(problem); }
+
+void run_direct(const Fastmax::Args& args, const Launch& launch) { attend_directly(args, nullptr, launch); }
+
+std::string supports_factorised(const Fastmax::Problem& problem, const Machine& machine) {
+  if (std::string reason = supports_direct(problem, machine); !reason.empty()) return reason;
+  return without_states(problem);
+}
+
+size_t factorised_workspace(const Fastmax::Problem& problem, const Machine&, int) {
+  return FactorisedRoom(problem, nullptr).room.bytes();
+}
+
+void run_factorised(const Fastmax::Args& args, const Launch& launch) {
+  attend_by_states(args, nullptr, launch);
+}
+
+void attend_by_moments(const Fastmax::Args& args, const Scales& scales, const Plan& plan,
+                       const ForGradients* gradients, const Launch& launch) {
+  with_head(args.problem.head_dim,
+            [&]<int kDim>() { attend<DType::bf16, kDim, true>(args, scales, plan, gradients, launch); });
+}
+
+size_t forward_workspace(const Fastmax::Problem& problem) {
+  return without_states(problem).empty() ? FactorisedRoom(problem, nullptr).room.bytes()
+                                         : direct_room(problem);
+}
+
+Scales attend_for_gradients(const Fastmax::Args& args, const ForGradients& gradients, const Launch& launch) {
+  if (without_states(args.problem).empty())
+    attend_by_states(args, &gradients, launch);
+  else
+    attend_directly(args, &gradients, launch);
+  Room room(launch.workspace);
+  return ScaleRoom(args.problem, room).scales;
 }
 
 }  // namespace orrery::kernels::cuda::fastmax

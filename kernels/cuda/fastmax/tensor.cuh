@@ -1,13 +1,9 @@
-// Products of bf16 on tensor cores for Fastmax: sizes, fragments, tiles in shared memory.
-//   m16n8k16, lane = 4 g + c:
-//   A: a0 (row g, k 2c..), a1 (g + 8, 2c..), a2 (g, 8 + 2c..), a3 (g + 8, 8 + 2c..)
-//   B: b0 (k 2c.., column g), b1 (8 + 2c.., g)
-//   C: c0, c1 (row g, columns 2c, 2c + 1), c2, c3 (g + 8)
+// Products of f16 or bf16 on tensor cores for Fastmax: sizes, fragments, tiles in shared memory.
+// Fragments are those of device/tensor_core.cuh, in arrays.
 #pragma once
 
-#include <cuda_bf16.h>
-
 #include "kernels/cuda/device/async_copy.cuh"
+#include "kernels/cuda/device/tensor_core.cuh"
 #include "kernels/cuda/fastmax/parts.h"
 #include "kernels/cuda/launch.h"
 
@@ -37,44 +33,43 @@ __host__ __device__ constexpr int64_t state_tiles_of(int p) {
   return (p == 2 ? Sizes<kDim>::kSquares : 0) + Sizes<kDim>::kBlocks + 1;
 }
 
-/// Where the segments of a text lie (fastmax.h of the CPU's rows has the same): slot s holds the sums over
-/// keys [begin(s), end(s)), and after they are added up those of all keys before end(s).
+/// Where the segments of a text lie: slot s holds the sums over producers [begin(s), end(s)), and after they
+/// are added up those of all producers before end(s), or (backwards) from begin(s) on. Producers are keys,
+/// which queries gather from, or (backwards) queries, which keys do.
 struct Slots {
-  int64_t count, tokens;  // tokens of queries in each (causal), of keys (else)
-  int64_t ahead, keys;
-  bool causal;
+  int64_t count, tokens;     // tokens of consumers in each (causal), of producers (else)
+  int64_t ahead, producers;  // query i sees keys up to i + ahead
+  bool causal, backwards;
 
   __host__ __device__ int64_t held(int64_t place) const {
-    return place < 0 ? 0 : place > keys ? keys : place;
+    return place < 0 ? 0 : place > producers ? producers : place;
+  }
+  __host__ __device__ int64_t begin(int64_t slot) const {
+    if (!causal) return held(slot * tokens);
+    if (backwards) return held((slot + 1) * tokens - ahead);
+    return slot == 0 ? 0 : end(slot - 1);
   }
   __host__ __device__ int64_t end(int64_t slot) const {
-    return causal ? held(slot * tokens + ahead) : held((slot + 1) * tokens);
+    if (!causal) return held((slot + 1) * tokens);
+    if (backwards) return slot + 1 == count ? producers : begin(slot + 1);
+    return held(slot * tokens + ahead);
   }
-  __host__ __device__ int64_t begin(int64_t slot) const { return slot == 0 ? 0 : end(slot - 1); }
 };
 
+template <DType kType>
 __device__ inline void multiply(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  multiply_halves<kType>(c, {a[0], a[1], a[2], a[3]}, b0, b1);
 }
 
-/// Four matrices of 8 rows of 16 bytes; lane l gives the address of row l % 8 of matrix l / 8.
 __device__ inline void load_matrices(uint32_t (&to)[4], uint32_t from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(from)
-               : "memory");
+  const uint4 x = cuda::load_matrices(from);
+  to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
 }
-/// Each turned.
 __device__ inline void load_turned(uint32_t (&to)[4], uint32_t from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(from)
-               : "memory");
+  const uint4 x = cuda::load_transposed(from);
+  to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
 }
-/// The first two, of the addresses of lanes 0 to 15.
+/// Two matrices, turned, of the addresses of lanes 0 to 15.
 __device__ inline void load_two_turned(uint32_t (&to)[2], uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
                : "=r"(to[0]), "=r"(to[1])
@@ -98,21 +93,41 @@ __device__ inline uint32_t times(uint32_t a, uint32_t b) {
       __hmul2(*reinterpret_cast<const __nv_bfloat162*>(&a), *reinterpret_cast<const __nv_bfloat162*>(&b));
   return *reinterpret_cast<const uint32_t*>(&product);
 }
-__device__ inline uint32_t pair_of(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return *reinterpret_cast<const uint32_t*>(&pair);
+/// The two numbers of a word.
+template <DType kType>
+__device__ inline float2 two_of(uint32_t word) {
+  if constexpr (kType == DType::f16) return __half22float2(*reinterpret_cast<const __half2*>(&word));
+  return __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(&word));
+}
+
+/// 8 bytes from global to shared memory; zeros where there is nothing.
+__device__ inline void copy_8(uint32_t to, const void* from, bool there) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(there ? 8 : 0)
+               : "memory");
 }
 
 /// Operand B whose first column is 1 and whose others are 0.
-__device__ inline uint32_t ones_column(int lane) { return lane / 4 == 0 ? 0x3F803F80U : 0U; }
+template <DType kType>
+__device__ inline uint32_t ones_column(int lane) {
+  return lane / 4 != 0 ? 0U : kType == DType::f16 ? 0x3C003C00U : 0x3F803F80U;
+}
+
+/// A = weights of 16 rows and 16 columns as two products left them, rounded.
+template <DType kType>
+__device__ inline void as_factor(uint32_t (&a)[4], const float (&left)[4], const float (&right)[4]) {
+  a[0] = pack_halves<kType>(left[0], left[1]);
+  a[1] = pack_halves<kType>(left[2], left[3]);
+  a[2] = pack_halves<kType>(right[0], right[1]);
+  a[3] = pack_halves<kType>(right[2], right[3]);
+}
 
 /// Rows of one head.
 struct Rows {
-  const __nv_bfloat16* base;
+  const uint16_t* base;
   int64_t stride;  // of tokens, in elements
 
   __device__ Rows(const void* tensor, const HeadStrides& strides, int64_t batch, int64_t head)
-      : base(static_cast<const __nv_bfloat16*>(tensor) + batch * strides.batch + head * strides.head),
+      : base(static_cast<const uint16_t*>(tensor) + batch * strides.batch + head * strides.head),
         stride(strides.token) {}
 };
 
@@ -124,15 +139,90 @@ __device__ void copy_rows(uint32_t to, const Rows& rows, int64_t first, int64_t 
   for (int i = static_cast<int>(threadIdx.x); i < kCount * kChunks; i += kThreads) {
     const int row = i / kChunks, chunk = i % kChunks;
     const bool there = first + row < end && chunk * 8 < dim;
-    const __nv_bfloat16* from = there ? rows.base + (first + row) * rows.stride + chunk * 8 : rows.base;
+    const uint16_t* from = there ? rows.base + (first + row) * rows.stride + chunk * 8 : rows.base;
     copy_16(to + static_cast<uint32_t>(row * Sizes<kDim>::kPitch + chunk * 16), from, there);
   }
 }
 
-/// The state of each head of keys: sums over the keys of its slots. Grid: (warps of tiles, units x slots).
-void make_states(const Fastmax::Args& args, const Slots& slots, int64_t first_unit, int64_t units,
-                 float* sums, const Launch& launch);
-int64_t state_tiles(const Fastmax::Problem& problem);
+/// What the gradients need of the forward call, of each query in (batch, heads, queries).
+struct QuerySums {
+  float inverse;  // share / sum_j f(s_ij), 0 where it sees no key
+  float product;  // d_i . o_i
+};
+struct ForGradients {
+  const void* grad_out = nullptr;
+  HeadStrides grad_out_strides;
+  float share = 1.0F;
+  QuerySums* sums = nullptr;
+  // Without gaps; null where it is not needed.
+  uint16_t* noisy = nullptr;    // d, rounded
+  uint16_t* brought = nullptr;  // inverse d
+};
+
+/// What states are made of: rows x and the head_dim numbers that they bring, and one more: 1, or what query
+/// sums give.
+struct Producers {
+  const void* rows = nullptr;
+  const void* brought = nullptr;
+  HeadStrides row_strides, brought_strides;
+  const QuerySums* sums = nullptr;  // the number is -inverse product; null: 1
+  int64_t heads = 1;                // of a batch
+  const Scale* scales = nullptr;    // of each head
+  float divisor = 1.0F;             // of rows
+};
+
+constexpr int kStageTiles = 8;                       // of a state, in shared memory at a time
+constexpr int64_t kStateBytes = int64_t{256} << 20;  // of the states of a round of heads
+
+/// What consumers read of a state: squares and elements in bf16, times their weights, ones in float32.
+struct Moments {
+  const __nv_bfloat16* weighed = nullptr;  // (units, slots, tiles - 1, 16, columns)
+  const float* ones = nullptr;             // (units, slots, columns)
+};
+
+/// How producers fall into slots: of the problem's sizes, so that the workspace has room for it. A unit is a
+/// head of keys with the heads of queries that read it.
+struct States {
+  int64_t slots, tokens, tiles, columns, heads, at_once;  // heads of producers of a unit
+
+  States(const Fastmax::Problem& problem, bool of_queries);
+  int64_t cost() const { return tiles * 16 * columns; }  // products for each token that is taken in, or asks
+};
+
+struct StateRoom {
+  float* sums;
+  __nv_bfloat16* weighed;
+  float* ones;
+
+  StateRoom(const States& states, Room& room);
+};
+
+/// Moments of the units of a round.
+Moments make_moments(const Fastmax::Args& args, const Producers& producers, const Slots& slots,
+                     int64_t first_unit, int64_t units, const StateRoom& room, const Launch& launch);
+
+/// How consumers find their producers.
+struct Plan {
+  Slots slots;
+  Moments moments;
+  int64_t first_unit = 0, units = 0;
+};
+
+Producers keys_of(const Fastmax::Args& args, const Scales& scales);
+Slots slots_of_keys(const Fastmax::Args& args, const States& states);
+
+/// The forward call of the gradients, in the form that costs less, and room for it; returns what rows were
+/// multiplied by, which lies there.
+size_t forward_workspace(const Fastmax::Problem& problem);
+Scales attend_for_gradients(const Fastmax::Args& args, const ForGradients& gradients, const Launch& launch);
+/// Of the units of a round whose moments are made, of bf16.
+void attend_by_moments(const Fastmax::Args& args, const Scales& scales, const Plan& plan,
+                       const ForGradients* gradients, const Launch& launch);
+
+/// Empty where operands are what rows of tensor cores multiply.
+std::string without_tensor(const Fastmax::Problem& problem);
+bool lies_in_chunks(const void* base, const HeadStrides& strides);
+
 /// kDim: the least that the kernels are made for.
 int64_t padded_head(int64_t dim);
 
