@@ -69,7 +69,8 @@ struct Way {
   bool found = false;  // an algorithm
 };
 
-/// The kind: type, bias, lie of a and kind of sums, rows, cols, tokens of the call and of the plan, strides, alignments.
+/// The kind: type, bias, lie of a and kind of sums, rows, cols, tokens of the call and of the plan, strides,
+/// alignments.
 using Key = std::array<int64_t, 10>;
 
 uint32_t alignment_of(const void* pointer) {
@@ -116,10 +117,10 @@ class Blas {
     Descriptors& with = way.descriptors;
     if (p.bias != nullptr) with.set_bias(p.bias);
     const float zero = 0.0F;
-    check_blas(
-        cublasLtMatmul(handle_, with.operation.get(), &p.scale, p.a, with.a.get(), p.b, with.b.get(), &zero, p.d,
-                       with.d.get(), p.d, with.d.get(), &way.algorithm, workspace, kBlasWorkspace, stream),
-        "starting a product");
+    check_blas(cublasLtMatmul(handle_, with.operation.get(), &p.scale, p.a, with.a.get(), p.b, with.b.get(),
+                              &zero, p.d, with.d.get(), p.d, with.d.get(), &way.algorithm, workspace,
+                              kBlasWorkspace, stream),
+               "starting a product");
     return true;
   }
 

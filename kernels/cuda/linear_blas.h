@@ -1,4 +1,5 @@
-// The matrix product of cuBLASLt, for rows cuda.dense, cuda.cublas and cuda.cublas_short: D = B A^T + bias in float32 sums.
+// The matrix product of cuBLASLt, for rows cuda.dense, cuda.cublas and cuda.cublas_short: D = B A^T + bias in
+// float32 sums.
 #pragma once
 
 #include <cublasLt.h>

@@ -27,8 +27,7 @@ void multiply_f8(const MatmulLadder::Args& args) {
   const auto* a = static_cast<const uint8_t*>(args.a);
   const auto* b = static_cast<const uint8_t*>(args.b);
   double number_of[256];
-  for (int bits = 0; bits < 256; ++bits)
-    number_of[bits] = float_from_f8_e4m3(static_cast<uint8_t>(bits));
+  for (int bits = 0; bits < 256; ++bits) number_of[bits] = float_from_f8_e4m3(static_cast<uint8_t>(bits));
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
       double sum = 0;

@@ -70,9 +70,7 @@ TEST(MatmulLadder, large_products_are_checked_in_part) {
 }
 
 /// Rows that are there to be measured against: what a library adds in which order is its own affair.
-bool is_library(const Row<MatmulLadder>& row) {
-  return !row.library.empty();
-}
+bool is_library(const Row<MatmulLadder>& row) { return !row.library.empty(); }
 
 /// c of the first m rows of a.
 std::vector<float> product(const Row<MatmulLadder>& row, MatmulLadder::Problem problem, int64_t m,
@@ -132,8 +130,8 @@ TEST(MatmulLadder, parts_of_a_sum_from_several_blocks_are_added_in_one_order) {
   });
 }
 
-// Sums that lie far from zero lose what tensor cores cut off, always to the same side, unless they are brought
-// into float32 in between.
+// Sums that lie far from zero lose what tensor cores cut off, always to the same side, unless they are
+// brought into float32 in between.
 TEST(MatmulLadder, long_sums_of_8_bit_floats_are_added_up_in_float32) {
   if (testing::device_under_test() == nullptr) GTEST_SKIP() << "no CPU row multiplies on tensor cores";
   constexpr int64_t kDepth = int64_t{1} << 14;

@@ -29,7 +29,10 @@ void run(const MatmulLadder::Args& args, const Launch&) {
 }  // namespace
 
 Row<MatmulLadder> naive_row() {
-  return {.name = "cpu.naive", .supports = plain_supports<ref::legal>, .run = run, .source = "cpu/ladder/naive.cpp"};
+  return {.name = "cpu.naive",
+          .supports = plain_supports<ref::legal>,
+          .run = run,
+          .source = "cpu/ladder/naive.cpp"};
 }
 
 }  // namespace orrery::kernels::ladder

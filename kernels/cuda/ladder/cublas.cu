@@ -1,7 +1,8 @@
-// cuda.cublas and cuda.cublas_short: no steps, but the rivals that the ladder is measured against. The product
-// is cuBLASLt's, by the algorithm that its heuristic puts first with 32 MB of workspace: of float32 in float32
-// proper, without TF32; of bf16 with float32 sums and, as all steps have it, a c of float32; of 8-bit floats
-// with sums that are brought into float32 registers in between, or without (cuda.cublas_short; fp8.cu).
+// cuda.cublas and cuda.cublas_short: no steps, but the rivals that the ladder is measured against. The
+// product is cuBLASLt's, by the algorithm that its heuristic puts first with 32 MB of workspace: of float32
+// in float32 proper, without TF32; of bf16 with float32 sums and, as all steps have it, a c of float32; of
+// 8-bit floats with sums that are brought into float32 registers in between, or without (cuda.cublas_short;
+// fp8.cu).
 //   A row-major matrix is a column-major one turned: the library computes c^T = b^T a^T.
 #include "kernels/cuda/ladder/steps.cuh"
 #include "kernels/cuda/linear_blas.h"
@@ -14,7 +15,9 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
   const auto [dtype, m, n, k] = args.problem;
   require_aligned(is_aligned(args.a) && is_aligned(args.b) && is_aligned(args.c));
   const bool f8 = dtype == DType::f8_e4m3;
-  multiply({.type = f8 ? CUDA_R_8F_E4M3 : dtype == DType::f32 ? CUDA_R_32F : CUDA_R_16BF,
+  multiply({.type = f8                    ? CUDA_R_8F_E4M3
+                    : dtype == DType::f32 ? CUDA_R_32F
+                                          : CUDA_R_16BF,
             .a = args.b,
             .b = args.a,
             .d = args.c,

@@ -18,10 +18,11 @@ __global__ void __launch_bounds__(kRows* kCols) naive_kernel(const Operands<T> o
   if (row >= o.m || col >= o.n) return;
   float sum = 0;
   for (int p = 0; p < o.k; ++p)
-    sum = fmaf(number(o.a[static_cast<int64_t>(row) * o.k + p]),
-               number(o.b[sizeof(T) == 1 ? static_cast<int64_t>(col) * o.k + p
-                                         : static_cast<int64_t>(p) * o.n + col]),
-               sum);
+    sum = fmaf(
+        number(o.a[static_cast<int64_t>(row) * o.k + p]),
+        number(
+            o.b[sizeof(T) == 1 ? static_cast<int64_t>(col) * o.k + p : static_cast<int64_t>(p) * o.n + col]),
+        sum);
   o.c[static_cast<int64_t>(row) * o.n + col] = sum * scale;
 }
 

@@ -75,7 +75,8 @@ template <DType kType>
 std::string without_tiles(const MatmulLadder::Problem& problem, const Machine& machine) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   if (problem.dtype != kType)
-    return "matrices of " + std::string(name_of(problem.dtype)) + "; it multiplies " + std::string(name_of(kType));
+    return "matrices of " + std::string(name_of(problem.dtype)) + "; it multiplies " +
+           std::string(name_of(kType));
   if (machine.card.capability != 90)
     return "needs products of four warps and copies of tiles, which cards of capability 9.0 have";
   if (!kBuiltFor90a) return "the module was built without code for 9.0's own instructions (architecture 90a)";
