@@ -169,7 +169,7 @@ constexpr std::optional<size_t> row_bytes(DType dtype, int64_t cols) {
 }
 
 /// What a kernel multiplies in, for the machine's limit; its sums are wider.
-enum class Arithmetic : uint8_t { f32, bf16, int16, int8 };
-inline constexpr size_t kArithmetics = 4;
+enum class Arithmetic : uint8_t { f32, bf16, int16, int8, f8 };
+inline constexpr size_t kArithmetics = 5;
 
 }  // namespace orrery

@@ -2,6 +2,8 @@
 // what the machine can do, and its file says what changed, why that is faster and what is in the way now.
 //   c[i, j] = sum_k a[i, k] * b[k, j]
 //   a (m, k), b (k, n) f32 or bf16      c (m, n) f32      row-major, without gaps
+// Of f8_e4m3 b lies as (n, k), as a linear layer's weights do and tensor cores read 8 bits, and c is times
+// `scale`: numbers of 4 bits lie within the type's 2^-9 to 448 only when both matrices are brought there.
 // Sums are of float32, or of what the tensor cores add in. Nothing in the engine asks for these rows: they
 // are there to be read and to be measured, so they stand in the order of the ladder, slowest first.
 #pragma once
@@ -22,6 +24,7 @@ struct MatmulLadder {
     const void* a = nullptr;
     const void* b = nullptr;
     float* c = nullptr;
+    float scale = 1.0F;  // of f8_e4m3: what 1 in a stands for, times what 1 in b does
   };
 };
 
@@ -32,6 +35,8 @@ std::span<const Row<MatmulLadder>> matmul_ladder_rows();
 namespace ref {
 void matmul_ladder(const MatmulLadder::Args& args, const Launch& launch);
 std::string legal(const MatmulLadder::Problem& problem);
+/// Of rows that read b along n.
+std::string legal_along_n(const MatmulLadder::Problem& problem);
 }  // namespace ref
 
 }  // namespace orrery::kernels

@@ -37,8 +37,9 @@ constexpr std::optional<Precision> parse_precision(std::string_view name) {
 }
 
 /// What a row rounds operands to before it multiplies them. int16, int8: integers that share a scale by block
-/// of columns; f16: times a power of two by token; tf32: 11 bits.
-enum class Rounded : uint8_t { no, int16, f16, tf32, bf16, int8 };
+/// of columns; f16: times a power of two by token; tf32: 11 bits; f8: 4 bits, which nobody is asked to
+/// allow.
+enum class Rounded : uint8_t { no, int16, f16, tf32, bf16, int8, f8 };
 struct Rounding {
   Rounded activations = Rounded::no, weights = Rounded::no;
   auto operator<=>(const Rounding&) const = default;
@@ -46,7 +47,7 @@ struct Rounding {
 
 /// For a person: "float32" for what is not rounded.
 constexpr std::string_view name_of(Rounded rounded) {
-  constexpr std::string_view kNames[] = {"float32", "int16", "f16", "tf32", "bf16", "int8"};
+  constexpr std::string_view kNames[] = {"float32", "int16", "f16", "tf32", "bf16", "int8", "f8"};
   return kNames[static_cast<size_t>(rounded)];
 }
 
@@ -68,7 +69,7 @@ constexpr Rounded coarsest(Precision precision) {
 
 /// f16 and tf32 are alike: 11 bits.
 constexpr int coarseness(Rounded rounded) {
-  constexpr int kCoarseness[] = {0, 1, 2, 2, 3, 4};
+  constexpr int kCoarseness[] = {0, 1, 2, 2, 3, 4, 5};
   return kCoarseness[static_cast<size_t>(rounded)];
 }
 

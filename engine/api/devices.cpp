@@ -77,6 +77,7 @@ MachineLimits limits_of(const kernels::DeviceFacts& facts) {
     return limits;
   }
   limits.operations_per_second.fill(kSm90FlopsPerClock * kSm90Clock * facts.multiprocessors);
+  limits.operations_per_second[static_cast<size_t>(Arithmetic::f8)] *= 2;
   // Of a set that is larger than the cache the cache's share at most is found there.
   const double cached = kSm90CacheBytesPerClock * kSm90Clock * facts.multiprocessors;
   const auto cache = static_cast<double>(facts.l2_bytes);

@@ -18,7 +18,7 @@ namespace {
 
 using LabJson = nlohmann::ordered_json;
 
-constexpr std::string_view kArithmeticNames[] = {"f32", "bf16", "int16", "int8"};
+constexpr std::string_view kArithmeticNames[] = {"f32", "bf16", "int16", "int8", "f8"};
 static_assert(std::size(kArithmeticNames) == kArithmetics);
 
 template <class Value>

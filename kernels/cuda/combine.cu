@@ -2,13 +2,10 @@
 // A thread owns elements threadIdx.x + k gridDim.x blockDim.x of dst; the dims of the walk were joined as far
 // as they can be. Operands are converted to float, or to 64-bit integers, as the function is computed.
 // Bytes moved: an element of each operand (from cache where it is broadcast) and of dst each.
-#include <algorithm>
-
 #include "kernels/combine.h"
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -47,11 +44,9 @@ void run(const Combine::Args& asked, const Launch& launch) {
   args.walk = collapsed(asked.walk);
   const int64_t count = args.walk.elements();
   if (count == 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((count + kThreads - 1) / kThreads, most);
-  launch_kernel(launch, is_float(args.problem.common) ? combine_kernel<float> : combine_kernel<int64_t>,
-                dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args, count);
+  const dim3 grid = pointwise_grid(count, kThreads);
+  launch_kernel(launch, is_float(args.problem.common) ? combine_kernel<float> : combine_kernel<int64_t>, grid,
+                dim3(kThreads), 0, args, count);
 }
 
 }  // namespace

@@ -91,9 +91,7 @@ void start(const Convolving& c, const Launch& launch) {
   const bool one = c.outputs == 1;
   const int64_t blocks_of_outputs = one ? 1 : (c.outputs + kOutputsOfThread - 1) / kOutputsOfThread;
   const int64_t items = int64_t{c.batch} * c.groups * blocks_of_outputs * c.dst_volume;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const dim3 grid(static_cast<unsigned>(std::min((items + kDirectThreads - 1) / kDirectThreads, most)));
+  const dim3 grid = pointwise_grid(items, kDirectThreads);
   if (one)
     launch_kernel(launch, direct_kernel<T, kTransposed, 1>, grid, dim3(kDirectThreads), 0, c, items);
   else

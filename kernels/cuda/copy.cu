@@ -3,13 +3,10 @@
 // they can be; with one dim left and both sides without gaps, 16 bytes at a time where the addresses allow
 // it. Neighbouring threads write neighbouring elements of the last dim; a transpose reads them apart. Bytes
 // moved: an element of src and of dst each.
-#include <algorithm>
-
 #include "kernels/copy.h"
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 
 namespace orrery::kernels::cuda {
 namespace {
@@ -83,10 +80,8 @@ void run(const Copy::Args& asked, const Launch& launch) {
     kernel = copy_kernel<uint4>;
     count = args.walk.sizes[0] = bytes / 16;
   }
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((count + kThreads - 1) / kThreads, most);
-  launch_kernel(launch, kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args, count);
+  const dim3 grid = pointwise_grid(count, kThreads);
+  launch_kernel(launch, kernel, grid, dim3(kThreads), 0, args, count);
 }
 
 }  // namespace

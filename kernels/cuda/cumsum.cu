@@ -9,14 +9,12 @@
 // In the last two neighbouring threads read neighbouring elements. Sums are float64, or 64-bit integers,
 // always in the same order. dst may be src: an element is written by the thread that read it. Bytes moved: an
 // element of src and of dst each.
-#include <algorithm>
 #include <type_traits>
 
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/cumsum.h"
 
 namespace orrery::kernels::cuda {
@@ -159,10 +157,8 @@ void start(const Cumsum::Args& args, const Launch& launch) {
     return launch_kernel(launch, tiles_kernel<T>, dim3(static_cast<unsigned>(args.outer * parts)),
                          dim3(kWarp, kWarp), 0, args, parts);
   }
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((args.outer * args.inner + kThreads - 1) / kThreads, most);
-  launch_kernel(launch, columns_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args);
+  const dim3 grid = pointwise_grid(args.outer * args.inner, kThreads);
+  launch_kernel(launch, columns_kernel<T>, grid, dim3(kThreads), 0, args);
 }
 
 void run(const Cumsum::Args& args, const Launch& launch) {

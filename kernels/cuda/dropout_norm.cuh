@@ -21,7 +21,6 @@
 namespace orrery::kernels::cuda {
 
 constexpr int kUnit = 8;
-constexpr int64_t kWarpColumns = 1024;  // of a row that one warp takes
 constexpr int kWarps = 4, kWarpThreads = kWarps * kWarp;
 constexpr int kMostThreads = 1024;
 
@@ -33,11 +32,11 @@ struct Unit {
 
 template <DType kSrcType, DType kXType>
 struct Whole {
-  static constexpr bool kWhole = true, kParallel = false;
+  static constexpr bool kWhole = true, kParallel = false, kStreams = false;
   static constexpr DType kSrc = kSrcType, kX = kXType;
 };
 struct Ragged {
-  static constexpr bool kWhole = false, kParallel = false;
+  static constexpr bool kWhole = false, kParallel = false, kStreams = false;
   static constexpr DType kSrc = DType::f32, kX = DType::f32;  // not used: the problem says
 };
 
@@ -45,6 +44,12 @@ struct Ragged {
 template <class Form>
 struct Parallel : Form {
   static constexpr bool kParallel = true;
+};
+
+/// The same, of rows that caches are not to keep: nothing of them is met again.
+template <class Form>
+struct Streamed : Form {
+  static constexpr bool kStreams = Form::kWhole;
 };
 
 template <class Form>
@@ -76,39 +81,53 @@ __device__ inline uint32_t two_halves(float low, float high) {
   }
 }
 
+template <bool kStreams, class T>
+__device__ inline T read(const T* from) {
+  if constexpr (kStreams) return __ldcs(from);
+  return *from;
+}
+template <bool kStreams, class T>
+__device__ inline void write(T* to, const T& value) {
+  if constexpr (kStreams)
+    __stcs(to, value);
+  else
+    *to = value;
+}
+
 /// From element `at` on, which lies at a multiple of 16 bytes.
-template <DType kType>
+template <DType kType, bool kStreams = false>
 __device__ inline Unit load_whole(const void* base, int64_t at) {
   if constexpr (kType == DType::f32) {
     const auto* from = reinterpret_cast<const float4*>(static_cast<const float*>(base) + at);
-    const float4 low = from[0], high = from[1];
+    const float4 low = read<kStreams>(from), high = read<kStreams>(from + 1);
     return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
   } else {
-    const uint4 bits = *reinterpret_cast<const uint4*>(static_cast<const uint16_t*>(base) + at);
+    const uint4 bits =
+        read<kStreams>(reinterpret_cast<const uint4*>(static_cast<const uint16_t*>(base) + at));
     const float2 a = two_floats<kType>(bits.x), b = two_floats<kType>(bits.y), c = two_floats<kType>(bits.z),
                  d = two_floats<kType>(bits.w);
     return {{a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y}};
   }
 }
 
-template <DType kType>
+template <DType kType, bool kStreams = false>
 __device__ inline void store_whole(const Unit& unit, void* base, int64_t at) {
   const auto& v = unit.v;
   if constexpr (kType == DType::f32) {
     auto* to = reinterpret_cast<float4*>(static_cast<float*>(base) + at);
-    to[0] = {v[0], v[1], v[2], v[3]};
-    to[1] = {v[4], v[5], v[6], v[7]};
+    write<kStreams>(to, float4{v[0], v[1], v[2], v[3]});
+    write<kStreams>(to + 1, float4{v[4], v[5], v[6], v[7]});
   } else {
-    *reinterpret_cast<uint4*>(static_cast<uint16_t*>(base) + at) = {
-        two_halves<kType>(v[0], v[1]), two_halves<kType>(v[2], v[3]), two_halves<kType>(v[4], v[5]),
-        two_halves<kType>(v[6], v[7])};
+    write<kStreams>(reinterpret_cast<uint4*>(static_cast<uint16_t*>(base) + at),
+                    uint4{two_halves<kType>(v[0], v[1]), two_halves<kType>(v[2], v[3]),
+                          two_halves<kType>(v[4], v[5]), two_halves<kType>(v[6], v[7])});
   }
 }
 
 /// `count` elements, zeros after them; of a whole unit the type is kType.
-template <bool kWhole, DType kType>
+template <bool kWhole, DType kType, bool kStreams = false>
 __device__ inline Unit load_unit(DType dtype, const void* base, int64_t at, int count) {
-  if constexpr (kWhole) return load_whole<kType>(base, at);
+  if constexpr (kWhole) return load_whole<kType, kStreams>(base, at);
   Unit unit = {};
 #pragma unroll
   for (int i = 0; i < kUnit; ++i)
@@ -116,10 +135,10 @@ __device__ inline Unit load_unit(DType dtype, const void* base, int64_t at, int 
   return unit;
 }
 
-template <bool kWhole, DType kType>
+template <bool kWhole, DType kType, bool kStreams = false>
 __device__ inline void store_unit(DType dtype, const Unit& unit, void* base, int64_t at, int count) {
   if constexpr (kWhole) {
-    store_whole<kType>(unit, base, at);
+    store_whole<kType, kStreams>(unit, base, at);
   } else {
 #pragma unroll
     for (int i = 0; i < kUnit; ++i)
@@ -141,19 +160,19 @@ struct RowPlace {
   __device__ int64_t at(int64_t unit) const { return row * cols + unit * kUnit; }
   /// Of src's type, of x's type, and of vectors over the columns.
   __device__ Unit src(DType dtype, const void* base, int64_t unit) const {
-    return load_unit<Form::kWhole, Form::kSrc>(dtype, base, at(unit), count(unit));
+    return load_unit<Form::kWhole, Form::kSrc, Form::kStreams>(dtype, base, at(unit), count(unit));
   }
   __device__ Unit x(DType dtype, const void* base, int64_t unit) const {
-    return load_unit<Form::kWhole, Form::kX>(dtype, base, at(unit), count(unit));
+    return load_unit<Form::kWhole, Form::kX, Form::kStreams>(dtype, base, at(unit), count(unit));
   }
   __device__ Unit columns(const float* base, int64_t unit) const {
     return load_unit<Form::kWhole, DType::f32>(DType::f32, base, unit * kUnit, count(unit));
   }
   __device__ void put_src(DType dtype, const Unit& values, void* base, int64_t unit) const {
-    store_unit<Form::kWhole, Form::kSrc>(dtype, values, base, at(unit), count(unit));
+    store_unit<Form::kWhole, Form::kSrc, Form::kStreams>(dtype, values, base, at(unit), count(unit));
   }
   __device__ void put_x(DType dtype, const Unit& values, void* base, int64_t unit) const {
-    store_unit<Form::kWhole, Form::kX>(dtype, values, base, at(unit), count(unit));
+    store_unit<Form::kWhole, Form::kX, Form::kStreams>(dtype, values, base, at(unit), count(unit));
   }
 };
 

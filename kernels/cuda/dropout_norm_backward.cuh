@@ -17,6 +17,8 @@
 
 namespace orrery::kernels::cuda {
 
+constexpr int64_t kWarpColumns = 1024;  // of a row that one warp takes
+
 /// Sums over rows: of weight, bias, colscale, and of weight2, bias2.
 constexpr int kMostSums = 5;
 ORRERY_HOST_DEVICE constexpr int sums_over_rows(bool parallel) { return parallel ? kMostSums : 3; }

@@ -2,10 +2,11 @@
 //   x = dropout(src rowscale) colscale + residual (Parallel: + dropout(src2)); out = weight (x - mean) s +
 //   bias, rms: weight x s + bias
 // Operands and units as dropout_norm.cuh says.
-//   up to 1024 columns: a warp a row, four rows a block. More: a block a row, which holds some 130,000
-//   columns of 16 bits and 75,000 of 32. A longer row: where the card has them, a cluster of two, four or
-//   eight blocks (a cluster for a row that one block holds takes 1.4 times as long: its blocks wait for each
-//   other three times a row). The first 16 columns of a thread stay in registers, the next in shared
+//   up to 512 columns: a warp a row, four rows a block. More: a block a row, which holds some 130,000
+//   columns of 16 bits and 75,000 of 32. Longer rows, so few that they leave half of the card without a
+//   block: where the card has them, a cluster of two, four or eight blocks a row (with a row for each
+//   multiprocessor or more clusters take 1.4 times as long: their blocks wait for each other three times a
+//   row). The first 16 columns of a thread stay in registers, the next in shared
 //   memory (eight blocks hold 262,144 columns), what is left is read again, from residual_out where there is
 //   one. All that is read of a unit is read before it is written, so residual_out may be src, src2 or
 //   residual.
@@ -220,13 +221,13 @@ __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team
   });
 }
 
-template <class Form, int kUnits>
+template <class Form>
 __global__ void __launch_bounds__(kWarpThreads) forward_warps_kernel(const DropoutNorm::Args args) {
   pdl_wait();
   pdl_trigger_in_one_wave();
   const int64_t row = static_cast<int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   if (row >= args.rows) return;
-  forward_row<Form, kUnits, false>(ForwardRow<Form>(args, row, {}), WarpTeam{});
+  forward_row<Form, kHeld, false>(ForwardRow<Form>(args, row, {}), WarpTeam{});
 }
 
 template <class Form>
@@ -236,7 +237,8 @@ __global__ void __launch_bounds__(most_threads<Form>())
   __shared__ float shared[BlockTeam::kMostSums * kWarp];
   pdl_wait();
   pdl_trigger_in_one_wave();
-  forward_row<Form, kHeld, true>(ForwardRow<Form>(args, blockIdx.x, {shelf, shelf_units}), BlockTeam{shared});
+  forward_row<Streamed<Form>, kHeld, true>(ForwardRow<Streamed<Form>>(args, blockIdx.x, {shelf, shelf_units}),
+                                           BlockTeam{shared});
 }
 
 template <class Form>
@@ -248,9 +250,18 @@ __global__ void __launch_bounds__(most_threads<Form>())
     __shared__ ClusterTeam::Slots slots;
     pdl_wait();
     const ClusterTeam team{{shared}, slots};
-    forward_row<Form, kHeld, true>(ForwardRow<Form>(args, blockIdx.x / blocks, {shelf, shelf_units}), team);
+    forward_row<Streamed<Form>, kHeld, true>(
+        ForwardRow<Streamed<Form>>(args, blockIdx.x / blocks, {shelf, shelf_units}), team);
     team.finish();
   }
+}
+
+/// Threads of a block that has a row of so many units, if there are many rows: few, so that several blocks
+/// read, add up and write side by side, but no more units of each than two in registers and some on the
+/// shelf.
+inline int64_t threads_of(int64_t units) {
+  constexpr int64_t kShort = 2560, kLong = 8192;
+  return units <= kShort ? 256 : units <= kLong ? 512 : kMostThreads;
 }
 
 /// Units of x that are kept in shared memory beside `other` bytes: those of `units` that a block's registers
@@ -298,17 +309,17 @@ void run_forward(const DropoutNorm::Args& args, const Launch& launch) {
                                                       args.bias, args.weight2, args.bias2, args.colscale);
   with_form<kParallel>(whole, args.problem.src, args.problem.x, [&](auto form) {
     using Form = decltype(form);
-    if (cols <= kWarpColumns) {
-      const auto kernel =
-          cols <= kWarpColumns / 2 ? forward_warps_kernel<Form, 2> : forward_warps_kernel<Form, 4>;
+    if (cols <= kHeld * kUnit * kWarp) {
       const int64_t warps = args.rows < kFewRows ? 1 : kWarps;
-      return launch_kernel(launch, kernel, in_x((args.rows + warps - 1) / warps), in_x(warps * kWarp), 0,
-                           args);
+      return launch_kernel(launch, forward_warps_kernel<Form>, in_x((args.rows + warps - 1) / warps),
+                           in_x(warps * kWarp), 0, args);
     }
-    const int64_t units = (cols + kUnit - 1) / kUnit, each = args.rows < kFewRows ? 1 : kHeld;
-    const int64_t threads = std::min<int64_t>(whole_warps((units + each - 1) / each), most_threads<Form>());
+    const int64_t units = (cols + kUnit - 1) / kUnit;
+    const bool few = args.rows < kFewRows;
+    const int64_t wanted = few ? units : std::min((units + kHeld - 1) / kHeld, threads_of(units));
+    const int64_t threads = std::min<int64_t>(whole_warps(wanted), most_threads<Form>());
     const int64_t shelf = shelf_of<Form>(units, threads, sizeof(float) * BlockTeam::kMostSums * kWarp);
-    if (kHeld * threads + shelf < units)
+    if (kHeld * threads + shelf < units && 2 * args.rows < current_card().multiprocessors)
       if (const int64_t blocks = cluster_of(cols, current_card()); blocks > 0)
         return run_clusters<Form>(args, launch, blocks);
     launch_kernel(launch, forward_blocks_kernel<Form>, in_x(args.rows), in_x(threads),

@@ -3,8 +3,6 @@
 //   so
 //              sums have one order. Neighbouring threads read neighbouring places where the stride is 1.
 // Preconditions: those of ref::legal. Bytes moved: src once, dst once.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
@@ -43,9 +41,7 @@ __global__ void __launch_bounds__(kThreads) fold_kernel(const Fold::Args args, i
 void run(const Fold::Args& args, const Launch& launch) {
   const int64_t elements = args.problem.planes * volume(args.problem.size);
   if (elements <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const dim3 grid(static_cast<unsigned>(std::min((elements + kThreads - 1) / kThreads, most)));
+  const dim3 grid = pointwise_grid(elements, kThreads);
   launch_kernel(launch, fold_kernel, grid, dim3(kThreads), 0, args, elements);
 }
 

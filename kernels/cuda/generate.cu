@@ -1,12 +1,9 @@
 // Elements that follow from their place (generate.h).
 // A thread owns four neighbouring elements, for which it draws four words at once; groups of four threadIdx.x
 // + k gridDim.x blockDim.x. Bytes moved: an element of dst each.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/generate.h"
 
 namespace orrery::kernels::cuda {
@@ -41,11 +38,9 @@ __global__ void __launch_bounds__(kThreads) generate_kernel(const Generate::Args
 
 void run(const Generate::Args& args, const Launch& launch) {
   if (args.count <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((args.count + 4 * kThreads - 1) / (4 * kThreads), most);
+  const dim3 grid = pointwise_grid(args.count, 4 * kThreads);
   launch_kernel(launch, is_float(args.problem.dtype) ? generate_kernel<float> : generate_kernel<int64_t>,
-                dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args);
+                grid, dim3(kThreads), 0, args);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Hann's window (hann.h): dst[i] = sin^2(pi i / m).
 //   cuda.sines  a thread owns an element; float64, as windows are short
 // Preconditions: none. Bytes moved: dst once.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
@@ -26,9 +24,7 @@ __global__ void __launch_bounds__(kThreads) sines_kernel(const Hann::Args args) 
 
 void run(const Hann::Args& args, const Launch& launch) {
   if (args.count <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const dim3 grid(static_cast<unsigned>(std::min((args.count + kThreads - 1) / kThreads, most)));
+  const dim3 grid = pointwise_grid(args.count, kThreads);
   launch_kernel(launch, sines_kernel, grid, dim3(kThreads), 0, args);
 }
 

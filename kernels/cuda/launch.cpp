@@ -1,5 +1,9 @@
 #include "kernels/cuda/launch.h"
 
+#include <algorithm>
+
+#include "kernels/cuda/tile_config.h"
+
 namespace orrery::kernels::cuda {
 namespace {
 
@@ -44,6 +48,12 @@ void check(cudaError_t result, const char* what) {
                     std::string("CUDA, ") + what + ": " + cudaGetErrorString(result) + " (" +
                         cudaGetErrorName(result) + ")",
                     cuda_id(device));
+}
+
+dim3 pointwise_grid(int64_t items, int64_t items_of_block) {
+  const CardMachine& card = current_card();
+  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
+  return dim3(static_cast<unsigned>(std::min((items + items_of_block - 1) / items_of_block, most)));
 }
 
 void require_aligned(bool aligned) {

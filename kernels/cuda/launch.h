@@ -76,6 +76,10 @@ void launch_kernel(const Launch& on, void (*kernel)(Params...), dim3 grid, dim3 
   launch_clusters(on, kernel, 0, grid, block, shared, std::forward<Args>(args)...);
 }
 
+/// Blocks in x for a kernel whose threads go on to further items, of which those of a block take so many at a
+/// time: as many as pay on the current card (tile_config.h) at most.
+dim3 pointwise_grid(int64_t items, int64_t items_of_block);
+
 /// Throws DeviceError where operands do not lie as the problem said, which the row was chosen for.
 void require_aligned(bool aligned);
 

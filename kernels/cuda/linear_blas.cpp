@@ -47,6 +47,7 @@ struct Descriptors {
     check_blas(cublasLtMatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
     operation.reset(made);
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.by_columns ? CUBLAS_OP_N : CUBLAS_OP_T);
+    set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<int8_t>(p.short_sums));
     if (p.bias == nullptr) return;
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     set_bias(p.bias);
@@ -68,7 +69,8 @@ struct Way {
   bool found = false;  // an algorithm
 };
 
-/// The kind: type, bias and lie of a, rows, cols, tokens of the call and of the plan, strides, alignments.
+/// The kind: type, bias, lie of a and kind of sums, rows, cols, tokens of the call and of the plan, strides,
+/// alignments.
 using Key = std::array<int64_t, 10>;
 
 uint32_t alignment_of(const void* pointer) {
@@ -80,7 +82,7 @@ uint32_t alignment_of(const void* pointer) {
 
 Key key_of(const Product& p, int64_t tokens) {
   const auto alignments = alignment_of(p.a) + 512 * alignment_of(p.b) + 512 * 512 * alignment_of(p.d);
-  return {p.type,     (p.bias != nullptr) + 2 * p.by_columns,
+  return {p.type,     (p.bias != nullptr) + 2 * p.by_columns + 4 * p.short_sums,
           p.rows,     p.cols,
           tokens,     p.most_tokens,
           p.a_stride, p.b_stride,
@@ -114,11 +116,11 @@ class Blas {
     if (!way.found) return false;
     Descriptors& with = way.descriptors;
     if (p.bias != nullptr) with.set_bias(p.bias);
-    const float one = 1.0F, zero = 0.0F;
-    check_blas(
-        cublasLtMatmul(handle_, with.operation.get(), &one, p.a, with.a.get(), p.b, with.b.get(), &zero, p.d,
-                       with.d.get(), p.d, with.d.get(), &way.algorithm, workspace, kBlasWorkspace, stream),
-        "starting a product");
+    const float zero = 0.0F;
+    check_blas(cublasLtMatmul(handle_, with.operation.get(), &p.scale, p.a, with.a.get(), p.b, with.b.get(),
+                              &zero, p.d, with.d.get(), p.d, with.d.get(), &way.algorithm, workspace,
+                              kBlasWorkspace, stream),
+               "starting a product");
     return true;
   }
 

@@ -1,4 +1,5 @@
-// The matrix product of cuBLASLt, for rows cuda.dense and cuda.cublas: D = B A^T + bias in float32 sums.
+// The matrix product of cuBLASLt, for rows cuda.dense, cuda.cublas and cuda.cublas_short: D = B A^T + bias in
+// float32 sums.
 #pragma once
 
 #include <cublasLt.h>
@@ -10,7 +11,8 @@ namespace orrery::kernels::cuda {
 constexpr size_t kBlasWorkspace = size_t{32} << 20;
 
 /// d (tokens, rows) f32 = b (tokens, cols) * a (rows, cols)^T + bias, all row-major with strides in elements;
-/// a and b of `type`: f16, bf16 or f32 (no TF32). `by_columns`: a lies as (cols, rows). Addresses are
+/// a and b of `type`: f16, bf16, f32 (no TF32) or e4m3, of which d is times `scale`, there is no bias, and
+/// cols and rows are multiples of 16. `by_columns`: a lies as (cols, rows), but of e4m3. Addresses are
 /// multiples of 16 bytes, and strides of a and b too.
 struct Product {
   cudaDataType_t type = CUDA_R_16F;
@@ -19,6 +21,8 @@ struct Product {
   float* d = nullptr;
   const float* bias = nullptr;  // (rows); null: none
   bool by_columns = false;
+  bool short_sums = false;  // of e4m3: all of them as the tensor cores have them
+  float scale = 1.0F;
   int64_t rows = 0, cols = 0, tokens = 0;
   int64_t most_tokens = 0;  // of the plan: one algorithm serves all calls of a plan, so a token's bits do not
                             // depend on how many others there are

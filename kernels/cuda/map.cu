@@ -2,12 +2,9 @@
 // A thread owns elements threadIdx.x + k gridDim.x blockDim.x. The function is known when compiled: one
 // kernel a function for floats and for whole numbers, so that no element waits for a switch.
 // Bytes moved: an element of src and of dst each.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/map.h"
 
 namespace orrery::kernels::cuda {
@@ -27,17 +24,13 @@ __global__ void __launch_bounds__(kThreads) map_kernel(const Map::Args args) {
 
 void run(const Map::Args& args, const Launch& launch) {
   if (args.count <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((args.count + kThreads - 1) / kThreads, most);
+  const dim3 grid = pointwise_grid(args.count, kThreads);
   with_map_function(args.problem.function, [&](auto constant) {
     constexpr Map::Function kFunction = decltype(constant)::value;
     constexpr Map::Kind kKind = info_of(kFunction).kind;
     constexpr bool kWhole = kKind == Map::Kind::bits || kKind == Map::Kind::logical;
     constexpr bool kReal = kKind == Map::Kind::real || kKind == Map::Kind::test;
-    const auto start = [&](auto kernel) {
-      launch_kernel(launch, kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args);
-    };
+    const auto start = [&](auto kernel) { launch_kernel(launch, kernel, grid, dim3(kThreads), 0, args); };
     if constexpr (!kWhole)
       if (is_float(args.problem.src)) return start(map_kernel<kFunction, float>);
     if constexpr (!kReal) start(map_kernel<kFunction, int64_t>);

@@ -3,12 +3,9 @@
 //   dropout  a thread owns four neighbouring columns of a row, for which it draws four numbers at once
 // Neighbouring threads read and write neighbours. dst may be src: an element is written by the thread that
 // read it. Bytes moved: an element of src (of a band, where it stays) and of dst each.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/mask.h"
 
 namespace orrery::kernels::cuda {
@@ -53,11 +50,9 @@ void run(const Mask::Args& args, const Launch& launch) {
   if (args.rows <= 0 || args.cols <= 0) return;
   const bool drops = args.problem.function == Mask::Function::dropout;
   const int64_t items = args.rows * (drops ? (args.cols + 3) / 4 : args.cols);
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((items + kThreads - 1) / kThreads, most);
+  const dim3 grid = pointwise_grid(items, kThreads);
   const auto start = [&](auto kernel) {
-    launch_kernel(launch, kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args, items);
+    launch_kernel(launch, kernel, grid, dim3(kThreads), 0, args, items);
   };
   if (drops) return start(dropout_kernel);
   switch (dtype_info(args.problem.dtype).block_bytes) {

@@ -9,7 +9,7 @@ std::span<const Row<MatmulLadder>> matmul_ladder_rows() {
       ladder::square_row(),     ladder::vectorised_row(), ladder::buffered_row(), ladder::tensor_row(),
       ladder::pipelined_row(),  ladder::warpgroup_row(),  ladder::tma_row(),      ladder::specialised_row(),
       ladder::persistent_row(), ladder::cluster_row(),    ladder::stream_k_row(), ladder::tf32_row(),
-      ladder::cublas_row(),
+      ladder::fp8_row(),        ladder::fp8_short_row(),  ladder::cublas_row(),   ladder::cublas_short_row(),
   };
   return rows;
 }

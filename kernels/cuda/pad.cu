@@ -2,11 +2,8 @@
 // A thread owns elements threadIdx.x + k gridDim.x blockDim.x of dst, by their size and not their type.
 // Neighbouring threads write neighbouring elements, and read such but where the last dim is mirrored. Bytes
 // moved: an element of dst each, and one of src where it comes from there.
-#include <algorithm>
-
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/pad.h"
 
 namespace orrery::kernels::cuda {
@@ -46,12 +43,9 @@ void run(const Pad::Args& args, const Launch& launch) {
   int64_t total = 1;
   for (int d = 0; d < args.problem.rank; ++d) total *= args.padded[d];
   if (total <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((total + kThreads - 1) / kThreads, most);
+  const dim3 grid = pointwise_grid(total, kThreads);
   const auto start = [&](auto kernel) {
-    launch_kernel(launch, kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args, strides,
-                  total);
+    launch_kernel(launch, kernel, grid, dim3(kThreads), 0, args, strides, total);
   };
   switch (dtype_info(args.problem.dtype).block_bytes) {
     case 1:

@@ -5,7 +5,6 @@
 // Sums are float32 in the order of the taps.
 // Preconditions: none but indices of 31 bits.
 // Bytes moved: src once from memory, once a tap from L1; dst once.
-#include <algorithm>
 #include <limits>
 
 #include "kernels/cuda/device/element.cuh"
@@ -90,9 +89,7 @@ __global__ void __launch_bounds__(kThreads) windows_kernel(const Windows w, int 
 void run(const Pooling::Args& args, const Launch& launch) {
   const int64_t elements = args.problem.planes * volume(args.problem.dst_size);
   if (elements <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const dim3 grid(static_cast<unsigned>(std::min((elements + kThreads - 1) / kThreads, most)));
+  const dim3 grid = pointwise_grid(elements, kThreads);
   launch_kernel(launch,
                 args.problem.function == Function::max ? windows_kernel<Function::max>
                                                        : windows_kernel<Function::average>,

@@ -7,7 +7,6 @@
 //                L1.
 // Preconditions: those of ref::legal_backward, and planes whose places fit into 31 bits.
 // Bytes moved: src, grad_dst and grad_src once from memory, the places twice; from L1 once a tap.
-#include <algorithm>
 #include <limits>
 
 #include "kernels/cuda/device/element.cuh"
@@ -92,11 +91,7 @@ void run(const PoolingBackward::Args& args, const Launch& launch) {
   const int64_t windows = args.problem.planes * volume(args.problem.dst_size),
                 elements = args.problem.planes * volume(args.problem.src_size);
   if (elements <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const auto grid = [&](int64_t items) {
-    return dim3(static_cast<unsigned>(std::min((items + kThreads - 1) / kThreads, most)));
-  };
+  const auto grid = [](int64_t items) { return pointwise_grid(items, kThreads); };
   auto* places = reinterpret_cast<int32_t*>(launch.workspace);
   launch_kernel(launch, find_largest_kernel, grid(windows), dim3(kThreads), 0, args, places, windows);
   launch_kernel(launch, add_found_kernel, grid(elements), dim3(kThreads), 0, args,

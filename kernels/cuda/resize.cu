@@ -4,8 +4,6 @@
 //              are neighbours too.
 // Sums are float32, rows first, then depths.
 // Preconditions: those of ref::legal. Bytes moved: src once from memory, once a tap from L1; dst once.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
@@ -48,9 +46,7 @@ __global__ void __launch_bounds__(kThreads) taps_kernel(const Resize::Args args,
 void run(const Resize::Args& args, const Launch& launch) {
   const int64_t elements = args.problem.planes * volume(args.problem.dst_size);
   if (elements <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const dim3 grid(static_cast<unsigned>(std::min((elements + kThreads - 1) / kThreads, most)));
+  const dim3 grid = pointwise_grid(elements, kThreads);
   launch_kernel(launch, taps_kernel, grid, dim3(kThreads), 0, args, elements);
 }
 

@@ -3,8 +3,6 @@
 //               whose samples are close to each other.
 // Sums are float32 in the order of the samples, coordinates float64.
 // Preconditions: none. Bytes moved: four elements a sample, mostly from L1 and L2; dst once.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
@@ -59,9 +57,7 @@ __global__ void __launch_bounds__(kThreads) cells_kernel(const RoiAlign::Args ar
 void run(const RoiAlign::Args& args, const Launch& launch) {
   const int64_t elements = args.boxes * args.problem.channels * args.problem.rows * args.problem.cols;
   if (elements <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const dim3 grid(static_cast<unsigned>(std::min((elements + kThreads - 1) / kThreads, most)));
+  const dim3 grid = pointwise_grid(elements, kThreads);
   launch_kernel(launch, cells_kernel, grid, dim3(kThreads), 0, args, elements);
 }
 

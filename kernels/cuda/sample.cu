@@ -1,9 +1,8 @@
 // Sampling of one token per output row, log-probabilities and top lists (sample.h is the contract).
 //   logits (outputs, vocabulary) f32, f16, bf16      requests, choices, ids (outputs), or tensors of a batch
-// "cuda.top": a cluster of 8, 2 or 1 blocks of 512 threads owns an output row, as many as leave every
-// cluster room beside the others: a few rows are read by the whole card, and many go side by side, two blocks
-// to a multiprocessor, so that one reads while another sorts. "cuda.top_by_block": always one. How many does
-// not show in a choice.
+// "cuda.top": a cluster of 8, 4, 2 or 1 blocks of 512 threads owns an output row, as many as leave each block
+// of a cluster a multiprocessor and its registers; rows of one block go side by side, two to a
+// multiprocessor. "cuda.top_by_block": always one. How many does not show in a choice.
 //   One pass over the logits finds the best token of each piece of the row and the sum of its softmax
 //   (sample_select.cuh), and with penalties or a bias a second one the best of the changed logits. The first
 //   block then ranks, draws and writes the choice, whole and once.
@@ -36,31 +35,34 @@ __device__ uint64_t draw_target(const Sample::Request& request, uint64_t mass) {
   return min(static_cast<uint64_t>(uniform * static_cast<double>(mass)), mass - 1) + 1;
 }
 
-/// Of the first block: draws among the `count` sorted tokens.
+/// Of the first block: draws among the `count` sorted tokens, for the first thread.
 template <int kBlocks>
 __device__ int32_t draw_sorted(const Sample::Request& request, const Softmax& softmax, int count,
                                SampleShared<kBlocks>& shared) {
   const SamplingParams& params = request.params;
+  const int owners = owners_of(count);
+  if (static_cast<int>(threadIdx.x) >= owners) return -1;
   sum_sorted(count, softmax, shared);
   int kept = count;
   if (params.top_p < 1.0F)
-    kept = reach(nucleus_target(params, shared.all_mass[count - 1]), count, shared) + 1;
+    kept = reach(nucleus_target(params, shared.all_mass[count - 1]), count, owners, shared) + 1;
   if (params.min_p > 0) {  // weights fall along the tokens: the first token below ends them
     if (threadIdx.x == 0) shared.found = kept;
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < kept; i += kSampleThreads)
+    owners_meet(owners);
+    for (int i = static_cast<int>(threadIdx.x); i < kept; i += owners)
       if (i > 0 && softmax.weight(key_in(shared.codes[i])) < params.min_p) atomicMin(&shared.found, i);
-    __syncthreads();
+    owners_meet(owners);
     kept = shared.found;
-    __syncthreads();
+    owners_meet(owners);
   }
-  return id_in(shared.codes[reach(draw_target(request, shared.all_mass[kept - 1]), kept, shared)]);
+  return id_in(shared.codes[reach(draw_target(request, shared.all_mass[kept - 1]), kept, owners, shared)]);
 }
 
 /// Draws among the best `limit` tokens of the whole row.
 template <int kBlocks, class T>
-__device__ int32_t draw_by_mass(const Sample::Request& request, const LogitRow<T>& row, const Survey& all,
-                                const Softmax& softmax, uint64_t limit, SampleShared<kBlocks>& shared) {
+__device__ int32_t draw_by_mass(const Sample::Request& request, const LogitRow<kBlocks, T>& row,
+                                const Survey& all, const Softmax& softmax, uint64_t limit,
+                                SampleShared<kBlocks>& shared) {
   const SamplingParams& params = request.params;
   uint64_t mass = limit < all.count ? cross(row, all, softmax, {true, limit}, shared).mass
                                     : mass_from(row, softmax, -1.0F, shared);
@@ -75,14 +77,15 @@ __device__ int32_t draw_by_mass(const Sample::Request& request, const LogitRow<T
 
 /// The id is right in the first block.
 template <int kBlocks, class T>
-__device__ int32_t draw(const Sample::Request& request, const LogitRow<T>& row, const Survey& all,
+__device__ int32_t draw(const Sample::Request& request, const LogitRow<kBlocks, T>& row, const Survey& all,
                         SampleShared<kBlocks>& shared) {
   if (all.count == 0) return -1;
   const SamplingParams& params = request.params;
   const float largest = logit_of(key_in(all.best));
   if (!(params.temperature > 0) || largest == FLT_MAX) return id_in(all.best);
   const Softmax softmax{largest, fminf(1.0F / params.temperature, FLT_MAX), fixed_unit(row.cut.vocabulary)};
-  const uint64_t limit = params.top_k > 0 ? min(static_cast<uint64_t>(params.top_k), all.count) : all.count;
+  const uint64_t count = all.count;
+  const uint64_t limit = params.top_k > 0 ? min(static_cast<uint64_t>(params.top_k), count) : count;
   if (limit > kMaxPrefix) return draw_by_mass(request, row, all, softmax, limit, shared);
   rank_prefix(row, all, limit, shared);
   return cluster_rank<kBlocks>() == 0 ? draw_sorted(request, softmax, static_cast<int>(limit), shared) : -1;
@@ -90,10 +93,10 @@ __device__ int32_t draw(const Sample::Request& request, const LogitRow<T>& row, 
 
 /// The most probable tokens into shared.choice of the first block.
 template <int kBlocks, class T>
-__device__ void list_top(int32_t wanted, const LogitRow<T>& row, const Survey& all, double log_sum,
+__device__ void list_top(int32_t wanted, const LogitRow<kBlocks, T>& row, const Survey& all, double log_sum,
                          SampleShared<kBlocks>& shared) {
   const auto count =
-      static_cast<int>(min(static_cast<uint64_t>(max(0, min(wanted, Sample::kMaxTop))), all.count));
+      static_cast<int>(min(static_cast<uint32_t>(max(0, min(wanted, Sample::kMaxTop))), all.count));
   if (count > 0) rank_prefix(row, all, static_cast<uint64_t>(count), shared);
   if (cluster_rank<kBlocks>() != 0) return;
   if (threadIdx.x == 0) shared.choice.top_count = count;
@@ -129,11 +132,10 @@ __device__ void mark_recent(const Sample::Request& request, int vocabulary, Samp
 }
 
 template <int kBlocks, class T>
-__device__ void choose(const Sample::Request& request, LogitRow<T>& row, SampleShared<kBlocks>& shared) {
+__device__ void choose(const Sample::Request& request, LogitRow<kBlocks, T>& row,
+                       SampleShared<kBlocks>& shared) {
   Survey all = survey(row, true, shared);
-  const bool finite = all.count >> 32 != 0;
-  all.count &= 0xFFFFFFFFU;
-  if (!finite || request.target >= row.cut.vocabulary) return;
+  if (!all.finite || request.target >= row.cut.vocabulary) return;
 
   const double log_sum = cluster_rank<kBlocks>() == 0
                              ? log_of_sum(row.cut, logit_of(key_in(all.best)), shared)
@@ -148,7 +150,6 @@ __device__ void choose(const Sample::Request& request, LogitRow<T>& row, SampleS
       row.changes = true;
       cluster_sync<kBlocks>();  // the first block has read the sums and bests of the others
       all = survey(row, false, shared);
-      all.count &= 0xFFFFFFFFU;
     }
     id = draw(request, row, all, shared);
   }
@@ -187,19 +188,22 @@ __device__ void sample_all(const Sample::Args& args, const Cut& cut) {
   const int rank = cluster_rank<kBlocks>();
   const int first = min(rank * cut.in_block, cut.pieces);
   for (int64_t output = blockIdx.x / kBlocks; output < args.outputs; output += clusters) {
-    if (threadIdx.x == 0) shared.request = request_of(args, output);
+    if (threadIdx.x == 0) {
+      shared.request = request_of(args, output);
+      shared.gathered[0] = 0;
+    }
     clear_choice(shared);
     __syncthreads();
     const T* logits = static_cast<const T*>(args.logits) + output * args.vocabulary;
-    LogitRow<T> row{logits,
-                    cut,
-                    first,
-                    min(cut.in_block, cut.pieces - first),
-                    reinterpret_cast<uintptr_t>(logits) % 16 == 0,
-                    args.dtype,
-                    &shared.request,
-                    nullptr,
-                    false};
+    LogitRow<kBlocks, T> row{logits,
+                             cut,
+                             first,
+                             min(cut.in_block, cut.pieces - first),
+                             reinterpret_cast<uintptr_t>(logits) % 16 == 0,
+                             args.dtype,
+                             &shared.request,
+                             nullptr,
+                             false};
     choose(shared.request, row, shared);
     if (rank == 0) write_choice(args, output, shared);
     cluster_sync<kBlocks>();  // no block goes, or goes on, while another reads its shared memory
@@ -207,7 +211,8 @@ __device__ void sample_all(const Sample::Args& args, const Cut& cut) {
 }
 
 template <int kBlocks, class T>
-__global__ void __launch_bounds__(kSampleThreads, 2) sample_kernel(const Sample::Args args, const Cut cut) {
+__global__ void __launch_bounds__(kSampleThreads, kAlone<kBlocks> ? 1 : 2)
+    sample_kernel(const Sample::Args args, const Cut cut) {
   if constexpr (kBlocks == 1 || kHopper) sample_all<kBlocks, T>(args, cut);
 }
 
@@ -226,11 +231,14 @@ void with_logits(DType dtype, Function&& function) {
 }
 
 void run_clusters(const Sample::Args& args, const Launch& launch) {
-  const int64_t room = 2 * int64_t{current_card().multiprocessors};  // blocks
+  const int64_t multiprocessors = current_card().multiprocessors;
   with_logits(args.dtype, [&](auto logit) {
     using T = decltype(logit);
-    if (args.outputs * 8 <= room) return start<8, T>(args, launch);
-    if (args.outputs * 2 <= room) return start<2, T>(args, launch);
+    // A cluster lies within one of a few parts of the card, so that not all multiprocessors are filled by
+    // large ones.
+    if (args.outputs * 16 <= multiprocessors) return start<8, T>(args, launch);
+    if (args.outputs * 5 <= multiprocessors) return start<4, T>(args, launch);
+    if (args.outputs * 2 <= multiprocessors) return start<2, T>(args, launch);
     start<1, T>(args, launch);
   });
 }

@@ -4,7 +4,7 @@
 //   follow each other in pieces, of which there are at most 1,024, and a warp owns a piece. What a group and
 //   a piece are depends on the vocabulary alone, so that sums over them have the same bits however many
 //   blocks share a row and wherever it lies. Block r has pieces [r, r + 1) * in_block; its warps take them in
-//   turn, with 32 to 64 bytes of a lane in flight.
+//   turn, with 32 to 128 bytes of a lane in flight.
 // Where penalties or a bias change logits, that is done on the way: a token whose bit in `marks` is set may
 // be among the recent ones, and the warp counts how often.
 #pragma once
@@ -43,12 +43,16 @@ struct TokenGroup {
   float x[kLaneIds];
 };
 
+/// Rows in clusters are so few that a multiprocessor has one block, with twice the registers.
+template <int kBlocks>
+constexpr bool kAlone = kBlocks > 1;
+
 /// T: float, or uint16_t for f16 and bf16, which share their kernels.
-template <class T>
+template <int kBlocks, class T>
 struct LogitRow {
   static constexpr int kVector = 16 / static_cast<int>(sizeof(T));
   static constexpr int kLoads = kLaneIds / kVector;
-  static constexpr int kAhead = 2;  // groups whose loads are in flight
+  static constexpr int kAhead = kAlone<kBlocks> ? 4 : 2;  // groups whose loads are in flight
 
   const T* logits;
   Cut cut;
@@ -58,6 +62,7 @@ struct LogitRow {
   const Sample::Request* request;  // in shared memory
   const uint32_t* marks;           // in shared memory; null: no penalties
   bool changes;                    // whether logits are read with penalties and bias
+  mutable int gathers = 0;         // so far (gather of sample_select.cuh)
 
   __device__ float widened(float x) const { return x; }
   __device__ float widened(uint16_t bits) const {
@@ -96,7 +101,8 @@ struct LogitRow {
 #pragma unroll
         for (int a = 0; a < kAhead; ++a) {
           if (at[a] < 0) break;
-          TokenGroup group{group_of(at[a]), piece_of(at[a]), at[a] % cut.in_piece == 0, {}};
+          TokenGroup group{
+              group_of(at[a]), piece_of(at[a]), cut.in_piece == 1 || at[a] % cut.in_piece == 0, {}};
 #pragma unroll
           for (int j = 0; j < kLaneIds; ++j) {
             T values[kVector];
@@ -137,10 +143,12 @@ struct LogitRow {
  private:
   /// Of the block, of the group that is the warp's `number`-th.
   __device__ int piece_of(int number) const {
-    return static_cast<int>(threadIdx.x) / kWarp + number / cut.in_piece * kSampleWarps;
+    const int turn = cut.in_piece == 1 ? number : number / cut.in_piece;
+    return static_cast<int>(threadIdx.x) / kWarp + turn * kSampleWarps;
   }
   __device__ int group_of(int number) const {
-    return (first_piece + piece_of(number)) * cut.in_piece + number % cut.in_piece;
+    const int piece = first_piece + piece_of(number);
+    return cut.in_piece == 1 ? piece : piece * cut.in_piece + number % cut.in_piece;
   }
 
   __device__ void load(int group, uint4 (&raw)[kLoads]) const {

@@ -4,7 +4,7 @@
 //
 // The survey notes the best token of each piece of the row. The k-th of these bounds the k-th of all, and a
 // piece whose best is beyond what is looked for is not read again: of a row of 501 pieces the best 50 tokens
-// lie in some 60. Passes over the row are calls: a kernel has several of each, and there are six kernels.
+// lie in some 60. Passes over the row are calls: a kernel has several of each, and there are eight kernels.
 //
 // A search narrows a range of codes: the blocks count tokens (and their mass) of kBins equal parts of the
 // range, block r adds up share r of the bins of all blocks, and the first block finds the bin that the
@@ -31,11 +31,19 @@ struct Bracket {
   uint64_t lo, hi, count, count_before, mass_before;
 };
 
+/// What there is in the whole row.
+struct Survey {
+  uint64_t best, worst;  // codes; worst has the largest id; of no tokens neither is looked at
+  uint32_t count;        // tokens
+  bool finite;           // some logit is, before it is cleaned
+};
+
 template <int kBlocks>
 struct SampleShared {
   uint64_t reduce[kWarp];
   double reduce_sums[kWarp];
-  uint64_t slots[3];                     // of this block, read by the others
+  uint64_t slot;  // of this block, read by the others
+  Survey of_warps[kSampleWarps], of_block;
   uint64_t best[kMostPieces / kBlocks];  // code of each piece's best token, ~0: it has none
   float sums[kMostPieces / kBlocks];     // of e^(logit - largest of the piece)
   uint32_t marks[kMarkWords];
@@ -47,7 +55,7 @@ struct SampleShared {
   Bracket bracket;
   uint64_t answer[2];
   uint64_t ceiling;
-  uint32_t gathered;
+  uint32_t gathered[3];  // by turns
   int32_t found;
   Sample::Request request;  // in every block
   Sample::Choice choice;
@@ -78,44 +86,39 @@ struct Larger64 {
   __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a < b ? b : a; }
 };
 
-/// What there is in the whole row.
-struct Survey {
-  uint64_t best, worst;  // codes
-  uint64_t count;        // tokens; of the first survey its upper half counts threads that saw a finite logit
-};
-
 template <int kBlocks>
 __device__ inline uint64_t cluster_sum(uint64_t mine, SampleShared<kBlocks>& shared) {
   mine = block_reduce(mine, uint64_t{0}, Plus{}, shared.reduce);
-  if (threadIdx.x == 0) shared.slots[0] = mine;
+  if (threadIdx.x == 0) shared.slot = mine;
   cluster_sync<kBlocks>();
   uint64_t all = 0;
-  for (int rank = 0; rank < kBlocks; ++rank) all += *in_block<kBlocks>(shared.slots, rank);
+  for (int rank = 0; rank < kBlocks; ++rank) all += *in_block<kBlocks>(&shared.slot, rank);
   cluster_sync<kBlocks>();
   return all;
 }
 
-/// Joins what the threads found over the cluster.
+/// The best of the codes, and the largest or the sum of what else is found, over a warp. By all its lanes.
+__device__ inline Survey warp_survey(const Survey& mine) {
+  const uint32_t key = key_in(mine.best), largest = __reduce_max_sync(kWholeWarp, key);
+  const uint32_t id = __reduce_min_sync(kWholeWarp, key == largest ? static_cast<uint32_t>(mine.best) : ~0U);
+  const auto worst = static_cast<uint32_t>(mine.worst >> 32);
+  return {code_of(largest, id), code_of(~__reduce_max_sync(kWholeWarp, worst), ~0U),
+          __reduce_add_sync(kWholeWarp, mine.count), __any_sync(kWholeWarp, mine.finite) != 0};
+}
+
+/// Joins what the threads found over the cluster. The cluster meets before it is called again.
 template <int kBlocks>
 __device__ inline Survey cluster_survey(Survey mine, SampleShared<kBlocks>& shared) {
-  mine.best = block_reduce(mine.best, ~uint64_t{0}, Smaller64{}, shared.reduce);
-  mine.worst = block_reduce(mine.worst, uint64_t{0}, Larger64{}, shared.reduce);
-  mine.count = block_reduce(mine.count, uint64_t{0}, Plus{}, shared.reduce);
-  if (threadIdx.x == 0) {
-    shared.slots[0] = mine.best;
-    shared.slots[1] = mine.worst;
-    shared.slots[2] = mine.count;
-  }
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const Survey nothing{~uint64_t{0}, 0, 0, false};
+  mine = warp_survey(mine);
+  if (lane == 0) shared.of_warps[threadIdx.x / kWarp] = mine;
+  __syncthreads();
+  mine = warp_survey(lane < kSampleWarps ? shared.of_warps[lane] : nothing);
+  if constexpr (kBlocks == 1) return mine;
+  if (threadIdx.x == 0) shared.of_block = mine;
   cluster_sync<kBlocks>();
-  Survey all{~uint64_t{0}, 0, 0};
-  for (int rank = 0; rank < kBlocks; ++rank) {
-    const uint64_t* slots = in_block<kBlocks>(shared.slots, rank);
-    all.best = Smaller64{}(all.best, slots[0]);
-    all.worst = Larger64{}(all.worst, slots[1]);
-    all.count += slots[2];
-  }
-  cluster_sync<kBlocks>();
-  return all;
+  return warp_survey(lane < kBlocks ? *in_block<kBlocks>(&shared.of_block, lane) : nothing);
 }
 
 /// Of one lane of the warp that owns the piece: joins what its groups have.
@@ -136,14 +139,14 @@ __device__ inline void note_group(int piece, bool begins, uint64_t code, float s
 /// One pass over the row: what there is, and of each piece the best token and, with `sums`, the softmax's
 /// sum.
 template <int kBlocks, class T>
-__device__ __noinline__ Survey survey(const LogitRow<T>& row, bool sums, SampleShared<kBlocks>& shared) {
-  uint32_t count = 0;
-  bool finite = false;
+__device__ __noinline__ Survey survey(const LogitRow<kBlocks, T>& row, bool sums,
+                                      SampleShared<kBlocks>& shared) {
+  Survey mine{~uint64_t{0}, 0, 0, false};
   float lowest = FLT_MAX;
   row.groups([](int) { return true; },
              [&](TokenGroup& group) {
 #pragma unroll
-               for (int j = 0; j < kLaneIds; ++j) finite |= fabsf(group.x[j]) <= FLT_MAX;
+               for (int j = 0; j < kLaneIds; ++j) mine.finite |= fabsf(group.x[j]) <= FLT_MAX;
                row.clean(group);
                float best = -INFINITY;
                int place = 0;
@@ -151,7 +154,7 @@ __device__ __noinline__ Survey survey(const LogitRow<T>& row, bool sums, SampleS
                for (int j = 0; j < kLaneIds; ++j) {
                  const float x = group.x[j];
                  if (x == -INFINITY) continue;
-                 ++count;
+                 ++mine.count;
                  lowest = fminf(lowest, x);
                  if (x > best) {
                    best = x;
@@ -159,8 +162,8 @@ __device__ __noinline__ Survey survey(const LogitRow<T>& row, bool sums, SampleS
                  }
                }
                const uint32_t key = key_of(best), largest = __reduce_max_sync(kWholeWarp, key);
-               const auto mine = static_cast<uint32_t>(row.id_of(group.number, place));
-               const uint32_t id = __reduce_min_sync(kWholeWarp, key == largest ? mine : 0xFFFFFFFFU);
+               const auto own = static_cast<uint32_t>(row.id_of(group.number, place));
+               const uint32_t id = __reduce_min_sync(kWholeWarp, key == largest ? own : 0xFFFFFFFFU);
                float sum = 0;
                if (sums && largest != 0) {
                  const float top = logit_of(largest);
@@ -173,32 +176,42 @@ __device__ __noinline__ Survey survey(const LogitRow<T>& row, bool sums, SampleS
                             largest != 0 ? code_of(largest, id) : ~uint64_t{0}, sum, shared);
              });
   __syncthreads();
-  Survey mine{~uint64_t{0}, 0, count + (finite ? uint64_t{1} << 32 : 0)};
   for (int piece = static_cast<int>(threadIdx.x); piece < row.pieces; piece += kSampleThreads)
     mine.best = Smaller64{}(mine.best, shared.best[piece]);
-  if (count > 0) mine.worst = code_of(key_of(lowest), 0xFFFFFFFFU);
+  if (mine.count > 0) mine.worst = code_of(key_of(lowest), ~0U);
   return cluster_survey(mine, shared);
 }
 
-/// Of the first block, after a survey with sums: log of the sum of e^logit. The pieces' sums are added by
-/// fixed threads in a fixed order, whatever blocks they lie in.
+/// What the block that has a piece notes of it, there.
+template <int kBlocks, class T>
+__device__ inline T of_piece(T* noted, int piece, const Cut& cut) {
+  if constexpr (kBlocks == 1) return noted[piece];
+  return in_block<kBlocks>(noted, piece / cut.in_block)[piece % cut.in_block];
+}
+template <int kBlocks>
+__device__ inline uint64_t best_of(int piece, const Cut& cut, SampleShared<kBlocks>& shared) {
+  return of_piece<kBlocks>(shared.best, piece, cut);
+}
+
+/// Of the first warp, by the first block after a survey with sums: log of the sum of e^logit. The pieces'
+/// sums are added by fixed threads in a fixed order, whatever blocks they lie in.
 template <int kBlocks>
 __device__ inline double log_of_sum(const Cut& cut, float largest, SampleShared<kBlocks>& shared) {
   double sum = 0;
   for (int piece = static_cast<int>(threadIdx.x); piece < cut.pieces; piece += kSampleThreads) {
-    const int rank = piece / cut.in_block, at = piece % cut.in_block;
-    const uint64_t best = in_block<kBlocks>(shared.best, rank)[at];
+    const uint64_t best = best_of(piece, cut, shared);
     if (best == ~uint64_t{0}) continue;
     const double weight = exp(static_cast<double>(logit_of(key_in(best))) - static_cast<double>(largest));
-    sum += weight * static_cast<double>(in_block<kBlocks>(shared.sums, rank)[at]);
+    sum += weight * static_cast<double>(of_piece<kBlocks>(shared.sums, piece, cut));
   }
-  return largest + log(block_reduce(sum, 0.0, Plus{}, shared.reduce_sums));
+  sum = block_reduce(sum, 0.0, Plus{}, shared.reduce_sums);
+  return threadIdx.x < kWarp ? largest + log(sum) : 0.0;
 }
 
 /// Mass of the tokens whose weight is not below `least`.
 template <int kBlocks, class T>
-__device__ __noinline__ uint64_t mass_from(const LogitRow<T>& row, const Softmax& softmax, float least,
-                                           SampleShared<kBlocks>& shared) {
+__device__ __noinline__ uint64_t mass_from(const LogitRow<kBlocks, T>& row, const Softmax& softmax,
+                                           float least, SampleShared<kBlocks>& shared) {
   uint64_t mass = 0;
   row.each([](int) { return true; },
            [&](uint32_t key, uint64_t) {
@@ -220,7 +233,7 @@ __device__ inline int bin_shift(const Bracket& bracket) {
 /// Of this block's tokens in the bracket. Mass is added in two words with a carry: shared memory adds 32
 /// bits.
 template <int kBlocks, class T>
-__device__ inline void fill_bins(const LogitRow<T>& row, const Softmax& softmax, bool masses,
+__device__ inline void fill_bins(const LogitRow<kBlocks, T>& row, const Softmax& softmax, bool masses,
                                  const Bracket& bracket, SampleShared<kBlocks>& shared) {
   for (int i = static_cast<int>(threadIdx.x); i < kBins; i += kSampleThreads)
     shared.count[i] = shared.low[i] = shared.high[i] = 0;
@@ -290,7 +303,7 @@ __device__ inline Bracket whole(const Survey& all) { return {all.best, all.worst
 
 /// One round: the part of the bracket that holds the target.
 template <int kBlocks, class T>
-__device__ __noinline__ Bracket narrow(const LogitRow<T>& row, const Softmax& softmax, bool masses,
+__device__ __noinline__ Bracket narrow(const LogitRow<kBlocks, T>& row, const Softmax& softmax, bool masses,
                                        const Target& target, const Bracket& bracket,
                                        SampleShared<kBlocks>& shared) {
   fill_bins(row, softmax, masses, bracket, shared);
@@ -309,90 +322,116 @@ __device__ inline void sort_codes(int count, SampleShared<kBlocks>& shared) {
 }
 
 /// The tokens of codes lo to hi into shared.codes of the first block, in no order; those beyond kSort are
-/// counted only. Returns how many there are.
+/// counted only. Returns how many there are. The cluster has met since the first block read its codes.
 template <int kBlocks, class T>
-__device__ __noinline__ int gather(const LogitRow<T>& row, uint64_t lo, uint64_t hi,
+__device__ __noinline__ int gather(const LogitRow<kBlocks, T>& row, uint64_t lo, uint64_t hi,
                                    SampleShared<kBlocks>& shared) {
-  if (cluster_rank<kBlocks>() == 0 && threadIdx.x == 0) shared.gathered = 0;
-  cluster_sync<kBlocks>();
-  uint32_t* gathered = in_block<kBlocks>(&shared.gathered, 0);
+  // Three counters, as blocks may still read the one before while this one counts.
+  const int turn = row.gathers % 3, next = (row.gathers + 1) % 3;
+  ++row.gathers;
+  if (threadIdx.x == 0) shared.gathered[next] = 0;
+  uint32_t* gathered = in_block<kBlocks>(&shared.gathered[turn], 0);
   uint64_t* codes = in_block<kBlocks>(shared.codes, 0);
-  row.each([&](int piece) { return shared.best[piece] <= hi; },
-           [&](uint32_t, uint64_t code) {
-             if (code < lo || code > hi) return;
-             const uint32_t place = atomicAdd(gathered, 1U);
-             if (place < kSort) codes[place] = code;
-           });
+  const float least = logit_of(key_in(hi));  // lower ones need no code to be told from what is wanted
+  row.groups([&](int piece) { return shared.best[piece] <= hi; },
+             [&](TokenGroup& group) {
+               if (row.changes) row.clean(group);
+#pragma unroll
+               for (int j = 0; j < kLaneIds; ++j) {
+                 if (!(group.x[j] >= least)) continue;
+                 const uint64_t code = code_of(key_of(clean_logit(group.x[j])), row.id_of(group.number, j));
+                 if (code < lo || code > hi) continue;
+                 const uint32_t place = atomicAdd(gathered, 1U);
+                 if (place < kSort) codes[place] = code;
+               }
+             });
   cluster_sync<kBlocks>();
-  const auto count = static_cast<int>(*gathered);
-  cluster_sync<kBlocks>();  // the next call sets it to 0
-  return count;
+  return static_cast<int>(*gathered);
 }
 
-/// Of the first block: running sums of the mass of the sorted tokens into all_mass.
+/// Threads of the first block that own sorted tokens, kEach of each: whole warps, which meet by themselves.
+__device__ inline int owners_of(int count) { return (count + kEach * kWarp - 1) / (kEach * kWarp) * kWarp; }
+__device__ inline void owners_meet(int owners) { asm volatile("bar.sync 1, %0;" ::"r"(owners) : "memory"); }
+
+/// By the owners: running sums of the mass of the sorted tokens into all_mass.
 template <int kBlocks>
 __device__ inline void sum_sorted(int count, const Softmax& softmax, SampleShared<kBlocks>& shared) {
-  const int first = static_cast<int>(threadIdx.x) * kEach;
+  const int first = static_cast<int>(threadIdx.x) * kEach, owners = owners_of(count);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
   uint64_t mine[kEach];
-  uint64_t sum = 0;
+  uint64_t own = 0;
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     mine[i] = first + i < count ? softmax.mass(key_in(shared.codes[first + i])) : 0;
-    sum += mine[i];
+    own += mine[i];
   }
-  sum = block_sum_before(sum, shared.reduce);
+  uint64_t sum = own;
+#pragma unroll
+  for (int step = 1; step < kWarp; step *= 2) {
+    const uint64_t below = __shfl_up_sync(kWholeWarp, sum, step);
+    if (lane >= step) sum += below;
+  }
+  if (lane == kWarp - 1) shared.reduce[warp] = sum;
+  owners_meet(owners);
+  sum -= own;
+  for (int w = 0; w < warp; ++w) sum += shared.reduce[w];
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     sum += mine[i];
     shared.all_mass[first + i] = sum;
   }
-  __syncthreads();
+  owners_meet(owners);
 }
 
-/// Of the first block: the first sorted token whose running sum reaches `target`, 1 to the last sum.
+/// By the owners of `count` tokens or more: the first sorted token whose running sum reaches `target`, 1 to
+/// the last sum.
 template <int kBlocks>
-__device__ inline int reach(uint64_t target, int count, SampleShared<kBlocks>& shared) {
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kSampleThreads) {
+__device__ inline int reach(uint64_t target, int count, int owners, SampleShared<kBlocks>& shared) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += owners) {
     const uint64_t before = i > 0 ? shared.all_mass[i - 1] : 0;
     if (before < target && target <= shared.all_mass[i]) shared.found = i;
   }
-  __syncthreads();
+  owners_meet(owners);
   const int found = shared.found;
-  __syncthreads();
+  owners_meet(owners);
   return found;
 }
 
 /// A code that at least `wanted` tokens reach: the best tokens of neighbouring pieces are so many, so the
-/// wanted-th of them is one. ~0 where there are too few pieces.
+/// wanted-th of them is one. ~0 where there are too few pieces. The cluster meets.
 template <int kBlocks>
 __device__ inline uint64_t ceiling_of(uint64_t wanted, const Cut& cut, SampleShared<kBlocks>& shared) {
   // Fewer are sorted sooner, and bound almost as well: 64 of 128 reach about 90 tokens.
-  const int most = wanted <= 64 ? 128 : kMostPieces;
+  constexpr int kFew = 128;
+  const int most = wanted <= kFew / 2 ? kFew : kMostPieces;
   const int together = (cut.pieces + most - 1) / most;
   const int bests = (cut.pieces + together - 1) / together;
-  if (2 * wanted > static_cast<uint64_t>(bests)) return ~uint64_t{0};
-  if (cluster_rank<kBlocks>() == 0) {
+  const bool enough = 2 * wanted <= static_cast<uint64_t>(bests);
+  if (enough && cluster_rank<kBlocks>() == 0) {
     for (int i = static_cast<int>(threadIdx.x); i < bests; i += kSampleThreads) {
       uint64_t best = ~uint64_t{0};
-      for (int piece = i * together; piece < min((i + 1) * together, cut.pieces); ++piece)
-        best = Smaller64{}(best, in_block<kBlocks>(shared.best, piece / cut.in_block)[piece % cut.in_block]);
+#pragma unroll
+      for (int j = 0; j < kMostPieces / kFew; ++j)
+        if (const int piece = i * together + j; j < together && piece < cut.pieces)
+          best = Smaller64{}(best, best_of(piece, cut, shared));
       shared.codes[i] = best;
     }
     block_sort(shared.codes, bests, kSampleThreads);
     if (threadIdx.x == 0) shared.ceiling = shared.codes[wanted - 1];
   }
   cluster_sync<kBlocks>();
+  if (!enough) return ~uint64_t{0};
   return *in_block<kBlocks>(&shared.ceiling, 0);  // the next call writes it after more of cluster_sync
 }
 
 /// The best `wanted` tokens (1 to kSort / 2, and not more than there are) are shared.codes[0, wanted) of the
 /// first block. `all` is of the last survey.
 template <int kBlocks, class T>
-__device__ inline void rank_prefix(const LogitRow<T>& row, const Survey& all, uint64_t wanted,
+__device__ inline void rank_prefix(const LogitRow<kBlocks, T>& row, const Survey& all, uint64_t wanted,
                                    SampleShared<kBlocks>& shared) {
   Bracket bracket = whole(all);
   bracket.hi = Smaller64{}(ceiling_of(wanted, row.cut, shared), all.worst);
-  auto count = gather(row, all.best, bracket.hi, shared);
+  int count = gather(row, all.best, bracket.hi, shared);
   if (count > kSort) {
     bracket.count = static_cast<uint64_t>(count);
     while (bracket.count_before + bracket.count > kSort)
@@ -407,19 +446,22 @@ struct Crossing {
 };
 
 template <int kBlocks, class T>
-__device__ inline Crossing cross(const LogitRow<T>& row, const Survey& all, const Softmax& softmax,
+__device__ inline Crossing cross(const LogitRow<kBlocks, T>& row, const Survey& all, const Softmax& softmax,
                                  const Target& target, SampleShared<kBlocks>& shared) {
   Bracket bracket = whole(all);
   while (bracket.count > kSort) bracket = narrow(row, softmax, true, target, bracket, shared);
+  cluster_sync<kBlocks>();  // the first block has read its codes
   const int count = gather(row, bracket.lo, bracket.hi, shared);
   if (cluster_rank<kBlocks>() == 0) {
     sort_codes(count, shared);
-    sum_sorted(count, softmax, shared);
-    const int found = target.by_rank ? static_cast<int>(target.at - bracket.count_before) - 1
-                                     : reach(target.at - bracket.mass_before, count, shared);
-    if (threadIdx.x == 0) {
-      shared.answer[0] = shared.codes[found];
-      shared.answer[1] = bracket.mass_before + shared.all_mass[found];
+    if (const int owners = owners_of(count); static_cast<int>(threadIdx.x) < owners) {
+      sum_sorted(count, softmax, shared);
+      const int found = target.by_rank ? static_cast<int>(target.at - bracket.count_before) - 1
+                                       : reach(target.at - bracket.mass_before, count, owners, shared);
+      if (threadIdx.x == 0) {
+        shared.answer[0] = shared.codes[found];
+        shared.answer[1] = bracket.mass_before + shared.all_mass[found];
+      }
     }
   }
   cluster_sync<kBlocks>();

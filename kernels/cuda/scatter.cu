@@ -15,7 +15,6 @@
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/scatter.h"
 
 namespace orrery::kernels::cuda {
@@ -144,9 +143,8 @@ void start(const Scatter::Args& args, const Launch& launch) {
     return launch_kernel(launch, shared_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0,
                          args, lines, static_cast<unsigned>(owners));
   }
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((lines + kThreads - 1) / kThreads, most);
-  launch_kernel(launch, lines_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args, lines);
+  const dim3 grid = pointwise_grid(lines, kThreads);
+  launch_kernel(launch, lines_kernel<T>, grid, dim3(kThreads), 0, args, lines);
 }
 
 void run(const Scatter::Args& args, const Launch& launch) {

@@ -13,7 +13,6 @@
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/softmax.h"
 
 namespace orrery::kernels::cuda {
@@ -72,10 +71,8 @@ void run(const Softmax::Args& args, const Launch& launch) {
     return launch_kernel(launch, rows_kernel, dim3(static_cast<unsigned>(args.outer)),
                          dim3(static_cast<unsigned>(threads)), 0, args);
   }
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((args.outer * args.inner + kThreads - 1) / kThreads, most);
-  launch_kernel(launch, columns_kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args);
+  const dim3 grid = pointwise_grid(args.outer * args.inner, kThreads);
+  launch_kernel(launch, columns_kernel, grid, dim3(kThreads), 0, args);
 }
 
 }  // namespace

@@ -5,12 +5,9 @@
 //             and not their type; those of one place are neighbours, so that a warp reads runs of src, and an
 //             index from cache
 // Bytes moved: an element of src and of dst each, and the indices.
-#include <algorithm>
-
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_config.h"
 #include "kernels/take.h"
 
 namespace orrery::kernels::cuda {
@@ -81,11 +78,7 @@ void run(const Take::Args& args, const Launch& launch) {
   pack_strides(args.depth, args.sizes, strides.of);
   strides.count = 1;
   for (int d = 0; d < args.depth; ++d) strides.count *= args.sizes[d];
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const auto blocks_of = [&](int64_t threads) {
-    return dim3(static_cast<unsigned>(std::min((threads + kThreads - 1) / kThreads, most)));
-  };
+  const auto blocks_of = [](int64_t threads) { return pointwise_grid(threads, kThreads); };
   const int bytes = dtype_info(args.problem.dtype).block_bytes;
   if (const int64_t run_bytes = args.inner * bytes; run_bytes >= kShortRun) {
     const int word = word_of(args, run_bytes, bytes);

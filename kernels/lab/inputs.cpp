@@ -60,6 +60,14 @@ std::byte random_f8(uint32_t bits, DType dtype, float deviation) {
   return static_cast<std::byte>(kept | static_cast<uint32_t>(exponent) << (e4m3 ? 3 : 2));
 }
 
+/// The nearest e4m3, halves to even, at most 448.
+std::byte to_e4m3(float value) {
+  if (std::isnan(value)) return std::byte{0x7F};
+  const uint32_t bits = bits_of_float(std::fabs(value) * 0x1p-120F);  // brings the exponent's bias to 7
+  const uint32_t rounded = (bits + 0x7FFFFU + ((bits >> 20) & 1)) >> 20;
+  return static_cast<std::byte>((std::signbit(value) ? 0x80U : 0U) | std::min(rounded, 0x7EU));
+}
+
 /// Random bits, with scales for elements of `deviation`.
 void fill_blocks(std::vector<std::byte>& stored, DType dtype, float deviation, std::mt19937& engine) {
   const std::optional<RandomScales> scales = random_scales(dtype);
@@ -121,6 +129,10 @@ std::vector<std::byte> random_elements(DType dtype, size_t count, uint32_t seed,
     else if (is_integer(dtype))
       value = static_cast<float>(static_cast<int>(engine() % 65536) - 32768);
   std::vector<std::byte> elements(row_bytes(dtype, static_cast<int64_t>(count)).value_or(0));
+  if (dtype == DType::f8_e4m3) {
+    std::ranges::transform(values, elements.begin(), to_e4m3);
+    return elements;
+  }
   quantise_row(dtype, values.data(), static_cast<int64_t>(count), elements.data());
   return elements;
 }

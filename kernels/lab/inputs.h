@@ -21,8 +21,8 @@ inline constexpr std::string_view kDistributionNames[] = {"normal", "uniform", "
 std::vector<float> random_floats(size_t count, uint32_t seed, float scale = 1.0F,
                                  Distribution distribution = Distribution::normal);
 
-/// Elements of an is_element type: floats as above, whole numbers in [-2^15, 2^15) or as far as the type
-/// goes.
+/// Elements of an is_element type or e4m3: floats as above, whole numbers in [-2^15, 2^15) or as far as the
+/// type goes.
 std::vector<std::byte> random_elements(DType dtype, size_t count, uint32_t seed,
                                        Distribution distribution = Distribution::normal);
 /// Elements of any stored type as float32.

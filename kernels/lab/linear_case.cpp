@@ -171,6 +171,7 @@ std::vector<float> LinearCase::seen(Rounding rounding, size_t segment) const {
       return rounded_to_f16(src, problem.cols);
     case Rounded::bf16:
       return rounded_to_bf16(src);
+    case Rounded::f8:  // no row of Linear's
     case Rounded::no:
       break;
   }

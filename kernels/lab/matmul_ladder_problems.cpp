@@ -8,8 +8,8 @@ namespace {
 /// 1,028 is no multiple of a tile; at powers of two rows meet in the same sets of a cache. 3,072 leaves most
 /// of a card without a tile in the last wave (cuda.stream_k).
 std::vector<std::string> known() {
-  return {"256x256x256",    "512x512x512",         "1028x1028x1028",     "1028x1028x1028 BF16",
-          "4096x4096x4096", "3072x3072x3072 BF16", "4096x4096x4096 BF16"};
+  return {"256x256x256",    "512x512x512",         "1028x1028x1028",      "1028x1028x1028 BF16",
+          "4096x4096x4096", "3072x3072x3072 BF16", "4096x4096x4096 BF16", "4096x4096x4096 F8_E4M3"};
 }
 
 std::unique_ptr<Experiment> make(const std::string& name, Words& words) {

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::string_view kArithmeticNames[] = {"f32", "bf16", "int16", "int8"};
+constexpr std::string_view kArithmeticNames[] = {"f32", "bf16", "int16", "int8", "f8"};
 static_assert(std::size(kArithmeticNames) == kArithmetics);
 
 ordered_json number(double value) {

@@ -41,7 +41,10 @@ void run(const MatmulLadder::Args& args, const Launch&) {
 }  // namespace
 
 Row<MatmulLadder> blocked_row() {
-  return {.name = "cpu.blocked", .supports = plain_supports, .run = run, .source = "cpu/ladder/blocked.cpp"};
+  return {.name = "cpu.blocked",
+          .supports = plain_supports<ref::legal_along_n>,
+          .run = run,
+          .source = "cpu/ladder/blocked.cpp"};
 }
 
 }  // namespace orrery::kernels::ladder

@@ -14,19 +14,25 @@ void multiply(const Operands<T>& o) {
   for (int64_t i = 0; i < o.m; ++i)
     for (int64_t j = 0; j < o.n; ++j) {
       float sum = 0;
-      for (int64_t p = 0; p < o.k; ++p) sum += number(o.a[i * o.k + p]) * number(o.b[p * o.n + j]);
-      o.c[i * o.n + j] = sum;
+      for (int64_t p = 0; p < o.k; ++p)
+        sum += number(o.a[i * o.k + p]) * number(o.b[sizeof(T) == 1 ? j * o.k + p : p * o.n + j]);
+      o.c[i * o.n + j] = sum * o.scale;
     }
 }
 
 void run(const MatmulLadder::Args& args, const Launch&) {
-  args.problem.dtype == DType::f32 ? multiply(Operands<float>(args)) : multiply(Operands<uint16_t>(args));
+  if (args.problem.dtype == DType::f32) return multiply(Operands<float>(args));
+  if (args.problem.dtype == DType::bf16) return multiply(Operands<uint16_t>(args));
+  multiply(Operands<uint8_t>(args));
 }
 
 }  // namespace
 
 Row<MatmulLadder> naive_row() {
-  return {.name = "cpu.naive", .supports = plain_supports, .run = run, .source = "cpu/ladder/naive.cpp"};
+  return {.name = "cpu.naive",
+          .supports = plain_supports<ref::legal>,
+          .run = run,
+          .source = "cpu/ladder/naive.cpp"};
 }
 
 }  // namespace orrery::kernels::ladder

@@ -136,7 +136,7 @@ size_t workspace(const MatmulLadder::Problem& problem, const Machine&, int threa
 }
 
 std::string supports(const MatmulLadder::Problem& problem, const Machine&) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = ref::legal_along_n(problem); !reason.empty()) return reason;
   if (product_of(problem)) return "";
   return "oneDNN has no product of " + std::string(name_of(problem.dtype)) +
          " for this CPU but its reference";

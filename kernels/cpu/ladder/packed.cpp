@@ -36,7 +36,7 @@ constexpr LadderTile kTile{kRows, kCols, multiply};
 
 Row<MatmulLadder> packed_row() {
   return {.name = "cpu.packed",
-          .supports = on_any_machine<MatmulLadder, ref::legal>,
+          .supports = on_any_machine<MatmulLadder, ref::legal_along_n>,
           .run = run_floats<kTile>,
           .workspace = float_workspace<kTile>,
           .source = "cpu/ladder/packed.cpp",

@@ -1,16 +1,39 @@
-// Codes in ascending order, by bitonic networks: the same exchanges whatever the codes are, so that only
-// equal codes could be told apart by the order of threads, and those are alike.
+// Codes in ascending order: a few by counting what comes before each, many by bitonic networks, the same
+// exchanges whatever the codes are. Only equal codes could be told apart by the order of threads, and those
+// are alike.
 #pragma once
 
 #include "kernels/cuda/device/block_reduce.cuh"
 
 namespace orrery::kernels::cuda {
 
-/// codes[0, count) in memory that has room for the next power of two, where it leaves the greatest code. By
-/// all threads of the block, of which there are `threads`, a thread owning two codes of every exchange;
-/// codes are in place before it and after it.
+/// Of few codes, some lanes to each: one counts those before it among every so manieth of all. That takes two
+/// barriers, where a network of 128 has 28.
+template <class Code>
+__device__ inline void sort_by_counting(Code* codes, int count, int threads) {
+  int lanes = kWarp;
+  while (count * lanes > threads) lanes /= 2;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int mine = thread / lanes, lane = thread % lanes;
+  __syncthreads();
+  const Code code = mine < count ? codes[mine] : Code{};
+  int before = 0;
+  for (int i = lane; i < count; i += lanes) {
+    const Code other = codes[i];
+    before += other < code || (other == code && i < mine) ? 1 : 0;
+  }
+  for (int step = lanes / 2; step > 0; step /= 2) before += __shfl_xor_sync(kWholeWarp, before, step);
+  __syncthreads();
+  if (mine < count && lane == 0) codes[before] = code;
+  __syncthreads();
+}
+
+/// codes[0, count) in memory that has room for the next power of two, which is written over. By all threads
+/// of the block, of which there are `threads`, a thread owning two codes of every exchange; codes are in
+/// place before it and after it.
 template <class Code>
 __device__ inline void block_sort(Code* codes, int count, int threads) {
+  if (2 * count <= threads) return sort_by_counting(codes, count, threads);
   int size = 1;
   while (size < count) size *= 2;
   for (int i = count + static_cast<int>(threadIdx.x); i < size; i += threads) codes[i] = ~Code{0};
@@ -18,7 +41,7 @@ __device__ inline void block_sort(Code* codes, int count, int threads) {
   for (int run = 2; run <= size; run *= 2) {
     for (int step = run / 2; step > 0; step /= 2) {
       for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += threads) {
-        const int low = 2 * step * (i / step) + i % step;
+        const int low = 2 * i - (i & (step - 1));
         const int high = low + step;
         const Code a = codes[low];
         const Code b = codes[high];

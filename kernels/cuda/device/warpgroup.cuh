@@ -1,6 +1,6 @@
 // Products of four warps that read shared memory themselves (wgmma), of cards of capability 9.0: 64 rows by
-// kCols columns over 16 steps of k, f16 or bf16, sums f32. They run beside the threads, in groups that end in
-// order.
+// kCols columns over 16 steps of k, f16 or bf16 (of others further down), sums f32. They run beside the
+// threads, in groups that end in order.
 //   sums of a lane: warp w of the four has rows 16 w to 16 w + 15, as mma.sync has them (tensor_core.cuh), 8
 //   columns after 8 columns; a factor in registers lies likewise
 //   In shared memory rows have 128 bytes, chunk i (16 bytes) of row r at i ^ r % 8, from a multiple of 1,024
@@ -159,6 +159,27 @@ __device__ inline void begin_tf32_product(float (&c)[32][4], const uint4& a, uin
                "}, {%128, %129, %130, %131}, %132, 1, 1, 1;"
                : ORRERY_SUMS_256
                : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "l"(b));
+}
+
+/// Of e4m3 over 32 steps of k, both in shared memory along k, where rows of 128 bytes are 128 steps. What it
+/// adds up keeps some 14 bits (ladder/f8.cu).
+template <int kBlocks>
+__device__ inline void begin_f8_product(float (&c)[kBlocks][4], uint64_t a, uint64_t b, bool adds) {
+  static_assert(kBlocks == 16 || kBlocks == 32);
+  if constexpr (kBlocks == 16)
+    asm volatile(
+        "{.reg .pred add; setp.ne.u32 add, %66, 0;"
+        "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {" ORRERY_NUMBERS_128
+        "}, %64, %65, add, 1, 1;}"
+        : ORRERY_SUMS_128
+        : "l"(a), "l"(b), "r"(static_cast<uint32_t>(adds)));
+  else
+    asm volatile(
+        "{.reg .pred add; setp.ne.u32 add, %130, 0;"
+        "wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 {" ORRERY_NUMBERS_256
+        "}, %128, %129, add, 1, 1;}"
+        : ORRERY_SUMS_256
+        : "l"(a), "l"(b), "r"(static_cast<uint32_t>(adds)));
 }
 
 #undef ORRERY_PRODUCT_OF_TYPE

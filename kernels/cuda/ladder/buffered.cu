@@ -190,7 +190,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
 }
 
 std::string supports(const MatmulLadder::Problem& problem, const Machine& machine) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = ref::legal_along_n(problem); !reason.empty()) return reason;
   if (problem.dtype != DType::f32)
     return "matrices of " + std::string(name_of(problem.dtype)) + "; it copies float32, unconverted";
   return without_shared(kShared, machine.card);

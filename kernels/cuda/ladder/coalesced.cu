@@ -36,7 +36,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
 Row<MatmulLadder> coalesced_row() {
   return {.name = "cuda.coalesced",
           .device = DeviceKind::cuda,
-          .supports = on_any_machine<MatmulLadder, ref::legal>,
+          .supports = on_any_machine<MatmulLadder, ref::legal_along_n>,
           .run = run,
           .source = "cuda/ladder/coalesced.cu",
           .block = {kRows, kCols}};

@@ -56,7 +56,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
 Row<MatmulLadder> column_row() {
   return {.name = "cuda.column",
           .device = DeviceKind::cuda,
-          .supports = on_any_machine<MatmulLadder, ref::legal>,
+          .supports = on_any_machine<MatmulLadder, ref::legal_along_n>,
           .run = run,
           .source = "cuda/ladder/column.cu",
           .block = {kSide, kSide}};

@@ -11,23 +11,28 @@ namespace {
 constexpr int kRows = 32, kCols = 8;  // of a block, a thread each
 
 template <class T>
-__global__ void __launch_bounds__(kRows* kCols) naive_kernel(const Operands<T> o) {
+__global__ void __launch_bounds__(kRows* kCols) naive_kernel(const Operands<T> o, float scale) {
   pdl_wait();
   const int row = static_cast<int>(blockIdx.x * kRows + threadIdx.x);
   const int col = static_cast<int>(blockIdx.y * kCols + threadIdx.y);
   if (row >= o.m || col >= o.n) return;
   float sum = 0;
   for (int p = 0; p < o.k; ++p)
-    sum = fmaf(number(o.a[static_cast<int64_t>(row) * o.k + p]),
-               number(o.b[static_cast<int64_t>(p) * o.n + col]), sum);
-  o.c[static_cast<int64_t>(row) * o.n + col] = sum;
+    sum = fmaf(
+        number(o.a[static_cast<int64_t>(row) * o.k + p]),
+        number(
+            o.b[sizeof(T) == 1 ? static_cast<int64_t>(col) * o.k + p : static_cast<int64_t>(p) * o.n + col]),
+        sum);
+  o.c[static_cast<int64_t>(row) * o.n + col] = sum * scale;
 }
 
 void run(const MatmulLadder::Args& args, const Launch& launch) {
-  with_operands(args, [&]<class T>(const Operands<T>& o) {
+  const auto start = [&]<class T>(const Operands<T>& o) {
     launch_kernel(launch, naive_kernel<T>, dim3(blocks_of(o.m, kRows), blocks_of(o.n, kCols)),
-                  dim3(kRows, kCols), 0, o);
-  });
+                  dim3(kRows, kCols), 0, o, args.scale);
+  };
+  if (args.problem.dtype == DType::f8_e4m3) return start(operands_of<__nv_fp8_e4m3>(args));
+  with_operands(args, start);
 }
 
 }  // namespace

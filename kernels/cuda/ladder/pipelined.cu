@@ -110,7 +110,7 @@ constexpr size_t kShared = kStages * sizeof(TensorPart<float>);
 static_assert(kShared == kStages * sizeof(TensorPart<__nv_bfloat16>));
 
 std::string supports(const MatmulLadder::Problem& problem, const Machine& machine) {
-  if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
+  if (std::string reason = ref::legal_along_n(problem); !reason.empty()) return reason;
   return without_shared(kShared, machine.card);
 }
 

@@ -43,7 +43,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
 Row<MatmulLadder> shared_row() {
   return {.name = "cuda.shared",
           .device = DeviceKind::cuda,
-          .supports = on_any_machine<MatmulLadder, ref::legal>,
+          .supports = on_any_machine<MatmulLadder, ref::legal_along_n>,
           .run = run,
           .source = "cuda/ladder/shared.cu",
           .block = {kSide, kSide}};

@@ -72,7 +72,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
 Row<MatmulLadder> square_row() {
   return {.name = "cuda.square",
           .device = DeviceKind::cuda,
-          .supports = on_any_machine<MatmulLadder, ref::legal>,
+          .supports = on_any_machine<MatmulLadder, ref::legal_along_n>,
           .run = run,
           .source = "cuda/ladder/square.cu",
           .block = {kSide, kSide}};

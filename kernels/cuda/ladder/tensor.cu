@@ -104,7 +104,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
 Row<MatmulLadder> tensor_row() {
   return {.name = "cuda.tensor",
           .device = DeviceKind::cuda,
-          .supports = on_any_machine<MatmulLadder, ref::legal>,
+          .supports = on_any_machine<MatmulLadder, ref::legal_along_n>,
           .run = run,
           .rounding = tensor_rounding,
           .source = "cuda/ladder/tensor.cu",

@@ -87,9 +87,4 @@ __device__ inline void store_sums(const Sums& sums, const Operands<T>& o, const 
       }
 }
 
-inline Rounding tensor_rounding(const MatmulLadder::Problem& problem, int) {
-  if (problem.dtype == DType::f32) return {Rounded::tf32, Rounded::tf32};
-  return {Rounded::bf16, Rounded::bf16};
-}
-
 }  // namespace orrery::kernels::cuda::ladder

@@ -17,11 +17,8 @@
 namespace orrery::kernels::cuda::ladder {
 namespace {
 
-constexpr int kCluster = 2;                       // blocks
-constexpr int kDepth = 32;                        // steps of k in a part
-constexpr int kShareRows = kTileCols / kCluster;  // of the turned b, that a block brings for both
-constexpr int kShareBytes = kShareRows * 128;
-static_assert(kTileRows * 128 + kCluster * kShareBytes == kPartBytes);
+constexpr int kCluster = 2;  // blocks
+constexpr int kDepth = 32;   // steps of k in a part
 
 constexpr int kTurned = 32, kTurningRows = 8;  // a block turns 32 x 32 numbers, 8 rows at a time
 
@@ -47,20 +44,6 @@ __global__ void __launch_bounds__(kTurned* kTurningRows)
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 constexpr int kSteps = kDepth / 8;  // products
-
-/// One thread asks for the parts of a tile: its own rows of a, and for both blocks half of the columns of b.
-__device__ void bring(const TileMaps& maps, const Ring& ring, const Piece& piece, Stage<kRing>& stage) {
-  const int share = cluster_rank();
-  for (int part = piece.first; part < piece.end; ++part) {
-    const uint32_t full = ring.full(stage.at);
-    wait_for_phase(ring.empty(stage.at), stage.phase ^ 1);
-    arrive_expecting(full, kPartBytes);
-    copy_box(ring.a(stage.at), maps.a, part * kDepth, piece.row, full);
-    copy_box_to((1 << kCluster) - 1, ring.b(stage.at) + static_cast<uint32_t>(share * kShareBytes), maps.b,
-                part * kDepth, piece.col + share * kShareRows, full);
-    stage.advance();
-  }
-}
 
 /// A warp's 16 rows of a part of a, rounded.
 struct RowsOfA {
@@ -99,31 +82,7 @@ __device__ void add(Consumer<kCluster>& consumer, const Piece& piece, GroupSums&
 }
 
 __device__ void multiply_tiles(const TileMaps& maps, const TileOrder<kCluster>& order) {
-  const Ring ring = ring_of_block();
-  if (threadIdx.x == 0) ring.make_barriers(Consumer<kCluster>::kReaders);
-  pdl_wait();
-  cluster_sync();
-  const int clusters = static_cast<int>(gridDim.x) / kCluster;
-  const int cluster = static_cast<int>(blockIdx.x) / kCluster, rank = cluster_rank();
-  if (threadIdx.x < kGroupThreads) {
-    give_up_registers<kBringerRegisters>();
-    Stage<kRing> stage;
-    if (threadIdx.x == 0)
-      for (int index = cluster; index < order.count(); index += clusters)
-        bring(maps, ring, order.piece(index, rank), stage);
-  } else {
-    take_registers<kMultiplierRegisters>();
-    Consumer<kCluster> consumer{ring, static_cast<int>(threadIdx.x) / kGroupThreads - 1, {}};
-    for (int index = cluster; index < order.count(); index += clusters) {
-      const Piece piece = order.piece(index, rank);
-      GroupSums sums = {};
-      add(consumer, piece, sums);
-      consumer.store(maps.c, piece, sums);
-    }
-    consumer.finish();
-  }
-  __syncwarp();
-  cluster_sync();
+  multiply_along_k<kDepth>(maps, order, add);
 }
 
 #else
@@ -148,7 +107,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
   launch_kernel(launch, turn_kernel, dim3(blocks_of(n, kTurned), blocks_of(k, kTurned)),
                 dim3(kTurned, kTurningRows), 0, static_cast<const float*>(args.b), turned, k, n);
   const TileMaps maps{matrix_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, args.a, m, k, kTileRows),
-                      matrix_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, turned, n, k, kShareRows),
+                      matrix_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, turned, n, k, kShareCols),
                       matrix_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, args.c, m, n, kGroupRows)};
   const TileOrder<kCluster> order(args.problem, kDepth);
   const int clusters = std::min(order.count(), std::max(current_card().multiprocessors / kCluster, 1));

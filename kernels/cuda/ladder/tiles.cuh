@@ -29,7 +29,14 @@ constexpr int kOutCols = 32;
 constexpr int kPartOfA = kTileRows * 128, kSliceBytes = kTileDepth * 128;
 constexpr int kPartBytes = kPartOfA + kSlices * kSliceBytes;
 constexpr int kOutBytes = kGroupRows * 128;
+// Where b lies along k, as (n, k), a part of it is [256 columns][128 bytes of k], of which each block of a
+// cluster of two brings half for both.
+constexpr int kShareCols = kTileCols / 2, kShareBytes = kShareCols * 128;
 constexpr size_t kRingShared = 1024 + kRing * kPartBytes + 2 * kGroups * kOutBytes + 2 * kRing * 8;
+
+// Of a thread: 65,536 registers are shared by three groups, one of which brings tiles.
+constexpr int kBringerRegisters = 40, kMultiplierRegisters = 232;
+constexpr int kSpecialisedThreads = (1 + kGroups) * kGroupThreads;
 
 /// The matrices as TMA sees them.
 struct TileMaps {
@@ -52,13 +59,7 @@ inline TileMaps make_maps(const Operands<__nv_bfloat16>& o) {
 }
 
 inline Operands<__nv_bfloat16> halves_of(const MatmulLadder::Args& args) {
-  const auto [dtype, m, n, k] = args.problem;
-  const Operands<__nv_bfloat16> o{static_cast<const __nv_bfloat16*>(args.a),
-                                  static_cast<const __nv_bfloat16*>(args.b),
-                                  args.c,
-                                  static_cast<int>(m),
-                                  static_cast<int>(n),
-                                  static_cast<int>(k)};
+  const auto o = operands_of<__nv_bfloat16>(args);
   require_aligned(is_aligned(o.a) && is_aligned(o.b) && is_aligned(o.c));
   return o;
 }
@@ -72,18 +73,18 @@ constexpr bool kBuiltFor90a = false;
 /// `supports` of the steps with tiles of one type.
 template <DType kType>
 std::string without_tiles(const MatmulLadder::Problem& problem, const Machine& machine) {
-  const std::string type(name_of(kType));
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   if (problem.dtype != kType)
-    return "matrices of " + std::string(name_of(problem.dtype)) + "; it multiplies " + type;
+    return "matrices of " + std::string(name_of(problem.dtype)) + "; it multiplies " +
+           std::string(name_of(kType));
   if (machine.card.capability != 90)
     return "needs products of four warps and copies of tiles, which cards of capability 9.0 have";
   if (!kBuiltFor90a) return "the module was built without code for 9.0's own instructions (architecture 90a)";
-  constexpr int64_t kEach = 16 / dtype_info(kType).block_bytes;
-  for (const int64_t row : {problem.n, problem.k})
-    if (row % kEach != 0)
-      return "rows of " + std::to_string(row) + " " + type + "; copies of tiles take multiples of " +
-             std::to_string(kEach) + " (16 bytes)";
+  const DType stored_along_n = kType == DType::f8_e4m3 ? DType::f32 : kType;  // c alone has rows of n
+  for (const auto& [row, dtype] : {std::pair{problem.n, stored_along_n}, std::pair{problem.k, kType}})
+    if (const int64_t each = 16 / dtype_info(dtype).block_bytes; row % each != 0)
+      return "rows of " + std::to_string(row) + " " + std::string(name_of(dtype)) +
+             "; copies of tiles take multiples of " + std::to_string(each) + " (16 bytes)";
   return without_shared(kRingShared, machine.card);
 }
 
@@ -262,6 +263,53 @@ struct Consumer {
   }
 };
 
+/// One thread asks for the parts of a tile where b lies along k, in a cluster of two.
+template <int kDepth>
+__device__ inline void bring_along_k(const TileMaps& maps, const Ring& ring, const Piece& piece,
+                                     Stage<kRing>& stage) {
+  const int share = cluster_rank();
+  for (int part = piece.first; part < piece.end; ++part) {
+    const uint32_t full = ring.full(stage.at);
+    wait_for_phase(ring.empty(stage.at), stage.phase ^ 1);
+    arrive_expecting(full, kPartBytes);
+    copy_box(ring.a(stage.at), maps.a, part * kDepth, piece.row, full);
+    copy_box_to(0b11, ring.b(stage.at) + static_cast<uint32_t>(share * kShareBytes), maps.b, part * kDepth,
+                piece.col + share * kShareCols, full);
+    stage.advance();
+  }
+}
+
+/// All that a block of a cluster of two does where b lies along k; add(consumer, piece, sums) adds a tile up
+/// from parts of kDepth steps of k.
+template <int kDepth, class Add>
+__device__ inline void multiply_along_k(const TileMaps& maps, const TileOrder<2>& order, const Add& add) {
+  const Ring ring = ring_of_block();
+  if (threadIdx.x == 0) ring.make_barriers(Consumer<2>::kReaders);
+  pdl_wait();
+  cluster_sync();  // nobody arrives at a barrier of the other before it is made
+  const int clusters = static_cast<int>(gridDim.x) / 2;
+  const int cluster = static_cast<int>(blockIdx.x) / 2, rank = cluster_rank();
+  if (threadIdx.x < kGroupThreads) {
+    give_up_registers<kBringerRegisters>();
+    Stage<kRing> stage;
+    if (threadIdx.x == 0)
+      for (int index = cluster; index < order.count(); index += clusters)
+        bring_along_k<kDepth>(maps, ring, order.piece(index, rank), stage);
+  } else {
+    take_registers<kMultiplierRegisters>();
+    Consumer<2> consumer{ring, static_cast<int>(threadIdx.x) / kGroupThreads - 1, {}};
+    for (int index = cluster; index < order.count(); index += clusters) {
+      const Piece piece = order.piece(index, rank);
+      GroupSums sums = {};
+      add(consumer, piece, sums);
+      consumer.store(maps.c, piece, sums);
+    }
+    consumer.finish();
+  }
+  __syncwarp();
+  cluster_sync();  // nobody goes while the other may still arrive at its barriers
+}
+
 /// Straight from registers: pairs of columns, of which a row has whole ones.
 __device__ inline void store_pairs(const Operands<__nv_bfloat16>& o, const Piece& piece, int group,
                                    const GroupSums& sums) {
@@ -279,9 +327,5 @@ __device__ inline void store_pairs(const Operands<__nv_bfloat16>& o, const Piece
 }
 
 #endif
-
-// Of a thread: 65,536 registers are shared by three groups, one of which brings tiles.
-constexpr int kBringerRegisters = 40, kMultiplierRegisters = 232;
-constexpr int kSpecialisedThreads = (1 + kGroups) * kGroupThreads;
 
 }  // namespace orrery::kernels::cuda::ladder

@@ -101,7 +101,7 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
 Row<MatmulLadder> vectorised_row() {
   return {.name = "cuda.vectorised",
           .device = DeviceKind::cuda,
-          .supports = on_any_machine<MatmulLadder, ref::legal>,
+          .supports = on_any_machine<MatmulLadder, ref::legal_along_n>,
           .run = run,
           .source = "cuda/ladder/vectorised.cu",
           .block = {kSide, kSide}};

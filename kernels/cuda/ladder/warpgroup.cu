@@ -122,13 +122,7 @@ __global__ void __launch_bounds__(kThreads, 1) warpgroup_kernel(const Operands<_
 }
 
 void run(const MatmulLadder::Args& args, const Launch& launch) {
-  const auto [dtype, m, n, k] = args.problem;
-  const Operands<__nv_bfloat16> o{static_cast<const __nv_bfloat16*>(args.a),
-                                  static_cast<const __nv_bfloat16*>(args.b),
-                                  args.c,
-                                  static_cast<int>(m),
-                                  static_cast<int>(n),
-                                  static_cast<int>(k)};
+  const auto o = operands_of<__nv_bfloat16>(args);
   launch_kernel(launch, lies_in_chunks(o) ? warpgroup_kernel<true> : warpgroup_kernel<false>,
                 dim3(blocks_of(o.n, kCols), blocks_of(o.m, kRows)), dim3(kThreads), kShared, o);
 }
