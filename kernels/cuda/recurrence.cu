@@ -4,8 +4,6 @@
 //                 they are needed, so that an element costs a product and a sum, not a way to memory.
 // Right where lines are many, as channels and states are; a few long ones leave a card idle.
 // Preconditions: those of ref::legal. Bytes moved: an element of factor, src and dst each.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
@@ -49,10 +47,7 @@ __global__ void __launch_bounds__(kThreads) columns_kernel(const Recurrence::Arg
 void run(const Recurrence::Args& args, const Launch& launch) {
   const int64_t lines = args.outer * args.inner;
   if (lines <= 0 || args.count <= 0) return;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const int64_t blocks = std::min((lines + kThreads - 1) / kThreads, most);
-  launch_kernel(launch, columns_kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, args);
+  launch_kernel(launch, columns_kernel, pointwise_grid(lines, kThreads), dim3(kThreads), 0, args);
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 // Sums are float32, coordinates float64.
 // Preconditions: those of ref::legal. Workspace: of the largest 8 bytes a cell and channel.
 // Bytes moved: boxes once a block, grad_dst once a sample and element from L1 and L2, grad_src once.
-#include <algorithm>
-
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 #include "kernels/cuda/launch.h"
@@ -187,18 +185,13 @@ __global__ void __launch_bounds__(kThreads)
 
 void run(const RoiAlignBackward::Args& args, const Launch& launch) {
   const RoiAlign::Problem& p = args.problem.roi;
-  const CardMachine& card = current_card();
-  const int64_t most = card.multiprocessors * config_of(card).pointwise_blocks;
-  const auto grid_of = [&](int64_t items) {
-    return dim3(static_cast<unsigned>(std::min((items + kThreads - 1) / kThreads, most)));
-  };
   auto* found = reinterpret_cast<int64_t*>(launch.workspace);
   const int64_t cells = args.boxes * p.channels * p.rows * p.cols;
   if (p.largest && cells > 0)
-    launch_kernel(launch, largest_kernel, grid_of(cells), dim3(kThreads), 0, args, found, cells);
+    launch_kernel(launch, largest_kernel, pointwise_grid(cells, kThreads), dim3(kThreads), 0, args, found, cells);
   const int64_t items = args.images * ((p.channels + kChannels - 1) / kChannels) * p.height * p.width;
   if (items > 0)
-    launch_kernel(launch, elements_kernel, grid_of(items), dim3(kThreads), 0, args,
+    launch_kernel(launch, elements_kernel, pointwise_grid(items, kThreads), dim3(kThreads), 0, args,
                   static_cast<const int64_t*>(found), items);
 }
 
