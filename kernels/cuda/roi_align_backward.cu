@@ -188,7 +188,8 @@ void run(const RoiAlignBackward::Args& args, const Launch& launch) {
   auto* found = reinterpret_cast<int64_t*>(launch.workspace);
   const int64_t cells = args.boxes * p.channels * p.rows * p.cols;
   if (p.largest && cells > 0)
-    launch_kernel(launch, largest_kernel, pointwise_grid(cells, kThreads), dim3(kThreads), 0, args, found, cells);
+    launch_kernel(launch, largest_kernel, pointwise_grid(cells, kThreads), dim3(kThreads), 0, args, found,
+                  cells);
   const int64_t items = args.images * ((p.channels + kChannels - 1) / kChannels) * p.height * p.width;
   if (items > 0)
     launch_kernel(launch, elements_kernel, pointwise_grid(items, kThreads), dim3(kThreads), 0, args,
