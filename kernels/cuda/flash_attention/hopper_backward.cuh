@@ -15,9 +15,9 @@
 //   by TMA, and for keys a warp the sums of the queries. Products run in order while threads compute:
 //   exponentials beside grad, gradients of weights beside total1, and groups beside each other. Shared
 //   memory: [64 elements of head_dim][row][64], swizzled (device/warpgroup.cuh); the others in several
-//   stages. Heads are padded to 64 or 128 elements: zeros that TMA fills in. requires  head_dim a multiple of
-//   8, rows 16-byte aligned; no bias, mask, softcap, dropout Bytes moved: own rows once; the others once for
-//   the own rows of a block, mostly from the L2 cache.
+//   stages. Heads are padded to 64 or 128 elements: zeros that TMA fills in.
+// Preconditions: head_dim a multiple of 8, rows 16-byte aligned; no bias, mask, softcap or dropout.
+// Bytes moved: own rows once; the others once for the own rows of a block, mostly from the L2 cache.
 #pragma once
 
 #include "kernels/cuda/device/tile_copy.cuh"
