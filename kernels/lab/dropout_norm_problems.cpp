@@ -17,7 +17,7 @@ std::vector<std::string> known() {
           "long rows 64x65536 BF16 residual p=0.1",
           "long rows 8192x18432 BF16 residual p=0.1",
           "drop path 8192x1024 BF16 residual subset p=0.1",
-          "8 bits 8192x4096 BF16 rms residual quantised",
+          "quantised 8192x4096 BF16 rms residual quantised",
           "parallel 8192x4096 BF16 residual bias src2 norm2 p=0.1"};
 }
 

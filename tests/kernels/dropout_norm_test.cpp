@@ -268,7 +268,13 @@ TEST(DropoutNorm, a_second_norm_is_the_first_with_other_weights) {
       alone.out2 = nullptr;
       row.run(alone, place.launch(lab::put_workspace(row, alone.problem, place)));
       place.wait();
-      EXPECT_EQ(place.get(static_cast<const float*>(second), count), out2) << row.name << " " << cols;
+      const std::vector<float> first = place.get(static_cast<const float*>(second), count);
+      // On a card a kernel of two norms has half the threads, and so adds a long row up in another order.
+      if (row.device == DeviceKind::cpu)
+        EXPECT_EQ(first, out2) << row.name << " " << cols;
+      else
+        EXPECT_THAT(first, ::testing::Pointwise(::testing::FloatNear(4e-6F), out2))
+            << row.name << " " << cols;
     }
   }
 }
