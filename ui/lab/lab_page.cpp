@@ -155,7 +155,9 @@ void LabPage::chooseKernel(const QString& kernel) {
   refresh();
 }
 
-void LabPage::setDevices(const std::vector<api::DeviceEntry>& devices) { problem_->setDevices(devices); }
+void LabPage::setDevices(const std::vector<api::DeviceEntry>& devices, const std::string& used) {
+  problem_->setDevices(devices, used);
+}
 
 QString LabPage::refusal() const {
   if (const QString refusal = labs_->refusal(); !refusal.isEmpty()) return refusal;

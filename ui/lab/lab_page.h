@@ -27,7 +27,7 @@ class LabPage : public QWidget, public Themed {
 
   void chooseKernel(const QString& kernel);
   QString kernel() const { return QString::fromStdString(list_->chosen()); }
-  void setDevices(const std::vector<api::DeviceEntry>& devices);
+  void setDevices(const std::vector<api::DeviceEntry>& devices, const std::string& used);
   void startOrStop();
   /// "softmax 4x33x1": the kernel and the problem; once the kernels are known.
   void runWords(const QString& words);

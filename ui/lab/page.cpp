@@ -42,8 +42,8 @@ PageParts makeLab(Workspace& work, QWidget* parent) {
     const auto count = static_cast<qint64>(work.labs()->kernels().size());
     emit work.subtitleChanged("lab", format::counted(count, "kernel"));
   });
-  QObject::connect(&work, &Workspace::devicesListed, page, [page](const Devices& devices) {
-    if (!devices.empty()) page->setDevices(devices);
+  QObject::connect(&work, &Workspace::devicesListed, page, [&work, page](const Devices& devices) {
+    if (!devices.empty()) page->setDevices(devices, work.options().device);
   });
   return {
       .body = page, .corner = page->corner(), .source = work.session(), .commands = labCommands(work, page)};

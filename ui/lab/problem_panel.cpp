@@ -52,7 +52,7 @@ ProblemPanel::ProblemPanel(const Theme& theme, QWidget* parent)
   setFocusProxy(shape_);
   api::DeviceEntry cpu;  // until the machine's are listed
   cpu.device = "cpu";
-  setDevices({cpu});
+  setDevices({cpu}, "cpu");
 }
 
 void ProblemPanel::setupLayout() {
@@ -139,8 +139,10 @@ void ProblemPanel::setWords(const QString& words) {
   emit changed();
 }
 
-void ProblemPanel::setDevices(const std::vector<api::DeviceEntry>& devices) {
-  LabAsk before = ask();
+void ProblemPanel::setDevices(const std::vector<api::DeviceEntry>& devices, const std::string& used) {
+  std::vector<std::string> chosen = ask().devices;
+  const bool first = devices_.size() <= 1;  // only now are they known
+  if (first && std::ranges::find(devices, used, &api::DeviceEntry::device) != devices.end()) chosen = {used};
   for (QCheckBox* box : devices_) box->deleteLater();
   devices_.clear();
   refusals_.clear();
@@ -148,8 +150,8 @@ void ProblemPanel::setDevices(const std::vector<api::DeviceEntry>& devices) {
     const QString name = QString::fromStdString(device.device);
     auto* box = new QCheckBox(name, deviceRow_);
     box->setAccessibleName("Run on " + name);
-    const bool was = std::ranges::find(before.devices, device.device) != before.devices.end();
-    box->setChecked(was || (before.devices.empty() && device.device == "cpu"));
+    const bool is_chosen = std::ranges::find(chosen, device.device) != chosen.end();
+    box->setChecked(is_chosen || (chosen.empty() && device.device == "cpu"));
     refusals_[name] = QString::fromStdString(device.refusal);
     connect(box, &QCheckBox::toggled, this, &ProblemPanel::changed);
     auto* row = static_cast<QHBoxLayout*>(deviceRow_->layout());

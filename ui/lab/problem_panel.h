@@ -18,8 +18,8 @@ class ProblemPanel : public QWidget, public Themed {
 
   /// Null: none is chosen. What was typed for a kernel is kept.
   void show(const api::LabKernel* kernel);
-  /// Those of the machine; what cannot be used says why.
-  void setDevices(const std::vector<api::DeviceEntry>& devices);
+  /// Those of the machine; what cannot be used says why. At first what models run on (`used`) is chosen.
+  void setDevices(const std::vector<api::DeviceEntry>& devices, const std::string& used);
   /// What is wrong with the problem, below its field; empty: nothing.
   void setProblem(const QString& words);
   /// As if they were typed.

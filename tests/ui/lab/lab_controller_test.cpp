@@ -77,7 +77,7 @@ TEST_F(LabRowsTest, DevicesStandSideBySide) {
   api::DeviceEntry cpu, card;
   cpu.device = "cpu";
   card.device = "cuda:0";
-  page_->setDevices({cpu, card});
+  page_->setDevices({cpu, card}, "cpu");
   ASSERT_EQ(page_->problem()->devices().size(), 2U);
   EXPECT_TRUE(page_->problem()->devices()[0]->isChecked());
   page_->problem()->devices()[1]->setChecked(true);
@@ -92,6 +92,20 @@ TEST_F(LabRowsTest, DevicesStandSideBySide) {
   for (QCheckBox* box : page_->problem()->devices()) box->setChecked(false);
   EXPECT_FALSE(page_->runButton()->isEnabled());
   EXPECT_THAT(page_->runButton()->toolTip().toStdString(), HasSubstr("device"));
+}
+
+TEST_F(LabRowsTest, WhatModelsRunOnIsChosenUntilAPersonChooses) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  api::DeviceEntry cpu, card;
+  cpu.device = "cpu";
+  card.device = "cuda:0";
+  const auto chosen = [&] { return page_->problem()->ask().devices; };
+  page_->setDevices({cpu, card}, "cuda:0");
+  EXPECT_EQ(chosen(), std::vector<std::string>{"cuda:0"});
+  page_->problem()->devices()[0]->setChecked(true);
+  page_->problem()->devices()[1]->setChecked(false);
+  page_->setDevices({cpu, card}, "cuda:0");  // listed again
+  EXPECT_EQ(chosen(), std::vector<std::string>{"cpu"});
 }
 
 TEST_F(LabRowsTest, ABusyMachineIsToldAndTheRunRepeated) {
