@@ -171,7 +171,7 @@ Result<Lowered> lower(const Form& form, LowerContext& context, const graph::Node
 
 // ---- gradients ----
 
-/// `src` cut behind each spatial size of `shape`.
+/// `src` cropped to the spatial sizes of `shape`.
 Term cut_to(const Term& src, const Shape& shape) {
   if (!src) return src;
   std::vector<int64_t> axes, starts, stops;
@@ -186,7 +186,8 @@ Term cut_to(const Term& src, const Shape& shape) {
                {{"axes", std::move(axes)}, {"starts", std::move(starts)}, {"stops", std::move(stops)}});
 }
 
-/// Of the other op, by the same weight. What lies behind the last window of a convolution is in none.
+/// A convolution's is the transposed convolution with the same weight, and the other way round. Elements
+/// past the last window are in no window: their gradient is 0.
 Term gradient_of_src(Gradients& at, const Form& form) {
   const ValueType &src = at.input(kSrc).type(), &dst = at.gradient().type();
   Attributes attributes;

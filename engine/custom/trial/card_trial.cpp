@@ -36,7 +36,7 @@ class OnCard {
     device_.upload(memory_, all.data(), all.size());
   }
 
-  /// What it holds now; `name` is told where the margins have changed.
+  /// What it holds now. A write into the margins is an error that names `name`.
   Bytes read(const std::string& name) const {
     Bytes all(size_ + 2 * kMargin);
     device_.download(all.data(), memory_, all.size());

@@ -11,13 +11,13 @@
 
 namespace orrery::custom::trial {
 
-/// Where a tensor lies in its pages: with its first byte behind the page before it, or its last one in front
-/// of the page behind it (as far as its elements' alignment lets it, which is all the way).
+/// Where a tensor lies between its two guard pages: its first byte right after the first one, or its last
+/// byte right before the second.
 enum class Flush { begin, end };
 
 class GuardedTensor {
  public:
-  /// `label` is told of a fault: "src, f32[3, 4]".
+  /// A fault is reported by `label`: "src, f32[3, 4]".
   GuardedTensor(size_t bytes, Flush flush, std::string label);
   ~GuardedTensor();
   GuardedTensor(const GuardedTensor&) = delete;

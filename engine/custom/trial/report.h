@@ -21,7 +21,7 @@ void tell(std::string_view kind, std::string_view text);
 /// Tells what failed and ends the process.
 [[noreturn]] void fail(const std::string& what);
 
-/// From here on what the op does to the process is told: crashes by their cause, exceptions that reach the
+/// From here on whatever ends the process is reported: crashes by their cause, exceptions that reach the
 /// top, exit(), endless recursion. `memory_limit`: the limit that it runs under; 0: none.
 void watch(uint64_t memory_limit);
 /// That the process may end.
