@@ -19,9 +19,10 @@ namespace {
 
 constexpr int kCluster = 2;  // blocks
 constexpr int kDepth = 128;  // steps of k in a part
-constexpr int kSteps = kDepth / 32;
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+constexpr int kSteps = kDepth / 32;
 
 /// Where the group's rows of a part of a begin.
 __device__ uint64_t rows_of_a(const Consumer<kCluster>& consumer) {
