@@ -65,10 +65,6 @@ __device__ inline void settle(float (&sums)[kBlocks][4]) {
 #define ORRERY_SUMS_64 ORRERY_SUMS_8(0)
 #define ORRERY_SUMS_96 ORRERY_SUMS_64, ORRERY_SUMS_2(8), ORRERY_SUMS_2(10)
 #define ORRERY_SUMS_128 ORRERY_SUMS_64, ORRERY_SUMS_8(8)
-#define ORRERY_SUMS_144 ORRERY_SUMS_128, ORRERY_SUMS_2(16)
-#define ORRERY_SUMS_160 ORRERY_SUMS_144, ORRERY_SUMS_2(18)
-#define ORRERY_SUMS_176 ORRERY_SUMS_160, ORRERY_SUMS_2(20)
-#define ORRERY_SUMS_192 ORRERY_SUMS_176, ORRERY_SUMS_2(22)
 #define ORRERY_SUMS_256 ORRERY_SUMS_128, ORRERY_SUMS_8(16), ORRERY_SUMS_8(24)
 
 #define ORRERY_NUMBERS_64                                                  \
@@ -82,10 +78,6 @@ __device__ inline void settle(float (&sums)[kBlocks][4]) {
   ", "                                                                               \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define ORRERY_NUMBERS_144 ORRERY_NUMBERS_128 ", %64, %65, %66, %67, %68, %69, %70, %71"
-#define ORRERY_NUMBERS_160 ORRERY_NUMBERS_144 ", %72, %73, %74, %75, %76, %77, %78, %79"
-#define ORRERY_NUMBERS_176 ORRERY_NUMBERS_160 ", %80, %81, %82, %83, %84, %85, %86, %87"
-#define ORRERY_NUMBERS_192 ORRERY_NUMBERS_176 ", %88, %89, %90, %91, %92, %93, %94, %95"
 #define ORRERY_NUMBERS_256                                                                       \
   ORRERY_NUMBERS_128                                                                             \
   ", "                                                                                           \
@@ -115,22 +107,13 @@ __device__ inline void settle(float (&sums)[kBlocks][4]) {
 /// Begins a product of a in shared memory (along k).
 template <DType kType, bool kTurned, int kBlocks>
 __device__ inline void begin_product(float (&c)[kBlocks][4], uint64_t a_at, uint64_t b_at, bool adds) {
-  static_assert(kBlocks == 8 || kBlocks == 12 || kBlocks == 16 || kBlocks == 18 || kBlocks == 20 ||
-                kBlocks == 22 || kBlocks == 24 || kBlocks == 32);
+  static_assert(kBlocks == 8 || kBlocks == 12 || kBlocks == 16 || kBlocks == 32);
   if constexpr (kBlocks == 8) {
     ORRERY_PRODUCT_OF_TYPE(SHARED, 64, "%32", "%33", "%34", "%35");
   } else if constexpr (kBlocks == 12) {
     ORRERY_PRODUCT_OF_TYPE(SHARED, 96, "%48", "%49", "%50", "%51");
   } else if constexpr (kBlocks == 16) {
     ORRERY_PRODUCT_OF_TYPE(SHARED, 128, "%64", "%65", "%66", "%67");
-  } else if constexpr (kBlocks == 18) {
-    ORRERY_PRODUCT_OF_TYPE(SHARED, 144, "%72", "%73", "%74", "%75");
-  } else if constexpr (kBlocks == 20) {
-    ORRERY_PRODUCT_OF_TYPE(SHARED, 160, "%80", "%81", "%82", "%83");
-  } else if constexpr (kBlocks == 22) {
-    ORRERY_PRODUCT_OF_TYPE(SHARED, 176, "%88", "%89", "%90", "%91");
-  } else if constexpr (kBlocks == 24) {
-    ORRERY_PRODUCT_OF_TYPE(SHARED, 192, "%96", "%97", "%98", "%99");
   } else {
     ORRERY_PRODUCT_OF_TYPE(SHARED, 256, "%128", "%129", "%130", "%131");
   }
@@ -139,13 +122,11 @@ __device__ inline void begin_product(float (&c)[kBlocks][4], uint64_t a_at, uint
 /// Of a in registers, packed.
 template <DType kType, bool kTurned, int kBlocks>
 __device__ inline void begin_product(float (&c)[kBlocks][4], const uint4& a_at, uint64_t b_at, bool adds) {
-  static_assert(kBlocks == 8 || kBlocks == 16 || kBlocks == 22 || kBlocks == 32);
+  static_assert(kBlocks == 8 || kBlocks == 16 || kBlocks == 32);
   if constexpr (kBlocks == 8) {
     ORRERY_PRODUCT_OF_TYPE(REGISTERS, 64, "{%32, %33, %34, %35}", "%36", "%37", "%38");
   } else if constexpr (kBlocks == 16) {
     ORRERY_PRODUCT_OF_TYPE(REGISTERS, 128, "{%64, %65, %66, %67}", "%68", "%69", "%70");
-  } else if constexpr (kBlocks == 22) {
-    ORRERY_PRODUCT_OF_TYPE(REGISTERS, 176, "{%88, %89, %90, %91}", "%92", "%93", "%94");
   } else {
     ORRERY_PRODUCT_OF_TYPE(REGISTERS, 256, "{%128, %129, %130, %131}", "%132", "%133", "%134");
   }
@@ -187,18 +168,10 @@ __device__ inline void begin_f8_product(float (&c)[kBlocks][4], uint64_t a, uint
 #undef ORRERY_PRODUCT_OF_SHARED
 #undef ORRERY_PRODUCT
 #undef ORRERY_NUMBERS_256
-#undef ORRERY_NUMBERS_192
-#undef ORRERY_NUMBERS_176
-#undef ORRERY_NUMBERS_160
-#undef ORRERY_NUMBERS_144
 #undef ORRERY_NUMBERS_128
 #undef ORRERY_NUMBERS_96
 #undef ORRERY_NUMBERS_64
 #undef ORRERY_SUMS_256
-#undef ORRERY_SUMS_192
-#undef ORRERY_SUMS_176
-#undef ORRERY_SUMS_160
-#undef ORRERY_SUMS_144
 #undef ORRERY_SUMS_128
 #undef ORRERY_SUMS_96
 #undef ORRERY_SUMS_64

@@ -10,13 +10,12 @@
 namespace orrery::kernels::cuda::flash {
 namespace {
 
-/// Tiles are as large as registers and shared memory allow. Where many have an edge, smaller ones of keys
-/// have less beyond it, and leave room for the next queries.
+/// Tiles are as large as registers and shared memory allow beside the next queries. Short heads have smaller
+/// ones, of which less lies beyond an edge.
 struct HopperShapes {
   using Full64 = HopperShape<64, 128, 3, 2>;
   using Short64 = HopperShape<64, 64, 4, 2>;
-  using Full128 = HopperShape<128, 176, 2>;
-  using Banded128 = HopperShape<128, 128, 2, 2>;
+  using Of128 = HopperShape<128, 128, 2, 2>;
   using Of256 = HopperShape<256, 64, 2>;
 };
 
@@ -29,14 +28,12 @@ using BentShape = HopperShape<kDim, kDim == 256 ? 64 : 128, 2, 1, true>;
 template <class Function>
 auto with_hopper_shape(const FlashAttention::Problem& problem, int64_t queries, Function&& function) {
   const bool bends = problem.softcap > 0;
-  const bool banded = problem.causal || problem.window_left >= 0 || problem.window_right >= 0;
   if (problem.head_dim > 128)
     return bends ? function.template operator()<BentShape<256>>()
                  : function.template operator()<HopperShapes::Of256>();
   if (problem.head_dim > 64) {
-    if (bends) return function.template operator()<BentShape<128>>();
-    return banded ? function.template operator()<HopperShapes::Banded128>()
-                  : function.template operator()<HopperShapes::Full128>();
+    return bends ? function.template operator()<BentShape<128>>()
+                 : function.template operator()<HopperShapes::Of128>();
   }
   if (bends) return function.template operator()<BentShape<64>>();
   using Long = HopperShapes::Full64;

@@ -4,10 +4,11 @@
 //   One block a multiprocessor walks over units of work (Schedule). It has two to four groups of four warps
 //   that multiply, each for 64 queries of one batch and head, and one that brings tiles, which takes a
 //   thread. They walk over the keys that the block's queries see, last tile first, in tiles that begin at
-//   multiples of their size: keys and values in two or four stages each, queries in two where there is room,
-//   so that those of the next unit are there when one ends. The products of queries with the next keys run
-//   while the values of the last ones are added, these beside the softmax of those; groups begin products in
-//   turns, so that one multiplies while another has its softmax. A group reads queries, keys and values from
+//   multiples of their size: keys and values in two or four stages each, queries in two where there is room.
+//   The products of queries with the next keys run while the values of the last ones are added, these beside
+//   the softmax of those, and from one unit to the next as within one: with 8,192 keys, filling and emptying
+//   that pipeline for each unit took 4 % of the time. Groups begin products in turns, so that one multiplies
+//   while another has its softmax. A group reads queries, keys and values from
 //   shared memory as they are; scores, weights and totals are in registers, of which the copying warps give
 //   up theirs. Shared memory: [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
 //   (device/warpgroup.cuh). Heads are padded to 64, 128 or 256 elements: zeros that TMA fills in.
@@ -38,6 +39,9 @@ struct HopperShape {
   static constexpr bool bends = kBends;
   // Groups pass by tiles of keys that only later ones see, where these are many; it takes registers.
   static constexpr bool skips = keys == kGroupRows;
+  // The last values of a unit are added beside the first scores of the next one: the next queries must be
+  // there, and no tiles to pass by, as the stage of those values is not free yet.
+  static constexpr bool chains = queries > 1 && !skips;
   static constexpr int threads = kGroupThreads * (groups + 1);
   static constexpr int query_slice = rows * 128, key_slice = keys * 128;  // bytes
   static constexpr int query_bytes = slices * query_slice, key_bytes = slices * key_slice;
@@ -240,7 +244,33 @@ class Consumer {
 
   __device__ void run(const Schedule& schedule) {
     if (group_ == Shape::groups - 1) pass_turn();  // the first group's
-    schedule.each([&](int index) { compute(schedule.place(index)); });
+    RunningSum running;
+    float totals[Shape::dim / 8][4] = {};
+    Factor<kType, Shape::keys> weights;
+    Open open;
+    schedule.each([&](int index) {
+      const Schedule::Place place = schedule.place(index);
+      const HopperWork<Shape> work(args_, place);
+      if (work.count == 0) return write_nothing(work);
+      const Walk walk(work, place, group_, work.band.keys == static_cast<int>(args_.keys));
+      wait_for_phase(tiles_.query_full(query_.at), query_.phase);
+      if constexpr (Shape::skips) {
+        skip_tiles(work.count - 1, walk.last);
+        if (walk.last < 0) {
+          write_nothing(work);
+          give_back(tiles_.query_empty(query_.at));
+          query_.advance();
+          return;
+        }
+      }
+      begin_unit(schedule, walk, open, weights, running, totals);
+      add_tiles(walk, weights, running, totals);
+      open = {index, stage_, walk.ragged == 0};
+      stage_.advance();
+      query_.advance();
+      if constexpr (!Shape::chains) close(schedule, open, weights, running, totals);
+    });
+    if (Shape::chains && open.is_there()) close(schedule, open, weights, running, totals);
     meet_group();
     if (tiles_.is_broken()) repair_units<kType, Shape>(args_, schedule, warp_row());
   }
@@ -252,6 +282,8 @@ class Consumer {
   __device__ uint32_t own_query() const {
     return tiles_.query(query_.at) + static_cast<uint32_t>(group_ * kGroupRows * 128);
   }
+  /// Where the queries of the unit before lie.
+  __device__ int query_before() const { return Shape::queries > 1 ? query_.at ^ 1 : 0; }
   /// All warps of the group.
   __device__ void meet_group() const { meet(1 + group_, kGroupThreads); }
 
@@ -260,17 +292,6 @@ class Consumer {
     place.tile = static_cast<int>(made_here(static_cast<uint32_t>(place.tile)));
     place.head = static_cast<int>(made_here(static_cast<uint32_t>(place.head)));
     return HopperWork<Shape>(args_, place);
-  }
-
-  __device__ void compute(Schedule::Place place) {
-    RunningSum running;
-    float totals[Shape::dim / 8][4] = {};
-    const bool has_tiles = add_tiles(place, running, totals);
-    write(work_at(place), running, totals);
-    if (!has_tiles) return;
-    show_to_products();  // the rows of out, which lie where queries are copied to next
-    give_back(tiles_.query_empty(query_.at));
-    query_.advance();
   }
 
   /// Of the tiles of keys of a unit: the last that the group sees; those in [whole_begin, whole_end) have no
@@ -293,33 +314,63 @@ class Consumer {
     __device__ bool has_edge(int tile) const { return tile < whole_begin || tile >= whole_end; }
   };
 
-  /// Products of queries with the next keys run while the values of this tile are added, and both while
-  /// another group has its softmax. Gives whether the block has tiles at all.
-  __device__ bool add_tiles(Schedule::Place place, RunningSum& running, float (&totals)[Shape::dim / 8][4]) {
-    const HopperWork<Shape> work(args_, place);
-    if (work.count == 0) return false;
-    const Walk walk(work, place, group_, work.band.keys == static_cast<int>(args_.keys));
-    wait_for_phase(tiles_.query_full(query_.at), query_.phase);
-    if constexpr (Shape::skips) {
-      skip_tiles(work.count - 1, walk.last);
-      if (walk.last < 0) return true;
-    }
+  /// A unit of which the values of the first tile are still to be added, with weights that are there.
+  struct Open {
+    int index = -1;  // none
+    Stage<Shape::stages> values;
+    bool ragged;
+
+    __device__ bool is_there() const { return index >= 0; }
+  };
+
+  /// The first weights of a unit. The values that the unit before still lacks are added and its rows written
+  /// beside their products and their softmax, as within a unit: a block's units are one walk.
+  __device__ void begin_unit(const Schedule& schedule, const Walk& walk, Open& open,
+                             Factor<kType, Shape::keys>& weights, RunningSum& running,
+                             float (&totals)[Shape::dim / 8][4]) {
     float scores[Shape::keys / 8][4], shrink[2];
+    RunningSum begun;
     wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
+    take_turn();
     begin_scores<kType, Shape>(own_query(), tiles_.key(stage_.at), scores);
-    wait_for_products<0>();
-    settle(scores);
-    give_back(tiles_.key_empty(stage_.at));
-    finish_scores(walk, walk.last, scores);
-    soften(scores, factor_, running, shrink);
-    Factor<kType, Shape::keys> weights(scores);
+    if (Shape::chains && open.is_there()) {
+      add_values(schedule, open, weights, totals);
+      pass_turn();
+      wait_for_products<1>();
+      settle(scores);
+      give_back(tiles_.key_empty(stage_.at));
+      finish_scores(walk, walk.last, scores);
+      soften(scores, factor_, begun, shrink);
+      wait_ahead(begun, scores, walk.last > 0);
+      end_unit(schedule, open, running, totals);
+    } else {
+      pass_turn();
+      wait_for_products<0>();
+      settle(scores);
+      give_back(tiles_.key_empty(stage_.at));
+      finish_scores(walk, walk.last, scores);
+      soften(scores, factor_, begun, shrink);
+    }
+    running = begun;
+    weights = Factor<kType, Shape::keys>(scores);
+#pragma unroll
+    for (int n = 0; n < Shape::dim / 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) totals[n][i] = 0;
+  }
+
+  /// Products of queries with the next keys run while the values of this tile are added, and both while
+  /// another group has its softmax.
+  __device__ void add_tiles(const Walk& walk, Factor<kType, Shape::keys>& weights, RunningSum& running,
+                            float (&totals)[Shape::dim / 8][4]) {
+    float scores[Shape::keys / 8][4], shrink[2];
     for (int t = walk.last; t > 0; --t) {
       const Stage<Shape::stages> stage = stage_;
       stage_.advance();
       wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
       take_turn();
       begin_scores<kType, Shape>(own_query(), tiles_.key(stage_.at), scores);
-      wait_for_values(walk, t, stage);
+      wait_for_values(walk.place, t == walk.ragged, t, stage);
       begin_totals<kType, Shape>(weights, tiles_.value(stage.at), totals);
       pass_turn();
       wait_for_products<1>();
@@ -327,32 +378,54 @@ class Consumer {
       give_back(tiles_.key_empty(stage_.at));
       finish_scores(walk, t - 1, scores);
       const bool shrinks = soften(scores, factor_, running, shrink);
-      // The compiler hoists the wait below to the start of its basic block and sinks whatever is needed only
-      // after it. A branch on the sums (which are never below 0) starts a new basic block here, so the
-      // softmax stays ahead of the wait and overlaps the products with values.
-      settle(scores);
-      if (t > 1 && !(running.sum[0] + running.sum[1] < 0)) {
-        Stage<Shape::stages> next = stage_;
-        next.advance();
-        wait_for_phase(tiles_.key_full(next.at), next.phase);
-      }
+      wait_ahead(running, scores, t > 1);
       wait_for_products<0>();
       settle(totals);
       give_back(tiles_.value_empty(stage.at));
       if (shrinks) shrink_totals(shrink, totals);
       weights = Factor<kType, Shape::keys>(scores);
     }
-    wait_for_values(walk, 0, stage_);
-    begin_totals<kType, Shape>(weights, tiles_.value(stage_.at), totals);
+  }
+
+  /// For the next keys, before the wait for products that run beside a softmax. The compiler hoists that wait
+  /// to the start of its basic block and sinks whatever is needed only after it. A branch on the sums (which
+  /// are never below 0) starts a new basic block here, so the softmax stays ahead of the wait.
+  __device__ void wait_ahead(const RunningSum& running, float (&scores)[Shape::keys / 8][4], bool more) {
+    settle(scores);
+    if (more && !(running.sum[0] + running.sum[1] < 0)) {
+      Stage<Shape::stages> next = stage_;
+      next.advance();
+      wait_for_phase(tiles_.key_full(next.at), next.phase);
+    }
+  }
+
+  __device__ void add_values(const Schedule& schedule, const Open& open,
+                             const Factor<kType, Shape::keys>& weights, float (&totals)[Shape::dim / 8][4]) {
+    wait_for_values(schedule.place(open.index), open.ragged, 0, open.values);
+    begin_totals<kType, Shape>(weights, tiles_.value(open.values.at), totals);
+  }
+
+  /// Once the products of all its tiles have begun.
+  __device__ void end_unit(const Schedule& schedule, Open& open, const RunningSum& running,
+                           float (&totals)[Shape::dim / 8][4]) {
     wait_for_products<0>();
     settle(totals);
-    give_back(tiles_.value_empty(stage_.at));
-    stage_.advance();
-    return true;
+    give_back(tiles_.value_empty(open.values.at));
+    const int query = query_before();
+    write(work_at(schedule.place(open.index)), tiles_.query(query), running, totals);
+    show_to_products();  // the rows of out, which lie where queries are copied to next
+    give_back(tiles_.query_empty(query));
+    open.index = -1;
+  }
+
+  __device__ void close(const Schedule& schedule, Open& open, const Factor<kType, Shape::keys>& weights,
+                        const RunningSum& running, float (&totals)[Shape::dim / 8][4]) {
+    add_values(schedule, open, weights, totals);
+    end_unit(schedule, open, running, totals);
   }
 
   /// Tiles from `from` down to behind `last`, which only groups of later queries see. Who gives a tile back
-  /// must have seen it come, and every group has a turn for each tile of the block but one.
+  /// must have seen it come, and every group has a turn for each tile of the block.
   __device__ void skip_tiles(int from, int last) {
     for (int t = from; t > last; --t) {
       wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
@@ -360,7 +433,6 @@ class Consumer {
       wait_for_phase(tiles_.value_full(stage_.at), stage_.phase);
       give_back(tiles_.value_empty(stage_.at));
       stage_.advance();
-      if (t == 0) continue;
       take_turn();
       pass_turn();
     }
@@ -398,10 +470,11 @@ class Consumer {
   }
 
   /// Behind the last key of a batch that is shorter than others lies what may be no number: it becomes zero.
-  __device__ void wait_for_values(const Walk& walk, int tile, const Stage<Shape::stages>& stage) {
+  __device__ void wait_for_values(Schedule::Place place, bool ragged, int tile,
+                                  const Stage<Shape::stages>& stage) {
     wait_for_phase(tiles_.value_full(stage.at), stage.phase);
-    if (tile != walk.ragged) return;
-    const HopperWork<Shape> work = work_at(walk.place);
+    if (!ragged) return;
+    const HopperWork<Shape> work = work_at(place);
     const int there = work.band.keys - work.first_key(tile);
     const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
     for (int i = thread; i < (Shape::keys - there) * Shape::dim / 8; i += kGroupThreads) {
@@ -414,41 +487,51 @@ class Consumer {
     meet_group();
   }
 
+  __device__ int64_t head_row(const HopperWork<Shape>& work) const {
+    return (static_cast<int64_t>(work.batch) * args_.problem.heads + work.head) * args_.queries;
+  }
+  __device__ uint16_t* out_of(const HopperWork<Shape>& work) const {
+    return static_cast<uint16_t*>(args_.out) + work.batch * args_.out_strides.batch +
+           work.head * args_.out_strides.head;
+  }
+
   /// By way of the group's queries, which are needed no more.
-  __device__ void write(const HopperWork<Shape>& work, const RunningSum& running,
+  __device__ void write(const HopperWork<Shape>& work, uint32_t queries_at, const RunningSum& running,
                         const float (&totals)[Shape::dim / 8][4]) {
-    const int64_t head_row =
-        (static_cast<int64_t>(work.batch) * args_.problem.heads + work.head) * args_.queries;
     const int row = warp_row(), query = work.first_row + row;
     float share[2];
     bool broken[2];
     find_broken(totals, broken);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      share[half] =
-          finish_row(args_, work.band, head_row, query + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half,
-                     running.largest[half] * factor_, running.sum[half]);
+      share[half] = finish_row(args_, work.band, head_row(work),
+                               query + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half,
+                               running.largest[half] * factor_, running.sum[half]);
       if (broken[half] && share[half] > 0) tiles_.set_broken(1);
     }
-    auto* out = static_cast<uint16_t*>(args_.out) + work.batch * args_.out_strides.batch +
-                work.head * args_.out_strides.head;
-    const auto queries = static_cast<int>(args_.queries), head_dim = static_cast<int>(args_.problem.head_dim);
-    if (work.count == 0) return write_zeros(out, query, queries, head_dim);
     meet_group();
 #pragma unroll
     for (int slice = 0; slice < Shape::slices; ++slice) {
-      const uint32_t tile = tiles_.query(query_.at) + static_cast<uint32_t>(slice * Shape::query_slice);
+      const uint32_t tile = queries_at + static_cast<uint32_t>(slice * Shape::query_slice);
       put_rows<kType, 64, 64>(tile, row, reinterpret_cast<const float(&)[8][4]>(totals[8 * slice]), share);
-      store_rows<64, 64, 16>(tile, row, out, args_.out_strides.token, query, queries, 8 * slice, head_dim);
+      store_rows<64, 64, 16>(tile, row, out_of(work), args_.out_strides.token, query,
+                             static_cast<int>(args_.queries), 8 * slice,
+                             static_cast<int>(args_.problem.head_dim));
     }
   }
 
-  /// The queries may be on their way already.
-  __device__ void write_zeros(uint16_t* out, int query, int queries, int head_dim) const {
-    for (int i = static_cast<int>(threadIdx.x) % 32; i < 16 * head_dim / 8; i += 32) {
-      const int row = query + i / (head_dim / 8), chunk = i % (head_dim / 8);
-      if (row < queries)
-        *reinterpret_cast<uint4*>(out + row * args_.out_strides.token + chunk * 8) = uint4{0, 0, 0, 0};
+  /// Zeros where the group's queries see no keys.
+  __device__ void write_nothing(const HopperWork<Shape>& work) const {
+    const auto queries = static_cast<int>(args_.queries);
+    const int first = work.first_row + warp_row(), chunks = static_cast<int>(args_.problem.head_dim) / 8;
+    for (int half = 0; half < 2; ++half)
+      finish_row(args_, work.band, head_row(work), first + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half,
+                 -INFINITY, 0);
+    uint16_t* out = out_of(work);
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < 16 * chunks; i += 32) {
+      const int query = first + i / chunks;
+      if (query < queries)
+        *reinterpret_cast<uint4*>(out + query * args_.out_strides.token + i % chunks * 8) = uint4{0, 0, 0, 0};
     }
   }
 

@@ -101,6 +101,7 @@ template <DType kType, int kOthers>
 struct Factor {
   uint4 at[kOthers / 16];
 
+  Factor() = default;
   __device__ explicit Factor(const float (&weights)[kOthers / 8][4]) {
 #pragma unroll
     for (int k = 0; k < kOthers / 16; ++k) {
