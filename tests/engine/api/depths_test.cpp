@@ -19,8 +19,9 @@ edit::Edit depth_edit(const std::string& words) { return edit::parse_edit(words)
 class DepthsTest : public testing::Test {
  protected:
   /// Two layers that attend by Fastmax, and the same ones by softmax beside them.
-  void SetUp() override {
-    session = open_or_fail(smollm2());
+  void SetUp() override { prepare(smollm2()); }
+  void prepare(const OpenOptions& options) {
+    session = open_or_fail(options);
     ASSERT_TRUE(session);
     ASSERT_TRUE(session->apply(depth_edit("bypass scope=layers.2-29")).ok());
     ASSERT_TRUE(session->apply(depth_edit("attention scope=layers.0-1 kind=fastmax")).ok());
@@ -46,12 +47,25 @@ class DepthsTest : public testing::Test {
 };
 
 TEST_F(DepthsTest, AContextOfFixedSizeBesideOneThatGrows) {
-  request.depths = {64, 1024, 9000};
+  OpenOptions options = smollm2();
+  const std::string copy = testing::TempDir() + "depths_short_context.gguf";
+  const MetadataEdit words[] = {{.key = "llama.context_length", .value = "512", .type = "u32"}};
+  std::filesystem::remove(copy);
+  ASSERT_TRUE(save_metadata(options.model, words, copy, {}, {}).ok());
+  options.model = copy;
+  options.context = 512;
+  ASSERT_NO_FATAL_FAILURE(prepare(options));
+  request.depths = {64, 1024, 6000};
   const auto demand = depths_demand(*session, request, {});
   ASSERT_TRUE(demand.ok()) << demand.error().to_string();
-  EXPECT_EQ(demand->made_for, 8192);
+  EXPECT_EQ(demand->made_for, 512);
   ASSERT_EQ(demand->context_bytes.size(), 2U);
-  EXPECT_GT(demand->context_bytes[1], demand->context_bytes[0]);
+  DepthsRequest shorter = request;
+  shorter.depths = {64, 1024};
+  const auto demand_before = depths_demand(*session, shorter, {});
+  ASSERT_TRUE(demand_before.ok()) << demand_before.error().to_string();
+  EXPECT_EQ(demand->context_bytes[0], demand_before->context_bytes[0]);
+  EXPECT_GT(demand->context_bytes[1], demand_before->context_bytes[1]);
   EXPECT_GT(demand->free_bytes, demand->context_bytes[1]);
   const auto done = measure();
   ASSERT_TRUE(done.ok()) << done.error().to_string();
@@ -63,7 +77,7 @@ TEST_F(DepthsTest, AContextOfFixedSizeBesideOneThatGrows) {
     EXPECT_GT(points[i].at.ms, 0);
     EXPECT_GT(points[i].at.read_ms, 0);
   }
-  EXPECT_NEAR(static_cast<double>(points[4].at.read), 9000 - 1024, 20) << "the rest was written";
+  EXPECT_NEAR(static_cast<double>(points[4].at.read), 6000 - 1024, 20) << "the rest was written";
   EXPECT_EQ(points[2].at.context_bytes, points[4].at.context_bytes) << "a state of fixed size";
   EXPECT_GT(points[5].at.context_bytes, points[3].at.context_bytes) << "keys and values of every token";
   const double told = static_cast<double>(demand->context_bytes[1]),
@@ -72,6 +86,7 @@ TEST_F(DepthsTest, AContextOfFixedSizeBesideOneThatGrows) {
   EXPECT_LT(taken, 2 * told) << "memory is taken ahead of the tokens";
   EXPECT_EQ(session->edits().size(), 2U);
   EXPECT_EQ(session->context_used(), 0);
+  std::filesystem::remove(copy);
 }
 
 TEST_F(DepthsTest, AsItWasOpenedIsASideToo) {
