@@ -17,9 +17,8 @@
 #pragma once
 
 #include "kernels/cuda/device/tile_copy.cuh"
-#include "kernels/cuda/device/warpgroup.cuh"
 #include "kernels/cuda/flash_attention/careful.cuh"
-#include "kernels/cuda/flash_attention/mma_tile.cuh"
+#include "kernels/cuda/flash_attention/group_products.cuh"
 #include "kernels/cuda/flash_attention/softmax.cuh"
 #include "kernels/cuda/flash_attention/tensor_maps.h"
 
@@ -189,30 +188,6 @@ __device__ void bring_tiles(const FlashAttention::Args& args, const TensorMaps& 
   });
 }
 
-/// Begins scores = queries . keys of the group.
-template <DType kType, class Shape>
-__device__ inline void begin_scores(uint32_t query, uint32_t key, float (&scores)[Shape::keys / 8][4]) {
-  const uint64_t a = descriptor(made_here(query)), b = descriptor(made_here(key));
-  before_products();
-#pragma unroll
-  for (int f = 0; f < Shape::dim / 16; ++f)
-    begin_product<kType, false>(scores, further(a, f / 4 * Shape::query_slice + f % 4 * 32),
-                                further(b, f / 4 * Shape::key_slice + f % 4 * 32), f > 0);
-  end_of_products();
-}
-
-/// Begins totals += weights . values.
-template <DType kType, class Shape>
-__device__ inline void begin_totals(const Factor<kType, Shape::keys>& weights, uint32_t value,
-                                    float (&totals)[Shape::dim / 8][4]) {
-  const uint64_t b = descriptor(made_here(value), Shape::key_slice);
-  before_products();
-#pragma unroll
-  for (int k = 0; k < Shape::keys / 16; ++k)
-    begin_product<kType, true>(totals, weights.at[k], further(b, k * 2048), true);
-  end_of_products();
-}
-
 /// Rows of the warp that are not finite once more, of all units of the block.
 template <DType kType, class Shape>
 __device__ __noinline__ void repair_units(const FlashAttention::Args& args, const Schedule& schedule,
@@ -332,7 +307,8 @@ class Consumer {
     RunningSum begun;
     wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
     take_turn();
-    begin_scores<kType, Shape>(own_query(), tiles_.key(stage_.at), scores);
+    begin_row_products<kType, Shape::dim>(own_query(), Shape::query_slice, tiles_.key(stage_.at),
+                                          Shape::key_slice, scores);
     if (Shape::chains && open.is_there()) {
       add_values(schedule, open, weights, totals);
       pass_turn();
@@ -369,9 +345,10 @@ class Consumer {
       stage_.advance();
       wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
       take_turn();
-      begin_scores<kType, Shape>(own_query(), tiles_.key(stage_.at), scores);
+      begin_row_products<kType, Shape::dim>(own_query(), Shape::query_slice, tiles_.key(stage_.at),
+                                            Shape::key_slice, scores);
       wait_for_values(walk.place, t == walk.ragged, t, stage);
-      begin_totals<kType, Shape>(weights, tiles_.value(stage.at), totals);
+      begin_row_sums(weights, tiles_.value(stage.at), Shape::key_slice, totals);
       pass_turn();
       wait_for_products<1>();
       settle(scores);
@@ -402,7 +379,7 @@ class Consumer {
   __device__ void add_values(const Schedule& schedule, const Open& open,
                              const Factor<kType, Shape::keys>& weights, float (&totals)[Shape::dim / 8][4]) {
     wait_for_values(schedule.place(open.index), open.ragged, 0, open.values);
-    begin_totals<kType, Shape>(weights, tiles_.value(open.values.at), totals);
+    begin_row_sums(weights, tiles_.value(open.values.at), Shape::key_slice, totals);
   }
 
   /// Once the products of all its tiles have begun.

@@ -21,10 +21,9 @@
 #pragma once
 
 #include "kernels/cuda/device/tile_copy.cuh"
-#include "kernels/cuda/device/warpgroup.cuh"
 #include "kernels/cuda/flash_attention/backward.h"
 #include "kernels/cuda/flash_attention/careful.cuh"
-#include "kernels/cuda/flash_attention/mma_tile.cuh"
+#include "kernels/cuda/flash_attention/group_products.cuh"
 #include "kernels/cuda/flash_attention/tensor_maps.h"
 
 namespace orrery::kernels::cuda::flash {
@@ -193,30 +192,6 @@ __device__ void bring_sums(const FlashAttention::Args& args, const float* sums, 
   });
 }
 
-/// Begins products = own rows of the group . others.
-template <DType kType, class Shape>
-__device__ inline void begin_rows(uint32_t own, uint32_t other, float (&products)[Shape::others / 8][4]) {
-  const uint64_t a = descriptor(made_here(own)), b = descriptor(made_here(other));
-  before_products();
-#pragma unroll
-  for (int f = 0; f < Shape::dim / 16; ++f)
-    begin_product<kType, false>(products, further(a, f / 4 * Shape::own_slice + f % 4 * 32),
-                                further(b, f / 4 * Shape::other_slice + f % 4 * 32), f > 0);
-  end_of_products();
-}
-
-/// Begins totals += factor . others.
-template <DType kType, class Shape>
-__device__ inline void begin_sums(const Factor<kType, Shape::others>& factor, uint32_t other,
-                                  float (&totals)[Shape::dim / 8][4]) {
-  const uint64_t b = descriptor(made_here(other), Shape::other_slice);
-  before_products();
-#pragma unroll
-  for (int k = 0; k < Shape::others / 16; ++k)
-    begin_product<kType, true>(totals, factor.at[k], further(b, k * 2048), true);
-  end_of_products();
-}
-
 __device__ inline float2 load_two(uint32_t from) {
   float2 x;
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(from) : "memory");
@@ -310,9 +285,11 @@ class GradConsumer {
       float weights[kBlocks][4], grads[kBlocks][4];
       float2 shifts[kSums], means[kSums];
       wait_for_phase(tiles_.full(at), stage_.phase);
-      begin_rows<kType, Shape>(own(0), tiles_.other(at, 0), weights);
+      begin_row_products<kType, Shape::dim>(own(0), Shape::own_slice, tiles_.other(at, 0), Shape::other_slice,
+                                            weights);
       if constexpr (Shape::at_once) {
-        begin_rows<kType, Shape>(own(1), tiles_.other(at, 1), grads);
+        begin_row_products<kType, Shape::dim>(own(1), Shape::own_slice, tiles_.other(at, 1),
+                                              Shape::other_slice, grads);
         wait_for_products<1>();
         finish_totals(last, total0, total1);
         settle(weights);
@@ -321,7 +298,8 @@ class GradConsumer {
         load_sums(tiles_.shifts(at), shifts);
         wait_for_products<1>();
         finish_totals(last, total0, total1);
-        begin_rows<kType, Shape>(own(1), tiles_.other(at, 1), grads);
+        begin_row_products<kType, Shape::dim>(own(1), Shape::own_slice, tiles_.other(at, 1),
+                                              Shape::other_slice, grads);
         wait_for_products<1>();
         settle(weights);
       }
@@ -329,7 +307,7 @@ class GradConsumer {
       if (walk.has_edge(first)) hide_unseen(first, weights);
       if constexpr (Shape::owns_keys) {
         const Factor<kType, Shape::others> factor(weights);
-        begin_sums<kType, Shape>(factor, tiles_.other(at, 1), total1);
+        begin_row_sums(factor, tiles_.other(at, 1), Shape::other_slice, total1);
         if constexpr (!Shape::at_once) load_sums(tiles_.means(at), means);
         wait_for_products<1>();
       } else {
@@ -339,7 +317,7 @@ class GradConsumer {
       if constexpr (Shape::at_once) load_sums(tiles_.means(at), means);
       find_gradients(means, weights, grads);
       const Factor<kType, Shape::others> factor(grads);
-      begin_sums<kType, Shape>(factor, tiles_.other(at, 0), total0);
+      begin_row_sums(factor, tiles_.other(at, 0), Shape::other_slice, total0);
       last = at;
       stage_.advance();
       first += Shape::others;
