@@ -96,13 +96,14 @@ TEST_F(AttentionEdits, APromptInChunksGivesTheBitsOfThePromptAtOnce) {
     OpenOptions options = smollm2();
     options.batch_tokens = batch_tokens;
     ASSERT_NO_FATAL_FAILURE(open(options));
+    apply("bypass scope=layers.4-29");
     sessions[batch_tokens] = session_;
   }
   for (const std::string fastmax : {"p=2", "p=1", "p=2 limit=2 window=100", "limit=1 normalise=false"}) {
     std::vector<ChatResult> replies;
     for (const auto& [batch_tokens, session] : sessions) {
       session_ = session;
-      apply("attention scope=layers.* kind=fastmax " + fastmax);
+      apply("attention scope=layers.0-3 kind=fastmax " + fastmax);
       replies.push_back(say(raw_request(long_text(), 3)));
     }
     ASSERT_GT(replies[0].prompt_tokens, 3 * 64);
