@@ -53,6 +53,7 @@ LabPage::LabPage(const Theme& theme, LabController* labs, QWidget* parent)
       detail_(new Text(theme, {Token::text2, 11}, {}, this)),
       below_(new Segmented(theme, this)),
       source_(new SourcePanel(theme, this)),
+      limits_(new LimitsPanel(theme, this)),
       problem_(new ProblemPanel(theme, this)),
       run_(new Button(theme, "Run", Button::Kind::primary, this)),
       runRow_(new Button(theme, "Only the row", Button::Kind::plain, this)),
@@ -269,6 +270,7 @@ void LabPage::chooseNumber(int number) {
   history_->show(labs_->history(), run, chosenName_);
   detail_->setText(known ? labDetail(*row) : QString());
   showSource(known ? &*row : nullptr);
+  limits_->show(known ? &*row : nullptr, run, known ? rowBefore(&*row, true) : nullptr);
   historyTitle_->setText(run ? QString("History of %1, µs").arg(QString::fromStdString(row->name))
                              : QStringLiteral("History"));
   refreshControls();
@@ -281,12 +283,17 @@ QString LabPage::fileOf(const LabRow* row) const {
   return file == kernel->sources.end() ? QString() : QString::fromStdString(file->second);
 }
 
-/// The file of a row, and of the one before it on the same device.
-void LabPage::showSource(const LabRow* row) {
+const LabRow* LabPage::rowBefore(const LabRow* row, bool timed) const {
   const LabRow* before = nullptr;
   for (const LabRow& one : rows_->rows())
-    if (row && one.device == row->device && one.number < row->number) before = &one;
-  source_->show(fileOf(row), fileOf(before));
+    if (row && one.device == row->device && one.number < row->number && (one.timed() || !timed))
+      before = &one;
+  return before;
+}
+
+/// The file of a row, and of the one before it.
+void LabPage::showSource(const LabRow* row) {
+  source_->show(fileOf(row), fileOf(rowBefore(row, false)));
   source_->showDifference(below_->current() == kDifference);
   below_->setRefused(kDifference, source_->refusal());
 }

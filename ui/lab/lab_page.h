@@ -10,6 +10,7 @@
 #include "ui/lab/lab_bars.h"
 #include "ui/lab/lab_history.h"
 #include "ui/lab/lab_table.h"
+#include "ui/lab/limits_panel.h"
 #include "ui/lab/problem_panel.h"
 #include "ui/lab/roofline_plot.h"
 #include "ui/lab/source_panel.h"
@@ -49,6 +50,7 @@ class LabPage : public QWidget, public Themed {
   Segmented* side() const { return side_; }
   Segmented* below() const { return below_; }
   SourcePanel* source() const { return source_; }
+  LimitsPanel* limits() const { return limits_; }
   Button* runButton() const { return run_; }
   Button* rowButton() const { return runRow_; }
   Banner* banner() const { return banner_; }
@@ -85,6 +87,8 @@ class LabPage : public QWidget, public Themed {
   const LabRow* chosenRow() const;
   const api::LabRun* runOf(const LabRow& row) const;
   QString fileOf(const LabRow* row) const;
+  /// On the same device, and with a time if that is wanted; null: there is none.
+  const LabRow* rowBefore(const LabRow* row, bool timed) const;
   void showSource(const LabRow* row);
   QString refusal() const;
   QByteArray picture() const;
@@ -102,6 +106,7 @@ class LabPage : public QWidget, public Themed {
   Text* detail_;  // of the chosen row
   Segmented* below_;
   SourcePanel* source_;
+  LimitsPanel* limits_;
   ProblemPanel* problem_;
   Button *run_, *runRow_;
   Meter* bar_;

@@ -37,6 +37,8 @@ void LabPage::setupLayout() {
   problem->addWidget(historyTitle_);
   history_->setFixedHeight(qRound(theme_.scaled(kHistoryHeight)));
   problem->addWidget(history_);
+  problem->addSpacing(4);
+  problem->addWidget(limits_);
   problem->addStretch(1);
   columns_ = new QHBoxLayout(this);
   columns_->setContentsMargins(10, 9, 8, 6);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "ui/lab/lab_limits.h"
 #include "ui/lab/lab_model.h"
 #include "ui/lab/roofline_marks.h"
 #include "ui/theme/format.h"
@@ -19,18 +20,6 @@ constexpr double kApart = 16, kHit = 12, kRivalHalf = 44;  // px between marks, 
 constexpr double kWordsApart = 13;                         // px between the names of roofs
 constexpr double kOver = 10;                               // of the name of a cache
 constexpr double kBesideRows = 0.6;                        // of the line of reading
-
-/// Of the smallest cache that holds what a call moves, where it is not memory.
-double cacheSpeed(const api::LabRun& run) {
-  const auto& reading = run.limits.reading;
-  for (size_t level = 0; level + 1 < reading.size(); ++level)
-    if (reading[level].bytes >= run.bytes) return reading[level].bytes_per_second;
-  return 0;
-}
-
-double memorySpeed(const api::LabRun& run) {
-  return run.limits.reading.empty() ? 0 : run.limits.reading.back().bytes_per_second;
-}
 
 /// The single precision's, and those that rows multiply in.
 bool isMet(const api::LabRun& run, size_t arithmetic) {

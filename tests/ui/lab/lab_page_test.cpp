@@ -293,6 +293,10 @@ TEST_F(LabPageTest, TheSourceOfTheChosenRowIsBesideItsTime) {
   QFile file(QString(ORRERY_SOURCE_DIR) + "/kernels/cpu/ladder/blocked.cpp");
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   EXPECT_EQ(source->view()->toPlainText(), QString::fromUtf8(file.readAll())) << "the file itself";
+  EXPECT_TRUE(page_->limits()->isVisible());
+  EXPECT_FALSE(page_->limits()->verdict().isEmpty());
+  ASSERT_FALSE(page_->limits()->limits().facts.empty());
+  EXPECT_EQ(page_->limits()->limits().facts.back().name, "to the row before");
 
   QTest::keyClick(page_, Qt::Key_D);
   EXPECT_TRUE(source->showsDifference());
