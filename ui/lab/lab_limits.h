@@ -1,6 +1,6 @@
 // What limits a row, as far as its time and the roofs of its device tell: how near it comes to each of them,
-// and how its calls and samples lie. Counters of the hardware are not read: to do so wants rights that few
-// programs have.
+// and how its calls and samples lie. Hardware counters are not read, as that takes privileges most programs
+// lack.
 #pragma once
 
 #include "ui/lab/lab_rows.h"

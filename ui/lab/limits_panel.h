@@ -1,5 +1,4 @@
-// What limits the chosen row: its share of each roof, a sentence, and what else its time
-// tells.
+// What limits the chosen row: its share of each roof, a sentence, and what else its time tells.
 #pragma once
 
 #include <array>
