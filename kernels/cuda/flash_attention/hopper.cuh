@@ -7,9 +7,10 @@
 //   multiples of their size: keys and values in two or four stages each, queries in two where there is room.
 //   The products of queries with the next keys run while the values of the last ones are added, these beside
 //   the softmax of those, and from one unit to the next as within one: filling and emptying that pipeline for
-//   each unit took a tenth of the time of causal heads of 4,096 keys. Groups begin products in turns, so that one multiplies
-//   while another has its softmax. A group reads queries, keys and values from shared memory as they are; scores, weights and totals are in registers, of which the copying warps give
-//   up theirs. Shared memory: [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
+//   each unit took a tenth of the time of causal heads of 4,096 keys. Groups begin products in turns, so that
+//   one multiplies while another has its softmax. A group reads queries, keys and values from shared memory
+//   as they are; scores, weights and totals are in registers, of which the copying warps give up theirs.
+//   Shared memory: [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
 //   (device/warpgroup.cuh). Heads are padded to 64, 128 or 256 elements: zeros that TMA fills in.
 //   requires  head_dim a multiple of 8, rows 16-byte aligned; no bias, mask, dropout
 //   Bytes moved: query and out once, keys and values that are seen once for the queries of a block.
