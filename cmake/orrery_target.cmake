@@ -17,6 +17,13 @@ if(ORRERY_SANITIZE)
   target_link_options(orrery_options INTERFACE -fsanitize=${ORRERY_SANITIZE})
 endif()
 
+# Instrumented, the libraries are half a gigabyte in each program that takes all of them: 40 GB of programs, a quarter of an hour
+# to link them. There they are shared.
+set(ORRERY_LIBRARY_KIND STATIC)
+if(ORRERY_SANITIZE)
+  set(ORRERY_LIBRARY_KIND SHARED)
+endif()
+
 # For folders whose code waits for a person, and not a person for it: a third less time to compile than -O2.
 set(ORRERY_COLD_OPTIMISATION $<$<CONFIG:Release>:-O1>)
 set(ORRERY_TEST_OPTIMISATION $<$<CONFIG:Release>:-O1>)
@@ -37,11 +44,12 @@ function(orrery_together target)
   set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# orrery_library(NAME SOURCES a.cpp ... DEPENDS target ... [ALONE a.cpp ...]): a static library of one folder. A folder (and
+# orrery_library(NAME SOURCES a.cpp ... DEPENDS target ... [ALONE a.cpp ...]): the library of one folder. A folder (and
 # those in it) whose files take precompiled headers sets ORRERY_PRECOMPILED to their name. ALONE: see orrery_together().
 function(orrery_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;ALONE" ${ARGN})
-  add_library(${name} STATIC ${arg_SOURCES})
+  add_library(${name} ${ORRERY_LIBRARY_KIND} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES DEFINE_SYMBOL "")  # what is compiled is the same for either kind
   target_link_libraries(${name} PUBLIC orrery_options ${arg_DEPENDS})
   orrery_use_precompiled(${name} "${ORRERY_PRECOMPILED}")
   orrery_together(${name} ALONE ${arg_ALONE})
