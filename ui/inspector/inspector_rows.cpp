@@ -53,15 +53,20 @@ KernelRow::KernelRow(const Theme& theme, Verdict verdict, const QString& kernel,
 
 void KernelRow::setTheme(const Theme& theme) {
   theme_ = theme;
+  reasonRects_.clear();
   updateGeometry();
   update();
 }
 
-QRectF KernelRow::reasonRect(int width) const {
-  const QFontMetricsF metrics(theme_.textFont(11));
-  const double indent = theme_.scaled(kIndent);
-  return metrics.boundingRect(QRectF(indent, theme_.scaled(17), std::max(40.0, width - indent - 4), 1e4),
-                              Qt::TextWordWrap, reason_);
+const QRectF& KernelRow::reasonRect(int width) const {
+  QRectF& rect = reasonRects_[width];
+  if (rect.isNull()) {
+    const double indent = theme_.scaled(kIndent);
+    rect = QFontMetricsF(theme_.textFont(11))
+               .boundingRect(QRectF(indent, theme_.scaled(17), std::max(40.0, width - indent - 4), 1e4),
+                             Qt::TextWordWrap, reason_);
+  }
+  return rect;
 }
 
 QSize KernelRow::sizeHint() const { return {200, heightForWidth(std::max(200, width()))}; }

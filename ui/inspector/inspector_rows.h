@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QGridLayout>
+#include <QMap>
 #include <QWidget>
 
 #include "ui/inspector/inspector_facts.h"
@@ -45,10 +46,11 @@ class KernelRow : public QWidget, public Themed {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  QRectF reasonRect(int width) const;
+  const QRectF& reasonRect(int width) const;
   Theme theme_;
   Verdict verdict_;
   QString kernel_, reason_;
+  mutable QMap<int, QRectF> reasonRects_;  // by width: layouts ask again and again
 };
 
 /// "memory 24.0 GB/s [meter] 69 %"

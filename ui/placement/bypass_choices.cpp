@@ -82,7 +82,7 @@ Bypass bypassOf(const SessionController& source, const QStringList& things) {
 }
 
 std::vector<BypassChoice> bypassChoices(const SessionController& source, const QString& name,
-                                        const QStringList& things, const QString& around) {
+                                        const QStringList& things, const QString& around, int mostAround) {
   const SessionPtr session = source.session();
   const graph::GraphVersion model = session ? session->model_graph() : nullptr;
   if (!model || !source.services().canBypass) return {};
@@ -94,8 +94,11 @@ std::vector<BypassChoice> bypassChoices(const SessionController& source, const Q
   }
   if (!bypassed.isEmpty())
     choices.push_back({true, bypassed.size() == 1 ? bypassed.front() : name, scopeWord(bypassed), {}});
-  for (QString scope = around; !scope.isEmpty(); scope = outerScope(scope))
-    if (refusalOf(source, *model, scope).isEmpty()) choices.push_back({false, scope, scope, {}});
+  for (QString scope = around; mostAround > 0 && !scope.isEmpty(); scope = outerScope(scope))
+    if (refusalOf(source, *model, scope).isEmpty()) {
+      choices.push_back({false, scope, scope, {}});
+      --mostAround;
+    }
   return choices;
 }
 

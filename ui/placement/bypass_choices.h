@@ -3,6 +3,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <limits>
 #include <vector>
 
 #include "ui/session/session_controller.h"
@@ -24,8 +25,10 @@ Bypass bypassOf(const SessionController& source, const QStringList& things);
 
 /// The first choices are of `things`, scopes and nodes of the model graph: Bypass of what runs, Restore of
 /// what is bypassed, named by the scope that was. Then Bypass of `around` and of the scopes around it, as far
-/// as it can be done. `name`: what the things are called together.
+/// as it can be done: at most that many, as whether it can is slow to tell. `name`: what the things are
+/// called together.
 std::vector<BypassChoice> bypassChoices(const SessionController& source, const QString& name,
-                                        const QStringList& things, const QString& around = {});
+                                        const QStringList& things, const QString& around = {},
+                                        int mostAround = std::numeric_limits<int>::max());
 
 }  // namespace orrery::ui
