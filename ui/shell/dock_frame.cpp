@@ -85,6 +85,7 @@ void DockKeeper::refresh() {
     // Each setter asks for another layout, even for what is set already; layouts come back here.
     if (bar->expanding()) bar->setExpanding(false);
     if (!bar->documentMode()) bar->setDocumentMode(true);
+    if (bar->drawBase()) bar->setDrawBase(false);  // Qt turns it on after the theme has turned it off
     if (bar->elideMode() != Qt::ElideNone) bar->setElideMode(Qt::ElideNone);
     bar->removeEventFilter(this);
     bar->installEventFilter(this);

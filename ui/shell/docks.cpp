@@ -120,7 +120,7 @@ bool Docks::planned(const QString& page) const {
 void Docks::place() {
   folded_.clear();
   for (const Made& made : made_) {
-    made.dock->setFloating(false);
+    if (made.dock->isFloating()) made.dock->setFloating(false);  // Qt would do the work of it again
     window_->removeDockWidget(made.dock);
   }
   std::vector<const Made*> placed;

@@ -116,6 +116,7 @@ void DrawnModel::connectOutline() {
   });
   connect(&work_, &Workspace::nodeChosen, outline_, &OutlinePanel::select);
   connect(&work_, &Workspace::scopeChosen, outline_, &OutlinePanel::selectScope);
+  connect(outline_, &OutlinePanel::shown, this, &DrawnModel::catchUpOutline);
   auto* key = new QShortcut(QKeySequence::Delete, outline_);  // the graph has a command of that key
   key->setContext(Qt::WidgetWithChildrenShortcut);
   connect(key, &QShortcut::activated, this, [this] { graph_->view()->editor()->remove(false); });
@@ -216,18 +217,31 @@ void DrawnModel::refresh() {
   emit work_.changed();
 }
 
+/// While it is closed, the outline of the other tab waits until it is seen.
 void DrawnModel::refreshOutline() {
   const SessionController& drawn = *work_.drawn();
   const SessionPtr session = drawn.session();
   const bool fused = graph_->fusedShown();
   Outlined outlined{nullptr, session ? session->model_graph() : nullptr, drawn.recipe(), drawn.title()};
   if (session) outlined.graph = fused ? session->fused_graph() : outlined.model;
-  if (outlined == outlined_) return;
+  if (outlined == outlined_ || (!outline_->isVisible() && outlined.model == outlined_.model)) return;
   outlined_ = outlined;
   std::unordered_set<NodeId> edited;
   if (outlined.model) edited = editedNodes(*outlined.model, outlined.recipe);
   if (fused && outlined.graph) edited = editedFused(*outlined.graph, edited);
   outline_->setGraph(outlined.graph, edited, outlined.title);
+}
+
+void DrawnModel::catchUpOutline() {
+  refreshOutline();
+  showSides();
+  showProfile();
+  const std::vector<GraphView::Selected> chosen = graph_->view()->selection();
+  if (chosen.empty()) return;
+  if (const NodeId node = chosen.back().node; node.valid())
+    outline_->select(node);
+  else
+    outline_->selectScope(chosen.back().scope);
 }
 
 void DrawnModel::showPhase() {
@@ -244,7 +258,7 @@ void DrawnModel::showPhase() {
 }
 
 void DrawnModel::showProfile() {
-  if (!work_.drawn()->session() || work_.compared()) return;
+  if (!outline_->isVisible() || !work_.drawn()->session() || work_.compared()) return;
   outline_->setTimings(
       figuresOf(work_.drawn()->profile(work_.phase()), nullptr, nullptr, graph_->fusedShown()));
 }
@@ -314,6 +328,7 @@ void DrawnModel::takeMeasures(const ScopeValues& values) {
 }
 
 void DrawnModel::showSides() {
+  if (!outline_->isVisible()) return;
   const SessionPtr session = work_.session()->session();
   if (!work_.compared() || !session || work_.drawn() != work_.session())
     return outline_->setSides(std::nullopt);

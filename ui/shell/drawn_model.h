@@ -43,6 +43,7 @@ class DrawnModel : public QObject {
   void connectSessions();
   void refresh();
   void refreshOutline();
+  void catchUpOutline();
   void showPhase();
   void showProfile();
   void choose(NodeId node, bool fused);

@@ -99,6 +99,7 @@ void MainWindow::setupCentre() {
   drawn_model_ = new DrawnModel(*work_, graph_, outlinePanel(), this);
   layout_ = new WindowLayout(
       this, [this] { docks_->place(); }, [this] { docks_->shareOut(); });
+  connect(layout_, &WindowLayout::placed, docks_, &Docks::refresh);
   connect(layout_, &WindowLayout::restored, docks_, &Docks::findFront);
   connect(docks_, &Docks::shown, layout_, &WindowLayout::settle);
   workspaces_ = new WorkspaceSwitch(*work_, docks_, layout_, drawn_model_, graph_, this);

@@ -332,6 +332,11 @@ void OutlinePanel::setTheme(const Theme& theme) {
   update();
 }
 
+void OutlinePanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  emit shown();
+}
+
 void OutlinePanel::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(event->rect(), theme_(Token::panel));

@@ -89,9 +89,11 @@ class OutlinePanel : public QWidget, public Themed {
   void nodeChosen(orrery::NodeId node);
   void scopeChosen(const QString& scope);
   void menuAsked(const QPoint& globalPos);
+  void shown();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   void selectIndex(const QModelIndex& index);

@@ -1,6 +1,7 @@
 #include "ui/shell/window_layout.h"
 
 #include <QApplication>
+#include <QLayout>
 #include <QPointer>
 #include <QScreen>
 
@@ -57,12 +58,17 @@ void WindowLayout::turnTo(const QByteArray& docks) {
   settle();
   soon_.stop();
   docks_ = docks;
+  QLayout* all = window_->layout();
+  all->setEnabled(false);  // or each dock that is shown lays out all of them
   const bool remembered = !docks_.isEmpty() && window_->restoreState(docks_, kStateVersion);
   if (!remembered) {
     docks_.clear();
     place_();
-    shareOut_();
   }
+  emit placed();
+  all->setEnabled(true);
+  all->activate();
+  if (!remembered) shareOut_();
   noteRestored(focus, remembered);
 }
 

@@ -26,6 +26,8 @@ class WindowLayout : public QObject {
   QByteArray docks() const;
 
  signals:
+  /// Before they are laid out.
+  void placed();
   /// `remembered`: as they were, not made anew.
   void restored(bool remembered);
 
