@@ -1,8 +1,6 @@
 #include "ui/depth/depth_page.h"
 
 #include <QBuffer>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QHelpEvent>
 #include <QPaintEvent>
@@ -13,6 +11,7 @@
 #include "ui/depth/depth_words.h"
 #include "ui/session/saved_file.h"
 #include "ui/theme/format.h"
+#include "ui/widgets/ask_save.h"
 
 namespace orrery::ui {
 namespace {
@@ -384,13 +383,7 @@ Result<void> DepthPage::save(const QString& path) const {
 void DepthPage::askSave() {
   if (depths_->curves().empty() || depths_->curves().front().points.empty())
     return banner_->showNotice("There is nothing to save yet: start a measurement");
-  const QString path =
-      QFileDialog::getSaveFileName(this, "Save the points", "depths.csv", "Table (*.csv);;Picture (*.png)");
-  if (path.isEmpty()) return;
-  if (const auto done = save(path); done.ok())
-    emit saved(path);
-  else
-    emit saveFailed(describeError("Could not save " + QFileInfo(path).fileName(), done.error()));
+  ui::askSave(this, "Save the points", "depths.csv", "Table (*.csv);;Picture (*.png)");
 }
 
 void DepthPage::setTheme(const Theme& theme) {

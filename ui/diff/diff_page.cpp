@@ -9,6 +9,7 @@
 
 #include "ui/session/saved_file.h"
 #include "ui/theme/format.h"
+#include "ui/widgets/ask_save.h"
 
 namespace orrery::ui {
 
@@ -162,13 +163,7 @@ Result<void> DiffPage::save(const QString& path) const { return saveFile(path, r
 
 void DiffPage::askSave() {
   if (!taken_) return banner_->showNotice("There is nothing to save yet: compare first");
-  const QString path =
-      QFileDialog::getSaveFileName(this, "Save the differences", "diff.csv", "Table (*.csv)");
-  if (path.isEmpty()) return;
-  if (const auto done = save(path); done.ok())
-    emit saved(path);
-  else
-    emit saveFailed(describeError("Could not save " + QFileInfo(path).fileName(), done.error()));
+  ui::askSave(this, "Save the differences", "diff.csv", "Table (*.csv)");
 }
 
 void DiffPage::setTheme(const Theme& theme) {

@@ -1,11 +1,11 @@
 // How the parts of the page stand, and what it saves.
 #include <QBuffer>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QPainter>
 
 #include "ui/lab/lab_page.h"
 #include "ui/session/saved_file.h"
+#include "ui/widgets/ask_save.h"
 
 namespace orrery::ui {
 namespace {
@@ -130,13 +130,7 @@ Result<void> LabPage::save(const QString& path) const {
 void LabPage::askSave() {
   if (labs_->runs(list_->chosen()).empty())
     return banner_->showNotice("There is nothing to save yet: run the kernel");
-  const QString path = QFileDialog::getSaveFileName(this, "Save the rows", kernel() + ".csv",
-                                                    "Table (*.csv);;Run (*.json);;Picture (*.png)");
-  if (path.isEmpty()) return;
-  if (const auto done = save(path); done.ok())
-    emit saved(path);
-  else
-    emit saveFailed(describeError("Could not save " + QFileInfo(path).fileName(), done.error()));
+  ui::askSave(this, "Save the rows", kernel() + ".csv", "Table (*.csv);;Run (*.json);;Picture (*.png)");
 }
 
 }  // namespace orrery::ui

@@ -1,7 +1,5 @@
 #include "ui/sweep/sweep_page.h"
 
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QPaintEvent>
 #include <QPainter>
@@ -9,6 +7,7 @@
 
 #include "ui/session/saved_file.h"
 #include "ui/theme/format.h"
+#include "ui/widgets/ask_save.h"
 
 namespace orrery::ui {
 namespace {
@@ -317,13 +316,7 @@ void SweepPage::askSave() {
   if (sweeps_->sweep().rows.empty())
     return banner_->showNotice("There is nothing to save yet: start a sweep");
   const QString name = QString::fromUtf8(api::name_of(sweeps_->sweep().request.what).data()) + ".csv";
-  const QString path = QFileDialog::getSaveFileName(this, "Save the sweep", name,
-                                                    "Table (*.csv);;To be gone on with (*.json)");
-  if (path.isEmpty()) return;
-  if (const auto done = save(path); done.ok())
-    emit saved(path);
-  else
-    emit saveFailed(describeError("Could not save " + QFileInfo(path).fileName(), done.error()));
+  ui::askSave(this, "Save the sweep", name, "Table (*.csv);;To be gone on with (*.json)");
 }
 
 void SweepPage::setTheme(const Theme& theme) {
