@@ -9,8 +9,7 @@
 
 #include "engine/api/inspect.h"
 #include "engine/compile/states.h"
-#include "engine/models/builder.h"
-#include "tests/engine/api/tiny_session.h"
+#include "tests/engine/api/fixed_state_sessions.h"
 
 namespace orrery::api {
 namespace {
@@ -22,48 +21,12 @@ constexpr int64_t kReply = 9;
 /// Where the layers' own op of the last test breaks off a step.
 std::atomic<bool> g_breaks{false};
 
-std::shared_ptr<const io::ModelFile> mamba_file() {
-  auto file = io::open_model(ORRERY_TEST_DATA "/models/mamba", {}, {});
-  EXPECT_TRUE(file.ok()) << (file.ok() ? "" : file.error().to_string());
-  return *file;
-}
-
-graph::Graph mamba_graph(const io::ModelFile& file) {
-  auto built = models::build(file, nullptr);
-  EXPECT_TRUE(built.ok()) << (built.ok() ? "" : built.error().to_string());
-  return std::move(built->graph);
-}
-
-struct MambaSession : GraphSession {
-  explicit MambaSession(int64_t batch_tokens = 64, int64_t kv_tokens = 2048)
-      : MambaSession(mamba_file(), batch_tokens, kv_tokens) {}
-  MambaSession(const std::shared_ptr<const io::ModelFile>& file, int64_t batch_tokens, int64_t kv_tokens)
-      : MambaSession(file, mamba_graph(*file), batch_tokens, kv_tokens) {}
-  MambaSession(const std::shared_ptr<const io::ModelFile>& file, graph::Graph graph, int64_t batch_tokens,
-               int64_t kv_tokens)
-      : GraphSession(std::make_shared<const graph::Graph>(std::move(graph)), file,
-                     std::make_shared<weights::WeightStore>(file, nullptr),
-                     options(batch_tokens, kv_tokens)) {}
-
-  static runtime::Model::Options options(int64_t batch_tokens, int64_t kv_tokens) {
-    runtime::Model::Options options = runtime::TinyModel::exact_options();
-    options.batch_tokens = batch_tokens;
-    options.kv_tokens = kv_tokens;
-    return options;
-  }
-};
-
-std::vector<int32_t> text_of(int64_t count, uint32_t seed = 5) { return runtime::tiny_text(count, seed); }
-
 /// Of a session that has read nothing else.
 TinyReply alone(const std::vector<int32_t>& text, int64_t count = kReply) {
   return MambaSession().reply(text, count);
 }
 
-void expect_same(const TinyReply& reply, const TinyReply& expected) {
-  EXPECT_EQ(reply.ids, expected.ids);
-  EXPECT_EQ(reply.logprobs, expected.logprobs) << "bit for bit";
-}
+void expect_same(const TinyReply& reply, const TinyReply& expected) { api::expect_same(reply, expected, 0); }
 
 TEST(RecordStates, AnyChunksOfAPromptGiveTheSameReply) {
   const std::vector<int32_t> text = text_of(101);
@@ -73,27 +36,6 @@ TEST(RecordStates, AnyChunksOfAPromptGiveTheSameReply) {
     SCOPED_TRACE(chunk);
     expect_same(MambaSession(chunk).reply(text, kReply), whole);
   }
-}
-
-TEST(RecordStates, RepliesAtOnceAreThoseOfTheirTextsAlone) {
-  std::vector<std::vector<int32_t>> texts;
-  for (uint32_t i = 0; i < 5; ++i) texts.push_back(text_of(20 + 13 * i, i));
-  const std::vector<TinyReply> replies = MambaSession(24).replies_at_once(texts, kReply);
-  for (size_t i = 0; i < texts.size(); ++i) expect_same(replies[i], alone(texts[i]));
-}
-
-TEST(RecordStates, WhoGivesWayIsReadAgain) {
-  std::vector<std::vector<int32_t>> texts;
-  for (uint32_t i = 0; i < 3; ++i) texts.push_back(text_of(30, i));
-  // Five pages for three texts that take two each, and a third later.
-  const std::vector<TinyReply> replies = MambaSession(64, 5 * 32).replies_at_once(texts, 40);
-  int64_t gave_way = 0;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    ASSERT_TRUE(replies[i].outcome.ok());
-    gave_way += replies[i].outcome->gave_way;
-    expect_same(replies[i], alone(texts[i], 40));
-  }
-  EXPECT_GT(gave_way, 0);
 }
 
 TEST(RecordStates, BeginningsAreShared) {
@@ -109,41 +51,6 @@ TEST(RecordStates, BeginningsAreShared) {
   EXPECT_EQ(again.outcome->reused_tokens, 32) << "the last token is read from the beginning of its page";
   expect_same(again, alone(pages));
   expect_same(session.sharing(text, kReply), alone(text));
-}
-
-TEST(RecordStates, TextsThatShareABeginningAreWrittenAtOnce) {
-  const MambaSession session(10);
-  const std::vector<int32_t> beginning = text_of(64);
-  session.sharing(beginning, kReply);
-  const generate::Engine engine = session->engine();
-  std::vector<TinyReply> replies(4);
-  std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
-  const auto text = [&](size_t i) {
-    return i == 3 ? beginning : joined(beginning, text_of(7 * static_cast<int64_t>(i), 40));
-  };
-  for (size_t i = 0; i < 4; ++i) {
-    runtime::DecodeRequest request = runtime::tiny_request(text(i), kReply, &replies[i]);
-    request.share_prefix = true;
-    ends.push_back(engine.scheduler.decode(engine.model, session.sequence(), std::move(request)));
-  }
-  for (size_t i = 0; i < 4; ++i) {
-    ASSERT_TRUE(ends[i].get().ok());
-    expect_same(replies[i], alone(text(i)));
-  }
-}
-
-TEST(RecordStates, AChatGoesOnAndIsGeneratedAgain) {
-  const MambaSession session;
-  const auto sequence = session.sequence();
-  const std::vector<int32_t> prompt = text_of(70);
-  const TinyReply first = session.reply(prompt, kReply, sequence);
-  const TinyReply again = session.reply(prompt, kReply, sequence);
-  EXPECT_EQ(again.outcome->reused_tokens, 64) << "from the last page's beginning";
-  expect_same(again, first);
-  const std::vector<int32_t> next = joined(joined(prompt, again.ids), text_of(11, 3));
-  const TinyReply reply = session.reply(next, kReply, sequence);
-  EXPECT_EQ(reply.outcome->reused_tokens, 70 + kReply - 1) << "the last token of a reply is not read";
-  expect_same(reply, alone(next));
 }
 
 TEST(RecordStates, AReplyThatIsStoppedCanBeGoneOnWith) {
@@ -210,29 +117,6 @@ TEST(RecordStates, AnUndoBeforeTheNextMessageCostsNothing) {
   const TinyReply reply = session.reply(next, kReply, sequence);
   EXPECT_EQ(reply.outcome->reused_tokens, 50 + kReply - 1);
   expect_same(reply, alone(next));
-}
-
-TEST(RecordStates, RecordsMoveToAnotherDeviceAndBack) {
-  const MambaSession session;
-  const auto sequence = session.sequence();
-  std::vector<int32_t> text = text_of(50);
-  std::vector<int32_t> ids = session.reply(text, kReply, sequence).ids;
-  const auto goes_on = [&](const char* where) {
-    SCOPED_TRACE(where);
-    const auto held = static_cast<int64_t>(text.size()) + kReply - 1;
-    text = joined(joined(text, ids), text_of(6, 2));
-    const TinyReply reply = session.reply(text, kReply, sequence);
-    EXPECT_EQ(reply.outcome->reused_tokens, held);
-    expect_same(reply, alone(text));
-    ids = reply.ids;
-  };
-  ASSERT_TRUE(session->apply(edit_of("place scope=layers.1 device=cuda:0")).ok());
-  goes_on("layer 1 on the card");
-  ASSERT_TRUE(session->apply(edit_of("place scope=layers.0 device=cuda:0")).ok());
-  goes_on("layer 0 too");
-  ASSERT_TRUE(session->undo().ok());
-  ASSERT_TRUE(session->undo().ok());
-  goes_on("all at home");
 }
 
 struct Copy {

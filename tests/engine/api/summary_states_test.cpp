@@ -5,7 +5,7 @@
 
 #include "engine/api/recipes.h"
 #include "engine/compile/states.h"
-#include "tests/engine/api/tiny_session.h"
+#include "tests/engine/api/fixed_state_sessions.h"
 
 namespace orrery::api {
 namespace {
@@ -15,34 +15,10 @@ using runtime::TinyModel;
 using runtime::TinyReply;
 
 constexpr int64_t kReply = 9;
-constexpr const char* kAll = "attention scope=layers.* kind=fastmax";
-constexpr const char* kOne = "attention scope=layers.1 kind=fastmax p=1";
-
-struct FastmaxSession : GraphSession {
-  explicit FastmaxSession(const char* edit = kAll, int64_t batch_tokens = 64, int64_t kv_tokens = 4096)
-      : FastmaxSession(TinyModel(3), edit, batch_tokens, kv_tokens) {}
-  FastmaxSession(const TinyModel& tiny, const char* edit, int64_t batch_tokens, int64_t kv_tokens)
-      : GraphSession(tiny.graph(), tiny.file, tiny.weights, options(batch_tokens, kv_tokens)) {
-    const auto edited = session->apply(edit_of(edit));
-    EXPECT_TRUE(edited.ok()) << (edited.ok() ? "" : edited.error().to_string());
-  }
-  static runtime::Model::Options options(int64_t batch_tokens, int64_t kv_tokens) {
-    runtime::Model::Options options = TinyModel::exact_options();
-    options.batch_tokens = batch_tokens;
-    options.kv_tokens = kv_tokens;
-    options.context = 2048;
-    return options;
-  }
-};
-
-std::vector<int32_t> text_of(int64_t count, uint32_t seed = 5) { return runtime::tiny_text(count, seed); }
 
 /// To rounding: a softmax adds its keys up in another order where a prompt is cut otherwise.
 void expect_same(const TinyReply& reply, const TinyReply& expected) {
-  EXPECT_EQ(reply.ids, expected.ids);
-  ASSERT_EQ(reply.logprobs.size(), expected.logprobs.size());
-  for (size_t i = 0; i < reply.logprobs.size(); ++i)
-    EXPECT_NEAR(reply.logprobs[i], expected.logprobs[i], 1e-4) << i;
+  api::expect_same(reply, expected, 1e-4);
 }
 
 /// With a summary in every layer, and in one between keys and values.
@@ -56,8 +32,9 @@ class SummaryStates : public testing::TestWithParam<const char*> {
     return session().reply(text, count);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Layers, SummaryStates, testing::Values(kAll, kOne),
-                         [](const auto& info) { return std::string(info.param == kAll ? "all" : "one"); });
+INSTANTIATE_TEST_SUITE_P(Layers, SummaryStates, testing::Values(kAllLayers, kOneLayer), [](const auto& info) {
+  return std::string(info.param == kAllLayers ? "all" : "one");
+});
 
 TEST_P(SummaryStates, AnyChunksOfAPromptGiveTheSameReply) {
   const std::vector<int32_t> text = text_of(101);
@@ -67,7 +44,7 @@ TEST_P(SummaryStates, AnyChunksOfAPromptGiveTheSameReply) {
     SCOPED_TRACE(chunk);
     const TinyReply reply = session(chunk).reply(text, kReply);
     expect_same(reply, whole);
-    if (GetParam() == kAll) {
+    if (GetParam() == kAllLayers) {
       EXPECT_EQ(reply.logprobs, whole.logprobs) << "bit for bit";
     }
   }
@@ -84,30 +61,9 @@ TEST_P(SummaryStates, PrefillEqualsDecode) {
   last.ids = {written.ids.begin() + 70, written.ids.end()};
   last.logprobs = {written.logprobs.begin() + 70, written.logprobs.end()};
   expect_same(read, last);
-  if (GetParam() == kAll) {
+  if (GetParam() == kAllLayers) {
     EXPECT_EQ(read.logprobs, last.logprobs) << "bit for bit";
   }
-}
-
-TEST_P(SummaryStates, RepliesAtOnceAreThoseOfTheirTextsAlone) {
-  std::vector<std::vector<int32_t>> texts;
-  for (uint32_t i = 0; i < 5; ++i) texts.push_back(text_of(20 + 13 * i, i));
-  const std::vector<TinyReply> replies = session(24).replies_at_once(texts, kReply);
-  for (size_t i = 0; i < texts.size(); ++i) expect_same(replies[i], alone(texts[i]));
-}
-
-TEST_P(SummaryStates, WhoGivesWayIsReadAgain) {
-  std::vector<std::vector<int32_t>> texts;
-  for (uint32_t i = 0; i < 3; ++i) texts.push_back(text_of(30, i));
-  // Five pages for three texts that take two each, and a third later.
-  const std::vector<TinyReply> replies = session(64, 5 * 32).replies_at_once(texts, 40);
-  int64_t gave_way = 0;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    ASSERT_TRUE(replies[i].outcome.ok());
-    gave_way += replies[i].outcome->gave_way;
-    expect_same(replies[i], alone(texts[i], 40));
-  }
-  EXPECT_GT(gave_way, 0);
 }
 
 TEST_P(SummaryStates, BeginningsAreShared) {
@@ -120,41 +76,6 @@ TEST_P(SummaryStates, BeginningsAreShared) {
   expect_same(reply, alone(text));
   expect_same(one.sharing(beginning, kReply), alone(beginning));
   expect_same(one.sharing(text, kReply), alone(text));
-}
-
-TEST_P(SummaryStates, TextsThatShareABeginningAreWrittenAtOnce) {
-  const auto one = session(10);
-  const std::vector<int32_t> beginning = text_of(70);
-  one.sharing(beginning, kReply);
-  const generate::Engine engine = one->engine();
-  std::vector<TinyReply> replies(4);
-  std::vector<std::future<Result<runtime::DecodeOutcome>>> ends;
-  const auto text = [&](size_t i) {
-    return i == 3 ? beginning : joined(beginning, text_of(30 * static_cast<int64_t>(i), 40));
-  };
-  for (size_t i = 0; i < 4; ++i) {
-    runtime::DecodeRequest request = runtime::tiny_request(text(i), kReply, &replies[i]);
-    request.share_prefix = true;
-    ends.push_back(engine.scheduler.decode(engine.model, one.sequence(), std::move(request)));
-  }
-  for (size_t i = 0; i < 4; ++i) {
-    ASSERT_TRUE(ends[i].get().ok());
-    expect_same(replies[i], alone(text(i)));
-  }
-}
-
-TEST_P(SummaryStates, AChatGoesOnAndIsGeneratedAgain) {
-  const auto chat = session();
-  const auto sequence = chat.sequence();
-  const std::vector<int32_t> prompt = text_of(70);
-  const TinyReply first = chat.reply(prompt, kReply, sequence);
-  const TinyReply again = chat.reply(prompt, kReply, sequence);
-  EXPECT_EQ(again.outcome->reused_tokens, 64) << "from the copy before the last token";
-  expect_same(again, first);
-  const std::vector<int32_t> next = joined(joined(prompt, again.ids), text_of(11, 3));
-  const TinyReply reply = chat.reply(next, kReply, sequence);
-  EXPECT_EQ(reply.outcome->reused_tokens, 70 + kReply - 1) << "the last token of a reply is not read";
-  expect_same(reply, alone(next));
 }
 
 TEST_P(SummaryStates, WhatIsTakenBackIsForgotten) {
@@ -310,26 +231,6 @@ TEST_P(SummaryStates, ThePassThatMakesThemCannotBeLeftOut) {
   expect_same(chat.reply(prompt, kReply), whole);
   ASSERT_TRUE(chat->set_fusion(false).ok());
   expect_same(chat.reply(prompt, kReply), whole);
-}
-
-TEST_P(SummaryStates, SummariesMoveToAnotherDeviceAndBack) {
-  const auto chat = session();
-  const auto sequence = chat.sequence();
-  std::vector<int32_t> text = text_of(50);
-  std::vector<int32_t> ids = chat.reply(text, kReply, sequence).ids;
-  const auto goes_on = [&](const char* where) {
-    SCOPED_TRACE(where);
-    const auto held = static_cast<int64_t>(text.size()) + kReply - 1;
-    text = joined(joined(text, ids), text_of(6, 2));
-    const TinyReply reply = chat.reply(text, kReply, sequence);
-    EXPECT_EQ(reply.outcome->reused_tokens, held);
-    expect_same(reply, alone(text));
-    ids = reply.ids;
-  };
-  ASSERT_TRUE(chat->apply(edit_of("place scope=layers.1 device=cuda:0")).ok());
-  goes_on("layer 1 on the card");
-  ASSERT_TRUE(chat->undo().ok());
-  goes_on("all at home");
 }
 
 TEST(SummaryMemory, DoesNotGrowWithTheText) {
