@@ -10,7 +10,6 @@
 namespace orrery::api {
 namespace {
 
-using runtime::KvCache;
 using runtime::TinyModel;
 using runtime::TinyReply;
 
