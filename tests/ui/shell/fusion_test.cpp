@@ -8,8 +8,7 @@
 #include <cstdio>
 #include <set>
 
-#include "support/real_services.h"
-#include "support/window_fixture.h"
+#include "support/real_model_fixture.h"
 #include "ui/frame/workspace.h"
 #include "ui/graph/graph_editor.h"
 #include "ui/graph/opened_nodes.h"
@@ -20,15 +19,15 @@ namespace {
 
 constexpr int kPatience = 120000;  // ms
 
-class FusionTest : public WindowTest {
+class FusionTest : public RealModelTest {
  protected:
   void SetUp() override {
-    WindowTest::SetUp();
+    RealModelTest::SetUp();
     open(ThemeChoice::dark);
   }
-  void open(ThemeChoice theme) {
+  void open(ThemeChoice theme, const QString& model = "smollm2") {
     window_ = makeWindow(realServices(), theme);
-    ASSERT_TRUE(opened(*window_, "smollm2")) << graph()->banner()->body().toStdString();
+    ASSERT_TRUE(opened(*window_, model)) << graph()->banner()->body().toStdString();
     for (GraphView* view : {graph()->modelView(), graph()->fusedView()}) view->setReducedMotion(true);
     settle();
   }
@@ -103,8 +102,6 @@ class FusionTest : public WindowTest {
       origins.insert(origin.node);
     return origins;
   }
-
-  std::unique_ptr<MainWindow> window_;
 };
 
 TEST_F(FusionTest, APassIsSwitchedOffAndTheStepStillRuns) {
@@ -143,6 +140,7 @@ TEST_F(FusionTest, APassIsSwitchedOffAndTheStepStillRuns) {
 }
 
 TEST_F(FusionTest, APassIsMeasuredInTheBackground) {
+  open(ThemeChoice::dark, firstLayers(4));
   PassesPage* page = passes();
   EXPECT_FALSE(page->row("split_weights")->measure()->isEnabled()) << "it finds nothing";
   QTest::mouseClick(page->all(), Qt::LeftButton);
@@ -385,7 +383,7 @@ TEST_F(FusionTest, SideBySideIsRemembered) {
 TEST_F(FusionTest, Pictures) {
   for (const ThemeChoice theme : {ThemeChoice::dark, ThemeChoice::light}) {
     const QString name = theme == ThemeChoice::dark ? "dark" : "light";
-    if (theme == ThemeChoice::light) open(theme);
+    open(theme, firstLayers(4));
     graph()->showSideBySide(true);
     PassesPage* page = passes();
     QTest::mouseClick(page->row("fuse_residual_norm")->measure(), Qt::LeftButton);
