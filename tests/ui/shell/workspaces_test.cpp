@@ -442,6 +442,21 @@ TEST_F(WorkspacesTest, ASwitchIsOnePicture) {
   }
 }
 
+TEST_F(WorkspacesTest, SwitchesLeaveNothingBehind) {
+  start();
+  const auto round = [&] {
+    for (const char* id : {"talk", "edit", "see", "lab", "measure"}) {
+      window_->workspaces()->turnTo(id);
+      window_->workspaces()->reset();
+      settle();
+    }
+    return window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly).size();
+  };
+  round();
+  const qsizetype first = round();
+  for (int i = 0; i < 5; ++i) EXPECT_LE(round(), first);
+}
+
 TEST_F(WorkspacesTest, ASwitchTakesLittleBeyondQtsLayout) {
   start();
   ASSERT_TRUE(opened(*window_, "chat"));
