@@ -11,9 +11,18 @@ namespace {
 
 constexpr const char* kPatchText = "The capital of France is Paris, and that of Italy is Rome.";
 
+/// The model without these layers, as each of its nodes is run for.
+std::shared_ptr<Session> open_without(const std::vector<std::string>& layers) {
+  const auto session = open_or_fail(smollm2());
+  for (const std::string& scope : layers) {
+    if (session && !session->apply({"bypass", {{"scope", scope}}}).ok()) ADD_FAILURE() << scope;
+  }
+  return session;
+}
+
 /// Of a model and a fork of it with an edit.
 PatchResult patched_with(const std::string& words, const PatchPlaces& places = {}) {
-  const auto a = open_or_fail(smollm2());
+  const auto a = open_without({"layers.0-17", "layers.23-29"});
   if (!a) return {};
   std::vector<edit::Edit> edits;
   if (!words.empty()) edits.push_back(edit::parse_edit(words).value());
@@ -28,7 +37,7 @@ PatchResult patched_with(const std::string& words, const PatchPlaces& places = {
 TEST(Patch, AllOfTheDifferenceGoesAwayAfterWhatMakesIt) {
   const PatchResult result = patched_with("quantise scope=layers.20.mlp type=q4_0");
   EXPECT_GT(result.kl, 0);
-  ASSERT_GT(result.nodes.size(), 60U) << "two residuals a layer";
+  ASSERT_GT(result.nodes.size(), 10U) << "two residuals a layer";
   bool past = false;
   for (const PatchedNode& node : result.nodes) {
     past = past || node.node == "layers.20.mlp.residual";
@@ -76,7 +85,7 @@ TEST(Patch, RefusesNodesThatAreNotThere) {
 }
 
 TEST(Patch, IsPartOfAComparisonThatAsksForIt) {
-  const auto a = open_or_fail(smollm2());
+  const auto a = open_without({"layers.5-29"});
   ASSERT_TRUE(a);
   const auto b = a->fork({.edits = {edit::parse_edit("quantise scope=layers.3 type=q4_0").value()}}, {});
   ASSERT_TRUE(b.ok());
@@ -99,7 +108,7 @@ TEST(Patch, IsPartOfAComparisonThatAsksForIt) {
       EXPECT_EQ(node.gone, 1.0);
     }
   }
-  EXPECT_GT(told, 60U);
+  EXPECT_GT(told, 10U);
 }
 
 TEST(Patch, RefusesWhatDoesNotWrite) {
