@@ -115,7 +115,7 @@ void InspectorPage::showScope(const QString& scope, bool fused) {
 }
 
 void InspectorPage::clear() {
-  if (locked_) return;
+  if (locked_ || (!node_.valid() && scope_.isEmpty())) return;
   node_ = {};
   scope_.clear();
   rebuild();
@@ -135,7 +135,8 @@ void InspectorPage::setComparison(const Comparison& comparison) {
 
 void InspectorPage::rebuild() {
   const int scrolled = scroll_->verticalScrollBar() ? scroll_->verticalScrollBar()->value() : 0;
-  content_ = new Ground(theme_, Token::panel);
+  content_ =
+      new Ground(theme_, Token::panel, scroll_->viewport());  // a parent later would style all of it again
   column_ = new QVBoxLayout(content_);
   column_->setContentsMargins(0, 12, 0, 8);
   column_->setSpacing(8);
@@ -461,10 +462,7 @@ void InspectorPage::addOrigins(const NodeFacts& facts) {
 
 /// What can be done with the thing itself, then with the next scope around it.
 void InspectorPage::addEditButtons(const QString& name, const QStringList& scopes, const QString& around) {
-  bool outside = false;
-  for (const BypassChoice& choice : bypassChoices(*session_, name, scopes, around)) {
-    const bool own = choice.restores || choice.name == name;
-    if (!own && std::exchange(outside, true)) break;
+  for (const BypassChoice& choice : bypassChoices(*session_, name, scopes, around, 1)) {
     auto* button = new Button(theme_, choice.words(), Button::Kind::plain, content_);
     button->setIconName("bypass");
     button->setToolTip(choice.tip());
