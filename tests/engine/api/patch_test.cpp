@@ -37,7 +37,8 @@ PatchResult patched_with(const std::string& words, const PatchPlaces& places = {
 TEST(Patch, AllOfTheDifferenceGoesAwayAfterWhatMakesIt) {
   const PatchResult result = patched_with("quantise scope=layers.20.mlp type=q4_0");
   EXPECT_GT(result.kl, 0);
-  ASSERT_EQ(result.nodes.size(), 2U * 5 + 3) << "two residuals a layer, and what stands before and after them";
+  ASSERT_EQ(result.nodes.size(), 2U * 5 + 3)
+      << "two residuals a layer, and what stands before and after them";
   bool past = false;
   for (const PatchedNode& node : result.nodes) {
     past = past || node.node == "layers.20.mlp.residual";
