@@ -276,6 +276,20 @@ TEST(FlashAttentionCalls, lengths_of_any_value) {
   }
 }
 
+/// Of keys that blocks of a card share, where some blocks have none or what is no number.
+TEST(FlashAttentionCalls, what_is_not_finite_and_lengths_of_very_many_keys) {
+  for (const DType dtype : {DType::f16, DType::bf16})
+    for (int way = 0; way < 4; ++way) {
+      SCOPED_TRACE("way " + std::to_string(way));
+      Tensors tensors(4, 2, 1, 4000, 64, dtype, 3);
+      if (way == 0) tensors.key_lengths = {0, 130, 3000};
+      if (way == 1) tensors.fill(tensors.value, 2345, kInfinity);
+      if (way == 2) tensors.fill(tensors.key, 2 * 4000 + 17, NAN);
+      if (way == 3) tensors.fill(tensors.query, 5, kInfinity);
+      expect_same_results(tensors);
+    }
+}
+
 TEST(FlashAttentionCalls, windows_of_any_size) {
   for (const int64_t left : {int64_t{0}, int64_t{3}, INT64_MAX})
     for (const int64_t right : {int64_t{0}, int64_t{5}, INT64_MAX}) {

@@ -43,14 +43,42 @@ auto with_hopper_shape(const FlashAttention::Problem& problem, int64_t queries, 
   return function.template operator()<Long>();
 }
 
+/// Whether the tiles of queries of a head see about as many keys each.
+bool takes_equally_long(const FlashAttention::Problem& problem, int64_t queries, int64_t keys) {
+  return !problem.causal || problem.window_left >= 0 || 8 * queries <= keys;
+}
+
+/// Of the units of a call, or of its last rounds, as many as all blocks are to share: those of the round that
+/// would not be full, and of the one before it; none where that saves less than joining the parts takes.
+template <class Shape>
+void share_units(const FlashAttention::Args& args, Schedule& schedule) {
+  constexpr int64_t kLeastTiles = 2, kJoining = 8;  // tiles of keys; the time of so many
+  const FlashAttention::Problem& problem = args.problem;
+  const int64_t units = int64_t{schedule.tiles} * schedule.heads, most = current_card().multiprocessors;
+  schedule.blocks = static_cast<int>(std::min(units, most));
+  schedule.shared = 0;
+  if (!takes_equally_long(problem, args.queries, args.keys)) return;
+  int64_t seen = args.keys;
+  if (problem.window_left >= 0 && (problem.causal || problem.window_right >= 0)) {
+    const auto near = [&](int64_t window) { return std::clamp<int64_t>(window, 0, args.keys); };
+    seen = std::min(seen, near(problem.window_left) + near(problem.window_right) + Shape::rows);
+  }
+  const int64_t tiles = seen / Shape::keys, rest = units % most;
+  const int64_t blocks = units < most ? std::clamp(units * tiles / kLeastTiles, units, most) : most;
+  if (rest == 0 || tiles * (blocks - rest) < kJoining * blocks) return;
+  schedule.blocks = static_cast<int>(blocks);
+  schedule.shared = static_cast<int>(units < most ? units : most + rest);
+}
+
 /// Heads are taken one after the other where their tiles take equally long. Else so many together that there
 /// are several times as many units as blocks, in sections of about the same size: as many as the L2 cache
 /// holds, of longer heads twice as many, as blocks walk over the same keys at about the same time.
-Schedule hopper_schedule(const FlashAttention::Args& args, int rows) {
+template <class Shape>
+Schedule hopper_schedule(const FlashAttention::Args& args) {
   const FlashAttention::Problem& problem = args.problem;
   const int64_t heads = args.batch * problem.heads;
   int64_t section = 1;
-  if (problem.causal && problem.window_left < 0) {
+  if (!takes_equally_long(problem, args.queries, args.keys)) {
     const int64_t group = problem.heads / problem.kv_heads, kv_heads = heads / group;
     const int64_t bytes = std::max<int64_t>(4 * args.keys * problem.head_dim, 1);  // of keys and values
     const int64_t cached = cached_bytes(current_card());
@@ -59,25 +87,50 @@ Schedule hopper_schedule(const FlashAttention::Args& args, int rows) {
     const int64_t sections = (kv_heads + most - 1) / most;
     section = (kv_heads + sections - 1) / sections * group;
   }
-  return {tiles_of(args.queries, rows), static_cast<int>(heads), static_cast<int>(section)};
+  Schedule schedule{tiles_of(args.queries, Shape::rows), static_cast<int>(heads), static_cast<int>(section)};
+  share_units<Shape>(args, schedule);
+  return schedule;
+}
+
+/// A single query of each of the heads that read the same keys: the same as so many queries of one head.
+FlashAttention::Args with_heads_as_queries(FlashAttention::Args args) {
+  FlashAttention::Problem& problem = args.problem;
+  const int64_t group = problem.heads / problem.kv_heads;
+  if (args.queries != 1 || group == 1 || problem.window_left >= 0 || args.query_lengths != nullptr)
+    return args;
+  for (HeadStrides* strides : {&args.query_strides, &args.out_strides}) {
+    strides->token = strides->head;
+    strides->head *= group;
+  }
+  problem.causal = false, problem.window_right = -1;  // the last key is the furthest
+  problem.heads = problem.kv_heads;
+  args.queries = group;
+  return args;
 }
 
 template <DType kType>
 void start_hopper(const FlashAttention::Args& args, const Launch& launch) {
   with_hopper_shape(args.problem, args.queries, [&]<class Shape>() {
     const TensorMaps maps = make_maps(args, Shape::rows, Shape::keys);
-    const Schedule schedule = hopper_schedule(args, Shape::rows);
-    const int blocks = std::min(schedule.tiles * schedule.heads, current_card().multiprocessors);
-    launch_kernel(launch, hopper_kernel<kType, Shape>, dim3(static_cast<unsigned>(blocks)),
-                  dim3(Shape::threads), Shape::shared_bytes, args, maps, schedule);
+    const Schedule schedule = hopper_schedule<Shape>(args);
+    const Parts parts{reinterpret_cast<float*>(launch.workspace),
+                      static_cast<int>(std::min<int64_t>(args.queries, Shape::rows))};
+    launch_kernel(launch, hopper_kernel<kType, Shape>, dim3(static_cast<unsigned>(schedule.blocks)),
+                  dim3(Shape::threads), Shape::shared_bytes, args, maps, schedule, parts);
+    if (schedule.shared > 0)
+      launch_kernel(launch, join_kernel<kType, Shape::dim>,
+                    dim3(static_cast<unsigned>(tiles_of(parts.rows, kJoinWarps)),
+                         static_cast<unsigned>(schedule.shared)),
+                    dim3(kJoinWarps * kWarp), 0, args, schedule, parts, Shape::rows);
   });
 }
 
 void run_hopper(const FlashAttention::Args& args, const Launch& launch) {
   if (args.batch <= 0 || args.queries <= 0) return;
   require_aligned(lies_in_chunks(args));
-  args.problem.dtype == DType::f16 ? start_hopper<DType::f16>(args, launch)
-                                   : start_hopper<DType::bf16>(args, launch);
+  const FlashAttention::Args folded = with_heads_as_queries(args);
+  args.problem.dtype == DType::f16 ? start_hopper<DType::f16>(folded, launch)
+                                   : start_hopper<DType::bf16>(folded, launch);
 }
 
 #ifdef ORRERY_CUDA_90A
@@ -97,6 +150,18 @@ std::string hopper_supports(const FlashAttention::Problem& problem, const Machin
   return without_mma(problem, bytes, machine);
 }
 
+/// What blocks leave of parts, of which each has two at most.
+size_t hopper_workspace(const FlashAttention::Problem& problem, const Machine& machine, int) {
+  const int64_t rows = std::max(problem.queries, problem.heads / problem.kv_heads);
+  const auto floats = [&]<class Shape>() {
+    return Parts::floats(std::min<int64_t>(rows, Shape::rows), Shape::dim);
+  };
+  // Fewer queries than the problem tells may have another shape.
+  const int64_t most = problem.head_dim > 64 ? with_hopper_shape(problem, rows, floats)
+                                             : floats.template operator()<HopperShapes::Short64>();
+  return 2 * sizeof(float) * static_cast<size_t>(machine.card.multiprocessors * most);
+}
+
 Rounding hopper_rounding(const FlashAttention::Problem& problem, int) {
   return {.activations = rounded_to(problem)};
 }
@@ -108,6 +173,7 @@ Row<FlashAttention> hopper_row() {
           .device = DeviceKind::cuda,
           .supports = hopper_supports,
           .run = run_hopper,
+          .workspace = hopper_workspace,
           .arithmetic = Arithmetic::bf16,
           .rounding = hopper_rounding,
           .source = "cuda/flash_attention/hopper.cu"};

@@ -1,17 +1,18 @@
 // cuda.flash_hopper: attention over tensors of f16 or bf16 (flash_attention.h) with the products of four
 // warps (wgmma) and the copies of tiles (TMA) of cards of capability 9.0 (FlashAttention-3, Shah et al. 2024,
 // arXiv 2407.08608). Products are exact, weights rounded to the operands' type.
-//   One block a multiprocessor walks over units of work (Schedule). It has two to four groups of four warps
-//   that multiply, each for 64 queries of one batch and head, and one that brings tiles, which takes a
-//   thread. They walk over the keys that the block's queries see, last tile first, in tiles that begin at
-//   multiples of their size: keys and values in two or four stages each, queries in two where there is room.
-//   The products of queries with the next keys run while the values of the last ones are added, these beside
-//   the softmax of those, and from one unit to the next as within one: filling and emptying that pipeline for
-//   each unit took a tenth of the time of causal heads of 4,096 keys. Groups begin products in turns, so that
-//   one multiplies while another has its softmax. A group reads queries, keys and values from shared memory
-//   as they are; scores, weights and totals are in registers, of which the copying warps give up theirs.
-//   Shared memory: [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
-//   (device/warpgroup.cuh). Heads are padded to 64, 128 or 256 elements: zeros that TMA fills in.
+//   One block a multiprocessor walks over units of work, whole ones and parts (parts.cuh). It has two to four
+//   groups of four warps that multiply, each for 64 queries of one batch and head, and one that brings tiles,
+//   which takes a thread. They walk over the keys that the block's queries see, last tile first, in tiles
+//   that begin at multiples of their size: keys and values in two or four stages each, queries in two where
+//   there is room. The products of queries with the next keys run while the values of the last ones are
+//   added, these beside the softmax of those, and from one unit to the next as within one: filling and
+//   emptying that pipeline for each unit took a tenth of the time of causal heads of 4,096 keys. Groups begin
+//   products in turns, so that one multiplies while another has its softmax. A group reads queries, keys and
+//   values from shared memory as they are; scores, weights and totals are in registers, of which the copying
+//   warps give up theirs.
+//   shared    [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
+//             (device/warpgroup.cuh); heads are padded to 64, 128 or 256 elements: zeros that TMA fills in
 //   requires  head_dim a multiple of 8, rows 16-byte aligned; no bias, mask, dropout
 //   Bytes moved: query and out once, keys and values that are seen once for the queries of a block.
 #pragma once
@@ -19,6 +20,7 @@
 #include "kernels/cuda/device/tile_copy.cuh"
 #include "kernels/cuda/flash_attention/careful.cuh"
 #include "kernels/cuda/flash_attention/group_products.cuh"
+#include "kernels/cuda/flash_attention/parts.cuh"
 #include "kernels/cuda/flash_attention/softmax.cuh"
 #include "kernels/cuda/flash_attention/tensor_maps.h"
 
@@ -50,35 +52,6 @@ struct HopperShape {
   static constexpr int barriers = 2 * queries + 4 * stages;
   static constexpr size_t shared_bytes =
       1024 + queries * query_bytes + 2 * stages * key_bytes + 8 * (barriers + 1);
-};
-
-/// Who computes what: units are tiles of queries of all heads, section by section of heads that share the L2
-/// cache. The last tiles of a causal head see most keys: sections walk over the tiles down, up, down, the
-/// last one down, so that what follows each other takes about equally long. Blocks take units in rounds,
-/// every second one backwards: who had the longest unit of a round has the shortest one of the next.
-struct Schedule {
-  int tiles, heads, section;  // heads: of all batches
-
-  struct Place {
-    int tile, head;
-  };
-  __device__ Place place(int index) const {
-    const int at = index / (section * tiles), first_head = at * section;
-    const int rest = index - first_head * tiles, count = min(section, heads - first_head);
-    const int level = rest / count, behind = (heads - 1) / section - at;  // sections that follow
-    return {behind % 2 != 0 ? level : tiles - 1 - level, first_head + rest % count};
-  }
-  __device__ int units() const { return tiles * heads; }
-  /// visit(index) of each unit that the block takes.
-  template <class Visit>
-  __device__ void each(Visit&& visit) const {
-    const auto blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
-    bool back = false;
-    for (int first = 0; first < units(); first += blocks, back = !back) {
-      const int index = first + (back ? blocks - 1 - block : block);
-      if (index < units()) visit(index);
-    }
-  }
 };
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -140,8 +113,6 @@ struct HopperWork {
   SeenKeys seen;
   int start, count;  // tiles of keys
 
-  __device__ HopperWork(const FlashAttention::Args& args, const Schedule& schedule, int index)
-      : HopperWork(args, schedule.place(index)) {}
   __device__ HopperWork(const FlashAttention::Args& args, Schedule::Place place)
       : head(place.head % static_cast<int>(args.problem.heads)),
         batch(place.head / static_cast<int>(args.problem.heads)),
@@ -151,6 +122,14 @@ struct HopperWork {
         seen(band, first_row, Shape::rows),
         start(seen.start(Shape::keys)),
         count(seen.tiles(Shape::keys)) {}
+  /// What the block takes of a unit.
+  __device__ HopperWork(const FlashAttention::Args& args, const Schedule& schedule, int index)
+      : HopperWork(args, schedule.place(index)) {
+    const Schedule::Share share = schedule.share_of(index);
+    const int first = count * share.begin / kParts;
+    start += first * Shape::keys;
+    count = count * share.end / kParts - first;
+  }
   __device__ int first_key(int tile) const { return start + tile * Shape::keys; }
 };
 
@@ -194,6 +173,7 @@ __device__ __noinline__ void repair_units(const FlashAttention::Args& args, cons
                                           int warp_row) {
   constexpr uint16_t kInfinity = kType == DType::f16 ? 0x7c00 : 0x7f80;
   schedule.each([&](int index) {
+    if (!schedule.share_of(index).is_whole()) return;  // who joins parts looks at them
     const HopperWork<Shape> work(args, schedule, index);
     const auto* out = static_cast<const uint16_t*>(args.out) + work.batch * args.out_strides.batch +
                       work.head * args.out_strides.head;
@@ -211,43 +191,45 @@ __device__ __noinline__ void repair_units(const FlashAttention::Args& args, cons
 template <DType kType, class Shape>
 class Consumer {
  public:
-  __device__ Consumer(const FlashAttention::Args& args, const Tiles<Shape>& tiles)
+  __device__ Consumer(const FlashAttention::Args& args, const Schedule& schedule, const Parts& parts,
+                      const Tiles<Shape>& tiles)
       : args_(args),
+        schedule_(schedule),
+        parts_(parts),
         tiles_(tiles),
         group_(__shfl_sync(~0U, static_cast<int>(threadIdx.x) / kGroupThreads, 0)),
         factor_(Shape::bends ? kLog2OfE : fmaxf(fabsf(args.scale) * kLog2OfE, 0x1p-126F)) {}
 
-  __device__ void run(const Schedule& schedule) {
+  __device__ void run() {
     if (group_ == Shape::groups - 1) pass_turn();  // the first group's
     RunningSum running;
     float totals[Shape::dim / 8][4] = {};
     Factor<kType, Shape::keys> weights;
     Open open;
-    schedule.each([&](int index) {
-      const Schedule::Place place = schedule.place(index);
-      const HopperWork<Shape> work(args_, place);
-      if (work.count == 0) return write_nothing(work);
-      const Walk walk(work, place, group_, work.band.keys == static_cast<int>(args_.keys));
+    schedule_.each([&](int index) {
+      const HopperWork<Shape> work(args_, schedule_, index);
+      if (work.count == 0) return write_nothing(work, index);
+      const Walk walk(work, schedule_.place(index), group_, work.band.keys == static_cast<int>(args_.keys));
       wait_for_phase(tiles_.query_full(query_.at), query_.phase);
       if constexpr (Shape::skips) {
         skip_tiles(work.count - 1, walk.last);
         if (walk.last < 0) {
-          write_nothing(work);
+          write_nothing(work, index);
           give_back(tiles_.query_empty(query_.at));
           query_.advance();
           return;
         }
       }
-      begin_unit(schedule, walk, open, weights, running, totals);
+      begin_unit(walk, open, weights, running, totals);
       add_tiles(walk, weights, running, totals);
-      open = {index, stage_, walk.ragged == 0};
+      open = {index, stage_, walk.there(0)};
       stage_.advance();
       query_.advance();
-      if constexpr (!Shape::chains) close(schedule, open, weights, running, totals);
+      if constexpr (!Shape::chains) close(open, weights, running, totals);
     });
-    if (Shape::chains && open.is_there()) close(schedule, open, weights, running, totals);
+    if (Shape::chains && open.is_there()) close(open, weights, running, totals);
     meet_group();
-    if (tiles_.is_broken()) repair_units<kType, Shape>(args_, schedule, warp_row());
+    if (tiles_.is_broken()) repair_units<kType, Shape>(args_, schedule_, warp_row());
   }
 
  private:
@@ -270,22 +252,27 @@ class Consumer {
   }
 
   /// Of the tiles of keys of a unit: the last that the group sees; those in [whole_begin, whole_end) have no
-  /// edge for it; in tile `ragged` the values after the batch's last key must be cleared (-1: no such tile).
+  /// edge for it. `behind`: of the batch's keys, whose last one others have more than; else kFar.
   struct Walk {
     Schedule::Place place;
-    int last, whole_begin, whole_end, ragged;
+    int start, last, whole_begin, whole_end, behind;
 
     __device__ Walk(const HopperWork<Shape>& work, Schedule::Place place, int group, bool all_keys)
-        : place(place) {
+        : place(place), start(work.start) {
       constexpr int kKeys = Shape::keys;
       const SeenKeys seen(work.band, work.first_row + group * kGroupRows, kGroupRows);
-      last = !Shape::skips            ? work.count - 1
-             : seen.end <= seen.begin ? -1
-                                      : (seen.end - work.start + kKeys - 1) / kKeys - 1;
+      last = work.count - 1;
+      if constexpr (Shape::skips) {
+        const bool none = seen.end <= max(seen.begin, work.start);
+        last = none ? -1 : min(last, (seen.end - work.start + kKeys - 1) / kKeys - 1);
+      }
       whole_begin = (max(seen.all_begin - work.start, 0) + kKeys - 1) / kKeys;
       whole_end = max(seen.all_end - work.start, 0) / kKeys;
-      ragged = !all_keys && work.first_key(work.count) > work.band.keys ? work.count - 1 : -1;
+      behind = all_keys ? kFar : work.band.keys;
     }
+    __device__ int first_key(int tile) const { return start + tile * Shape::keys; }
+    /// Keys of a tile from its first on, of which all have values.
+    __device__ int there(int tile) const { return behind - first_key(tile); }
     __device__ bool has_edge(int tile) const { return tile < whole_begin || tile >= whole_end; }
   };
 
@@ -293,16 +280,15 @@ class Consumer {
   struct Open {
     int index = -1;  // none
     Stage<Shape::stages> values;
-    bool ragged;
+    int there;  // Walk::there
 
     __device__ bool is_there() const { return index >= 0; }
   };
 
   /// The first weights of a unit. The values that the unit before still lacks are added and its rows written
   /// beside their products and their softmax, as within a unit: a block's units are one walk.
-  __device__ void begin_unit(const Schedule& schedule, const Walk& walk, Open& open,
-                             Factor<kType, Shape::keys>& weights, RunningSum& running,
-                             float (&totals)[Shape::dim / 8][4]) {
+  __device__ void begin_unit(const Walk& walk, Open& open, Factor<kType, Shape::keys>& weights,
+                             RunningSum& running, float (&totals)[Shape::dim / 8][4]) {
     float scores[Shape::keys / 8][4], shrink[2];
     RunningSum begun;
     wait_for_phase(tiles_.key_full(stage_.at), stage_.phase);
@@ -310,7 +296,7 @@ class Consumer {
     begin_row_products<kType, Shape::dim>(own_query(), Shape::query_slice, tiles_.key(stage_.at),
                                           Shape::key_slice, scores);
     if (Shape::chains && open.is_there()) {
-      add_values(schedule, open, weights, totals);
+      add_values(open, weights, totals);
       pass_turn();
       wait_for_products<1>();
       settle(scores);
@@ -318,7 +304,7 @@ class Consumer {
       finish_scores(walk, walk.last, scores);
       soften(scores, factor_, begun, shrink);
       wait_ahead(begun, scores, walk.last > 0);
-      end_unit(schedule, open, running, totals);
+      end_unit(open, running, totals);
     } else {
       pass_turn();
       wait_for_products<0>();
@@ -347,7 +333,7 @@ class Consumer {
       take_turn();
       begin_row_products<kType, Shape::dim>(own_query(), Shape::query_slice, tiles_.key(stage_.at),
                                             Shape::key_slice, scores);
-      wait_for_values(walk.place, t == walk.ragged, t, stage);
+      wait_for_values(walk.there(t), stage);
       begin_row_sums(weights, tiles_.value(stage.at), Shape::key_slice, totals);
       pass_turn();
       wait_for_products<1>();
@@ -376,29 +362,31 @@ class Consumer {
     }
   }
 
-  __device__ void add_values(const Schedule& schedule, const Open& open,
-                             const Factor<kType, Shape::keys>& weights, float (&totals)[Shape::dim / 8][4]) {
-    wait_for_values(schedule.place(open.index), open.ragged, 0, open.values);
+  __device__ void add_values(const Open& open, const Factor<kType, Shape::keys>& weights,
+                             float (&totals)[Shape::dim / 8][4]) {
+    wait_for_values(open.there, open.values);
     begin_row_sums(weights, tiles_.value(open.values.at), Shape::key_slice, totals);
   }
 
   /// Once the products of all its tiles have begun.
-  __device__ void end_unit(const Schedule& schedule, Open& open, const RunningSum& running,
-                           float (&totals)[Shape::dim / 8][4]) {
+  __device__ void end_unit(Open& open, const RunningSum& running, float (&totals)[Shape::dim / 8][4]) {
     wait_for_products<0>();
     settle(totals);
     give_back(tiles_.value_empty(open.values.at));
     const int query = query_before();
-    write(work_at(schedule.place(open.index)), tiles_.query(query), running, totals);
+    if (schedule_.share_of(open.index).is_whole())
+      write(work_at(schedule_.place(open.index)), tiles_.query(query), running, totals);
+    else
+      keep_part(open.index, running, totals);
     show_to_products();  // the rows of out, which lie where queries are copied to next
     give_back(tiles_.query_empty(query));
     open.index = -1;
   }
 
-  __device__ void close(const Schedule& schedule, Open& open, const Factor<kType, Shape::keys>& weights,
-                        const RunningSum& running, float (&totals)[Shape::dim / 8][4]) {
-    add_values(schedule, open, weights, totals);
-    end_unit(schedule, open, running, totals);
+  __device__ void close(Open& open, const Factor<kType, Shape::keys>& weights, const RunningSum& running,
+                        float (&totals)[Shape::dim / 8][4]) {
+    add_values(open, weights, totals);
+    end_unit(open, running, totals);
   }
 
   /// Tiles from `from` down to behind `last`, which only groups of later queries see. Who gives a tile back
@@ -432,7 +420,7 @@ class Consumer {
     }
     if (walk.has_edge(tile)) {
       const HopperWork<Shape> work = work_at(walk.place);
-      hide_unseen(LaneRows(work.band, work.first_row + warp_row()), work.first_key(tile), scores);
+      hide_unseen(LaneRows(work.band, work.first_row + warp_row()), walk.first_key(tile), scores);
     }
   }
 
@@ -447,12 +435,9 @@ class Consumer {
   }
 
   /// Behind the last key of a batch that is shorter than others lies what may be no number: it becomes zero.
-  __device__ void wait_for_values(Schedule::Place place, bool ragged, int tile,
-                                  const Stage<Shape::stages>& stage) {
+  __device__ void wait_for_values(int there, const Stage<Shape::stages>& stage) {
     wait_for_phase(tiles_.value_full(stage.at), stage.phase);
-    if (!ragged) return;
-    const HopperWork<Shape> work = work_at(place);
-    const int there = work.band.keys - work.first_key(tile);
+    if (there >= Shape::keys) return;
     const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
     for (int i = thread; i < (Shape::keys - there) * Shape::dim / 8; i += kGroupThreads) {
       const int row = there + i / (Shape::dim / 8), chunk = i % (Shape::dim / 8);
@@ -497,8 +482,30 @@ class Consumer {
     }
   }
 
+  /// For join_parts.
+  __device__ void keep_part(int index, const RunningSum& running, const float (&totals)[Shape::dim / 8][4]) {
+    const int slot = schedule_.slot(index), lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = warp_row() + lane / 4 + 8 * half;
+      const float sum = over_quad_sum(running.sum[half]);
+      if (row >= parts_.rows) continue;
+      if (lane % 4 == 0) parts_.sum<Shape::dim>(slot, row) = {running.largest[half] * factor_, sum};
+      float* to = parts_.totals<Shape::dim>(slot, row) + 2 * (lane % 4);
+#pragma unroll
+      for (int n = 0; n < Shape::dim / 8; ++n)
+        *reinterpret_cast<float2*>(to + 8 * n) = {totals[n][2 * half], totals[n][2 * half + 1]};
+    }
+  }
+
   /// Zeros where the group's queries see no keys.
-  __device__ void write_nothing(const HopperWork<Shape>& work) const {
+  __device__ void write_nothing(const HopperWork<Shape>& work, int index) const {
+    if (!schedule_.share_of(index).is_whole()) {
+      const int row = group_ * kGroupRows + static_cast<int>(threadIdx.x) % kGroupThreads;
+      if (row < min(parts_.rows, (group_ + 1) * kGroupRows))
+        parts_.sum<Shape::dim>(schedule_.slot(index), row) = {-INFINITY, 0};
+      return;
+    }
     const auto queries = static_cast<int>(args_.queries);
     const int first = work.first_row + warp_row(), chunks = static_cast<int>(args_.problem.head_dim) / 8;
     for (int half = 0; half < 2; ++half)
@@ -513,6 +520,8 @@ class Consumer {
   }
 
   const FlashAttention::Args& args_;
+  const Schedule& schedule_;
+  const Parts& parts_;
   Tiles<Shape> tiles_;
   int group_;
   float factor_;
@@ -521,7 +530,8 @@ class Consumer {
 };
 
 template <DType kType, class Shape>
-__device__ void attend(const FlashAttention::Args& args, const TensorMaps& maps, const Schedule& schedule) {
+__device__ void attend(const FlashAttention::Args& args, const TensorMaps& maps, const Schedule& schedule,
+                       const Parts& parts) {
   extern __shared__ uint4 memory[];
   const auto begin = static_cast<uint32_t>(__cvta_generic_to_shared(memory));
   const Tiles<Shape> tiles{(begin + 1023) / 1024 * 1024};
@@ -534,14 +544,14 @@ __device__ void attend(const FlashAttention::Args& args, const TensorMaps& maps,
     if (threadIdx.x == kFirstCopying) bring_tiles<Shape>(args, maps, tiles, schedule);
   } else {
     take_registers<Shape::registers>();
-    Consumer<kType, Shape>(args, tiles).run(schedule);
+    Consumer<kType, Shape>(args, schedule, parts, tiles).run();
   }
 }
 
 #else
 
 template <DType kType, class Shape>
-__device__ void attend(const FlashAttention::Args&, const TensorMaps&, const Schedule&) {
+__device__ void attend(const FlashAttention::Args&, const TensorMaps&, const Schedule&, const Parts&) {
 }  // no card that runs this is given the row
 
 #endif
@@ -549,8 +559,8 @@ __device__ void attend(const FlashAttention::Args&, const TensorMaps&, const Sch
 template <DType kType, class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
     hopper_kernel(const __grid_constant__ FlashAttention::Args args, const __grid_constant__ TensorMaps maps,
-                  const __grid_constant__ Schedule schedule) {
-  attend<kType, Shape>(args, maps, schedule);
+                  const __grid_constant__ Schedule schedule, const __grid_constant__ Parts parts) {
+  attend<kType, Shape>(args, maps, schedule, parts);
 }
 
 }  // namespace orrery::kernels::cuda::flash
