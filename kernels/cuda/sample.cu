@@ -12,7 +12,7 @@
 // Mass is fixed point in 64 bits from float32 weights: a draw can differ from float64's where the uniform is
 // within about 1e-7 of the border between two tokens.
 // Bytes moved: an element a logit, and about an eighth of that again from L2 for top-k; each search by mass
-// some three to six times. Shared memory: some 88 KiB a block of pieces, bins and sorted tokens.
+// some three to six times. Shared memory: some 90 KiB a block of pieces, bins and sorted tokens.
 #include <algorithm>
 
 #include "kernels/cuda/sample_select.cuh"
@@ -131,13 +131,19 @@ __device__ void mark_recent(const Sample::Request& request, int vocabulary, Samp
   __syncthreads();
 }
 
+/// Whether the call has a place for log-probabilities.
+__device__ bool wants_logprobs(const Sample::Args& args) {
+  return args.choices != nullptr || args.batch.logprobs != nullptr || args.batch.top_logprobs != nullptr;
+}
+
+/// Without `logprobs`, those of the choice are not right.
 template <int kBlocks, class T>
-__device__ void choose(const Sample::Request& request, LogitRow<kBlocks, T>& row,
+__device__ void choose(const Sample::Request& request, bool logprobs, LogitRow<kBlocks, T>& row,
                        SampleShared<kBlocks>& shared) {
-  Survey all = survey(row, true, shared);
+  Survey all = survey<false>(row, logprobs, shared);
   if (!all.finite || request.target >= row.cut.vocabulary) return;
 
-  const double log_sum = cluster_rank<kBlocks>() == 0
+  const double log_sum = logprobs && cluster_rank<kBlocks>() == 0
                              ? log_of_sum(row.cut, logit_of(key_in(all.best)), shared)
                              : 0.0;  // which the first block alone uses
   list_top(request.top, row, all, log_sum, shared);
@@ -149,7 +155,7 @@ __device__ void choose(const Sample::Request& request, LogitRow<kBlocks, T>& row
       row.marks = is_penalised ? shared.marks : nullptr;
       row.changes = true;
       cluster_sync<kBlocks>();  // the first block has read the sums and bests of the others
-      all = survey(row, false, shared);
+      all = survey<true>(row, false, shared);
     }
     id = draw(request, row, all, shared);
   }
@@ -204,7 +210,7 @@ __device__ void sample_all(const Sample::Args& args, const Cut& cut) {
                              &shared.request,
                              nullptr,
                              false};
-    choose(shared.request, row, shared);
+    choose(shared.request, wants_logprobs(args), row, shared);
     if (rank == 0) write_choice(args, output, shared);
     cluster_sync<kBlocks>();  // no block goes, or goes on, while another reads its shared memory
   }

@@ -64,8 +64,9 @@ struct LogitRow {
   bool changes;                    // whether logits are read with penalties and bias
   mutable int gathers = 0;         // so far (gather of sample_select.cuh)
 
-  __device__ float widened(float x) const { return x; }
-  __device__ float widened(uint16_t bits) const {
+  __device__ float widened(T x) const { return widened(x, dtype); }
+  static __device__ float widened(float x, DType) { return x; }
+  static __device__ float widened(uint16_t bits, DType dtype) {
     return dtype == DType::bf16 ? __uint_as_float(static_cast<uint32_t>(bits) << 16)
                                 : __half2float(__ushort_as_half(bits));
   }
@@ -81,11 +82,25 @@ struct LogitRow {
            j % kVector;
   }
 
+  __device__ int groups_of_warp() const {
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    return pieces > warp ? (pieces - warp + kSampleWarps - 1) / kSampleWarps * cut.in_piece : 0;
+  }
+
+  /// 16 bytes of logits from id `first` on, those that are there.
+  __device__ uint4 one_by_one(int64_t first) const {
+    T values[kVector];
+#pragma unroll
+    for (int j = 0; j < kVector; ++j) values[j] = first + j < cut.vocabulary ? logits[first + j] : nothing();
+    uint4 raw;
+    memcpy(&raw, values, sizeof raw);
+    return raw;
+  }
+
   /// body(group) for the groups of the block's pieces that `wanted` takes, by whole warps.
   template <class Wanted, class Body>
   __device__ void groups(Wanted&& wanted, Body&& body) const {
-    const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    const int mine = pieces > warp ? (pieces - warp + kSampleWarps - 1) / kSampleWarps * cut.in_piece : 0;
+    const int mine = groups_of_warp();
     for (int base = 0; base < mine; base += kWarp) {
       const int number = base + lane();
       unsigned left = __ballot_sync(kWholeWarp, number < mine && wanted(piece_of(number)));
@@ -155,15 +170,8 @@ struct LogitRow {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
       const int64_t first = id_of(group, i * kVector);
-      if (aligned && first + kVector <= cut.vocabulary) {
-        raw[i] = *reinterpret_cast<const uint4*>(logits + first);
-        continue;
-      }
-      T values[kVector];
-#pragma unroll
-      for (int j = 0; j < kVector; ++j)
-        values[j] = first + j < cut.vocabulary ? logits[first + j] : nothing();
-      memcpy(&raw[i], values, sizeof values);
+      raw[i] = aligned && first + kVector <= cut.vocabulary ? *reinterpret_cast<const uint4*>(logits + first)
+                                                            : one_by_one(first);
     }
   }
 

@@ -13,6 +13,9 @@
 // in which threads come. Six rounds narrow any range to single codes; real rows take one or two.
 #pragma once
 
+#include <cstddef>
+
+#include "kernels/cuda/device/async_copy.cuh"
 #include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/cluster.cuh"
 #include "kernels/cuda/device/sort.cuh"
@@ -47,7 +50,9 @@ struct SampleShared {
   uint64_t best[kMostPieces / kBlocks];  // code of each piece's best token, ~0: it has none
   float sums[kMostPieces / kBlocks];     // of e^(logit - largest of the piece)
   uint32_t marks[kMarkWords];
-  uint32_t count[kBins], low[kBins], high[kBins];  // tokens of this block; mass in two words
+  // From here to the codes: logits on their way (coming), when nothing else is there.
+  alignas(16) uint32_t count[kBins];
+  uint32_t low[kBins], high[kBins];  // tokens of this block; mass in two words
   // Of the first block:
   uint32_t all_count[kBins];
   uint64_t all_mass[kBins];  // later the running sums of the sorted tokens' mass
@@ -56,6 +61,9 @@ struct SampleShared {
   uint64_t answer[2];
   uint64_t ceiling;
   uint32_t gathered[3];  // by turns
+  // Of this block, in gather_own:
+  uint32_t wanted_count;
+  uint16_t wanted[kMostPieces / kBlocks];  // pieces
   int32_t found;
   Sample::Request request;  // in every block
   Sample::Choice choice;
@@ -136,49 +144,203 @@ __device__ inline void note_group(int piece, bool begins, uint64_t code, float s
   shared.sums[piece] = sum;
 }
 
-/// One pass over the row: what there is, and of each piece the best token and, with `sums`, the softmax's
-/// sum.
+/// The larger number, or NaN where one is NaN.
+__device__ inline float larger_or_nan(float a, float b) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+}
+
+/// What one thread finds in a survey.
+struct Found {
+  uint32_t count = 0;
+  float lowest = FLT_MAX;
+  bool finite = false;
+
+  /// Makes the logits of a lane clean and returns the largest.
+  __device__ float add(float (&x)[kLaneIds]) {
+    float most = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < kLaneIds; ++j) {
+      finite |= fabsf(x[j]) <= FLT_MAX;
+      x[j] = clean_logit(x[j]);
+      most = fmaxf(most, x[j]);
+    }
+    add_clean(x);
+    return most;
+  }
+  __device__ void add_clean(const float (&x)[kLaneIds]) {
+#pragma unroll
+    for (int j = 0; j < kLaneIds; ++j)
+      if (x[j] != -INFINITY) {
+        ++count;
+        lowest = fminf(lowest, x[j]);
+      }
+  }
+};
+
+/// By the warp: notes the best token of a group and with `sums` its sum. Of a lane's logits x, which are
+/// clean but for -0 in place of 0, `most` is the largest.
 template <int kBlocks, class T>
+__device__ inline void survey_group(int number, int piece, bool begins, const float (&x)[kLaneIds],
+                                    float most, bool sums, SampleShared<kBlocks>& shared) {
+  int place = kLaneIds - 1;
+#pragma unroll
+  for (int j = kLaneIds - 2; j >= 0; --j) place = x[j] == most ? j : place;
+  const uint32_t key = key_of(most + 0.0F), largest = __reduce_max_sync(kWholeWarp, key);
+  const auto own = static_cast<uint32_t>(LogitRow<kBlocks, T>::id_of(number, place));
+  const uint32_t id = __reduce_min_sync(kWholeWarp, key == largest ? own : 0xFFFFFFFFU);
+  float sum = 0;
+  if (sums && largest != 0) {
+    const float top = logit_of(largest);
+#pragma unroll
+    for (int j = 0; j < kLaneIds; ++j) sum += expf(x[j] - top);
+    sum = warp_reduce(sum, Plus{});
+  }
+  if (LogitRow<kBlocks, T>::lane() == 0)
+    note_group(piece, begins, largest != 0 ? code_of(largest, id) : ~uint64_t{0}, sum, shared);
+}
+
+/// Logits of the groups that follow, of which a thread reads only what it had brought: no barrier.
+constexpr int kComingGroups = 4;  // of a warp, of float32
+constexpr int kComingBytes = kComingGroups * kGroup * sizeof(float) * kSampleWarps;
+template <int kBlocks>
+__device__ inline uint4* coming(SampleShared<kBlocks>& shared) {
+  static_assert(offsetof(SampleShared<kBlocks>, bracket) - offsetof(SampleShared<kBlocks>, count) >=
+                kComingBytes);
+  return reinterpret_cast<uint4*>(shared.count);
+}
+
+/// The groups of a warp, in turn.
+struct WarpGroups {
+  int group, piece, part = 0;  // in the row; in the block; of the piece
+
+  __device__ WarpGroups(int first_piece, int in_piece) : piece(static_cast<int>(threadIdx.x) / kWarp) {
+    group = (first_piece + piece) * in_piece;
+  }
+  __device__ void advance(int in_piece) {
+    ++group;
+    if (++part < in_piece) return;
+    part = 0;
+    piece += kSampleWarps;
+    group += (kSampleWarps - 1) * in_piece;
+  }
+};
+
+/// A row's own logits, by way of shared memory, so that those in flight need no registers. Nothing of it is
+/// in local memory, as a LogitRow is where it is handed to a function.
+template <int kBlocks, class T>
+struct Source {
+  using Row = LogitRow<kBlocks, T>;
+
+  const Row& row;
+  const T* logits;
+  int whole;  // groups that can be copied
+  DType dtype;
+
+  __device__ explicit Source(const Row& from)
+      : row(from),
+        logits(from.logits),
+        whole(from.aligned ? from.cut.vocabulary / kGroup : 0),
+        dtype(from.dtype) {}
+
+  /// A lane's logits of a group to to[0], to[kSampleThreads], with the next end_of_copies.
+  __device__ void bring(int group, uint4* to) const {
+    if (group < whole) {
+      const T* const from = logits + Row::id_of(group, 0);
+#pragma unroll
+      for (int i = 0; i < Row::kLoads; ++i)
+        copy_16(static_cast<uint32_t>(__cvta_generic_to_shared(to + i * kSampleThreads)),
+                from + i * kWarp * Row::kVector, true);
+    } else {
+      uint4 raw[Row::kLoads];
+#pragma unroll
+      for (int i = 0; i < Row::kLoads; ++i) raw[i] = row.one_by_one(Row::id_of(group, i * Row::kVector));
+#pragma unroll
+      for (int i = 0; i < Row::kLoads; ++i) to[i * kSampleThreads] = raw[i];
+    }
+  }
+  __device__ void take(const uint4* from, float (&x)[kLaneIds]) const {
+#pragma unroll
+    for (int i = 0; i < Row::kLoads; ++i) {
+      const uint4 raw = from[i * kSampleThreads];
+      T values[Row::kVector];
+      memcpy(values, &raw, sizeof values);
+#pragma unroll
+      for (int j = 0; j < Row::kVector; ++j) x[i * Row::kVector + j] = Row::widened(values[j], dtype);
+    }
+  }
+};
+
+/// Surveys the row's own logits, with as many groups ahead of a warp as have room. The loop reads nothing
+/// from local memory and fits 64 registers: what a group costs beside the loads decides how fast rows are
+/// read.
+template <int kBlocks, class T>
+__device__ inline Found survey_own(const LogitRow<kBlocks, T>& row, bool sums,
+                                   SampleShared<kBlocks>& shared) {
+  using Row = LogitRow<kBlocks, T>;
+  constexpr int kRound = Row::kLoads * kSampleThreads;  // a group of each warp
+  constexpr int kRounds = kComingBytes / (kRound * static_cast<int>(sizeof(uint4)));
+  uint4* const own = coming(shared) + threadIdx.x;
+  const Source<kBlocks, T> source(row);
+  const int in_piece = row.cut.in_piece, mine = row.groups_of_warp();
+  WarpGroups from(row.first_piece, in_piece), at = from;
+  Found found;
+#pragma unroll 1
+  for (int round = 0; round < mine + kRounds - 1; ++round) {
+    if (round < mine) {  // to where the last group taken was
+      source.bring(from.group, own + round % kRounds * kRound);
+      from.advance(in_piece);
+    }
+    end_of_copies();  // of nothing too, so that each round has one
+    if (round < kRounds - 1) continue;
+    wait_for_copies<kRounds - 1>();
+    float x[kLaneIds];
+    source.take(own + (round + 1) % kRounds * kRound, x);
+    float most = x[0], least = x[0];
+#pragma unroll
+    for (int j = 1; j < kLaneIds; ++j) {
+      most = larger_or_nan(most, x[j]);
+      least = fminf(least, x[j]);
+    }
+    if (__all_sync(kWholeWarp, least >= -FLT_MAX && most <= FLT_MAX)) {
+      found.count += kLaneIds;
+      found.lowest = fminf(found.lowest, least);
+      found.finite = true;
+    } else {
+      most = found.add(x);
+    }
+    survey_group<kBlocks, T>(at.group, at.piece, at.part == 0, x, most, sums, shared);
+    at.advance(in_piece);
+  }
+  return found;
+}
+
+/// One pass over the row, as it lies or changed by penalties and bias: what there is, and of each piece the
+/// best token and, with `sums`, the softmax's sum, which only a row as it lies has.
+template <bool kChanged, int kBlocks, class T>
 __device__ __noinline__ Survey survey(const LogitRow<kBlocks, T>& row, bool sums,
                                       SampleShared<kBlocks>& shared) {
-  Survey mine{~uint64_t{0}, 0, 0, false};
-  float lowest = FLT_MAX;
-  row.groups([](int) { return true; },
-             [&](TokenGroup& group) {
+  Found found;
+  if constexpr (kChanged) {
+    row.groups([](int) { return true; },
+               [&](TokenGroup& group) {
+                 row.clean(group);
+                 found.add_clean(group.x);
+                 float most = -INFINITY;
 #pragma unroll
-               for (int j = 0; j < kLaneIds; ++j) mine.finite |= fabsf(group.x[j]) <= FLT_MAX;
-               row.clean(group);
-               float best = -INFINITY;
-               int place = 0;
-#pragma unroll
-               for (int j = 0; j < kLaneIds; ++j) {
-                 const float x = group.x[j];
-                 if (x == -INFINITY) continue;
-                 ++mine.count;
-                 lowest = fminf(lowest, x);
-                 if (x > best) {
-                   best = x;
-                   place = j;
-                 }
-               }
-               const uint32_t key = key_of(best), largest = __reduce_max_sync(kWholeWarp, key);
-               const auto own = static_cast<uint32_t>(row.id_of(group.number, place));
-               const uint32_t id = __reduce_min_sync(kWholeWarp, key == largest ? own : 0xFFFFFFFFU);
-               float sum = 0;
-               if (sums && largest != 0) {
-                 const float top = logit_of(largest);
-#pragma unroll
-                 for (int j = 0; j < kLaneIds; ++j) sum += expf(group.x[j] - top);
-                 sum = warp_reduce(sum, Plus{});
-               }
-               if (row.lane() == 0)
-                 note_group(group.piece, group.begins_piece,
-                            largest != 0 ? code_of(largest, id) : ~uint64_t{0}, sum, shared);
-             });
+                 for (int j = 0; j < kLaneIds; ++j) most = fmaxf(most, group.x[j]);
+                 survey_group<kBlocks, T>(group.number, group.piece, group.begins_piece, group.x, most, false,
+                                          shared);
+               });
+  } else {
+    found = survey_own(row, sums, shared);
+  }
   __syncthreads();
+  Survey mine{~uint64_t{0}, 0, found.count, found.finite};
   for (int piece = static_cast<int>(threadIdx.x); piece < row.pieces; piece += kSampleThreads)
     mine.best = Smaller64{}(mine.best, shared.best[piece]);
-  if (mine.count > 0) mine.worst = code_of(key_of(lowest), ~0U);
+  if (mine.count > 0) mine.worst = code_of(key_of(found.lowest + 0.0F), ~0U);
   return cluster_survey(mine, shared);
 }
 
@@ -321,32 +483,99 @@ __device__ inline void sort_codes(int count, SampleShared<kBlocks>& shared) {
   block_sort(shared.codes, count, kSampleThreads);
 }
 
-/// The tokens of codes lo to hi into shared.codes of the first block, in no order; those beyond kSort are
-/// counted only. Returns how many there are. The cluster has met since the first block read its codes.
+/// The counter of a gather, of the first block. There are three, as blocks may still read the one before
+/// while this one counts.
 template <int kBlocks, class T>
-__device__ __noinline__ int gather(const LogitRow<kBlocks, T>& row, uint64_t lo, uint64_t hi,
-                                   SampleShared<kBlocks>& shared) {
-  // Three counters, as blocks may still read the one before while this one counts.
+__device__ inline uint32_t* next_counter(const LogitRow<kBlocks, T>& row, SampleShared<kBlocks>& shared) {
   const int turn = row.gathers % 3, next = (row.gathers + 1) % 3;
   ++row.gathers;
   if (threadIdx.x == 0) shared.gathered[next] = 0;
-  uint32_t* gathered = in_block<kBlocks>(&shared.gathered[turn], 0);
+  return in_block<kBlocks>(&shared.gathered[turn], 0);
+}
+
+/// Those of a lane's logits that are tokens of codes lo to hi, of which `least` is the lowest logit, to the
+/// codes.
+template <int kBlocks, class T>
+__device__ inline void gather_group(int number, const float (&x)[kLaneIds], uint64_t lo, uint64_t hi,
+                                    float least, uint32_t* gathered, uint64_t* codes) {
+#pragma unroll
+  for (int j = 0; j < kLaneIds; ++j) {
+    if (!(x[j] >= least)) continue;  // lower ones need no code to be told from what is wanted
+    const uint64_t code = code_of(key_of(clean_logit(x[j])), LogitRow<kBlocks, T>::id_of(number, j));
+    if (code < lo || code > hi) continue;
+    const uint32_t place = atomicAdd(gathered, 1U);
+    if (place < kSort) codes[place] = code;
+  }
+}
+
+/// gather of logits with penalties and bias.
+template <int kBlocks, class T>
+__device__ __noinline__ int gather_changed(const LogitRow<kBlocks, T>& row, uint64_t lo, uint64_t hi,
+                                           SampleShared<kBlocks>& shared) {
+  uint32_t* gathered = next_counter(row, shared);
   uint64_t* codes = in_block<kBlocks>(shared.codes, 0);
-  const float least = logit_of(key_in(hi));  // lower ones need no code to be told from what is wanted
+  const float least = logit_of(key_in(hi));
   row.groups([&](int piece) { return shared.best[piece] <= hi; },
              [&](TokenGroup& group) {
-               if (row.changes) row.clean(group);
-#pragma unroll
-               for (int j = 0; j < kLaneIds; ++j) {
-                 if (!(group.x[j] >= least)) continue;
-                 const uint64_t code = code_of(key_of(clean_logit(group.x[j])), row.id_of(group.number, j));
-                 if (code < lo || code > hi) continue;
-                 const uint32_t place = atomicAdd(gathered, 1U);
-                 if (place < kSort) codes[place] = code;
-               }
+               row.clean(group);
+               gather_group<kBlocks, T>(group.number, group.x, lo, hi, least, gathered, codes);
              });
   cluster_sync<kBlocks>();
   return static_cast<int>(*gathered);
+}
+
+/// gather of the row's own logits. Which pieces are wanted is listed first, so that all warps have as many.
+template <int kBlocks, class T>
+__device__ __noinline__ int gather_own(const LogitRow<kBlocks, T>& row, uint64_t lo, uint64_t hi,
+                                       SampleShared<kBlocks>& shared) {
+  using Row = LogitRow<kBlocks, T>;
+  constexpr int kRound = Row::kLoads * kSampleThreads;
+  constexpr int kRounds = kComingBytes / kComingGroups * 3 / (kRound * static_cast<int>(sizeof(uint4)));
+  static_assert(offsetof(SampleShared<kBlocks>, codes) - offsetof(SampleShared<kBlocks>, count) >=
+                kRounds * kRound * sizeof(uint4));
+  uint32_t* const gathered = next_counter(row, shared);
+  uint64_t* const codes = in_block<kBlocks>(shared.codes, 0);
+  if (threadIdx.x == 0) shared.wanted_count = 0;
+  __syncthreads();
+  for (int piece = static_cast<int>(threadIdx.x); piece < row.pieces; piece += kSampleThreads)
+    if (shared.best[piece] <= hi)
+      shared.wanted[atomicAdd(&shared.wanted_count, 1U)] = static_cast<uint16_t>(piece);
+  __syncthreads();
+
+  const float least = logit_of(key_in(hi));
+  const int in_piece = row.cut.in_piece, first_piece = row.first_piece;
+  const int groups = static_cast<int>(shared.wanted_count) * in_piece;
+  uint4* const own = coming(shared) + threadIdx.x;
+  const Source<kBlocks, T> source(row);
+  const auto group_of = [&](int number) {
+    if (in_piece == 1) return first_piece + shared.wanted[number];
+    return (first_piece + shared.wanted[number / in_piece]) * in_piece + number % in_piece;
+  };
+#pragma unroll 1
+  for (int at = static_cast<int>(threadIdx.x) / kWarp; at < groups; at += kRounds * kSampleWarps) {
+    const int left = (groups - at + kSampleWarps - 1) / kSampleWarps;
+    const int rounds = left < kRounds ? left : kRounds;
+#pragma unroll 1
+    for (int i = 0; i < rounds; ++i) source.bring(group_of(at + i * kSampleWarps), own + i * kRound);
+    end_of_copies();
+    wait_for_copies();
+#pragma unroll 1
+    for (int i = 0; i < rounds; ++i) {
+      float x[kLaneIds];
+      source.take(own + i * kRound, x);
+      gather_group<kBlocks, T>(group_of(at + i * kSampleWarps), x, lo, hi, least, gathered, codes);
+    }
+  }
+  cluster_sync<kBlocks>();
+  return static_cast<int>(*gathered);
+}
+
+/// The tokens of codes lo to hi into shared.codes of the first block, in no order; those beyond kSort are
+/// counted only. Returns how many there are. The cluster has met since the first block read its codes.
+template <int kBlocks, class T>
+__device__ inline int gather(const LogitRow<kBlocks, T>& row, uint64_t lo, uint64_t hi,
+                             SampleShared<kBlocks>& shared) {
+  return row.changes ? gather_changed(row, lo, hi, shared) : gather_own(row, lo, hi, shared);
 }
 
 /// Threads of the first block that own sorted tokens, kEach of each: whole warps, which meet by themselves.
