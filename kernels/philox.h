@@ -11,22 +11,44 @@
 
 namespace orrery::kernels {
 
-/// Ten rounds: the counter becomes four random words.
-ORRERY_HOST_DEVICE_INLINE constexpr void philox_rounds(uint32_t (&counter)[4], uint32_t key0, uint32_t key1) {
+constexpr int kPhiloxRounds = 10;
+constexpr uint32_t kPhiloxWeyl0 = 0x9E3779B9;  // golden ratio
+constexpr uint32_t kPhiloxWeyl1 = 0xBB67AE85;  // sqrt(3) - 1
+
+ORRERY_HOST_DEVICE_INLINE constexpr void philox_round(uint32_t (&counter)[4], uint32_t key0, uint32_t key1) {
   constexpr uint64_t kMultiplier0 = 0xD2511F53;
   constexpr uint64_t kMultiplier1 = 0xCD9E8D57;
-  constexpr uint32_t kWeyl0 = 0x9E3779B9;  // golden ratio
-  constexpr uint32_t kWeyl1 = 0xBB67AE85;  // sqrt(3) - 1
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t product0 = kMultiplier0 * counter[0];
-    const uint64_t product1 = kMultiplier1 * counter[2];
-    counter[0] = static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key0;
-    counter[1] = static_cast<uint32_t>(product1);
-    counter[2] = static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key1;
-    counter[3] = static_cast<uint32_t>(product0);
-    key0 += kWeyl0;
-    key1 += kWeyl1;
+  const uint64_t product0 = kMultiplier0 * counter[0];
+  const uint64_t product1 = kMultiplier1 * counter[2];
+  counter[0] = static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key0;
+  counter[1] = static_cast<uint32_t>(product1);
+  counter[2] = static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key1;
+  counter[3] = static_cast<uint32_t>(product0);
+}
+
+/// Ten rounds: the counter becomes four random words.
+ORRERY_HOST_DEVICE_INLINE constexpr void philox_rounds(uint32_t (&counter)[4], uint32_t key0, uint32_t key1) {
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    philox_round(counter, key0, key1);
+    key0 += kPhiloxWeyl0;
+    key1 += kPhiloxWeyl1;
   }
+}
+
+/// The keys of all rounds, for who draws many words by one key and would make them again each time.
+struct PhiloxKeys {
+  uint32_t key0[kPhiloxRounds] = {}, key1[kPhiloxRounds] = {};
+
+  explicit constexpr PhiloxKeys(uint64_t key) {
+    for (uint32_t round = 0; round < kPhiloxRounds; ++round) {
+      key0[round] = static_cast<uint32_t>(key) + round * kPhiloxWeyl0;
+      key1[round] = static_cast<uint32_t>(key >> 32) + round * kPhiloxWeyl1;
+    }
+  }
+};
+ORRERY_HOST_DEVICE_INLINE constexpr void philox_rounds(uint32_t (&counter)[4], const PhiloxKeys& keys) {
+  for (int round = 0; round < kPhiloxRounds; ++round)
+    philox_round(counter, keys.key0[round], keys.key1[round]);
 }
 
 constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {

@@ -5,7 +5,7 @@
 // mask, and a vector of 16 bytes or two where all rows are whole units at such addresses (Whole, compiled for
 // each pair of types). Other calls take elements one by one (Ragged).
 // Deviations are taken from the rounded mean, and their own mean corrects it, as in norm.cu.
-// The mask is computed, never moved: some 20 instructions an element.
+// The mask is computed, never moved: some 13 instructions an element.
 // A second source and norm make kernels of their own (Parallel), whose blocks have half the threads and so
 // room for twice the registers; the others know nothing of them.
 #pragma once
@@ -94,56 +94,87 @@ __device__ inline void write(T* to, const T& value) {
     *to = value;
 }
 
-/// From element `at` on, which lies at a multiple of 16 bytes.
-template <DType kType, bool kStreams = false>
-__device__ inline Unit load_whole(const void* base, int64_t at) {
-  if constexpr (kType == DType::f32) {
-    const auto* from = reinterpret_cast<const float4*>(static_cast<const float*>(base) + at);
-    const float4 low = read<kStreams>(from), high = read<kStreams>(from + 1);
-    return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+/// A unit as memory has it: who loads it waits for nothing until it is unpacked.
+template <bool kWhole, DType kType>
+struct Packed {
+  std::conditional_t<kWhole && kType != DType::f32, uint4, Unit> bits;
+};
+
+template <bool kWhole, DType kType>
+__device__ inline Unit unpacked(const Packed<kWhole, kType>& unit) {
+  if constexpr (!kWhole || kType == DType::f32) {
+    return unit.bits;
   } else {
-    const uint4 bits =
-        read<kStreams>(reinterpret_cast<const uint4*>(static_cast<const uint16_t*>(base) + at));
+    const auto& bits = unit.bits;
     const float2 a = two_floats<kType>(bits.x), b = two_floats<kType>(bits.y), c = two_floats<kType>(bits.z),
                  d = two_floats<kType>(bits.w);
     return {{a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y}};
   }
 }
 
-template <DType kType, bool kStreams = false>
-__device__ inline void store_whole(const Unit& unit, void* base, int64_t at) {
+/// Rounded to its type, which of a whole unit is kType.
+template <bool kWhole, DType kType>
+__device__ inline Packed<kWhole, kType> packed(DType dtype, const Unit& unit) {
   const auto& v = unit.v;
-  if constexpr (kType == DType::f32) {
+  if constexpr (!kWhole) {
+    Unit of;
+#pragma unroll
+    for (int i = 0; i < kUnit; ++i) of.v[i] = rounded(dtype, v[i]);
+    return {of};
+  } else if constexpr (kType == DType::f32) {
+    return {unit};
+  } else {
+    return {uint4{two_halves<kType>(v[0], v[1]), two_halves<kType>(v[2], v[3]), two_halves<kType>(v[4], v[5]),
+                  two_halves<kType>(v[6], v[7])}};
+  }
+}
+
+/// From element `at` on, which of a whole unit lies at a multiple of 16 bytes; zeros after `count` elements.
+template <bool kWhole, DType kType, bool kStreams = false>
+__device__ inline Packed<kWhole, kType> load_packed(DType dtype, const void* base, int64_t at, int count) {
+  if constexpr (!kWhole) {
+    Unit unit = {};
+#pragma unroll
+    for (int i = 0; i < kUnit; ++i)
+      if (i < count) unit.v[i] = load_element<float>(dtype, base, at + i);
+    return {unit};
+  } else if constexpr (kType == DType::f32) {
+    const auto* from = reinterpret_cast<const float4*>(static_cast<const float*>(base) + at);
+    const float4 low = read<kStreams>(from), high = read<kStreams>(from + 1);
+    return {{{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}}};
+  } else {
+    return {read<kStreams>(reinterpret_cast<const uint4*>(static_cast<const uint16_t*>(base) + at))};
+  }
+}
+
+template <bool kWhole, DType kType, bool kStreams = false>
+__device__ inline void store_packed(DType dtype, const Packed<kWhole, kType>& unit, void* base, int64_t at,
+                                    int count) {
+  if constexpr (!kWhole) {
+#pragma unroll
+    for (int i = 0; i < kUnit; ++i)
+      if (i < count) store_element(dtype, unit.bits.v[i], base, at + i);
+  } else if constexpr (kType == DType::f32) {
+    const auto& v = unit.bits.v;
     auto* to = reinterpret_cast<float4*>(static_cast<float*>(base) + at);
     write<kStreams>(to, float4{v[0], v[1], v[2], v[3]});
     write<kStreams>(to + 1, float4{v[4], v[5], v[6], v[7]});
   } else {
-    write<kStreams>(reinterpret_cast<uint4*>(static_cast<uint16_t*>(base) + at),
-                    uint4{two_halves<kType>(v[0], v[1]), two_halves<kType>(v[2], v[3]),
-                          two_halves<kType>(v[4], v[5]), two_halves<kType>(v[6], v[7])});
+    write<kStreams>(reinterpret_cast<uint4*>(static_cast<uint16_t*>(base) + at), unit.bits);
   }
 }
 
-/// `count` elements, zeros after them; of a whole unit the type is kType.
 template <bool kWhole, DType kType, bool kStreams = false>
 __device__ inline Unit load_unit(DType dtype, const void* base, int64_t at, int count) {
-  if constexpr (kWhole) return load_whole<kType, kStreams>(base, at);
-  Unit unit = {};
-#pragma unroll
-  for (int i = 0; i < kUnit; ++i)
-    if (i < count) unit.v[i] = load_element<float>(dtype, base, at + i);
-  return unit;
+  return unpacked(load_packed<kWhole, kType, kStreams>(dtype, base, at, count));
 }
 
 template <bool kWhole, DType kType, bool kStreams = false>
 __device__ inline void store_unit(DType dtype, const Unit& unit, void* base, int64_t at, int count) {
-  if constexpr (kWhole) {
-    store_whole<kType, kStreams>(unit, base, at);
-  } else {
-#pragma unroll
-    for (int i = 0; i < kUnit; ++i)
-      if (i < count) store_element(dtype, unit.v[i], base, at + i);
-  }
+  if constexpr (kWhole)
+    store_packed<true, kType, kStreams>(dtype, packed<true, kType>(dtype, unit), base, at, count);
+  else
+    store_packed<false, kType, kStreams>(dtype, {unit}, base, at, count);
 }
 
 /// Where a row and its units lie.
@@ -159,11 +190,17 @@ struct RowPlace {
   __device__ bool is_there() const { return row >= 0; }
   __device__ int64_t at(int64_t unit) const { return row * cols + unit * kUnit; }
   /// Of src's type, of x's type, and of vectors over the columns.
+  __device__ auto packed_src(DType dtype, const void* base, int64_t unit) const {
+    return load_packed<Form::kWhole, Form::kSrc, Form::kStreams>(dtype, base, at(unit), count(unit));
+  }
+  __device__ auto packed_x(DType dtype, const void* base, int64_t unit) const {
+    return load_packed<Form::kWhole, Form::kX, Form::kStreams>(dtype, base, at(unit), count(unit));
+  }
   __device__ Unit src(DType dtype, const void* base, int64_t unit) const {
-    return load_unit<Form::kWhole, Form::kSrc, Form::kStreams>(dtype, base, at(unit), count(unit));
+    return unpacked(packed_src(dtype, base, unit));
   }
   __device__ Unit x(DType dtype, const void* base, int64_t unit) const {
-    return load_unit<Form::kWhole, Form::kX, Form::kStreams>(dtype, base, at(unit), count(unit));
+    return unpacked(packed_x(dtype, base, unit));
   }
   __device__ Unit columns(const float* base, int64_t unit) const {
     return load_unit<Form::kWhole, DType::f32>(DType::f32, base, unit * kUnit, count(unit));
@@ -179,13 +216,19 @@ struct RowPlace {
 /// Bit i: element i of the unit stays.
 __device__ inline uint32_t kept_bits(const Dropout& dropout, int64_t row, int64_t unit) {
   if (!dropout.drops()) return (1U << kUnit) - 1;
+  // Dropout::words, but the compiler does not see that the keys are halves of one number: it would compute
+  // all rounds in 64 bits, which is half as many instructions again.
+  auto key0 = static_cast<uint32_t>(dropout.seed), key1 = static_cast<uint32_t>(dropout.seed >> 32);
+  asm("" : "+r"(key0), "+r"(key1));
+  const uint32_t most = dropout.most << 8 | 0xFF;  // of a word with its low 8 bits
   uint32_t bits = 0;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    uint32_t words[4];
-    dropout.words(row, 2 * unit + half, words);
+    uint32_t words[4] = {static_cast<uint32_t>(2 * unit + half), static_cast<uint32_t>(row),
+                         static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32), dropout.stream};
+    philox_rounds(words, key0, key1);
 #pragma unroll
-    for (int k = 0; k < 4; ++k) bits |= static_cast<uint32_t>(dropout.keeps(words[k])) << (4 * half + k);
+    for (int k = 0; k < 4; ++k) bits |= static_cast<uint32_t>(words[k] <= most) << (4 * half + k);
   }
   return bits;
 }

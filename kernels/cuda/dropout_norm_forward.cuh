@@ -2,7 +2,7 @@
 //   x = dropout(src rowscale) colscale + residual (Parallel: + dropout(src2)); out = weight (x - mean) s +
 //   bias, rms: weight x s + bias
 // Operands and units as dropout_norm.cuh says.
-//   up to 512 columns: a warp a row, four rows a block. More: a block a row, which holds some 130,000
+//   up to 768 columns: a warp a row, four rows a block. More: a block a row, which holds some 130,000
 //   columns of 16 bits and 75,000 of 32. Longer rows, so few that they leave half of the card without a
 //   block: where the card has them, a cluster of two, four or eight blocks a row (with a row for each
 //   multiprocessor or more clusters take 1.4 times as long: their blocks wait for each other three times a
@@ -29,66 +29,97 @@ struct Shelf {
   int64_t units;
 };
 
+/// What the kernels are given: with the call come the keys of all rounds, which a kernel would make for every
+/// unit, and in 64 bits, as they are halves of one number.
+struct ForwardArgs : DropoutNorm::Args {
+  PhiloxKeys keys;
+  uint32_t most;  // the largest word whose element stays
+
+  explicit ForwardArgs(const DropoutNorm::Args& args)
+      : DropoutNorm::Args(args),
+        keys(args.dropout.seed),
+        most(args.dropout.drops() ? args.dropout.most << 8 | 0xFF : ~0U) {}
+
+  /// The words of a unit, of which those up to `most` keep their element.
+  __device__ void words(uint32_t stream, int64_t row, int unit, uint32_t (&words)[kUnit]) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      uint32_t four[4] = {static_cast<uint32_t>(2 * unit + half), static_cast<uint32_t>(row),
+                          static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32), stream};
+      philox_rounds(four, keys);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) words[4 * half + k] = four[k];
+    }
+  }
+};
+
+/// A unit of a row as its operands have it.
+template <class Form>
+struct Operands {
+  Packed<Form::kWhole, Form::kSrc> src, second;
+  Packed<Form::kWhole, Form::kX> added;
+};
+
 template <class Form>
 struct ForwardRow {
-  const DropoutNorm::Args& args;
+  using X = Packed<Form::kWhole, Form::kX>;
+
+  const ForwardArgs& args;
   RowPlace<Form> place, src_place, out_place;  // of x; may not be there
   float kept;
   Shelf shelf;
 
-  __device__ ForwardRow(const DropoutNorm::Args& call, int64_t row, Shelf room)
+  __device__ ForwardRow(const ForwardArgs& call, int64_t row, Shelf room)
       : args(call),
         place{row, call.problem.cols},
         src_place{call.subset.src_of(row), call.problem.cols},
         out_place{call.subset.out_of(row), call.problem.cols},
-        kept(kept_factor(call, row)),
+        kept(src_place.is_there() ? kept_factor(call, row) : 0.0F),
         shelf(room) {}
 
-  __device__ DType x_type() const { return Form::kWhole ? Form::kX : args.problem.x; }
-  __device__ Unit residual(int64_t unit) const {
+  __device__ int units() const { return static_cast<int>(place.units()); }
+  __device__ X residual(int64_t unit) const {
     if constexpr (Form::kSrc != Form::kX) {
-      if (args.problem.residual == Form::kSrc) return place.src(Form::kSrc, args.residual, unit);
+      if (args.problem.residual == Form::kSrc) return {place.src(Form::kSrc, args.residual, unit)};
     }
-    return place.x(args.problem.residual, args.residual, unit);
+    return place.packed_x(args.problem.residual, args.residual, unit);
   }
 
+  /// Zeros beyond the row.
+  __device__ Operands<Form> read(int unit) const {
+    Operands<Form> of = {};
+    if (unit >= units()) return of;
+    if (src_place.is_there()) of.src = src_place.packed_src(args.problem.src, args.src, unit);
+    if constexpr (Form::kParallel)
+      if (args.src2 != nullptr) of.second = place.packed_src(args.problem.src, args.src2, unit);
+    if (args.residual != nullptr) of.added = residual(unit);
+    return of;
+  }
   /// x of units first, first + step, ..., which is written to residual_out; zeros beyond the row.
   template <int kCount>
-  __device__ void take(int64_t first, int64_t step, Unit (&x)[kCount]) const {
-    Unit added[kCount], second[kCount];
+  __device__ void take(int first, int step, const Operands<Form> (&of)[kCount], X (&x)[kCount]) const {
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
-      const int64_t unit = first + u * step;
-      const bool read = unit < place.units() && src_place.is_there();
-      x[u] = read ? src_place.src(args.problem.src, args.src, unit) : Unit{};
-    }
-#pragma unroll
-    for (int u = 0; u < kCount; ++u) {
-      const int64_t unit = first + u * step;
-      added[u] = args.residual != nullptr && unit < place.units() ? residual(unit) : Unit{};
-      if constexpr (Form::kParallel)
-        second[u] = args.src2 != nullptr && unit < place.units()
-                        ? place.src(args.problem.src, args.src2, unit)
-                        : Unit{};
-    }
-#pragma unroll
-    for (int u = 0; u < kCount; ++u) {
-      const int64_t unit = first + u * step;
-      if (unit < place.units()) mix(unit, x[u], second[u], added[u]);
+      const int unit = first + u * step;
+      x[u] = unit < units() ? mixed(unit, of[u]) : X{};
     }
     if (args.residual_out == nullptr) return;
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
-      const int64_t unit = first + u * step;
-      if (unit < place.units()) place.put_x(args.problem.x, x[u], args.residual_out, unit);
+      const int unit = first + u * step;
+      if (unit < units())
+        store_packed<Form::kWhole, Form::kX, Form::kStreams>(args.problem.x, x[u], args.residual_out,
+                                                             place.at(unit), place.count(unit));
     }
   }
 
-  /// src of a unit becomes x.
-  __device__ void mix(int64_t unit, Unit& x, const Unit& second, const Unit& added) const {
-    const uint32_t bits = src_place.is_there() ? kept_bits(args.dropout, place.row, unit) : 0;
+  /// x of a unit. Its words are drawn while the operands are on their way.
+  __device__ X mixed(int unit, const Operands<Form>& of) const {
+    uint32_t words[kUnit] = {};
+    if (args.dropout.drops() && src_place.is_there()) args.words(args.dropout.stream, place.row, unit, words);
+    Unit x = unpacked(of.src);
 #pragma unroll
-    for (int i = 0; i < kUnit; ++i) x.v[i] = (bits >> i & 1) != 0 ? x.v[i] * kept : 0.0F;
+    for (int i = 0; i < kUnit; ++i) x.v[i] = words[i] <= args.most ? x.v[i] * kept : 0.0F;
     if (args.colscale != nullptr) {
       const Unit scale = place.columns(args.colscale, unit);
 #pragma unroll
@@ -96,17 +127,21 @@ struct ForwardRow {
     }
     if constexpr (Form::kParallel)
       if (args.src2 != nullptr) {
-        const uint32_t bits2 = kept_bits(args.dropout.of(Dropout::kSecondNormStream), place.row, unit);
+        uint32_t words2[kUnit] = {};
+        if (args.dropout.drops()) args.words(Dropout::kSecondNormStream, place.row, unit, words2);
+        const Unit second = unpacked(of.second);
 #pragma unroll
         for (int i = 0; i < kUnit; ++i)
-          x.v[i] += (bits2 >> i & 1) != 0 ? second.v[i] * args.dropout.scale : 0.0F;
+          x.v[i] += words2[i] <= args.most ? second.v[i] * args.dropout.scale : 0.0F;
       }
+    const Unit added = unpacked(of.added);
 #pragma unroll
-    for (int i = 0; i < kUnit; ++i) x.v[i] = rounded(x_type(), x.v[i] + added.v[i]);
+    for (int i = 0; i < kUnit; ++i) x.v[i] += added.v[i];
+    return packed<Form::kWhole, Form::kX>(args.problem.x, x);
   }
 
   /// To the nearest, halves to even.
-  __device__ void put_quantised(const Unit& out, int64_t unit) const {
+  __device__ void put_quantised(const Unit& out, int unit) const {
     int8_t* to = args.quantised + out_place.at(unit);
     if constexpr (Form::kWhole) {
       uint32_t words[2] = {};
@@ -121,47 +156,63 @@ struct ForwardRow {
 
   /// Of a unit whose x is in no register, the thread's `slot`-th place on the shelf: taken, and laid there as
   /// far as that goes.
-  __device__ Unit take_more(int64_t unit, int64_t slot) const {
-    Unit x[1];
-    take(unit, 1, x);
+  __device__ Unit take_more(int unit, int slot, const Operands<Form>& of) const {
+    const Unit x = taken(unit, of);
     if constexpr (Form::kWhole)
-      if (slot < shelf.units) store_whole<Form::kX>(x[0], shelf.memory, slot * kUnit);
-    return x[0];
+      if (slot < shelf.units)
+        store_unit<true, Form::kX>(Form::kX, x, shelf.memory, int64_t{slot} * kUnit, kUnit);
+    return x;
   }
-  __device__ Unit again(int64_t unit, int64_t slot) const {
+  __device__ Unit again(int unit, int slot) const {
     if constexpr (Form::kWhole)
-      if (slot < shelf.units) return load_whole<Form::kX>(shelf.memory, slot * kUnit);
+      if (slot < shelf.units)
+        return load_unit<true, Form::kX>(Form::kX, shelf.memory, int64_t{slot} * kUnit, kUnit);
     if (args.residual_out != nullptr) return place.x(args.problem.x, args.residual_out, unit);
-    Unit x[1];
-    take(unit, 1, x);
-    return x[0];
+    return taken(unit, read(unit));
+  }
+  __device__ Unit taken(int unit, const Operands<Form>& operands) const {
+    const Operands<Form> of[1] = {operands};
+    X x[1];
+    take(unit, 1, of, x);
+    return unpacked(x[0]);
   }
 };
 
 /// A row has at most kUnits units of each thread, if not kMore.
 template <class Form, int kUnits, bool kMore, class Team>
 __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team) {
-  const DropoutNorm::Args& args = row.args;
+  const ForwardArgs& args = row.args;
   const RowPlace<Form>& place = row.place;
   const bool layer = args.problem.kind == Norm::Kind::layer;
   const auto columns = static_cast<float>(place.cols);
-  const int64_t first = team.first(), step = team.step(), units = place.units(), held = kUnits * step;
-  Unit x[kUnits];
-  row.take(first, step, x);
+  const auto first = static_cast<int>(team.first()), step = static_cast<int>(team.step());
+  const int units = row.units(), held = kUnits * step;
+  Operands<Form> of[kUnits];  // all on their way before the first is used
+#pragma unroll
+  for (int u = 0; u < kUnits; ++u) of[u] = row.read(first + u * step);
+  typename ForwardRow<Form>::X x[kUnits];
+  row.take(first, step, of, x);
   /// body(unit, its x) for all units of the thread, those after the held ones by way of `more`.
   const auto each = [&](auto&& more, auto&& body) {
 #pragma unroll
     for (int u = 0; u < kUnits; ++u)
-      if (const int64_t unit = first + u * step; unit < units) body(unit, x[u]);
+      if (const int unit = first + u * step; unit < units) body(unit, unpacked(x[u]));
     if constexpr (kMore)
-      for (int64_t unit = first + held, slot = threadIdx.x; unit < units; unit += step, slot += blockDim.x)
+      for (int unit = first + held, slot = static_cast<int>(threadIdx.x); unit < units;
+           unit += step, slot += static_cast<int>(blockDim.x))
         body(unit, more(unit, slot));
   };
-  const auto taken = [&](int64_t unit, int64_t slot) { return row.take_more(unit, slot); };
-  const auto again = [&](int64_t unit, int64_t slot) { return row.again(unit, slot); };
+  Operands<Form> next = {};  // which are read before those of the unit before are used
+  if constexpr (kMore) next = row.read(first + held);
+  const auto taken = [&](int unit, int slot) {
+    const Operands<Form> now = next;
+    next = row.read(unit + step);
+    return row.take_more(unit, slot, now);
+  };
+  const auto again = [&](int unit, int slot) { return row.again(unit, slot); };
 
   float sum[1] = {};
-  each(taken, [&](int64_t unit, const Unit& of) {
+  each(taken, [&](int unit, const Unit& of) {
 #pragma unroll
     for (int i = 0; i < kUnit; ++i)
       if (i < place.count(unit)) sum[0] += of.v[i];
@@ -170,7 +221,7 @@ __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team
   if (layer) team.join(sum);
   const float centre = layer ? sum[0] / columns : 0.0F;
   float moments[2] = {};
-  each(again, [&](int64_t unit, const Unit& of) {
+  each(again, [&](int unit, const Unit& of) {
 #pragma unroll
     for (int i = 0; i < kUnit; ++i) {
       if (i >= place.count(unit)) continue;
@@ -183,7 +234,7 @@ __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team
   const float shift = layer ? moments[0] / columns : 0.0F;  // what the rounded mean is short of
   const float inverse = 1.0F / sqrtf(fmaxf(moments[1] / columns - shift * shift, 0.0F) + args.eps);
 
-  const auto normed_by = [&](const float* weights, const float* biases, int64_t unit, const Unit& of) {
+  const auto normed_by = [&](const float* weights, const float* biases, int unit, const Unit& of) {
     const Unit weight = place.columns(weights, unit);
     const Unit bias = biases != nullptr ? place.columns(biases, unit) : Unit{};
     Unit out;
@@ -192,11 +243,9 @@ __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team
       out.v[i] = ((of.v[i] - centre) - shift) * inverse * weight.v[i] + bias.v[i];
     return out;
   };
-  const auto normed = [&](int64_t unit, const Unit& of) {
-    return normed_by(args.weight, args.bias, unit, of);
-  };
+  const auto normed = [&](int unit, const Unit& of) { return normed_by(args.weight, args.bias, unit, of); };
   float largest[1] = {};
-  each(again, [&](int64_t unit, const Unit& of) {
+  each(again, [&](int unit, const Unit& of) {
     if constexpr (Form::kParallel)
       if (args.out2 != nullptr)
         row.out_place.put_src(args.problem.src, normed_by(args.weight2, args.bias2, unit, of), args.out2,
@@ -213,7 +262,7 @@ __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team
   const bool finite = largest[0] <= FLT_MAX;
   const float factor = finite && largest[0] > 0 ? 127.0F / largest[0] : 0.0F;
   if (first == 0) args.scales[row.out_place.row] = finite ? largest[0] / 127.0F : NAN;
-  each(again, [&](int64_t unit, const Unit& of) {
+  each(again, [&](int unit, const Unit& of) {
     Unit out = normed(unit, of);
 #pragma unroll
     for (int i = 0; i < kUnit; ++i) out.v[i] = finite ? out.v[i] * factor : 0.0F;
@@ -221,18 +270,18 @@ __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team
   });
 }
 
-template <class Form>
-__global__ void __launch_bounds__(kWarpThreads) forward_warps_kernel(const DropoutNorm::Args args) {
+template <class Form, int kUnits>
+__global__ void __launch_bounds__(kWarpThreads) forward_warps_kernel(const ForwardArgs args) {
   pdl_wait();
   pdl_trigger_in_one_wave();
   const int64_t row = static_cast<int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   if (row >= args.rows) return;
-  forward_row<Form, kHeld, false>(ForwardRow<Form>(args, row, {}), WarpTeam{});
+  forward_row<Form, kUnits, false>(ForwardRow<Form>(args, row, {}), WarpTeam{});
 }
 
 template <class Form>
 __global__ void __launch_bounds__(most_threads<Form>())
-    forward_blocks_kernel(const DropoutNorm::Args args, int64_t shelf_units) {
+    forward_blocks_kernel(const ForwardArgs args, int64_t shelf_units) {
   extern __shared__ uint4 shelf[];
   __shared__ float shared[BlockTeam::kMostSums * kWarp];
   pdl_wait();
@@ -243,7 +292,7 @@ __global__ void __launch_bounds__(most_threads<Form>())
 
 template <class Form>
 __global__ void __launch_bounds__(most_threads<Form>())
-    forward_clusters_kernel(const DropoutNorm::Args args, int64_t shelf_units, unsigned blocks) {
+    forward_clusters_kernel(const ForwardArgs args, int64_t shelf_units, unsigned blocks) {
   if constexpr (kHopper) {
     extern __shared__ uint4 shelf[];
     __shared__ float shared[BlockTeam::kMostSums * kWarp];
@@ -288,7 +337,7 @@ void run_clusters(const DropoutNorm::Args& args, const Launch& launch, int64_t b
   const int64_t turns = (units + blocks * threads - 1) / (blocks * threads);
   const int64_t shelf = shelf_of<Form>(turns * threads, threads, kOther);
   launch_clusters(launch, forward_clusters_kernel<Form>, static_cast<unsigned>(blocks),
-                  in_x(args.rows * blocks), in_x(threads), shelf_bytes<Form>(shelf), args, shelf,
+                  in_x(args.rows * blocks), in_x(threads), shelf_bytes<Form>(shelf), ForwardArgs(args), shelf,
                   static_cast<unsigned>(blocks));
 }
 
@@ -309,13 +358,15 @@ void run_forward(const DropoutNorm::Args& args, const Launch& launch) {
                                                       args.bias, args.weight2, args.bias2, args.colscale);
   with_form<kParallel>(whole, args.problem.src, args.problem.x, [&](auto form) {
     using Form = decltype(form);
-    if (cols <= kHeld * kUnit * kWarp) {
-      const int64_t warps = args.rows < kFewRows ? 1 : kWarps;
-      return launch_kernel(launch, forward_warps_kernel<Form>, in_x((args.rows + warps - 1) / warps),
-                           in_x(warps * kWarp), 0, args);
-    }
     const int64_t units = (cols + kUnit - 1) / kUnit;
     const bool few = args.rows < kFewRows;
+    const auto by_warps = [&](auto kernel) {
+      const int64_t warps = few ? 1 : kWarps;
+      launch_kernel(launch, kernel, in_x((args.rows + warps - 1) / warps), in_x(warps * kWarp), 0,
+                    ForwardArgs(args));
+    };
+    if (units <= 2 * kWarp) return by_warps(forward_warps_kernel<Form, 2>);
+    if (units <= 3 * kWarp) return by_warps(forward_warps_kernel<Form, 3>);
     const int64_t wanted = few ? units : std::min((units + kHeld - 1) / kHeld, threads_of(units));
     const int64_t threads = std::min<int64_t>(whole_warps(wanted), most_threads<Form>());
     const int64_t shelf = shelf_of<Form>(units, threads, sizeof(float) * BlockTeam::kMostSums * kWarp);
@@ -323,7 +374,7 @@ void run_forward(const DropoutNorm::Args& args, const Launch& launch) {
       if (const int64_t blocks = cluster_of(cols, current_card()); blocks > 0)
         return run_clusters<Form>(args, launch, blocks);
     launch_kernel(launch, forward_blocks_kernel<Form>, in_x(args.rows), in_x(threads),
-                  shelf_bytes<Form>(shelf), args, shelf);
+                  shelf_bytes<Form>(shelf), ForwardArgs(args), shelf);
   });
 }
 
