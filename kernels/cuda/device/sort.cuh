@@ -3,6 +3,8 @@
 // are alike.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/cuda/device/block_reduce.cuh"
 
 namespace orrery::kernels::cuda {
