@@ -4,8 +4,8 @@
 // of many keys. What a block makes of a part,
 //   totals_i = sum_j 2^(s_ij - largest_i) value_j     sum_i = sum_j 2^(s_ij - largest_i)     (j: its keys)
 // it leaves in the workspace, and join_kernel makes out of it, part after part in the order of the keys:
-//   out_i = sum_p 2^(largest_pi - m_i) totals_pi / sum_p 2^(largest_pi - m_i) sum_pi     m_i = max_p
-//   largest_pi
+//   m_i = max_p largest_pi
+//   out_i = sum_p 2^(largest_pi - m_i) totals_pi / sum_p 2^(largest_pi - m_i) sum_pi
 // A warp a row. Bytes moved: totals twice, which the L2 cache mostly still has.
 #pragma once
 
