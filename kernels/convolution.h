@@ -54,6 +54,9 @@ std::span<const Row<Convolution>> convolution_rows();
 }
 namespace ref {
 void convolution(const Convolution::Args& args, const Launch& launch);
+/// Every step-th row of dst along the last dim alone, from the row step - 1 on: so much of a large call can
+/// be looked at.
+void convolution_some(const Convolution::Args& args, int64_t step);
 std::string legal(const Convolution::Problem& problem);
 }  // namespace ref
 

@@ -4,13 +4,11 @@
 #include <cmath>
 #include <random>
 
+#include "kernels/lab/some_rows.h"
 #include "kernels/lab/stored.h"
 
 namespace orrery::kernels::lab {
 namespace {
-
-/// Elements that the oracle reads at most of a forward call: a second or so.
-constexpr double kOracleReads = 1 << 26;
 
 ScoreStrides score_strides(const FlashShape& shape, const ScoreDims& dims) {
   const int64_t heads = dims.head ? shape.heads : 1, queries = dims.query ? shape.queries : 1,
@@ -38,28 +36,6 @@ std::vector<int32_t> random_lengths(int64_t batch, int64_t most, uint32_t seed) 
   for (int64_t b = 0; b < batch; ++b)
     lengths.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(most + 1)));
   return lengths;
-}
-
-/// Of so many rows, that each cost `reads`: not all of one head, nor at one place of each.
-int64_t step_of(double rows, double reads, int64_t row_of_head) {
-  const double most = std::max(4.0, kOracleReads / reads);
-  if (rows <= most) return 1;
-  const auto step = static_cast<int64_t>(rows / most);
-  return step < row_of_head ? step | 1 : (step / row_of_head * row_of_head + row_of_head * 5 / 8) | 1;
-}
-
-/// Every step-th row of `cols` elements.
-Output rows_of_step(Output whole, int64_t step) {
-  if (step == 1) return whole;
-  Output some{.name = whole.name, .cols = whole.cols};
-  const auto cols = static_cast<size_t>(whole.cols);
-  for (auto row = static_cast<size_t>(step - 1); (row + 1) * cols <= whole.values.size();
-       row += static_cast<size_t>(step)) {
-    some.rows.push_back(static_cast<int64_t>(row));
-    some.values.insert(some.values.end(), whole.values.begin() + static_cast<std::ptrdiff_t>(row * cols),
-                       whole.values.begin() + static_cast<std::ptrdiff_t>((row + 1) * cols));
-  }
-  return some;
 }
 
 /// Rows of a tensor that lies by strides, as one without gaps.
@@ -181,14 +157,15 @@ Call<FlashAttention> FlashCase::place(const Row<FlashAttention>&, Place& place) 
 }
 
 int64_t FlashCase::query_step() const {
-  return step_of(static_cast<double>(shape_.batch * shape_.heads * shape_.queries),
-                 2.0 * static_cast<double>(shape_.keys * shape_.head_dim), shape_.queries);
+  return row_step(static_cast<double>(shape_.batch * shape_.heads * shape_.queries),
+                  2.0 * static_cast<double>(shape_.keys * shape_.head_dim), shape_.queries);
 }
 
 int64_t FlashCase::key_step() const {
-  return step_of(static_cast<double>(shape_.batch * shape_.kv_heads * shape_.keys),
-                 4.0 * static_cast<double>(shape_.queries * shape_.heads / shape_.kv_heads * shape_.head_dim),
-                 shape_.keys);
+  return row_step(
+      static_cast<double>(shape_.batch * shape_.kv_heads * shape_.keys),
+      4.0 * static_cast<double>(shape_.queries * shape_.heads / shape_.kv_heads * shape_.head_dim),
+      shape_.keys);
 }
 
 std::vector<Expected> FlashCase::expected(const Roundings&) const {

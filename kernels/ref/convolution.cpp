@@ -40,18 +40,19 @@ std::string legal(const Convolution::Problem& problem) {
   return wrong_sizes(problem.dst_size);
 }
 
-void convolution(const Convolution::Args& args, const Launch&) {
+void convolution(const Convolution::Args& args, const Launch&) { convolution_some(args, 1); }
+
+void convolution_some(const Convolution::Args& args, int64_t step) {
   const Convolution::Problem& p = args.problem;
-  int64_t to = 0;
-  for (int64_t n = 0; n < p.batch; ++n)
-    for (int64_t g = 0; g < p.groups; ++g)
-      for (int64_t o = 0; o < p.outputs; ++o) {
-        const double bias = args.bias ? real_at(p.bias, args.bias, g * p.outputs + o) : 0.0;
-        for (int64_t z = 0; z < p.dst_size[0]; ++z)
-          for (int64_t y = 0; y < p.dst_size[1]; ++y)
-            for (int64_t x = 0; x < p.dst_size[2]; ++x)
-              put_real(p.dst, bias + convolved(args, n, g, o, {z, y, x}), args.dst, to++);
-      }
+  const int64_t(&size)[kSpatial] = p.dst_size;
+  const int64_t rows = p.batch * p.groups * p.outputs * size[0] * size[1];
+  for (int64_t row = step - 1; row < rows; row += step) {
+    const int64_t y = row % size[1], z = row / size[1] % size[0], plane = row / (size[1] * size[0]);
+    const int64_t o = plane % p.outputs, g = plane / p.outputs % p.groups, n = plane / (p.outputs * p.groups);
+    const double bias = args.bias ? real_at(p.bias, args.bias, g * p.outputs + o) : 0.0;
+    for (int64_t x = 0; x < size[2]; ++x)
+      put_real(p.dst, bias + convolved(args, n, g, o, {z, y, x}), args.dst, row * size[2] + x);
+  }
 }
 
 }  // namespace orrery::kernels::ref

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "kernels/lab/convolution_case.h"
 #include "tests/kernels/row_testing.h"
@@ -171,6 +172,26 @@ TEST(Convolution, large_images) {
   for (const DType dtype : kTypes)
     expect_agreement(
         {.channels = 130, .outputs = 70, .size = {1, 13, 40}, .kernel = {1, 1, 1}, .dtype = dtype});
+}
+
+// Of which the oracle would take minutes: it works out some rows, of all places of an image and of many
+// outputs.
+TEST(Convolution, some_rows_of_very_large_images) {
+  const Convolution::Problem problem = problem_of({.batch = 2,
+                                                   .channels = 64,
+                                                   .outputs = 96,
+                                                   .size = {1, 56, 56},
+                                                   .low = 1,
+                                                   .high = 1,
+                                                   .dtype = DType::bf16});
+  const SpatialConvolutionCase large(problem);
+  const std::vector<int64_t> rows = large.expected({})[0].output.rows;
+  std::set<int64_t> heights, outputs;
+  for (const int64_t row : rows) heights.insert(row % 56), outputs.insert(row / 56 % 96);
+  EXPECT_GT(heights.size(), 10U);
+  EXPECT_GT(outputs.size(), 10U);
+  EXPECT_LT(rows.size(), 2U * 96 * 56 / 4);
+  testing::expect_rows_agree(large, convolution_rows(), testing::kOneGuard);
 }
 
 TEST(Convolution, types_may_differ) {
