@@ -55,11 +55,12 @@ function(orrery_library name)
   orrery_together(${name} ALONE ${arg_ALONE})
 endfunction()
 
-# orrery_test(NAME SOURCES a.cpp ... DEPENDS target ... [LABELS l ...] [ALONE a.cpp ...]): one GoogleTest program, one ctest entry. Those
-# labelled threads are what the thread sanitizer runs; the target threads builds them.
+# orrery_test(NAME [LONG] SOURCES a.cpp ... DEPENDS target ... [LABELS l ...] [ALONE a.cpp ...]): one GoogleTest program, one ctest entry.
+# Those labelled threads are what the thread sanitizer runs; the target threads builds them. LONG: of minutes where code is
+# instrumented, begun first where tests run side by side, so that no core waits for it at the end.
 # Matchers are most of a test's code: they are optimised less than what they test, for the time that takes.
 function(orrery_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ALONE" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ALONE" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900)
   endif()
@@ -77,6 +78,9 @@ function(orrery_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
                        ENVIRONMENT "QT_QPA_PLATFORM=offscreen")
+  if(arg_LONG)
+    set_tests_properties(${name} PROPERTIES COST 1000)
+  endif()
   if(threads IN_LIST arg_LABELS)
     add_dependencies(threads ${name})
   endif()
