@@ -16,7 +16,7 @@ namespace orrery::ui::testing {
 namespace {
 
 constexpr double kMostMs = 16;  // a frame; of the processor, as the engine uses every core meanwhile
-constexpr int kAttempts = 12;
+constexpr int kAttempts = 6;
 
 class EventLoopSpeed : public WindowTest {
  protected:
