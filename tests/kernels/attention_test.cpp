@@ -231,8 +231,7 @@ TEST(Attention, fastmax_without_a_weight_left_is_zero) {
   Sequence sequence(shape, 70, 82);
   for (size_t i = 0; i < sequence.key.size(); ++i) sequence.query[i] = -sequence.key[i];
   const Step step(shape, {{&sequence, 70, 70}});
-  for (const Row<Attention>& row : testing::all_rows(attention_rows())) {
-    if (!lab::refusal_of(row, step.problem()).empty()) continue;
+  for (const Row<Attention>& row : testing::rows_taking(step.problem(), attention_rows())) {
     const std::vector<float> dst = step.run(row);
     EXPECT_EQ(rows_of(dst, shape, 0, 1), std::vector<float>(128)) << row.name;
     EXPECT_NE(rows_of(dst, shape, 69, 70), std::vector<float>(128)) << row.name;

@@ -9,7 +9,7 @@
 #include "kernels/half.h"
 #include "kernels/lab/dropout_norm_case.h"
 #include "tests/kernels/differences.h"
-#include "tests/kernels/dropout_norm_rows.h"
+#include "tests/kernels/row_testing.h"
 
 namespace orrery::kernels {
 namespace {
@@ -125,7 +125,7 @@ TEST(DropoutNorm, many_rows_and_long_ones) {
 /// 257 is no bf16 and 2049 no f16: what is stored are equal numbers, of which nothing is left.
 TEST(DropoutNorm, the_norm_sees_what_is_stored) {
   for (const DType dtype : {DType::bf16, DType::f16})
-    for (const Row<DropoutNorm>& row : testing::rows_here(dropout_norm_rows()))
+    for (const Row<DropoutNorm>& row : testing::rows_taking({.cols = 8}, dropout_norm_rows()))
       for (const bool stored : {false, true}) {
         const float large = dtype == DType::bf16 ? 256.0F : 2048.0F;
         const auto put = [&](lab::Place& place, const std::vector<float>& values) {
@@ -177,7 +177,7 @@ TEST(DropoutNorm, a_sum_that_nobody_reads_changes_nothing) {
 }
 
 TEST(DropoutNorm, rows_of_8_bits) {
-  for (const Row<DropoutNorm>& row : testing::rows_here(dropout_norm_rows()))
+  for (const Row<DropoutNorm>& row : testing::rows_taking({.cols = 8}, dropout_norm_rows()))
     for (const bool with_out : {false, true}) {
       SCOPED_TRACE(std::string(row.name));
       constexpr int64_t kLong = 9001;
@@ -249,7 +249,7 @@ TEST(DropoutNorm, reference_is_the_formula) {
 TEST(DropoutNorm, a_second_norm_is_the_first_with_other_weights) {
   for (const int64_t cols : {45, 1032, 1100, 9000}) {
     const DropoutNormCase c({.rows = 3, .cols = cols, .bias = true, .norm2 = true});
-    for (const Row<DropoutNorm>& row : testing::rows_here(dropout_norm_rows())) {
+    for (const Row<DropoutNorm>& row : testing::rows_taking({.cols = 8}, dropout_norm_rows())) {
       ThreadTeam team(2);
       testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
       auto call = c.place(row, place);
@@ -351,7 +351,8 @@ TEST(DropoutNorm, gradients_are_the_slopes_of_the_forward_formula) {
                   .of_x = random(kCount, 8)};
       // Stored as f32, which is what the gradients are taken of.
       const std::vector<float> x = as_singles(model.x());
-      for (const Row<DropoutNormBackward>& row : testing::rows_here(dropout_norm_backward_rows())) {
+      for (const Row<DropoutNormBackward>& row :
+           testing::rows_taking({.cols = 8}, dropout_norm_backward_rows())) {
         SCOPED_TRACE(row.name);
         ThreadTeam team(2);
         testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
@@ -431,7 +432,7 @@ TEST(DropoutNorm, what_nobody_asks_for_is_not_written) {
   const DropoutNormBackwardCase c(shape);
   const std::vector<lab::Expected> expected = c.expected({});
   ThreadTeam team(2);
-  for (const Row<DropoutNormBackward>& row : testing::rows_here(dropout_norm_backward_rows()))
+  for (const Row<DropoutNormBackward>& row : testing::rows_taking({.cols = 8}, dropout_norm_backward_rows()))
     for (int asked = 0; asked < 8; ++asked) {
       testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
       auto call = c.place(row, place);
@@ -457,7 +458,8 @@ TEST(DropoutNorm, what_nobody_asks_for_is_not_written) {
 }
 
 TEST(DropoutNorm, gradients_of_no_rows_are_zeros) {
-  for (const Row<DropoutNormBackward>& row : testing::rows_here(dropout_norm_backward_rows())) {
+  for (const Row<DropoutNormBackward>& row :
+       testing::rows_taking({.cols = 8}, dropout_norm_backward_rows())) {
     ThreadTeam team(2);
     testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
     const std::vector<float> ones(40, 1.0F);

@@ -4,10 +4,8 @@
 
 #include <cmath>
 
-#include "kernels/half.h"
 #include "kernels/lab/flash_attention_case.h"
-#include "kernels/lab/stored.h"
-#include "tests/kernels/row_testing.h"
+#include "tests/kernels/flash_attention_tensors.h"
 
 namespace orrery::kernels {
 namespace {
@@ -16,154 +14,16 @@ using lab::FlashBackwardCase;
 using lab::FlashCase;
 using lab::FlashShape;
 using lab::Output;
+using testing::each_backward;
+using testing::each_forward;
+using testing::expect_close;
 using Floats = std::vector<float>;
+using Results = testing::FlashResults;
+using Gradients = testing::FlashGradients;
+using Tensors = testing::FlashTensors;
 
 constexpr DType kFloatTypes[] = {DType::f32, DType::bf16, DType::f16};
 constexpr float kInfinity = INFINITY;
-
-struct Results {
-  Floats out, log_sum_exp;
-};
-struct Gradients {
-  Floats query, key, value, bias;
-};
-
-/// Tensors without gaps, as float32 or rounded to the type of the problem.
-struct Tensors {
-  FlashAttention::Problem problem;
-  Floats query, key, value, grad_out, bias;
-  std::vector<uint8_t> mask;
-  std::vector<int32_t> query_lengths, key_lengths;
-  float scale = 0.25F;
-  Dropout dropout = {};
-
-  Tensors(int64_t heads, int64_t kv_heads, int64_t queries, int64_t keys, int64_t dim,
-          DType dtype = DType::f32, int64_t batch = 1) {
-    problem.dtype = problem.bias = dtype;
-    problem.heads = heads;
-    problem.kv_heads = kv_heads;
-    problem.head_dim = dim;
-    problem.batch = batch;
-    problem.queries = queries;
-    problem.keys = keys;
-    const auto of_queries = static_cast<size_t>(batch * heads * queries * dim),
-               of_keys = static_cast<size_t>(batch * kv_heads * keys * dim);
-    query = testing::random_floats(of_queries, 1);
-    key = testing::random_floats(of_keys, 2);
-    value = testing::random_floats(of_keys, 3);
-    grad_out = testing::random_floats(of_queries, 4);
-  }
-  size_t dim() const { return static_cast<size_t>(problem.head_dim); }
-  void fill(Floats& tensor, int64_t row, float with) const {
-    std::fill_n(tensor.begin() + row * problem.head_dim, problem.head_dim, with);
-  }
-  HeadStrides strides(int64_t heads, int64_t tokens) const {
-    return {heads * tokens * problem.head_dim, tokens * problem.head_dim, problem.head_dim};
-  }
-  void* put(lab::Place& place, const Floats& values) const {
-    const std::vector<std::byte> bytes = lab::stored(problem.dtype, values);
-    return place.put(bytes.data(), bytes.size(), 16);
-  }
-  Floats get(lab::Place& place, const void* memory, size_t count) const {
-    const size_t bytes = row_bytes(problem.dtype, static_cast<int64_t>(count)).value_or(0);
-    return lab::as_floats(problem.dtype, place.get(static_cast<const std::byte*>(memory), bytes));
-  }
-  size_t rows() const { return static_cast<size_t>(problem.batch * problem.heads * problem.queries); }
-
-  /// With what follows from the operands that there are.
-  FlashAttention::Problem whole_problem() const {
-    FlashAttention::Problem whole = problem;
-    whole.has_bias = !bias.empty();
-    whole.has_mask = !mask.empty();
-    whole.drops = dropout.drops();
-    whole.has_lengths = !query_lengths.empty() || !key_lengths.empty();
-    return whole;
-  }
-  FlashAttention::Args args(lab::Place& place, const Results& results) const {
-    const int64_t keys = problem.keys, queries = problem.queries;
-    FlashAttention::Args args;
-    args.problem = whole_problem();
-    args.batch = problem.batch;
-    args.queries = queries;
-    args.keys = keys;
-    args.query = put(place, query);
-    args.key = put(place, key);
-    args.value = put(place, value);
-    args.query_strides = args.out_strides = strides(problem.heads, queries);
-    args.key_strides = args.value_strides = strides(problem.kv_heads, keys);
-    args.bias = bias.empty() ? nullptr : put(place, bias);
-    args.bias_strides = args.mask_strides = {problem.heads * queries * keys, queries * keys, keys, 1};
-    args.mask = lab::put_or_null(mask, place);
-    args.query_lengths = lab::put_or_null(query_lengths, place);
-    args.key_lengths = lab::put_or_null(key_lengths, place);
-    args.out = put(place, results.out);
-    args.log_sum_exp = place.put(results.log_sum_exp);
-    args.scale = scale;
-    args.dropout = dropout;
-    return args;
-  }
-  Results forward(const Row<FlashAttention>& row, int threads = 2) const {
-    ThreadTeam team(threads);
-    testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
-    const auto call = args(place, {Floats(query.size(), 7.0F), Floats(rows(), 7.0F)});
-    row.run(call, place.launch(lab::put_workspace(row, call.problem, place)));
-    place.wait();
-    return {get(place, call.out, query.size()), place.get(call.log_sum_exp, rows())};
-  }
-  /// Of the reference.
-  Results forward() const {
-    const auto call_of_host = flash_attention_rows().back();
-    ThreadTeam team(1);
-    lab::HostPlace place(team);
-    const auto call = args(place, {Floats(query.size()), Floats(rows())});
-    call_of_host.run(call, place.launch(nullptr));
-    return {get(place, call.out, query.size()), place.get(call.log_sum_exp, rows())};
-  }
-  Gradients backward(const Row<FlashAttentionBackward>& row, const Results& results, int threads = 2) const {
-    ThreadTeam team(threads);
-    testing::GuardedPlace place(team, testing::placed(row, testing::Guard::after));
-    const size_t scores = rows() * static_cast<size_t>(problem.keys);
-    FlashAttentionBackward::Args call;
-    call.forward = args(place, results);
-    call.problem = {call.forward.problem, true};
-    call.grad_out = put(place, grad_out);
-    call.grad_out_strides = call.forward.out_strides;
-    call.grad_query = put(place, Floats(query.size(), 7.0F));
-    call.grad_key = put(place, Floats(key.size(), 7.0F));
-    call.grad_value = put(place, Floats(key.size(), 7.0F));
-    call.grad_bias = place.put(Floats(scores, 7.0F));
-    row.run(call, place.launch(lab::put_workspace(row, call.problem, place)));
-    place.wait();
-    return {get(place, call.grad_query, query.size()), get(place, call.grad_key, key.size()),
-            get(place, call.grad_value, key.size()), place.get(call.grad_bias, scores)};
-  }
-};
-
-template <class Body>
-void each_forward(const Tensors& tensors, Body&& body) {
-  for (const Row<FlashAttention>& row : testing::all_rows(flash_attention_rows())) {
-    if (!lab::refusal_of(row, tensors.whole_problem()).empty()) continue;
-    SCOPED_TRACE(std::string(row.name));
-    body(row);
-  }
-}
-template <class Body>
-void each_backward(const Tensors& tensors, Body&& body) {
-  for (const Row<FlashAttentionBackward>& row : testing::all_rows(flash_attention_backward_rows())) {
-    if (!lab::refusal_of(row, {tensors.whole_problem(), true}).empty()) continue;
-    SCOPED_TRACE(std::string(row.name));
-    body(row);
-  }
-}
-
-void expect_close(const Floats& actual, const Floats& expected, double tolerance, const char* what) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  for (size_t i = 0; i < actual.size(); ++i) {
-    if (actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i]))) continue;
-    ASSERT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::abs(static_cast<double>(expected[i]))))
-        << what << " " << i;
-  }
-}
 
 void expect_same_results(const Tensors& tensors) {
   const double tolerance = tensors.problem.dtype == DType::f32 ? 2e-5 : 2e-2;
@@ -352,145 +212,6 @@ TEST(FlashAttentionCalls, the_mask_of_the_dropout_depends_on_seed_row_and_column
         }
       });
     }
-}
-
-// ---- the formula ----
-
-/// Attention in float64, of one batch, from its definition; and what a loss weighs its results with.
-struct Model {
-  size_t heads = 2, queries = 5, keys = 7, dim = 3;
-  bool causal = false;
-  double scale = 0.7, softcap = 0;
-  Dropout dropout = {};
-  std::vector<double> query, key, value, bias, of_out;
-
-  double score(size_t head, size_t i, size_t j, double& sum) const {
-    sum = 0;
-    for (size_t d = 0; d < dim; ++d) sum += query[(head * queries + i) * dim + d] * key[j * dim + d];
-    sum *= scale;
-    if (softcap > 0) sum = softcap * std::tanh(sum / softcap);
-    return sum + bias[(head * queries + i) * keys + j];
-  }
-  std::vector<double> out(std::vector<double>* log_sum_exp = nullptr) const {
-    std::vector<double> all;
-    for (size_t head = 0; head < heads; ++head)
-      for (size_t i = 0; i < queries; ++i) {
-        const size_t seen = causal ? i + 1 + keys - queries : keys;
-        double total = 0, unused = 0;
-        for (size_t j = 0; j < seen; ++j) total += std::exp(score(head, i, j, unused));
-        if (log_sum_exp != nullptr) log_sum_exp->push_back(std::log(total));
-        for (size_t d = 0; d < dim; ++d) {
-          double sum = 0;
-          for (size_t j = 0; j < seen; ++j)
-            if (dropout.keeps(static_cast<int64_t>(head * queries + i), static_cast<int64_t>(j)))
-              sum += std::exp(score(head, i, j, unused)) / total * value[j * dim + d] / (1 - dropout.p);
-          all.push_back(sum);
-        }
-      }
-    return all;
-  }
-  double loss() const {
-    const std::vector<double> results = out();
-    double loss = 0;
-    for (size_t i = 0; i < results.size(); ++i) loss += of_out[i] * results[i];
-    return loss;
-  }
-  Floats differences(std::vector<double> Model::*operand) const {
-    constexpr double kStep = 1e-5;
-    Floats gradient;
-    Model moved = *this;
-    for (double& value_of : moved.*operand) {
-      const double before = value_of;
-      value_of = before + kStep;
-      const double above = moved.loss();
-      value_of = before - kStep;
-      gradient.push_back(static_cast<float>((above - moved.loss()) / (2 * kStep)));
-      value_of = before;
-    }
-    return gradient;
-  }
-};
-
-TEST(FlashAttentionCalls, results_and_gradients_are_those_of_the_definition) {
-  const auto doubles = [](const Floats& values) { return std::vector<double>(values.begin(), values.end()); };
-  const auto floats = [](const std::vector<double>& values) { return Floats(values.begin(), values.end()); };
-  for (const bool causal : {false, true})
-    for (const double softcap : {0.0, 1.5})
-      for (const double p : {0.0, 0.3}) {
-        Model model{.causal = causal,
-                    .softcap = softcap,
-                    .query = {},
-                    .key = {},
-                    .value = {},
-                    .bias = {},
-                    .of_out = {}};
-        model.dropout = Dropout(p, 5, Dropout::kAttentionStream);
-        Tensors tensors(2, 1, 5, 7, 3);
-        tensors.bias = testing::random_floats(2 * 5 * 7, 5);
-        tensors.problem.causal = causal;
-        tensors.problem.softcap = static_cast<float>(softcap);
-        tensors.scale = 0.7F;
-        tensors.dropout = model.dropout;
-        model.scale = static_cast<double>(tensors.scale);
-        model.query = doubles(tensors.query);
-        model.key = doubles(tensors.key);
-        model.value = doubles(tensors.value);
-        model.bias = doubles(tensors.bias);
-        model.of_out = doubles(tensors.grad_out);
-        std::vector<double> log_sum_exp;
-        const Floats out = floats(model.out(&log_sum_exp));
-        each_forward(tensors, [&](const Row<FlashAttention>& row) {
-          const Results results = tensors.forward(row);
-          expect_close(results.out, out, 1e-5, "out");
-          expect_close(results.log_sum_exp, floats(log_sum_exp), 1e-5, "log_sum_exp");
-        });
-        each_backward(tensors, [&](const Row<FlashAttentionBackward>& row) {
-          const Gradients gradients = tensors.backward(row, {out, floats(log_sum_exp)});
-          expect_close(gradients.query, model.differences(&Model::query), 2e-5, "grad_query");
-          expect_close(gradients.key, model.differences(&Model::key), 2e-5, "grad_key");
-          expect_close(gradients.value, model.differences(&Model::value), 2e-5, "grad_value");
-          expect_close(gradients.bias, model.differences(&Model::bias), 2e-5, "grad_bias");
-        });
-      }
-}
-
-/// The rule of the field: at most twice as far off as scores, weights and results that are each rounded.
-TEST(FlashAttentionCalls, bf16_is_at_most_twice_as_far_off_as_plain_bf16) {
-  const auto rounded = [](double value) {
-    return static_cast<double>(float_from_bf16(bf16_from_float(static_cast<float>(value))));
-  };
-  constexpr size_t kTokens = 256, kDim = 64;
-  Tensors tensors(1, 1, kTokens, kTokens, kDim, DType::bf16);
-  tensors.scale = 0.125F;
-  for (Floats* operand : {&tensors.query, &tensors.key, &tensors.value})
-    *operand = lab::rounded_to_bf16(*operand);
-  Tensors exact = tensors;
-  exact.problem.dtype = exact.problem.bias = DType::f32;
-  const Floats expected = exact.forward().out;
-  double plain_error = 0;
-  for (size_t i = 0; i < kTokens; ++i) {
-    std::vector<double> weights;
-    double total = 0;
-    for (size_t j = 0; j < kTokens; ++j) {
-      double sum = 0;
-      for (size_t d = 0; d < kDim; ++d) sum += tensors.query[i * kDim + d] * tensors.key[j * kDim + d];
-      weights.push_back(std::exp(rounded(rounded(sum) * tensors.scale)));
-      total += weights.back();
-    }
-    for (size_t d = 0; d < kDim; ++d) {
-      double sum = 0;
-      for (size_t j = 0; j < kTokens; ++j) sum += rounded(weights[j] / total) * tensors.value[j * kDim + d];
-      plain_error = std::max(plain_error, std::abs(rounded(sum) - expected[i * kDim + d]));
-    }
-  }
-  ASSERT_GT(plain_error, 0);
-  each_forward(tensors, [&](const Row<FlashAttention>& row) {
-    const Floats out = tensors.forward(row).out;
-    double error = 0;
-    for (size_t i = 0; i < out.size(); ++i)
-      error = std::max(error, std::abs(static_cast<double>(out[i]) - expected[i]));
-    EXPECT_LE(error, 2 * plain_error);
-  });
 }
 
 // ---- what is asked for ----

@@ -97,6 +97,15 @@ std::span<const Row<Op>> fast_rows(std::span<const Row<Op>> own) {
   return device_under_test() ? all_rows(own) : own.first(own.size() - 1);
 }
 
+/// The rows under test that take the problem on this machine, which may lack what some are built for.
+template <class Op>
+std::vector<Row<Op>> rows_taking(const typename Op::Problem& problem, std::span<const Row<Op>> own) {
+  std::vector<Row<Op>> rows;
+  for (const Row<Op>& row : all_rows(own))
+    if (lab::refusal_of(row, problem).empty()) rows.push_back(row);
+  return rows;
+}
+
 /// body(row) for each row under test that takes the problem here, but the reference.
 template <class Op, class Body>
 void each_fast_row(std::span<const Row<Op>> own, const typename Op::Problem& problem, Body&& body) {
