@@ -56,6 +56,7 @@ DepthPlot::DepthPlot(const Theme& theme, What what, QWidget* parent)
 }
 
 void DepthPlot::setupAxes() {
+  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   axisRect()->setMinimumMargins(QMargins(0, 20, 14, 0));
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setScaleType(QCPAxis::stLogarithmic);

@@ -2,6 +2,8 @@
 // crosses.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <unordered_set>
 
 #include "ui/graph/edit_desk.h"
 #include "ui/graph/scene_graph.h"
@@ -10,12 +12,20 @@
 namespace orrery::ui {
 namespace {
 
+struct ThingHash {
+  size_t operator()(const GraphView::Selected& thing) const {
+    return qHashMulti(0, thing.node.value, thing.scope);
+  }
+};
+using Things = std::unordered_set<GraphView::Selected, ThingHash>;
+
 class Marquee : public Gesture {
  public:
   Marquee(EditDesk& desk, Point from, Qt::KeyboardModifiers keys)
       : desk_(desk), from_(from), to_(from), before_(desk.view->q->selection()) {
     if (!(keys & (Qt::ShiftModifier | Qt::ControlModifier))) before_.clear();
     takesOut_ = keys & Qt::ControlModifier;
+    known_.insert(before_.begin(), before_.end());
   }
 
   void move(QPointF position, Qt::KeyboardModifiers) override {
@@ -35,21 +45,22 @@ class Marquee : public Gesture {
   }
 
   void choose() {
+    std::vector<GraphView::Selected> met;
+    for (const Hit& hit : thingsIn(desk_.view->drawing, area())) met.push_back(desk_.view->thingAt(hit));
     std::vector<GraphView::Selected> chosen = before_;
-    for (const Hit& hit : thingsIn(desk_.view->drawing, area())) {
-      const GraphView::Selected thing = desk_.view->thingAt(hit);
-      const auto known = std::find(chosen.begin(), chosen.end(), thing);
-      if (known == chosen.end())
-        chosen.push_back(thing);
-      else if (takesOut_)
-        chosen.erase(known);
+    if (takesOut_) {
+      const Things gone(met.begin(), met.end());
+      std::erase_if(chosen, [&gone](const GraphView::Selected& thing) { return gone.contains(thing); });
     }
+    std::copy_if(met.begin(), met.end(), std::back_inserter(chosen),
+                 [this](const GraphView::Selected& thing) { return !known_.contains(thing); });
     desk_.view->setSelections(std::move(chosen));
   }
 
   EditDesk& desk_;
   Point from_, to_;
   std::vector<GraphView::Selected> before_;
+  Things known_;  // before
   bool takesOut_ = false;
 };
 

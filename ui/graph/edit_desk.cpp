@@ -165,18 +165,19 @@ std::vector<std::string> EditDesk::chosenPaths() const {
   return paths;
 }
 
-std::vector<Hit> EditDesk::chosenThings() const {
-  std::vector<Hit> things;
-  if (!view->drawing) return things;
+void EditDesk::findChosen() {
+  chosenThings.clear();
+  if (!view->drawing) return;
   std::set<std::pair<int, int>> known;                                // several may be hidden by one
   for (const GraphView::Selected& selected : view->q->selection()) {  // not what is lit
     const Chosen one = view->chosenOf(selected);
     const Hit thing = describeAt(view->drawing, one.node, one.group);
     if (thing.kind != Hit::Kind::nothing && known.emplace(thing.holder, thing.item).second)
-      things.push_back(thing);
+      chosenThings.push_back(thing);
   }
-  return things;
 }
+
+size_t EditDesk::chosenCount() const { return view->alsoSelected.size() + (view->selected.empty() ? 0 : 1); }
 
 std::optional<Rect> EditDesk::boundsOf(const std::vector<Hit>& things) const {
   std::optional<Rect> bounds;

@@ -60,7 +60,9 @@ struct EditDesk {
 
   // What is chosen.
   std::vector<std::string> chosenPaths() const;
-  std::vector<Hit> chosenThings() const;
+  /// After the selection or the drawing changed: looks chosenThings up, which every frame asks for.
+  void findChosen();
+  size_t chosenCount() const;
   std::optional<Rect> boundsOf(const std::vector<Hit>& things) const;
   QString chosenName() const;
 
@@ -135,6 +137,7 @@ struct EditDesk {
   bool byType = false;
   std::function<QString(ValueId)> rangeOf;
 
+  std::vector<Hit> chosenThings;
   std::vector<Port> hoverPorts, chosenPorts;
   std::optional<Port> hoverPort, focusPort, wireFrom;  // focusPort, wireFrom: by keyboard
   std::optional<RefusedTry> tried;

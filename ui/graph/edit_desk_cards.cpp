@@ -43,14 +43,13 @@ void EditDesk::placeCards() {
     placeBeside(refusalCard, QRectF(corner, QSizeF(tried->box.w, tried->box.h) * view->scale), room);
     refusalCard->raise();
   }
-  const std::vector<Hit> things = chosenThings();
-  const bool several = q->editable() && !gesture && view->q->selection().size() > 1 && !things.empty() &&
-                       view->detail != Detail::far;
+  const bool several =
+      q->editable() && !gesture && chosenCount() > 1 && !chosenThings.empty() && view->detail != Detail::far;
   bar->setVisible(several);
   if (!several) return;
-  bar->setCount(view->q->selection().size());
+  bar->setCount(chosenCount());
   bar->resize(bar->sizeHint());
-  const Rect bounds = boundsOf(things)->grown(6);
+  const Rect bounds = boundsOf(chosenThings)->grown(6);
   const QPointF foot = toView({bounds.x, bounds.bottom()});
   QPoint corner(qRound(foot.x()), qRound(foot.y()) + 4);
   corner.setX(std::clamp(corner.x(), room.left(), std::max(room.left(), room.right() - bar->width())));

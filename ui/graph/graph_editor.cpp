@@ -188,6 +188,7 @@ void GraphEditor::forget() {
   d.wireFrom.reset();
   d.pending.clear();
   d.cutting = false;
+  d.chosenThings.clear();
   d.view->arrangement = std::make_shared<const Arrangement>();
 }
 
@@ -218,11 +219,11 @@ void GraphEditor::sceneChanged() {
 void GraphEditor::selectionChanged() {
   EditDesk& d = *d_;
   d.chosenPorts.clear();
+  d.findChosen();
   if (!d.view->drawing) return;
-  const std::vector<Hit> things = d.chosenThings();
-  if (!things.empty()) {
+  if (!d.chosenThings.empty()) {
     d.chosenDraft = 0;
-    d.chosenPorts = portsOf(d.view->drawing, things.back());
+    d.chosenPorts = portsOf(d.view->drawing, d.chosenThings.back());
   }
   if (d.focusPort && d.focusPort->draft == 0) {  // it may have moved, or gone
     const auto same = std::find_if(d.chosenPorts.begin(), d.chosenPorts.end(),

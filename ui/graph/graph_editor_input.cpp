@@ -92,7 +92,7 @@ void GraphEditor::beginThingDrag(const QPoint& pressed, Point point, Qt::Keyboar
     const auto chosen = d.view->q->selection();
     const bool among = std::find(chosen.begin(), chosen.end(), thing) != chosen.end();
     if (!among) d.view->selectHit(hit);
-    return d.begin(nodeDrag(d, among ? d.chosenThings() : std::vector<Hit>{hit}, point));
+    return d.begin(nodeDrag(d, among ? d.chosenThings : std::vector<Hit>{hit}, point));
   }
   if (const FrameMark* mark = frameAt(d.frames, point)) {
     std::vector<Hit> things;

@@ -67,8 +67,8 @@ class Overlay {
   }
 
   void paintSelection() {
-    if (d_.gesture || d_.view->q->selection().size() < 2) return;
-    if (const auto bounds = d_.boundsOf(d_.chosenThings())) layer_.paintSelection(painter_, bounds->grown(6));
+    if (d_.gesture || d_.chosenCount() < 2) return;
+    if (const auto bounds = d_.boundsOf(d_.chosenThings)) layer_.paintSelection(painter_, bounds->grown(6));
   }
 
   void paintDrafts() {

@@ -90,7 +90,7 @@ void GraphEditor::remove(bool reconnect) {
   if (paths.empty()) return void(emit noticed(tr("Choose a node or a group first")));
   edit::Edit edit = verbEdit("delete", "scope", together(paths));
   edit.fields["reconnect"] = reconnect ? "true" : "false";
-  const auto bounds = d.boundsOf(d.chosenThings());
+  const auto bounds = d.boundsOf(d.chosenThings);
   d.ask({{std::move(edit)}, tr("delete %1").arg(d.chosenName())}, bounds.value_or(Rect{}));
 }
 
@@ -159,14 +159,14 @@ void GraphEditor::duplicate() {
   if (!d.mayEdit()) return;
   const std::vector<std::string> paths = d.chosenPaths();
   if (paths.empty()) return void(emit noticed(tr("Choose a node or a group first")));
-  d.ask(duplicateRequest(paths), d.boundsOf(d.chosenThings()).value_or(Rect{}));
+  d.ask(duplicateRequest(paths), d.boundsOf(d.chosenThings).value_or(Rect{}));
 }
 
 void GraphEditor::frame() {
   EditDesk& d = *d_;
   if (!d.mayEdit()) return;
   const std::vector<std::string> paths = d.chosenPaths();
-  const auto bounds = d.boundsOf(d.chosenThings());
+  const auto bounds = d.boundsOf(d.chosenThings);
   if (paths.empty() || !bounds)
     return void(emit noticed(tr("Choose the nodes that the frame is to hold first")));
   const QString nodes = together(paths);
@@ -253,14 +253,14 @@ void GraphEditor::output() {
     }
   }
   if (request.empty()) return void(emit noticed(tr("Choose the node whose value is to be an output first")));
-  d.ask(std::move(request), d.boundsOf(d.chosenThings()).value_or(Rect{}));
+  d.ask(std::move(request), d.boundsOf(d.chosenThings).value_or(Rect{}));
 }
 
 /// All that stands beside what is chosen, in its group.
 void GraphEditor::chooseAll() {
   EditDesk& d = *d_;
   if (!d.view->drawing) return;
-  const std::vector<Hit> things = d.chosenThings();
+  const std::vector<Hit>& things = d.chosenThings;
   const int group = things.empty() ? 0 : things.back().holder;
   const LaidOut frame = laidOut(d.view->drawing, group);
   if (!frame) return;

@@ -110,17 +110,26 @@ void NodePainter::paintFar(QPainter& painter, const NodeLook& look, double scale
     painter.fillRect(QRectF(look.box.right() - side, look.box.top(), side, side), theme_(Token::edited));
   }
   if (look.box.height() * scale >= kLeastMarked) paintFarPlace(painter, look, scale);
-  if (look.selected || look.hovered || look.match) {
+  if (look.selected) return paintFarOutline(painter, look.box, 0.5 / scale, 2.5 / scale);
+  if (look.hovered || look.match) {
     const double off = 1.5 / scale;
-    QPen pen(theme_(look.selected ? Token::accent
-                    : look.match  ? Token::warn
-                                  : Token::text2),
-             look.selected ? 2 : 1);
+    QPen pen(theme_(look.match ? Token::warn : Token::text2), 1);
     pen.setCosmetic(true);
     painter.setPen(pen);
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(look.box.adjusted(-off, -off, off, off));
   }
+}
+
+/// Filled, as thousands may be chosen: stroking a line of two pixels takes longer than all else of a box.
+void NodePainter::paintFarOutline(QPainter& painter, const QRectF& box, double inside, double outside) const {
+  const QColor color = theme_(Token::accent);
+  const QRectF inner = box.adjusted(-inside, -inside, inside, inside),
+               outer = box.adjusted(-outside, -outside, outside, outside);
+  painter.fillRect(QRectF(outer.topLeft(), QPointF(outer.right(), inner.top())), color);
+  painter.fillRect(QRectF(QPointF(outer.left(), inner.top()), inner.bottomLeft()), color);
+  painter.fillRect(QRectF(inner.topRight(), QPointF(outer.right(), inner.bottom())), color);
+  painter.fillRect(QRectF(QPointF(outer.left(), inner.bottom()), outer.bottomRight()), color);
 }
 
 void NodePainter::paintFarPlace(QPainter& painter, const NodeLook& look, double scale) const {

@@ -55,6 +55,7 @@ class NodePainter {
   QColor lineOf(const NodeLook& look) const;
   void paintFar(QPainter& painter, const NodeLook& look, double scale) const;
   void paintFarPlace(QPainter& painter, const NodeLook& look, double scale) const;
+  void paintFarOutline(QPainter& painter, const QRectF& box, double inside, double outside) const;
   using Part = void (NodePainter::*)(QPainter&, const NodeLook&) const;
 
   // Back: what is alike for many boxes, and kept as pixels. Front: words, and what changes as one looks.

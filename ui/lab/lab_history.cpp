@@ -36,6 +36,7 @@ std::vector<KeptTime> timesOf(const std::vector<api::KeptLabRun>& history, const
 }  // namespace
 
 LabHistory::LabHistory(const Theme& theme, QWidget* parent) : QCustomPlot(parent), theme_(theme) {
+  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   axisRect()->setMinimumMargins(QMargins(0, 8, 8, 0));
   xAxis->grid()->setVisible(false);
   xAxis->setSubTicks(false);

@@ -1,6 +1,7 @@
 #include "ui/lab/problem_panel.h"
 
 #include <QHBoxLayout>
+#include <QListView>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 
@@ -32,6 +33,8 @@ ProblemPanel::ProblemPanel(const Theme& theme, QWidget* parent)
   for (QComboBox* box : {known_, blocks_}) {
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     box->setMinimumContentsLength(8);
+    if (auto* list = qobject_cast<QListView*>(box->view()))
+      list->setUniformItemSizes(true);  // the panel moves between columns, and each move measures the list
   }
   known_->setPlaceholderText("choose one");
   threads_->setRange(0, kMostThreads);

@@ -99,6 +99,7 @@ RooflinePlot::RooflinePlot(const Theme& theme, QWidget* parent)
 }
 
 void RooflinePlot::setupAxes() {
+  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   axisRect()->setMinimumMargins(QMargins(0, 20, 14, 0));
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setScaleType(QCPAxis::stLogarithmic);

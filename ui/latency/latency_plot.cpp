@@ -67,6 +67,7 @@ LatencyPlot::LatencyPlot(const Theme& theme, QWidget* parent) : QCustomPlot(pare
 }
 
 void LatencyPlot::setupAxes() {
+  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   axisRect()->setAutoMargins(QCP::msNone);
   xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TokenTicker(xAxis, xWord_)));
   xAxis->grid()->setVisible(false);

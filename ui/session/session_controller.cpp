@@ -198,10 +198,12 @@ void SessionController::requestPlan(api::Phase phase) {
   if (!session_) return;
   jobs_->post([this, phase, session = session_, generation = sessionGeneration_](std::stop_token) {
     auto result = guardedJob([&] { return session->plan(phase); });
-    post([this, phase, generation, result = std::move(result)] {
+    // Made here, as thousands of steps are copied and freed for milliseconds.
+    PlanPtr plan = result.ok() ? std::make_shared<const api::PlanReport>(std::move(*result)) : nullptr;
+    post([this, phase, generation, plan = std::move(plan), result = std::move(result)] {
       if (generation != sessionGeneration_) return;
-      if (result.ok()) {
-        emit planReady(phase, std::make_shared<const api::PlanReport>(*result));
+      if (plan) {
+        emit planReady(phase, plan);
       } else if (session_->info().task != api::Task::tensors) {  // whose runs report it
         emit planFailed(describeError("Could not compile the graph", result.error()));
       }

@@ -48,7 +48,9 @@ void DockFrame::setCorner(QWidget* corner) {
 void DockFrame::setTabbed(bool tabbed) {
   if (tabbed == tabbed_) return;
   tabbed_ = tabbed;
+  layout()->setEnabled(false);  // the page is laid out once, with its tabs, not for each title on its own
   setTitleBarWidget(tabbed ? empty_ : static_cast<QWidget*>(title_));
+  layout()->setEnabled(true);
   title_->setVisible(!tabbed);
   if (!tabbed && corner_) title_->setCorner(corner_);
 }

@@ -20,6 +20,11 @@ constexpr double kBarHeight = 32;
 constexpr int kLeastBar = 180;       // as of a dock
 constexpr double kModelWidth = 150;  // a longer title is elided
 
+/// Qt lays all tabs out for each text that is set, the same one too.
+void nameTab(QTabBar* tabs, int tab, const QString& text) {
+  if (tabs->tabText(tab) != text) tabs->setTabText(tab, text);
+}
+
 }  // namespace
 
 GraphPage::GraphPage(const Theme& theme, PlaceMenu* places, PrecisionMenu* precisions, QWidget* parent)
@@ -193,9 +198,9 @@ void GraphPage::fitBar() {
   constexpr double kCaptions = 620, kChoices = 640, kTabs = 460, kBothTab = 260, kColumns = 340, kZoom = 340;
   if (!view()) return;
   const bool brief = width() < theme_.scaled(kTabs);
-  tabs_->setTabText(kModel, brief ? "Model" : "Model graph");
-  tabs_->setTabText(kFused, brief ? "Fused" : "Fused graph");
-  tabs_->setTabText(kBoth, brief ? "Both" : "Side by side");
+  nameTab(tabs_, kModel, brief ? "Model" : "Model graph");
+  nameTab(tabs_, kFused, brief ? "Fused" : "Fused graph");
+  nameTab(tabs_, kBoth, brief ? "Both" : "Side by side");
   tabs_->setTabVisible(kBoth, sideBySide() || width() >= theme_.scaled(kBothTab));
   const bool paged = view()->pageSize().columns > 0;
   const double room = width() - (paged ? columns_->minimumSizeHint().width() : 0) -

@@ -86,6 +86,7 @@ void MainWindow::setupCentre() {
   graph_ = new GraphPage(theme, work_->places(), work_->precisions(), this);
   setCentralWidget(graph_);
   status_ = new StatusStrip(theme, this);
+  words_ = std::make_unique<StatusWords>();
   auto* bar = new QStatusBar(this);
   bar->setSizeGripEnabled(false);
   bar->setContentsMargins(0, 0, 0, 0);
@@ -154,7 +155,7 @@ void MainWindow::setupTools() {
 /// What is told of the window, and what the banner says.
 void MainWindow::setupNews() {
   connect(work_, &Workspace::changed, this, &MainWindow::refresh);
-  connect(work_, &Workspace::ticked, this, [this] { status_->setFacts(statusFacts(*work_)); });
+  connect(work_, &Workspace::ticked, this, [this] { status_->setFacts(words_->factsOf(*work_)); });
   connect(work_, &Workspace::failed, graph_->banner(), &Banner::showError);
   connect(work_, &Workspace::noticed, this,
           [this](const QString& words) { graph_->banner()->showNotice(words); });
@@ -176,7 +177,7 @@ void MainWindow::choosePrecision(const QPoint& at) {
 void MainWindow::refresh() {
   commands_->refresh();
   tools_->setRunning(work_->running(), action("chat.run")->isEnabled());
-  status_->setFacts(statusFacts(*work_));
+  status_->setFacts(words_->factsOf(*work_));
 }
 
 /// The strip over the graph: what the chat's model and the one beside it load, and edits that take their

@@ -38,6 +38,7 @@ class SecondDevice;
 class SessionController;
 class SettingsFile;
 class StatusStrip;
+class StatusWords;
 class Theme;
 class TraceSaver;
 class WindowLayout;
@@ -126,6 +127,7 @@ class MainWindow : public QMainWindow {
   Commands* commands_;
   GraphPage* graph_ = nullptr;
   StatusStrip* status_ = nullptr;
+  std::unique_ptr<StatusWords> words_;  // of status_
   Docks* docks_ = nullptr;
   Questions* questions_ = nullptr;
   Opening* opening_ = nullptr;

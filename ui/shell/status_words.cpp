@@ -104,18 +104,6 @@ QString editWords(const SessionController& source) {
   return format::counted(edits, "edit") + (source.unsaved() ? ", not saved" : "");
 }
 
-/// "balanced"; with how many nodes are asked for another.
-QString precisionWords(const api::Session& session) {
-  const graph::GraphVersion model = session.model_graph();
-  const std::string_view common = model ? common_precision(*model) : std::string_view();
-  qint64 others = 0;
-  if (model)
-    for (const NodeId id : model->order())
-      others += !model->node(id).is_source() && precision_of(model->node(id)) != common;
-  const QString words = modelPrecision(session);
-  return others == 0 ? words : words + ", " + format::counted(others, "node") + " otherwise";
-}
-
 QString machineWords(const Workspace& work, const api::Session& session,
                      const std::vector<DeviceLine>& used) {
   const bool device = session.options().device != "cpu";
@@ -129,7 +117,23 @@ QString machineWords(const Workspace& work, const api::Session& session,
 
 }  // namespace
 
-StatusFacts statusFacts(const Workspace& work) {
+/// "balanced"; with how many nodes are asked for another.
+QString StatusWords::precisionOf(const api::Session& session) {
+  const graph::GraphVersion model = session.model_graph();
+  if (!model) return modelPrecision(session);
+  if (counted_.lock() == model && usual_ == session.options().precision) return precision_;
+  counted_ = model;
+  usual_ = session.options().precision;
+  const std::string_view common = common_precision(*model);
+  const auto others = std::count_if(model->order().begin(), model->order().end(), [&](NodeId id) {
+    return !model->node(id).is_source() && precision_of(model->node(id)) != common;
+  });
+  precision_ = modelPrecision(session);
+  if (others > 0) precision_ += ", " + format::counted(others, "node") + " otherwise";
+  return precision_;
+}
+
+StatusFacts StatusWords::factsOf(const Workspace& work) {
   const SessionController& drawn = *work.drawn();
   StatusFacts facts;
   facts.state = stateWords(work);
@@ -143,7 +147,7 @@ StatusFacts statusFacts(const Workspace& work) {
   facts.model = drawn.title() + "  " + QString::fromStdString(info.main_dtype);
   facts.edited = !drawn.recipe().empty();
   facts.edits = editWords(drawn);
-  if (runs(info)) facts.precision = precisionWords(*session);
+  if (runs(info)) facts.precision = precisionOf(*session);
   facts.machine = machineWords(work, *session, used);
   const auto home = std::find_if(used.begin(), used.end(), [&](const DeviceLine& line) {
     return line.vitals.device == session->options().device;

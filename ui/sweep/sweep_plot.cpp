@@ -62,6 +62,7 @@ SweepPlot::SweepPlot(const Theme& theme, QWidget* parent) : QCustomPlot(parent),
 }
 
 void SweepPlot::setupAxes() {
+  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   xAxis->grid()->setVisible(false);
   xAxis->setSubTicks(false);
   const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);

@@ -24,6 +24,7 @@ void Text::setText(const QString& text) {
   if (text == text_) return;
   const QSize before = sizeHint();
   text_ = text;
+  least_ = {};
   setAccessibleName(text);
   if (wrap_ || sizeHint() != before) updateGeometry();
   update();
@@ -59,11 +60,13 @@ void Text::setWrap(bool wrap) {
 
 void Text::reserve(const QString& widest) {
   widest_ = widest;
+  least_ = {};
   updateGeometry();
 }
 
 void Text::setTheme(const Theme& theme) {
   theme_ = theme;
+  least_ = {};
   updateGeometry();
   update();
 }
@@ -76,10 +79,12 @@ QSize Text::sizeHint() const {
 }
 
 QSize Text::minimumSizeHint() const {
+  if (least_.isValid()) return least_;
   const QFont font = style_.font(theme_);
-  return {widest_.isEmpty() ? std::min(24, ceilInt(textWidth(text_, font)) + 1)
-                            : ceilInt(textWidth(widest_, font)) + 1,
-          ceilInt(QFontMetricsF(font).height())};
+  least_ = {widest_.isEmpty() ? std::min(24, ceilInt(textWidth(text_, font)) + 1)
+                              : ceilInt(textWidth(widest_, font)) + 1,
+            ceilInt(QFontMetricsF(font).height())};
+  return least_;
 }
 
 int Text::heightForWidth(int width) const {

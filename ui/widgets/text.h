@@ -51,6 +51,7 @@ class Text : public QWidget, public Themed {
   Qt::Alignment alignment_ = Qt::AlignLeft | Qt::AlignVCenter;
   Qt::TextElideMode elide_ = Qt::ElideRight;
   bool wrap_ = false;
+  mutable QSize least_;  // what minimumSizeHint() found, for which each layout asks several times
 };
 
 /// A small rounded word: device, dtype, "4 in 1".

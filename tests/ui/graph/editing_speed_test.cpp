@@ -90,7 +90,7 @@ TEST_F(EditingSpeed, ThousandsAreChosen) {
   const double start = ownTime();
   QPainter painter(&image_);
   view_.render(&painter);
-  EXPECT_LT(ownTime() - start, 3 * kFrame);
+  EXPECT_LT(ownTime() - start, 2 * kFrame);
 }
 
 }  // namespace
