@@ -21,7 +21,7 @@ QString tickWord(DepthPlot::What what, double value) {
 }  // namespace
 
 DepthPlot::DepthPlot(const Theme& theme, What what, QWidget* parent)
-    : QCustomPlot(parent),
+    : Plot(parent),
       theme_(theme),
       what_(what),
       mark_(new QCPItemStraightLine(this)),
@@ -56,7 +56,6 @@ DepthPlot::DepthPlot(const Theme& theme, What what, QWidget* parent)
 }
 
 void DepthPlot::setupAxes() {
-  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   axisRect()->setMinimumMargins(QMargins(0, 20, 14, 0));
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setScaleType(QCPAxis::stLogarithmic);
@@ -147,7 +146,7 @@ void DepthPlot::show(const std::vector<int64_t>& depths, const std::vector<Depth
   styleAll();
   placeTicks();
   placeMark();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 /// As many along the bottom as there is room for.
@@ -166,13 +165,13 @@ void DepthPlot::placeTicks() {
 
 void DepthPlot::setEmptyWords(const QString& words) {
   empty_->setText(words);
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 void DepthPlot::choose(int depth) {
   chosen_ = depth;
   placeMark();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 void DepthPlot::placeMark() {
@@ -199,20 +198,20 @@ int DepthPlot::depthAt(const QPointF& position) const {
 }
 
 void DepthPlot::mousePressEvent(QMouseEvent* event) {
-  QCustomPlot::mousePressEvent(event);
+  Plot::mousePressEvent(event);
   if (event->button() != Qt::LeftButton) return;
   if (const int depth = depthAt(event->position()); depth >= 0) emit depthChosen(depth);
 }
 
 void DepthPlot::resizeEvent(QResizeEvent* event) {
   placeTicks();  // before it is drawn in its new size
-  QCustomPlot::resizeEvent(event);
+  Plot::resizeEvent(event);
 }
 
 void DepthPlot::setTheme(const Theme& theme) {
   theme_ = theme;
   styleAll();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 }  // namespace orrery::ui

@@ -2,15 +2,14 @@
 // the runs at a depth as a line about their median. A click chooses the nearest depth.
 #pragma once
 
-#include <qcustomplot.h>
-
+#include "ui/plot/plot.h"
 #include "ui/session/depth_controller.h"
 #include "ui/theme/side_look.h"
 #include "ui/widgets/themed.h"
 
 namespace orrery::ui {
 
-class DepthPlot : public QCustomPlot, public Themed {
+class DepthPlot : public Plot, public Themed {
   Q_OBJECT
  public:
   enum class What { time, memory };

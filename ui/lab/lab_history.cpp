@@ -35,8 +35,7 @@ std::vector<KeptTime> timesOf(const std::vector<api::KeptLabRun>& history, const
 
 }  // namespace
 
-LabHistory::LabHistory(const Theme& theme, QWidget* parent) : QCustomPlot(parent), theme_(theme) {
-  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
+LabHistory::LabHistory(const Theme& theme, QWidget* parent) : Plot(parent), theme_(theme) {
   axisRect()->setMinimumMargins(QMargins(0, 8, 8, 0));
   xAxis->grid()->setVisible(false);
   xAxis->setSubTicks(false);
@@ -126,11 +125,11 @@ void LabHistory::show(const std::vector<api::KeptLabRun>& history, const api::La
   empty_->setVisible(times.empty());
   yAxis->grid()->setVisible(!times.empty());
   styleAll();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 bool LabHistory::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
+  if (event->type() != QEvent::ToolTip) return Plot::event(event);
   auto* help = static_cast<QHelpEvent*>(event);
   const int place = qRound(xAxis->pixelToCoord(help->pos().x()));
   place >= 0 && place < tips_.size() ? QToolTip::showText(help->globalPos(), tips_[place], this)
@@ -141,7 +140,7 @@ bool LabHistory::event(QEvent* event) {
 void LabHistory::setTheme(const Theme& theme) {
   theme_ = theme;
   styleAll();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 }  // namespace orrery::ui

@@ -2,14 +2,13 @@
 // timed by. One that got slower by more than both spread is ringed.
 #pragma once
 
-#include <qcustomplot.h>
-
 #include "ui/lab/lab_rows.h"
+#include "ui/plot/plot.h"
 #include "ui/widgets/themed.h"
 
 namespace orrery::ui {
 
-class LabHistory : public QCustomPlot, public Themed {
+class LabHistory : public Plot, public Themed {
   Q_OBJECT
  public:
   explicit LabHistory(const Theme& theme, QWidget* parent = nullptr);

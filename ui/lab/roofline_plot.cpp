@@ -72,7 +72,7 @@ std::vector<PublishedMark> publishedMarks(const std::vector<api::LabRun>& runs) 
 }
 
 RooflinePlot::RooflinePlot(const Theme& theme, QWidget* parent)
-    : QCustomPlot(parent),
+    : Plot(parent),
       theme_(theme),
       empty_(new QCPItemText(this)),
       yWord_(new QCPItemText(this)),
@@ -88,7 +88,7 @@ RooflinePlot::RooflinePlot(const Theme& theme, QWidget* parent)
   yWord_->setPadding(QMargins(0, 0, 0, 5));
   yWord_->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
   yWord_->position->setCoords(0, 0);
-  connect(this, &QCustomPlot::afterLayout, this, [this] {
+  connect(this, &Plot::afterLayout, this, [this] {
     placeWords();
     placePoints();
   });
@@ -99,7 +99,6 @@ RooflinePlot::RooflinePlot(const Theme& theme, QWidget* parent)
 }
 
 void RooflinePlot::setupAxes() {
-  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   axisRect()->setMinimumMargins(QMargins(0, 20, 14, 0));
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setScaleType(QCPAxis::stLogarithmic);
@@ -182,7 +181,7 @@ void RooflinePlot::show(const std::vector<api::LabRun>& runs, const std::vector<
   for (QCPAxis* axis : {xAxis, yAxis}) axis->setTickLabels(!empty);
   findRanges();
   drawRoofs();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 /// Octaves around the work of a call and where the roof bends, decades around rates and roofs.
@@ -321,7 +320,7 @@ void RooflinePlot::placePoints() {
 
 void RooflinePlot::choose(int number) {
   chosen_ = number;
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 const RooflinePoint* RooflinePlot::pointAt(const QPointF& position) const {
@@ -359,7 +358,7 @@ QPointF RooflinePlot::placeOf(const PublishedMark& mark) const {
 }
 
 void RooflinePlot::mousePressEvent(QMouseEvent* event) {
-  QCustomPlot::mousePressEvent(event);
+  Plot::mousePressEvent(event);
   const RooflinePoint* point = pointAt(event->position());
   if (event->button() != Qt::LeftButton) return;
   if (point)
@@ -394,7 +393,7 @@ QString RooflinePlot::tipAt(const QPointF& position) const {
 }
 
 bool RooflinePlot::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
+  if (event->type() != QEvent::ToolTip) return Plot::event(event);
   auto* help = static_cast<QHelpEvent*>(event);
   const QString words = tipAt(help->pos());
   words.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), words, this);
@@ -405,7 +404,7 @@ void RooflinePlot::setTheme(const Theme& theme) {
   theme_ = theme;
   styleAll();
   drawRoofs();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 }  // namespace orrery::ui

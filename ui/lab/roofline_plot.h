@@ -3,9 +3,8 @@
 // is a line, lower ones are dashed. Rows of one problem do the same work, so they stand above each other.
 #pragma once
 
-#include <qcustomplot.h>
-
 #include "ui/lab/lab_rows.h"
+#include "ui/plot/plot.h"
 #include "ui/widgets/themed.h"
 
 namespace orrery::ui {
@@ -47,7 +46,7 @@ struct RivalLine {
   Token token = Token::cpu;
 };
 
-class RooflinePlot : public QCustomPlot, public Themed {
+class RooflinePlot : public Plot, public Themed {
   Q_OBJECT
  public:
   explicit RooflinePlot(const Theme& theme, QWidget* parent = nullptr);

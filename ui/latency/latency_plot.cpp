@@ -44,12 +44,12 @@ class TokenTicker : public QCPAxisTicker {
 
 }  // namespace
 
-LatencyPlot::LatencyPlot(const Theme& theme, QWidget* parent) : QCustomPlot(parent), theme_(theme) {
+LatencyPlot::LatencyPlot(const Theme& theme, QWidget* parent) : Plot(parent), theme_(theme) {
   setupWords();
   setupAxes();
   setupGraphs();
   styleAll();
-  connect(this, &QCustomPlot::afterLayout, this, &LatencyPlot::placeWords);
+  connect(this, &Plot::afterLayout, this, &LatencyPlot::placeWords);
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   axisRect()->setRangeDrag(Qt::Horizontal);
   axisRect()->setRangeZoom(Qt::Horizontal);
@@ -60,14 +60,13 @@ LatencyPlot::LatencyPlot(const Theme& theme, QWidget* parent) : QCustomPlot(pare
     following_ = false;
     emit viewChanged(false);
   };
-  connect(this, &QCustomPlot::mouseWheel, this, moved);
-  connect(this, &QCustomPlot::mouseMove, this, [this, moved](QMouseEvent* event) {
+  connect(this, &Plot::mouseWheel, this, moved);
+  connect(this, &Plot::mouseMove, this, [this, moved](QMouseEvent* event) {
     if (event->buttons() & Qt::LeftButton) moved();
   });
 }
 
 void LatencyPlot::setupAxes() {
-  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   axisRect()->setAutoMargins(QCP::msNone);
   xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TokenTicker(xAxis, xWord_)));
   xAxis->grid()->setVisible(false);
@@ -229,7 +228,7 @@ void LatencyPlot::show(const LatencySeries& series, bool live) {
     liveLine_->point1->setCoords(last.x, 0);
     liveLine_->point2->setCoords(last.x, 1);
   }
-  replot(QCustomPlot::rpQueuedReplot);
+  redraw();
 }
 
 void LatencyPlot::setCurveToken(Token token) {
@@ -259,7 +258,7 @@ void LatencyPlot::resetView() {
 void LatencyPlot::setTheme(const Theme& theme) {
   theme_ = theme;
   styleAll();
-  replot(QCustomPlot::rpQueuedReplot);
+  redraw();
 }
 
 bool LatencyPlot::exportTo(const QString& path, const LatencySeries& series, QString* reason) {

@@ -3,9 +3,8 @@
 // returns to following.
 #pragma once
 
-#include <qcustomplot.h>
-
 #include "ui/latency/latency_series.h"
+#include "ui/plot/plot.h"
 #include "ui/theme/side_look.h"
 #include "ui/widgets/themed.h"
 
@@ -13,7 +12,7 @@ namespace orrery::ui {
 
 inline constexpr int kNamePadding = 8;  // px between a curve's end and its name
 
-class LatencyPlot : public QCustomPlot, public Themed {
+class LatencyPlot : public Plot, public Themed {
   Q_OBJECT
  public:
   explicit LatencyPlot(const Theme& theme, QWidget* parent = nullptr);

@@ -121,7 +121,7 @@ void LatencyPlot::showPair(const LatencySeries& a, const LatencySeries& b) {
   head_->setVisible(false);
   liveLine_->setVisible(false);
   liveWord_->setVisible(false);
-  replot(QCustomPlot::rpQueuedReplot);
+  redraw();
 }
 
 }  // namespace orrery::ui

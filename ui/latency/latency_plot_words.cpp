@@ -207,7 +207,7 @@ QString LatencyPlot::noteAt(const QPointF& at) const {
 }
 
 bool LatencyPlot::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
+  if (event->type() != QEvent::ToolTip) return Plot::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   QToolTip::showText(help->globalPos(), noteAt(help->pos()), this);
   return true;

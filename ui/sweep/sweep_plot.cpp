@@ -29,7 +29,7 @@ std::optional<double> valueAt(const api::Sweep& other, const std::string& scope)
 
 }  // namespace
 
-SweepPlot::SweepPlot(const Theme& theme, QWidget* parent) : QCustomPlot(parent), theme_(theme) {
+SweepPlot::SweepPlot(const Theme& theme, QWidget* parent) : Plot(parent), theme_(theme) {
   setupAxes();
   other_ = addGraph();
   line_ = addGraph();
@@ -62,7 +62,6 @@ SweepPlot::SweepPlot(const Theme& theme, QWidget* parent) : QCustomPlot(parent),
 }
 
 void SweepPlot::setupAxes() {
-  setAutoAddPlottableToLegend(false);  // no legend is shown, but it would be measured at each layout
   xAxis->grid()->setVisible(false);
   xAxis->setSubTicks(false);
   const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);
@@ -161,17 +160,17 @@ void SweepPlot::show(const SweepController& sweeps, const ScopeValues& values) {
   }
   empty_->setVisible(x.isEmpty() && otherX.isEmpty());
   placeMarks();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 void SweepPlot::choose(int place) {
   chosen_ = place;
   placeMarks();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 void SweepPlot::resizeEvent(QResizeEvent* event) {
-  QCustomPlot::resizeEvent(event);
+  Plot::resizeEvent(event);
   xAxis->ticker()->setTickCount(std::clamp(width() / static_cast<int>(theme_.scaled(kTickWidth)), 2, 16));
 }
 
@@ -187,7 +186,7 @@ void SweepPlot::placeMarks() {
 }
 
 void SweepPlot::mousePressEvent(QMouseEvent* event) {
-  QCustomPlot::mousePressEvent(event);
+  Plot::mousePressEvent(event);
   if (event->button() != Qt::LeftButton || points_.empty()) return;
   const int place = qRound(xAxis->pixelToCoord(event->position().x()));
   emit placeChosen(std::clamp(place, 0, static_cast<int>(points_.size()) - 1));
@@ -196,7 +195,7 @@ void SweepPlot::mousePressEvent(QMouseEvent* event) {
 void SweepPlot::setTheme(const Theme& theme) {
   theme_ = theme;
   styleAll();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 }  // namespace orrery::ui

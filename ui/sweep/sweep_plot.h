@@ -2,14 +2,13 @@
 // earlier sweep stands behind, hollow and dashed. A click chooses the nearest place.
 #pragma once
 
-#include <qcustomplot.h>
-
+#include "ui/plot/plot.h"
 #include "ui/sweep/sweep_model.h"
 #include "ui/widgets/themed.h"
 
 namespace orrery::ui {
 
-class SweepPlot : public QCustomPlot, public Themed {
+class SweepPlot : public Plot, public Themed {
   Q_OBJECT
  public:
   explicit SweepPlot(const Theme& theme, QWidget* parent = nullptr);

@@ -163,6 +163,28 @@ TEST_F(NodesTest, ADragOnTheGroundChoosesWhatItMeets) {
   EXPECT_NE(std::find(nodes.begin(), nodes.end(), node("layers.0.mlp.up_proj")), nodes.end());
 }
 
+TEST_F(NodesTest, WithKeysADragAddsToWhatIsChosenOrTakesOut) {
+  constexpr const char* kUp = "layers.0.mlp.up_proj";
+  const auto dragAround = [&](const char* path, Qt::KeyboardModifiers keys) {
+    const QRect box = boxOf(path);
+    drag(box.bottomRight() + QPoint(4, 6), box.topLeft() - QPoint(2, 2), keys);  // no wire begins there
+  };
+  const auto chosen = [&] {
+    std::vector<NodeId> nodes;
+    for (const GraphView::Selected& one : view()->selection()) nodes.push_back(one.node);
+    return nodes;
+  };
+  click(wordsOf(kGate));
+  dragAround(kUp, Qt::ShiftModifier);
+  EXPECT_EQ(chosen(), (std::vector{node(kGate), node(kUp)}));
+  dragAround(kUp, Qt::ShiftModifier);
+  EXPECT_EQ(chosen(), (std::vector{node(kGate), node(kUp)})) << "each once";
+  dragAround(kGate, Qt::ControlModifier);
+  EXPECT_EQ(chosen(), std::vector{node(kUp)});
+  dragAround(kUp, {});
+  EXPECT_EQ(chosen(), std::vector{node(kUp)});
+}
+
 TEST_F(NodesTest, LayersOfAFoldedRangeAreEditedByOneGesture) {
   view()->collapseAll();
   settle();
