@@ -1,6 +1,7 @@
 #include "ui/shell/window_layout.h"
 
 #include <QApplication>
+#include <QDockWidget>
 #include <QLayout>
 #include <QPointer>
 #include <QScreen>
@@ -68,6 +69,8 @@ void WindowLayout::turnTo(const QByteArray& docks) {
   emit placed();
   all->setEnabled(true);
   all->activate();
+  for (QDockWidget* dock : window_->findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly))
+    dock->layout()->activate();  // where one kept its size, but has a title now, or has it no longer
   if (!remembered) shareOut_();
   noteRestored(focus, remembered);
 }
