@@ -35,6 +35,11 @@ int64_t attributeInteger(const graph::Node& node, std::string_view name) {
   return number ? *number : 0;
 }
 
+/// Null: not given.
+const graph::Value* valueOf(const graph::Graph& graph, ValueId input) {
+  return input.valid() ? graph.find_value(input) : nullptr;
+}
+
 void append(ScenePill& pill, const std::string& name, double bytes) {
   constexpr size_t kLongest = 26;  // characters; the tool tip has the rest
   pill.bytes += bytes;
@@ -50,7 +55,7 @@ void append(ScenePill& pill, const std::string& name, double bytes) {
 void addPills(const SceneGraph& scene, const graph::Node& source, SceneNode& node, const Bindings& bindings) {
   const graph::Graph& graph = *scene.graph;
   for (const ValueId input : source.inputs) {
-    const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
+    const graph::Value* value = valueOf(graph, input);
     if (!value) continue;
     const graph::Node& producer = graph.node(value->producer);
     if (!producer.is_source() || scene.draws(producer.id)) continue;
@@ -72,7 +77,7 @@ void addPills(const SceneGraph& scene, const graph::Node& source, SceneNode& nod
 /// Of a node with weight matrices: what goes in and out, and the stored dtype.
 bool describeMatrix(const graph::Graph& graph, const graph::Node& source, SceneNode& node) {
   for (const ValueId input : source.inputs) {
-    const graph::Value* value = input.valid() ? graph.find_value(input) : nullptr;
+    const graph::Value* value = valueOf(graph, input);
     if (!value || value->kind != graph::ValueKind::weight || value->type.shape.size() != 2) continue;
     node.detail = value->type.shape[1].to_string() + " → " + value->type.shape[0].to_string();
     node.type = std::string(name_of(value->type.dtype));
@@ -166,13 +171,12 @@ void describeGroups(SceneGraph& scene) {
 
 namespace {
 
-/// One node as its group sees it: the op, its place below the group, where its inputs come from.
-void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode& node, Hash& hash) {
+/// What a node is, whichever group looks at it: the op, its attributes, and what of its inputs is not drawn.
+uint64_t hashOf(const SceneGraph& scene, const SceneNode& node) {
   const graph::Node& source = scene.graph->node(node.id);
+  Hash hash;
   hash.add(node.op);
   hash.add(static_cast<uint64_t>(node.live));  // what is bypassed is seen beside the stack, not hidden in it
-  const std::string& place = scene.groups[static_cast<size_t>(node.group)].path;
-  hash.add(std::string_view(place).substr(std::min(place.size(), group.path.size())));
   hash.add(node.name);
   for (const auto& [name, value] : source.attributes) {
     if (name == "layer" || name == "tensor" || name == "name") continue;
@@ -181,18 +185,28 @@ void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode&
     hash.add(graph::to_string(value));
   }
   for (const ValueId input : source.inputs) {
-    const graph::Value* value = input.valid() ? scene.graph->find_value(input) : nullptr;
+    const graph::Value* value = valueOf(*scene.graph, input);
     if (!value) {
       hash.add(uint64_t{1});
-      continue;
-    }
-    const graph::Node& producer = scene.graph->node(value->producer);
-    if (!scene.draws(producer.id)) {
+    } else if (!scene.draws(value->producer)) {
       hash.add(static_cast<uint64_t>(value->kind) + 2);
       hash.add(to_string(value->type.shape));
-      continue;
+    } else {
+      hash.add(uint64_t{0});
     }
-    const int at = scene.nodes[static_cast<size_t>(scene.nodeOf.at(producer.id))].position;
+  }
+  return hash.value();
+}
+
+/// How a group sees one of its nodes: its place below the group and where its inputs come from.
+void hashPlace(const SceneGraph& scene, const SceneGroup& group, const SceneNode& node, Hash& hash) {
+  const std::string& place = scene.groups[static_cast<size_t>(node.group)].path;
+  hash.add(std::string_view(place).substr(std::min(place.size(), group.path.size())));
+  for (const ValueId input : scene.graph->node(node.id).inputs) {
+    const graph::Value* value = valueOf(*scene.graph, input);
+    const SceneNode* producer = value ? scene.find(value->producer) : nullptr;
+    if (!producer || producer->id != value->producer) continue;  // not drawn
+    const int at = producer->position;
     const bool inside = at >= group.begin && at < group.end;
     hash.add(inside ? static_cast<uint64_t>(at - group.begin) + 16 : uint64_t{8});
     hash.add(static_cast<uint64_t>(value->output));
@@ -203,7 +217,7 @@ void hashNode(const SceneGraph& scene, const SceneGroup& group, const SceneNode&
 void hashTypes(const SceneGraph& scene, const SceneNode& node, Hash& hash) {
   const graph::Node& source = scene.graph->node(node.id);
   for (const ValueId input : source.inputs)
-    if (const graph::Value* value = input.valid() ? scene.graph->find_value(input) : nullptr)
+    if (const graph::Value* value = valueOf(*scene.graph, input))
       hash.add(static_cast<uint64_t>(value->type.dtype));
   for (const ValueId output : source.outputs)
     if (const graph::Value* value = scene.graph->find_value(output)) {
@@ -215,12 +229,16 @@ void hashTypes(const SceneGraph& scene, const SceneNode& node, Hash& hash) {
 }  // namespace
 
 void hashGroups(SceneGraph& scene) {
+  std::vector<uint64_t> hashes;
+  for (const SceneNode& node : scene.nodes) hashes.push_back(hashOf(scene, node));
   for (auto place = scene.groups.rbegin(); place != scene.groups.rend();
        ++place) {  // inner groups before outer ones
     SceneGroup& group = *place;
     Hash stack;
-    for (int at = group.begin; at < group.end; ++at)
-      hashNode(scene, group, scene.nodes[static_cast<size_t>(at)], stack);
+    for (int at = group.begin; at < group.end; ++at) {
+      stack.add(hashes[static_cast<size_t>(at)]);
+      hashPlace(scene, group, scene.nodes[static_cast<size_t>(at)], stack);
+    }
     group.stackHash = stack.value();
     if (group.number >= 0) {
       Hash kind = stack;
