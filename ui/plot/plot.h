@@ -13,9 +13,9 @@ class Plot : public QCustomPlot {
   explicit Plot(QWidget* parent = nullptr);
 
  protected:
-  /// Soon; of a hidden plot, when it is shown.
+  /// Soon; of a plot that is hidden or behind another tab, when it is seen.
   void redraw();
-  void showEvent(QShowEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   bool stale_ = false;
