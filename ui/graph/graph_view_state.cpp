@@ -1,5 +1,6 @@
 // The view's inner steps: layouts that arrive, what stays as it was in them.
 #include <QGraphicsScene>
+#include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
@@ -236,9 +237,13 @@ void GraphView::Private::heatChanged() {
 
 void GraphView::Private::fadeFromNow() {
   if (reducedMotion || !q->isVisible()) return;
-  faded = QPixmap(q->viewport()->size() * q->devicePixelRatioF());
-  faded.setDevicePixelRatio(q->devicePixelRatioF());
-  q->viewport()->render(&faded, {}, {}, {});
+  const QRect all = q->viewport()->rect();
+  QPixmap now(all.size() * q->devicePixelRatioF());
+  now.setDevicePixelRatio(q->devicePixelRatioF());
+  QPainter painter(&now);
+  q->QGraphicsView::render(&painter, all, all);  // a widget's render() would lay out each hidden page first
+  painter.end();
+  faded = now;
   fade.stop();
 }
 

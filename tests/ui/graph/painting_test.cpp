@@ -203,5 +203,47 @@ TEST(FarTest, BypassedNodesOfLessThanAPixelAreSeen) {
   EXPECT_GT(countOf(view.grab().toImage(), Theme()(Token::text3)), 100);
 }
 
+TEST(FarTest, AChosenBoxHasALineOfTwoPixelsAroundIt) {
+  const Theme theme;
+  NodeLook look;
+  look.box = QRectF(100, 100, 200, 100);
+  look.selected = true;
+  constexpr double kScale = 0.1;
+  const QImage filled = picture(60, 40, [&](QPainter& painter) {
+    painter.scale(kScale, kScale);
+    NodePainter(theme).paint(painter, look, Detail::far, kScale);
+  });
+  look.selected = false;
+  const QImage stroked = picture(60, 40, [&](QPainter& painter) {
+    painter.scale(kScale, kScale);
+    NodePainter(theme).paint(painter, look, Detail::far, kScale);
+    QPen pen(theme(Token::accent), 2);
+    pen.setCosmetic(true);
+    pen.setJoinStyle(Qt::MiterJoin);
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(look.box.adjusted(-15, -15, 15, 15));
+  });
+  EXPECT_EQ(filled, stroked);
+  EXPECT_EQ(countOf(filled, theme(Token::accent)), 25 * 15 - 21 * 11);
+}
+
+TEST(FadeTest, TheOldPictureStaysUntilTheNewOneIsLaidOut) {
+  constexpr int kRounding = 2;  // a picture is drawn on its like
+  GraphView view{Theme()};
+  view.resize(600, 400);
+  view.show();
+  view.setGraph(samples::layeredGraph(4));
+  ASSERT_TRUE(view.waitForLayout());
+  view.setReducedMotion(true);
+  const QImage before = view.viewport()->grab().toImage();
+  view.setReducedMotion(false);
+  view.expandAll();
+  EXPECT_LE(difference(view.viewport()->grab().toImage(), before), kRounding);
+  ASSERT_TRUE(view.waitForLayout());
+  view.setReducedMotion(true);  // ends what fades
+  EXPECT_GT(difference(view.viewport()->grab().toImage(), before), kRounding);
+}
+
 }  // namespace
 }  // namespace orrery::ui
