@@ -11,6 +11,7 @@
 #include <QJsonObject>
 #include <QLabel>
 #include <QTest>
+#include <algorithm>
 
 #include "engine/base/csv.h"
 #include "support/event_watch.h"
@@ -258,6 +259,7 @@ TEST_F(LabPageTest, AnEarlierStartIsShownAsSuch) {
   EXPECT_EQ(page_->history()->times(), 3);
   for (const LabRow& row : rows())
     EXPECT_EQ(row.mark, row.version->refused.empty() ? LabMark::verified : LabMark::off) << row.name;
+  EXPECT_TRUE(std::ranges::any_of(rows(), [](const LabRow& row) { return row.mark == LabMark::verified; }));
 }
 
 TEST_F(LabPageTest, OtherProblemsStandBesideThisOne) {
