@@ -1,6 +1,7 @@
 // Attention over operands that a test makes, of each row under test, for several programs.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -44,7 +45,6 @@ struct FlashTensors {
     value = random_floats(of_keys, 3);
     grad_out = random_floats(of_queries, 4);
   }
-  size_t dim() const { return static_cast<size_t>(problem.head_dim); }
   void fill(std::vector<float>& tensor, int64_t row, float with) const {
     std::fill_n(tensor.begin() + row * problem.head_dim, problem.head_dim, with);
   }
