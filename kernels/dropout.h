@@ -4,6 +4,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/host_device.h"
@@ -18,18 +19,18 @@ struct Dropout {
   static constexpr uint32_t kNormStream = 0x64726f70, kSecondNormStream = 0x64726f32,
                             kAttentionStream = 0x61747464;
 
-  uint64_t seed = 0;
+  PhiloxKeys keys{0};  // of all rounds: who draws would make them again for each word, and in 64 bits
   uint32_t stream = kNormStream;
-  double p = 0;              // in [0, 1)
-  uint32_t most = kNumbers;  // the largest number that stays
-  float scale = 1.0F;        // 1 / (1 - p)
+  double p = 0;                  // in [0, 1)
+  uint32_t most = kNumbers - 1;  // the largest number that stays
+  float scale = 1.0F;            // 1 / (1 - p)
 
   Dropout() = default;
   Dropout(double probability, uint64_t seed_of_mask, uint32_t stream_of_mask = kNormStream)
-      : seed(seed_of_mask),
+      : keys(seed_of_mask),
         stream(stream_of_mask),
         p(probability),
-        most(static_cast<uint32_t>((1.0 - probability) * kNumbers)),
+        most(std::min(static_cast<uint32_t>((1.0 - probability) * kNumbers), kNumbers - 1)),
         scale(static_cast<float>(1.0 / (1.0 - probability))) {}
 
   /// The mask of the same seed and p for another purpose.
@@ -38,16 +39,19 @@ struct Dropout {
     other.stream = other_stream;
     return other;
   }
-  ORRERY_HOST_DEVICE_INLINE bool drops() const { return most < kNumbers; }
+  ORRERY_HOST_DEVICE_INLINE bool drops() const { return most < kNumbers - 1; }
+  ORRERY_HOST_DEVICE_INLINE uint64_t seed() const {
+    return static_cast<uint64_t>(keys.key1[0]) << 32 | keys.key0[0];
+  }
   /// The words that decide of columns [4 group, 4 group + 4) of a row.
   ORRERY_HOST_DEVICE_INLINE void words(int64_t row, int64_t group, uint32_t (&four)[4]) const {
     four[0] = static_cast<uint32_t>(group);
     four[1] = static_cast<uint32_t>(row);
     four[2] = static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32);
     four[3] = stream;
-    philox_rounds(four, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+    philox_rounds(four, keys);
   }
-  ORRERY_HOST_DEVICE_INLINE bool keeps(uint32_t word) const { return word >> 8 <= most; }
+  ORRERY_HOST_DEVICE_INLINE bool keeps(uint32_t word) const { return word <= (most << 8 | 0xFF); }
   ORRERY_HOST_DEVICE_INLINE bool keeps(int64_t row, int64_t col) const {
     uint32_t four[4] = {};
     words(row, col / 4, four);

@@ -43,14 +43,14 @@ DropoutRow mask_of(const Args& args, int64_t row, float* factors) {
   const Dropout& dropout = args.dropout;
   const float all = dropout.scale * args.subset.row_factor;
   const float kept = args.rowscale != nullptr ? args.rowscale[row] * all : all;
-  return {dropout.seed, dropout.stream, row, dropout.most, dropout.drops(), kept, factors};
+  return {dropout.seed(), dropout.stream, row, dropout.most, dropout.drops(), kept, factors};
 }
 
 /// Of the second source, which nothing but dropout scales.
 template <class Args>
 DropoutRow second_mask_of(const Args& args, int64_t row, float* factors) {
   const Dropout dropout = args.dropout.of(Dropout::kSecondNormStream);
-  return {dropout.seed, dropout.stream, row, dropout.most, dropout.drops(), dropout.scale, factors};
+  return {dropout.seed(), dropout.stream, row, dropout.most, dropout.drops(), dropout.scale, factors};
 }
 
 /// Rows that a thread has room for: masks, and x of the forward call.

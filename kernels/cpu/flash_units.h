@@ -118,7 +118,7 @@ class FlashUnits {
             .mask_step = args_.mask_strides.key,
             .scale = args_.scale,
             .softcap = problem.softcap,
-            .dropout = {args_.dropout.seed, args_.dropout.stream, 0, args_.dropout.most,
+            .dropout = {args_.dropout.seed(), args_.dropout.stream, 0, args_.dropout.most,
                         args_.dropout.drops(), args_.dropout.scale, nullptr}};
   }
 

@@ -213,24 +213,16 @@ struct RowPlace {
   }
 };
 
-/// Bit i: element i of the unit stays.
-__device__ inline uint32_t kept_bits(const Dropout& dropout, int64_t row, int64_t unit) {
-  if (!dropout.drops()) return (1U << kUnit) - 1;
-  // Dropout::words, but the compiler does not see that the keys are halves of one number: it would compute
-  // all rounds in 64 bits, which is half as many instructions again.
-  auto key0 = static_cast<uint32_t>(dropout.seed), key1 = static_cast<uint32_t>(dropout.seed >> 32);
-  asm("" : "+r"(key0), "+r"(key1));
-  const uint32_t most = dropout.most << 8 | 0xFF;  // of a word with its low 8 bits
-  uint32_t bits = 0;
+/// The words that decide of a unit's columns; such as keep all where nothing is dropped.
+__device__ inline void words_of_unit(const Dropout& dropout, int64_t row, int64_t unit,
+                                     uint32_t (&words)[kUnit]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    uint32_t words[4] = {static_cast<uint32_t>(2 * unit + half), static_cast<uint32_t>(row),
-                         static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32), dropout.stream};
-    philox_rounds(words, key0, key1);
+    uint32_t four[4] = {};
+    if (dropout.drops()) dropout.words(row, 2 * unit + half, four);
 #pragma unroll
-    for (int k = 0; k < 4; ++k) bits |= static_cast<uint32_t>(words[k] <= most) << (4 * half + k);
+    for (int k = 0; k < 4; ++k) words[4 * half + k] = four[k];
   }
-  return bits;
 }
 
 template <class Args>

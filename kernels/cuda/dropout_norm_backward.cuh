@@ -133,20 +133,22 @@ struct BackwardRow {
     if (args.grad_residual != nullptr) place.put_x(args.problem.x, d, args.grad_residual, unit);
     if constexpr (Form::kParallel)
       if (args.grad_src2 != nullptr) {
-        const uint32_t bits2 = kept_bits(args.dropout.of(Dropout::kSecondNormStream), place.row, unit);
+        uint32_t words2[kUnit];
+        words_of_unit(args.dropout.of(Dropout::kSecondNormStream), place.row, unit, words2);
         Unit of_second;
 #pragma unroll
         for (int i = 0; i < kUnit; ++i)
-          of_second.v[i] = (bits2 >> i & 1) != 0 ? d.v[i] * args.dropout.scale : 0.0F;
+          of_second.v[i] = args.dropout.keeps(words2[i]) ? d.v[i] * args.dropout.scale : 0.0F;
         place.put_src(args.problem.src, of_second, args.grad_src2, unit);
       }
     if (args.grad_src == nullptr && args.grad_colscale == nullptr) return;
     if (!src_place.is_there()) return;
-    const uint32_t bits = kept_bits(args.dropout, place.row, unit);
+    uint32_t words[kUnit];
+    words_of_unit(args.dropout, place.row, unit, words);
     const float kept = kept_factor(args, place.row);
 #pragma unroll
     for (int i = 0; i < kUnit; ++i) {
-      const bool stays = (bits >> i & 1) != 0;
+      const bool stays = args.dropout.keeps(words[i]);
       d.v[i] = stays ? d.v[i] * kept : 0.0F;
       of[2].v[i] += stays ? d.v[i] * src.v[i] : 0.0F;
     }

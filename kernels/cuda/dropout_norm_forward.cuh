@@ -6,10 +6,10 @@
 //   columns of 16 bits and 75,000 of 32. Longer rows, so few that they leave half of the card without a
 //   block: where the card has them, a cluster of two, four or eight blocks a row (with a row for each
 //   multiprocessor or more clusters take 1.4 times as long: their blocks wait for each other three times a
-//   row). The first 16 columns of a thread stay in registers, the next in shared
-//   memory (eight blocks hold 262,144 columns), what is left is read again, from residual_out where there is
-//   one. All that is read of a unit is read before it is written, so residual_out may be src, src2 or
-//   residual.
+//   row). From 8,192 to 20,480 columns of 16 bits many rows are in registers alone. Else the first 16 columns
+//   of a thread are, the next in shared memory (eight blocks hold 262,144 columns), and what is left is read
+//   again, from residual_out where there is one. All that is read of a unit is read before it is written, so
+//   residual_out may be src, src2 or residual.
 // Quantised rows are normed twice from there, for the largest number and with it.
 // Bytes moved: an element of src, residual, out and residual_out each, and of src2 and out2 where they are, a
 // byte of quantised.
@@ -23,34 +23,15 @@ namespace orrery::kernels::cuda {
 
 constexpr int64_t kFewRows = 512;  // below it there are more threads than rows need
 constexpr int kHeld = 2;           // units of a thread in registers
+// The same of rows that are there alone. None of them is in shared memory, so the L1 cache has room for
+// weight and bias, which are as many bytes a column as all that is moved: with 18,432 columns blocks with a
+// shelf read them from the L2 cache for every row, and take 8 % longer.
+constexpr int kAllHeld = 5, kAllHeldThreads = 512;
+
 /// x of the units after the held ones, in its type.
 struct Shelf {
   void* memory;
   int64_t units;
-};
-
-/// What the kernels are given: with the call come the keys of all rounds, which a kernel would make for every
-/// unit, and in 64 bits, as they are halves of one number.
-struct ForwardArgs : DropoutNorm::Args {
-  PhiloxKeys keys;
-  uint32_t most;  // the largest word whose element stays
-
-  explicit ForwardArgs(const DropoutNorm::Args& args)
-      : DropoutNorm::Args(args),
-        keys(args.dropout.seed),
-        most(args.dropout.drops() ? args.dropout.most << 8 | 0xFF : ~0U) {}
-
-  /// The words of a unit, of which those up to `most` keep their element.
-  __device__ void words(uint32_t stream, int64_t row, int unit, uint32_t (&words)[kUnit]) const {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      uint32_t four[4] = {static_cast<uint32_t>(2 * unit + half), static_cast<uint32_t>(row),
-                          static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32), stream};
-      philox_rounds(four, keys);
-#pragma unroll
-      for (int k = 0; k < 4; ++k) words[4 * half + k] = four[k];
-    }
-  }
 };
 
 /// A unit of a row as its operands have it.
@@ -64,12 +45,12 @@ template <class Form>
 struct ForwardRow {
   using X = Packed<Form::kWhole, Form::kX>;
 
-  const ForwardArgs& args;
+  const DropoutNorm::Args& args;
   RowPlace<Form> place, src_place, out_place;  // of x; may not be there
   float kept;
   Shelf shelf;
 
-  __device__ ForwardRow(const ForwardArgs& call, int64_t row, Shelf room)
+  __device__ ForwardRow(const DropoutNorm::Args& call, int64_t row, Shelf room)
       : args(call),
         place{row, call.problem.cols},
         src_place{call.subset.src_of(row), call.problem.cols},
@@ -116,10 +97,10 @@ struct ForwardRow {
   /// x of a unit. Its words are drawn while the operands are on their way.
   __device__ X mixed(int unit, const Operands<Form>& of) const {
     uint32_t words[kUnit] = {};
-    if (args.dropout.drops() && src_place.is_there()) args.words(args.dropout.stream, place.row, unit, words);
+    if (src_place.is_there()) words_of_unit(args.dropout, place.row, unit, words);
     Unit x = unpacked(of.src);
 #pragma unroll
-    for (int i = 0; i < kUnit; ++i) x.v[i] = words[i] <= args.most ? x.v[i] * kept : 0.0F;
+    for (int i = 0; i < kUnit; ++i) x.v[i] = args.dropout.keeps(words[i]) ? x.v[i] * kept : 0.0F;
     if (args.colscale != nullptr) {
       const Unit scale = place.columns(args.colscale, unit);
 #pragma unroll
@@ -127,12 +108,12 @@ struct ForwardRow {
     }
     if constexpr (Form::kParallel)
       if (args.src2 != nullptr) {
-        uint32_t words2[kUnit] = {};
-        if (args.dropout.drops()) args.words(Dropout::kSecondNormStream, place.row, unit, words2);
+        uint32_t words2[kUnit];
+        words_of_unit(args.dropout.of(Dropout::kSecondNormStream), place.row, unit, words2);
         const Unit second = unpacked(of.second);
 #pragma unroll
         for (int i = 0; i < kUnit; ++i)
-          x.v[i] += words2[i] <= args.most ? second.v[i] * args.dropout.scale : 0.0F;
+          x.v[i] += args.dropout.keeps(words2[i]) ? second.v[i] * args.dropout.scale : 0.0F;
       }
     const Unit added = unpacked(of.added);
 #pragma unroll
@@ -181,7 +162,7 @@ struct ForwardRow {
 /// A row has at most kUnits units of each thread, if not kMore.
 template <class Form, int kUnits, bool kMore, class Team>
 __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team) {
-  const ForwardArgs& args = row.args;
+  const DropoutNorm::Args& args = row.args;
   const RowPlace<Form>& place = row.place;
   const bool layer = args.problem.kind == Norm::Kind::layer;
   const auto columns = static_cast<float>(place.cols);
@@ -271,7 +252,7 @@ __device__ inline void forward_row(const ForwardRow<Form>& row, const Team& team
 }
 
 template <class Form, int kUnits>
-__global__ void __launch_bounds__(kWarpThreads) forward_warps_kernel(const ForwardArgs args) {
+__global__ void __launch_bounds__(kWarpThreads) forward_warps_kernel(const DropoutNorm::Args args) {
   pdl_wait();
   pdl_trigger_in_one_wave();
   const int64_t row = static_cast<int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
@@ -281,7 +262,7 @@ __global__ void __launch_bounds__(kWarpThreads) forward_warps_kernel(const Forwa
 
 template <class Form>
 __global__ void __launch_bounds__(most_threads<Form>())
-    forward_blocks_kernel(const ForwardArgs args, int64_t shelf_units) {
+    forward_blocks_kernel(const DropoutNorm::Args args, int64_t shelf_units) {
   extern __shared__ uint4 shelf[];
   __shared__ float shared[BlockTeam::kMostSums * kWarp];
   pdl_wait();
@@ -290,9 +271,19 @@ __global__ void __launch_bounds__(most_threads<Form>())
                                            BlockTeam{shared});
 }
 
+/// Rows of up to kAllHeld kAllHeldThreads units; two blocks a multiprocessor.
+template <class Form>
+__global__ void __launch_bounds__(kAllHeldThreads, 2) forward_held_kernel(const DropoutNorm::Args args) {
+  __shared__ float shared[BlockTeam::kMostSums * kWarp];
+  pdl_wait();
+  pdl_trigger_in_one_wave();
+  forward_row<Streamed<Form>, kAllHeld, false>(ForwardRow<Streamed<Form>>(args, blockIdx.x, {}),
+                                               BlockTeam{shared});
+}
+
 template <class Form>
 __global__ void __launch_bounds__(most_threads<Form>())
-    forward_clusters_kernel(const ForwardArgs args, int64_t shelf_units, unsigned blocks) {
+    forward_clusters_kernel(const DropoutNorm::Args args, int64_t shelf_units, unsigned blocks) {
   if constexpr (kHopper) {
     extern __shared__ uint4 shelf[];
     __shared__ float shared[BlockTeam::kMostSums * kWarp];
@@ -337,7 +328,7 @@ void run_clusters(const DropoutNorm::Args& args, const Launch& launch, int64_t b
   const int64_t turns = (units + blocks * threads - 1) / (blocks * threads);
   const int64_t shelf = shelf_of<Form>(turns * threads, threads, kOther);
   launch_clusters(launch, forward_clusters_kernel<Form>, static_cast<unsigned>(blocks),
-                  in_x(args.rows * blocks), in_x(threads), shelf_bytes<Form>(shelf), ForwardArgs(args), shelf,
+                  in_x(args.rows * blocks), in_x(threads), shelf_bytes<Form>(shelf), args, shelf,
                   static_cast<unsigned>(blocks));
 }
 
@@ -362,11 +353,15 @@ void run_forward(const DropoutNorm::Args& args, const Launch& launch) {
     const bool few = args.rows < kFewRows;
     const auto by_warps = [&](auto kernel) {
       const int64_t warps = few ? 1 : kWarps;
-      launch_kernel(launch, kernel, in_x((args.rows + warps - 1) / warps), in_x(warps * kWarp), 0,
-                    ForwardArgs(args));
+      launch_kernel(launch, kernel, in_x((args.rows + warps - 1) / warps), in_x(warps * kWarp), 0, args);
     };
     if (units <= 2 * kWarp) return by_warps(forward_warps_kernel<Form, 2>);
     if (units <= 3 * kWarp) return by_warps(forward_warps_kernel<Form, 3>);
+    // Units of 32 bits, or of two sources, are too many registers.
+    if constexpr (Form::kWhole && Form::kX != DType::f32 && !Form::kParallel)
+      if (!few && units >= 2 * kAllHeldThreads && units <= kAllHeld * kAllHeldThreads)
+        return launch_kernel(launch, forward_held_kernel<Form>, in_x(args.rows), in_x(kAllHeldThreads), 0,
+                             args);
     const int64_t wanted = few ? units : std::min((units + kHeld - 1) / kHeld, threads_of(units));
     const int64_t threads = std::min<int64_t>(whole_warps(wanted), most_threads<Form>());
     const int64_t shelf = shelf_of<Form>(units, threads, sizeof(float) * BlockTeam::kMostSums * kWarp);
@@ -374,7 +369,7 @@ void run_forward(const DropoutNorm::Args& args, const Launch& launch) {
       if (const int64_t blocks = cluster_of(cols, current_card()); blocks > 0)
         return run_clusters<Form>(args, launch, blocks);
     launch_kernel(launch, forward_blocks_kernel<Form>, in_x(args.rows), in_x(threads),
-                  shelf_bytes<Form>(shelf), ForwardArgs(args), shelf);
+                  shelf_bytes<Form>(shelf), args, shelf);
   });
 }
 

@@ -122,6 +122,29 @@ TEST(DropoutNorm, many_rows_and_long_ones) {
   }
 }
 
+/// So many rows that a card reckons with all of its multiprocessors, each of so many columns that a block has
+/// it in registers alone if they are 16 bits.
+TEST(DropoutNorm, many_rows_of_many_columns) {
+  for (const auto& [cols, dtype, options] :
+       {std::tuple{8200, DType::f16, false}, {8200, DType::bf16, true}, {18'440, DType::bf16, true}}) {
+    SCOPED_TRACE(std::to_string(cols) + " columns of " + std::string(name_of(dtype)));
+    const DropoutNormShape shape{.kind = options ? Norm::Kind::layer : Norm::Kind::rms,
+                                 .rows = 512,
+                                 .cols = cols,
+                                 .src = dtype,
+                                 .residual_type = dtype,
+                                 .x = dtype,
+                                 .residual = true,
+                                 .bias = options,
+                                 .rowscale = options,
+                                 .colscale = options,
+                                 .p = options ? 0.1 : 0.0,
+                                 .in_place = options,
+                                 .quantised = options};
+    testing::expect_rows_agree(DropoutNormCase(shape), dropout_norm_rows(), testing::kOneGuard);
+  }
+}
+
 /// 257 is no bf16 and 2049 no f16: what is stored are equal numbers, of which nothing is left.
 TEST(DropoutNorm, the_norm_sees_what_is_stored) {
   for (const DType dtype : {DType::bf16, DType::f16})
