@@ -101,22 +101,12 @@ template <int kDim, bool kOwnsKeys>
 __device__ void ask_moments(const Asking<kDim, kOwnsKeys>& asking, int squares, const __nv_bfloat16* weighed,
                             const float* ones, float factor, uint32_t own_rows, uint32_t buffer) {
   using Size = Sizes<kDim>;
-  constexpr int kTiles = Asking<kDim, kOwnsKeys>::kTiles, kStageBytes = 2 * kStageTiles * Size::kTileElements;
-  static_assert(2 * kStageBytes <= 4 * GradientSizes<kDim, kOwnsKeys>::kOtherBytes);
+  constexpr int kTiles = Asking<kDim, kOwnsKeys>::kTiles;
+  static_assert(2 * StateStages<kDim>::kBytes <= 4 * GradientSizes<kDim, kOwnsKeys>::kOtherBytes);
   const int lane = asking.lane, c = lane % 4;
-  const auto bring = [&](int stage) {
-    if (stage <= squares) {
-      const int bytes = stage < squares ? kStageBytes : 2 * Size::kBlocks * Size::kTileElements;
-      const auto* from =
-          reinterpret_cast<const std::byte*>(weighed) + static_cast<int64_t>(stage) * kStageBytes;
-      const uint32_t to = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
-      for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += Size::kThreads * 16)
-        copy_16(to + static_cast<uint32_t>(i), from + i, true);
-    }
-    end_of_copies();
-  };
-  bring(0);
-  bring(1);
+  const StateStages<kDim> stages{weighed, buffer, squares};
+  stages.bring(0);
+  stages.bring(1);
   const uint32_t own_row = own_rows + static_cast<uint32_t>(lane / 4 * Size::kPitch);
   int stage = 0;
   if (squares > 0) {
@@ -125,7 +115,7 @@ __device__ void ask_moments(const Asking<kDim, kOwnsKeys>& asking, int squares, 
       for (int part = 0; part < 2 * (block + 1); ++part, ++stage) {
         wait_for_copies<1>();
         __syncthreads();
-        const uint32_t from = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+        const uint32_t from = stages.at(stage);
         const bool same = part >= 2 * block;
 #pragma unroll 1
         for (int i = 0; i < kStageTiles; i += 2) {
@@ -200,14 +190,14 @@ __device__ void ask_moments(const Asking<kDim, kOwnsKeys>& asking, int squares, 
           }
         }
         __syncthreads();  // before the stage is filled anew
-        bring(stage + 2);
+        stages.bring(stage + 2);
       }
     }
     asking.scale(factor);
   }
   wait_for_copies<0>();
   __syncthreads();
-  const uint32_t from = buffer + static_cast<uint32_t>(stage % 2 * kStageBytes);
+  const uint32_t from = stages.at(stage);
 #pragma unroll
   for (int block = 0; block < Size::kBlocks; ++block) {
     const uint32_t tile = from + static_cast<uint32_t>(2 * block * Size::kTileElements);

@@ -180,6 +180,29 @@ struct Moments {
   const float* ones = nullptr;             // (units, slots, columns)
 };
 
+/// A state's tiles on their way into shared memory, by all threads of a block: stages of squares, then one of
+/// elements, two of them there at a time.
+template <int kDim>
+struct StateStages {
+  using Size = Sizes<kDim>;
+  static constexpr int kBytes = 2 * kStageTiles * Size::kTileElements;
+  const __nv_bfloat16* state;
+  uint32_t buffer;
+  int squares;  // stages
+
+  __device__ uint32_t at(int stage) const { return buffer + static_cast<uint32_t>(stage % 2 * kBytes); }
+  /// A group of copies, empty behind the last stage.
+  __device__ void bring(int stage) const {
+    if (stage <= squares) {
+      const int bytes = stage < squares ? kBytes : 2 * Size::kBlocks * Size::kTileElements;
+      const auto* from = reinterpret_cast<const std::byte*>(state) + static_cast<int64_t>(stage) * kBytes;
+      for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += Size::kThreads * 16)
+        copy_16(at(stage) + static_cast<uint32_t>(i), from + i, true);
+    }
+    end_of_copies();
+  }
+};
+
 /// How producers fall into slots: of the problem's sizes, so that the workspace has room for it. A unit is a
 /// head of keys with the heads of queries that read it.
 struct States {
