@@ -253,6 +253,44 @@ TEST(FlashAttention, keys_that_blocks_share) {
   }
 }
 
+/// So few queries that heads of the same keys lie in one tile of a card, query by query: in one tile or in
+/// several, all heads of a group or some, as many as fill it or fewer.
+TEST(FlashAttention, few_queries_of_grouped_heads) {
+  std::mt19937 random(2);
+  for (const int64_t dim : {64, 80, 128, 256}) {
+    const auto expect_agreement = [&](const char* what, FlashShape shape) {
+      shape.head_dim = dim;
+      shape.dtype = random() % 2 == 0 ? DType::bf16 : DType::f16;
+      shape.interleaved = random() % 2 == 0;
+      shape.gap = static_cast<int64_t>(random() % 2) * 8;
+      SCOPED_TRACE(std::string(what) + ", heads of " + std::to_string(dim));
+      testing::expect_rows_agree(FlashCase(shape), flash_attention_rows(), testing::kOneGuard);
+    };
+    expect_agreement("drafts", {.heads = 8, .kv_heads = 2, .queries = 8, .keys = 1700, .causal = true});
+    expect_agreement(
+        "three heads a group",
+        {.batch = 2, .heads = 6, .kv_heads = 2, .queries = 9, .keys = 300, .causal = true, .lengths = true});
+    expect_agreement("several tiles", {.heads = 8, .kv_heads = 1, .queries = 70, .keys = 90, .causal = true});
+    expect_agreement("a window", {.batch = 2,
+                                  .heads = 8,
+                                  .kv_heads = 2,
+                                  .queries = 19,
+                                  .keys = 400,
+                                  .causal = true,
+                                  .window_left = 33});
+    expect_agreement("windows to both sides, lengths of any size", {.batch = 3,
+                                                                    .heads = 4,
+                                                                    .kv_heads = 2,
+                                                                    .queries = 40,
+                                                                    .keys = 200,
+                                                                    .window_left = 20,
+                                                                    .window_right = 7,
+                                                                    .lengths = true});
+    expect_agreement("more heads than a tile has rows", {.heads = 514, .kv_heads = 1, .keys = 200});
+    expect_agreement("a softcap", {.heads = 4, .kv_heads = 1, .queries = 6, .keys = 130, .softcap = 3});
+  }
+}
+
 /// 32 queries, keys and dims, softmax of query key^T: what every tutorial of the algorithm begins with.
 TEST(FlashAttention, a_single_head_whose_scores_have_no_factor) {
   expect_both_agree({.queries = 32, .keys = 32, .head_dim = 32, .scale = 1});

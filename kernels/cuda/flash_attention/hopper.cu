@@ -23,24 +23,42 @@ struct HopperShapes {
 template <int kDim>
 using BentShape = HopperShape<kDim, kDim == 256 ? 64 : 128, 2, 1, true>;
 
-/// function.operator()<Shape>() of the shape that HopperShapes has for the call. Three groups pay where their
+/// Of few queries of heads that read the same keys, which are in short tiles: blocks get equal shares of
+/// them, and a group without queries passes them by.
+template <int kDim>
+using JoinedShape = HopperShape<kDim, 64, 2, 1, false, true>;
+
+/// How many query heads share tiles of JoinedShape; 1: none do. Of few queries a head's own tile is mostly
+/// empty, and keys are read once for each head: joining pays where it makes at most half as many tiles.
+int joined_heads(const FlashAttention::Problem& problem, int64_t queries) {
+  constexpr int kRows = JoinedShape<64>::rows;
+  const int64_t group = problem.heads / problem.kv_heads;
+  if (problem.softcap > 0) return 1;
+  for (int64_t joined = group; joined > 1; --joined) {
+    const bool fits = kRows % joined == 0 || queries * joined <= kRows;
+    if (group % joined == 0 && fits &&
+        2 * tiles_of(queries * joined, kRows) <= joined * tiles_of(queries, kRows))
+      return static_cast<int>(joined);
+  }
+  return 1;
+}
+
+/// function.operator()<Shape>() of the shape that is for the call. With 64 dims three groups pay where their
 /// rows are not mostly beyond the last query.
 template <class Function>
 auto with_hopper_shape(const FlashAttention::Problem& problem, int64_t queries, Function&& function) {
-  const bool bends = problem.softcap > 0;
-  if (problem.head_dim > 128)
-    return bends ? function.template operator()<BentShape<256>>()
-                 : function.template operator()<HopperShapes::Of256>();
-  if (problem.head_dim > 64) {
-    return bends ? function.template operator()<BentShape<128>>()
-                 : function.template operator()<HopperShapes::Of128>();
-  }
-  if (bends) return function.template operator()<BentShape<64>>();
+  const auto pick = [&]<int kDim, class Plain>() {
+    if (problem.softcap > 0) return function.template operator()<BentShape<kDim>>();
+    if (joined_heads(problem, queries) > 1) return function.template operator()<JoinedShape<kDim>>();
+    return function.template operator()<Plain>();
+  };
   using Long = HopperShapes::Full64;
   using Short = HopperShapes::Short64;
+  if (problem.head_dim > 128) return pick.template operator()<256, HopperShapes::Of256>();
+  if (problem.head_dim > 64) return pick.template operator()<128, HopperShapes::Of128>();
   const auto padded = [&](int rows) { return int64_t{rows} * tiles_of(queries, rows); };
-  if (16 * padded(Short::rows) < 15 * padded(Long::rows)) return function.template operator()<Short>();
-  return function.template operator()<Long>();
+  if (16 * padded(Short::rows) < 15 * padded(Long::rows)) return pick.template operator()<64, Short>();
+  return pick.template operator()<64, Long>();
 }
 
 /// Whether the tiles of queries of a head see about as many keys each.
@@ -61,7 +79,7 @@ void share_units(const FlashAttention::Args& args, Schedule& schedule) {
   int64_t seen = args.keys;
   if (problem.window_left >= 0 && (problem.causal || problem.window_right >= 0)) {
     const auto near = [&](int64_t window) { return std::clamp<int64_t>(window, 0, args.keys); };
-    seen = std::min(seen, near(problem.window_left) + near(problem.window_right) + Shape::rows);
+    seen = std::min(seen, near(problem.window_left) + near(problem.window_right) + schedule.queries);
   }
   const int64_t tiles = seen / Shape::keys, rest = units % most;
   const int64_t blocks = units < most ? std::clamp(units * tiles / kLeastTiles, units, most) : most;
@@ -76,10 +94,11 @@ void share_units(const FlashAttention::Args& args, Schedule& schedule) {
 template <class Shape>
 Schedule hopper_schedule(const FlashAttention::Args& args) {
   const FlashAttention::Problem& problem = args.problem;
-  const int64_t heads = args.batch * problem.heads;
+  const int joined = Shape::joins ? joined_heads(problem, args.queries) : 1, queries = Shape::rows / joined;
+  const int64_t heads = args.batch * problem.heads / joined;
   int64_t section = 1;
   if (!takes_equally_long(problem, args.queries, args.keys)) {
-    const int64_t group = problem.heads / problem.kv_heads, kv_heads = heads / group;
+    const int64_t group = problem.heads / problem.kv_heads / joined, kv_heads = heads / group;
     const int64_t bytes = std::max<int64_t>(4 * args.keys * problem.head_dim, 1);  // of keys and values
     const int64_t cached = cached_bytes(current_card());
     const int64_t caches = problem.head_dim > 64 ? 2 : 1;
@@ -87,50 +106,34 @@ Schedule hopper_schedule(const FlashAttention::Args& args) {
     const int64_t sections = (kv_heads + most - 1) / most;
     section = (kv_heads + sections - 1) / sections * group;
   }
-  Schedule schedule{tiles_of(args.queries, Shape::rows), static_cast<int>(heads), static_cast<int>(section)};
+  Schedule schedule{tiles_of(args.queries, queries), static_cast<int>(heads), static_cast<int>(section),
+                    joined, queries};
   share_units<Shape>(args, schedule);
   return schedule;
-}
-
-/// A single query of each of the heads that read the same keys: the same as so many queries of one head.
-FlashAttention::Args with_heads_as_queries(FlashAttention::Args args) {
-  FlashAttention::Problem& problem = args.problem;
-  const int64_t group = problem.heads / problem.kv_heads;
-  if (args.queries != 1 || group == 1 || problem.window_left >= 0 || args.query_lengths != nullptr)
-    return args;
-  for (HeadStrides* strides : {&args.query_strides, &args.out_strides}) {
-    strides->token = strides->head;
-    strides->head *= group;
-  }
-  problem.causal = false, problem.window_right = -1;  // the last key is the furthest
-  problem.heads = problem.kv_heads;
-  args.queries = group;
-  return args;
 }
 
 template <DType kType>
 void start_hopper(const FlashAttention::Args& args, const Launch& launch) {
   with_hopper_shape(args.problem, args.queries, [&]<class Shape>() {
-    const TensorMaps maps = make_maps(args, Shape::rows, Shape::keys);
     const Schedule schedule = hopper_schedule<Shape>(args);
+    const TensorMaps maps = make_maps(args, schedule.joined, schedule.queries, Shape::keys);
     const Parts parts{reinterpret_cast<float*>(launch.workspace),
-                      static_cast<int>(std::min<int64_t>(args.queries, Shape::rows))};
+                      static_cast<int>(std::min<int64_t>(args.queries * schedule.joined, Shape::rows))};
     launch_kernel(launch, hopper_kernel<kType, Shape>, dim3(static_cast<unsigned>(schedule.blocks)),
                   dim3(Shape::threads), Shape::shared_bytes, args, maps, schedule, parts);
     if (schedule.shared > 0)
       launch_kernel(launch, join_kernel<kType, Shape::dim>,
                     dim3(static_cast<unsigned>(tiles_of(parts.rows, kJoinWarps)),
                          static_cast<unsigned>(schedule.shared)),
-                    dim3(kJoinWarps * kWarp), 0, args, schedule, parts, Shape::rows);
+                    dim3(kJoinWarps * kWarp), 0, args, schedule, parts);
   });
 }
 
 void run_hopper(const FlashAttention::Args& args, const Launch& launch) {
   if (args.batch <= 0 || args.queries <= 0) return;
   require_aligned(lies_in_chunks(args));
-  const FlashAttention::Args folded = with_heads_as_queries(args);
-  args.problem.dtype == DType::f16 ? start_hopper<DType::f16>(folded, launch)
-                                   : start_hopper<DType::bf16>(folded, launch);
+  args.problem.dtype == DType::f16 ? start_hopper<DType::f16>(args, launch)
+                                   : start_hopper<DType::bf16>(args, launch);
 }
 
 #ifdef ORRERY_CUDA_90A
@@ -152,7 +155,7 @@ std::string hopper_supports(const FlashAttention::Problem& problem, const Machin
 
 /// What blocks leave of parts, of which each has two at most.
 size_t hopper_workspace(const FlashAttention::Problem& problem, const Machine& machine, int) {
-  const int64_t rows = std::max(problem.queries, problem.heads / problem.kv_heads);
+  const int64_t rows = problem.queries * (problem.heads / problem.kv_heads);
   const auto floats = [&]<class Shape>() {
     return Parts::floats(std::min<int64_t>(rows, Shape::rows), Shape::dim);
   };

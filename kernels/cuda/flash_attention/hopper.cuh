@@ -11,10 +11,12 @@
 //   products in turns, so that one multiplies while another has its softmax. A group reads queries, keys and
 //   values from shared memory as they are; scores, weights and totals are in registers, of which the copying
 //   warps give up theirs.
+//   Of few queries, heads that read the same keys share a tile, a row for each query of each head: keys come
+//   once for all of them, and the products are of more than a few rows.
 //   shared    [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
 //             (device/warpgroup.cuh); heads are padded to 64, 128 or 256 elements: zeros that TMA fills in
 //   requires  head_dim a multiple of 8, rows 16-byte aligned; no bias, mask, dropout
-//   Bytes moved: query and out once, keys and values that are seen once for the queries of a block.
+//   Bytes moved: query and out once, keys and values that are seen once for the queries of a tile.
 #pragma once
 
 #include "kernels/cuda/device/tile_copy.cuh"
@@ -29,15 +31,15 @@ namespace orrery::kernels::cuda::flash {
 constexpr int kGroupThreads = 128, kGroupRows = 64;
 
 /// kDim: what heads are padded to; kKeys: of a tile; kGroups: that multiply; kQueries: tiles of queries that
-/// lie there at once; kBends: with a softcap.
-template <int kDim, int kKeys, int kGroups, int kQueries = 1, bool kBends = false>
+/// lie there at once; kBends: with a softcap; kJoins: heads that read the same keys share tiles of queries.
+template <int kDim, int kKeys, int kGroups, int kQueries = 1, bool kBends = false, bool kJoins = false>
 struct HopperShape {
   static constexpr int dim = kDim, groups = kGroups, rows = groups * kGroupRows;
   static constexpr int keys = kKeys, slices = kDim / 64;
-  static constexpr int stages =
-      kDim == 64 ? 4 : 2;  // tiles of keys, and as many of values, that lie there at once
+  // Tiles of keys, and as many of values, that lie there at once.
+  static constexpr int stages = kDim * kKeys <= 64 * 128 ? 4 : 2;
   static constexpr int queries = kQueries;
-  static constexpr bool bends = kBends;
+  static constexpr bool bends = kBends, joins = kJoins;
   // Groups pass by tiles of keys that only later ones see, where these are many; it takes registers.
   static constexpr bool skips = keys == kGroupRows;
   // The last values of a unit are added beside the first scores of the next one: the next queries must be
@@ -105,26 +107,25 @@ struct Tiles {
   }
 };
 
-/// A unit of work: queries of one batch and head, and their keys.
+/// A unit of work: queries of one batch and head, or of some that read the same keys, and their keys.
 template <class Shape>
 struct HopperWork {
-  int head, batch, first_row, kv_head;
+  UnitRows<Shape::joins> rows;
+  int kv_head;
   Band band;
   SeenKeys seen;
   int start, count;  // tiles of keys
 
-  __device__ HopperWork(const FlashAttention::Args& args, Schedule::Place place)
-      : head(place.head % static_cast<int>(args.problem.heads)),
-        batch(place.head / static_cast<int>(args.problem.heads)),
-        first_row(place.tile * Shape::rows),
-        kv_head(head / static_cast<int>(args.problem.heads / args.problem.kv_heads)),
-        band(args, batch),
-        seen(band, first_row, Shape::rows),
+  __device__ HopperWork(const FlashAttention::Args& args, const Schedule& schedule, Schedule::Place place)
+      : rows(args, schedule, place),
+        kv_head(rows.first_head / static_cast<int>(args.problem.heads / args.problem.kv_heads)),
+        band(args, rows.batch),
+        seen(band, rows.first_query, schedule.queries),
         start(seen.start(Shape::keys)),
         count(seen.tiles(Shape::keys)) {}
   /// What the block takes of a unit.
   __device__ HopperWork(const FlashAttention::Args& args, const Schedule& schedule, int index)
-      : HopperWork(args, schedule.place(index)) {
+      : HopperWork(args, schedule, schedule.place(index)) {
     const Schedule::Share share = schedule.share_of(index);
     const int first = count * share.begin / kParts;
     start += first * Shape::keys;
@@ -141,26 +142,28 @@ __device__ void bring_tiles(const FlashAttention::Args& args, const TensorMaps& 
   Stage<Shape::stages> stage;
   schedule.each([&](int index) {
     const HopperWork<Shape> work(args, schedule, index);
-    const auto bring = [&](uint32_t to, int slice_bytes, const CUtensorMap& map, int row, int head,
+    const auto bring = [&](uint32_t to, int slice_bytes, int rows, const CUtensorMap& map, int y, int z,
                            uint32_t full) {
-      arrive_expecting(full, Shape::slices * slice_bytes);
+      arrive_expecting(full, Shape::slices * 128 * rows);
 #pragma unroll
       for (int slice = 0; slice < Shape::slices; ++slice)
-        copy_box(to + static_cast<uint32_t>(slice * slice_bytes), map, 64 * slice, row, head, work.batch,
+        copy_box(to + static_cast<uint32_t>(slice * slice_bytes), map, 64 * slice, y, z, work.rows.batch,
                  full);
     };
     for (int t = work.count - 1; t >= 0; --t) {
       wait_for_phase(tiles.key_empty(stage.at), stage.phase ^ 1);
-      bring(tiles.key(stage.at), Shape::key_slice, maps.key, work.first_key(t), work.kv_head,
+      bring(tiles.key(stage.at), Shape::key_slice, Shape::keys, maps.key, work.first_key(t), work.kv_head,
             tiles.key_full(stage.at));
       if (t == work.count - 1) {  // the keys do not wait until out of the unit before is written
+        const int query_at = work.rows.first_query, head = work.rows.first_head;
         wait_for_phase(tiles.query_empty(query.at), query.phase ^ 1);
-        bring(tiles.query(query.at), Shape::query_slice, maps.query, work.first_row, work.head,
-              tiles.query_full(query.at));
+        bring(tiles.query(query.at), Shape::query_slice,
+              Shape::joins ? schedule.joined * schedule.queries : Shape::rows, maps.query,
+              Shape::joins ? head : query_at, Shape::joins ? query_at : head, tiles.query_full(query.at));
         query.advance();
       }
       wait_for_phase(tiles.value_empty(stage.at), stage.phase ^ 1);
-      bring(tiles.value(stage.at), Shape::key_slice, maps.value, work.first_key(t), work.kv_head,
+      bring(tiles.value(stage.at), Shape::key_slice, Shape::keys, maps.value, work.first_key(t), work.kv_head,
             tiles.value_full(stage.at));
       stage.advance();
     }
@@ -175,14 +178,14 @@ __device__ __noinline__ void repair_units(const FlashAttention::Args& args, cons
   schedule.each([&](int index) {
     if (!schedule.share_of(index).is_whole()) return;  // who joins parts looks at them
     const HopperWork<Shape> work(args, schedule, index);
-    const auto* out = static_cast<const uint16_t*>(args.out) + work.batch * args.out_strides.batch +
-                      work.head * args.out_strides.head;
-    for (int query = work.first_row + warp_row; query < work.first_row + warp_row + 16; ++query) {
+    for (int row = warp_row; row < warp_row + 16; ++row) {
+      const int query = work.rows.query(row);
       if (query >= work.band.queries) return;
+      const uint16_t* const out = static_cast<const uint16_t*>(args.out) + work.rows.out_at(args, row);
       bool broken = false;
       for (int d = static_cast<int>(threadIdx.x) % 32; d < static_cast<int>(args.problem.head_dim); d += 32)
-        broken = broken || (out[query * args.out_strides.token + d] & kInfinity) == kInfinity;
-      if (__any_sync(~0U, broken)) compute_out(args, work.batch, work.head, query);
+        broken = broken || (out[d] & kInfinity) == kInfinity;
+      if (__any_sync(~0U, broken)) compute_out(args, work.rows.batch, work.rows.head(row), query);
     }
   });
 }
@@ -248,7 +251,7 @@ class Consumer {
   __device__ HopperWork<Shape> work_at(Schedule::Place place) const {
     place.tile = static_cast<int>(made_here(static_cast<uint32_t>(place.tile)));
     place.head = static_cast<int>(made_here(static_cast<uint32_t>(place.head)));
-    return HopperWork<Shape>(args_, place);
+    return HopperWork<Shape>(args_, schedule_, place);
   }
 
   /// Of the tiles of keys of a unit: the last that the group sees; those in [whole_begin, whole_end) have no
@@ -260,7 +263,7 @@ class Consumer {
     __device__ Walk(const HopperWork<Shape>& work, Schedule::Place place, int group, bool all_keys)
         : place(place), start(work.start) {
       constexpr int kKeys = Shape::keys;
-      const SeenKeys seen(work.band, work.first_row + group * kGroupRows, kGroupRows);
+      const SeenKeys seen = work.rows.seen(work.band, group * kGroupRows, kGroupRows);
       last = work.count - 1;
       if constexpr (Shape::skips) {
         const bool none = seen.end <= max(seen.begin, work.start);
@@ -420,7 +423,9 @@ class Consumer {
     }
     if (walk.has_edge(tile)) {
       const HopperWork<Shape> work = work_at(walk.place);
-      hide_unseen(LaneRows(work.band, work.first_row + warp_row()), walk.first_key(tile), scores);
+      const int queries[2] = {work.rows.query(warp_row() + lane_row(0)),
+                              work.rows.query(warp_row() + lane_row(1))};
+      hide_unseen(LaneRows(work.band, queries), walk.first_key(tile), scores);
     }
   }
 
@@ -449,26 +454,27 @@ class Consumer {
     meet_group();
   }
 
-  __device__ int64_t head_row(const HopperWork<Shape>& work) const {
-    return (static_cast<int64_t>(work.batch) * args_.problem.heads + work.head) * args_.queries;
+  /// finish_row of the lane's row warp_row() + g + 8 half.
+  __device__ float finish(const HopperWork<Shape>& work, int half, float largest, float sum) const {
+    const int row = warp_row() + lane_row(half);
+    return finish_row(args_, work.band, work.rows.index(args_, row), work.rows.query(row), largest, sum);
   }
-  __device__ uint16_t* out_of(const HopperWork<Shape>& work) const {
-    return static_cast<uint16_t*>(args_.out) + work.batch * args_.out_strides.batch +
-           work.head * args_.out_strides.head;
+  /// Of out; null where there is no such query.
+  __device__ uint16_t* out_row(const HopperWork<Shape>& work, int row) const {
+    if (work.rows.query(row) >= static_cast<int>(args_.queries)) return nullptr;
+    return static_cast<uint16_t*>(args_.out) + work.rows.out_at(args_, row);
   }
 
   /// By way of the group's queries, which are needed no more.
   __device__ void write(const HopperWork<Shape>& work, uint32_t queries_at, const RunningSum& running,
                         const float (&totals)[Shape::dim / 8][4]) {
-    const int row = warp_row(), query = work.first_row + row;
+    const int row = warp_row();
     float share[2];
     bool broken[2];
     find_broken(totals, broken);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      share[half] = finish_row(args_, work.band, head_row(work),
-                               query + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half,
-                               running.largest[half] * factor_, running.sum[half]);
+      share[half] = finish(work, half, running.largest[half] * factor_, running.sum[half]);
       if (broken[half] && share[half] > 0) tiles_.set_broken(1);
     }
     meet_group();
@@ -476,9 +482,8 @@ class Consumer {
     for (int slice = 0; slice < Shape::slices; ++slice) {
       const uint32_t tile = queries_at + static_cast<uint32_t>(slice * Shape::query_slice);
       put_rows<kType, 64, 64>(tile, row, reinterpret_cast<const float(&)[8][4]>(totals[8 * slice]), share);
-      store_rows<64, 64, 16>(tile, row, out_of(work), args_.out_strides.token, query,
-                             static_cast<int>(args_.queries), 8 * slice,
-                             static_cast<int>(args_.problem.head_dim));
+      store_rows_at<64, 64, 16>(tile, row, 8 * slice, static_cast<int>(args_.problem.head_dim),
+                                [&](int own) { return out_row(work, row + own); });
     }
   }
 
@@ -487,7 +492,7 @@ class Consumer {
     const int slot = schedule_.slot(index), lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = warp_row() + lane / 4 + 8 * half;
+      const int row = warp_row() + lane_row(half);
       const float sum = over_quad_sum(running.sum[half]);
       if (row >= parts_.rows) continue;
       if (lane % 4 == 0) parts_.sum<Shape::dim>(slot, row) = {running.largest[half] * factor_, sum};
@@ -506,17 +511,11 @@ class Consumer {
         parts_.sum<Shape::dim>(schedule_.slot(index), row) = {-INFINITY, 0};
       return;
     }
-    const auto queries = static_cast<int>(args_.queries);
-    const int first = work.first_row + warp_row(), chunks = static_cast<int>(args_.problem.head_dim) / 8;
-    for (int half = 0; half < 2; ++half)
-      finish_row(args_, work.band, head_row(work), first + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half,
-                 -INFINITY, 0);
-    uint16_t* out = out_of(work);
-    for (int i = static_cast<int>(threadIdx.x) % 32; i < 16 * chunks; i += 32) {
-      const int query = first + i / chunks;
-      if (query < queries)
-        *reinterpret_cast<uint4*>(out + query * args_.out_strides.token + i % chunks * 8) = uint4{0, 0, 0, 0};
-    }
+    for (int half = 0; half < 2; ++half) finish(work, half, -INFINITY, 0);
+    const int chunks = static_cast<int>(args_.problem.head_dim) / 8;
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < 16 * chunks; i += 32)
+      if (uint16_t* const out = out_row(work, warp_row() + i / chunks))
+        *reinterpret_cast<uint4*>(out + i % chunks * 8) = uint4{0, 0, 0, 0};
   }
 
   const FlashAttention::Args& args_;

@@ -135,9 +135,8 @@ __global__ void __launch_bounds__(kThreads)
     find_broken(totals[i], again[i]);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      share[half] =
-          finish_row(args, band, rule.first_row, query + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half,
-                     running[i].largest[half] * factor, running[i].sum[half]);
+      share[half] = finish_row(args, band, rule.first_row + query + lane_row(half), query + lane_row(half),
+                               running[i].largest[half] * factor, running[i].sum[half]);
       again[i][half] = again[i][half] && share[half] > 0;
     }
     put_rows<kType, kDim, kDim>(queries, row, totals[i], share);

@@ -151,11 +151,10 @@ __device__ inline void put_rows(uint32_t tile, int row, const float (&totals)[kC
     }
 }
 
-/// Rows [first, end) of them go to `to` (of row 0), where elements from `first_chunk` on belong to the tile's
-/// chunk 0.
-template <int kDim, int kCols, int kRows>
-__device__ inline void store_rows(uint32_t tile, int row, uint16_t* to, int64_t stride, int first, int end,
-                                  int first_chunk, int head_dim) {
+/// Row i of them goes to place(i), unless that is null, where elements from `first_chunk` on belong to the
+/// tile's chunk 0.
+template <int kDim, int kCols, int kRows, class Place>
+__device__ inline void store_rows_at(uint32_t tile, int row, int first_chunk, int head_dim, Place&& place) {
   constexpr int kChunks = kCols / 8;
   __syncwarp();
 #pragma unroll
@@ -167,9 +166,19 @@ __device__ inline void store_rows(uint32_t tile, int row, uint16_t* to, int64_t 
                  : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
                  : "r"(chunk_at<kDim>(tile, row + own, chunk))
                  : "memory");
-    if (first + own < end && (first_chunk + chunk) * 8 < head_dim)
-      *reinterpret_cast<uint4*>(to + (first + own) * stride + (first_chunk + chunk) * 8) = x;
+    uint16_t* const to = place(own);
+    if (to != nullptr && (first_chunk + chunk) * 8 < head_dim)
+      *reinterpret_cast<uint4*>(to + (first_chunk + chunk) * 8) = x;
   }
+}
+
+/// Rows [first, end) of them go to `to` (of row 0).
+template <int kDim, int kCols, int kRows>
+__device__ inline void store_rows(uint32_t tile, int row, uint16_t* to, int64_t stride, int first, int end,
+                                  int first_chunk, int head_dim) {
+  store_rows_at<kDim, kCols, kRows>(tile, row, first_chunk, head_dim, [&](int own) {
+    return first + own < end ? to + (first + own) * stride : nullptr;
+  });
 }
 
 // Dropout: a draw decides of 4 keys that follow each other (dropout.h). Lanes that need parts of the same

@@ -1,7 +1,7 @@
 // Who computes what of attention over tensors (hopper.cuh): units of work, which are tiles of queries of one
-// head, and their parts. Where units do not come out even over the blocks, the last ones are cut by their
-// keys into equal shares; so are the units of a call that has fewer than there are blocks, such as one query
-// of many keys. What a block makes of a part,
+// head, or of several that read the same keys, and their parts. Where units do not come out even over the
+// blocks, the last ones are cut by their keys into equal shares; so are the units of a call that has fewer
+// than there are blocks, such as one query of many keys. What a block makes of a part,
 //   totals_i = sum_j 2^(s_ij - largest_i) value_j     sum_i = sum_j 2^(s_ij - largest_i)     (j: its keys)
 // it leaves in the workspace, and join_kernel makes out of it, part after part in the order of the keys:
 //   m_i = max_p largest_pi
@@ -22,7 +22,8 @@ constexpr int kParts = 1024;  // of a unit: what shares are counted in
 /// unit of a round has the shortest one of the next. After the rounds all take equal shares of the last
 /// units.
 struct Schedule {
-  int tiles, heads, section;   // heads: of all batches
+  int tiles, heads, section;   // heads: of all batches; those that share tiles count as one
+  int joined, queries;         // of a tile: heads that share it, queries of each
   int blocks = 0, shared = 0;  // shared: of the units, the last ones
 
   struct Place {
@@ -70,6 +71,34 @@ struct Schedule {
   __device__ int slot(int index) const { return slot(index, static_cast<int>(blockIdx.x)); }
 };
 
+/// Which query of which head a row of a unit's tile is: those of one query of the joined heads follow each
+/// other. kJoins: whether a tile may have several heads; else nothing is divided.
+template <bool kJoins>
+struct UnitRows {
+  int batch, first_head, first_query, joined;
+
+  __device__ UnitRows(const FlashAttention::Args& args, const Schedule& schedule, Schedule::Place place)
+      : first_query(place.tile * schedule.queries), joined(kJoins ? schedule.joined : 1) {
+    const int heads = static_cast<int>(args.problem.heads) / joined;
+    batch = place.head / heads, first_head = place.head % heads * joined;
+  }
+  __device__ int query(int row) const { return first_query + (kJoins ? row / joined : row); }
+  __device__ int head(int row) const { return first_head + (kJoins ? row % joined : 0); }
+  /// Of log_sum_exp.
+  __device__ int64_t index(const FlashAttention::Args& args, int row) const {
+    return (static_cast<int64_t>(batch) * args.problem.heads + head(row)) * args.queries + query(row);
+  }
+  /// Of the row's first element of out.
+  __device__ int64_t out_at(const FlashAttention::Args& args, int row) const {
+    return batch * args.out_strides.batch + head(row) * args.out_strides.head +
+           query(row) * args.out_strides.token;
+  }
+  /// What so many rows see.
+  __device__ SeenKeys seen(const Band& band, int row, int count) const {
+    return {band, query(row), query(row + count - 1) - query(row) + 1};
+  }
+};
+
 /// What blocks leave of parts of units.
 struct Parts {
   float* at;
@@ -95,8 +124,8 @@ constexpr int kJoinWarps = 4;
 /// Row blockIdx.x kJoinWarps + warp of the shared unit blockIdx.y, where that was cut.
 template <DType kType, int kDim>
 __global__ void __launch_bounds__(kJoinWarps* kWarp)
-    join_kernel(const __grid_constant__ FlashAttention::Args args, const Schedule schedule, const Parts parts,
-                int tile_rows) {
+    join_kernel(const __grid_constant__ FlashAttention::Args args, const Schedule schedule,
+                const Parts parts) {
   constexpr int kEach = kDim / kWarp;
   struct alignas(kEach == 2 ? 8 : 16) Elements {  // of a lane, next to each other
     float at[kEach];
@@ -110,8 +139,8 @@ __global__ void __launch_bounds__(kJoinWarps* kWarp)
   while (schedule.share(first + 1) <= unit * kParts) ++first;
   int behind = first + 1;
   while (schedule.share(behind) < (unit + 1) * kParts) ++behind;
-  const Schedule::Place place = schedule.place(index);
-  const int query = place.tile * tile_rows + row;
+  const UnitRows<true> rows(args, schedule, schedule.place(index));
+  const int query = rows.query(row);
   if (behind == first + 1 || row >= parts.rows || query >= args.queries) return;
 
   float most = -INFINITY;
@@ -132,18 +161,15 @@ __global__ void __launch_bounds__(kJoinWarps* kWarp)
       if (part.sum != 0) total.at[i] = fmaf(more.at[i], worth, total.at[i]);  // else nothing was written
   }
 
-  const auto heads = static_cast<int>(args.problem.heads);
-  const int head = place.head % heads, batch = place.head / heads;
-  if (query >= Band(args, batch).queries) sum = 0;
+  if (query >= Band(args, rows.batch).queries) sum = 0;
   if (lane == 0 && args.log_sum_exp != nullptr)
-    args.log_sum_exp[place.head * args.queries + query] = log_of_sum(most, sum);
+    args.log_sum_exp[rows.index(args, row)] = log_of_sum(most, sum);
   float none = 0;  // stays so, or becomes no number
 #pragma unroll
   for (int i = 0; i < kEach; ++i) none = fmaf(total.at[i], 0.0F, none);
-  if (__any_sync(~0U, sum > 0 && none != 0)) return compute_out(args, batch, head, query);
+  if (__any_sync(~0U, sum > 0 && none != 0)) return compute_out(args, rows.batch, rows.head(row), query);
   const float share = sum == 0 ? 0.0F : 1.0F / sum;
-  const int64_t to =
-      batch * args.out_strides.batch + head * args.out_strides.head + query * args.out_strides.token;
+  const int64_t to = rows.out_at(args, row);
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const int d = kEach * lane + i;

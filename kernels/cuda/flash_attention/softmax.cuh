@@ -66,14 +66,20 @@ __device__ inline void shrink_totals(const float (&shrink)[2], float (&totals)[k
     for (int i = 0; i < 4; ++i) totals[n][i] *= shrink[i / 2];
 }
 
+/// The first or the second of a lane's two rows of 16.
+__device__ inline int lane_row(int half) { return static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half; }
+
 /// A lane's rows of 16 queries, and what they see.
 struct LaneRows {
   int query[2], begin[2], end[2];
 
-  __device__ LaneRows(const Band& band, int first) {
+  /// Queries that follow each other.
+  __device__ LaneRows(const Band& band, int first)
+      : LaneRows(band, {first + lane_row(0), first + lane_row(1)}) {}
+  __device__ LaneRows(const Band& band, const int (&of_rows)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      query[half] = first + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * half;
+      query[half] = of_rows[half];
       begin[half] = band.first_key(query[half]);
       end[half] = query[half] < band.queries ? band.behind_key(query[half]) : 0;
     }
@@ -94,13 +100,13 @@ __device__ inline void hide_unseen(const LaneRows& rows, int first, float (&scor
 }
 
 /// What a row's totals are multiplied by, 0 where it saw no key; by all four lanes that have it. `sum`: the
-/// lane's part. One of them writes log_sum_exp.
-__device__ inline float finish_row(const FlashAttention::Args& args, const Band& band, int64_t first_row,
+/// lane's part. One of them writes log_sum_exp, at `index`.
+__device__ inline float finish_row(const FlashAttention::Args& args, const Band& band, int64_t index,
                                    int query, float largest, float sum) {
   sum = over_quad_sum(sum);
   if (query >= band.queries) sum = 0;
   if (threadIdx.x % 4 == 0 && query < args.queries && args.log_sum_exp != nullptr)
-    args.log_sum_exp[first_row + query] = log_of_sum(largest, sum);
+    args.log_sum_exp[index] = log_of_sum(largest, sum);
   return sum == 0 ? 0.0F : (args.problem.drops ? args.dropout.scale : 1.0F) / sum;
 }
 

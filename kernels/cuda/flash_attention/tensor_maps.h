@@ -12,14 +12,16 @@ struct TensorMaps {
   CUtensorMap query, key, value;
 };
 
+/// Of queries so many of `joined` heads that follow each other: with more than one those of a token are rows
+/// next to each other, and the coordinates element, head, token, batch, else element, token, head, batch.
 /// Without keys theirs are empty, and nobody may read by them. Throws DeviceError where rows lie as no map
 /// can say.
-TensorMaps make_maps(const FlashAttention::Args& args, int query_rows, int key_rows);
+TensorMaps make_maps(const FlashAttention::Args& args, int joined, int queries, int keys);
 
 /// The same for gradients.
 struct GradMaps {
   CUtensorMap query, grad_out, key, value;
 };
-GradMaps make_grad_maps(const FlashAttentionBackward::Args& args, int query_rows, int key_rows);
+GradMaps make_grad_maps(const FlashAttentionBackward::Args& args, int queries, int keys);
 
 }  // namespace orrery::kernels::cuda::flash
