@@ -20,6 +20,9 @@ QSizeF sizeOf(const QCPItemText& text) {
   return QFontMetricsF(text.font()).boundingRect(QRectF(0, 0, 1e4, 1e4), Qt::AlignLeft, text.text()).size();
 }
 
+/// The last two of three lines beside each other.
+QString inTwoLines(QString words) { return words.replace(words.lastIndexOf('\n'), 1, "  "); }
+
 /// The labels that are placed so far.
 class Places {
  public:
@@ -119,7 +122,7 @@ void LatencyPlot::addBlock(const LatencySeries::Block& block) {
   items_.push_back(area);
   items_.push_back(top);
   const QString words =
-      QString("prefill\n%1 tok  %2").arg(format::count(block.tokens), format::time(block.ms * 1e3));
+      QString("prefill\n%1 tok\n%2").arg(format::count(block.tokens), format::time(block.ms * 1e3));
   prefills_.push_back(makeNote(block.x, right, words, Token::text3));
   prefills_.back().ms = block.perToken();
 }
@@ -179,10 +182,12 @@ void LatencyPlot::placeWords() {
     }
     places.take(note.text, line <= plot.right() ? areas : std::vector<QRectF>());
   }
-  for (const Note& note : prefills_) {  // on the block, else in it
+  for (const Note& note : prefills_) {  // on the block, else in it; beside it is the curve
     const double left = std::max(xAxis->coordToPixel(note.from), plot.left()) + 1,
                  right = std::min(xAxis->coordToPixel(note.to), plot.right()),
                  block = std::max(yAxis->coordToPixel(note.ms), plot.top());
+    note.text->setText(inTwoLines(note.words));
+    if (sizeOf(*note.text).width() > right - left) note.text->setText(note.words);
     const QSizeF size = sizeOf(*note.text);
     std::vector<QRectF> areas;
     if (left <= right && block - kLabelGap - size.height() >= plot.top())

@@ -115,6 +115,20 @@ TEST(LatencyPlot, NoLabelLiesOverAnotherWhereverItIsDragged) {
   }
 }
 
+/// Words that the block has no room for beside each other would reach over the curve that begins behind it.
+TEST(LatencyPlot, ThePrefillIsNamedAsNarrowAsItsBlock) {
+  for (const int tokens : {20, 300}) {
+    LatencyPlot plot((Theme()));
+    plot.resize(kSize);
+    LatencySeries series;
+    addReply(series, 40, tokens, 5);
+    plot.show(series, false);
+    const QStringList words = texts(writtenIn(plot));
+    EXPECT_EQ(words.contains("40 tok  50.0 ms"), tokens == 20) << words.join("; ").toStdString();
+    EXPECT_EQ(words.contains("40 tok"), tokens == 300) << words.join("; ").toStdString();
+  }
+}
+
 TEST(LatencyPlot, AnEmptyPlotsNumbersStandClearOfItsWords) {
   for (const double body : {11, 13, 18}) {
     LatencyPlot plot(Theme(Theme::Mode::dark, body));
