@@ -96,7 +96,9 @@ Runner prepare_bench(Parser& parser, Context& context) {
   parser.add_option(
       "--depths", options->depths,
       "as 1000,10000: what a token takes after so many, one text read on to each, and nothing else");
-  parser.add_option("--edit", options->edits, "an edit before it, as attention scope=layers.* kind=fastmax")
+  parser
+      .add_option("--edit", options->edits,
+                  "an edit before it, such as attention scope=layers.* kind=fastmax")
       .one_value()
       .take_all();
   parser.add_option("--batch", bench.batch, "sequences at once").range(1, kMostAtOnce).show_default();

@@ -44,9 +44,10 @@ Json report_json(const api::OwnOpReport& report) {
 /// "case    bias_gelu, src f32[7, 5]: 1.2 us on CPU"
 void print_cases(const std::vector<custom::TrialCase>& cases) {
   for (const custom::TrialCase& one : cases) {
-    const std::string against = one.against.empty() ? ""
-                                                    : fmt::format(", off {} by {:.1e} where {:.1e} may be",
-                                                                  one.against, one.difference, one.allowed);
+    const std::string against = one.against.empty()
+                                    ? ""
+                                    : fmt::format(", off {} by {:.1e} where {:.1e} is allowed", one.against,
+                                                  one.difference, one.allowed);
     print(
         fmt::format("case    {}, {}: {:.3g} us on {}{}\n", one.body, one.words, one.us, one.device, against));
   }
@@ -109,7 +110,7 @@ Result<int> begin(const Context& context, const std::string& name, bool cuda) {
   ORRERY_ASSIGN(const std::vector<custom::SourceFile> files, custom::new_sources(name, cuda));
   for (const custom::SourceFile& file : files)
     if (std::filesystem::exists(file.name))
-      return Error{ErrorCode::invalid_argument, "There is such a file already", file.name,
+      return Error{ErrorCode::invalid_argument, "There is already such a file", file.name,
                    "choose another name"};
   Json json = Json::array();
   for (const custom::SourceFile& file : files) {

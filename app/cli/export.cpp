@@ -90,7 +90,7 @@ Runner prepare_export(Parser& parser, Context& context) {
   parser.add_option("--out", options->out, "the new GGUF file, or for a model of a folder the new folder");
   parser
       .add_option("--edit", options->edits,
-                  "an edit after the recipe's, as bypass scope=layers.3; may be repeated")
+                  "an edit after the recipe's, such as bypass scope=layers.3; may be repeated")
       .one_value()
       .take_all();
   parser.add_flag("--keep-types", options->how.keep_types,

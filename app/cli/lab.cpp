@@ -78,8 +78,8 @@ Result<int> run(const Context& context, const api::LabRequest& request) {
   for (const api::LabVersion& version : run.versions)
     if (version.refused.empty() && !version.ok)
       return Error{ErrorCode::internal,
-                   fmt::format("{} is wrong by {:.1e} where {:.1e} may be", version.name, version.max_error,
-                               version.tolerance),
+                   fmt::format("{} is wrong by {:.1e} where {:.1e} is allowed", version.name,
+                               version.max_error, version.tolerance),
                    fmt::format("{} {}", run.kernel, run.problem), "please report it: " + version.where};
   return kExitDone;
 }

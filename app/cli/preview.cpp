@@ -147,7 +147,7 @@ Runner prepare_preview(Parser& parser, Context& context) {
   add_model_options(parser, options->open);
   parser
       .add_option("--edit", options->edits,
-                  "an edit, as bypass scope=layers.3; may be repeated. The edits:" + edit_usages())
+                  "an edit, such as bypass scope=layers.3; may be repeated. The edits:" + edit_usages())
       .required()
       .one_value()
       .take_all();

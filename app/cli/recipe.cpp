@@ -138,11 +138,11 @@ Runner prepare_recipe(Parser& parser, Context& context) {
       .add_option("WHAT", options->words,
                   "MODEL, whose recipe is made; or check MODEL R.json, show R.json, diff A.json B.json")
       .required();
-  parser.add_option("--edit", options->edits, "an edit, as bypass scope=layers.3; may be repeated")
+  parser.add_option("--edit", options->edits, "an edit, such as bypass scope=layers.3; may be repeated")
       .one_value()
       .take_all();
   parser.add_option("--out", options->out, "where the recipe is written, R.json");
-  parser.add_option("--name", options->name, "what it is called; none: as its file");
+  parser.add_option("--name", options->name, "what it is called; none: named after its file");
   parser.add_option("--notes", options->notes, "kept with it for the reader");
   add_output_options(parser, context);
   parser.when_parsed([options] { check_usage(*options); });

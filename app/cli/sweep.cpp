@@ -204,7 +204,7 @@ Runner prepare_sweep(Parser& parser, Context& context) {
       parser.add_option("--text", options->text, "what is read; none: a paragraph of its own");
   parser.add_option("--file", options->file, "the whole of a file instead").excludes(text);
   parser.add_option("--resume", options->saved,
-                    "FILE.json: rows are kept in it, and gone on from where it is there already");
+                    "FILE.json: rows are kept in it; where it exists, the sweep resumes from it");
   parser.add_flag("--csv", options->csv, "rows as CSV, each as it is measured");
   add_output_options(parser, context);
   parser.option("--csv").excludes(parser.option("--json"));

@@ -24,7 +24,7 @@ struct OwnOpReport {
   std::string card;                       // what holds of cards, in words
   std::vector<std::string> devices = {};  // where it runs here, once it passed: "cpu", "cuda"
   bool backward = false;                  // it has gradients
-  Error failure = {};                     // where it did not pass: the first thing to mend
+  Error failure = {};                     // where it did not pass: the first thing to fix
 };
 
 /// Compiles only, while it is written: nothing is run. Passed: it compiles.

@@ -17,11 +17,11 @@ bool may_be_f32(const InputPort& input) {
   return input.types.empty() || std::ranges::find(input.types, DType::f32) != input.types.end();
 }
 
-/// What the op's author has to mend.
+/// What the op's author has to fix.
 Result<void> check_output(const orrery_tensor& output, const std::string& name) {
   const auto refuse = [&](std::string what) {
     return Error{ErrorCode::invalid_argument, fmt::format("Its shape function gives {} {}", name, what),
-                 "shape", "mend the op"};
+                 "shape", "fix the op"};
   };
   if (!is_dtype(output.dtype)) return refuse(fmt::format("the type {}, which there is not", output.dtype));
   if (output.rank < 0 || output.rank > ORRERY_MAX_RANK) return refuse(fmt::format("{} dims", output.rank));

@@ -54,7 +54,7 @@ class Body {
   /// A call with the attributes, in the order of the signature; texts stay those of the map.
   orrery_call start(const graph::Attributes& attributes) const;
   /// Types, sizes and items that follow from those of the inputs. Refused: inputs that do not fit; and
-  /// outputs that are none, which the op's author has to mend.
+  /// outputs that are none, which the op's author has to fix.
   Result<void> complete(orrery_call& call) const;
 
   /// Of a call whose sizes are known.

@@ -37,7 +37,7 @@ Result<std::vector<SizePlan>> plans_of(std::string_view trial, const SizePlan& o
         return Error{
             ErrorCode::invalid_argument,
             fmt::format("What its .trial says is not of the form NAME=SIZE, NAME=SIZE; ..: \"{}\"", one),
-            "trial", "mend the op"};
+            "trial", "fix the op"};
       plan.named.emplace(std::string(one.substr(0, equals)), size);
       part.remove_prefix(std::min(comma + 1, part.size()));
     }

@@ -51,11 +51,11 @@ Error Report::failure() const {
     if (diagnostic.severity == Severity::error) {
       const std::string place =
           diagnostic.line > 0 ? fmt::format("{}:{}", diagnostic.file, diagnostic.line) : diagnostic.file;
-      return {ErrorCode::invalid_argument, "It does not compile: " + diagnostic.text, place, "mend it there"};
+      return {ErrorCode::invalid_argument, "It does not compile: " + diagnostic.text, place, "fix it there"};
     }
   for (const Check& check : checks)
     if (!check.ok)
-      return {ErrorCode::invalid_argument, check.text, name, "it was not loaded here; mend the op"};
+      return {ErrorCode::invalid_argument, check.text, name, "it was not loaded here; fix the op"};
   return {ErrorCode::internal, "It passed", name, ""};
 }
 

@@ -8,7 +8,7 @@ std::string outcome_of(const Record& record) {
   char text[256];
   if (!record.agreement) return record.refusal.empty() ? "not run" : "refused: " + record.refusal;
   if (!record.agreement->ok) {
-    std::snprintf(text, sizeof text, "WRONG by %.1e where %.1e may be: ", record.agreement->max_error,
+    std::snprintf(text, sizeof text, "WRONG by %.1e where %.1e is allowed: ", record.agreement->max_error,
                   record.agreement->tolerance);
     return text + record.agreement->where;
   }

@@ -225,7 +225,7 @@ void ComparePage::refreshStale() {
     cards_[side]->setStale(other ? ranSides_[side].name : QString());
     stale_ = stale_ || other;
   }
-  if (stale_ && result_) stage_->setText("These findings are of other settings than those chosen: run again");
+  if (stale_ && result_) stage_->setText("These findings belong to other settings: run again");
   if (!stale_ && was && result_) showTotals();
   emit comparisonChanged(stale_ ? Comparison{} : Comparison{result_, ranSides_});
 }

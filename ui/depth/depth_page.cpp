@@ -24,7 +24,7 @@ constexpr int kPictureWidth = 1400, kPictureHeight = 480, kPictureHead = 36, kPi
 QString titleOf(DepthBeside beside) {
   switch (beside) {
     case DepthBeside::opened:
-      return QStringLiteral("Beside it as it was opened");
+      return QStringLiteral("Beside the model as it was opened");
     case DepthBeside::fastmax:
       return QStringLiteral("Beside it with Fastmax");
     case DepthBeside::nothing:

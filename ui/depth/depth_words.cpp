@@ -25,7 +25,7 @@ Result<std::vector<int64_t>> depthsOf(const QString& words) {
     depths.push_back(static_cast<int64_t>(value));
   }
   if (depths.empty())
-    return Error{ErrorCode::invalid_argument, "There is no depth", "", "type some, as 1000, 10000"};
+    return Error{ErrorCode::invalid_argument, "There is no depth", "", "type some, such as 1000, 10000"};
   std::ranges::sort(depths);
   const auto same = std::ranges::unique(depths);
   depths.erase(same.begin(), same.end());

@@ -213,7 +213,7 @@ void GraphEditor::note() {
     edit::Edit edit = verbEdit("note", "node", path);
     edit.fields["text"] = words.toStdString();
     d_->ask({{std::move(edit)},
-             words.isEmpty() ? tr("take the note at %1 away").arg(path) : tr("note at %1").arg(path)},
+             words.isEmpty() ? tr("remove the note at %1").arg(path) : tr("note at %1").arg(path)},
             own);
   });
 }

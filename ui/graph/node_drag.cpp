@@ -257,7 +257,7 @@ OnWire onWire(const EditDesk& desk, const Hit& thing, const Hit& wire) {
   };
   const auto place = desk.spotOnWire(wire, {});
   if (!place || place->readers.empty())
-    return refuse(GraphEditor::tr("The wire is of a thing that is bypassed or deleted"));
+    return refuse(GraphEditor::tr("The wire belongs to something that is bypassed or deleted"));
   const std::vector<Port> ports = portsOf(desk.view->drawing, thing);
   const Port *input = inputOf(ports), *output = outputOf(ports);
   if (!input || !output)

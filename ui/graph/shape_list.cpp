@@ -81,7 +81,7 @@ void ShapeList::paintEvent(QPaintEvent*) {
     painter.setPen(theme_(hovered_ == shown() ? Token::text : Token::text2));
     drawLabel(painter, place(shown()), Qt::AlignLeft, tr("%1 more …").arg(rest), theme_.textFont(11.5));
   }
-  paintNote(painter, tr("Lighter ground: not like the rest. A folded layer keeps its cell."), 87);
+  paintNote(painter, tr("Lighter background: unlike the rest. A folded layer keeps its cell."), 87);
 }
 
 void ShapeList::paintEntry(QPainter& painter, int index) const {

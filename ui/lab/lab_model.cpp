@@ -49,7 +49,7 @@ QStringList wordsOfRow(const LabRow& row) {
   QStringList words;
   if (row.isRival()) words += "a rival: it calls " + QString::fromStdString(row.library);
   if (!version.ok)
-    words += QString("off by %1 where %2 may be: %3")
+    words += QString("off by %1, where %2 is allowed: %3")
                  .arg(format::distance(version.max_error), format::distance(version.tolerance),
                       QString::fromStdString(version.where));
   if (row.timed()) {
@@ -62,7 +62,7 @@ QStringList wordsOfRow(const LabRow& row) {
     if (version.launched_us > 0) words += format::time(version.launched_us) + " when launched alone";
   }
   if (row.busy) words += "the machine was busy, or the samples lie far apart";
-  if (row.stored) words += "of an earlier start of the program";
+  if (row.stored) words += "from an earlier session";
   return words;
 }
 

@@ -204,7 +204,7 @@ void LabPage::tellRun() {
     if (row.mark != LabMark::wrong) continue;
     UiError wrong;
     wrong.title = QString::fromStdString(row.name) + " is wrong";
-    wrong.what = QString("Off by %1 where %2 may be")
+    wrong.what = QString("Off by %1, where %2 is allowed")
                      .arg(format::distance(row.version->max_error), format::distance(row.version->tolerance));
     wrong.where = QString::fromStdString(row.version->where);
     wrong.advice = QStringLiteral("It was not timed; please report it");
@@ -334,7 +334,7 @@ void LabPage::refreshControls() {
   else if (runs.empty())
     stage_->setText(refusal);
   else
-    stage_->setText(labs_->stored(list_->chosen()) ? QStringLiteral("Of an earlier start: run it anew")
+    stage_->setText(labs_->stored(list_->chosen()) ? QStringLiteral("From an earlier session: run it again")
                                                    : QString());
   stage_->setVisible(!stage_->text().isEmpty());
   title_->setText(runs.empty() ? kernel() : kernel() + "  " + QString::fromStdString(runs.front().problem));

@@ -169,7 +169,7 @@ void RooflinePlot::show(const std::vector<api::LabRun>& runs, const std::vector<
     std::sort(roofs_.begin() + first, roofs_.end(),
               [](const Roof& a, const Roof& b) { return a.operations > b.operations; });
   }
-  empty_->setText(runs.empty()  ? QStringLiteral("Run the kernel: its rows are drawn here")
+  empty_->setText(runs.empty()  ? QStringLiteral("Run the kernel to see its rows here")
                   : flops_ <= 0 ? QStringLiteral("It computes nothing: its limit is the speed of reading")
                                 : QString());
   const bool empty = points_.empty() && rivals_.empty() && roofs_.empty();

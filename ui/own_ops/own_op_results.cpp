@@ -37,7 +37,7 @@ QStringList trialSummary(const std::vector<custom::TrialCase>& cases) {
   }
   QStringList words;
   for (const auto& [who, worst] : all)
-    words += QString("%1 differ by %2 at most, of the largest number, where %3 may be (%4)")
+    words += QString("%1 differ by %2 at most, of the largest number, where %3 is allowed (%4)")
                  .arg(who, format::distance(worst.difference), format::distance(worst.allowed),
                       format::counted(worst.sizes, "size"));
   return words;
@@ -153,7 +153,7 @@ void OwnOpResults::showTrial(OwnOpDraft& draft) {
   for (const custom::Check& check : report.checks)
     say((check.ok ? "\u2713 " : "\u2717 ") + text(check.text), check.ok ? Token::text : Token::error);
   if (draft.failedTrial())
-    say("The op was not loaded into this window. Mend the text, then verify again.", Token::text2);
+    say("The op was not loaded into this window. Fix the text, then verify again.", Token::text2);
   for (const QString& words : trialSummary(report.cases)) say(words, Token::text2);
   if (!report.card.empty()) {
     const bool runs = std::ranges::find(report.devices, "cuda") != report.devices.end();

@@ -50,7 +50,7 @@ class OwnOpResults : public QWidget {
   TrialCases* cases_ = nullptr;
 };
 
-/// "The CUDA body and the CPU body differ by 3.1e-07 at most, where 1.0e-05 may be (5 sizes)": for each
+/// "The CUDA body and the CPU body differ by 3.1e-07 at most, where 1.0e-05 is allowed (5 sizes)": for each
 /// device and what its numbers were held against.
 QStringList trialSummary(const std::vector<custom::TrialCase>& cases);
 

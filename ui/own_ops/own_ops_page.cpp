@@ -264,12 +264,12 @@ void OwnOpsPage::refresh() {
         : compiled         ? QString()
                            : uncompiled,
         running  ? "Stop what runs"
-        : failed ? "Its trial failed: mend what stands at the right, or try the same text once more"
+        : failed ? "Its trial failed: fix what is listed on the right, or try the same text once more"
                  : "Runs it for the first time, in a process of its own");
   allow(add_,
         !first.isEmpty() ? first
         : running        ? QStringLiteral("Wait for what runs")
-        : failed    ? QStringLiteral("Its trial failed: mend what stands at the right, then verify again")
+        : failed    ? QStringLiteral("Its trial failed: fix what is listed on the right, then verify again")
         : !compiled ? uncompiled
         : !draft->verified() ? QStringLiteral("Verify this text first")
         : draft->added()     ? QStringLiteral("It is in the palette")
@@ -288,7 +288,7 @@ void OwnOpsPage::refresh() {
                   : !draft                 ? none
                   : !draft->current()      ? QString()
                   : errors > 0             ? format::counted(errors, "error")
-                  : failed                 ? QStringLiteral("Its trial failed: mend it, then verify again")
+                  : failed                 ? QStringLiteral("Its trial failed: fix it, then verify again")
                   : !draft->report->passed ? QStringLiteral("It did not pass")
                   : draft->added()         ? QStringLiteral("In the palette")
                   : draft->verified()      ? QStringLiteral("Verified")

@@ -82,7 +82,7 @@ void PassRowView::setRow(const PassRow& row, bool writes, double done) {
   toggle_->setText(passTitle(row.report.name));
   toggle_->setChecked(row.on);
   toggle_->setEnabled(!row.locked);
-  toggle_->setToolTip(row.locked ? "All that fuse are off: Model > Fuse operations"
+  toggle_->setToolTip(row.locked ? "All passes that fuse are off: Model > Fuse operations"
                       : row.on   ? "Leave this pass out: the next message runs without it"
                                  : "Let this pass run again");
   measure_->setVisible(!row.measuring);

@@ -53,7 +53,7 @@ class LabController : public QObject {
 
   /// What is shown of a kernel: the last run, a device after another; else what the file has of it.
   const std::vector<api::LabRun>& runs(const std::string& kernel) const;
-  /// They are of an earlier start of the program.
+  /// They are from an earlier session.
   bool stored(const std::string& kernel) const;
   /// All that is kept, the oldest first.
   const std::vector<api::KeptLabRun>& history() const { return history_; }

@@ -142,7 +142,7 @@ Result<QByteArray> RecipeShelf::remove(const QString& path) {
 
 Result<void> RecipeShelf::putBack(const QString& path, const QByteArray& text) {
   if (QFileInfo::exists(path))
-    return fileError("There is another file of that name by now", path, "move it away first");
+    return fileError("Another file of that name has appeared since", path, "move it away first");
   ORRERY_TRY(written(path, text));
   look(models_);
   return {};

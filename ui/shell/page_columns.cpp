@@ -19,7 +19,7 @@ PageColumns::PageColumns(const Theme& theme, QWidget* parent)
   for (const char* words : {"1", "Wrap", "Auto"}) choice_->addChoice(words);
   choice_->setMenu(wrap, numbers_);
   choice_->setAccessibleName("Columns of layers");
-  choice_->setToolTip("Layers that are open go down a column, columns from left to right");
+  choice_->setToolTip("Open layers run down a column, columns from left to right");
   for (const int number : kNumbers)
     numbers_->addAction(QString("%1 columns").arg(number), this, [this, number] { emit asked(number); });
   connect(choice_, &Segmented::chosen, this, [this](int choice) { emit asked(choice == one ? 1 : 0); });

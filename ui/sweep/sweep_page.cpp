@@ -316,7 +316,7 @@ void SweepPage::askSave() {
   if (sweeps_->sweep().rows.empty())
     return banner_->showNotice("There is nothing to save yet: start a sweep");
   const QString name = QString::fromUtf8(api::name_of(sweeps_->sweep().request.what).data()) + ".csv";
-  ui::askSave(this, "Save the sweep", name, "Table (*.csv);;To be gone on with (*.json)");
+  ui::askSave(this, "Save the sweep", name, "Table (*.csv);;To be resumed (*.json)");
 }
 
 void SweepPage::setTheme(const Theme& theme) {

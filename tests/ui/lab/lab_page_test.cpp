@@ -254,7 +254,7 @@ TEST_F(LabPageTest, AnEarlierStartIsShownAsSuch) {
   ASSERT_FALSE(rows().empty());
   for (const LabRow& row : rows()) EXPECT_EQ(row.mark, LabMark::off) << "not run here: " << row.name;
   EXPECT_EQ(page_->history()->times(), 2);
-  EXPECT_THAT(page_->stageWords().toStdString(), HasSubstr("earlier start"));
+  EXPECT_THAT(page_->stageWords().toStdString(), HasSubstr("earlier session"));
   ASSERT_NO_FATAL_FAILURE(runSoftmax());
   EXPECT_EQ(page_->history()->times(), 3);
   for (const LabRow& row : rows())

@@ -173,8 +173,8 @@ TEST_F(OwnOpsPageTest, WhatCrashesOrLoopsLeavesTheWindow) {
   ASSERT_TRUE(ended());
   EXPECT_THAT(page_->checkWords().join("\n").toStdString(), HasSubstr("null pointer"));
   EXPECT_FALSE(page_->addButton()->isEnabled());
-  EXPECT_THAT(page_->addButton()->toolTip().toStdString(), HasSubstr("Its trial failed: mend"));
-  EXPECT_EQ(page_->stateWords(), "Its trial failed: mend it, then verify again");
+  EXPECT_THAT(page_->addButton()->toolTip().toStdString(), HasSubstr("Its trial failed: fix"));
+  EXPECT_EQ(page_->stateWords(), "Its trial failed: fix it, then verify again");
   EXPECT_TRUE(page_->verifyButton()->isEnabled()) << "once more, if one likes";
   breathe();
   takePicture(*window_, "own-ops-crash-dark");
