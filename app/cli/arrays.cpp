@@ -4,13 +4,26 @@
 
 #include <filesystem>
 
+#include "engine/api/array_text.h"
+
 namespace orrery::cli {
 namespace {
 
 std::string type_of(const api::Array& array) { return to_string(array.type()); }
 
+/// As they are typed: "1, 2; 3, 4".
+std::string elements_of(const api::Array& array, int64_t count) {
+  const int64_t columns = array.shape.empty() ? 1 : array.shape.back();
+  std::string text;
+  for (int64_t i = 0; i < count; ++i)
+    text += fmt::format("{}{:.6g}", i == 0 ? "" : i % columns == 0 ? "; " : ", ", api::number_at(array, i));
+  return text;
+}
+
 std::string summary(const api::Array& array) {
+  constexpr int64_t kFew = 16;
   const api::Statistics statistics = api::statistics_of(array);
+  if (statistics.elements <= kFew && array.shape.size() <= 2) return elements_of(array, statistics.elements);
   std::string text = fmt::format("{:.6g} to {:.6g}, mean {:.6g}, deviation {:.6g}", statistics.least,
                                  statistics.most, statistics.mean, statistics.deviation);
   if (statistics.nan > 0) text += fmt::format(", {} NaN", statistics.nan);
@@ -29,8 +42,9 @@ std::filesystem::path file_of(const std::string& folder, std::string name) {
 void add_array_options(Parser& parser, ArrayOptions& options) {
   options.open.precision = "exact";
   parser
-      .add_option("--in", options.inputs,
-                  "NAME=FILE.npy ...: an array for each input; of a graph also as it is typed in the window")
+      .add_option(
+          "--in", options.inputs,
+          "NAME=FILE.npy ...: an array for each input; also as it is typed in the window: \"src=1, 2; 3, 4\"")
       .take_all();
   parser.add_option("--out", options.out, "folder that the outputs are written to, as NAME.npy");
   parser

@@ -13,7 +13,7 @@ namespace orrery::cli {
 
 /// Of a run on arrays.
 struct ArrayOptions {
-  std::vector<std::string> inputs;  // NAME=FILE.npy
+  std::vector<std::string> inputs;  // NAME=FILE.npy, or as it is typed
   std::string out;                  // folder; empty: nothing is written
   int repeat = 1;
   api::OpenOptions open;

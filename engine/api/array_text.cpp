@@ -283,6 +283,15 @@ Result<Array> file_in(const std::string& path, const graph::ValueType& type) {
   return not_fitting(to_string(array.type()), type);
 }
 
+/// Dims of what is typed: brackets that begin it, sizes in brackets behind a word, or what separates numbers.
+size_t dims_in(std::string_view text) {
+  if (text.starts_with('[')) return std::min(text.find_first_not_of("[ "), text.size());
+  if (const size_t sizes = text.find('['); sizes != std::string_view::npos)
+    return 1 + static_cast<size_t>(std::ranges::count(text.substr(sizes), ','));
+  if (text.find(";;") != std::string_view::npos) return 3;
+  return text.find(';') != std::string_view::npos ? 2 : 1;
+}
+
 }  // namespace
 
 Result<Array> array_in(std::string_view text, const graph::ValueType& type) {
@@ -295,6 +304,22 @@ Result<Array> array_in(std::string_view text, const graph::ValueType& type) {
       return filled(std::move(*fill).value(), type);
     }
     return numbers_in(words, type);
+  });
+}
+
+Result<Array> array_in(std::string_view text) {
+  return guarded([&]() -> Result<Array> {
+    std::string_view words = trimmed(text);
+    if (words.ends_with(".npy")) return read_array(std::string(words));
+    graph::ValueType type{DType::f32, {}};
+    const size_t first = words.find(' ');
+    if (const auto dtype = element_type_in(words.substr(0, first));
+        dtype && first != std::string_view::npos) {
+      type.dtype = *dtype;
+      words = trimmed(words.substr(first));
+    }
+    for (size_t d = 0; d < dims_in(words); ++d) type.shape.emplace_back(Symbol(fmt::format("n{}", d)));
+    return array_in(words, type);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/api/array_text.h"
 #include "engine/api/gradients.h"
 #include "engine/api/guard.h"
 #include "engine/api/weight_files.h"
@@ -147,8 +148,8 @@ class Building {
     return add_source("weight", name, std::move(attributes));
   }
 
-  Result<ValueId> add_input(const std::string& name, const std::string& file) {
-    ORRERY_ASSIGN(Array array, read_array(file));
+  Result<ValueId> add_input(const std::string& name, const std::string& given) {
+    ORRERY_ASSIGN(Array array, array_in(given));
     const graph::Attributes attributes{{"name", name},
                                        {"dtype", std::string(name_of(array.dtype))},
                                        {"shape", fmt::format("{}", fmt::join(array.shape, ","))}};

@@ -18,11 +18,12 @@ std::vector<OpInfo> list_ops();
 
 struct OpRequest {
   std::string op;
-  /// Inputs by the names that the op has for them, and files of NumPy; several of one that takes several.
+  /// Inputs by the names that the op has for them, and what they are given: files of NumPy, or as it is typed
+  /// (array_text.h); several of one that takes several.
   std::vector<std::pair<std::string, std::string>> inputs;
   /// Attributes as texts: numbers, true or false, lists as "1, 2" or "[1, 2]".
   std::vector<std::pair<std::string, std::string>> attributes;
-  /// Outputs and files of their gradients: then those of the inputs that hold floats are computed too.
+  /// Outputs and their gradients, given likewise: then those of the inputs that hold floats are computed too.
   std::vector<std::pair<std::string, std::string>> gradients = {};
 };
 

@@ -76,6 +76,8 @@ TEST(OpVerb, RunsOnFiles) {
   EXPECT_TRUE(json["refused"].is_array());
   EXPECT_GT(json["us"], 0);
   EXPECT_THAT(run({"op", "softmax", "--in", "src=" + src, "--repeat", "3"}).out, HasSubstr("dst"));
+  EXPECT_THAT(run({"op", "top_k", "--in", "src=3, 1, 9; 4, 6, 5", "--set", "k=2"}).out,
+              HasSubstr("9, 3; 6, 5"));
   std::filesystem::remove_all(out);
 }
 

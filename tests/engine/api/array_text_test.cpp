@@ -47,6 +47,22 @@ TEST(ArrayText, RowsAndPlanes) {
   EXPECT_EQ(number_at(array("inf", {DType::f32, {1}}), 0), std::numeric_limits<double>::infinity());
 }
 
+TEST(ArrayText, WhatIsTypedForNoType) {
+  const auto typed = [](std::string_view text) {
+    const auto made = array_in(text);
+    return made.ok() ? to_string(made->type()) : made.error().to_string();
+  };
+  EXPECT_EQ(typed("1, 2, 3"), to_string(graph::ValueType{DType::f32, {3}}));
+  EXPECT_EQ(typed("i64 1, 2; 3, 4"), to_string(graph::ValueType{DType::i64, {2, 2}}));
+  EXPECT_EQ(typed("1;2;;3;4"), to_string(graph::ValueType{DType::f32, {2, 2, 1}}));
+  EXPECT_EQ(typed("bf16 [[1, 2, 3], [4, 5, 6]]"), to_string(graph::ValueType{DType::bf16, {2, 3}}));
+  EXPECT_EQ(typed("random 7 [4, 1, 64]"), to_string(graph::ValueType{DType::f32, {4, 1, 64}}));
+  EXPECT_THAT(typed("1, 2; 3"), HasSubstr("Rows are of 2 and of 1"));
+  EXPECT_THAT(typed("f32"), HasSubstr("write numbers"));
+  EXPECT_THAT(typed(""), HasSubstr("Nothing is given"));
+  EXPECT_THAT(typed("/nowhere/x.npy"), HasSubstr("cannot be opened"));
+}
+
 TEST(ArrayText, Fills) {
   EXPECT_THAT(numbers(array("zeros", {DType::f32, {2}})), ElementsAre(0, 0));
   EXPECT_THAT(numbers(array("ones [3]", {DType::i8, {n}})), ElementsAre(1, 1, 1));

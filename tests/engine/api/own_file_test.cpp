@@ -118,6 +118,9 @@ TEST_F(OwnFile, AnOpRunsAlone) {
   ASSERT_TRUE(ran.ok()) << ran.error().to_string();
   EXPECT_THAT(ran->outputs[0].array.shape, ElementsAre(3, 2));
   EXPECT_THAT(values(ran->outputs[0].array), ElementsAre(1, 2, 3, 4, 1, 2));
+  auto typed = open_op({"add", {{"a", a}, {"b", "5, 6"}}, {}}, options());
+  ASSERT_TRUE(typed.ok()) << typed.error().to_string();
+  EXPECT_THAT(values(run_graph(*typed->session, typed->request, {})->outputs[0].array), ElementsAre(6, 8));
   const auto refusal = [&](const OpRequest& request) {
     const auto refused = open_op(request, options());
     return refused.ok() ? std::string("it is opened") : refused.error().to_string();
