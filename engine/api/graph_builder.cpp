@@ -65,8 +65,7 @@ std::vector<GraphValue> GraphBuilder::apply_all(const std::string& op,
   for (const auto& [attribute, value] : attributes) names.push_back(attribute);
   const graph::OpPtr schema = ops::find_op(*ops::registry(), op, {}, names);
   if (!schema) {
-    refuse({ErrorCode::not_found, fmt::format("There is no op {}", op), name,
-            "orrery-cli ops lists those that there are"});
+    refuse({ErrorCode::not_found, fmt::format("There is no op {}", op), name, "orrery-cli ops lists them"});
     return {};
   }
   std::vector<GraphValue> made(schema->outputs.size(), GraphValue(this, ValueId()));

@@ -51,7 +51,7 @@ Error no_kernel(const std::string& name) {
       near.push_back(kernel.name);
   }
   return {ErrorCode::not_found, "There is no such kernel", name.substr(0, 200),
-          edit::offer(near, "orrery-cli lab list tells those that there are")};
+          edit::offer(near, "orrery-cli lab list shows them")};
 }
 
 /// A kernel, and how to make an experiment from the text of one of its problems.
@@ -134,7 +134,7 @@ class Lab {
     for (const std::string& one : asked)
       if (std::ranges::find(versions_, one, &lab::Version::row) == versions_.end())
         return Error{ErrorCode::not_found, "There is no such row", one.substr(0, 200),
-                     "orrery-cli lab list tells those that there are"};
+                     "orrery-cli lab list shows them"};
     for (size_t row = 0; row < versions_.size(); ++row)
       if (asked.empty() || std::ranges::find(asked, name(row)) != asked.end()) rows.push_back(row);
     return rows;

@@ -182,7 +182,7 @@ Result<OpInfo> find_op(const OpRequest& request) {
     if (graph::OpPtr op = ops::find_op(*ops::registry(), request.op, inputs, attributes))
       return OpInfo{op, devices_of(*op)};
     return Error{ErrorCode::not_found, fmt::format("There is no op {}", io::shown(request.op)), "",
-                 "orrery-cli ops lists those that there are"};
+                 "orrery-cli ops lists them"};
   });
 }
 

@@ -33,7 +33,7 @@ Result<void> check_begun(const Sweep& begun, const std::map<std::string, std::st
   const auto refuse = [](std::string_view name, std::string_view was, std::string_view is) {
     return Error{ErrorCode::invalid_argument, "The sweep was begun under other conditions",
                  fmt::format("{}: \"{}\", not \"{}\"", name, was.substr(0, 100), is.substr(0, 100)),
-                 "open the model as it was then, or begin anew"};
+                 "open the model as it was then, or start again"};
   };
   for (const auto& [name, is] : conditions) {
     const auto was = begun.conditions.find(name);

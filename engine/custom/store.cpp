@@ -94,7 +94,7 @@ Result<void> Store::remove(const std::string& name, graph::OpRegistry& registry)
   const auto kept = std::ranges::find(all, name, &Kept::name);
   if (kept == all.end())
     return Error{ErrorCode::not_found, "There is no op of one's own of that name", name.substr(0, 80),
-                 "orrery-cli custom list tells which there are"};
+                 "orrery-cli custom list shows them"};
   take_out(registry, name);
   take_out(registry, name + "_backward");
   std::error_code error;

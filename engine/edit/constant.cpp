@@ -44,7 +44,8 @@ Result<graph::Attributes> attributes_from(const Edit& edit) {
   if (const std::string& path = field("file"); !path.empty()) {
     for (const char* other : {"value", "shape", "dtype"})
       if (!field(other).empty())
-        return refusal(fmt::format("{} is given beside a file, which tells it", other), path, "leave it out");
+        return refusal(fmt::format("{} is given as well as a file, which already says it", other), path,
+                       "leave it out");
     ORRERY_ASSIGN(const NamedFile file, open_tensors(path));
     ORRERY_ASSIGN(const io::Tensor* tensor, find_tensor(file, ""));
     return attributes_of(*tensor, path);

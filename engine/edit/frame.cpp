@@ -17,7 +17,7 @@ Result<graph::Journal> frame(graph::Graph& graph, const Edit& edit) {
                         .name = title.empty() ? "no frame around " + pattern
                                               : fmt::format("frame \"{}\" around {}", title, pattern),
                         .nothing = "weights, inputs and states are drawn on what reads them",
-                        .unchanged = title.empty() ? "It stands in no frame" : "It stands in it already"});
+                        .unchanged = title.empty() ? "It is in no frame" : "It is in this frame already"});
 }
 
 }  // namespace

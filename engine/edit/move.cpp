@@ -82,7 +82,7 @@ Result<graph::Journal> move(graph::Graph& graph, const Edit& edit) {
                   "choose a scope outside of it");
   const ValueId value = after.empty() ? place.stream.enters : place.stream.leaves;
   if (value == (after.empty() ? part.stream.leaves : part.stream.enters))
-    return refuse(fmt::format("It stands {} {} already", after.empty() ? "before" : "after", where), "");
+    return refuse(fmt::format("It is {} {} already", after.empty() ? "before" : "after", where), "");
   if (graph.value(value).type != graph.value(part.stream.enters).type)
     return Error{ErrorCode::shape_mismatch,
                  fmt::format("There the stream is {}, and it takes {}", described(graph, value),

@@ -225,7 +225,7 @@ Verb steer_verb() {
        "one vector as an array of NumPy, or a GGUF control vector, which has one per layer", false},
       {"toward", FieldKind::text, "instead of a file: a text as it is to become", false},
       {"from", FieldKind::text, "and one as it is now; the vector is the difference that they make", false},
-      {"vector", FieldKind::text, "what the texts made, as a recipe keeps it; made anew where left out",
+      {"vector", FieldKind::text, "what the texts made, as a recipe keeps it; made again where left out",
        false},
       {"strength", FieldKind::real, "the vector is multiplied by it", false, "1"},
       {"as", FieldKind::name, "scope of the new nodes; SCOPE.steer", false}};

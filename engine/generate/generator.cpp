@@ -85,8 +85,8 @@ class Writing : public std::enable_shared_from_this<Writing> {
     try {
       event();
     } catch (const std::exception& exception) {
-      failure_ = Error{ErrorCode::internal, fmt::format("A reply could not be told: {}", exception.what()),
-                       "", "try again"};
+      failure_ = Error{ErrorCode::internal,
+                       fmt::format("A reply could not be passed on: {}", exception.what()), "", "try again"};
       over_ = true;
     }
   }

@@ -101,7 +101,7 @@ Result<void> check_stored(const Attribute& value) {
   return Error{
       ErrorCode::invalid_argument,
       fmt::format("{} is \"{}\", which no activation is stored in", kStoredAttribute, to_string(value)), "",
-      "Use bf16 or f16, or take it away for f32"};
+      "Use bf16 or f16, or remove it for f32"};
 }
 
 Result<void> check_drawing(std::string_view name, const Attribute& value) {
@@ -111,7 +111,7 @@ Result<void> check_drawing(std::string_view name, const Attribute& value) {
   return Error{ErrorCode::invalid_argument,
                text && !text->empty() ? fmt::format("The {} has {} bytes", name, text->size())
                                       : fmt::format("The {} is no text", name),
-               "", fmt::format("Write up to {} bytes, or take it away", longest)};
+               "", fmt::format("Write up to {} bytes, or remove it", longest)};
 }
 
 Result<void> check_common(std::string_view name, const Attribute& value) {

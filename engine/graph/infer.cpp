@@ -22,7 +22,7 @@ Result<void> store(const Node& node, std::vector<ValueType>& types) {
       return Error{ErrorCode::invalid_argument,
                    fmt::format("Its output {} is {}, which is not stored as {}", output, to_string(types[i]),
                                name_of(*stored)),
-                   node.path(), fmt::format("Take its attribute {} away", kStoredAttribute)};
+                   node.path(), fmt::format("Remove its attribute {}", kStoredAttribute)};
     types[i].dtype = *stored;
   }
   return {};

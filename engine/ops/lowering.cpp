@@ -89,7 +89,7 @@ Result<Lowered> lower_node(LowerContext& context, const graph::Node& node) {
     return Error{ErrorCode::unsupported,
                  fmt::format("No kernel here writes what a {} makes as {}", node.op->name, name_of(*stored)),
                  fmt::format("node {}", node.path()),
-                 fmt::format("take its attribute {} away", graph::kStoredAttribute)};
+                 fmt::format("remove its attribute {}", graph::kStoredAttribute)};
   return node.op->lowering->lower(context, node);
 }
 

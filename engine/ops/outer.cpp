@@ -16,7 +16,7 @@ Types infer(const NodeView& view) {
                       fmt::format("{} is {}; it must be a vector", name, to_string(*view.inputs[side])));
   }
   ORRERY_ASSIGN(const DType dtype, promote(view, 0, "a", 1, "b"));
-  if (dtype == DType::boolean) return mismatch("a", "a and b are of bools, which are no numbers: cast them");
+  if (dtype == DType::boolean) return mismatch("a", "a and b are bools, which are not numbers: cast them");
   return std::vector{ValueType{dtype, {view.inputs[0]->shape[0], view.inputs[1]->shape[0]}}};
 }
 

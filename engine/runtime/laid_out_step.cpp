@@ -116,7 +116,7 @@ LaidOutStep::Graphs LaidOutStep::capture(bool measured) {
     const Card& card = cards.at(plan->segments[i].device);
     Capture capture(*card.device);
     if (card.device->epoch() != card.epoch)
-      throw kernels::DeviceError(kernels::DeviceError::Kind::lost, "The device was started anew",
+      throw kernels::DeviceError(kernels::DeviceError::Kind::lost, "The device was restarted",
                                  card.device->id());
     issue(i, measured);
     graphs[i] = capture.end();

@@ -60,7 +60,7 @@ Result<std::shared_ptr<const WeightFile>> WeightStore::other_file(const OtherFil
   }
   ORRERY_ASSIGN(auto opened, WeightFile::open(file.path, file_.get()));
   if (opened->stamp() != file.stamp)
-    return Error{ErrorCode::io, "The file is not the one that the edit read: it was written anew since",
+    return Error{ErrorCode::io, "The file is not the one that the edit read: it has been rewritten since",
                  file.path, "undo the edit and make it again"};
   const std::scoped_lock lock(mutex_);
   others_[key] = opened;

@@ -50,8 +50,8 @@ TEST_F(NamesLlama, FramesAndNotesAreDrawingsAlone) {
   EXPECT_EQ(note_of(node("layers.3.mlp.gate")), "");
   EXPECT_THAT(refused("note node=layers.3.mlp.gate"), HasSubstr("It has no note"));
   EXPECT_THAT(refused("note node=layers.3.mlp.norm.weight text=a"), HasSubstr("drawn on what reads it"));
-  EXPECT_THAT(refused("frame nodes=layers.4.mlp title=\"my part\""), HasSubstr("stands in it already"));
-  EXPECT_THAT(refused("frame nodes=layers.3.mlp"), HasSubstr("It stands in no frame"));
+  EXPECT_THAT(refused("frame nodes=layers.4.mlp title=\"my part\""), HasSubstr("is in this frame already"));
+  EXPECT_THAT(refused("frame nodes=layers.3.mlp"), HasSubstr("It is in no frame"));
   EXPECT_THAT(refused("note node=layers.3.mlp.gate text=" + std::string(5000, 'a')),
               HasSubstr("up to 4000 bytes"));
 }

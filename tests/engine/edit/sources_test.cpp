@@ -57,7 +57,7 @@ TEST_F(Sources, ConstantsThatCannotBeAreRefused) {
   EXPECT_THAT(done("constant as=a value=1 shape=2,x"), HasSubstr("\"2,x\" is no shape"));
   EXPECT_THAT(done("constant as=a value=300 dtype=u8"), HasSubstr("no u8"));
   EXPECT_THAT(done("constant as=a value=1 file=" + file("v.npy", npy("1,", {1}))),
-              HasSubstr("value is given beside a file"));
+              HasSubstr("value is given as well as a file"));
   EXPECT_THAT(done("constant as=a file=" + folder_.path().string() + "/gone.npy"),
               AllOf(HasSubstr("The file is not there"), HasSubstr("gone.npy")));
   EXPECT_THAT(done("constant as=a file=" + file("nan.npy", npy("1,", {NAN}))), HasSubstr("verb weight"));

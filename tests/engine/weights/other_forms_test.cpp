@@ -148,7 +148,7 @@ TEST_F(OtherForms, AFileThatWasWrittenAnewIsRefused) {
   std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(1));
   const auto refused = store_->tensor(view, team_);
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().to_string(), HasSubstr("it was written anew since"));
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("it has been rewritten since"));
   EXPECT_TRUE(store_->tensor(of(path, "matrix"), team_).ok());
   EXPECT_NE(view.identity(), of(path, "matrix").identity());
   EXPECT_EQ(view.name(), of(path, "matrix").name());
