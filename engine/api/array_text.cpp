@@ -285,11 +285,14 @@ Result<Array> file_in(const std::string& path, const graph::ValueType& type) {
 
 /// Dims of what is typed: brackets that begin it, sizes in brackets behind a word, or what separates numbers.
 size_t dims_in(std::string_view text) {
-  if (text.starts_with('[')) return std::min(text.find_first_not_of("[ "), text.size());
-  if (const size_t sizes = text.find('['); sizes != std::string_view::npos)
-    return 1 + static_cast<size_t>(std::ranges::count(text.substr(sizes), ','));
-  if (text.find(";;") != std::string_view::npos) return 3;
-  return text.find(';') != std::string_view::npos ? 2 : 1;
+  size_t dims = 1;
+  if (text.starts_with('['))
+    dims = static_cast<size_t>(std::ranges::count(text.substr(0, text.find_first_not_of("[ ")), '['));
+  else if (const size_t sizes = text.find('['); sizes != std::string_view::npos)
+    dims += static_cast<size_t>(std::ranges::count(text.substr(sizes), ','));
+  else if (text.find(';') != std::string_view::npos)
+    dims = text.find(";;") != std::string_view::npos ? 3 : 2;
+  return std::min(dims, kMostRank + 1);  // more are refused
 }
 
 }  // namespace
@@ -318,7 +321,8 @@ Result<Array> array_in(std::string_view text) {
       type.dtype = *dtype;
       words = trimmed(words.substr(first));
     }
-    for (size_t d = 0; d < dims_in(words); ++d) type.shape.emplace_back(Symbol(fmt::format("n{}", d)));
+    const size_t dims = dims_in(words);
+    for (size_t d = 0; d < dims; ++d) type.shape.emplace_back(Symbol(fmt::format("n{}", d)));
     return array_in(words, type);
   });
 }

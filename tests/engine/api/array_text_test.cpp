@@ -56,10 +56,12 @@ TEST(ArrayText, WhatIsTypedForNoType) {
   EXPECT_EQ(typed("i64 1, 2; 3, 4"), to_string(graph::ValueType{DType::i64, {2, 2}}));
   EXPECT_EQ(typed("1;2;;3;4"), to_string(graph::ValueType{DType::f32, {2, 2, 1}}));
   EXPECT_EQ(typed("bf16 [[1, 2, 3], [4, 5, 6]]"), to_string(graph::ValueType{DType::bf16, {2, 3}}));
+  EXPECT_EQ(typed("[ [1, 2], [3, 4] ]"), to_string(graph::ValueType{DType::f32, {2, 2}}));
   EXPECT_EQ(typed("random 7 [4, 1, 64]"), to_string(graph::ValueType{DType::f32, {4, 1, 64}}));
   EXPECT_THAT(typed("1, 2; 3"), HasSubstr("Rows are of 2 and of 1"));
   EXPECT_THAT(typed("f32"), HasSubstr("write numbers"));
   EXPECT_THAT(typed(""), HasSubstr("Nothing is given"));
+  EXPECT_THAT(typed(std::string(100'000, '[') + "1"), HasSubstr("There are too many brackets"));
   EXPECT_THAT(typed("/nowhere/x.npy"), HasSubstr("cannot be opened"));
 }
 
