@@ -53,6 +53,12 @@ QSize Button::sizeHint() const {
   return {ceilInt(width), ceilInt(theme_.scaled(kControlHeight))};
 }
 
+void Button::keyPressEvent(QKeyEvent* event) {
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (enter && !event->isAutoRepeat() && !(event->modifiers() & ~Qt::KeypadModifier)) return click();
+  QAbstractButton::keyPressEvent(event);
+}
+
 void Button::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const bool hot = underMouse() && isEnabled();

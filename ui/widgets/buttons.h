@@ -8,7 +8,7 @@
 
 namespace orrery::ui {
 
-/// A word on a raised ground, 28 high, with an icon and a key's name where given.
+/// A word on a raised ground, 28 high, with an icon and a key's name where given. Space and Enter press it.
 class Button : public QAbstractButton, public Themed {
   Q_OBJECT
  public:
@@ -22,6 +22,7 @@ class Button : public QAbstractButton, public Themed {
   QSize minimumSizeHint() const override { return sizeHint(); }
 
  protected:
+  void keyPressEvent(QKeyEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void enterEvent(QEnterEvent* event) override;
   void leaveEvent(QEvent* event) override;

@@ -135,6 +135,17 @@ TEST_F(LostWorkTest, QuittingAsksOnceForAllThatIsNotSaved) {
   EXPECT_FALSE(window_->isVisible());
 }
 
+TEST_F(LostWorkTest, EnterGivesTheAnswerThatHasTheFocus) {
+  say("One");
+  QTest::keyClick(window_.get(), Qt::Key_Q, Qt::ControlModifier);
+  ASSERT_EQ(question()->actions(), QStringList({"Quit without saving", "Stay"}));
+  ASSERT_NE(QApplication::focusWidget(), nullptr);
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return, Qt::ControlModifier);
+  EXPECT_TRUE(window_->isVisible());
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  EXPECT_FALSE(window_->isVisible());
+}
+
 TEST_F(LostWorkTest, QuittingSavesTheEditsWhereThatIsChosen) {
   bypass("layers.1");
   EXPECT_FALSE(window_->close());
