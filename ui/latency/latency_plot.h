@@ -68,6 +68,9 @@ class LatencyPlot : public Plot, public Themed {
   void addMark(const LatencySeries::Mark& mark);
   Note makeNote(double from, double to, const QString& words, Token token);
   void placeWords();
+  /// The rows of pixels between the highest and the lowest point of the curves from one column to another;
+  /// empty where they have none.
+  QRectF curvesAcross(double left, double right) const;
   QString noteAt(const QPointF& at) const;
   void fitRanges(const LatencySeries& series);
 

@@ -20,7 +20,7 @@ QSizeF sizeOf(const QCPItemText& text) {
   return QFontMetricsF(text.font()).boundingRect(QRectF(0, 0, 1e4, 1e4), Qt::AlignLeft, text.text()).size();
 }
 
-/// The last two of three lines beside each other.
+/// Three lines as two: the last two joined.
 QString inTwoLines(QString words) { return words.replace(words.lastIndexOf('\n'), 1, "  "); }
 
 /// The labels that are placed so far.
@@ -182,20 +182,42 @@ void LatencyPlot::placeWords() {
     }
     places.take(note.text, line <= plot.right() ? areas : std::vector<QRectF>());
   }
-  for (const Note& note : prefills_) {  // on the block, else in it; beside it is the curve
+  for (const Note& note : prefills_) {  // as near the top of the block as no curve runs through it
     const double left = std::max(xAxis->coordToPixel(note.from), plot.left()) + 1,
                  right = std::min(xAxis->coordToPixel(note.to), plot.right()),
                  block = std::max(yAxis->coordToPixel(note.ms), plot.top());
-    note.text->setText(inTwoLines(note.words));
-    if (sizeOf(*note.text).width() > right - left) note.text->setText(note.words);
-    const QSizeF size = sizeOf(*note.text);
-    std::vector<QRectF> areas;
-    if (left <= right && block - kLabelGap - size.height() >= plot.top())
-      areas.emplace_back(QPointF(left, block - kLabelGap - size.height()), size);
-    if (left + kLabelGap + size.width() <= right && block + kLabelGap + size.height() <= plot.bottom())
-      areas.emplace_back(QPointF(left + kLabelGap, block + kLabelGap), size);
-    places.take(note.text, areas);
+    const auto place = [&](const QString& words) {
+      note.text->setText(words);
+      const QSizeF size = sizeOf(*note.text);
+      const QRectF above(QPointF(left, block - kLabelGap - size.height()), size),
+          below(QPointF(left + kLabelGap, block + kLabelGap), size);
+      const QRectF curves = curvesAcross(above.left(), below.right());
+      std::vector<QRectF> areas;
+      for (double away = 0; away < plot.height(); away += kLabelGap)
+        for (const QRectF& area : {above.translated(0, -away), below.translated(0, away)})
+          if (left <= right && area.top() >= plot.top() && area.bottom() <= plot.bottom() &&
+              !area.intersects(curves))
+            areas.push_back(area);
+      places.take(note.text, areas);
+      return note.text->visible();
+    };
+    const QString narrow = note.words, low = inTwoLines(note.words);
+    const bool fits = QFontMetricsF(note.text->font()).size(0, low).width() <= right - left;
+    if (!place(fits ? low : narrow)) place(fits ? narrow : low);
   }
+}
+
+QRectF LatencyPlot::curvesAcross(double left, double right) const {
+  const QCPRange across(xAxis->pixelToCoord(left), xAxis->pixelToCoord(right));
+  QRectF rows;
+  for (int i = 0; i < graphCount(); ++i) {
+    bool found = false;
+    const QCPRange values = graph(i)->data()->valueRange(found, QCP::sdBoth, across);
+    if (!found || !graph(i)->visible()) continue;
+    const double top = yAxis->coordToPixel(values.upper), bottom = yAxis->coordToPixel(values.lower);
+    rows |= QRectF(left, top - 1, right - left, bottom - top + 2);  // with the line's own width
+  }
+  return rows;
 }
 
 /// What the edits and the block at the pointer are called.

@@ -28,17 +28,21 @@ QStringList texts(const std::vector<Written>& written) {
   return texts;
 }
 
-void addReply(LatencySeries& series, int64_t prompt, int tokens, double ms) {
+void addReply(LatencySeries& series, int64_t prompt, int tokens, double ms, double prefill_ms) {
   series.beginReply();
   api::PrefillEvent prefill;
   prefill.done = prefill.tokens = prompt;
-  prefill.ms = ms * static_cast<double>(prompt) / 4;
+  prefill.ms = prefill_ms * static_cast<double>(prompt);
   series.addPrefill(prefill);
   api::TokenEvent token;
   for (int i = 0; i <= tokens; ++i) {
     token.step_ms = static_cast<float>(ms + 0.3 * (i % 5));
     series.addToken(token);
   }
+}
+
+void addReply(LatencySeries& series, int64_t prompt, int tokens, double ms) {
+  addReply(series, prompt, tokens, ms, ms / 4);
 }
 
 /// Short replies with prompts close together, and edits before, after and on top of one another.
@@ -115,7 +119,7 @@ TEST(LatencyPlot, NoLabelLiesOverAnotherWhereverItIsDragged) {
   }
 }
 
-/// Words that the block has no room for beside each other would reach over the curve that begins behind it.
+/// The curve begins where the prefill's block ends: a label wider than the block would cover it.
 TEST(LatencyPlot, ThePrefillIsNamedAsNarrowAsItsBlock) {
   for (const int tokens : {20, 300}) {
     LatencyPlot plot((Theme()));
@@ -127,6 +131,27 @@ TEST(LatencyPlot, ThePrefillIsNamedAsNarrowAsItsBlock) {
     EXPECT_EQ(words.contains("40 tok  50.0 ms"), tokens == 20) << words.join("; ").toStdString();
     EXPECT_EQ(words.contains("40 tok"), tokens == 300) << words.join("; ").toStdString();
   }
+}
+
+/// After a long reply the block is a few pixels wide, so its label stands over the reply's first tokens.
+TEST(LatencyPlot, NoCurveRunsThroughThePrefillsLabel) {
+  for (const int tokens : {20, 120, 500, 2000})
+    for (const double per_token : {0.5, 5.0, 20.0}) {
+      SCOPED_TRACE(std::to_string(tokens) + " tokens, prefill of " + std::to_string(per_token) + " ms each");
+      LatencyPlot plot((Theme()));
+      plot.resize(kSize);
+      LatencySeries series;
+      addReply(series, 40, tokens, 5, per_token);
+      plot.show(series, false);
+      const std::vector<Written> written = writtenIn(plot);
+      for (const Written& word : written)
+        for (const LatencySeries::Sample& sample : series.samples())
+          EXPECT_FALSE(
+              word.text.startsWith("prefill") &&
+              word.area.contains(plot.xAxis->coordToPixel(sample.x), plot.yAxis->coordToPixel(sample.ms)))
+              << "token at " << sample.x;
+      EXPECT_TRUE(per_token == 5 || texts(written).contains("prefill"));
+    }
 }
 
 TEST(LatencyPlot, AnEmptyPlotsNumbersStandClearOfItsWords) {
