@@ -36,10 +36,9 @@ std::vector<ValueId> all_values(const graph::Graph& graph) {
 
 /// Of a file, or typed: "1, 2; 3, 4", "random 7". An input that is not there is refused by the run.
 Result<api::Array> array_for(const graph::Graph& graph, const std::string& name, const std::string& words) {
-  if (words.ends_with(".npy")) return api::read_array(words);
   ORRERY_ASSIGN(const std::vector<api::GraphInput> asked, api::inputs_of(graph));
   const auto input = std::ranges::find(asked, name, &api::GraphInput::name);
-  if (input == asked.end()) return api::read_array(words);
+  if (words.ends_with(".npy") || input == asked.end()) return api::array_in(words);
   Result<api::Array> array = api::array_in(words, input->type);
   return array.ok() ? std::move(array) : placed(std::move(array).error(), name, "");
 }

@@ -240,6 +240,7 @@ TEST(RunVerb, SaysWhatDoesNotFit) {
   expect_refused(run({"run", graph}));
   EXPECT_THAT(run({"run", graph, "--in", "x=1, 2"}).err, HasSubstr("It is [2], and f32[n, 64] is asked"));
   expect_refused(run({"run", graph, "--in", "z=" + x}));
+  EXPECT_THAT(run({"run", graph, "--in", "z=1, 2"}).err, HasSubstr("no input \"z\""));
   expect_refused(run({"run", scratch_file("no_graph.json", "{}")}));
   expect_refused(run({"run", "/no/such/graph.json"}));
   expect_refused(run({"chat", graph, "--prompt", "Hello"}));
