@@ -19,7 +19,7 @@ struct Dropout {
   static constexpr uint32_t kNormStream = 0x64726f70, kSecondNormStream = 0x64726f32,
                             kAttentionStream = 0x61747464;
 
-  PhiloxKeys keys{0};  // of all rounds: who draws would make them again for each word, and in 64 bits
+  PhiloxKeys keys{0};  // of all rounds, made once from the seed
   uint32_t stream = kNormStream;
   double p = 0;                  // in [0, 1)
   uint32_t most = kNumbers - 1;  // the largest number that stays
@@ -45,11 +45,16 @@ struct Dropout {
   }
   /// The words that decide of columns [4 group, 4 group + 4) of a row.
   ORRERY_HOST_DEVICE_INLINE void words(int64_t row, int64_t group, uint32_t (&four)[4]) const {
-    four[0] = static_cast<uint32_t>(group);
-    four[1] = static_cast<uint32_t>(row);
-    four[2] = static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32);
-    four[3] = stream;
+    set_counter(row, group, stream, four);
     philox_rounds(four, keys);
+  }
+  /// The counter from which Philox makes the words of those columns.
+  ORRERY_HOST_DEVICE_INLINE static void set_counter(int64_t row, int64_t group, uint32_t stream,
+                                                    uint32_t (&counter)[4]) {
+    counter[0] = static_cast<uint32_t>(group);
+    counter[1] = static_cast<uint32_t>(row);
+    counter[2] = static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32);
+    counter[3] = stream;
   }
   ORRERY_HOST_DEVICE_INLINE bool keeps(uint32_t word) const { return word <= (most << 8 | 0xFF); }
   ORRERY_HOST_DEVICE_INLINE bool keeps(int64_t row, int64_t col) const {

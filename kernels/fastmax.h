@@ -53,8 +53,9 @@ namespace orrery::kernels {
 /// Muller of the words of Philox4x32-10 at counter (col / 4, row, stream), a pair of numbers for two words.
 template <class Real>
 ORRERY_HOST_DEVICE_INLINE Real normal_noise(uint64_t seed, int64_t row, int64_t col) {
-  uint32_t words[4] = {static_cast<uint32_t>(col / 4), static_cast<uint32_t>(row),
-                       static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32), 0x6e6f6973};
+  constexpr uint32_t kNoiseStream = 0x6e6f6973;
+  uint32_t words[4] = {};
+  Dropout::set_counter(row, col / 4, kNoiseStream, words);
   philox_rounds(words, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
   const bool second = col % 4 >= 2;
   const uint32_t first_word = second ? words[2] : words[0], second_word = second ? words[3] : words[1];

@@ -110,7 +110,7 @@ Result<int> begin(const Context& context, const std::string& name, bool cuda) {
   ORRERY_ASSIGN(const std::vector<custom::SourceFile> files, custom::new_sources(name, cuda));
   for (const custom::SourceFile& file : files)
     if (std::filesystem::exists(file.name))
-      return Error{ErrorCode::invalid_argument, "There is already such a file", file.name,
+      return Error{ErrorCode::invalid_argument, "There is already a file of this name", file.name,
                    "choose another name"};
   Json json = Json::array();
   for (const custom::SourceFile& file : files) {

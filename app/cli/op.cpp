@@ -66,10 +66,10 @@ Runner prepare_op(Parser& parser, Context& context) {
   parser.add_option("--set", options->attributes, "ATTRIBUTE=VALUE ...: axis=-1, shape=2,-1, kind=mean")
       .take_all();
   parser
-      .add_option(
-          "--grad", options->gradients,
-          "NAME=FILE.npy ...: the gradient of an output; of ops that have a backward form also those of the "
-          "inputs that hold floats, as grad_INPUT")
+      .add_option("--grad", options->gradients,
+                  "NAME=FILE.npy ..., or as --in: the gradient of an output; of ops that have a backward "
+                  "form also those of the "
+                  "inputs that hold floats, as grad_INPUT")
       .take_all();
   add_array_options(parser, options->arrays);
   add_output_options(parser, context);

@@ -283,7 +283,8 @@ Result<Array> file_in(const std::string& path, const graph::ValueType& type) {
   return not_fitting(to_string(array.type()), type);
 }
 
-/// Dims of what is typed: brackets that begin it, sizes in brackets behind a word, or what separates numbers.
+/// How many dims a text has, by its opening brackets, by the sizes in brackets after a word, or by its
+/// separators.
 size_t dims_in(std::string_view text) {
   size_t dims = 1;
   if (text.starts_with('['))

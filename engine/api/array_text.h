@@ -18,8 +18,8 @@ namespace orrery::api {
 /// both shapes, where it does not fit; symbols in the type take any size.
 Result<Array> array_in(std::string_view text, const graph::ValueType& type);
 
-/// The same where no type is asked for: of float32, or of the type that comes first ("i64 3, 1"); with as
-/// many dims as the text has or a fill's brackets tell. A file of NumPy is as it is.
+/// The same where no type is asked for. Elements are float32, or of a type that is written first ("i64 3,
+/// 1"); the text or the sizes in brackets decide how many dims there are. A .npy file keeps its own type.
 Result<Array> array_in(std::string_view text);
 
 /// What array_in() would make of it; of a fill no element is made for it.

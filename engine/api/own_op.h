@@ -18,8 +18,8 @@ std::vector<OpInfo> list_ops();
 
 struct OpRequest {
   std::string op;
-  /// Inputs by the names that the op has for them, and what they are given: files of NumPy, or as it is typed
-  /// (array_text.h); several of one that takes several.
+  /// What inputs are given, by the names that the op has for them: a .npy file, or numbers as they are typed
+  /// (array_text.h). An input that takes several values may be named several times.
   std::vector<std::pair<std::string, std::string>> inputs;
   /// Attributes as texts: numbers, true or false, lists as "1, 2" or "[1, 2]".
   std::vector<std::pair<std::string, std::string>> attributes;

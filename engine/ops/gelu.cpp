@@ -49,20 +49,19 @@ void gradient(Gradients& at) {
 }  // namespace
 
 OpSchema gelu_op() {
-  return {
-      .name = "gelu",
-      .family = OpFamily::activation,
-      .doc = "Gaussian error linear unit (Hendrycks and Gimpel 2016).",
-      .inputs = {{"src"}},
-      .outputs = {"dst"},
-      .attributes = {{"approximation",
-                      "none: by the error function; tanh: as in GPT-2 and Gemma do; quick: by the sigmoid "
-                      "of 1.702 x, as CLIP does",
-                      Attribute(std::string("none"))}},
-      .infer = infer,
-      .cost = cost,
-      .gradient = gradient,
-      .lowering = lowered_to<kernels::Elementwise, Map>(lower)};
+  return {.name = "gelu",
+          .family = OpFamily::activation,
+          .doc = "Gaussian error linear unit (Hendrycks and Gimpel 2016).",
+          .inputs = {{"src"}},
+          .outputs = {"dst"},
+          .attributes = {{"approximation",
+                          "none: by the error function; tanh: as GPT-2 and Gemma do; quick: by the sigmoid "
+                          "of 1.702 x, as CLIP does",
+                          Attribute(std::string("none"))}},
+          .infer = infer,
+          .cost = cost,
+          .gradient = gradient,
+          .lowering = lowered_to<kernels::Elementwise, Map>(lower)};
 }
 
 }  // namespace orrery::ops

@@ -213,7 +213,7 @@ struct RowPlace {
   }
 };
 
-/// The words that decide of a unit's columns; such as keep all where nothing is dropped.
+/// The words that decide which of a unit's columns stay; where nothing is dropped, words that keep them all.
 __device__ inline void words_of_unit(const Dropout& dropout, int64_t row, int64_t unit,
                                      uint32_t (&words)[kUnit]) {
 #pragma unroll

@@ -122,8 +122,8 @@ TEST(DropoutNorm, many_rows_and_long_ones) {
   }
 }
 
-/// So many rows that a card reckons with all of its multiprocessors, each of so many columns that a block has
-/// it in registers alone if they are 16 bits.
+/// Enough rows to fill a card, each as wide as what a block keeps entirely in registers when elements have 16
+/// bits.
 TEST(DropoutNorm, many_rows_of_many_columns) {
   for (const auto& [cols, dtype, options] :
        {std::tuple{8200, DType::f16, false}, {8200, DType::bf16, true}, {18'440, DType::bf16, true}}) {

@@ -253,8 +253,8 @@ TEST(FlashAttention, keys_that_blocks_share) {
   }
 }
 
-/// So few queries that heads of the same keys lie in one tile of a card, query by query: in one tile or in
-/// several, all heads of a group or some, as many as fill it or fewer.
+/// With few queries, heads that share keys also share tiles on a card: one tile or several, with all heads of
+/// a group or only some of them, full or partly empty.
 TEST(FlashAttention, few_queries_of_grouped_heads) {
   std::mt19937 random(2);
   for (const int64_t dim : {64, 80, 128, 256}) {

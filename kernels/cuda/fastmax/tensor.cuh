@@ -180,8 +180,8 @@ struct Moments {
   const float* ones = nullptr;             // (units, slots, columns)
 };
 
-/// A state's tiles on their way into shared memory, by all threads of a block: stages of squares, then one of
-/// elements, two of them there at a time.
+/// Copies a state's tiles to shared memory, by all threads of a block: the squares stage by stage, then one
+/// stage of elements. There is room for two stages at a time.
 template <int kDim>
 struct StateStages {
   using Size = Sizes<kDim>;
@@ -191,7 +191,7 @@ struct StateStages {
   int squares;  // stages
 
   __device__ uint32_t at(int stage) const { return buffer + static_cast<uint32_t>(stage % 2 * kBytes); }
-  /// A group of copies, empty behind the last stage.
+  /// Starts the copies of a stage as one group; past the last stage the group is empty.
   __device__ void bring(int stage) const {
     if (stage <= squares) {
       const int bytes = stage < squares ? kBytes : 2 * Size::kBlocks * Size::kTileElements;

@@ -23,13 +23,13 @@ struct HopperShapes {
 template <int kDim>
 using BentShape = HopperShape<kDim, kDim == 256 ? 64 : 128, 2, 1, true>;
 
-/// Of few queries of heads that read the same keys, which are in short tiles: blocks get equal shares of
-/// them, and a group without queries passes them by.
+/// For few queries, of heads that share keys. Tiles of keys are short, so that blocks get nearly equal shares
+/// of them; a group without queries passes them by.
 template <int kDim>
 using JoinedShape = HopperShape<kDim, 64, 2, 1, false, true>;
 
-/// How many query heads share tiles of JoinedShape; 1: none do. Of few queries a head's own tile is mostly
-/// empty, and keys are read once for each head: joining pays where it makes at most half as many tiles.
+/// How many query heads share a tile of JoinedShape; 1: none do. With few queries the tile of a single head
+/// is mostly empty, and keys are read again for every head. Joining pays where it at least halves the tiles.
 int joined_heads(const FlashAttention::Problem& problem, int64_t queries) {
   constexpr int kRows = JoinedShape<64>::rows;
   const int64_t group = problem.heads / problem.kv_heads;
@@ -160,7 +160,7 @@ size_t hopper_workspace(const FlashAttention::Problem& problem, const Machine& m
     return Parts::floats(std::min<int64_t>(rows, Shape::rows), Shape::dim);
   };
   // Fewer queries than the problem tells may have another shape.
-  const int64_t most = problem.head_dim > 64 ? with_hopper_shape(problem, rows, floats)
+  const int64_t most = problem.head_dim > 64 ? with_hopper_shape(problem, problem.queries, floats)
                                              : floats.template operator()<HopperShapes::Short64>();
   return 2 * sizeof(float) * static_cast<size_t>(machine.card.multiprocessors * most);
 }

@@ -11,9 +11,9 @@
 //   products in turns, so that one multiplies while another has its softmax. A group reads queries, keys and
 //   values from shared memory as they are; scores, weights and totals are in registers, of which the copying
 //   warps give up theirs.
-//   Of few queries, heads that read the same keys share a tile, a row for each query of each head: keys come
-//   once for all of them, and the products are of more than a few rows.
-//   shared    [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
+//   With few queries, heads that share keys share a tile, with a row for each query of each head: the keys
+//   are read once for all of them, and the tensor cores get more than a few rows. shared    [64 elements of
+//   head_dim][row][64], swizzled as TMA writes and wgmma reads it
 //             (device/warpgroup.cuh); heads are padded to 64, 128 or 256 elements: zeros that TMA fills in
 //   requires  head_dim a multiple of 8, rows 16-byte aligned; no bias, mask, dropout
 //   Bytes moved: query and out once, keys and values that are seen once for the queries of a tile.

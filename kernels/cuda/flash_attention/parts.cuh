@@ -71,8 +71,8 @@ struct Schedule {
   __device__ int slot(int index) const { return slot(index, static_cast<int>(blockIdx.x)); }
 };
 
-/// Which query of which head a row of a unit's tile is: those of one query of the joined heads follow each
-/// other. kJoins: whether a tile may have several heads; else nothing is divided.
+/// Which query of which head each row of a unit's tile is. Rows go query by query, and for each query head by
+/// head. kJoins: a tile may have several heads; without it no division is needed.
 template <bool kJoins>
 struct UnitRows {
   int batch, first_head, first_query, joined;
