@@ -136,7 +136,7 @@ TEST(LatencyPlot, ThePrefillIsNamedAsNarrowAsItsBlock) {
 /// After a long reply the block is a few pixels wide, so its label stands over the reply's first tokens.
 TEST(LatencyPlot, NoCurveRunsThroughThePrefillsLabel) {
   for (const int tokens : {20, 120, 500, 2000})
-    for (const double per_token : {0.5, 5.0, 20.0}) {
+    for (const double per_token : {0.5, 3.5, 4.5, 5.0, 20.0}) {
       SCOPED_TRACE(std::to_string(tokens) + " tokens, prefill of " + std::to_string(per_token) + " ms each");
       LatencyPlot plot((Theme()));
       plot.resize(kSize);
