@@ -255,6 +255,25 @@ TEST(FlashAttention, keys_that_blocks_share) {
 
 /// With few queries, heads that share keys also share tiles on a card: one tile or several, with all heads of
 /// a group or only some of them, full or partly empty.
+TEST(FlashAttention, few_queries_of_many_single_heads) {
+  for (const int64_t dim : {64, 128}) {
+    SCOPED_TRACE(std::to_string(dim) + " elements");
+    FlashShape texts{.batch = 3,
+                     .heads = 100,
+                     .kv_heads = 100,
+                     .queries = 17,
+                     .keys = 33,
+                     .head_dim = dim,
+                     .dtype = DType::bf16,
+                     .causal = true};
+    testing::expect_rows_agree(FlashCase(texts), flash_attention_rows(), testing::kOneGuard);
+    // More heads than multiprocessors, of which each takes two, and the last of them are cut.
+    FlashShape queries{
+        .heads = 200, .kv_heads = 200, .queries = 1, .keys = 2600, .head_dim = dim, .dtype = DType::f16};
+    testing::expect_rows_agree(FlashCase(queries), flash_attention_rows(), testing::kOneGuard);
+  }
+}
+
 TEST(FlashAttention, few_queries_of_grouped_heads) {
   std::mt19937 random(2);
   for (const int64_t dim : {64, 80, 128, 256}) {

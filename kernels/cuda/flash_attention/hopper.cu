@@ -28,8 +28,16 @@ using BentShape = HopperShape<kDim, kDim == 256 ? 64 : 128, 2, 1, true>;
 template <int kDim>
 using JoinedShape = HopperShape<kDim, 64, 2, 1, false, true>;
 
-/// How many query heads share a tile of JoinedShape; 1: none do. With few queries the tile of a single head
-/// is mostly empty, and keys are read again for every head. Joining pays where it at least halves the tiles.
+/// For queries that a single group has room for, of all heads that share keys, with so little memory that the
+/// kernel that follows begins beside it.
+template <int kDim>
+using FewShape = HopperShape<kDim, 64, 1, 1, false, true>;
+/// Of all heads: with more of them the beginning counts less than how many tiles are on their way.
+constexpr int64_t kFewKeys = int64_t{1} << 20;
+
+/// How many query heads share a tile of JoinedShape or FewShape; 1: none do. With few queries the tile of a
+/// single head is mostly empty, and keys are read again for every head. Joining pays where it at least halves
+/// the tiles.
 int joined_heads(const FlashAttention::Problem& problem, int64_t queries) {
   constexpr int kRows = JoinedShape<64>::rows;
   const int64_t group = problem.heads / problem.kv_heads;
@@ -43,20 +51,37 @@ int joined_heads(const FlashAttention::Problem& problem, int64_t queries) {
   return 1;
 }
 
+/// What a call has; of a problem, what it has at most.
+struct Extent {
+  int64_t batch, queries, keys;
+
+  template <class Of>
+  explicit Extent(const Of& of) : batch(of.batch), queries(of.queries), keys(of.keys) {}
+};
+
+template <int kDim>
+bool is_few(const FlashAttention::Problem& problem, const Extent& extent, int joined) {
+  constexpr bool kLacksStages = FewShape<kDim>::stages < JoinedShape<kDim>::stages;
+  return extent.queries * joined <= FewShape<kDim>::rows &&
+         !(kLacksStages && extent.batch * problem.kv_heads * extent.keys > kFewKeys);
+}
+
 /// function.operator()<Shape>() of the shape that is for the call. With 64 dims three groups pay where their
 /// rows are not mostly beyond the last query.
 template <class Function>
-auto with_hopper_shape(const FlashAttention::Problem& problem, int64_t queries, Function&& function) {
+auto with_hopper_shape(const FlashAttention::Problem& problem, const Extent& extent, Function&& function) {
   const auto pick = [&]<int kDim, class Plain>() {
     if (problem.softcap > 0) return function.template operator()<BentShape<kDim>>();
-    if (joined_heads(problem, queries) > 1) return function.template operator()<JoinedShape<kDim>>();
+    const int joined = joined_heads(problem, extent.queries);
+    if (is_few<kDim>(problem, extent, joined)) return function.template operator()<FewShape<kDim>>();
+    if (joined > 1) return function.template operator()<JoinedShape<kDim>>();
     return function.template operator()<Plain>();
   };
   using Long = HopperShapes::Full64;
   using Short = HopperShapes::Short64;
   if (problem.head_dim > 128) return pick.template operator()<256, HopperShapes::Of256>();
   if (problem.head_dim > 64) return pick.template operator()<128, HopperShapes::Of128>();
-  const auto padded = [&](int rows) { return int64_t{rows} * tiles_of(queries, rows); };
+  const auto padded = [&](int rows) { return int64_t{rows} * tiles_of(extent.queries, rows); };
   if (16 * padded(Short::rows) < 15 * padded(Long::rows)) return pick.template operator()<64, Short>();
   return pick.template operator()<64, Long>();
 }
@@ -72,7 +97,8 @@ template <class Shape>
 void share_units(const FlashAttention::Args& args, Schedule& schedule) {
   constexpr int64_t kLeastTiles = 2, kJoining = 8;  // tiles of keys; the time of so many
   const FlashAttention::Problem& problem = args.problem;
-  const int64_t units = int64_t{schedule.tiles} * schedule.heads, most = current_card().multiprocessors;
+  const int64_t units = int64_t{schedule.tiles} * schedule.heads, card = current_card().multiprocessors;
+  const int64_t most = units > card ? card * Shape::blocks : card;
   schedule.blocks = static_cast<int>(std::min(units, most));
   schedule.shared = 0;
   if (!takes_equally_long(problem, args.queries, args.keys)) return;
@@ -82,7 +108,9 @@ void share_units(const FlashAttention::Args& args, Schedule& schedule) {
     seen = std::min(seen, near(problem.window_left) + near(problem.window_right) + schedule.queries);
   }
   const int64_t tiles = seen / Shape::keys, rest = units % most;
-  const int64_t blocks = units < most ? std::clamp(units * tiles / kLeastTiles, units, most) : most;
+  int64_t blocks = units < most ? std::clamp(units * tiles / kLeastTiles, units, most) : most;
+  // So many of each unit, where that leaves few of them idle: a block with parts of two takes longer.
+  if (units < most && 16 * (blocks % units) <= blocks) blocks -= blocks % units;
   if (rest == 0 || tiles * (blocks - rest) < kJoining * blocks) return;
   schedule.blocks = static_cast<int>(blocks);
   schedule.shared = static_cast<int>(units < most ? units : most + rest);
@@ -114,9 +142,10 @@ Schedule hopper_schedule(const FlashAttention::Args& args) {
 
 template <DType kType>
 void start_hopper(const FlashAttention::Args& args, const Launch& launch) {
-  with_hopper_shape(args.problem, args.queries, [&]<class Shape>() {
+  with_hopper_shape(args.problem, Extent(args), [&]<class Shape>() {
     const Schedule schedule = hopper_schedule<Shape>(args);
-    const TensorMaps maps = make_maps(args, schedule.joined, schedule.queries, Shape::keys);
+    const TensorMaps maps =
+        make_maps(args, Shape::joins ? schedule.joined : 0, schedule.queries, Shape::keys);
     const Parts parts{reinterpret_cast<float*>(launch.workspace),
                       static_cast<int>(std::min<int64_t>(args.queries * schedule.joined, Shape::rows))};
     launch_kernel(launch, hopper_kernel<kType, Shape>, dim3(static_cast<unsigned>(schedule.blocks)),
@@ -149,7 +178,7 @@ std::string hopper_supports(const FlashAttention::Problem& problem, const Machin
   if (!kHopperBuilt) return "the module was built without code for 9.0's own instructions (architecture 90a)";
   if (problem.has_bias || problem.has_mask || problem.drops) return "takes no bias, mask or dropout";
   const size_t bytes =
-      with_hopper_shape(problem, problem.queries, [&]<class Shape>() { return Shape::shared_bytes; });
+      with_hopper_shape(problem, Extent(problem), [&]<class Shape>() { return Shape::shared_bytes; });
   return without_mma(problem, bytes, machine);
 }
 
@@ -157,12 +186,15 @@ std::string hopper_supports(const FlashAttention::Problem& problem, const Machin
 size_t hopper_workspace(const FlashAttention::Problem& problem, const Machine& machine, int) {
   const int64_t rows = problem.queries * (problem.heads / problem.kv_heads);
   const auto floats = [&]<class Shape>() {
-    return Parts::floats(std::min<int64_t>(rows, Shape::rows), Shape::dim);
+    return Shape::blocks * Parts::floats(std::min<int64_t>(rows, Shape::rows), Shape::dim);
   };
-  // Fewer queries than the problem tells may have another shape.
-  const int64_t most = problem.head_dim > 64 ? with_hopper_shape(problem, problem.queries, floats)
-                                             : floats.template operator()<HopperShapes::Short64>();
-  return 2 * sizeof(float) * static_cast<size_t>(machine.card.multiprocessors * most);
+  const auto most = [&]<class... Shapes>() { return std::max({floats.template operator()<Shapes>()...}); };
+  // Calls with less than the problem tells may have other shapes than that.
+  const int64_t needed =
+      problem.head_dim > 128  ? most.template operator()<HopperShapes::Of256, FewShape<256>>()
+      : problem.head_dim > 64 ? most.template operator()<HopperShapes::Of128, FewShape<128>>()
+                              : most.template operator()<HopperShapes::Short64, FewShape<64>>();
+  return 2 * sizeof(float) * static_cast<size_t>(machine.card.multiprocessors * needed);
 }
 
 Rounding hopper_rounding(const FlashAttention::Problem& problem, int) {

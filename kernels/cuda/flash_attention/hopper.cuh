@@ -1,7 +1,7 @@
 // cuda.flash_hopper: attention over tensors of f16 or bf16 (flash_attention.h) with the products of four
 // warps (wgmma) and the copies of tiles (TMA) of cards of capability 9.0 (FlashAttention-3, Shah et al. 2024,
 // arXiv 2407.08608). Products are exact, weights rounded to the operands' type.
-//   One block a multiprocessor walks over units of work, whole ones and parts (parts.cuh). It has two to four
+//   One block a multiprocessor walks over units of work, whole ones and parts (parts.cuh). It has one to four
 //   groups of four warps that multiply, each for 64 queries of one batch and head, and one that brings tiles,
 //   which takes a thread. They walk over the keys that the block's queries see, last tile first, in tiles
 //   that begin at multiples of their size: keys and values in two or four stages each, queries in two where
@@ -12,8 +12,10 @@
 //   values from shared memory as they are; scores, weights and totals are in registers, of which the copying
 //   warps give up theirs.
 //   With few queries, heads that share keys share a tile, with a row for each query of each head: the keys
-//   are read once for all of them, and the tensor cores get more than a few rows. shared    [64 elements of
-//   head_dim][row][64], swizzled as TMA writes and wgmma reads it
+//   are read once for all of them, and the tensor cores get more than a few rows. Where one group has room
+//   for all, two blocks fit on a multiprocessor: the kernel that follows is there, with its arithmetic done,
+//   when the one before it ends. Between calls of one query that arithmetic took a sixth of the time.
+//   shared    [64 elements of head_dim][row][64], swizzled as TMA writes and wgmma reads it
 //             (device/warpgroup.cuh); heads are padded to 64, 128 or 256 elements: zeros that TMA fills in
 //   requires  head_dim a multiple of 8, rows 16-byte aligned; no bias, mask, dropout
 //   Bytes moved: query and out once, keys and values that are seen once for the queries of a tile.
@@ -37,11 +39,14 @@ struct HopperShape {
   static constexpr int dim = kDim, groups = kGroups, rows = groups * kGroupRows;
   static constexpr int keys = kKeys, slices = kDim / 64;
   // Tiles of keys, and as many of values, that lie there at once.
-  static constexpr int stages = kDim * kKeys <= 64 * 128 ? 4 : 2;
+  static constexpr int stages = kDim * kKeys <= (groups == 1 ? 64 * 64 : 64 * 128) ? 4 : 2;
+  // That a multiprocessor has room for: of one call, or one of the call that follows, which begins while this
+  // one ends.
+  static constexpr int blocks = groups == 1 && kDim <= 128 ? 2 : 1;
   static constexpr int queries = kQueries;
   static constexpr bool bends = kBends, joins = kJoins;
   // Groups pass by tiles of keys that only later ones see, where these are many; it takes registers.
-  static constexpr bool skips = keys == kGroupRows;
+  static constexpr bool skips = groups > 1 && keys == kGroupRows;
   // The last values of a unit are added beside the first scores of the next one: the next queries must be
   // there, and no tiles to pass by, as the stage of those values is not free yet.
   static constexpr bool chains = queries > 1 && !skips;
@@ -49,8 +54,8 @@ struct HopperShape {
   static constexpr int query_slice = rows * 128, key_slice = keys * 128;  // bytes
   static constexpr int query_bytes = slices * query_slice, key_bytes = slices * key_slice;
   // Of a thread: 65,536 are shared by all.
-  static constexpr int copying_registers = groups == 3 ? 32 : 24;
-  static constexpr int registers = groups == 4 ? 112 : groups == 3 ? 160 : 240;
+  static constexpr int copying_registers = blocks == 2 ? 40 : groups == 3 ? 32 : 24;
+  static constexpr int registers = groups == 4 ? 112 : groups == 3 ? 160 : blocks == 2 ? 216 : 240;
   static constexpr int barriers = 2 * queries + 4 * stages;
   static constexpr size_t shared_bytes =
       1024 + queries * query_bytes + 2 * stages * key_bytes + 8 * (barriers + 1);
@@ -142,6 +147,7 @@ __device__ void bring_tiles(const FlashAttention::Args& args, const TensorMaps& 
   Stage<Shape::stages> stage;
   schedule.each([&](int index) {
     const HopperWork<Shape> work(args, schedule, index);
+    pdl_wait();
     const auto bring = [&](uint32_t to, int slice_bytes, int rows, const CUtensorMap& map, int y, int z,
                            uint32_t full) {
       arrive_expecting(full, Shape::slices * 128 * rows);
@@ -211,6 +217,7 @@ class Consumer {
     Open open;
     schedule_.each([&](int index) {
       const HopperWork<Shape> work(args_, schedule_, index);
+      pdl_wait();
       if (work.count == 0) return write_nothing(work, index);
       const Walk walk(work, schedule_.place(index), group_, work.band.keys == static_cast<int>(args_.keys));
       wait_for_phase(tiles_.query_full(query_.at), query_.phase);
@@ -408,8 +415,12 @@ class Consumer {
 
   // Groups begin products in turns, in a ring: so one multiplies while another has its softmax.
   __device__ static int turn_of(int group) { return 1 + Shape::groups + group; }
-  __device__ void take_turn() const { meet(turn_of(group_), 2 * kGroupThreads); }
-  __device__ void pass_turn() const { pass(turn_of((group_ + 1) % Shape::groups), 2 * kGroupThreads); }
+  __device__ void take_turn() const {
+    if constexpr (Shape::groups > 1) meet(turn_of(group_), 2 * kGroupThreads);
+  }
+  __device__ void pass_turn() const {
+    if constexpr (Shape::groups > 1) pass(turn_of((group_ + 1) % Shape::groups), 2 * kGroupThreads);
+  }
 
   /// Scores that still want factor_, which is above 0; of keys that are not seen -infinity.
   __device__ void finish_scores(const Walk& walk, int tile, float (&scores)[Shape::keys / 8][4]) const {
@@ -535,12 +546,15 @@ __device__ void attend(const FlashAttention::Args& args, const TensorMaps& maps,
   const auto begin = static_cast<uint32_t>(__cvta_generic_to_shared(memory));
   const Tiles<Shape> tiles{(begin + 1023) / 1024 * 1024};
   if (threadIdx.x == 0) tiles.make_barriers();
-  pdl_wait();
+  if (args.query_lengths != nullptr || args.key_lengths != nullptr) pdl_wait();  // else once a unit is known
   __syncthreads();
   constexpr int kFirstCopying = Shape::groups * kGroupThreads;
   if (threadIdx.x >= kFirstCopying) {
     give_up_registers<Shape::copying_registers>();
-    if (threadIdx.x == kFirstCopying) bring_tiles<Shape>(args, maps, tiles, schedule);
+    if (threadIdx.x == kFirstCopying) {
+      bring_tiles<Shape>(args, maps, tiles, schedule);
+      pdl_trigger();  // the blocks that end first leave room for who joins parts, or for the next call
+    }
   } else {
     take_registers<Shape::registers>();
     Consumer<kType, Shape>(args, schedule, parts, tiles).run();
@@ -556,7 +570,7 @@ __device__ void attend(const FlashAttention::Args&, const TensorMaps&, const Sch
 #endif
 
 template <DType kType, class Shape>
-__global__ void __launch_bounds__(Shape::threads, 1)
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     hopper_kernel(const __grid_constant__ FlashAttention::Args args, const __grid_constant__ TensorMaps maps,
                   const __grid_constant__ Schedule schedule, const __grid_constant__ Parts parts) {
   attend<kType, Shape>(args, maps, schedule, parts);

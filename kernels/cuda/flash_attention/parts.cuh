@@ -65,10 +65,26 @@ struct Schedule {
     return {max(share(block) - unit, 0), min(share(block + 1) - unit, kParts)};
   }
   /// Where a block leaves what it makes of a part: it has at most two that are not whole units.
-  __device__ int slot(int index, int block) const {
+  __device__ int slot(int index) const {
+    const auto block = static_cast<int>(blockIdx.x);
     return 2 * block + static_cast<int>(index - in_rounds() != share(block) / kParts);
   }
-  __device__ int slot(int index) const { return slot(index, static_cast<int>(blockIdx.x)); }
+  /// The blocks that take parts of a shared unit.
+  struct Sharing {
+    int first, count;
+    bool is_second;  // the part of the first one, which began with another unit
+
+    __device__ bool is_cut() const { return count > 1; }
+    __device__ int slot(int i) const { return 2 * (first + i) + static_cast<int>(i == 0 && is_second); }
+  };
+  __device__ Sharing sharing(int index) const {
+    const int unit = index - in_rounds(), begin = unit * kParts;
+    int first = unit * blocks / shared;
+    while (share(first + 1) <= begin) ++first;
+    int behind = first + 1;
+    while (share(behind) < begin + kParts) ++behind;
+    return {first, behind - first, share(first) < begin};
+  }
 };
 
 /// Which query of which head each row of a unit's tile is. Rows go query by query, and for each query head by
@@ -99,14 +115,16 @@ struct UnitRows {
   }
 };
 
+/// Of a row's keys, or of some of them: the largest score, in powers of two, and the sum of the weights.
+struct PartSum {
+  float largest, sum;
+};
+
 /// What blocks leave of parts of units.
 struct Parts {
   float* at;
   int rows;  // of a tile, as far as there are queries
 
-  struct Sum {
-    float largest, sum;  // largest: in powers of two
-  };
   /// Of a slot; totals of all rows, then sums, from a multiple of 16 bytes on.
   __host__ __device__ static constexpr int64_t floats(int64_t rows, int64_t dim) { return rows * (dim + 4); }
   template <int kDim>
@@ -114,9 +132,84 @@ struct Parts {
     return at + slot * floats(rows, kDim) + row * kDim;
   }
   template <int kDim>
-  __device__ Sum& sum(int slot, int row) const {
-    return reinterpret_cast<Sum*>(totals<kDim>(slot, rows))[row];
+  __device__ PartSum& sum(int slot, int row) const {
+    return reinterpret_cast<PartSum*>(totals<kDim>(slot, rows))[row];
   }
+};
+
+/// A row's totals in a warp; a lane has elements kEach lane and those that follow.
+template <int kDim>
+struct RowTotals {
+  static constexpr int kEach = kDim / kWarp;
+  struct alignas(kEach == 2 ? 8 : 16) Elements {
+    float at[kEach];
+  };
+  Elements own = {};
+
+  /// A part of the row's keys. Where the sum is 0 nothing need be in totals.
+  struct Part {
+    const PartSum& sum;
+    const float* totals;
+  };
+  /// Totals become those of `count` parts; part_of(i) is one of them. As many are read together as registers
+  /// allow: reading is what takes long.
+  template <class PartOf>
+  __device__ PartSum join(int count, PartOf&& part_of) {
+    constexpr int kTogether = 16;
+    PartSum all{-INFINITY, 0};
+    for (int first = 0; first < count; first += kTogether) {
+      PartSum sums[kTogether];
+      Elements totals[kTogether];
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        sums[i] = {-INFINITY, 0};
+        if (first + i >= count) continue;
+        const Part part = part_of(first + i);
+        sums[i] = part.sum;
+        totals[i] = reinterpret_cast<const Elements*>(part.totals)[lane()];
+      }
+      float most = all.largest;
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) most = fmaxf(most, sums[i].largest);
+      const float shift = shift_of(most), shrink = fast_exp2(all.largest - shift);
+      all = {most, all.sum * shrink};
+#pragma unroll
+      for (int k = 0; k < kEach; ++k) own.at[k] *= shrink;
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        if (sums[i].sum == 0) continue;
+        const float worth = fast_exp2(sums[i].largest - shift);
+        all.sum = fmaf(sums[i].sum, worth, all.sum);
+#pragma unroll
+        for (int k = 0; k < kEach; ++k) own.at[k] = fmaf(totals[i].at[k], worth, own.at[k]);
+      }
+    }
+    return all;
+  }
+  /// out and log_sum_exp of a row that there is.
+  template <DType kType>
+  __device__ void write(const FlashAttention::Args& args, const UnitRows<true>& rows, int row, PartSum all) {
+    const int query = rows.query(row);
+    if (query >= Band(args, rows.batch).queries) all.sum = 0;
+    if (lane() == 0 && args.log_sum_exp != nullptr)
+      args.log_sum_exp[rows.index(args, row)] = log_of_sum(all.largest, all.sum);
+    float none = 0;  // stays so, or becomes no number
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) none = fmaf(own.at[k], 0.0F, none);
+    if (__any_sync(~0U, all.sum > 0 && none != 0))
+      return compute_out(args, rows.batch, rows.head(row), query);
+    const float share = all.sum == 0 ? 0.0F : 1.0F / all.sum;
+    const int64_t to = rows.out_at(args, row);
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) {
+      const int d = kEach * lane() + k;
+      if (d < args.problem.head_dim)
+        store_element(kType, all.sum == 0 ? 0.0F : own.at[k] * share, args.out, to + d);
+    }
+  }
+
+ private:
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % kWarp; }
 };
 
 constexpr int kJoinWarps = 4;
@@ -126,56 +219,21 @@ template <DType kType, int kDim>
 __global__ void __launch_bounds__(kJoinWarps* kWarp)
     join_kernel(const __grid_constant__ FlashAttention::Args args, const Schedule schedule,
                 const Parts parts) {
-  constexpr int kEach = kDim / kWarp;
-  struct alignas(kEach == 2 ? 8 : 16) Elements {  // of a lane, next to each other
-    float at[kEach];
-  };
-  pdl_wait();
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  pdl_trigger();
   const int row = static_cast<int>(blockIdx.x) * kJoinWarps + static_cast<int>(threadIdx.x) / kWarp;
-  const auto unit = static_cast<int>(blockIdx.y);
-  const int index = schedule.in_rounds() + unit;
-  int first = unit * schedule.blocks / schedule.shared;
-  while (schedule.share(first + 1) <= unit * kParts) ++first;
-  int behind = first + 1;
-  while (schedule.share(behind) < (unit + 1) * kParts) ++behind;
+  const int index = schedule.in_rounds() + static_cast<int>(blockIdx.y);
+  const Schedule::Sharing sharing = schedule.sharing(index);
   const UnitRows<true> rows(args, schedule, schedule.place(index));
-  const int query = rows.query(row);
-  if (behind == first + 1 || row >= parts.rows || query >= args.queries) return;
+  const bool is_there = sharing.is_cut() && row < parts.rows && rows.query(row) < args.queries;
+  pdl_wait();  // the lines above take as long as what follows, and need not wait
+  if (!is_there) return;
 
-  float most = -INFINITY;
-  for (int block = first + lane; block < behind; block += kWarp)
-    most = fmaxf(most, parts.sum<kDim>(schedule.slot(index, block), row).largest);
-  most = warp_reduce(most, Larger{});
-  float sum = 0;
-  Elements total = {};
-#pragma unroll 8  // parts are read together
-  for (int block = first; block < behind; ++block) {
-    const int slot = schedule.slot(index, block);
-    const Parts::Sum part = parts.sum<kDim>(slot, row);
-    const auto more = *reinterpret_cast<const Elements*>(parts.totals<kDim>(slot, row) + kEach * lane);
-    const float worth = fast_exp2(part.largest - shift_of(most));
-    sum = fmaf(part.sum, worth, sum);
-#pragma unroll
-    for (int i = 0; i < kEach; ++i)
-      if (part.sum != 0) total.at[i] = fmaf(more.at[i], worth, total.at[i]);  // else nothing was written
-  }
-
-  if (query >= Band(args, rows.batch).queries) sum = 0;
-  if (lane == 0 && args.log_sum_exp != nullptr)
-    args.log_sum_exp[rows.index(args, row)] = log_of_sum(most, sum);
-  float none = 0;  // stays so, or becomes no number
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) none = fmaf(total.at[i], 0.0F, none);
-  if (__any_sync(~0U, sum > 0 && none != 0)) return compute_out(args, rows.batch, rows.head(row), query);
-  const float share = sum == 0 ? 0.0F : 1.0F / sum;
-  const int64_t to = rows.out_at(args, row);
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const int d = kEach * lane + i;
-    if (d < args.problem.head_dim)
-      store_element(kType, sum == 0 ? 0.0F : total.at[i] * share, args.out, to + d);
-  }
+  RowTotals<kDim> totals;
+  const PartSum sum = totals.join(sharing.count, [&](int i) {
+    const int slot = sharing.slot(i);
+    return typename RowTotals<kDim>::Part{parts.sum<kDim>(slot, row), parts.totals<kDim>(slot, row)};
+  });
+  totals.template write<kType>(args, rows, row, sum);
 }
 
 }  // namespace orrery::kernels::cuda::flash

@@ -38,7 +38,7 @@ TensorMaps make_maps(const FlashAttention::Args& args, int joined, int queries, 
   const FlashAttention::Problem& problem = args.problem;
   const HeadStrides& strides = args.query_strides;
   TensorMaps maps{};
-  if (joined > 1)
+  if (joined > 0)
     maps.query = make_map(problem.dtype, args.query, problem.head_dim,
                           {{problem.heads, strides.head, joined},
                            {args.queries, strides.token, queries},
@@ -59,7 +59,7 @@ GradMaps make_grad_maps(const FlashAttentionBackward::Args& args, int queries, i
   const FlashAttention::Problem& problem = forward.problem;
   GradMaps maps{};
   if (forward.queries == 0 || forward.keys == 0) return maps;
-  const TensorMaps of_forward = make_maps(forward, 1, queries, keys);
+  const TensorMaps of_forward = make_maps(forward, 0, queries, keys);
   maps.query = of_forward.query, maps.key = of_forward.key, maps.value = of_forward.value;
   maps.grad_out = make_head_map(problem.dtype, args.grad_out, args.grad_out_strides, problem.head_dim,
                                 forward.queries, problem.heads, forward.batch, queries);

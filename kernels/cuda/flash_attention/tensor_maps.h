@@ -12,10 +12,9 @@ struct TensorMaps {
   CUtensorMap query, key, value;
 };
 
-/// Of queries so many of `joined` heads that follow each other: with more than one those of a token are rows
-/// next to each other, and the coordinates element, head, token, batch, else element, token, head, batch.
-/// Without keys theirs are empty, and nobody may read by them. Throws DeviceError where rows lie as no map
-/// can say.
+/// `joined`: of how many heads that follow each other a box has queries, those of a token next to each other,
+/// by the coordinates element, head, token, batch; 0: of one head, by element, token, head, batch. Without
+/// keys theirs are empty, and nobody may read by them. Throws DeviceError where rows lie as no map can say.
 TensorMaps make_maps(const FlashAttention::Args& args, int joined, int queries, int keys);
 
 /// The same for gradients.
