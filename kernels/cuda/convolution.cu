@@ -140,6 +140,8 @@ std::string refusal_of_sizes(const Convolution::Problem& problem) {
 
 std::span<const Row<Convolution>> convolution_rows() {
   static const Row<Convolution> rows[] = {
+      warpgroup_convolution_row(),
+      channels_convolution_row(),
       tensor_convolution_row(),
       tiled_convolution_row(),
       {.name = "cuda.direct", .device = DeviceKind::cuda, .supports = supports, .run = run},

@@ -74,6 +74,13 @@ __device__ inline int element_at(const Convolving& c, int dim, int start, int st
 /// Empty where all indices, and places with their padding, fit into 32 bits.
 std::string refusal_of_sizes(const Convolution::Problem& problem);
 
+/// Empty where blocks of 64 outputs of 128 places pay.
+std::string refusal_of_tiles(const Convolution::Problem& problem);
+
+/// convolution_warpgroup.cu
+Row<Convolution> warpgroup_convolution_row();
+/// convolution_channels.cu
+Row<Convolution> channels_convolution_row();
 /// convolution_tiles.cu
 Row<Convolution> tensor_convolution_row();
 Row<Convolution> tiled_convolution_row();

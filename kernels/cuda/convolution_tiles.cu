@@ -11,8 +11,9 @@
 //   step has one barrier.
 //     cuda.tiled   float32: a thread adds 8 x 8 products, four neighbours twice in either direction: 64 FMAs
 //                  for 4 loads of 16 bytes
-//     cuda.tensor  f16, bf16: a warp owns 32 outputs of 64 places, as 2 x 8 products of 16 x 8 over 16 of k
-//                  (mma.sync), operands by ldmatrix, those of src turned on the way; sums are float32
+//     cuda.tensor  f16, bf16, where convolution_channels.cuh does not pay: a warp owns 32 outputs of 64
+//                  places, as 2 x 8 products of 16 x 8 over 16 of k (mma.sync), operands by ldmatrix, those
+//                  of src turned on the way; sums are float32
 //   Sums have the order of k, whatever is beside them.
 // Preconditions: src, weight and dst of one type; all indices fit into 32 bits.
 // Bytes moved: src once a tap from L1 and L2, once per 64 outputs; weights once per 128 places, from L2; dst
@@ -330,6 +331,22 @@ void run(const Convolution::Args& args, const Launch& launch) {
                 dim3(kThreads), 0, c);
 }
 
+std::string supports_tensor(const Convolution::Problem& problem, const Machine&) {
+  if (std::string reason = refusal_of_tiles(problem); !reason.empty()) return reason;
+  return problem.src == DType::f32 ? "f32; the tensor cores would round it" : "";
+}
+std::string supports_tiled(const Convolution::Problem& problem, const Machine&) {
+  if (std::string reason = refusal_of_tiles(problem); !reason.empty()) return reason;
+  if (problem.src != DType::f32) return std::string(name_of(problem.src)) + "; it multiplies f32";
+  return {};
+}
+
+void run_tensor(const Convolution::Args& args, const Launch& launch) {
+  args.problem.src == DType::f16 ? run<__half>(args, launch) : run<__nv_bfloat16>(args, launch);
+}
+
+}  // namespace
+
 std::string refusal_of_tiles(const Convolution::Problem& problem) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   if (std::string reason = refusal_of_sizes(problem); !reason.empty()) return reason;
@@ -348,22 +365,6 @@ std::string refusal_of_tiles(const Convolution::Problem& problem) {
            std::to_string(int64_t{kMostRowBlocks} * kRows);
   return {};
 }
-
-std::string supports_tensor(const Convolution::Problem& problem, const Machine&) {
-  if (std::string reason = refusal_of_tiles(problem); !reason.empty()) return reason;
-  return problem.src == DType::f32 ? "f32; the tensor cores would round it" : "";
-}
-std::string supports_tiled(const Convolution::Problem& problem, const Machine&) {
-  if (std::string reason = refusal_of_tiles(problem); !reason.empty()) return reason;
-  if (problem.src != DType::f32) return std::string(name_of(problem.src)) + "; it multiplies f32";
-  return {};
-}
-
-void run_tensor(const Convolution::Args& args, const Launch& launch) {
-  args.problem.src == DType::f16 ? run<__half>(args, launch) : run<__nv_bfloat16>(args, launch);
-}
-
-}  // namespace
 
 Row<Convolution> tensor_convolution_row() {
   return {.name = "cuda.tensor",

@@ -11,6 +11,11 @@ __device__ inline void copy_16(uint32_t to, const void* from, bool there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0)
                : "memory");
 }
+/// The same by way of the L1 cache, for what is soon read again.
+__device__ inline void copy_16_by_cache(uint32_t to, const void* from, bool there) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0)
+               : "memory");
+}
 __device__ inline void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 /// Returns when all of the thread's groups but the last `kLeft` have arrived.
