@@ -54,6 +54,7 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
   if (parser.positionalArguments().size() > 1)
     return "Two models were named: name one; the window opens others from its library";
   if (!parser.positionalArguments().isEmpty()) arguments.model = parser.positionalArguments().first();
+  if (arguments.model.isEmpty()) return "No model was named: name a file, a folder or a library model";
   arguments.recipe = parser.value("recipe");
   if (parser.value("device") == "both")
     arguments.window.both = true;
