@@ -173,6 +173,19 @@ size_t turned_bytes(const Convolution::Problem& problem) {
   return static_cast<size_t>(room.src + room.weight) * sizeof(uint16_t);
 }
 
+Row<Convolution> row_of(std::string_view name,
+                        std::string (*supports)(const Convolution::Problem&, const Machine&),
+                        void (*run)(const Convolution::Args&, const Launch&)) {
+  return {.name = name,
+          .device = DeviceKind::cuda,
+          .supports = supports,
+          .run = run,
+          .workspace = [](const Convolution::Problem& problem, const Machine&,
+                          int) { return turned_bytes(problem); },
+          .arithmetic = Arithmetic::bf16,
+          .source = "cuda/convolution_channels.cuh"};
+}
+
 std::string refusal(const Convolution::Problem& problem) {
   if (std::string reason = refusal_of_tiles(problem); !reason.empty()) return reason;
   if (problem.src == DType::f32) return "f32; the tensor cores would round it";
@@ -266,19 +279,11 @@ std::string supports(const Convolution::Problem& problem, const Machine& machine
   return without_shared(MmaShape::shared_bytes(problem.window.taps()), machine.card);
 }
 
-size_t workspace(const Convolution::Problem& problem, const Machine&, int) { return turned_bytes(problem); }
-
 }  // namespace
 }  // namespace channels
 
 Row<Convolution> channels_convolution_row() {
-  return {.name = "cuda.channels",
-          .device = DeviceKind::cuda,
-          .supports = channels::supports,
-          .run = channels::run,
-          .workspace = channels::workspace,
-          .arithmetic = Arithmetic::bf16,
-          .source = "cuda/convolution_channels.cuh"};
+  return channels::row_of("cuda.channels", channels::supports, channels::run);
 }
 
 }  // namespace orrery::kernels::cuda

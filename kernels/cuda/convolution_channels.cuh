@@ -65,6 +65,10 @@ bool reads_plainly(const Convolution::Args& args);
 size_t turned_bytes(const Convolution::Problem& problem);
 /// Empty where that pays and there is room for it.
 std::string refusal(const Convolution::Problem& problem);
+/// A row that reads them.
+Row<Convolution> row_of(std::string_view name,
+                        std::string (*supports)(const Convolution::Problem&, const Machine&),
+                        void (*run)(const Convolution::Args&, const Launch&));
 
 __device__ inline uint32_t chunk_at(uint32_t rows, int row, int chunk) {
   return rows + static_cast<uint32_t>(row * kRowBytes + (chunk ^ row % 8) * 16);

@@ -96,35 +96,19 @@ void run(const Convolution::Args& args, const Launch& launch) {
   args.problem.src == DType::f16 ? start<DType::f16>(args, launch) : start<DType::bf16>(args, launch);
 }
 
-#ifdef ORRERY_CUDA_90A
-constexpr bool kBuilt = true;
-#else
-constexpr bool kBuilt = false;
-#endif
-
 std::string supports(const Convolution::Problem& problem, const Machine& machine) {
   if (std::string reason = refusal(problem); !reason.empty()) return reason;
-  if (machine.card.capability != 90)
-    return "needs products of four warps, which cards of capability 9.0 have";
-  if (!kBuilt) return "the module was built without code for 9.0's own instructions (architecture 90a)";
+  if (std::string reason = without_warpgroups(machine.card); !reason.empty()) return reason;
   const size_t bytes =
       with_shape(problem.outputs, [&]<class Shape>() { return Shape::shared_bytes(problem.window.taps()); });
   return without_shared(bytes, machine.card);
 }
 
-size_t workspace(const Convolution::Problem& problem, const Machine&, int) { return turned_bytes(problem); }
-
 }  // namespace
 }  // namespace channels
 
 Row<Convolution> warpgroup_convolution_row() {
-  return {.name = "cuda.warpgroup",
-          .device = DeviceKind::cuda,
-          .supports = channels::supports,
-          .run = channels::run,
-          .workspace = channels::workspace,
-          .arithmetic = Arithmetic::bf16,
-          .source = "cuda/convolution_channels.cuh"};
+  return channels::row_of("cuda.warpgroup", channels::supports, channels::run);
 }
 
 }  // namespace orrery::kernels::cuda

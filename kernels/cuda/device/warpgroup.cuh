@@ -13,10 +13,23 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <string>
 
 #include "kernels/dtype.h"
+#include "kernels/machine.h"
 
 namespace orrery::kernels::cuda {
+
+/// Empty where the card has these products and the file was compiled for them (CMakeLists.txt names those
+/// that are), else the reason.
+inline std::string without_warpgroups(const CardMachine& card) {
+  if (card.capability != 90) return "needs products of four warps, which cards of capability 9.0 have";
+#ifdef ORRERY_CUDA_90A
+  return {};
+#else
+  return "the module was built without code for 9.0's own instructions (architecture 90a)";
+#endif
+}
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 

@@ -165,17 +165,9 @@ void run_hopper(const FlashAttention::Args& args, const Launch& launch) {
                                    : start_hopper<DType::bf16>(args, launch);
 }
 
-#ifdef ORRERY_CUDA_90A
-constexpr bool kHopperBuilt = true;
-#else
-constexpr bool kHopperBuilt = false;
-#endif
-
 std::string hopper_supports(const FlashAttention::Problem& problem, const Machine& machine) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
-  if (machine.card.capability != 90)
-    return "needs products of four warps, which cards of capability 9.0 have";
-  if (!kHopperBuilt) return "the module was built without code for 9.0's own instructions (architecture 90a)";
+  if (std::string reason = without_warpgroups(machine.card); !reason.empty()) return reason;
   if (problem.has_bias || problem.has_mask || problem.drops) return "takes no bias, mask or dropout";
   const size_t bytes =
       with_hopper_shape(problem, Extent(problem), [&]<class Shape>() { return Shape::shared_bytes; });

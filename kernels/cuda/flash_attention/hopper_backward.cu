@@ -88,18 +88,9 @@ void run_hopper_backward(const FlashAttentionBackward::Args& args, const Launch&
                                            : start_hopper_backward<DType::bf16>(args, launch);
 }
 
-#ifdef ORRERY_CUDA_90A
-constexpr bool kHopperBackwardBuilt = true;
-#else
-constexpr bool kHopperBackwardBuilt = false;
-#endif
-
 std::string hopper_backward_supports(const FlashAttentionBackward::Problem& problem, const Machine& machine) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
-  if (machine.card.capability != 90)
-    return "needs products of four warps, which cards of capability 9.0 have";
-  if (!kHopperBackwardBuilt)
-    return "the module was built without code for 9.0's own instructions (architecture 90a)";
+  if (std::string reason = without_warpgroups(machine.card); !reason.empty()) return reason;
   const FlashAttention::Problem& forward = problem.forward;
   if (problem.wants_bias || forward.has_bias || forward.has_mask || forward.drops || forward.softcap > 0)
     return "takes no bias, mask, softcap or dropout";

@@ -64,12 +64,6 @@ inline Operands<__nv_bfloat16> halves_of(const MatmulLadder::Args& args) {
   return o;
 }
 
-#ifdef ORRERY_CUDA_90A
-constexpr bool kBuiltFor90a = true;
-#else
-constexpr bool kBuiltFor90a = false;
-#endif
-
 /// `supports` of the steps with tiles of one type.
 template <DType kType>
 std::string without_tiles(const MatmulLadder::Problem& problem, const Machine& machine) {
@@ -77,9 +71,7 @@ std::string without_tiles(const MatmulLadder::Problem& problem, const Machine& m
   if (problem.dtype != kType)
     return "matrices of " + std::string(name_of(problem.dtype)) + "; it multiplies " +
            std::string(name_of(kType));
-  if (machine.card.capability != 90)
-    return "needs products of four warps and copies of tiles, which cards of capability 9.0 have";
-  if (!kBuiltFor90a) return "the module was built without code for 9.0's own instructions (architecture 90a)";
+  if (std::string reason = without_warpgroups(machine.card); !reason.empty()) return reason;
   const DType stored_along_n = kType == DType::f8_e4m3 ? DType::f32 : kType;  // c alone has rows of n
   for (const auto& [row, dtype] : {std::pair{problem.n, stored_along_n}, std::pair{problem.k, kType}})
     if (const int64_t each = 16 / dtype_info(dtype).block_bytes; row % each != 0)

@@ -127,19 +127,11 @@ void run(const MatmulLadder::Args& args, const Launch& launch) {
                 dim3(blocks_of(o.n, kCols), blocks_of(o.m, kRows)), dim3(kThreads), kShared, o);
 }
 
-#ifdef ORRERY_CUDA_90A
-constexpr bool kBuilt = true;
-#else
-constexpr bool kBuilt = false;
-#endif
-
 std::string supports(const MatmulLadder::Problem& problem, const Machine& machine) {
   if (std::string reason = ref::legal(problem); !reason.empty()) return reason;
   if (problem.dtype != DType::bf16)
     return "matrices of " + std::string(name_of(problem.dtype)) + "; it multiplies bf16";
-  if (machine.card.capability != 90)
-    return "needs products of four warps, which cards of capability 9.0 have";
-  if (!kBuilt) return "the module was built without code for 9.0's own instructions (architecture 90a)";
+  if (std::string reason = without_warpgroups(machine.card); !reason.empty()) return reason;
   return without_shared(kShared, machine.card);
 }
 
