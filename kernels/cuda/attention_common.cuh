@@ -175,18 +175,14 @@ struct Owned {
 __device__ inline Owned owned_token(const Ragged& ragged, int index, bool by_sequence) {
   const int32_t* starts = ragged.sequence_starts;
   const auto sequences = static_cast<int>(ragged.sequences);
-  Owned owned{.sequence = index, .token = -1, .position = 0, .length = 0};
-  if (by_sequence) {
-    if (starts[index + 1] - starts[index] != 1) return owned;
-    owned.token = starts[index];
-  } else {
-    if (index >= starts[sequences]) return owned;
-    owned.token = index;
-    owned.sequence = sequence_of(starts, sequences, index);
-  }
-  owned.length = ragged.kv_lengths[owned.sequence];
-  owned.position = owned.length - (starts[owned.sequence + 1] - owned.token);
-  return owned;
+  // What is read is read together, whether or not there is such a token.
+  const int tokens = starts[sequences];
+  const int sequence = by_sequence ? index : sequence_of(starts, sequences, index);
+  const int begin = starts[sequence], end = starts[sequence + 1], length = ragged.kv_lengths[sequence];
+  if (by_sequence ? end - begin != 1 : index >= tokens)
+    return {.sequence = sequence, .token = -1, .position = 0, .length = 0};
+  const int token = by_sequence ? begin : index;
+  return {.sequence = sequence, .token = token, .position = length - (end - token), .length = length};
 }
 
 /// Query heads that a block computes of one token: up to so many that share a kv head.

@@ -56,6 +56,13 @@ struct RowScale {
 /// One element's maximum of a softmax, as what to subtract: rows that saw no key yet subtract nothing.
 __device__ inline float shift_of(float largest) { return largest == -INFINITY ? 0.0F : largest; }
 
+/// 2^x, to the two last bits.
+__device__ inline float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 __device__ inline float largest_of_quad(float x) {
   x = fmaxf(x, __shfl_xor_sync(~0U, x, 1));
   return fmaxf(x, __shfl_xor_sync(~0U, x, 2));

@@ -7,13 +7,6 @@
 
 namespace orrery::kernels::cuda {
 
-/// 2^x, to the two last bits.
-__device__ inline float power_of_two(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
 /// Where a row's elements are in query or dst.
 __device__ inline int64_t element_of(const RowTile& tile, int row, int group, int kv_head, int head_dim,
                                      int64_t stride) {

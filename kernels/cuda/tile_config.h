@@ -35,7 +35,7 @@ struct TileConfig {
   int cluster_blocks;   // most of one cluster; 0: there are none
   int multiprocessors;  // of the largest card, for what is decided when kernels are compiled
   // Blocks of a grid that walks over its work, for each multiprocessor:
-  int append_blocks, pointwise_blocks, decode_blocks;
+  int append_blocks, pointwise_blocks;
   /// By type; the first stands for types that are not here.
   Measured packed[5];
   Measured wide;  // f16 and bf16, which need no widening
@@ -49,7 +49,6 @@ constexpr TileConfig measured_on_h200(int capability, int cluster_blocks, int mu
           .multiprocessors = multiprocessors,
           .append_blocks = 8,
           .pointwise_blocks = 16,
-          .decode_blocks = 2,
           .packed = {{DType::q4_k, {8, 128}, {4, 128}, {1, 128}},
                      {DType::q6_k, {8, 64}, {4, 64}, {2, 128}},
                      {DType::q4_0, {8, 64}, {4, 64}, {1, 128}},

@@ -114,6 +114,8 @@ const std::vector<Shape> kShapes = {
     {.heads = 2, .kv_heads = 1, .head_dim = 80, .page_tokens = 7},
     {.heads = 5, .kv_heads = 5, .head_dim = 20, .kv = DType::bf16, .page_tokens = 1},
     {.heads = 71, .kv_heads = 1, .head_dim = 8},
+    {.heads = 8, .kv_heads = 2, .head_dim = 128, .kv = DType::bf16, .page_tokens = 32},
+    {.heads = 16, .kv_heads = 1, .head_dim = 96},
     {.heads = 2, .kv_heads = 2, .head_dim = 1, .kv = DType::f32},
     {.heads = 4, .kv_heads = 2, .head_dim = 64, .window = 37},
     {.heads = 4, .kv_heads = 2, .head_dim = 256, .softcap = 2.0F},
