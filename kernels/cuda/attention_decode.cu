@@ -108,11 +108,10 @@ void attend_singles_split(const Attention::Args& args, const Launch& launch, Sin
                       decode::shared_bytes<kKv, kDim>(columns.rows, 0), args, Logit::of(args), by_sequence,
                       static_cast<int>(first), columns.rows, groups);
       });
-      launch_kernel(
-          launch, decode::join_groups<kDim>,
-          dim3(static_cast<unsigned>((columns.rows * kDim + decode::kThreads - 1) / decode::kThreads), grid.y,
-               grid.z),
-          dim3(decode::kThreads), 0, args, by_sequence, static_cast<int>(first), columns.rows, groups);
+      const dim3 elements(static_cast<unsigned>(tiles_of(int64_t{columns.rows} * kDim, decode::kThreads)),
+                          grid.y, grid.z);
+      launch_kernel(launch, decode::join_groups<kDim>, elements, dim3(decode::kThreads), 0, args, by_sequence,
+                    static_cast<int>(first), columns.rows, groups);
     }
   });
 }

@@ -37,8 +37,6 @@ constexpr int kDepth = 64, kChunks = kDepth / 8;  // channels of a step, and of 
 constexpr int kProduct = 16;                      // channels
 constexpr int kRowBytes = kDepth * 2;
 
-inline int tiles_of(int64_t count, int each) { return static_cast<int>((count + each - 1) / each); }
-
 /// kGroups of 128 threads, each for 64 outputs.
 template <int kGroups, int kStages>
 struct Shape {

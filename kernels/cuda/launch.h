@@ -28,6 +28,9 @@ void check(cudaError_t result, const char* what);
 
 inline cudaStream_t stream_of(const Launch& launch) { return static_cast<cudaStream_t>(launch.stream); }
 
+/// Tiles of `each` that `count` takes.
+inline int tiles_of(int64_t count, int each) { return static_cast<int>((count + each - 1) / each); }
+
 /// Null counts as aligned.
 inline bool is_aligned(const void* pointer, size_t bytes = 16) {
   return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device/element.cuh"
+#include "kernels/cuda/launch.h"
 #include "kernels/flash_attention.h"
 
 namespace orrery::kernels::cuda::flash {
@@ -74,8 +75,6 @@ struct Place {
         head(static_cast<int>(block / tiles % heads)),
         batch(static_cast<int>(block / tiles / heads)) {}
 };
-
-inline int tiles_of(int64_t count, int each) { return static_cast<int>((count + each - 1) / each); }
 
 /// Bias, mask and softcap of one batch and query head.
 struct Rule {
