@@ -25,6 +25,7 @@
 
 #include "kernels/cuda/attention_decode_copies.cuh"
 #include "kernels/cuda/attention_mma.cuh"
+#include "kernels/cuda/device/block_reduce.cuh"
 #include "kernels/cuda/device/one_wave.cuh"
 
 namespace orrery::kernels::cuda::decode {
@@ -327,7 +328,7 @@ struct QueryRows {
       float most = 0;
 #pragma unroll
       for (int k = 0; k < kDim / kWarp; ++k) most = fmaxf(most, fabsf(at[i][k]));
-      back[row_of(i)] = RowScale::of(largest_of_warp(most)).back;
+      back[row_of(i)] = RowScale::of(warp_reduce(most, Larger{})).back;
     }
   }
 };

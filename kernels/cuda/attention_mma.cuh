@@ -73,9 +73,4 @@ __device__ inline float sum_of_quad(float x) {
   return x + __shfl_xor_sync(~0U, x, 2);
 }
 
-__device__ inline float largest_of_warp(float x) {
-  for (int offset = 16; offset > 0; offset /= 2) x = fmaxf(x, __shfl_xor_sync(~0U, x, offset));
-  return x;
-}
-
 }  // namespace orrery::kernels::cuda
