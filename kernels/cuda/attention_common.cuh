@@ -167,6 +167,40 @@ __device__ inline KeyRange visible_keys(const Attention::Problem& problem, int p
   return {max(0, position + 1 - window), min(position + (problem.causal ? 1 : window), length)};
 }
 
+/// The keys and values of one sequence and kv head in pages of f16 or bf16, and which of them are seen.
+struct KvPages {
+  const std::byte* key;
+  size_t value, stride;  // bytes from key to value, from page to page
+  const int32_t* table;
+  int tokens, row_bytes, head_dim;
+  int begin, end;  // keys that are seen
+  bool whole;      // 16 keys at a multiple of 16 lie in one page
+
+  __device__ KvPages(const Attention::Args& args, int sequence, int kv_head, const KeyRange& seen)
+      : stride(args.kv.page_stride),
+        table(args.ragged.page_table + sequence * args.ragged.max_pages),
+        tokens(static_cast<int>(args.kv.page_tokens)),
+        row_bytes(static_cast<int>(args.problem.head_dim) * 2),
+        head_dim(static_cast<int>(args.problem.head_dim)),
+        begin(seen.begin),
+        end(seen.end),
+        whole(tokens % 16 == 0) {
+    const size_t head = static_cast<size_t>(tokens) * row_bytes;
+    key = args.kv.base + kv_head * head;
+    value = args.kv.kv_heads * head;
+  }
+  /// Of a token's row, from `key` on.
+  __device__ size_t offset(int page, int token) const {
+    return static_cast<size_t>(page) * stride + static_cast<size_t>(token) * row_bytes;
+  }
+  __device__ size_t offset(int position) const {
+    const int page = position / tokens;
+    return offset(table[page], position - page * tokens);
+  }
+  __device__ bool sees(int position) const { return position >= begin && position < end; }
+  __device__ bool sees_all(int first, int count) const { return first >= begin && first + count <= end; }
+};
+
 /// A token that its blocks compute alone; -1: none.
 struct Owned {
   int sequence, token, position, length;

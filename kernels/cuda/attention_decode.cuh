@@ -138,7 +138,7 @@ __device__ void multiply_keys(const uint4* queries, const uint4* keys, Scores<kD
 /// Turns the scores of a unit, whose first key is `first`, into weights. Returns what the totals so far are
 /// worth.
 template <int kDim>
-__device__ float soften(const Pages& pages, int first, const Logit& logit, float back, Scores<kDim>& scores,
+__device__ float soften(const KvPages& pages, int first, const Logit& logit, float back, Scores<kDim>& scores,
                         State<kDim>& state) {
   constexpr int kEights = kUnit<kDim> / 8;
   const int c = threadIdx.x % 4;
@@ -214,7 +214,7 @@ __device__ void add_values(Scores<kDim>& weights, float shrink, const uint4* val
 
 /// Runs over the units of a slot, whose copies have been started.
 template <DType kKv, int kDim, int kSets>
-__device__ void run_slot(const Pages& pages, Slot slot, Copies<kDim>& copies, const uint4* queries,
+__device__ void run_slot(const KvPages& pages, Slot slot, Copies<kDim>& copies, const uint4* queries,
                          const Logit& logit, const float (&back)[kSets], State<kDim> (&states)[kSets]) {
   for (; slot.unit < slot.last; ++slot.unit) {
     Scores<kDim> scores[kSets];
@@ -390,7 +390,7 @@ __host__ __device__ constexpr int groups_of(int keys) {
 /// The keys that a token sees, dealt out.
 template <int kDim>
 struct Deal {
-  Pages pages;
+  KvPages pages;
   int first_unit, units, active, share;  // active: groups that have any; share: units of a slot
 
   __device__ Deal(const Attention::Args& args, const Owned& owned, int kv_head)

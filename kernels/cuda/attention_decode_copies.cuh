@@ -30,51 +30,18 @@ struct Ring {
   static_assert(kAhead % 2 == 0);                        // keys and values take turns
 };
 
-/// The keys and values of one sequence and kv head.
-struct Pages {
-  const std::byte* key;
-  size_t value, stride;  // bytes from key to value, from page to page
-  const int32_t* table;
-  int tokens, row_bytes, head_dim;
-  int begin, end;  // keys that are seen
-  bool whole;      // 16 keys at a multiple of 16 lie in one page
-
-  __device__ Pages(const Attention::Args& args, int sequence, int kv_head, const KeyRange& seen)
-      : stride(args.kv.page_stride),
-        table(args.ragged.page_table + sequence * args.ragged.max_pages),
-        tokens(static_cast<int>(args.kv.page_tokens)),
-        row_bytes(static_cast<int>(args.problem.head_dim) * 2),
-        head_dim(static_cast<int>(args.problem.head_dim)),
-        begin(seen.begin),
-        end(seen.end),
-        whole(tokens % 16 == 0) {
-    const size_t head = static_cast<size_t>(tokens) * row_bytes;
-    key = args.kv.base + kv_head * head;
-    value = args.kv.kv_heads * head;
-  }
-  __device__ size_t offset(int page, int token) const {
-    return static_cast<size_t>(page) * stride + static_cast<size_t>(token) * row_bytes;
-  }
-  __device__ size_t offset(int position) const {
-    const int page = position / tokens;
-    return offset(table[page], position - page * tokens);
-  }
-  __device__ bool sees(int position) const { return position >= begin && position < end; }
-  __device__ bool sees_all(int first, int count) const { return first >= begin && first + count <= end; }
-};
-
 /// Where keys are, 16 after 16. The page is looked up as soon as the last one is left, not when it is needed.
 class Place {
  public:
-  __device__ void start(const Pages& pages, int position) {
+  __device__ void start(const KvPages& pages, int position) {
     position_ = position;
     page_ = position / pages.tokens, token_ = position - page_ * pages.tokens;
     look_up(pages);
   }
   __device__ int position() const { return position_; }
   /// Of key `row` of the 16, of whole pages.
-  __device__ size_t offset(const Pages& pages, int row) const { return pages.offset(entry_, token_ + row); }
-  __device__ void advance(const Pages& pages) {
+  __device__ size_t offset(const KvPages& pages, int row) const { return pages.offset(entry_, token_ + row); }
+  __device__ void advance(const KvPages& pages) {
     position_ += 16, token_ += 16;
     if (token_ < pages.tokens) return;
     ++page_, token_ = 0;
@@ -82,7 +49,7 @@ class Place {
   }
 
  private:
-  __device__ void look_up(const Pages& pages) {
+  __device__ void look_up(const KvPages& pages) {
     if (pages.whole && page_ * pages.tokens < pages.end) entry_ = pages.table[page_];
   }
   int position_ = 0, page_ = 0, token_ = 0, entry_ = 0;
@@ -100,7 +67,7 @@ constexpr int kChunks = kDim / 8;  // of a row
 
 /// Starts copies of 16 rows, whole ones by as many lanes as those have chunks.
 template <int kDim, class Order>
-__device__ void copy_rows(const Pages& pages, const std::byte* base, const Place& from, uint32_t to) {
+__device__ void copy_rows(const KvPages& pages, const std::byte* base, const Place& from, uint32_t to) {
   constexpr int kTogether = kWarp / kChunks<kDim>;  // rows
   const int lane = threadIdx.x % kWarp, first = lane / kChunks<kDim>, chunk = lane % kChunks<kDim>;
   const bool fits = 8 * chunk < pages.head_dim;
@@ -134,7 +101,7 @@ class Copies {
  public:
   __device__ explicit Copies(uint4* rings) : own_(rings + threadIdx.x / kWarp * (kAhead * kStep)) {}
 
-  __device__ void start(const Pages& pages, const Slot& slot) {
+  __device__ void start(const KvPages& pages, const Slot& slot) {
     end_ = slot.last * kUnit<kDim>, at_ = 0;
     keys_.start(pages, slot.unit * kUnit<kDim>);
     values_ = keys_;
@@ -148,8 +115,8 @@ class Copies {
     return own_ + at_ * kStep;
   }
   /// The next ones, to where what arrived last has been used.
-  __device__ void bring_keys(const Pages& pages) { bring<KeyOrder>(pages, pages.key, keys_); }
-  __device__ void bring_values(const Pages& pages) {
+  __device__ void bring_keys(const KvPages& pages) { bring<KeyOrder>(pages, pages.key, keys_); }
+  __device__ void bring_values(const KvPages& pages) {
     bring<ValueOrder>(pages, pages.key + pages.value, values_);
   }
 
@@ -158,7 +125,7 @@ class Copies {
   static constexpr int kStep = Ring<kDim>::kBytes / static_cast<int>(sizeof(uint4));
 
   template <class Order>
-  __device__ void bring(const Pages& pages, const std::byte* base, Place& place) {
+  __device__ void bring(const KvPages& pages, const std::byte* base, Place& place) {
     __syncwarp();  // all lanes have used what lay there
     if (place.position() < end_) {
       auto to = static_cast<uint32_t>(__cvta_generic_to_shared(own_ + at_ * kStep));

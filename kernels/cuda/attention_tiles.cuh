@@ -39,36 +39,9 @@ struct Sizes {
   static constexpr size_t shared_bytes = 4 * tile_bytes + query_bytes + 2 * keys * sizeof(size_t);
 };
 
-/// The keys and values of one sequence and kv head.
-struct Pages {
-  const std::byte* key;
-  size_t value, stride;  // bytes from key to value, from page to page
-  const int32_t* table;
-  int tokens, row_bytes;
-  int begin, end;  // keys that any row of the block sees
-
-  __device__ Pages(const Attention::Args& args, int sequence, int kv_head, int begin, int end)
-      : stride(args.kv.page_stride),
-        table(args.ragged.page_table + sequence * args.ragged.max_pages),
-        tokens(static_cast<int>(args.kv.page_tokens)),
-        row_bytes(static_cast<int>(args.problem.head_dim) * 2),
-        begin(begin),
-        end(end) {
-    const size_t head = static_cast<size_t>(tokens) * row_bytes;
-    key = args.kv.base + kv_head * head;
-    value = args.kv.kv_heads * head;
-  }
-  __device__ size_t offset(int position) const {
-    if (position < begin || position >= end) return kNowhere;
-    const int page = position / tokens;
-    return static_cast<size_t>(table[page]) * stride +
-           static_cast<size_t>(position - page * tokens) * row_bytes;
-  }
-};
-
 /// Starts to copy a tile of keys and values whose rows lie at `offsets`; zeros where there is no row.
 template <int kDim, int kKeys>
-__device__ void copy_tile(const Pages& pages, const size_t* offsets, int head_dim, uint32_t keys,
+__device__ void copy_tile(const KvPages& pages, const size_t* offsets, int head_dim, uint32_t keys,
                           uint32_t values) {
   constexpr int kChunks = kDim / 8;
   const int chunk = threadIdx.x % kChunks;
@@ -253,14 +226,15 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
   if (tile.sequence < 0) return;
 
   const TileKeys seen = TileKeys::of(problem, tile, kRows, group);
-  const Pages pages(args, tile.sequence, kv_head, seen.begin, seen.end);
+  const KvPages pages(args, tile.sequence, kv_head, {seen.begin, seen.end});
   const int start = seen.begin / kKeys * kKeys;
   const int count = seen.end > seen.begin ? (seen.end - start + kKeys - 1) / kKeys : 0;
 
   // The first tile is copied, and the second's rows are looked up, while queries are split.
   const auto look_up = [&](int t) {
-    if (threadIdx.x < kKeys)
-      offsets[t % 2 * kKeys + threadIdx.x] = pages.offset(start + t * kKeys + threadIdx.x);
+    if (threadIdx.x >= kKeys) return;
+    const int position = start + t * kKeys + threadIdx.x;
+    offsets[t % 2 * kKeys + threadIdx.x] = pages.sees(position) ? pages.offset(position) : kNowhere;
   };
   const auto copy = [&](int t) {
     copy_tile<kDim, kKeys>(pages, offsets + t % 2 * kKeys, head_dim, keys + t % 2 * Size::tile_bytes,
