@@ -38,13 +38,23 @@ __device__ inline void wait_for_phase(uint32_t barrier, unsigned phase) {
 }
 
 /// Announces nothing itself: the barrier is to expect the bytes of the whole box, also of what lies beyond
-/// the tensor, which becomes zeros.
+/// the tensor, which becomes zeros. `once`: nobody reads the box again, so the L2 cache may drop it first.
 __device__ inline void copy_box(uint32_t to, const CUtensorMap& map, int element, int row, int head,
-                                int batch, uint32_t barrier) {
+                                int batch, uint32_t barrier, bool once = false) {
+  if (!once) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, "
+        "%5}], [%6];" ::"r"(to),
+        "l"(&map), "r"(element), "r"(row), "r"(head), "r"(batch), "r"(barrier)
+        : "memory");
+    return;
+  }
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, "
-      "%5}], [%6];" ::"r"(to),
-      "l"(&map), "r"(element), "r"(row), "r"(head), "r"(batch), "r"(barrier)
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, "
+      "{%2, %3, %4, %5}], [%6], %7;" ::"r"(to),
+      "l"(&map), "r"(element), "r"(row), "r"(head), "r"(batch), "r"(barrier), "l"(policy)
       : "memory");
 }
 

@@ -143,34 +143,37 @@ struct HopperWork {
 template <class Shape>
 __device__ void bring_tiles(const FlashAttention::Args& args, const TensorMaps& maps,
                             const Tiles<Shape>& tiles, const Schedule& schedule) {
+  // Where a tile has all queries that see a key, one block reads that key.
+  const bool once = Shape::joins && schedule.tiles == 1;
   Stage<Shape::queries> query;
   Stage<Shape::stages> stage;
   schedule.each([&](int index) {
     const HopperWork<Shape> work(args, schedule, index);
     pdl_wait();
     const auto bring = [&](uint32_t to, int slice_bytes, int rows, const CUtensorMap& map, int y, int z,
-                           uint32_t full) {
+                           uint32_t full, bool read_once) {
       arrive_expecting(full, Shape::slices * 128 * rows);
 #pragma unroll
       for (int slice = 0; slice < Shape::slices; ++slice)
         copy_box(to + static_cast<uint32_t>(slice * slice_bytes), map, 64 * slice, y, z, work.rows.batch,
-                 full);
+                 full, read_once);
     };
     for (int t = work.count - 1; t >= 0; --t) {
       wait_for_phase(tiles.key_empty(stage.at), stage.phase ^ 1);
       bring(tiles.key(stage.at), Shape::key_slice, Shape::keys, maps.key, work.first_key(t), work.kv_head,
-            tiles.key_full(stage.at));
+            tiles.key_full(stage.at), once);
       if (t == work.count - 1) {  // the keys do not wait until out of the unit before is written
         const int query_at = work.rows.first_query, head = work.rows.first_head;
         wait_for_phase(tiles.query_empty(query.at), query.phase ^ 1);
         bring(tiles.query(query.at), Shape::query_slice,
               Shape::joins ? schedule.joined * schedule.queries : Shape::rows, maps.query,
-              Shape::joins ? head : query_at, Shape::joins ? query_at : head, tiles.query_full(query.at));
+              Shape::joins ? head : query_at, Shape::joins ? query_at : head, tiles.query_full(query.at),
+              false);
         query.advance();
       }
       wait_for_phase(tiles.value_empty(stage.at), stage.phase ^ 1);
       bring(tiles.value(stage.at), Shape::key_slice, Shape::keys, maps.value, work.first_key(t), work.kv_head,
-            tiles.value_full(stage.at));
+            tiles.value_full(stage.at), once);
       stage.advance();
     }
   });
