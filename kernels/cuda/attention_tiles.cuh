@@ -41,15 +41,14 @@ struct Sizes {
 
 /// Starts to copy a tile of keys and values whose rows lie at `offsets`; zeros where there is no row.
 template <int kDim, int kKeys>
-__device__ void copy_tile(const KvPages& pages, const size_t* offsets, int head_dim, uint32_t keys,
-                          uint32_t values) {
+__device__ void copy_tile(const KvPages& pages, const size_t* offsets, uint32_t keys, uint32_t values) {
   constexpr int kChunks = kDim / 8;
   const int chunk = threadIdx.x % kChunks;
 #pragma unroll
   for (int i = 0; i < kKeys * kChunks / kThreads; ++i) {
     const int row = threadIdx.x / kChunks + i * (kThreads / kChunks);
     const size_t offset = offsets[row];
-    const bool there = offset != kNowhere && chunk * 8 < head_dim;
+    const bool there = offset != kNowhere && chunk * 8 < pages.head_dim;
     const std::byte* from = pages.key + (there ? offset + chunk * 16 : 0);
     const uint32_t to = row * kDim * 2 + (chunk ^ (row % 8)) * 16;
     copy_16(keys + to, from, there);
@@ -237,7 +236,7 @@ __global__ void __launch_bounds__(kThreads, kDim > 128 ? 1 : 2)
     offsets[t % 2 * kKeys + threadIdx.x] = pages.sees(position) ? pages.offset(position) : kNowhere;
   };
   const auto copy = [&](int t) {
-    copy_tile<kDim, kKeys>(pages, offsets + t % 2 * kKeys, head_dim, keys + t % 2 * Size::tile_bytes,
+    copy_tile<kDim, kKeys>(pages, offsets + t % 2 * kKeys, keys + t % 2 * Size::tile_bytes,
                            values + t % 2 * Size::tile_bytes);
   };
   look_up(0);

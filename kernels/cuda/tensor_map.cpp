@@ -17,8 +17,8 @@ CUtensorMap make_tensor_map(CUtensorMapDataType type, const void* data, std::spa
   cuuint32_t each[kMostDims];
   std::ranges::fill(each, 1U);
   CUtensorMap map;
-  // The L2 cache asks memory for a box's rows, and not for what lies beside them, which another box has: 256
-  // bytes at once read keys of one query at nine tenths of this rate.
+  // The L2 cache is to ask memory for a box's rows only. With 256 bytes, half of which another box has, a
+  // single query's keys came at nine tenths of the rate.
   const CUresult made =
       encode(&map, type, static_cast<cuuint32_t>(sizes.size()), const_cast<void*>(data), sizes.data(),
              apart.data(), box.data(), each, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,

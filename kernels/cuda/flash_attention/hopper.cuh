@@ -143,8 +143,8 @@ struct HopperWork {
 template <class Shape>
 __device__ void bring_tiles(const FlashAttention::Args& args, const TensorMaps& maps,
                             const Tiles<Shape>& tiles, const Schedule& schedule) {
-  // Where a tile has all queries that see a key, one block reads that key.
-  const bool once = Shape::joins && schedule.tiles == 1;
+  // Where each head of keys has one unit, one block reads a key.
+  const bool once = Shape::joins && schedule.units() == args.batch * args.problem.kv_heads;
   Stage<Shape::queries> query;
   Stage<Shape::stages> stage;
   schedule.each([&](int index) {
