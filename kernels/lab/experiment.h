@@ -47,7 +47,7 @@ class Experiment {
   /// The rows of a kind of device, fastest first.
   virtual std::vector<Version> versions(DeviceKind device) const = 0;
   /// Runs the row with the index of its version in the place, compares what it wrote with the oracle, and
-  /// times it if that agrees and no stop is asked for. A device throws DeviceError.
+  /// times it if that agrees, samples are wanted and no stop is asked for. A device throws DeviceError.
   virtual Record measure(size_t version, Place& place, const Timing& timing) = 0;
 
  private:
@@ -125,7 +125,7 @@ void verify_and_time(const Case& c, const Row<typename Case::Op>& row, const std
   row.run(call.args, place.launch(workspace));
   place.wait();
   record.agreement = compare(call.read(place), expected);
-  if (!record.agreement->ok || timing.stop.stop_requested()) return;
+  if (!record.agreement->ok || timing.samples == 0 || timing.stop.stop_requested()) return;
 
   bool memory = timing.caches == Caches::memory;
   if constexpr (requires { c.is_cold(); })

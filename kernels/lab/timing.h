@@ -16,7 +16,7 @@ enum class Caches : uint8_t { model, memory, cache };
 
 struct Timing {
   Caches caches = Caches::model;
-  int samples = 15;
+  int samples = 15;  // 0: a row is held against the reference, and not timed
   double warm_up_seconds = 0.02, sample_seconds = 0.002;
   /// Times rows that refuse the problem too, as far as they can run it: to find out what they should refuse.
   bool refused_too = false;

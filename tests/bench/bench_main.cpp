@@ -28,6 +28,7 @@ constexpr const char* kUsage =
   --chosen, --all-rows      the row that a plan would take; every row
   --memory, --cache         where calls find their operands; else as models do
   --samples N      of which median and spread are told
+  --untimed        rows are held against the reference only
   --no-limits      saves the half second that measures what the machine can do
   --json FILE, --date DATE  keeps a report
 )";
@@ -78,6 +79,8 @@ Wish wish_of(const std::vector<std::string>& words, const Program& program) {
       wish.timing.caches = lab::Caches::cache;
     else if (word == "--samples")
       wish.timing.samples = positive(value());
+    else if (word == "--untimed")
+      wish.timing.samples = 0;
     else if (word == "--no-limits")
       wish.limits = false;
     else if (word == "--json")

@@ -59,11 +59,15 @@ struct ScaleRoom {
 /// Fills room.scales, ones where nothing is normalised; `lengths`: the longest rows' squares there too.
 void find_scales(const Fastmax::Args& args, const ScaleRoom& room, bool lengths, const Launch& launch);
 
+/// Gradients of query, key and rpe, as far as they are wanted, of e and h (fastmax.h): float32, without gaps.
+void store_gradients(const FastmaxBackward::Args& args, const Scales& scales, const float* of_query,
+                     const float* of_key, const Launch& launch);
+
 ORRERY_HOST_DEVICE_INLINE int64_t group_of(const Fastmax::Problem& problem) {
   return problem.heads / problem.kv_heads;
 }
 
-// The rows: general.cu, tensor.cu, gradients.cu.
+// The rows: general.cu, general_factorised.cu, tensor.cu, gradients.cu.
 std::string supports_general(const Fastmax::Problem& problem, const Machine& machine);
 size_t general_workspace(const Fastmax::Problem& problem, const Machine& machine, int threads);
 void run_general(const Fastmax::Args& args, const Launch& launch);
@@ -71,6 +75,15 @@ std::string supports_general_backward(const FastmaxBackward::Problem& problem, c
 size_t general_backward_workspace(const FastmaxBackward::Problem& problem, const Machine& machine,
                                   int threads);
 void run_general_backward(const FastmaxBackward::Args& args, const Launch& launch);
+
+std::string supports_general_factorised(const Fastmax::Problem& problem, const Machine& machine);
+size_t general_factorised_workspace(const Fastmax::Problem& problem, const Machine& machine, int threads);
+void run_general_factorised(const Fastmax::Args& args, const Launch& launch);
+std::string supports_general_factorised_backward(const FastmaxBackward::Problem& problem,
+                                                 const Machine& machine);
+size_t general_factorised_backward_workspace(const FastmaxBackward::Problem& problem, const Machine& machine,
+                                             int threads);
+void run_general_factorised_backward(const FastmaxBackward::Args& args, const Launch& launch);
 
 std::string supports_direct(const Fastmax::Problem& problem, const Machine& machine);
 size_t direct_workspace(const Fastmax::Problem& problem, const Machine& machine, int threads);
