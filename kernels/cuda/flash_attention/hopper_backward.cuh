@@ -92,7 +92,8 @@ struct GradTiles {
     make_barrier(own_full(), 1);
     for (int stage = 0; stage < Shape::stages; ++stage) {
       make_barrier(full(stage), Shape::owns_keys ? 1 + 32 : 1);
-      make_barrier(empty(stage), 4 * Shape::groups);  // a lane of each warp
+      // A lane of each warp; all lanes where they read the sums, which other threads write.
+      make_barrier(empty(stage), (Shape::owns_keys ? Shape::group_threads : 4) * Shape::groups);
     }
     show_barriers();
   }
@@ -332,7 +333,11 @@ class GradConsumer {
   __device__ void finish_totals(int stage, float (&total0)[kCols][4], float (&total1)[kTotals1][4]) const {
     settle(total0);
     settle(total1);
-    if (stage >= 0) give_back(tiles_.empty(stage));
+    if (stage < 0) return;
+    if constexpr (Shape::owns_keys)
+      arrive(tiles_.empty(stage));
+    else
+      give_back(tiles_.empty(stage));
   }
 
   /// Of the tile's queries what the lane needs of its columns; nothing where queries are the own rows.
