@@ -4,6 +4,7 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <climits>
 #include <cstdio>
 
 #include "engine/api/lab_runs.h"
@@ -26,6 +27,7 @@ void yieldToEngine() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10
 using namespace orrery;
 
 constexpr int kWrongUsage = 2;
+constexpr int kMostThreads = 1024;
 constexpr int kPictureWidth = 1600, kPictureHeight = 1000;
 constexpr const char* kDefaultModel = "smollm2";
 
@@ -49,6 +51,17 @@ QString workspaces() {
   return ids.join(", ") + " or " + last;
 }
 
+/// Reads a count from 1 to `most`, where one is given; empty unless it is wrong.
+template <class Count>
+QString readCount(const QCommandLineParser& parser, const QString& option, int most, Count& count) {
+  if (!parser.isSet(option)) return {};
+  bool number = false;
+  count = static_cast<Count>(parser.value(option).toInt(&number));
+  if (number && count >= 1 && count <= most) return {};
+  return "--" + option + " is \"" + parser.value(option) + "\": give a whole number, 1 to " +
+         QString::number(most);
+}
+
 /// Empty when the arguments are right, else what is wrong with them.
 QString read(QCommandLineParser& parser, Arguments& arguments) {
   if (parser.positionalArguments().size() > 1)
@@ -60,8 +73,10 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
     arguments.window.both = true;
   else if (parser.isSet("device"))
     arguments.window.open.device = parser.value("device").toStdString();
-  if (parser.isSet("threads")) arguments.window.open.threads = parser.value("threads").toInt();
-  if (parser.isSet("context")) arguments.window.open.context = parser.value("context").toLongLong();
+  api::OpenOptions& open = arguments.window.open;
+  if (QString wrong = readCount(parser, "threads", kMostThreads, open.threads); !wrong.isEmpty())
+    return wrong;
+  if (QString wrong = readCount(parser, "context", INT_MAX, open.context); !wrong.isEmpty()) return wrong;
   arguments.window.configFolder = parser.value("config");
   if (const QString theme = parser.value("theme"); !theme.isEmpty()) {
     if (theme != "dark" && theme != "light") return "There is no theme \"" + theme + "\": use dark or light";
@@ -94,7 +109,7 @@ QString read(QCommandLineParser& parser, Arguments& arguments) {
 
 void addOptions(QCommandLineParser& parser) {
   parser.setApplicationDescription("Shows a neural network as the graph that runs, and runs it.");
-  parser.addHelpOption();
+  parser.addOption({{"h", "help"}, "Tells what can be asked for, and quits."});
   parser.addVersionOption();
   parser.addPositionalArgument(
       "MODEL",
@@ -181,7 +196,11 @@ int main(int argc, char** argv) {
   QCommandLineParser parser;
   addOptions(parser);
   if (!parser.parse(words)) return wrongUsage(parser.errorText() + ": see --help");
-  if (parser.isSet("help")) return std::fputs(qPrintable(parser.helpText()), stdout) < 0;
+  if (parser.isSet("help")) {
+    // Qt knows the program's name only while there is an application.
+    const QString help = parser.helpText().replace("<executable_name>", "orrery");
+    return std::fputs(qPrintable(help), stdout) < 0;
+  }
   if (parser.isSet("version")) return std::puts("orrery 0.1.0") < 0;
   Arguments arguments;
   if (const QString problem = read(parser, arguments); !problem.isEmpty()) return wrongUsage(problem);
