@@ -89,7 +89,7 @@ FastmaxWorker::FastmaxWorker(const FastmaxCall& call, float* memory) : call_(cal
 }
 
 void FastmaxWorker::take_consumers(const FastmaxTokens& tokens, int64_t first) {
-  consumers_ = {tokens, first};
+  take(tokens, first, consumers_);
   tokens.load(first, 0, tokens.count, rows_);
   call_.table.transpose(rows_, sizes_.wide, sizes_.wide, x_);
   std::fill(values_, values_ + kChunk * sizes_.full, 0.0F);
@@ -102,7 +102,7 @@ void FastmaxWorker::take_factors(const FastmaxTokens& tokens) {
 }
 
 void FastmaxWorker::take_producers(const FastmaxTokens& tokens, int64_t first, int64_t low, int64_t high) {
-  producers_ = {tokens, first};
+  take(tokens, first, producers_);
   tokens.load(first, low, high, rows_);
   call_.table.transpose(rows_, sizes_.wide, sizes_.wide, y_);
   tokens.load_brought(first, low, high, u_);
@@ -127,18 +127,37 @@ void FastmaxWorker::each_feature(int64_t first, int64_t count, const Visit& visi
   }
 }
 
-void FastmaxWorker::mask(const Chunk& chunk, int64_t feature, float* row) const {
+void FastmaxWorker::take(const FastmaxTokens& tokens, int64_t first, Chunk& chunk) const {
+  chunk.first = first;
+  if (!call_.masks()) return;
   const Fastmax::Args& args = call_.args;
-  const bool linear = feature <= sizes_.dim;
-  if (!call_.masks() || feature == 0 || linear != (args.problem.p == 1)) return;
-  const FastmaxTokens& tokens = chunk.tokens;
   const Dropout dropout(args.rate, args.seed, tokens.keys ? Fastmax::kKeyStream : Fastmax::kQueryStream);
+  chunk.mask.seed = args.seed;
+  chunk.mask.stream = dropout.stream;
+  chunk.mask.most = dropout.most;
+  chunk.mask.kept = dropout.scale;
   const int64_t heads = tokens.keys ? args.problem.kv_heads : args.problem.heads;
   const int64_t base = (tokens.batch * heads + tokens.head) * tokens.count;
-  const int64_t col = linear ? feature - 1 : feature - 1 - sizes_.dim;
-  for (int64_t i = 0; i < std::min(kChunk, tokens.count - chunk.first); ++i)
-    if (chunk.first + i >= 0)
-      row[i] = dropout.keeps(base + tokens.token(chunk.first + i), col) ? row[i] * dropout.scale : 0.0F;
+  for (int64_t i = 0; i < kChunk; ++i) {
+    // Rows of places where there is no token draw what is multiplied by zeros.
+    const auto row = static_cast<uint64_t>(base + tokens.token(first + i));
+    chunk.mask.low[i] = static_cast<uint32_t>(row);
+    chunk.mask.high[i] = static_cast<uint32_t>(row >> 32);
+  }
+}
+
+void FastmaxWorker::drop(const Chunk& chunk, int64_t first, int64_t count, float* to) const {
+  if (!call_.masks()) return;
+  const int64_t begin = call_.args.problem.p == 1 ? 1 : 1 + sizes_.dim;  // of those that may be dropped
+  const int64_t low = std::max(first, begin), high = first + count;
+  for (int64_t group = (low - begin) / 4; begin + 4 * group < high; ++group) {
+    float* rows[4];
+    for (int64_t k = 0; k < 4; ++k) {
+      const int64_t feature = begin + 4 * group + k;
+      rows[k] = feature >= low && feature < high ? to + (feature - first) * kChunk : nullptr;
+    }
+    call_.table.mask(chunk.mask, group, rows);
+  }
 }
 
 void FastmaxWorker::make_features(const Chunk& chunk, const float* across, int64_t first, int64_t count,
@@ -146,8 +165,8 @@ void FastmaxWorker::make_features(const Chunk& chunk, const float* across, int64
   each_feature(first, count, [&](int64_t i, int64_t m, int64_t n, float weight) {
     call_.table.feature(m < 0 ? ones_ : across + m * kChunk, n < 0 ? ones_ : across + n * kChunk,
                         weighed ? weight : 1.0F, to + i * kChunk);
-    mask(chunk, first + i, to + i * kChunk);
   });
+  drop(chunk, first, count, to);
 }
 
 /// scores (producers, consumers): y . x, or their weights where features are masked.
@@ -197,9 +216,9 @@ void FastmaxWorker::add_slopes(int64_t ahead) {
 }
 
 void FastmaxWorker::add_derivatives(int64_t first, int64_t count) {
+  drop(consumers_, first, count, features_);
   each_feature(first, count, [&](int64_t i, int64_t m, int64_t n, float weight) {
-    float* by = features_ + i * kChunk;
-    mask(consumers_, first + i, by);
+    const float* by = features_ + i * kChunk;
     if (m >= 0) call_.table.add_feature(x_ + n * kChunk, by, weight, slopes_ + m * kChunk);
     if (n >= 0) call_.table.add_feature(m < 0 ? ones_ : x_ + m * kChunk, by, weight, slopes_ + n * kChunk);
   });

@@ -99,17 +99,19 @@ class FastmaxWorker {
   const float* slopes();
 
  private:
-  /// Which tokens lie in a chunk, where features are masked.
+  /// Places of a chunk, and which of its features stay.
   struct Chunk {
-    FastmaxTokens tokens;
     int64_t first = 0;
+    FastmaxMask mask;
   };
+  void take(const FastmaxTokens& tokens, int64_t first, Chunk& chunk) const;
   template <class Visit>
   void each_feature(int64_t first, int64_t count, const Visit& visit) const;
   /// Features [first, first + count) of the chunk whose tokens are the columns of `across`.
   void make_features(const Chunk& chunk, const float* across, int64_t first, int64_t count, bool weighed,
                      float* to) const;
-  void mask(const Chunk& chunk, int64_t feature, float* row) const;
+  /// Of features [first, first + count), the rows of `to`, those that are dropped become 0.
+  void drop(const Chunk& chunk, int64_t first, int64_t count, float* to) const;
   void make_scores();
   /// slopes += what features_, the gradients of features [first, first + count), bring x.
   void add_derivatives(int64_t first, int64_t count);

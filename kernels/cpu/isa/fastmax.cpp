@@ -5,6 +5,7 @@
 //   of a once for all its vectors: AVX-512 6 x 4 or 5 x 5 sums, AVX2 6 x 2.
 #include "kernels/cpu/isa/fastmax.h"
 
+#include "kernels/cpu/isa/dropout_mask.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace orrery::kernels::ORRERY_ISA {
@@ -102,8 +103,25 @@ void add_feature(const float* a, const float* b, float factor, float* to) {
     store(to + i, fma(load(a + i) * by, load(b + i), load(to + i)));
 }
 
+/// A token a lane: the four words of a draw are those of four features, each of which lies in a row.
+void mask_features(const FastmaxMask& mask, int64_t group, float* const (&to)[4]) {
+  const Ints most = ints(mask.most);
+  const Vec kept = set1(mask.kept);
+  for (int64_t i = 0; i < kFastmaxChunk; i += kLanes) {
+    Counters words{ints(static_cast<uint32_t>(group)), load_ints(mask.low + i), load_ints(mask.high + i),
+                   ints(mask.stream)};
+    words.draw(mask.seed);
+    const Ints of_features[4] = {words.c0, words.c1, words.c2, words.c3};
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k)
+      if (to[k] != nullptr)
+        store(to[k] + i, factors_of(as_floats(of_features[k]), most, load(to[k] + i) * kept));
+  }
+}
+
 }  // namespace
 
-const FastmaxTable kFastmaxProducts = {multiply, transpose_chunk, weigh, slope, feature, add_feature};
+const FastmaxTable kFastmaxProducts = {multiply, transpose_chunk, weigh,        slope,
+                                       feature,  add_feature,     mask_features};
 
 }  // namespace orrery::kernels::ORRERY_ISA

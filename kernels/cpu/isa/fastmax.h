@@ -28,6 +28,14 @@ struct FastmaxCurve {
   float a0, a1, a2;
 };
 
+/// Which features of a chunk stay: what kernels/dropout.h draws, of its tokens' rows in two words.
+struct FastmaxMask {
+  uint64_t seed = 0;
+  uint32_t stream = 0, most = 0;
+  float kept = 1;
+  uint32_t low[kFastmaxChunk] = {}, high[kFastmaxChunk] = {};
+};
+
 struct FastmaxTable {
   void (*multiply)(const FastmaxProduct& product);
   /// to (cols, kFastmaxChunk) = from (kFastmaxChunk, cols), whose rows are `stride` apart; cols is a multiple
@@ -41,6 +49,9 @@ struct FastmaxTable {
   void (*feature)(const float* a, const float* b, float factor, float* to);
   /// to += factor a b of one chunk.
   void (*add_feature)(const float* a, const float* b, float factor, float* to);
+  /// Columns [4 group, 4 group + 4) of the mask: to[k], of one chunk, is multiplied by `kept` or becomes 0;
+  /// null where that column is not wanted.
+  void (*mask)(const FastmaxMask& mask, int64_t group, float* const (&to)[4]);
 };
 
 namespace avx2 {
