@@ -61,7 +61,10 @@ void print_report(const api::OwnOpReport& report, bool added) {
   if (!report.card.empty()) print(fmt::format("cards   {}\n", report.card));
   if (!report.passed) return;
   print(fmt::format("{} {} (content {}){}\n{}\n", report.name, added ? "was added" : "passed", report.content,
-                    report.cached ? ", as it did before" : "", custom::kRemainingRisk));
+                    !report.cached ? ""
+                    : added        ? "; its trial had passed before"
+                                   : ", as it did before",
+                    custom::kRemainingRisk));
 }
 
 /// What failed is a failure, and told after all that was found.
@@ -103,6 +106,7 @@ Result<int> list(const Context& context) {
                         entry.problem.empty() ? "" : "(" + entry.problem + ")"));
   }
   if (context.json) print_json(json);
+  if (entries.empty() && !context.json) print("There are none; orrery-cli custom new NAME begins one\n");
   return kExitDone;
 }
 

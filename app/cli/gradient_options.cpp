@@ -5,13 +5,15 @@
 namespace orrery::cli {
 
 void add_gradient_options(Parser& parser, GradientOptions& options) {
-  parser.add_option("--grad", options.of,
-                    "a value of one element, NODE or NODE:OUTPUT, whose gradients are added, as grad_NAME");
+  const Option of = parser.add_option(
+      "--grad", options.of,
+      "a value of one element, NODE or NODE:OUTPUT, whose gradients are added, as grad_NAME");
   parser
       .add_option("--wrt", options.by,
                   "values that the gradients are by, commas between; without it all inputs and constants of "
                   "files that hold floats")
-      .take_all();
+      .take_all()
+      .needs(of);
 }
 
 Result<api::GradientGraph> graph_with_gradients(const graph::Graph& graph, const GradientOptions& options) {

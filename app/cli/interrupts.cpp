@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 
 namespace orrery::cli {
 namespace {
@@ -17,6 +18,12 @@ constexpr int kInterruptedExit = 130;
 void raise_event(int descriptor) {
   const uint64_t one = 1;
   [[maybe_unused]] const auto written = write(descriptor, &one, sizeof one);
+}
+
+void tell_that_it_waits() {
+  constexpr std::string_view kText =
+      "\nWaiting for what runs to come to its end; Ctrl+C once more leaves at once\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kText.data(), kText.size());
 }
 
 }  // namespace
@@ -73,6 +80,7 @@ void Interrupts::watch() {
       source = source_;
     }
     if (received >= kImpatient) _exit(kInterruptedExit);
+    if (received == kImpatient - 1) tell_that_it_waits();
     raise_event(interrupted_);
     source.request_stop();
   }

@@ -78,7 +78,9 @@ Runner prepare_op(Parser& parser, Context& context) {
     ORRERY_ASSIGN(request.inputs, named_values(options->arrays.inputs, "--in"));
     ORRERY_ASSIGN(const api::OpInfo info, api::find_op(request));
     ORRERY_ASSIGN(request.gradients, named_values(options->gradients, "--grad"));
-    if (!options->arrays.inputs.empty()) return run_op(context, *options, std::move(request), *info.op);
+    const bool asked = !options->arrays.inputs.empty() || !options->attributes.empty() ||
+                       !options->gradients.empty() || !options->arrays.out.empty();
+    if (asked) return run_op(context, *options, std::move(request), *info.op);
     if (context.json)
       print_json(to_json(info));
     else

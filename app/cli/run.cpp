@@ -111,7 +111,8 @@ Runner prepare_run(Parser& parser, Context& context) {
       print_table(outputs);
       print_table(values);
       for (const api::PlanStep& step : run.plan.steps) print_step(step);
-      print(fmt::format("{} steps, {:.1f} us, {} of buffers\n", run.plan.steps.size(), run.us,
+      const size_t steps = run.plan.steps.size();
+      print(fmt::format("{} step{}, {:.1f} us, {} of buffers\n", steps, steps == 1 ? "" : "s", run.us,
                         readable_bytes(run.plan.arena_bytes)));
     }
     return kExitDone;

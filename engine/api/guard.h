@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/result.h"
+#include "engine/custom/own_kernel.h"
 #include "engine/weights/weight_store.h"
 
 namespace orrery::api {
@@ -21,6 +22,8 @@ auto guarded(Function&& function) noexcept -> std::invoke_result_t<Function> {
                  "close other models or programs"};
   } catch (const kernels::DeviceError& error) {
     return weights::describe(error);
+  } catch (const custom::OwnOpError& error) {
+    return Error{ErrorCode::invalid_argument, error.what(), "", "fix that op, or remove it"};
   } catch (const std::exception& exception) {
     return Error{ErrorCode::internal, exception.what(), "", "try again; report it if it stays"};
   }

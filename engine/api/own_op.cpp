@@ -143,6 +143,10 @@ class Building {
   }
 
   Result<ValueId> add_constant(const std::string& name, const std::string& file) {
+    if (std::error_code error; !std::filesystem::exists(file, error))
+      return Error{ErrorCode::not_found,
+                   fmt::format("{} is a weight, which is read from a file, and there is no such file", name),
+                   file, "write it to a .npy file, or name a model's file"};
     ORRERY_ASSIGN(graph::Attributes attributes,
                   weight_of_file_(std::filesystem::absolute(file).lexically_normal(), ""));
     return add_source("weight", name, std::move(attributes));

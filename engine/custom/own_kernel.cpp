@@ -44,7 +44,7 @@ void run_on_cpu(const OwnKernel::Args& args, const kernels::Launch& launch) {
     thrown = fmt::format("{} threw: {}", args.running->body.name(), what);
   };
   launch.team->run(args.call->items, grain_of(*args.call), part);
-  if (!thrown.empty()) throw std::runtime_error(thrown);
+  if (!thrown.empty()) throw OwnOpError(thrown);
 }
 
 void run_on_card(const OwnKernel::Args& args, const kernels::Launch& launch) {

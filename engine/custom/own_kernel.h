@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "engine/custom/body.h"
@@ -31,6 +32,11 @@ struct OwnKernel {
     const Running* running = nullptr;
     const orrery_call* call = nullptr;
   };
+};
+
+/// What the body of a person's op threw, on its way out of the step that ran it.
+struct OwnOpError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// The two rows of a body, which must outlive them.

@@ -108,20 +108,27 @@ std::vector<Store::Kept> Store::list() const {
   std::vector<Kept> found;
   std::error_code error;
   for (fs::directory_iterator it(data_, error), end; !error && it != end; it.increment(error)) {
+    if (std::error_code none; !it->is_directory(none)) continue;
+    Kept kept{it->path().filename().string(), "", it->path(), {}};
     const auto text = read_file(it->path() / kOpFile);
-    if (!text) continue;
     try {
-      const auto json = nlohmann::json::parse(*text);
-      if (json.at("orrery_op") != 1) continue;
-      found.push_back({json.at("name"), json.at("content"), it->path(), json.at("files")});
-    } catch (const nlohmann::json::exception&) {
+      const auto json = nlohmann::json::parse(text ? *text : "");
+      if (json.at("orrery_op") == 1)
+        kept = Kept{json.at("name"), json.at("content"), it->path(),
+                    json.at("files").get<std::vector<std::string>>()};
+    } catch (const nlohmann::json::exception&) {  // it is told by its folder's name, and has no files
     }
+    found.push_back(std::move(kept));
   }
   std::ranges::sort(found, {}, &Kept::name);
   return found;
 }
 
 Result<Sources> Store::sources_of(const Kept& kept) const {
+  if (kept.files.empty())
+    return Error{ErrorCode::corrupt_file,
+                 fmt::format("{} is damaged, missing or of a later version", kOpFile), kept.folder.string(),
+                 "add the op again, or remove it"};
   std::vector<SourceFile> files;
   for (const std::string& name : kept.files) {
     ORRERY_ASSIGN(SourceFile file, read_source(kept.folder / fs::path(name).filename()));

@@ -9,7 +9,10 @@ struct OpAlias {
   std::string_view name, op;
 };
 /// The spellings of TensorFlow, ONNX and the Graph API. One counts when its op is there.
-constexpr OpAlias kOps[] = {{"log_softmax", "logsoftmax"},
+constexpr OpAlias kOps[] = {{"allgather", "all_gather"},
+                            {"allreduce", "all_reduce"},
+                            {"dequantize", "dequantise"},
+                            {"log_softmax", "logsoftmax"},
                             {"gaussian", "random_gaussian"},
                             {"negative", "negate"},
                             {"normal", "random_gaussian"},
@@ -23,6 +26,7 @@ constexpr OpAlias kOps[] = {{"log_softmax", "logsoftmax"},
                             {"reduce_prod", "prod"},
                             {"reduce_sum", "sum"},
                             {"slice_tensor", "slice"},
+                            {"transfer_to", "transfer"},
                             {"uniform", "random_uniform"}};
 
 /// Names that the Graph API has for a function of one operand and for another of two.
@@ -31,12 +35,20 @@ constexpr OpAlias kOfTwo[] = {{"max", "maximum"}, {"min", "minimum"}};
 struct AttributeAlias {
   std::string_view op, name, attribute;
 };
-constexpr AttributeAlias kAttributes[] = {
-    {"layer_norm", "epsilon", "eps"},       {"nonzero", "out_dim", "size"},
-    {"pad", "padding", "paddings"},         {"rms_norm", "epsilon", "eps"},
-    {"split_into", "split_sizes", "sizes"}, {"gelu", "approximate", "approximation"},
-    {"transpose", "axes", "permutation"},   {"transpose", "dims", "permutation"},
-    {"transpose", "perm", "permutation"}};
+constexpr AttributeAlias kAttributes[] = {{"avg_pool2d", "count_boundary", "count_include_pad"},
+                                          {"avg_pool2d", "kernel_size", "kernel"},
+                                          {"fold", "kernel_size", "kernel"},
+                                          {"group_norm", "eps", "epsilon"},
+                                          {"max_pool2d", "kernel_size", "kernel"},
+                                          {"layer_norm", "epsilon", "eps"},
+                                          {"nonzero", "out_dim", "size"},
+                                          {"pad", "padding", "paddings"},
+                                          {"rms_norm", "epsilon", "eps"},
+                                          {"split_into", "split_sizes", "sizes"},
+                                          {"gelu", "approximate", "approximation"},
+                                          {"transpose", "axes", "permutation"},
+                                          {"transpose", "dims", "permutation"},
+                                          {"transpose", "perm", "permutation"}};
 
 bool has_attribute(const graph::OpSchema& op, std::string_view name) {
   return std::ranges::find(op.attributes, name, &graph::AttributeSpec::name) != op.attributes.end();

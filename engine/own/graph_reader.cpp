@@ -273,7 +273,9 @@ class Reader {
     if (given && given->is_object())
       for (const auto& [attribute, value] : given->items()) attributes.push_back(attribute);
     node.op = ops::find_op(graph().ops(), op, operands, attributes);
-    if (!node.op) return refuse(fmt::format("There is no op {}", io::shown(op)), node.where);
+    if (!node.op)
+      return refuse(fmt::format("There is no op {}", io::shown(op)), node.where,
+                    "orrery-cli ops lists them; one of your own is there after custom add");
     std::tie(node.scope, node.name) = scope_and_name(path);
     ORRERY_ASSIGN(node.attributes, attributes_of(*node.op, given, node.where));
     ORRERY_ASSIGN(node.inputs, inputs_of(*node.op, inputs, node.where));
@@ -378,9 +380,14 @@ Result<void> check_version(const Json& json) {
 Result<GraphFile> parse_graph(std::string_view json, const std::shared_ptr<const graph::OpRegistry>& ops,
                               const std::filesystem::path& folder, const WeightOfFile& weight_of_file) {
   if (json.size() > kLargestFile) return refuse("The graph's file is larger than 64 MB", "graph");
-  ORRERY_ASSIGN(const Json tree, parse_json(json, "graph"));
-  ORRERY_TRY(check_version(tree));
-  return Reader(ops, folder, weight_of_file).read(tree);
+  Result<Json> tree = parse_json(json, "graph");
+  if (!tree) {
+    Error error = std::move(tree).error();
+    error.advice = "correct it there";  // a person may have written it
+    return error;
+  }
+  ORRERY_TRY(check_version(*tree));
+  return Reader(ops, folder, weight_of_file).read(*tree);
 }
 
 bool looks_like_graph(std::string_view begin) {

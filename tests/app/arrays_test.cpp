@@ -81,6 +81,15 @@ TEST(OpVerb, RunsOnFiles) {
   std::filesystem::remove_all(out);
 }
 
+/// Without --in an op is told, unless something else was asked of it.
+TEST(OpVerb, RunsOnNothing) {
+  EXPECT_THAT(run({"op", "range", "--set", "start=1", "stop=4", "step=1"}).out, HasSubstr("1, 2, 3"));
+  const Outcome without = run({"op", "softmax", "--set", "axis=0"});
+  expect_refused(without);
+  EXPECT_THAT(without.err, HasSubstr("src"));
+  expect_refused(run({"op", "random_uniform", "--set", "shpe=3"}));
+}
+
 TEST(OpVerb, AWeightIsReadFromItsFile) {
   const std::string src = npy("linear_src.npy", "(1, 2)", {1, 2}),
                     weight = npy("linear_w.npy", "(3, 2)", {1, 0, 0, 1, 1, 1});
@@ -88,6 +97,9 @@ TEST(OpVerb, AWeightIsReadFromItsFile) {
   const Outcome ran = run({"op", "linear", "--in", "src=" + src, "weight=" + weight, "--out", out, "--json"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(floats(out + "/dst.npy"), ElementsAre(1, 2, 3));
+  const Outcome typed = run({"op", "linear", "--in", "src=" + src, "weight=1, 2; 3, 4"});
+  expect_refused(typed);
+  EXPECT_THAT(typed.err, HasSubstr("weight is a weight, which is read from a file"));
   std::filesystem::remove_all(out);
 }
 
@@ -245,6 +257,7 @@ TEST(RunVerb, SaysWhatDoesNotFit) {
   expect_refused(run({"run", "/no/such/graph.json"}));
   expect_refused(run({"chat", graph, "--prompt", "Hello"}));
   EXPECT_EQ(run({"run"}).exit_code, 2);
+  EXPECT_EQ(run({"run", graph, "--in", "x=" + x, "--wrt", "x"}).exit_code, 2);
 }
 
 }  // namespace

@@ -147,6 +147,22 @@ TEST_F(StoreOfOps, AnAddedOpIsThereAtTheNextStart) {
   EXPECT_FALSE(store().remove("own_test", *ops::registry()).ok());
 }
 
+TEST_F(StoreOfOps, ADamagedOpIsTold) {
+  add(kTwice);
+  EXPECT_TRUE(ops::registry()->remove("own_test").ok());
+  const std::filesystem::path folder = store().list().front().folder;
+  for (const char* text : {"{", "{}", "{\"orrery_op\": 1, \"name\": 3}"}) {
+    std::ofstream(folder / "op.json") << text;
+    ASSERT_THAT(store().list(), SizeIs(1)) << text;
+    EXPECT_EQ(store().list().front().name, "own_test");
+    const std::vector<Error> failed = store().join(*ops::registry(), {});
+    ASSERT_THAT(failed, SizeIs(1)) << text;
+    EXPECT_THAT(failed.front().to_string(), HasSubstr("op.json is damaged, missing or of a later version"));
+  }
+  EXPECT_TRUE(store().remove("own_test", *ops::registry()).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST_F(StoreOfOps, TheEnginesNamesAreItsOwn) {
   const Sources sources = sources_of({{"softmax.cpp", op_of(kTwice, "softmax")}});
   const auto report = store().check(sources, {});
