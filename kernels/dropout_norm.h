@@ -26,8 +26,8 @@
 //   where residual is; grad_weight, grad_bias, grad_colscale f32
 // out is given too, or instead, as 8-bit numbers with a factor a row, for a product of integers that follows:
 //   scales[r] = max |out[r]| / 127, of out before it is rounded to its type
-//   quantised[r, c] = out[r, c] / scales[r], rounded to the nearest, halves to even; zeros where scales[r] is
-//   0
+//   quantised[r, c] = out[r, c] / scales[r], rounded to the nearest, halves to even;
+//                     zeros where scales[r] is 0
 // A row with an element that is no finite number has zeros, and NaN for its factor.
 // Some rows only (drop path): row r of x is row src_rows[r] of src (or none: -1), and its norm is row
 // out_rows[r] of out (or none: -1); numbers outside count as -1, and at most one row may name a row of src

@@ -3,11 +3,11 @@
 // query i and key j:
 //   q_i = c_q query_i                  c = limit / the longest row of the tensor's batch and head (the first
 //   k_j = c_k key_j / temperature          of equals), where normalised, else 1; 0 where that is zero
-//         + rpe[(j + keys) mod (2 keys - 1)]                                                where there is
-//         rpe
+//         + rpe[(j + keys) mod (2 keys - 1)]      where there is rpe
 //   f(s) = a0 + a1 s + a2 s^2          s_ij = q_i . k_j; p = 1: without a2
-//   seen   j <= i + keys - queries where causal (the last query and the last key stand side by side), else
-//   all o_i  = sum_j f(s_ij) value_j / sum_j f(s_ij) over the keys that are seen, 0 where there is none
+//   seen   j <= i + keys - queries where causal (the last query and the last key stand side by side),
+//          else all
+//   o_i  = sum_j f(s_ij) value_j / sum_j f(s_ij) over the keys that are seen, 0 where there is none
 //   out  = o (1 + rate noise) of that dropout, else o
 // Query head h reads key and value head h / (heads / kv_heads). rpe is added to a key by its own place, so it
 // factorises; the authors' code (fastmax_cuda_forward.cu) has the same row numbers, and loses the temperature

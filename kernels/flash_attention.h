@@ -1,15 +1,14 @@
 // Attention over tensors (batch, heads, tokens, head_dim), whole at once, and its gradients: FlashAttention-2
 // (Dao 2023, arXiv 2307.08691), nothing of the size queries x keys but what the caller gave or asks for.
-// Of one batch and head, query i and key j, with t = j - (i + keys - queries), so that the last query and the
-// last key stand side by side:
+// Of one batch entry and head, query i and key j, with t = j - (i + keys - queries), keys and queries being
+// the lengths of that entry, so that its last query and its last key stand side by side:
 //   s_ij = scale query_i . key_j + bias_ij; softcap c > 0: the product first bent to c tanh(product / c)
-//   seen   j < keys of the batch, t <= 0 where causal, t >= -window_left and t <= window_right where those
-//   are
+//   seen   j < keys, t <= 0 where causal, t >= -window_left and t <= window_right where those are
 //          not negative, and mask_ij where there is a mask
 //   log_sum_exp_i = log sum over the seen j of exp(s_ij)
 //   p_ij = exp(s_ij - log_sum_exp_i) where seen, else 0
 //   out_i = sum_j keep(i, j) p_ij value_j / (1 - dropout)
-// A query that sees no key, and one at or behind the queries of its batch, gives 0 and a log_sum_exp of
+// A query that sees no key, and one at or after the queries of its entry, gives 0 and a log_sum_exp of
 // -infinity. And with d_ij = keep(i, j) grad_out_i . value_j / (1 - dropout), g_i = grad_out_i . out_i:
 //   ds_ij = p_ij (d_ij - g_i)                          grad_bias = ds
 //   e_ij  = scale ds_ij, with a softcap times 1 - (tanh of the bent product)^2

@@ -1,9 +1,8 @@
 // Sampling: one token per output row from its logits, and log-probabilities of the same pass.
 // Order: penalties of the n times that a token is among the recent ones, l > 0 ? l / repeat : l * repeat
-// (Keskar et al. 2019), then l -= n * frequency + presence (as OpenAI's API has them) -> bias is added ->
-// top-k
-// -> temperature and softmax -> top-p (the smallest set whose mass reaches p, the token that crosses it kept)
-// -> min-p (p_i >= min_p * p_max) -> draw.
+// (Keskar et al. 2019), then l -= n * frequency + presence (as OpenAI's API has them) -> bias is added
+// -> top-k -> temperature and softmax -> top-p (the smallest set whose mass reaches p, the token that crosses
+// it kept) -> min-p (p_i >= min_p * p_max) -> draw.
 // temperature 0 is greedy: penalties and bias, then the largest logit. Ties go to the lower id, everywhere.
 // The draw is the inverse CDF over the kept tokens in (probability descending, id ascending) order at u =
 // philox(seed, position) in [0, 1): it depends on seed, position and logits only, not on the batch. logprob

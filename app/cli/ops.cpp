@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/cli/common_options.h"
 #include "app/cli/op_schema.h"
 #include "app/cli/verbs.h"
@@ -16,8 +18,10 @@ Runner prepare_ops(Parser& parser, Context& context) {
       print_json(json);
       return kExitDone;
     }
+    size_t width = 0;
+    for (const api::OpInfo& op : ops) width = std::max(width, op.op->name.size());
     for (const api::OpInfo& op : ops)
-      print(fmt::format("{:<20} {:<14} {}\n", op.op->name, graph::name_of(op.op->family), op.op->doc));
+      print(fmt::format("{:<{}} {:<14} {}\n", op.op->name, width, graph::name_of(op.op->family), op.op->doc));
     return kExitDone;
   };
 }

@@ -60,9 +60,11 @@ Result<Array> read_array(const std::string& path) {
     ORRERY_ASSIGN(const auto mapped, io::MappedFile::open(path));
     ORRERY_ASSIGN(const io::Tensor tensor, io::npy_array(*mapped));
     if (!tensor.foreign_type.empty())
-      return Error{ErrorCode::unsupported,
-                   fmt::format("The array is of {}, which no op takes", tensor.foreign_type), path,
-                   "save it as one of f32, f16, i8, i16, i32, i64, u8, bool: array.astype('float32')"};
+      return Error{
+          ErrorCode::unsupported, fmt::format("The array is of {}, which no op takes", tensor.foreign_type),
+          path,
+          "save it as one of f32, f16, bf16, i8, i16, i32, i64, u8, bool: array.astype('float32'), or "
+          "array.astype('int64') for whole numbers"};
     ORRERY_TRY(check_bools(tensor, path));
     ORRERY_ASSIGN(Array array, make_array(tensor.dtype, tensor.shape));
     if (array.bytes > 0) std::memcpy(array.data.get(), tensor.data.data(), array.bytes);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "engine/api/array_text.h"
@@ -27,6 +28,12 @@ std::vector<std::string> devices_of(const graph::OpSchema& op) {
   return devices;
 }
 
+/// A whole number that 64 bits do not hold, which JSON reads as a real one.
+bool is_too_large(const graph::Attribute& attribute, graph::AttributeType wanted) {
+  const double* number = std::get_if<double>(&attribute);
+  return wanted == graph::AttributeType::integer && number != nullptr && std::abs(*number) >= 0x1p63;
+}
+
 Result<graph::Attributes> attributes_of(const graph::OpSchema& op, const OpRequest& request) {
   graph::Attributes attributes;
   for (const auto& [key, text] : request.attributes) {
@@ -34,10 +41,13 @@ Result<graph::Attributes> attributes_of(const graph::OpSchema& op, const OpReque
     const auto spec = std::ranges::find(op.attributes, name, &graph::AttributeSpec::name);
     const auto wanted = spec == op.attributes.end() ? graph::AttributeType::any : own::type_of(*spec);
     auto attribute = own::attribute_in(std::string_view(text), wanted);
-    if (!attribute)
+    if (!attribute || is_too_large(*attribute, wanted)) {
+      const bool whole = wanted == graph::AttributeType::integer || wanted == graph::AttributeType::list;
       return Error{ErrorCode::invalid_argument,
-                   fmt::format("{} is no value of {}: it is {}", io::shown(text), name, name_of(wanted)),
+                   fmt::format("{} is no value of {}: it is {}{}", io::shown(text), name, name_of(wanted),
+                               whole ? " from -2^63 to 2^63 - 1" : ""),
                    op.name, ""};
+    }
     if (!attributes.emplace(name, *std::move(attribute)).second)
       return Error{ErrorCode::invalid_argument, fmt::format("The attribute {} is set twice", name), op.name,
                    ""};

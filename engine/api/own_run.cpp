@@ -107,7 +107,7 @@ Result<void> check_memory(const SessionImpl& session, const runtime::Version& ve
   return Error{ErrorCode::out_of_memory,
                fmt::format("The values of the run take {:.0f} MB, and {:.0f} MB are free on {}",
                            static_cast<double>(bytes) / kMega, static_cast<double>(device.free_bytes) / kMega,
-                           device.name),
+                           device.device == "cpu" ? "the CPU" : device.name),
                session.info().name, "give smaller arrays, keep fewer values, or close other programs"};
 }
 

@@ -13,7 +13,7 @@ namespace {
 using kernels::Fastmax;
 using kernels::FastmaxBackward;
 
-/// The inputs of the forward op, by their place; those of the other stand one behind, after grad_out.
+/// The inputs of the forward op, by their place; those of the other stand one place later, after grad_out.
 enum FastmaxInput : size_t { query, key, value, rpe, noise };
 
 std::vector<AttributeSpec> fastmax_attributes() {
@@ -32,7 +32,10 @@ std::vector<AttributeSpec> fastmax_attributes() {
            "a key's elements become 0",
            Attribute("noise")},
           {"seed", "Names the noise that is drawn and the mask of features", Attribute(int64_t{0})},
-          {"positive", "Refuses settings under which a weight may fall below zero", Attribute(true)}};
+          {"positive",
+           "Refuses settings under which a weight may fall below zero; not checked where dropout_form is "
+           "features and dropout is above 0",
+           Attribute(true)}};
 }
 
 Fastmax::Dropping dropping_of(const Attributes& attributes) {
@@ -57,16 +60,16 @@ Fastmax::Problem problem_of(const Attributes& attributes, const ValueType& query
 
 Result<void> check_fastmax(const Attributes& attributes, const Fastmax::Problem& problem) {
   ORRERY_TRY(expect_choice(attributes, "dropout_form", {"noise", "features"}));
+  for (const std::string_view name : {"a0", "a1", "a2", "limit", "temperature", "dropout"})
+    if (const double number = real(attributes, name); !std::isfinite(number))
+      return bad_attribute(fmt::format("{} is {}; it must be a finite number", name, number));
   const double rate = real(attributes, "dropout"), limit = real(attributes, "limit"),
                temperature = real(attributes, "temperature");
-  if (!(rate >= 0) || std::isinf(rate))
-    return bad_attribute(fmt::format("dropout is {}; it must be at least 0", rate));
+  if (rate < 0) return bad_attribute(fmt::format("dropout is {}; it must be at least 0", rate));
   if (problem.dropping == Fastmax::Dropping::features && rate >= 1)
     return bad_attribute(fmt::format("dropout is {}; of features it must be less than 1", rate));
-  if (!(limit > 0) || std::isinf(limit))
-    return bad_attribute(fmt::format("limit is {}; it must be above 0", limit));
-  if (temperature == 0 || !std::isfinite(temperature))
-    return bad_attribute(fmt::format("temperature is {}; it must not be 0", temperature));
+  if (limit <= 0) return bad_attribute(fmt::format("limit is {}; it must be above 0", limit));
+  if (temperature == 0) return bad_attribute(fmt::format("temperature is {}; it must not be 0", temperature));
   if (std::string reason = kernels::ref::legal(problem); !reason.empty())
     return bad_attribute(std::move(reason));
   const double a0 = real(attributes, "a0"), a1 = real(attributes, "a1"), a2 = real(attributes, "a2");
@@ -306,8 +309,9 @@ OpSchema fastmax_op() {
           .family = OpFamily::attention,
           .doc =
               "Attention over tensors whose weights are a polynomial of the scores, in a time that grows "
-              "with the "
-              "tokens, not with their square, where there are many.",
+              "with the tokens, not with their square, where there are many. "
+              "With causal and normalise the longest row of the whole text decides, so later tokens change "
+              "earlier outputs. NaN in a value may reach queries that do not see it.",
           .inputs = {{"query"}, {"key"}, {"value"}, {"rpe", true}, {"noise", true}},
           .outputs = {"out"},
           .attributes = fastmax_attributes(),

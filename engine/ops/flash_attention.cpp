@@ -30,11 +30,11 @@ constexpr int kScoreRank = 4;  // batch, heads, queries, keys
 std::vector<AttributeSpec> attributes_of() {
   return {
       {"scale", "What products of query and key are multiplied by; 0: 1 / sqrt(head_dim)", Attribute(0.0)},
-      {"causal", "A query sees no key behind it; the last query and the last key stand side by side",
+      {"causal", "A query sees no key after it; the last query and the last key stand side by side",
        Attribute(false)},
       {"window_left", "How many keys before its own place a query sees; below 0: all",
        Attribute(int64_t{-1})},
-      {"window_right", "How many keys behind its own place a query sees; below 0: all",
+      {"window_right", "How many keys after its own place a query sees; below 0: all",
        Attribute(int64_t{-1})},
       {"softcap", "Scores are bent so that none is larger, before the bias; 0: they are not", Attribute(0.0)},
       {"dropout", "The share of weights that become 0; the others are divided by 1 - dropout",
@@ -93,8 +93,9 @@ Result<std::pair<Heads, Heads>> expect_heads(const NodeView& view, const Places&
     return unlike("they must have the same batch and head_dim");
   if (query.heads % key.heads != 0) return unlike("the heads of query must share those of key evenly");
   if (query.head_dim > FlashAttention::kLargestHead)
-    return mismatch("query", fmt::format("query is {}; a head may have {} dims", to_string(query_type),
-                                         FlashAttention::kLargestHead));
+    return mismatch("query",
+                    fmt::format("query is {}; a head may have at most {} dims, not {}", to_string(query_type),
+                                FlashAttention::kLargestHead, query.head_dim));
   return std::pair{query, key};
 }
 
@@ -346,7 +347,7 @@ Result<Lowered> lower_forward(LowerContext& context, const graph::Node& node) {
 }
 
 /// The sum of a tensor (batch, heads, queries, keys) over the dims that a bias lacks, each run of neighbours
-/// after the other; what is between two of them lies behind the tensor.
+/// after the other; what is between two of them lies after the tensor.
 class BiasSums {
  public:
   BiasSums() = default;
@@ -478,7 +479,8 @@ OpSchema flash_attention_op() {
           .family = OpFamily::attention,
           .doc =
               "Weighs values by the softmax of the products of query and key, without keeping these; gives "
-              "the logarithm of the sum of each query's weights too.",
+              "the logarithm of the sum of each query's weights too. With query_lengths or key_lengths the "
+              "last query and the last key of each batch entry's own lengths stand side by side.",
           .inputs = with_options({{"query"}, {"key"}, {"value"}}),
           .outputs = {"out", "log_sum_exp"},
           .attributes = attributes_of(),

@@ -167,25 +167,27 @@ OpSchema fused_sampling_op() {
       .name = "fused_sampling",
       .family = OpFamily::sampling,
       .doc =
-          "Draws a token of each row of logits. It follows from the row's logits, seed and position, "
-          "whatever "
-          "other rows there are; logprob is of the softmax of the logits as they come.",
+          "Draws a token of each row of logits, along the last axis only. Steps, in this order: penalties of "
+          "the tokens in recent, bias, top_k, temperature and softmax, top_p, min_p, draw. "
+          "The token follows from the row's logits, seed and position, whatever other rows there are; "
+          "logprob is of the softmax of the logits as they come. "
+          "A row without a finite logit, or with none that bias leaves, gives token -1 and logprob "
+          "-infinity.",
       .inputs = {{"logits"}, {"bias", true}, {"recent", true}, {"seeds", true}, {"positions", true}},
       .outputs = {"token", "logprob", "top_tokens", "top_logprobs"},
-      .attributes = {{"temperature", "0 takes the likeliest token", Attribute(1.0)},
-                     {"top_k", "The K likeliest tokens; 0: all", Attribute(int64_t{0})},
-                     {"top_p", "The likeliest tokens with this much probability; 1: all", Attribute(1.0)},
-                     {"min_p", "Least probability, as a share of the likeliest token's; 0: all",
-                      Attribute(0.0)},
-                     {"seed", "Names the numbers that are drawn, of rows that seeds does not give one",
-                      Attribute(int64_t{0})},
-                     {"position", "Which of these numbers, of rows that positions does not give one",
-                      Attribute(int64_t{0})},
-                     {"repeat_penalty", "Above 1 makes the recent tokens less likely", Attribute(1.0)},
-                     {"frequency_penalty", "Lowers a logit, once for each time it is among the recent tokens",
-                      Attribute(0.0)},
-                     {"presence_penalty", "Lowers the logits of the recent tokens", Attribute(0.0)},
-                     {"logprobs", "How many of the likeliest tokens are given too", Attribute(int64_t{0})}},
+      .attributes =
+          {{"temperature", "0 takes the likeliest token", Attribute(1.0)},
+           {"top_k", "The K likeliest tokens; 0: all", Attribute(int64_t{0})},
+           {"top_p", "The likeliest tokens with this much probability; 1: all", Attribute(1.0)},
+           {"min_p", "Least probability, as a share of the likeliest token's; 0: all", Attribute(0.0)},
+           {"seed", "Names the numbers that are drawn, of rows that seeds does not give one",
+            Attribute(int64_t{0})},
+           {"position", "Which of these numbers, of rows that positions does not give one",
+            Attribute(int64_t{0})},
+           {"repeat_penalty", "Above 1 makes the tokens in recent less likely", Attribute(1.0)},
+           {"frequency_penalty", "Lowers a logit, once for each time its token is in recent", Attribute(0.0)},
+           {"presence_penalty", "Lowers the logits of the tokens in recent", Attribute(0.0)},
+           {"logprobs", "How many of the likeliest tokens are given too, at most 20", Attribute(int64_t{0})}},
       .infer = infer_sampled,
       .cost = cost_sampled,
       .gradient = gradient,

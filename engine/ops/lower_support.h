@@ -92,12 +92,12 @@ Computed computed_by(const LowerContext& context, const graph::Node& node, const
   return computed;
 }
 
-/// The first row that supports the problem; when none does, the error lists every reason.
+/// The first of some rows that supports the problem; when none does, the error lists every reason.
 template <class Kernel>
 Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
-                              const typename Kernel::Problem& problem) {
-  kernels::Selection<Kernel> selection =
-      kernels::select(rows_for<Kernel>(context, node), problem, context.machine());
+                              const typename Kernel::Problem& problem,
+                              std::span<const kernels::Row<Kernel>> rows) {
+  kernels::Selection<Kernel> selection = kernels::select(rows, problem, context.machine());
   if (!selection.row) return no_row(context, node, selection.refused);
   Chosen<Kernel> chosen{selection.row, {}};
   chosen.lowered.kernel = std::string(selection.row->name);
@@ -109,6 +109,11 @@ Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
   if (selection.row->workspace)
     chosen.lowered.workspace_bytes = selection.row->workspace(problem, context.machine(), context.threads());
   return chosen;
+}
+template <class Kernel>
+Result<Chosen<Kernel>> choose(LowerContext& context, const graph::Node& node,
+                              const typename Kernel::Problem& problem) {
+  return choose<Kernel>(context, node, problem, rows_for<Kernel>(context, node));
 }
 
 template <class Kernel>

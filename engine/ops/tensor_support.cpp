@@ -95,7 +95,9 @@ Result<size_t> axis_of(const NodeView& view, size_t input, std::string_view name
   const auto rank = static_cast<int64_t>(view.inputs[input]->shape.size());
   if (axis < -rank || axis >= rank)
     return mismatch(name,
-                    fmt::format("axis is {}, but {} is {}", axis, name, to_string(*view.inputs[input])));
+                    fmt::format("axis is {}, but {} is {}{}", axis, name, to_string(*view.inputs[input]),
+                                rank == 0 ? "; it has no axis"
+                                          : fmt::format("; it must be from {} to {}", -rank, rank - 1)));
   return static_cast<size_t>(axis < 0 ? axis + rank : axis);
 }
 

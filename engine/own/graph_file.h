@@ -2,8 +2,9 @@
 //
 //   {"orrery_graph": 1,
 //    "inputs": [{"name": "x", "dtype": "f32", "shape": ["n", 64]}],
-//    "constants": [{"name": "w", "file": "w.npy"}, {"name": "half", "dtype": "f32", "shape": [1], "value":
-//    0.5}], "nodes": [{"op": "matmul", "name": "y", "inputs": {"a": "x", "b": "w"}, "attributes": {}}],
+//    "constants": [{"name": "w", "file": "w.npy"},
+//                  {"name": "half", "dtype": "f32", "shape": [1], "value": 0.5}],
+//    "nodes": [{"op": "matmul", "name": "y", "inputs": {"a": "x", "b": "w"}, "attributes": {}}],
 //    "outputs": ["y"]}
 //
 // Nodes may stand in any order. A value is the name of a node that makes one, or name:output. A dim is a

@@ -46,8 +46,9 @@ Result<void> expect_end(const graph::Graph& graph, const Differentiated& end) {
   const graph::Value* given = graph.find_value(end.gradient);
   if (given && given->type == type) return {};
   return refusal(graph, end.value,
-                 fmt::format("It is {}, but its gradient is {}; both are of one type and shape",
-                             to_string(type), given ? to_string(given->type) : "not there"));
+                 fmt::format("{} is {}, but its gradient is {}; both must be of one type and shape",
+                             graph.value_path(end.value), to_string(type),
+                             given ? to_string(given->type) : "not there"));
 }
 
 /// Values that follow from others.

@@ -199,8 +199,8 @@ std::string legal(const Fastmax::Problem& problem) {
            std::to_string(Fastmax::kLargestHead);
   if (problem.p != 1 && problem.p != 2) return "p is " + std::to_string(problem.p) + "; it must be 1 or 2";
   if (problem.kv_heads < 1 || problem.heads < 1 || problem.heads % problem.kv_heads != 0)
-    return std::to_string(problem.heads) + " heads do not share " + std::to_string(problem.kv_heads) +
-           " heads of keys evenly";
+    return "query has " + std::to_string(problem.heads) + " heads, but key has " +
+           std::to_string(problem.kv_heads) + "; the first must be a positive multiple of the second";
   return {};
 }
 

@@ -81,6 +81,20 @@ TEST(OpVerb, RunsOnFiles) {
   std::filesystem::remove_all(out);
 }
 
+TEST(OpVerb, MultipliesByTheStepThatIsNamed) {
+  const Words words = {"op", "matmul_ladder", "--in", "a=1, 2; 3, 4", "b=0, 1; 1, 0", "--set"};
+  const auto with = [&](const std::string& step) {
+    Words all = words;
+    all.push_back("step=" + step);
+    return run(all);
+  };
+  EXPECT_THAT(with("naive").out, AllOf(HasSubstr("2, 1; 4, 3"), HasSubstr("cpu.naive")));
+  const Outcome unknown = with("nope");
+  expect_refused(unknown);
+  EXPECT_THAT(unknown.err, HasSubstr("There is no step nope here"));
+  EXPECT_THAT(unknown.err, HasSubstr("name one of naive, blocked"));
+}
+
 /// Without --in an op is told, unless something else was asked of it.
 TEST(OpVerb, RunsOnNothing) {
   EXPECT_THAT(run({"op", "range", "--set", "start=1", "stop=4", "step=1"}).out, HasSubstr("1, 2, 3"));

@@ -1,8 +1,7 @@
 // Step 14, cuda.cluster: two blocks share the columns of b.
-//   Changed  blocks come in clusters of two, one tile below the other. Each brings its own rows of a, and of
-//   b
-//            half of the columns, which the engine for tiles writes into the shared memory of both. A stage
-//            is empty when all groups of both blocks have said so, in both.
+//   Changed  blocks come in clusters of two, one tile below the other. Each brings its own rows of a, and
+//            half of the columns of b, which the engine for tiles writes into the shared memory of both. A
+//            stage is empty when all groups of both blocks have said so, in both.
 //   Faster   a part costs a block 32 KB from the L2 cache instead of 48, for the same products.
 //   Limit    the tensor cores, which also slow down under their own heat; c, which goes out while nobody of
 //            the block multiplies; and the last wave, in which some multiprocessors have no tile.

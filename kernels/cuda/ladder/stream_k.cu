@@ -1,8 +1,8 @@
 // Step 15, cuda.stream_k: the last wave of tiles is shared out by parts of k.
 //   Changed  tiles that do not fill a wave are laid end to end, and their parts cut into runs of equal
-//   length,
-//            one for each cluster. A run ends in one tile and begins the next, so that several clusters have
-//            sums of a tile: who has its end adds up what the others wrote to the workspace, and writes c.
+//            length, one for each cluster. A run ends in one tile and begins the next, so that several
+//            clusters have sums of a tile: who has its end adds up what the others wrote to the workspace,
+//            and writes c.
 //   Faster   288 tiles on 132 multiprocessors take two waves and a fifth instead of three.
 //   Limit    each of them writes or reads 128 KB of sums twice over, which takes as long as some parts; so a
 //            wave that is nearly full stays whole, and the row is then cuda.cluster. And a sum is cut where

@@ -1,6 +1,8 @@
 // Fastmax and its gradients as ops: shapes, what is refused, costs worked out by hand, results against plain
 // loops. Three tokens.
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include "engine/ops/evaluate.h"
 #include "tests/engine/ops/tensor_fixture.h"
@@ -26,7 +28,7 @@ TEST_F(FastmaxOp, RefusesWhatDoesNotFit) {
   const ValueId flat = tensor(DType::f32, {3, 4}, noise(12, 4));
   EXPECT_THAT(made("fastmax", {flat, key, value, none, none}), HasSubstr("[batch, heads, tokens, head_dim]"));
   EXPECT_THAT(made("fastmax", {query, heads(3, kTokens, 5), heads(3, kTokens, 6), none, none}),
-              HasSubstr("4 heads do not share 3"));
+              HasSubstr("query has 4 heads, but key has 3"));
   EXPECT_THAT(made("fastmax", {query, heads(2, kTokens, 5, DType::bf16), value, none, none}),
               HasSubstr("key"));
   EXPECT_THAT(made("fastmax", {query, key, value, flat, none}), HasSubstr("2*tokens-1"));
@@ -37,6 +39,10 @@ TEST_F(FastmaxOp, RefusesWhatDoesNotFit) {
   EXPECT_THAT(with({{"p", int64_t{3}}}), HasSubstr("p is 3"));
   EXPECT_THAT(with({{"temperature", 0.0}}), HasSubstr("temperature"));
   EXPECT_THAT(with({{"limit", -1.0}}), HasSubstr("limit"));
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (const std::string name : {"a0", "a1", "a2", "limit", "temperature", "dropout"})
+    EXPECT_THAT(with({{name, kInfinite}, {"positive", false}}),
+                HasSubstr(name + " is inf; it must be a finite number"));
   EXPECT_THAT(with({{"dropout", 1.0}, {"dropout_form", "features"}}), HasSubstr("less than 1"));
   EXPECT_THAT(with({{"dropout_form", "rows"}}), HasSubstr("dropout_form"));
 }

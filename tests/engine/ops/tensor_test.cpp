@@ -146,6 +146,27 @@ TEST_F(Tensors, ProductsOfBatches) {
     }
 }
 
+TEST_F(Tensors, AProductByAStepOfTheLadder) {
+  const Floats a = noise(6 * 16, 1), b = noise(16 * 32, 2);
+  std::vector<double> expected;
+  for (size_t i = 0; i < 6; ++i)
+    for (size_t j = 0; j < 32; ++j) {
+      double sum = 0;
+      for (size_t k = 0; k < 16; ++k) sum += double(a[i * 16 + k]) * b[k * 32 + j];
+      expected.push_back(sum);
+    }
+  const ValueId x = tensor(DType::f32, {6, 16}, a), y = tensor(DType::f32, {16, 32}, b);
+  for (const std::string step : {"", "naive", "blocked", "packed", "reference"}) {
+    const auto node = bench.add("matmul_ladder", {x, y}, {{"step", step}});
+    ASSERT_TRUE(node.ok()) << node.error().to_string();
+    expect_near(bench.run(*node)[0], expected);
+  }
+  EXPECT_EQ(made("matmul_ladder", {x, y}), "f32[6, 32]");
+  EXPECT_THAT(made("matmul_ladder", {x, x}), HasSubstr("16 columns of a need as many rows of b"));
+  EXPECT_THAT(made("matmul_ladder", {random(DType::f32, {kTokens, 16}), y}), HasSubstr("with fixed sizes"));
+  EXPECT_THAT(made("matmul_ladder", {random(DType::bf16, {6, 16}), y}), HasSubstr("must be of one type"));
+}
+
 TEST_F(Tensors, ProductsAreRefusedWithBothShapes) {
   const ValueId a = random(DType::f32, {2, kTokens, 5}), b = random(DType::f32, {4, 7}),
                 v = random(DType::f32, {5});

@@ -112,6 +112,7 @@ std::vector<Rule> products() {
                        "matmul",
                        {floats("x", a ? List{3, 2} : List{2, 3}), floats("y", b ? List{4, 3} : List{3, 4})},
                        {{"transpose_a", a}, {"transpose_b", b}}});
+  rules.push_back({"matmul_ladder", "matmul_ladder", {floats("x", {2, 3}), floats("y", {3, 4})}});
   rules.push_back({"matmul_batched", "matmul", {floats("x", {2, 1, 3, 2}), floats("y", {3, 2, 2})}});
   rules.push_back({"matmul_of_one_matrix", "matmul", {floats("x", {2, 3, 2}), floats("y", {2, 4})}});
   rules.push_back(
