@@ -4,8 +4,9 @@
 //   a (m, k), b (k, n) f32 or bf16      c (m, n) f32      row-major, without gaps
 // Of f8_e4m3 b lies as (n, k), as a linear layer's weights do and tensor cores read 8 bits, and c is times
 // `scale`: numbers of 4 bits lie within the type's 2^-9 to 448 only when both matrices are brought there.
-// Sums are of float32, or of what the tensor cores add in. The rows are there to be read and to be measured, so
-// they stand in the order of the ladder, slowest first; the op of this name takes the one that a person names.
+// Sums are of float32, or of what the tensor cores add in. The rows are there to be read and to be measured,
+// so they stand in the order of the ladder, slowest first; the op of this name takes the one that a person
+// names.
 #pragma once
 
 #include "kernels/row.h"
