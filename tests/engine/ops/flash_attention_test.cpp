@@ -196,7 +196,7 @@ TEST_F(FlashTest, RefusesWhatDoesNotFit) {
               HasSubstr("value is f32[2, 2, 6, 16], but key is f32[2, 2, 7, 16]"));
   EXPECT_THAT(
       refusal({zeros(DType::f32, {3, 300}), zeros(DType::f32, {3, 300}), zeros(DType::f32, {3, 300})}),
-      HasSubstr("a head may have 256 dims"));
+      HasSubstr("a head may have at most 256 dims, not 300"));
   EXPECT_THAT(with(zeros(DType::f32, {5, 6})),
               HasSubstr("bias is f32[5, 6]; its dims must be those of the scores, f32[2, 4, 5, 7], or 1"));
   EXPECT_THAT(with(zeros(DType::bf16, {5, 7})), HasSubstr("it must be of f32 or of that type"));
