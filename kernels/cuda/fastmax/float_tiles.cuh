@@ -78,7 +78,7 @@ __device__ inline int thread_number() {
   return static_cast<int>(threadIdx.y) * kSide + static_cast<int>(threadIdx.x);
 }
 
-/// kTile tokens from `first` on, zeros behind the last; column kDim is one.
+/// kTile tokens from `first` on, zeros after the last; column kDim is one.
 template <int kDim, bool kKeys>
 __device__ void load_rows(const Tokens<kKeys>& tokens, int64_t first, float* to) {
   const auto dim = static_cast<int>(tokens.call.args.problem.head_dim);

@@ -2,138 +2,23 @@
 // features.
 //   Producers y become states, and consumers x read them; both as in float_tiles.cuh, queries from keys, and
 //   backward keys from queries. mask(x)_t is 0 or 1 / (1 - rate) where features are dropped, else 1.
-//     S_t = sum over y of mask(y)_t x_t(y) u
+//     S_t      sum over y of mask(y)_t x_t(y) u
 //     values   sum over t of c_t mask(x)_t x_t(x) S_t
-//     slopes   the gradient of values . w by x: of x_t = x_m x_n, c_t mask(x)_t (S_t . w) x_n to element m
-//     and
-//              c_t mask(x)_t (S_t . w) x_m to element n
-//   Features come kTile at a time, made in shared memory of rows that lie there and of words of Philox, four
-//   of them a call: first those of one element and 1, then the squares.
+//     slopes   the gradient of values . w by x, with U_t = c_t mask(x)_t (S_t . w) of x_t = x_m x_n:
+//              x_n U_t to element m, x_m U_t to element n
+//   Features are made kTile at a time (float_features.cuh).
 //     states_kernel    block (tile of features, segment of producers, head)
 //     values_kernel, slopes_kernel    block (kTile consumers, head), all features in their order
-//   Causal: states are added up over the segments, so that each is that of all producers before its end (of
-//   queries: behind its beginning). Consumers go on from the one of those that all of them see; they take the
-//   producers in between by scores, which are products of features too.
-//   Heads are taken as many at a time as their states have room. Every sum has one order: the same bits each
+//   Causal: states are added up over the segments, so that each is that of all producers up to the end of its
+//   segment (queries: from its beginning on). Consumers start from the state of producers that all of them
+//   see, and take the producers after those by scores, which are products of features too.
+//   As many heads are taken at a time as their states have room. Every sum has one order: the same bits each
 //   time, without atomics.
 // Bytes moved: states once for each kTile consumers, producers once for each tile of features (from L2).
-#include "kernels/cuda/fastmax/float_tiles.cuh"
-#include "kernels/dropout.h"
+#include "kernels/cuda/fastmax/float_features.cuh"
 
 namespace orrery::kernels::cuda::fastmax {
 namespace {
-
-/// Floats of all states at a time.
-constexpr int64_t kStateRoom = int64_t{1} << 26;
-constexpr int64_t kMostBlocks = 65535;  // of a grid in y and z
-
-/// How features, producers and heads are cut; of the largest call.
-struct Plan {
-  int linear_tiles = 0, tiles = 0;  // of features
-  int64_t state = 0;                // floats of one
-  int64_t segment = 0;              // producers of one
-  int64_t units = 0;                // heads of key and value at a time
-
-  __host__ __device__ int64_t segments_of(int64_t producers) const {
-    return (producers + segment - 1) / segment;
-  }
-};
-
-template <int kDim>
-Plan plan_of(const Fastmax::Problem& problem) {
-  constexpr int64_t kRows = kTile<kDim>;
-  const int64_t dim = problem.head_dim, squares = problem.p == 2 ? dim * (dim + 1) / 2 : 0;
-  Plan plan;
-  plan.linear_tiles = static_cast<int>((dim + 1 + kRows - 1) / kRows);
-  plan.tiles = plan.linear_tiles + static_cast<int>((squares + kRows - 1) / kRows);
-  plan.state = plan.tiles * kRows * (kDim + 1);
-  // Scores between two states cost a consumer about as much as a state where a segment is 4 heads long.
-  plan.segment = problem.causal ? 4 * kDim : 16 * kDim;
-  const int64_t most = std::max<int64_t>({problem.queries, problem.keys, 1});
-  while (plan.segments_of(most) * plan.state > kStateRoom && plan.segment < most) plan.segment *= 2;
-  const int64_t heads = std::max<int64_t>(problem.batch * problem.kv_heads, 1);
-  plan.units = std::clamp<int64_t>(kStateRoom / (plan.segments_of(most) * plan.state), 1,
-                                   std::min(heads, kMostBlocks / group_of(problem)));
-  return plan;
-}
-
-/// x_m x_n and its factor in the polynomial; column kDim of all rows is one. m < 0: none.
-struct Feature {
-  int16_t m, n;
-  float factor;
-};
-
-/// A tile of features.
-template <int kDim>
-struct FeatureTile {
-  const Feature* features;
-  int64_t column;  // of its first one in the mask
-  bool masked;
-
-  /// All threads write the table; it may be read when they have met.
-  __device__ FeatureTile(const Call& call, const Plan& plan, int tile, Feature* table) : features(table) {
-    const bool squares = tile >= plan.linear_tiles;
-    const int place = (squares ? tile - plan.linear_tiles : tile) * kTile<kDim>;
-    column = place;
-    masked =
-        call.args.problem.dropping == Fastmax::Dropping::features && squares == (call.args.problem.p == 2);
-    const int i = thread_number();
-    if (i < kTile<kDim>) table[i] = squares ? square(call, place + i) : linear(call, place + i);
-  }
-
- private:
-  __device__ static Feature linear(const Call& call, int place) {
-    const auto dim = static_cast<int>(call.args.problem.head_dim);
-    if (place < dim) return {static_cast<int16_t>(place), kDim, call.args.a1};
-    return place == dim ? Feature{kDim, kDim, call.args.a0} : Feature{-1, -1, 0.0F};
-  }
-  /// Of the upper triangle, row by row.
-  __device__ static Feature square(const Call& call, int place) {
-    const auto dim = static_cast<int>(call.args.problem.head_dim);
-    if (place >= dim * (dim + 1) / 2) return {-1, -1, 0.0F};
-    const auto begin = [&](int m) { return m * dim - m * (m - 1) / 2; };
-    const auto twice = static_cast<float>(2 * dim + 1);
-    auto m = static_cast<int>((twice - sqrtf(twice * twice - 8.0F * static_cast<float>(place))) / 2);
-    m = min(max(m, 0), dim - 1);
-    while (begin(m) > place) --m;
-    while (begin(m + 1) <= place) ++m;
-    const int n = m + place - begin(m);
-    return {static_cast<int16_t>(m), static_cast<int16_t>(n), (m == n ? 1.0F : 2.0F) * call.args.a2};
-  }
-};
-
-/// to[row][i] = value(row, i, feature) times the mask's element, of kTile tokens from `first` on.
-template <int kDim, bool kKeys, class Value>
-__device__ void fill_tile(const Tokens<kKeys>& tokens, const FeatureTile<kDim>& tile, const Dropout& dropout,
-                          int64_t first, float* to, const Value& value) {
-  constexpr int kQuads = kTile<kDim> / 4;
-  const Dropout mask = dropout.of(kKeys ? Fastmax::kKeyStream : Fastmax::kQueryStream);
-  const int64_t first_row = tokens.number() * tokens.count + first;
-  for (int unit = thread_number(); unit < kTile<kDim> * kQuads; unit += kSide * kSide) {
-    const int row = unit / kQuads, quad = unit % kQuads;
-    uint32_t words[4] = {};
-    if (tile.masked) mask.words(first_row + row, tile.column / 4 + quad, words);
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int i = 4 * quad + e;
-      const Feature feature = tile.features[i];
-      float result = feature.m < 0 ? 0.0F : value(row, i, feature);
-      if (tile.masked && feature.m < kDim) result = mask.keeps(words[e]) ? result * mask.scale : 0.0F;
-      to[row * (kTile<kDim> + 1) + i] = result;
-    }
-  }
-}
-
-/// Features of rows; of consumers times their factors.
-template <int kDim, bool kConsumers, bool kKeys>
-__device__ void make_features(const Tokens<kKeys>& tokens, const FeatureTile<kDim>& tile,
-                              const Dropout& dropout, int64_t first, const float* rows, float* to) {
-  fill_tile<kDim>(tokens, tile, dropout, first, to, [&](int row, int, const Feature& feature) {
-    const float* x = rows + row * (kDim + 1);
-    const float product = x[feature.m] * x[feature.n];
-    return kConsumers ? product * feature.factor : product;
-  });
-}
 
 /// The buffers of a block, as many as its kernel has: rows of kDim + 1, and tiles of kTile rows of kTile + 1.
 template <int kDim>
@@ -155,13 +40,14 @@ struct Buffers {
 };
 
 template <int kDim>
-__device__ float* state_of(const Plan& plan, float* states, int64_t unit, int64_t segments, int64_t segment) {
+__device__ float* state_of(const FeaturePlan& plan, float* states, int64_t unit, int64_t segments,
+                           int64_t segment) {
   return states + (unit * segments + segment) * plan.state;
 }
 
 template <int kDim, bool kKeys>
 __global__ void __launch_bounds__(kSide* kSide)
-    states_kernel(const Call call, const Plan plan, const Dropout dropout, int64_t first_unit,
+    states_kernel(const Call call, const FeaturePlan plan, const Dropout dropout, int64_t first_unit,
                   float* states) {
   extern __shared__ float memory[];
   __shared__ Feature table[kTile<kDim>];
@@ -219,7 +105,7 @@ struct Way {
   int64_t state, begin, end;
 
   template <int kDim, bool kOfKeys>
-  static __device__ Way of(const Fastmax::Args& args, const Plan& plan, int64_t first) {
+  static __device__ Way of(const Fastmax::Args& args, const FeaturePlan& plan, int64_t first) {
     constexpr int kRows = kTile<kDim>;
     const Seen<kOfKeys> seen(args);
     const int64_t segments = plan.segments_of(seen.producers);
@@ -269,7 +155,7 @@ struct Place {
 
 /// The scores of some rows with kTile producers, whose rows are in buffers.rows.
 template <int kDim, bool kOfKeys>
-__device__ void make_scores(const Call& call, const Plan& plan, const Dropout& dropout,
+__device__ void make_scores(const Call& call, const FeaturePlan& plan, const Dropout& dropout,
                             const Tokens<kOfKeys>& consumers, int64_t first,
                             const Tokens<!kOfKeys>& producers, int64_t from, const Buffers<kDim>& buffers,
                             Feature* table, float (&scores)[Sums<kDim>::kEach][Sums<kDim>::kEach]) {
@@ -306,7 +192,7 @@ __device__ void load_state(const float* state, int tile, float* to) {
 
 template <int kDim, bool kOfKeys, bool kBackward>
 __global__ void __launch_bounds__(kSide* kSide)
-    values_kernel(const Call call, const Plan plan, const Dropout dropout, int64_t first_unit,
+    values_kernel(const Call call, const FeaturePlan plan, const Dropout dropout, int64_t first_unit,
                   float* states) {
   extern __shared__ float memory[];
   __shared__ Feature table[kTile<kDim>];
@@ -403,7 +289,7 @@ __device__ void add_slopes(const Feature* features, const float* gradients, cons
 
 template <int kDim, bool kOfKeys>
 __global__ void __launch_bounds__(kSide* kSide)
-    slopes_kernel(const Call call, const Plan plan, const Dropout dropout, int64_t first_unit,
+    slopes_kernel(const Call call, const FeaturePlan plan, const Dropout dropout, int64_t first_unit,
                   float* states) {
   extern __shared__ float memory[];
   __shared__ Feature table[kTile<kDim>];
@@ -477,7 +363,7 @@ __global__ void __launch_bounds__(kSide* kSide)
 template <int kDim>
 class Run {
  public:
-  Run(const Call& call, const Plan& plan, float* states, const Launch& launch)
+  Run(const Call& call, const FeaturePlan& plan, float* states, const Launch& launch)
       : call_(call), plan_(plan), states_(states), launch_(launch) {
     if (call.args.problem.dropping == Fastmax::Dropping::features)
       dropout_ = Dropout(call.args.rate, call.args.seed);
@@ -537,7 +423,7 @@ class Run {
   }
 
   Call call_;
-  Plan plan_;
+  FeaturePlan plan_;
   float* states_;
   const Launch& launch_;
   Dropout dropout_;
@@ -547,7 +433,7 @@ class Run {
 struct FactorisedRoom {
   Room room;
   ScaleRoom scales;
-  Plan plan;
+  FeaturePlan plan;
   float* states = nullptr;
 
   FactorisedRoom(const Fastmax::Problem& problem, std::byte* memory) : room(memory), scales(problem, room) {
@@ -566,7 +452,7 @@ struct FactorisedGradientRoom : FactorisedRoom {
 
 /// Products of a head: by states, and score by score.
 bool pays(const Fastmax::Problem& problem) {
-  Plan plan;
+  FeaturePlan plan;
   with_dim(problem.head_dim, [&]<int kDim>() { plan = plan_of<kDim>(problem); });
   const auto queries = static_cast<double>(problem.queries), keys = static_cast<double>(problem.keys);
   const auto dim = static_cast<double>(problem.head_dim), state = static_cast<double>(plan.state);
