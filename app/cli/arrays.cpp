@@ -42,9 +42,10 @@ std::filesystem::path file_of(const std::string& folder, std::string name) {
 void add_array_options(Parser& parser, ArrayOptions& options) {
   options.open.precision = "exact";
   parser
-      .add_option("--in", options.inputs,
-                  "NAME=FILE.npy ...: an array for each input; also as it is typed in the window, "
-                  "\"src=1, 2; 3, 4\", for `op` behind its type where that is not f32: \"indices=i32 0, 2\"")
+      .add_option(
+          "--in", options.inputs,
+          "NAME=FILE.npy ...: an array for each input; also as it is typed in the window, "
+          "\"src=1, 2; 3, 4\", which `op` reads as f32 unless a type stands in front, \"indices=i32 0, 2\"")
       .take_all();
   parser.add_option("--out", options.out, "folder that the outputs are written to, as NAME.npy");
   parser

@@ -79,7 +79,8 @@ Runner prepare_op(Parser& parser, Context& context) {
     ORRERY_ASSIGN(const api::OpInfo info, api::find_op(request));
     ORRERY_ASSIGN(request.gradients, named_values(options->gradients, "--grad"));
     const bool asked = !options->arrays.inputs.empty() || !options->attributes.empty() ||
-                       !options->gradients.empty() || !options->arrays.out.empty();
+                       !options->gradients.empty() || !options->arrays.out.empty() ||
+                       options->arrays.repeat > 1;
     if (asked) return run_op(context, *options, std::move(request), *info.op);
     if (context.json)
       print_json(to_json(info));

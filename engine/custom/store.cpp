@@ -116,7 +116,7 @@ std::vector<Store::Kept> Store::list() const {
       if (json.at("orrery_op") == 1)
         kept = Kept{json.at("name"), json.at("content"), it->path(),
                     json.at("files").get<std::vector<std::string>>()};
-    } catch (const nlohmann::json::exception&) {  // it is told by its folder's name, and has no files
+    } catch (const nlohmann::json::exception&) {  // listed under its folder's name, without files
     }
     found.push_back(std::move(kept));
   }

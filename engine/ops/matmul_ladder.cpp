@@ -33,7 +33,7 @@ Types infer(const NodeView& view) {
 }
 
 Cost cost(const NodeView& view, const Bindings& bindings) {
-  const auto depth = static_cast<double>(view.inputs[0]->shape[1].evaluate(bindings).value_or(0));
+  const auto depth = static_cast<double>(view.inputs[0]->shape[1].constant());
   return {2 * depth * count(view.outputs[0]->shape, bindings), bytes(*view.inputs[0], bindings) +
                                                                    bytes(*view.inputs[1], bindings) +
                                                                    bytes(*view.outputs[0], bindings)};

@@ -95,7 +95,7 @@ TEST(OpVerb, MultipliesByTheStepThatIsNamed) {
   EXPECT_THAT(unknown.err, HasSubstr("name one of naive, blocked"));
 }
 
-/// Without --in an op is told, unless something else was asked of it.
+/// Without --in the verb describes the op, unless another option asks for a run.
 TEST(OpVerb, RunsOnNothing) {
   EXPECT_THAT(run({"op", "range", "--set", "start=1", "stop=4", "step=1"}).out, HasSubstr("1, 2, 3"));
   const Outcome without = run({"op", "softmax", "--set", "axis=0"});

@@ -92,7 +92,7 @@ struct GradTiles {
     make_barrier(own_full(), 1);
     for (int stage = 0; stage < Shape::stages; ++stage) {
       make_barrier(full(stage), Shape::owns_keys ? 1 + 32 : 1);
-      // A lane of each warp; all lanes where they read the sums, which other threads write.
+      // One lane of each warp arrives; all lanes where they have read the sums, which threads write.
       make_barrier(empty(stage), (Shape::owns_keys ? Shape::group_threads : 4) * Shape::groups);
     }
     show_barriers();
